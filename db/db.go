@@ -1,0 +1,256 @@
+// Package db is the contract of the database, the record of truth:
+//
+//	accept turn -> turn row + job      (one transaction)
+//	user's change -> memories + events + candidates + desired vector states
+//	recall -> documents (lexical), rows (hydration), touches
+//
+// db/postgres and db/sqlite implement it; db/dbtest holds both to it. Times
+// are stored to the microsecond, in UTC. Every method honours its context and
+// returns memory.Error kinds: KindNotFound for an unknown id, KindConflict
+// where said, KindUnavailable when the database cannot be reached or is busy.
+package db
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// Store is everything that an adapter offers. Consumers ask for the few
+// methods that they use.
+type Store interface {
+	Turns
+	Memories
+	VectorQueue
+	Keys
+	Counts
+
+	// Migrate brings the schema, the job queue's included, to this version.
+	// It is safe to run from several processes at once, and again.
+	Migrate(ctx context.Context) error
+	// Ping answers nil when the database serves queries and its schema is this version's.
+	Ping(ctx context.Context) error
+	Close() error
+}
+
+// Job is the payload of a durable job: it is stored as JSON under its kind.
+// It has the shape of river.JobArgs.
+type Job interface{ Kind() string }
+
+// Turns keeps raw turns and how far they have come.
+//
+// An accepted turn carries a due time, by which whoever works on it must have
+// renewed or ended it. ResumeTurns enqueues the overdue ones again, so that a
+// process that died mid-turn loses nothing.
+type Turns interface {
+	// AcceptTurn stores t and enqueues job in one transaction. Where the app
+	// already has a turn with t.ClientID (when not empty) it stores nothing
+	// and returns that turn with fresh false.
+	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job Job) (stored memory.Turn, fresh bool, err error)
+	// Turn finds a turn of the app by its id, else by its client id.
+	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
+	// TurnCandidates lists what the scorer proposed from a turn, oldest first.
+	TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error)
+	// ListTurns pages through turns, newest first.
+	ListTurns(ctx context.Context, f TurnFilter) ([]memory.Turn, error)
+
+	// StartTurn loads a turn of any app and renews its due time if it is accepted.
+	StartTurn(ctx context.Context, turnID string, due time.Time) (memory.Turn, error)
+	// RenewTurns moves the due time of those turns that are still accepted.
+	RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error
+	// DeferTurn records an attempt that failed; the turn stays accepted.
+	// refused, when not nil, is kept beside it. A turn no longer accepted is left alone.
+	DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error
+	// FailTurn records the last attempt of a turn that is given up.
+	// A turn no longer accepted is left alone.
+	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error
+	// ReplayTurn makes a failed or accepted turn accepted and due again, with
+	// no attempts behind it, and enqueues job in the same transaction.
+	// KindConflict: it has been processed.
+	ReplayTurn(ctx context.Context, appID, turnID string, due time.Time, job Job) (memory.Turn, error)
+	// ResumeTurns takes up to limit accepted turns whose due time is before
+	// now, sets it to due and enqueues job(id) for each, in one transaction.
+	// Several processes may call it at once; each turn is taken by one.
+	ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) Job) (int, error)
+}
+
+// TurnFilter chooses turns. Empty fields do not restrict.
+type TurnFilter struct {
+	AppID  string // required
+	UserID string
+	Status memory.TurnStatus
+	Before *Position // strictly older than this, in (AcceptedAt, ID) order
+	Limit  int       // required, 1..memory.MaxPage
+}
+
+// Position is a place in a list that is ordered by time, then id.
+type Position struct {
+	At time.Time
+	ID string
+}
+
+// Memories keeps the memories and their history.
+type Memories interface {
+	// InUser runs f in one transaction that holds the write lock of the owner
+	// (which need not exist yet). f returning an error rolls everything back,
+	// and InUser returns that error. f must reach the database through tx
+	// alone: on SQLite the transaction holds the only writing connection.
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx UserTx) error) error
+
+	// Memory returns one memory of the app, in any status, without its embedding.
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	// ListMemories pages through a user's memories, newest first, without embeddings.
+	ListMemories(ctx context.Context, f MemoryFilter) ([]memory.Memory, error)
+	// History lists the events of a memory of the app, oldest first.
+	// KindNotFound: the app has no such memory and no event of it.
+	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
+
+	// Documents lists every active memory of the owner as the lexical ranking
+	// and the filters need it, in (ConversationID, CreatedAt, ID) order.
+	Documents(ctx context.Context, owner memory.Owner) ([]Document, error)
+	// Hydrate returns those of the ids that are active memories of the owner,
+	// in any order; the ones in embedded carry their embeddings.
+	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	// Embeddings returns the embeddings of those of the ids that are active
+	// memories of the owner.
+	Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error)
+	// Unconfirmed returns the owner's active memories that the vector store
+	// may not show yet: pending, or synced at or after since. Newest first,
+	// with embeddings.
+	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// HandedOut returns the owner's active memories that recall touched at or
+	// after since, latest first, without embeddings.
+	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// Touch counts accesses: access_count grows by Count, last_accessed_at
+	// moves to At where that is later. Unknown ids are ignored.
+	Touch(ctx context.Context, touches []Touch) error
+}
+
+// UserTx is one user's transaction. Every method keeps to the owner it was
+// opened for: other owners' rows are as if they were not there.
+type UserTx interface {
+	// Memories returns those of the ids that exist, in any status, with embeddings.
+	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
+	// SameContent returns the oldest active memory with exactly this agent and
+	// content, with its embedding; ok is false when there is none.
+	SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error)
+	// Unconfirmed is Memories.Unconfirmed within the transaction.
+	Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error)
+
+	// Insert stores new memories. Their vector state is pending and claimed
+	// until claimed: the caller pushes them right after the commit.
+	// KindConflict: an id exists already.
+	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
+	// Update stores every changeable field of an existing memory. Where
+	// m.Revision differs from the stored one the vector state becomes pending
+	// (status active) or removing (any other), due at m.UpdatedAt; an existing
+	// claim stays. KindNotFound: the owner has no such memory.
+	Update(ctx context.Context, m memory.Memory) error
+	AddEvents(ctx context.Context, events []memory.Event) error
+	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
+	// FinishTurn makes an accepted turn processed. KindConflict: it is not
+	// accepted, because somebody else has finished it.
+	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error
+}
+
+// MemoryFilter chooses memories. Empty fields do not restrict.
+type MemoryFilter struct {
+	Owner          memory.Owner // required
+	Types          []memory.Type
+	Domains        []memory.Domain
+	Statuses       []memory.Status
+	ConversationID string
+	AgentID        string    // exactly this agent's
+	Since, Until   time.Time // CreatedAt in [Since, Until)
+	Before         *Position // strictly older than this, in (CreatedAt, ID) order
+	Limit          int       // required, 1..memory.MaxPage
+}
+
+// Document is what the lexical ranking and the filters know of an active memory.
+type Document struct {
+	ID             string
+	Lexemes        string
+	Domain         memory.Domain
+	Type           memory.Type
+	AgentID        string
+	ConversationID string
+	Importance     float64
+	CreatedAt      time.Time
+}
+
+// Touch is some accesses of one memory.
+type Touch struct {
+	ID    string
+	Count int
+	At    time.Time // of the latest
+}
+
+// VectorQueue is the outbox towards the vector store. A row is claimed by one
+// pusher at a time, so that a memory has one writer there.
+type VectorQueue interface {
+	// ClaimVectors claims those of the ids that are pending or removing and
+	// that nobody else has claimed past now, whether or not they are due.
+	ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]VectorTask, error)
+	// ClaimDueVectors claims up to limit rows, oldest due first, that are
+	// pending or removing, due at now and not claimed past it. Several
+	// processes may call it at once; each row is taken by one.
+	ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]VectorTask, error)
+	// FinishVectors ends the claims of pushes that the vector store confirmed.
+	// Rows whose revision is the pushed one become synced or absent, with no
+	// attempts behind them; rows that have changed meanwhile become due at once.
+	FinishVectors(ctx context.Context, done []VectorTask, at time.Time) error
+	// RetryVectors ends the claims of pushes that failed: one more attempt is
+	// counted and each row is due at its time.
+	RetryVectors(ctx context.Context, retries []VectorRetry) error
+}
+
+// VectorTask is one claimed push.
+type VectorTask struct {
+	Memory   memory.Memory // with its embedding, unless Remove
+	Remove   bool          // it should be gone
+	First    bool          // never claimed before: the vector store cannot hold it yet
+	Attempts int           // failed ones so far
+}
+
+// VectorRetry is the end of a push that failed.
+type VectorRetry struct {
+	ID  string
+	Due time.Time
+}
+
+// Keys keeps API keys.
+type Keys interface {
+	CreateKey(ctx context.Context, k memory.Key) error
+	// KeyByHash finds a key, revoked or not. KindNotFound: there is none.
+	KeyByHash(ctx context.Context, hash string) (memory.Key, error)
+	// ListKeys lists the keys of an app, or of all apps when it is empty, oldest first.
+	ListKeys(ctx context.Context, appID string) ([]memory.Key, error)
+	// RevokeKey ends a key from at on. KindNotFound: there is none.
+	RevokeKey(ctx context.Context, id string, at time.Time) error
+}
+
+// Counts answers how much there is.
+type Counts interface {
+	// Stats counts one app's rows.
+	Stats(ctx context.Context, appID string) (Stats, error)
+	// VectorBacklog counts the whole outbox.
+	VectorBacklog(ctx context.Context) (Backlog, error)
+}
+
+// Stats counts an app's rows; kinds with no row are left out.
+type Stats struct {
+	Users      int
+	Memories   map[memory.Status]int
+	Domains    map[memory.Domain]int // active memories
+	Types      map[memory.Type]int   // active memories
+	Turns      map[memory.TurnStatus]int
+	Candidates map[memory.Verdict]int
+	Vectors    map[memory.VectorState]int
+}
+
+// Backlog is the state of the outbox towards the vector store.
+type Backlog struct {
+	Pending, Removing int
+	Oldest            time.Time // due time of the longest waiting row; zero: none waits
+}

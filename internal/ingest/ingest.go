@@ -1,0 +1,58 @@
+// Package ingest turns what backends report into memories:
+//
+//	turn  -> durable + job -> scorer -> gate -> echo check -> embed -> dedup
+//	      -> one transaction: memory, candidate, event, vector state -> push
+//	write -> embed -> (dedup) -> the same transaction -> push
+//	edit  -> one transaction -> push
+//
+// What is pushed and whether it arrived is projection's business.
+package ingest
+
+import (
+	"encoding/json"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// Outcome is a turn and what became of each candidate fact.
+type Outcome struct {
+	Turn       memory.Turn
+	Candidates []memory.Candidate
+}
+
+// Write is a memory given directly, without a scorer.
+type Write struct {
+	Owner          memory.Owner
+	Content        string
+	Importance     *float64      // nil: DefaultImportance
+	Domain         memory.Domain // empty: the rules' guess from the content
+	Type           memory.Type   // empty: fact
+	At             time.Time     // zero: now
+	ConversationID string
+	AgentID        string
+	Tags           []string
+	Metadata       json.RawMessage
+	Pinned         bool
+	Dedup          bool // merge into an active memory that says the same
+}
+
+// DefaultImportance of a memory that is written directly without one.
+const DefaultImportance = 0.7
+
+// Written is the memory that holds a write, and how it came to.
+type Written struct {
+	Memory  memory.Memory
+	Verdict memory.Verdict // Kept, or with Dedup: Duplicate, Merged
+}
+
+// Change is an edit of a memory; nil leaves a field as it is.
+type Change struct {
+	Content    *string
+	Importance *float64
+	Domain     *memory.Domain
+	Type       *memory.Type
+	Tags       *[]string
+	Metadata   *json.RawMessage
+	Pinned     *bool
+}

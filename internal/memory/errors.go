@@ -1,0 +1,81 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind classes an error by what the caller can do about it. The API maps each
+// kind to one HTTP status.
+type Kind string
+
+// The kinds of error.
+const (
+	KindInvalid      Kind = "invalid"      // the request is wrong: correct it
+	KindUnauthorized Kind = "unauthorized" // no key, or an unknown or revoked one
+	KindForbidden    Kind = "forbidden"    // the key's role does not allow this
+	KindNotFound     Kind = "not_found"    // no such thing in this app
+	KindConflict     Kind = "conflict"     // the state of the thing does not allow this
+	KindTooLarge     Kind = "too_large"    // the body is over its limit
+	KindTooFast      Kind = "too_fast"     // slow down, see RetryAfter
+	KindUnavailable  Kind = "unavailable"  // a part is away for now: try again
+	KindBadAnswer    Kind = "bad_answer"   // a model answered nonsense
+	KindInternal     Kind = "internal"     // a defect of ours
+)
+
+// Kinds lists every kind.
+var Kinds = []Kind{
+	KindInvalid, KindUnauthorized, KindForbidden, KindNotFound, KindConflict,
+	KindTooLarge, KindTooFast, KindUnavailable, KindBadAnswer, KindInternal,
+}
+
+// Field is what is wrong with one field of a request.
+type Field struct {
+	Path    string `json:"path"` // "messages[3].content"
+	Message string `json:"message"`
+}
+
+// Error is an error with a kind. Its text tells the reader what to do next.
+type Error struct {
+	Kind       Kind
+	Err        error         // what happened, with its causes
+	Fields     []Field       // with KindInvalid
+	RetryAfter time.Duration // with KindTooFast and KindUnavailable; zero: unknown
+}
+
+func (e *Error) Error() string {
+	text := e.Err.Error()
+	for i, f := range e.Fields {
+		text += []string{": ", "; "}[min(i, 1)] + f.Path + " " + f.Message
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an error of the given kind; %w works as in fmt.Errorf.
+func Errorf(kind Kind, format string, args ...any) error {
+	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
+}
+
+// Invalid is the error of a request whose fields are wrong.
+func Invalid(fields ...Field) error {
+	return &Error{Kind: KindInvalid, Err: errors.New("the request is not valid"), Fields: fields}
+}
+
+// KindOf returns the kind of the outermost *Error in err's chain, KindInternal
+// when it has none, and "" for nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return KindInternal
+}
+
+// IsKind reports whether err is of the given kind.
+func IsKind(err error, kind Kind) bool { return KindOf(err) == kind }

@@ -1,0 +1,130 @@
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The limits of fields. openapi.yaml states them too.
+const (
+	MaxIDBytes       = 256 // app, user, agent, conversation and client ids
+	MaxContentRunes  = 4096
+	MaxMessages      = 100
+	MaxMessageBytes  = 64 << 10
+	MaxMetadataBytes = 8 << 10
+	MaxTags          = 32
+	MaxTagRunes      = 64
+	MaxBatch         = 1000
+	MaxQueryRunes    = 4096
+	MaxLimit         = 100 // memories in one recall
+	MaxPage          = 500 // rows in one page of a list
+)
+
+// CheckID says what is wrong with an id that a client chose; "" is fine only
+// where optional. The message is empty when nothing is wrong.
+func CheckID(id string, optional bool) string {
+	switch {
+	case id == "" && optional:
+		return ""
+	case id == "":
+		return "is empty: give 1 to 256 bytes"
+	case len(id) > MaxIDBytes:
+		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(id), MaxIDBytes)
+	}
+	return checkText(id, true)
+}
+
+// CheckContent says what is wrong with the content of a memory or a query.
+func CheckContent(s string, maxRunes int) string {
+	if n := utf8.RuneCountInString(s); n == 0 {
+		return fmt.Sprintf("is empty: give 1 to %d characters", maxRunes)
+	} else if n > maxRunes {
+		return fmt.Sprintf("has %d characters: at most %d are allowed", n, maxRunes)
+	}
+	if !slices.ContainsFunc([]rune(s), func(r rune) bool { return !unicode.IsSpace(r) }) {
+		return "is blank: give it a visible character"
+	}
+	return checkText(s, false)
+}
+
+// CheckMessage says what is wrong with the content of a message, which may be empty.
+func CheckMessage(s string) string {
+	if len(s) > MaxMessageBytes {
+		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(s), MaxMessageBytes)
+	}
+	return checkText(s, false)
+}
+
+// CheckMetadata says what is wrong with a metadata object; nil is fine.
+func CheckMetadata(raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
+	if len(raw) > MaxMetadataBytes {
+		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(raw), MaxMetadataBytes)
+	}
+	var object map[string]any
+	if json.Unmarshal(raw, &object) != nil || object == nil {
+		return "is not a JSON object"
+	}
+	return checkValue(object)
+}
+
+// CheckTags says what is wrong with a list of tags.
+func CheckTags(tags []string) string {
+	if len(tags) > MaxTags {
+		return fmt.Sprintf("has %d tags: at most %d are allowed", len(tags), MaxTags)
+	}
+	for _, tag := range tags {
+		if why := CheckContent(tag, MaxTagRunes); why != "" {
+			return "holds a tag that " + why
+		}
+	}
+	return ""
+}
+
+// checkText refuses what one of the stores cannot hold or a reader cannot see.
+func checkText(s string, noControls bool) string {
+	if !utf8.ValidString(s) {
+		return "is not valid UTF-8"
+	}
+	for _, r := range s {
+		if r == 0 {
+			return "holds a NUL character"
+		}
+		if noControls && unicode.IsControl(r) {
+			return fmt.Sprintf("holds the control character %U", r)
+		}
+	}
+	return ""
+}
+
+// checkValue looks for NUL characters in a decoded JSON value: Postgres cannot hold them.
+func checkValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return checkText(v, false)
+	case []any:
+		for _, item := range v {
+			if why := checkValue(item); why != "" {
+				return why
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if why := checkText(key, false); why != "" {
+				return why
+			}
+			if why := checkValue(item); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// Known reports whether v is one of the listed values.
+func Known[T comparable](list []T, v T) bool { return slices.Contains(list, v) }

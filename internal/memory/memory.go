@@ -1,0 +1,117 @@
+// Package memory holds the domain types that every other package speaks:
+//
+//	turn -> candidates -> memories -> events
+//
+// A turn is what a chat backend reports, a candidate is a fact that the scorer
+// proposed from it, a memory is what was kept, an event is one step of a
+// memory's history. The package imports nothing of ours; it states the limits
+// of every field and checks them.
+package memory
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Owner is whom a memory belongs to: a user of an app. An app is the tenant
+// that an API key is bound to.
+type Owner struct {
+	AppID  string // 1..MaxIDBytes bytes, no control characters
+	UserID string // 1..MaxIDBytes bytes, no control characters
+}
+
+// Memory is one remembered statement and all that is recorded about it.
+type Memory struct {
+	ID string // UUIDv7, the same in the database and in the vector store
+	Owner
+	AgentID        string // persona it is private to; empty: shared by all of the user's agents
+	ConversationID string // empty: none
+	SourceTurnID   string // turn it was extracted from; empty: written directly
+	Content        string // 1..MaxContentRunes characters
+	Type           Type
+	Domain         Domain
+	Tags           []string
+	Importance     float64         // 0..1
+	Metadata       json.RawMessage // a JSON object of at most MaxMetadataBytes, or nil
+	Pinned         bool            // never forgotten by the schedule
+	Status         Status
+	SupersededBy   string // id of the memory that replaced it; empty unless StatusSuperseded
+
+	CreatedAt      time.Time // UTC, microseconds; backdated by a write's `at`
+	UpdatedAt      time.Time
+	LastAccessedAt time.Time // starts as CreatedAt
+	AccessCount    int
+
+	Lexemes        string    // text.Lexemes of Content: normal forms separated by one space, in order
+	Embedding      []float32 // unit length
+	EmbeddingModel string
+	Revision       int64 // 1 when created, +1 with every change of what the vector store shows
+}
+
+// NewID returns a fresh UUIDv7.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// IsID reports whether s is an id in the canonical form that NewID returns.
+func IsID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}
+
+// Instant is t as it is stored: UTC, cut to whole microseconds.
+func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// Domain is the intent domain of a memory or a query.
+type Domain string
+
+// The domains, in the order in which they are listed to a model.
+const (
+	GeneralChat Domain = "general_chat"
+	Preferences Domain = "user_preferences"
+	Profession  Domain = "professional_and_academic"
+	Lifestyle   Domain = "lifestyle_and_interests"
+	Social      Domain = "social_and_relationships"
+	Tasks       Domain = "tasks_and_schedules"
+)
+
+// Domains lists every domain.
+var Domains = []Domain{GeneralChat, Preferences, Profession, Lifestyle, Social, Tasks}
+
+// Type says what kind of statement a memory is.
+type Type string
+
+// Types lists every memory type.
+var Types = []Type{
+	"message", "fact", "preference", "pattern", "skill", "project", "reflection",
+	"summary", "observation", "task", "decision", "tool_use", "error", "insight",
+}
+
+// TypeFact is the type of a memory whose writer named none.
+const TypeFact Type = "fact"
+
+// Status is where a memory stands in its life. Only active memories are recalled.
+type Status string
+
+// The statuses of a memory.
+const (
+	Active       Status = "active"
+	Superseded   Status = "superseded"   // replaced by a newer memory
+	Consolidated Status = "consolidated" // condensed into a reflection or summary
+	Forgotten    Status = "forgotten"    // soft-deleted; can be restored until purged
+)
+
+// Statuses lists every status.
+var Statuses = []Status{Active, Superseded, Consolidated, Forgotten}
+
+// VectorState is what the vector store should hold for a memory, and whether
+// that is known to be so.
+type VectorState string
+
+// The desired vector states.
+const (
+	VectorPending  VectorState = "pending"  // should be there, not confirmed
+	VectorSynced   VectorState = "synced"   // confirmed there
+	VectorRemoving VectorState = "removing" // should be gone, not confirmed
+	VectorAbsent   VectorState = "absent"   // confirmed gone
+)

@@ -1,0 +1,82 @@
+// Package vectorstore is the contract of the vector store, a projection of
+// the database that may lag, be lost or be rebuilt:
+//
+//	memory -> record -> store;  query vector + filter -> hits (id, similarity)
+//
+// vectorstore/milvus and vectorstore/sqlitevec implement it;
+// vectorstore/vectortest holds both to it. Errors carry KindUnavailable when
+// the store cannot be reached, did not answer in time, or refused the work.
+package vectorstore
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// Space is the embedding space of a collection. Vectors of different spaces
+// must never meet, so a store is opened for one and refuses another.
+type Space struct {
+	Model string // as the embedder names it
+	Dim   int    // numbers in a vector
+}
+
+// Record is one memory as the vector store shows it.
+type Record struct {
+	ID string
+	memory.Owner
+	AgentID   string
+	Domain    memory.Domain
+	Type      memory.Type
+	Content   string
+	CreatedAt time.Time // kept to the millisecond
+	Embedding []float32 // unit length
+}
+
+// RecordOf is the projection of a memory.
+func RecordOf(m memory.Memory) Record {
+	return Record{
+		ID: m.ID, Owner: m.Owner, AgentID: m.AgentID, Domain: m.Domain, Type: m.Type,
+		Content: m.Content, CreatedAt: m.CreatedAt, Embedding: m.Embedding,
+	}
+}
+
+// Query asks for the records nearest to a vector. Empty fields do not restrict.
+type Query struct {
+	Owner        memory.Owner // required: no hit is ever another owner's
+	Embedding    []float32    // unit length
+	Limit        int          // 1..16384
+	Domains      []memory.Domain
+	Types        []memory.Type
+	AgentID      string    // this agent's and those shared by all (empty agent)
+	Since, Until time.Time // CreatedAt in [Since, Until), to the millisecond
+}
+
+// Hit is one found record.
+type Hit struct {
+	ID         string
+	Similarity float64 // cosine, -1..1
+}
+
+// Store holds records and searches them. Searches may lag behind writes by a
+// few seconds: a new record may be missing, a deleted or replaced one may
+// still show. Writes to one id must not overlap.
+type Store interface {
+	// Insert adds records whose ids the store has never held.
+	Insert(ctx context.Context, records []Record) error
+	// Replace makes the records the only ones under their ids, whatever was
+	// there. Repeating it changes nothing.
+	Replace(ctx context.Context, records []Record) error
+	// Delete removes the records of these ids; unknown ids are ignored.
+	Delete(ctx context.Context, ids []string) error
+	// Search returns the nearest records, most similar first, ties by id.
+	Search(ctx context.Context, q Query) ([]Hit, error)
+	// Scan calls f with the stored records after the given id ("" for the
+	// first), in id order, without embeddings, at most limit of them, as of
+	// every write acknowledged before the call.
+	Scan(ctx context.Context, after string, limit int, f func(Record) error) error
+	// Ping answers nil when the store serves searches.
+	Ping(ctx context.Context) error
+	Close() error
+}
