@@ -1,0 +1,42 @@
+package recall
+
+import (
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// allows reports whether a document passes every filter of the query, with
+// the domains given in place of the query's (empty: all).
+func (q *Query) allows(d *db.Document, domains []memory.Domain) bool {
+	switch {
+	case len(domains) > 0 && !slices.Contains(domains, d.Domain):
+	case len(q.Types) > 0 && !slices.Contains(q.Types, d.Type):
+	case q.AgentID != "" && d.AgentID != "" && d.AgentID != q.AgentID:
+	case q.ConversationID != "" && d.ConversationID != q.ConversationID:
+	case !q.Since.IsZero() && d.CreatedAt.Before(q.Since):
+	case !q.Until.IsZero() && !d.CreatedAt.Before(q.Until):
+	case d.Importance < q.MinImportance:
+	default:
+		return true
+	}
+	return false
+}
+
+// beyondVectors reports whether the query filters by what the vector store
+// does not know, so that its nearest records could all be filtered away.
+func (q *Query) beyondVectors() bool {
+	return q.ConversationID != "" || q.MinImportance > 0
+}
+
+// allowed lists the documents that pass every filter, by their places.
+func (q *Query) allowed(docs []db.Document, domains []memory.Domain) []int {
+	var allowed []int
+	for i := range docs {
+		if q.allows(&docs[i], domains) {
+			allowed = append(allowed, i)
+		}
+	}
+	return allowed
+}

@@ -1,0 +1,162 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// How a candidate was found.
+const (
+	byVector = "vector"
+	byWords  = "lexical"
+	byOwn    = "own_write" // in the database, not confirmed in the vector store
+)
+
+// Parts that an answer can do without.
+const (
+	partVectors  = "vector_store"
+	partEmbedder = "embedder"
+)
+
+// gather unites the best by vector, own writes among them, and the best by words.
+func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []memory.Domain) (found []candidate, degraded []string, err error) {
+	hits, degraded, err := s.nearest(ctx, q, seen, domains)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := map[int]int{} // document -> candidate
+	for _, h := range hits {
+		doc, known := seen.position[h.id]
+		if !known || !q.allows(&seen.docs[doc], domains) {
+			continue
+		}
+		if i, double := at[doc]; double {
+			found[i].sources = append(found[i].sources, h.source)
+			continue
+		}
+		at[doc] = len(found)
+		found = append(found, candidate{
+			id: h.id, doc: doc, cosine: h.similarity, compared: true, sources: []string{h.source},
+		})
+	}
+	found = found[:min(len(found), s.set.Candidates)]
+
+	words := make(map[int]float64, len(seen.lexical))
+	for _, h := range seen.lexical {
+		words[h.doc] = h.score
+	}
+	for i := range found {
+		found[i].bm25 = words[found[i].doc]
+	}
+	for _, h := range best(seen.lexical, seen.docs, s.set.Candidates, func(d *db.Document) bool { return q.allows(d, domains) }) {
+		if i, both := at[h.doc]; both && i < len(found) {
+			found[i].sources = append(found[i].sources, byWords)
+			continue
+		}
+		found = append(found, candidate{id: seen.docs[h.doc].ID, doc: h.doc, bm25: h.score, sources: []string{byWords}})
+	}
+	return found, degraded, nil
+}
+
+type near struct {
+	id         string
+	similarity float64
+	source     string
+}
+
+// nearest returns memories by similarity, best first; a memory found in two
+// ways stands twice. The vector store answers for what it has confirmed; what
+// it may not show yet, cannot filter, or cannot answer for at all is compared
+// in the database's embeddings.
+func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []memory.Domain) (hits []near, degraded []string, err error) {
+	if seen.vector == nil {
+		return nil, []string{partEmbedder}, nil
+	}
+	for _, m := range seen.own {
+		if len(m.Embedding) == len(seen.vector) {
+			hits = append(hits, near{m.ID, Cosine(seen.vector, m.Embedding), byOwn})
+		}
+	}
+	var stored []near
+	searched := false
+	allowed := q.allowed(seen.docs, domains)
+	if !q.beyondVectors() || len(allowed) > s.set.FallbackLimit {
+		stored, err = s.search(ctx, q, seen, domains)
+		if searched = err == nil; !searched {
+			s.log.Warn("recall compares in the database: the vector store is away", zap.Error(err))
+			degraded = []string{partVectors}
+		}
+	}
+	if !searched {
+		if stored, err = s.compare(ctx, q, seen, allowed); err != nil {
+			return nil, nil, err
+		}
+	}
+	hits = append(hits, stored...)
+	slices.SortStableFunc(hits, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.id, b.id))
+	})
+	return hits, degraded, nil
+}
+
+func (s *Service) search(ctx context.Context, q Query, seen sight, domains []memory.Domain) ([]near, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
+	defer cancel()
+	limit := s.set.Candidates
+	if q.beyondVectors() {
+		limit = s.set.FallbackLimit
+	}
+	hits, err := s.vectors.Search(ctx, vectorstore.Query{
+		Owner: q.Owner, Embedding: seen.vector, Limit: limit, Domains: domains,
+		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: q.Until,
+	})
+	found := make([]near, len(hits))
+	for i, h := range hits {
+		found[i] = near{h.ID, steady(h.Similarity), byVector}
+	}
+	return found, err
+}
+
+// compare reads the embeddings of the newest allowed memories.
+func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []int) ([]near, error) {
+	slices.SortFunc(allowed, func(a, b int) int {
+		return cmp.Or(seen.docs[b].CreatedAt.Compare(seen.docs[a].CreatedAt), cmp.Compare(seen.docs[a].ID, seen.docs[b].ID))
+	})
+	ids := make([]string, 0, min(len(allowed), s.set.FallbackLimit))
+	for _, doc := range allowed[:cap(ids)] {
+		ids = append(ids, seen.docs[doc].ID)
+	}
+	embeddings, err := s.records.Embeddings(ctx, q.Owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]near, 0, len(embeddings))
+	for _, id := range ids {
+		if v := embeddings[id]; len(v) == len(seen.vector) {
+			found = append(found, near{id, Cosine(seen.vector, v), byVector})
+		}
+	}
+	return found, nil
+}
+
+// Cosine is the similarity of two unit vectors of the same length.
+func Cosine(a, b []float32) float64 {
+	dot := float32(0)
+	for i, x := range a {
+		dot += x * b[i]
+	}
+	return steady(float64(dot))
+}
+
+// steady cuts off the digits in which stores differ: they add up the same
+// products in different orders. What is equal in all stores is then equal in
+// the ranking, and ordered by id.
+func steady(similarity float64) float64 { return math.Round(similarity*1e6) / 1e6 }
