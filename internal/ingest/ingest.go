@@ -44,6 +44,7 @@ const DefaultImportance = 0.7
 type Written struct {
 	Memory  memory.Memory
 	Verdict memory.Verdict // Kept, or with Dedup: Duplicate, Merged
+	Reason  string         // for people: why this verdict
 }
 
 // Change is an edit of a memory; nil leaves a field as it is.
@@ -55,4 +56,10 @@ type Change struct {
 	Tags       *[]string
 	Metadata   *json.RawMessage
 	Pinned     *bool
+}
+
+// BatchResult is what became of one write of a batch: Written, or Err.
+type BatchResult struct {
+	Written Written
+	Err     error
 }

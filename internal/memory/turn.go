@@ -22,10 +22,10 @@ type Turn struct {
 	Messages       []Message       // 1..MaxMessages
 	Metadata       json.RawMessage // a JSON object or nil
 	At             time.Time       // when it was said; memories made from it are created then
-	Hash           string          // TurnHash; tells a repeated client id from a reused one
+	Hash           string          // of all that the client sent; tells a repeated client id from a reused one
 
 	Status      TurnStatus
-	Attempts    int    // times the scorer was asked
+	Attempts    int    // answers of the scorer, refused ones included; its being away costs none
 	LastError   string // of the newest attempt that failed; empty after success
 	AcceptedAt  time.Time
 	ProcessedAt time.Time // zero until processed

@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"context"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// byAPI is the cause of what a client does directly.
+const byAPI = "api"
+
+// Write keeps a memory that a client gives directly.
+func (s *Service) Write(ctx context.Context, w Write) (Written, error) {
+	result := s.WriteBatch(ctx, []Write{w})[0]
+	return result.Written, result.Err
+}
+
+// WriteBatch keeps many memories, in the order of the request. Each user's
+// part is one transaction: it is kept whole or refused whole.
+func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult {
+	results := make([]BatchResult, len(writes))
+	texts := make([]string, len(writes))
+	for i, w := range writes {
+		texts[i] = w.Content
+	}
+	vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		for i := range results {
+			results[i].Err = err
+		}
+		return results
+	}
+
+	var owners []memory.Owner
+	places := map[memory.Owner][]int{}
+	for i, w := range writes {
+		if places[w.Owner] == nil {
+			owners = append(owners, w.Owner)
+		}
+		places[w.Owner] = append(places[w.Owner], i)
+	}
+	for _, owner := range owners {
+		if err := s.writeFor(ctx, owner, places[owner], writes, vectors, results); err != nil {
+			for _, i := range places[owner] {
+				results[i] = BatchResult{Err: err}
+			}
+		}
+	}
+	return results
+}
+
+// writeFor writes one owner's part of a batch.
+func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, results []BatchResult) error {
+	drafts := make(map[int]memory.Memory, len(places))
+	nearby := map[int][]string{}
+	for _, i := range places {
+		drafts[i] = s.draft(s.asked(writes[i]), vectors[i])
+		if writes[i].Dedup {
+			ids, err := s.nearby(ctx, drafts[i])
+			if err != nil {
+				return err
+			}
+			nearby[i] = ids
+		}
+	}
+	var w *writing
+	err := s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) (err error) {
+		w = s.writing(tx, byAPI)
+		for _, i := range places {
+			if !writes[i].Dedup {
+				results[i].Written = w.add(drafts[i])
+			} else if results[i].Written, err = w.put(ctx, drafts[i], nearby[i]); err != nil {
+				return err
+			}
+		}
+		return w.flush(ctx)
+	})
+	if err == nil {
+		w.push(ctx)
+	}
+	return err
+}
+
+// asked is the memory that a write describes, with its defaults.
+func (s *Service) asked(w Write) memory.Memory {
+	m := memory.Memory{
+		Owner: w.Owner, AgentID: w.AgentID, ConversationID: w.ConversationID, Content: w.Content,
+		Type: w.Type, Domain: w.Domain, Tags: w.Tags, Importance: DefaultImportance,
+		Metadata: w.Metadata, Pinned: w.Pinned, CreatedAt: w.At,
+	}
+	if w.Importance != nil {
+		m.Importance = *w.Importance
+	}
+	if m.Type == "" {
+		m.Type = memory.TypeFact
+	}
+	if m.Domain == "" {
+		m.Domain = s.Guess(w.Content)
+	}
+	return m
+}

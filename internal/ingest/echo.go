@@ -1,0 +1,82 @@
+package ingest
+
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+const (
+	echoMemories  = 50  // handed-out memories looked at, latest first
+	echoCoverage  = 0.8 // share of a fact's words that the memory must hold
+	ownCoverage   = 0.5 // share that makes it the user's own statement
+	roleUser      = "user"
+	minEchoLength = 2 // fewer lexemes are no evidence
+)
+
+// echoes knows what a model may merely be repeating in a turn.
+type echoes struct {
+	handedOut []memory.Memory
+	words     []map[string]bool // of handedOut
+	own       map[string]bool   // words of the user's own messages
+}
+
+// echoes reads what recall has lately handed out to the turn's user.
+func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) {
+	var e echoes
+	var err error
+	e.handedOut, err = s.Records.HandedOut(ctx, turn.Owner, s.Now().Add(-s.set.EchoWindow), echoMemories)
+	if err != nil || len(e.handedOut) == 0 {
+		return e, err
+	}
+	for _, m := range e.handedOut {
+		e.words = append(e.words, set(text.Split(m.Lexemes)))
+	}
+	e.own = map[string]bool{}
+	for _, message := range turn.Messages {
+		if message.Role == roleUser {
+			for word := range set(text.Lexemes(message.Content)) {
+				e.own[word] = true
+			}
+		}
+	}
+	return e, nil
+}
+
+// find returns the memory that a fact echoes: one that holds nearly all of the
+// fact's words, where the user's own messages do not.
+func (e echoes) find(fact string) (memory.Memory, bool) {
+	if len(e.handedOut) == 0 {
+		return memory.Memory{}, false
+	}
+	words := set(text.Lexemes(fact))
+	if len(words) < minEchoLength || coverage(words, e.own) >= ownCoverage {
+		return memory.Memory{}, false
+	}
+	for i, m := range e.handedOut {
+		if coverage(words, e.words[i]) >= echoCoverage {
+			return m, true
+		}
+	}
+	return memory.Memory{}, false
+}
+
+// coverage is the share of words that are in by.
+func coverage(words, by map[string]bool) float64 {
+	n := 0
+	for word := range words {
+		if by[word] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(words))
+}
+
+func set(words []string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, word := range words {
+		m[word] = true
+	}
+	return m
+}

@@ -1,0 +1,147 @@
+package ingest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+	"hippocampus/vectorstore"
+)
+
+// Records is what ingest needs of the database.
+type Records interface {
+	db.Turns
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
+	Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error)
+}
+
+// Searcher finds what the user has already said.
+type Searcher interface {
+	Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error)
+}
+
+// Pusher brings committed changes to the vector store; see internal/projection.
+type Pusher interface {
+	Claimed() time.Time
+	PushNew(ctx context.Context, memories []memory.Memory)
+	Push(ctx context.Context, ids []string)
+}
+
+// Settings of the gate and of the work on turns; internal/config states their
+// defaults and ranges.
+type Settings struct {
+	Threshold       float64       // importance from which a fact is kept
+	EchoWindow      time.Duration // how long a recalled memory can be echoed
+	MergeSimilarity float64       // cosine from which two memories are one
+	OwnWindow       time.Duration // how long a confirmed write may be missing from searches
+	OwnLimit        int           // unconfirmed memories compared, newest first
+	FallbackLimit   int           // memories compared while the vector store is away, newest first
+	Attempts        int           // bad answers after which a turn has failed
+	RetryDelay      time.Duration // after the first failed attempt; doubles
+	RetryLimit      time.Duration
+	GiveUp          time.Duration // age at which a turn that cannot be scored has failed
+	Lease           time.Duration // how long a turn is held without renewal
+	Renew           time.Duration // between renewals
+	ResumeAfter     time.Duration // when an accepted turn that nobody started is queued again
+}
+
+// Parts are what a Service works with.
+type Parts struct {
+	Records  Records
+	Scorer   scorer.Scorer
+	Embedder llm.Embedder
+	Vectors  Searcher
+	Pusher   Pusher
+	Guess    func(content string) memory.Domain // of a direct write that names none
+	Now      func() time.Time
+	Log      *zap.Logger
+}
+
+// Service writes.
+type Service struct {
+	Parts
+	set Settings
+
+	mu   sync.Mutex
+	held map[string]struct{} // turns that this process is working on
+}
+
+// New makes a service; Run keeps its turns alive.
+func New(parts Parts, set Settings) *Service {
+	return &Service{Parts: parts, set: set, held: map[string]struct{}{}}
+}
+
+// ProcessTurn is the job that scores one turn.
+type ProcessTurn struct {
+	TurnID string `json:"turn_id"`
+}
+
+// Kind is the name that the job is stored under.
+func (ProcessTurn) Kind() string { return "process_turn" }
+
+func processTurn(turnID string) db.Job { return ProcessTurn{turnID} }
+
+// resumeBatch is how many overdue turns are queued again at once.
+const resumeBatch = 200
+
+// Run renews the turns being worked on, and queues again those that nobody
+// works on, be it that their retry is due or that their process died. It ends
+// with the context.
+func (s *Service) Run(ctx context.Context) {
+	renew := time.NewTicker(s.set.Renew)
+	defer renew.Stop()
+	resume := time.NewTicker(min(s.set.Renew, s.set.RetryDelay))
+	defer resume.Stop()
+	for {
+		select {
+		case <-renew.C:
+			if held := s.holding(); len(held) > 0 {
+				if err := s.Records.RenewTurns(ctx, held, s.Now().Add(s.set.Lease)); err != nil && ctx.Err() == nil {
+					s.Log.Warn("turns in work could not be renewed", zap.Int("turns", len(held)), zap.Error(err))
+				}
+			}
+		case <-resume.C:
+			now := s.Now()
+			n, err := s.Records.ResumeTurns(ctx, now, now.Add(s.set.ResumeAfter), resumeBatch, processTurn)
+			if err != nil && ctx.Err() == nil {
+				s.Log.Warn("overdue turns could not be queued again", zap.Error(err))
+			}
+			if n > 0 {
+				s.Log.Info("queued overdue turns again", zap.Int("turns", n))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hold keeps a turn alive until release is called.
+func (s *Service) hold(turnID string) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[turnID] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.held, turnID)
+	}
+}
+
+func (s *Service) holding() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, 0, len(s.held))
+	for id := range s.held {
+		ids = append(ids, id)
+	}
+	return ids
+}

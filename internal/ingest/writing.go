@@ -1,0 +1,188 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// writing collects what one user's transaction writes. Within it, every put
+// sees the ones before.
+type writing struct {
+	s     *Service
+	tx    db.UserTx
+	cause string
+
+	recent   []memory.Memory // lately written, perhaps not yet found by searches
+	looked   bool            // recent is read
+	inserted []*memory.Memory
+	updated  []string
+	events   []memory.Event
+}
+
+func (s *Service) writing(tx db.UserTx, cause string) *writing {
+	return &writing{s: s, tx: tx, cause: cause}
+}
+
+// draft completes a new memory.
+func (s *Service) draft(m memory.Memory, embedding []float32) memory.Memory {
+	m.ID, m.Status, m.Revision = memory.NewID(), memory.Active, 1
+	m.UpdatedAt = memory.Instant(s.Now())
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = m.UpdatedAt
+	}
+	m.CreatedAt = memory.Instant(m.CreatedAt)
+	m.LastAccessedAt = m.CreatedAt
+	m.Lexemes = text.Join(text.Lexemes(m.Content))
+	m.Embedding, m.EmbeddingModel = embedding, s.Embedder.Model()
+	return m
+}
+
+// put merges a draft into the active memory that says the same, or adds it.
+// nearby are ids that a search has found to be near.
+func (w *writing) put(ctx context.Context, draft memory.Memory, nearby []string) (Written, error) {
+	same, similarity, err := w.nearest(ctx, draft, nearby)
+	if err != nil {
+		return Written{}, err
+	}
+	switch {
+	case same == nil || similarity < w.s.set.MergeSimilarity:
+		return w.add(draft), nil
+	case same.Content == draft.Content:
+		return w.merge(ctx, same, draft, 1, memory.Duplicate, "an active memory says exactly this")
+	}
+	return w.merge(ctx, same, draft, similarity, memory.Merged,
+		fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one", similarity, w.s.set.MergeSimilarity))
+}
+
+// add makes the draft a memory of its own.
+func (w *writing) add(draft memory.Memory) Written {
+	w.inserted = append(w.inserted, &draft)
+	w.note(draft.ID, memory.EventCreated, nil)
+	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
+}
+
+// nearest finds the active memory of the same agent that is most like the
+// draft, and how like; nil when there is none. The word-for-word same is 1.
+func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []string) (*memory.Memory, float64, error) {
+	if m, ok, err := w.tx.SameContent(ctx, draft.AgentID, draft.Content); err != nil || ok {
+		return &m, 1, err
+	}
+	stored, err := w.tx.Memories(ctx, nearby)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !w.looked {
+		// Another process may have written since the search: the lock is ours now.
+		if w.recent, err = w.tx.Unconfirmed(ctx, w.s.Now().Add(-w.s.set.OwnWindow), w.s.set.OwnLimit); err != nil {
+			return nil, 0, err
+		}
+		w.looked = true
+	}
+	var best *memory.Memory
+	similarity := -1.0
+	consider := func(m *memory.Memory) {
+		if m.Status != memory.Active || m.AgentID != draft.AgentID || m.EmbeddingModel != draft.EmbeddingModel {
+			return
+		}
+		if c := cosine(m.Embedding, draft.Embedding); c > similarity {
+			best, similarity = m, c
+		}
+	}
+	for _, list := range [][]memory.Memory{stored, w.recent} {
+		for i := range list {
+			consider(&list[i])
+		}
+	}
+	for _, m := range w.inserted {
+		consider(m)
+	}
+	return best, similarity, nil
+}
+
+// merge lets the newer wording and the higher importance win.
+func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memory, similarity float64, verdict memory.Verdict, reason string) (Written, error) {
+	before := *m
+	m.Importance = max(m.Importance, draft.Importance)
+	m.Pinned = m.Pinned || draft.Pinned
+	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
+		m.Content, m.Lexemes, m.Domain, m.Type = draft.Content, draft.Lexemes, draft.Domain, draft.Type
+		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
+	}
+	written := Written{Memory: *m, Verdict: verdict, Reason: reason}
+	change := diff(before, *m)
+	if verdict == memory.Duplicate && change == nil {
+		return written, nil
+	}
+	w.note(m.ID, memory.EventMerged, merged{Change: change, Similarity: similarity, From: draft.SourceTurnID})
+	if w.isNew(m) {
+		return written, nil
+	}
+	err := w.update(ctx, m, before)
+	written.Memory = *m
+	return written, err
+}
+
+// update stores a changed memory; its vector is pushed after the commit.
+func (w *writing) update(ctx context.Context, m *memory.Memory, before memory.Memory) error {
+	m.UpdatedAt = memory.Instant(w.s.Now())
+	if m.Content != before.Content || m.Domain != before.Domain || m.Type != before.Type || m.Status != before.Status {
+		m.Revision++
+		w.updated = append(w.updated, m.ID)
+	}
+	return w.tx.Update(ctx, *m)
+}
+
+func (w *writing) isNew(m *memory.Memory) bool {
+	for _, n := range w.inserted {
+		if n.ID == m.ID {
+			*n = *m
+			return true
+		}
+	}
+	return false
+}
+
+// flush writes what put has collected; it comes last in the transaction.
+func (w *writing) flush(ctx context.Context) error {
+	if len(w.inserted) > 0 {
+		if err := w.tx.Insert(ctx, w.memories(), w.s.Pusher.Claimed()); err != nil {
+			return err
+		}
+	}
+	if len(w.events) > 0 {
+		return w.tx.AddEvents(ctx, w.events)
+	}
+	return nil
+}
+
+// push comes after the commit.
+func (w *writing) push(ctx context.Context) {
+	if len(w.inserted) > 0 {
+		w.s.Pusher.PushNew(ctx, w.memories())
+	}
+	w.s.Pusher.Push(ctx, w.updated)
+}
+
+func (w *writing) memories() []memory.Memory {
+	list := make([]memory.Memory, len(w.inserted))
+	for i, m := range w.inserted {
+		list[i] = *m
+	}
+	return list
+}
+
+// cosine of two unit vectors; -1 where they cannot be compared.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) || len(a) == 0 {
+		return -1
+	}
+	dot := float32(0)
+	for i, x := range a {
+		dot += x * b[i]
+	}
+	return float64(dot)
+}
