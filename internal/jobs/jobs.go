@@ -1,0 +1,98 @@
+// Package jobs works on durable jobs:
+//
+//	job row (db, one transaction with its cause) -> River -> handler
+//
+// A handler may run more than once for the same job, and must bear it.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+)
+
+// Options of a Runner; internal/config states their defaults and ranges.
+type Options struct {
+	Workers int           // jobs worked on at once
+	Poll    time.Duration // between looks for jobs; Postgres tells of new ones by itself
+	Timeout time.Duration // of one job
+	Drain   time.Duration // how long running jobs may take to end at shutdown
+	Log     *slog.Logger
+}
+
+// fetchCooldown is the least time between two fetches: how long a job that was
+// just enqueued waits for the next one.
+const fetchCooldown = 5 * time.Millisecond
+
+// attempts of a job whose handler fails, which means that the database is away.
+const attempts = 5
+
+// Handler registers how the jobs of one kind are worked.
+type Handler func(*river.Workers)
+
+// Handle works jobs of A's kind with f.
+func Handle[A river.JobArgs](f func(ctx context.Context, args A) error) Handler {
+	return func(workers *river.Workers) {
+		river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[A]) error {
+			return f(ctx, job.Args)
+		}))
+	}
+}
+
+// Runner works on jobs while it runs.
+type Runner struct {
+	start, stop, cancel func(context.Context) error
+	drain               time.Duration
+}
+
+// New makes a runner over a database's River driver.
+func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler) (*Runner, error) {
+	workers := river.NewWorkers()
+	for _, register := range handlers {
+		register(workers)
+	}
+	client, err := river.NewClient(driver, &river.Config{
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}},
+		Workers:              workers,
+		FetchCooldown:        min(fetchCooldown, o.Poll),
+		FetchPollInterval:    o.Poll,
+		JobTimeout:           o.Timeout,
+		RescueStuckJobsAfter: 2 * o.Timeout,
+		MaxAttempts:          attempts,
+		Logger:               o.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the job queue: %w", err)
+	}
+	return &Runner{client.Start, client.Stop, client.StopAndCancel, o.Drain}, nil
+}
+
+// Start begins to work on jobs.
+func (r *Runner) Start(ctx context.Context) error {
+	// River ends abruptly with its context: Stop decides when instead.
+	if err := r.start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start the job queue: %w", err)
+	}
+	return nil
+}
+
+// Stop fetches no more jobs and lets the running ones end; those that take too
+// long are cancelled and worked again later.
+func (r *Runner) Stop(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	soft, cancel := context.WithTimeout(ctx, r.drain)
+	defer cancel()
+	if r.stop(soft) == nil {
+		return nil
+	}
+	hard, cancel := context.WithTimeout(ctx, r.drain)
+	defer cancel()
+	if err := r.cancel(hard); err != nil {
+		return fmt.Errorf("stop the job queue: %w", err)
+	}
+	return nil
+}

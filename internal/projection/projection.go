@@ -1,0 +1,113 @@
+// Package projection keeps the vector store equal to the database:
+//
+//	committed change -> push at once -> confirmed
+//	                       | failed
+//	                       v
+//	reconciler: claim what is due -> push -> confirmed, or due again later
+//
+// A push is idempotent, a memory has one pusher at a time (it holds the row's
+// claim), and nothing is ever given up.
+package projection
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// Vectors is what a push needs of the vector store.
+type Vectors interface {
+	Insert(ctx context.Context, records []vectorstore.Record) error
+	Replace(ctx context.Context, records []vectorstore.Record) error
+	Delete(ctx context.Context, ids []string) error
+}
+
+// Settings of the pushes; internal/config states their defaults and ranges.
+type Settings struct {
+	Interval     time.Duration // between looks for due rows
+	Batch        int           // rows claimed at once
+	Lease        time.Duration // how long a claim lasts; a push gets half of it
+	Backoff      time.Duration // after the first failed push; doubles
+	BackoffLimit time.Duration
+}
+
+// Projection pushes changes.
+type Projection struct {
+	queue   db.VectorQueue
+	vectors Vectors
+	set     Settings
+	now     func() time.Time
+	log     *zap.Logger
+}
+
+// New makes a projection of queue's memories into vectors.
+func New(queue db.VectorQueue, vectors Vectors, set Settings, now func() time.Time, log *zap.Logger) *Projection {
+	return &Projection{queue, vectors, set, now, log}
+}
+
+// Claimed is until when memories that are inserted now are claimed for PushNew.
+func (p *Projection) Claimed() time.Time { return p.now().Add(p.set.Lease) }
+
+// PushNew pushes memories that were just inserted with a claim until Claimed.
+// A failure is only logged: the reconciler finishes what is left.
+func (p *Projection) PushNew(ctx context.Context, memories []memory.Memory) {
+	tasks := make([]db.VectorTask, len(memories))
+	for i, m := range memories {
+		tasks[i] = db.VectorTask{Memory: m, First: true}
+	}
+	p.push(ctx, tasks)
+}
+
+// Push claims and pushes memories that were just changed. Those that another
+// pusher holds are left to it: it finds that they have changed.
+func (p *Projection) Push(ctx context.Context, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := p.bounded(ctx)
+	defer cancel()
+	tasks, err := p.queue.ClaimVectors(ctx, ids, p.now(), p.Claimed())
+	if err != nil {
+		p.log.Warn("the reconciler will push: changes could not be claimed", zap.Int("memories", len(ids)), zap.Error(err))
+		return
+	}
+	p.push(ctx, tasks)
+}
+
+// Run looks for due rows until the context ends, and ends its last push first.
+func (p *Projection) Run(ctx context.Context) {
+	ticker := time.NewTicker(p.set.Interval)
+	defer ticker.Stop()
+	for {
+		for p.reconcile(ctx) && ctx.Err() == nil {
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// reconcile pushes one batch; more is true when it went well and was full.
+func (p *Projection) reconcile(ctx context.Context) (more bool) {
+	now := p.now()
+	tasks, err := p.queue.ClaimDueVectors(ctx, now, now.Add(p.set.Lease), p.set.Batch)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.log.Warn("due pushes could not be claimed", zap.Error(err))
+		}
+		return false
+	}
+	return p.push(ctx, tasks) && len(tasks) == p.set.Batch
+}
+
+// bounded outlives the request, but not the claim.
+func (p *Projection) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), p.set.Lease/2)
+}

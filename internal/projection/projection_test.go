@@ -1,0 +1,317 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap/zaptest"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	ada   = memory.Owner{AppID: "app", UserID: "ada"}
+	space = vectorstore.Space{Model: "test", Dim: 4}
+	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// faulty is a real vector store whose writes can be made to fail.
+type faulty struct {
+	vectorstore.Store
+	mu   sync.Mutex
+	fail func(call string, ids []string) error // nil: nothing fails
+	said []string                              // calls, in order
+}
+
+func (f *faulty) call(name string, ids []string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.said = append(f.said, fmt.Sprintf("%s %d", name, len(ids)))
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(name, ids)
+}
+
+func (f *faulty) set(fail func(string, []string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail = fail
+}
+
+func idsOf(records []vectorstore.Record) (ids []string) {
+	for _, r := range records {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func (f *faulty) Insert(ctx context.Context, r []vectorstore.Record) error {
+	return errors.Join(f.call("insert", idsOf(r)), f.Store.Insert(ctx, r))
+}
+
+func (f *faulty) Replace(ctx context.Context, r []vectorstore.Record) error {
+	if err := f.call("replace", idsOf(r)); err != nil {
+		return err
+	}
+	return f.Store.Replace(ctx, r)
+}
+
+func (f *faulty) Delete(ctx context.Context, ids []string) error {
+	if err := f.call("delete", ids); err != nil {
+		return err
+	}
+	return f.Store.Delete(ctx, ids)
+}
+
+type bench struct {
+	*Projection
+	t       *testing.T
+	store   *sqlite.Store
+	vectors *faulty
+	mu      sync.Mutex
+	clock   time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, clock: begin}
+	var err error
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	if err := b.store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	vectors, err := sqlitevec.Open(t.Context(), sqlitevec.Options{Path: filepath.Join(t.TempDir(), "vectors.db"), Space: space})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = vectors.Close() })
+	b.vectors = &faulty{Store: vectors}
+	b.Projection = New(b.store, b.vectors, Settings{
+		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Backoff: time.Second, BackoffLimit: 10 * time.Second,
+	}, b.now, zaptest.NewLogger(t))
+	return b
+}
+
+func (b *bench) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock
+}
+
+func (b *bench) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock = b.clock.Add(d)
+}
+
+// insert commits new memories, as ingest does, without pushing them.
+func (b *bench) insert(n int) []memory.Memory {
+	b.t.Helper()
+	list := make([]memory.Memory, n)
+	for i := range list {
+		list[i] = memory.Memory{
+			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d", i), Type: memory.TypeFact, Domain: memory.GeneralChat,
+			Status: memory.Active, Embedding: []float32{1, 0, 0, 0}, EmbeddingModel: space.Model, Revision: 1,
+			CreatedAt: b.now(), UpdatedAt: b.now(), LastAccessedAt: b.now(),
+		}
+	}
+	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.Claimed()) })
+	return list
+}
+
+func (b *bench) tx(f func(ctx context.Context, tx db.UserTx) error) {
+	b.t.Helper()
+	if err := b.store.InUser(b.t.Context(), ada, f); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) update(m memory.Memory) memory.Memory {
+	b.t.Helper()
+	m.Revision++
+	m.UpdatedAt = b.now()
+	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, m) })
+	return m
+}
+
+// stored are the contents that the vector store holds.
+func (b *bench) stored() []string {
+	b.t.Helper()
+	list := []string{}
+	if err := b.vectors.Scan(b.t.Context(), "", 1000, func(r vectorstore.Record) error {
+		list = append(list, r.Content)
+		return nil
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (b *bench) backlog() db.Backlog {
+	b.t.Helper()
+	backlog, err := b.store.VectorBacklog(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return backlog
+}
+
+var away = memory.Errorf(memory.KindUnavailable, "away")
+
+func TestAPushIsConfirmed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.PushNew(t.Context(), b.insert(2))
+	if got := b.stored(); !slices.Equal(got, []string{"memory 0", "memory 1"}) || b.backlog().Pending != 0 {
+		t.Errorf("stored %v, backlog %+v", got, b.backlog())
+	}
+	if !slices.Equal(b.vectors.said, []string{"insert 2"}) {
+		t.Errorf("calls %v", b.vectors.said)
+	}
+}
+
+// What a push could not do, the reconciler does: later, and without doubling
+// what the failed push did after all.
+func TestTheReconcilerFinishesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.vectors.set(func(string, []string) error { return away })
+	b.PushNew(t.Context(), b.insert(7)) // the insert works, and its answer is lost
+	if n := b.backlog().Pending; n != 7 {
+		t.Fatalf("%d pending, want 7", n)
+	}
+	b.vectors.set(nil)
+	if b.reconcile(t.Context()); b.backlog().Pending != 7 {
+		t.Error("a failed push is repeated before it is due")
+	}
+	b.pass(time.Second)
+	for b.reconcile(t.Context()) {
+	}
+	if got := b.stored(); len(got) != 7 || b.backlog().Pending != 0 {
+		t.Errorf("stored %v, backlog %+v", got, b.backlog())
+	}
+	if !slices.Equal(b.vectors.said, []string{"insert 7", "replace 3", "replace 3", "replace 1"}) {
+		t.Errorf("calls %v", b.vectors.said)
+	}
+}
+
+func TestAFailingStoreIsTriedLessAndLessOften(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.vectors.set(func(string, []string) error { return away })
+	b.PushNew(t.Context(), b.insert(1))
+	for _, wait := range []time.Duration{1, 2, 4, 8, 10, 10} {
+		due := b.backlog().Oldest
+		if got := due.Sub(b.now()); got != wait*time.Second {
+			t.Errorf("waits %s, want %s", got, wait*time.Second)
+		}
+		b.pass(due.Sub(b.now()))
+		b.reconcile(t.Context())
+	}
+}
+
+func TestOneBadRecordDoesNotHoldUpOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	memories := b.insert(3)
+	b.vectors.set(func(_ string, ids []string) error {
+		if slices.Contains(ids, memories[1].ID) {
+			return memory.Errorf(memory.KindInvalid, "bad record")
+		}
+		return nil
+	})
+	b.PushNew(t.Context(), memories)
+	if n := b.backlog().Pending; n != 1 {
+		t.Errorf("%d pending, want the bad one", n)
+	}
+}
+
+func TestAForgottenMemoryIsRemoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.insert(1)[0]
+	b.PushNew(t.Context(), []memory.Memory{m})
+	m.Status = memory.Forgotten
+	b.update(m)
+	if n := b.backlog().Removing; n != 1 {
+		t.Fatalf("%d removing", n)
+	}
+	b.Push(t.Context(), []string{m.ID})
+	if got := b.stored(); len(got) != 0 || b.backlog() != (db.Backlog{}) {
+		t.Errorf("stored %v, backlog %+v", got, b.backlog())
+	}
+}
+
+// A memory that changes while it is pushed is pushed again.
+func TestAChangeDuringAPushIsNotLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.insert(1)[0]
+	changed := false
+	b.vectors.set(func(string, []string) error {
+		if !changed {
+			changed = true
+			m.Content = "changed"
+			m = b.update(m)
+			b.Push(t.Context(), []string{m.ID}) // leaves it to the pusher that holds it
+		}
+		return nil
+	})
+	b.PushNew(t.Context(), []memory.Memory{m})
+	b.reconcile(t.Context())
+	if got := b.stored(); !slices.Equal(got, []string{"changed"}) || b.backlog().Pending != 0 {
+		t.Errorf("stored %v, backlog %+v", got, b.backlog())
+	}
+}
+
+// A process that dies between commit and push leaves a claim; it ends.
+func TestADeadPusherIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.insert(4)
+	if b.reconcile(t.Context()); len(b.stored()) != 0 {
+		t.Error("claimed rows were pushed by another")
+	}
+	b.pass(time.Minute + time.Microsecond)
+	for b.reconcile(t.Context()) {
+	}
+	if len(b.stored()) != 4 || b.backlog().Pending != 0 {
+		t.Errorf("stored %v, backlog %+v", b.stored(), b.backlog())
+	}
+}
+
+func TestRunReconcilesUntilItsContextEnds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.insert(5)
+	b.pass(time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); b.Run(ctx) }()
+	for deadline := time.Now().Add(time.Minute); b.backlog().Pending > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-done
+	if len(b.stored()) != 5 {
+		t.Errorf("stored %v", b.stored())
+	}
+}
