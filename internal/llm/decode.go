@@ -1,0 +1,107 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"hippocampus/internal/memory"
+)
+
+const fence = "```"
+
+// Decode reads the one JSON object of a model's answer into a pointer to a
+// struct. Around the object it tolerates prose without braces or brackets, and
+// one code fence. Everything else is KindBadAnswer with the reason: no object,
+// a second one, an object inside a list, unknown fields (their case counts),
+// duplicate names, wrong types, numbers that JSON does not have, comments,
+// a truncated object, invalid UTF-8 also in escapes.
+//
+// JSON null leaves a field zero: where null is wrong, use a pointer.
+func Decode(answer string, into any) error {
+	object, err := cutObject(answer)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(object), into, json.RejectUnknownMembers(true)); err != nil {
+		return refuse("the answer does not fit: %w", plain(err))
+	}
+	return nil
+}
+
+// cutObject takes what surrounds the object off an answer.
+func cutObject(answer string) (string, error) {
+	text := strings.TrimSpace(answer)
+	lower := strings.ToLower(text[:min(len(text), 16)])
+	switch {
+	case !utf8.ValidString(answer):
+		return "", refuse("the answer is not valid UTF-8")
+	case text == "":
+		return "", refuse("the answer is empty")
+	case strings.HasPrefix(text, "\ufeff"):
+		return "", refuse("the answer begins with a byte order mark")
+	case strings.HasPrefix(lower, "<!doctype") || strings.HasPrefix(lower, "<html"):
+		return "", refuse("the answer is an HTML page")
+	}
+	start := strings.IndexByte(text, '{')
+	end := strings.LastIndexByte(text, '}') + 1
+	switch {
+	case start < 0:
+		return "", refuse("the answer holds no JSON object")
+	case end <= start:
+		return "", refuse("the answer's JSON object is cut off")
+	}
+	before, object, after := text[:start], text[start:end], text[end:]
+	if strings.ContainsAny(before+after, "[]{}") {
+		return "", refuse("the answer holds brackets outside its JSON object")
+	}
+	if opened, closed := strings.Count(before, fence), strings.Count(after, fence); opened != closed || opened > 1 {
+		return "", refuse("the answer has code fences other than one around its JSON object")
+	}
+	decoder := jsontext.NewDecoder(strings.NewReader(object))
+	if err := decoder.SkipValue(); err != nil {
+		return "", refuse("the answer's JSON object is malformed: %w", plain(err))
+	}
+	if decoder.InputOffset() != int64(len(object)) {
+		return "", refuse("the answer holds more than one JSON object, or prose with braces")
+	}
+	return object, nil
+}
+
+func refuse(format string, args ...any) error {
+	return memory.Errorf(memory.KindBadAnswer, format, args...)
+}
+
+// plain says in few words what a library error found, and where.
+func plain(err error) error {
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it is cut off")
+	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
+		return fmt.Errorf("unknown field %.80s", semantic.JSONPointer)
+	case errors.As(err, &semantic):
+		return fmt.Errorf("the %s at %.80s is of the wrong type or out of range", kindName(semantic.JSONKind), semantic.JSONPointer)
+	case errors.As(err, &syntactic) && syntactic.JSONPointer != "":
+		return fmt.Errorf("%.120s at %.80s", syntactic.Err, syntactic.JSONPointer)
+	case errors.As(err, &syntactic):
+		return fmt.Errorf("%.120s", syntactic.Err)
+	}
+	return err
+}
+
+func kindName(kind jsontext.Kind) string {
+	switch kind {
+	case '{':
+		return "object"
+	case '[':
+		return "list"
+	}
+	return kind.String()
+}

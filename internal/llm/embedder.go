@@ -1,0 +1,120 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sashabaranov/go-openai"
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/internal/memory"
+)
+
+// EmbedderOptions name an embedding model. Zero values mean the defaults named
+// beside them.
+type EmbedderOptions struct {
+	Model          string
+	QueryPrefix    string // put before texts that are embedded as queries; bge and e5 want one
+	DocumentPrefix string
+	Dim            int // numbers in a vector; 0: found by embedding one text
+	BatchSize      int // texts in one request; 10, which is DashScope's limit
+}
+
+// Embedder is the model behind the endpoint. Vectors are scaled to unit length.
+// An answer of the wrong count, order or dimension, with numbers that are not
+// finite, or with a vector of length zero is KindBadAnswer.
+func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, error) {
+	setDefault(&o.BatchSize, 10)
+	e := &embedder{client: c, options: o}
+	if o.Dim == 0 {
+		vectors, err := e.Embed(ctx, ForDocument, []string{"dimension"})
+		if err != nil {
+			return nil, fmt.Errorf("find the dimension of embedding model %s: %w", o.Model, err)
+		}
+		e.options.Dim = len(vectors[0])
+	}
+	return e, nil
+}
+
+type embedder struct {
+	client  *Client
+	options EmbedderOptions
+}
+
+func (e *embedder) Model() string { return e.options.Model }
+func (e *embedder) Dim() int      { return e.options.Dim }
+
+func (e *embedder) Embed(ctx context.Context, use Use, texts []string) ([][]float32, error) {
+	prefix := e.options.DocumentPrefix
+	if use == ForQuery {
+		prefix = e.options.QueryPrefix
+	}
+	vectors := make([][]float32, len(texts))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(e.client.options.Concurrency)
+	start := 0
+	for batch := range slices.Chunk(texts, e.options.BatchSize) {
+		into := vectors[start : start+len(batch)]
+		start += len(batch)
+		group.Go(func() error { return e.embed(ctx, prefix, batch, into) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return vectors, nil
+}
+
+// embed makes one request and puts the vector of texts[i] into vectors[i].
+func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vectors [][]float32) error {
+	input := make([]string, len(texts))
+	for i, text := range texts {
+		input[i] = prefix + text
+	}
+	request := openai.EmbeddingRequestStrings{
+		Input:          input,
+		Model:          openai.EmbeddingModel(e.options.Model),
+		EncodingFormat: openai.EmbeddingEncodingFormatFloat,
+	}
+	return e.client.call(ctx, "embedding with "+e.options.Model, func(ctx context.Context) error {
+		response, err := e.client.api.CreateEmbeddings(ctx, request)
+		if err != nil {
+			return err
+		}
+		if got := len(response.Data); got != len(texts) {
+			return memory.Errorf(memory.KindBadAnswer, "%d vectors came for %d texts", got, len(texts))
+		}
+		clear(vectors)
+		for _, item := range response.Data {
+			if item.Index < 0 || item.Index >= len(vectors) || vectors[item.Index] != nil {
+				return memory.Errorf(memory.KindBadAnswer, "vector index %d comes twice or is out of range", item.Index)
+			}
+			if dim := e.options.Dim; dim != 0 && len(item.Embedding) != dim {
+				return memory.Errorf(memory.KindBadAnswer, "a vector has %d numbers where %d are expected: check the model's name",
+					len(item.Embedding), dim)
+			}
+			if !normalise(item.Embedding) {
+				return memory.Errorf(memory.KindBadAnswer, "a vector has length zero or numbers that are not finite")
+			}
+			vectors[item.Index] = item.Embedding
+		}
+		return nil
+	})
+}
+
+// normalise scales v to unit length in place; false: it has no direction.
+func normalise(v []float32) bool {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	length := math.Sqrt(sum)
+	if length == 0 || math.IsNaN(length) || math.IsInf(length, 0) {
+		return false
+	}
+	for i, x := range v {
+		v[i] = float32(float64(x) / length)
+	}
+	return true
+}

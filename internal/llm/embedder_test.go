@@ -1,0 +1,145 @@
+package llm_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func TestEmbedder(t *testing.T) {
+	t.Parallel()
+	server := llmtest.New(t)
+	server.SetDim(64)
+	e, err := dial(t, server.URL(), nil).Embedder(t.Context(), llm.EmbedderOptions{Model: "text-embedding-v4", QueryPrefix: "query: "})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Dim() != 64 || e.Model() != "text-embedding-v4" || server.Embeddings() != 1 {
+		t.Errorf("%d numbers of %s after %d calls", e.Dim(), e.Model(), server.Embeddings())
+	}
+	var texts []string
+	for i := range 25 {
+		texts = append(texts, fmt.Sprintf("text number %d", i))
+	}
+	server.Embedding("query: "+texts[3], append(make([]float32, 63), 5))
+	documents, err := e.Embed(t.Context(), llm.ForDocument, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server.Embeddings() != 4 {
+		t.Errorf("%d calls for 25 texts in batches of 10", server.Embeddings()-1)
+	}
+	same, err := llm.Hashed(64).Embed(t.Context(), llm.ForDocument, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(same, documents, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Errorf("order or scale is wrong: %s", diff)
+	}
+	queries, err := e.Embed(t.Context(), llm.ForQuery, texts[3:4])
+	if err != nil || queries[0][63] != 1 {
+		t.Errorf("the query prefix is missing: %v %v", queries, err)
+	}
+	if none, err := e.Embed(t.Context(), llm.ForQuery, nil); err != nil || len(none) != 0 || server.Embeddings() != 5 {
+		t.Errorf("no texts gave %v %v", none, err)
+	}
+}
+
+func TestEmbedderRefusesBadVectors(t *testing.T) {
+	t.Parallel()
+	item := func(index int, vector string) string {
+		return fmt.Sprintf(`{"index":%d,"embedding":%s}`, index, vector)
+	}
+	for name, test := range map[string]struct{ data, text string }{
+		"too few":          {item(0, "[1,0]"), "1 vectors came for 2 texts"},
+		"too many":         {item(0, "[1,0]") + "," + item(1, "[1,0]") + "," + item(2, "[1,0]"), "3 vectors came for 2 texts"},
+		"same index":       {item(1, "[1,0]") + "," + item(1, "[1,0]"), "index 1"},
+		"index too high":   {item(0, "[1,0]") + "," + item(2, "[1,0]"), "index 2"},
+		"negative index":   {item(0, "[1,0]") + "," + item(-1, "[1,0]"), "index -1"},
+		"dimension":        {item(0, "[1,0]") + "," + item(1, "[1,0,0]"), "3 numbers where 2 are expected"},
+		"zero":             {item(0, "[1,0]") + "," + item(1, "[0,0]"), "length zero"},
+		"empty":            {item(0, "[1,0]") + "," + item(1, "[]"), "0 numbers"},
+		"too large number": {item(0, "[1,0]") + "," + item(1, "[1e300,0]"), "OpenAI API"},
+		"NaN":              {item(0, "[1,0]") + "," + item(1, "[NaN,0]"), "OpenAI API"},
+		"null":             {item(0, "[1,0]") + "," + item(1, "null"), "0 numbers"},
+		"words":            {item(0, "[1,0]") + "," + item(1, `["a","b"]`), "OpenAI API"},
+	} {
+		server := llmtest.New(t)
+		server.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Raw(`{"data":[` + test.data + `]}`) })
+		e, err := dial(t, server.URL(), nil).Embedder(t.Context(), llm.EmbedderOptions{Model: "m", Dim: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Embed(t.Context(), llm.ForDocument, []string{"a", "b"})
+		if !memory.IsKind(err, memory.KindBadAnswer) || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEmbedderIsProbedAtStart(t *testing.T) {
+	t.Parallel()
+	_, err := dial(t, "http://127.0.0.1:1/v1", nil).Embedder(t.Context(), llm.EmbedderOptions{Model: "bge-m3"})
+	if !memory.IsKind(err, memory.KindUnavailable) {
+		t.Fatal(err)
+	}
+	t.Log(err)
+	for _, part := range []string{"bge-m3", "http://127.0.0.1:1/v1", "refused", "check that it runs"} {
+		if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q does not say %q in one line", err, part)
+		}
+	}
+}
+
+func TestHashed(t *testing.T) {
+	t.Parallel()
+	e := llm.Hashed(llm.HashedDim)
+	texts := []string{
+		"I like green tea", "She likes drinking green tea", "The train to Berlin leaves at nine",
+		"我喜欢喝绿茶", "她也喜欢喝绿茶", "去柏林的火车九点开",
+		"Tom likes Ann", "Ann likes Tom", "I like tea", "I don't like tea",
+		"", "!?", "😀", "tea tea tea tea", "tea",
+	}
+	v, err := e.Embed(t.Context(), llm.ForQuery, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.Embed(t.Context(), llm.ForDocument, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range v {
+		if length := math.Sqrt(dot(v[i], v[i])); math.Abs(length-1) > 1e-5 || len(v[i]) != e.Dim() {
+			t.Errorf("%q has %d numbers, length %v", texts[i], len(v[i]), length)
+		}
+		if !slices.Equal(v[i], again[i]) {
+			t.Errorf("%q is embedded in two ways", texts[i])
+		}
+	}
+	near := func(a, b int) float64 { return dot(v[a], v[b]) }
+	if near(0, 1) < 0.5 || near(0, 2) > 0.2 || near(3, 4) < 0.5 || near(3, 5) > 0.3 {
+		t.Errorf("similar %.2f %.2f, different %.2f %.2f", near(0, 1), near(3, 4), near(0, 2), near(3, 5))
+	}
+	if near(6, 7) > 0.95 || near(8, 9) > 0.95 {
+		t.Errorf("order %.2f and negation %.2f must count", near(6, 7), near(8, 9))
+	}
+	if near(11, 12) > 0.99 {
+		t.Error("texts without lexemes are all the same")
+	}
+}

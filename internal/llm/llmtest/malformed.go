@@ -1,0 +1,116 @@
+package llmtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Bad is an answer to the scorer's prompt that must be refused whole.
+type Bad struct {
+	Name   string
+	Answer string
+}
+
+// EchoedInstruction is a sentence of the scorer's own English prompt.
+const EchoedInstruction = "Take facts from the user's words, never from the assistant's."
+
+const goodFact = `{"fact":"The user lives in Oslo.","importance":0.9,"domain":"lifestyle_and_interests","type":"fact"}`
+
+// Malformed lists answers of models that have gone wrong, each in its own way.
+func Malformed() []Bad {
+	fact := func(fields string) string { return `{"facts":[{` + fields + `}]}` }
+	good := `{"facts":[` + goodFact + `]}`
+	many := func(n int) string {
+		return `{"facts":[` + strings.TrimSuffix(strings.Repeat(goodFact+",", n), ",") + `]}`
+	}
+	long := func(n int) string {
+		return fact(fmt.Sprintf(`"fact":%q,"importance":0.9,"domain":"general_chat"`, strings.Repeat("a", n)))
+	}
+	return []Bad{
+		// Not an object at all.
+		{"empty", ""},
+		{"blank", " \n\t "},
+		{"prose", "I could not find anything worth remembering."},
+		{"refusal", "I'm sorry, but I can't help with that."},
+		{"html", "<!DOCTYPE html><html><body>502 Bad Gateway</body></html>"},
+		{"html around an object", "<html><body>" + good + "</body></html>"},
+		{"xml", "<facts><fact>The user lives in Oslo.</fact></facts>"},
+		{"yaml", "facts:\n  - fact: The user lives in Oslo.\n    importance: 0.9"},
+		{"top-level string", `"facts"`},
+		{"top-level number", "0.9"},
+		{"top-level null", "null"},
+		{"top-level array of facts", "[" + goodFact + "]"},
+		{"array around the object", "[" + good + "]"},
+		{"object in a JSON string", fmt.Sprintf("%q", good)},
+
+		// An object that is not JSON, or not alone.
+		{"truncated in a string", good[:20]},
+		{"truncated after a value", good[:len(good)-2]},
+		{"truncated in the list", `{"facts":[` + goodFact + `,`},
+		{"single quotes", strings.ReplaceAll(good, `"`, "'")},
+		{"unquoted names", `{facts:[]}`},
+		{"trailing comma in the list", `{"facts":[` + goodFact + `,]}`},
+		{"trailing comma in the object", `{"facts":[],}`},
+		{"missing comma", `{"facts":[` + goodFact + goodFact + `]}`},
+		{"line comment", "{\"facts\":[] // none\n}"},
+		{"block comment", `{"facts":[/* none */]}`},
+		{"python literals", `{"facts":None}`},
+		{"raw newline in a string", fact("\"fact\":\"two\nlines\",\"importance\":0.9,\"domain\":\"general_chat\"")},
+		{"lone surrogate", fact(`"fact":"\ud83d","importance":0.9,"domain":"general_chat"`)},
+		{"two objects", good + "\n" + good},
+		{"an object and a list", good + " []"},
+		{"braces in the prose before", "{not json} " + good},
+		{"braces in the thoughts before", "<think>{hmm}</think>" + good},
+		{"byte order mark", "\ufeff" + good},
+		{"nested fences", "```json\n```json\n" + good + "\n```\n```"},
+		{"unclosed fence", "```json\n" + good},
+		{"two fenced objects", "```json\n" + good + "\n```\n```json\n" + good + "\n```"},
+		{"nested too deep", `{"facts":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}"},
+
+		// The wrong shape.
+		{"no facts", `{}`},
+		{"facts null", `{"facts":null}`},
+		{"facts an object", `{"facts":` + goodFact + `}`},
+		{"facts a string", `{"facts":"none"}`},
+		{"list of strings", `{"facts":["The user lives in Oslo."]}`},
+		{"list of lists", `{"facts":[[` + goodFact + `]]}`},
+		{"null fact", `{"facts":[null]}`},
+		{"bare fact", goodFact},
+		{"unknown field beside facts", `{"facts":[],"mood":"good"}`},
+		{"unknown field in a fact", fact(`"fact":"x","importance":0.9,"domain":"general_chat","why":"because"`)},
+		{"field names in another language", `{"事实":[{"内容":"用户住在奥斯陆","重要性":0.9}]}`},
+		{"field names in another case", `{"Facts":[` + goodFact + `]}`},
+		{"duplicate facts field", `{"facts":[],"facts":[` + goodFact + `]}`},
+		{"duplicate importance", fact(`"fact":"x","importance":0.1,"importance":0.9,"domain":"general_chat"`)},
+
+		// Wrong values.
+		{"importance too high", fact(`"fact":"x","importance":1.7,"domain":"general_chat"`)},
+		{"importance negative", fact(`"fact":"x","importance":-0.1,"domain":"general_chat"`)},
+		{"importance a word", fact(`"fact":"x","importance":"high","domain":"general_chat"`)},
+		{"importance a quoted number", fact(`"fact":"x","importance":"0.9","domain":"general_chat"`)},
+		{"importance NaN", fact(`"fact":"x","importance":NaN,"domain":"general_chat"`)},
+		{"importance infinite", fact(`"fact":"x","importance":1e999,"domain":"general_chat"`)},
+		{"importance null", fact(`"fact":"x","importance":null,"domain":"general_chat"`)},
+		{"importance missing", fact(`"fact":"x","domain":"general_chat"`)},
+		{"importance true", fact(`"fact":"x","importance":true,"domain":"general_chat"`)},
+		{"domain unknown", fact(`"fact":"x","importance":0.9,"domain":"finance"`)},
+		{"domain in another case", fact(`"fact":"x","importance":0.9,"domain":"General_Chat"`)},
+		{"domain missing", fact(`"fact":"x","importance":0.9`)},
+		{"domain null", fact(`"fact":"x","importance":0.9,"domain":null`)},
+		{"domain a list", fact(`"fact":"x","importance":0.9,"domain":["general_chat"]`)},
+		{"type unknown", fact(`"fact":"x","importance":0.9,"domain":"general_chat","type":"gossip"`)},
+		{"type a number", fact(`"fact":"x","importance":0.9,"domain":"general_chat","type":3`)},
+		{"fact missing", fact(`"importance":0.9,"domain":"general_chat"`)},
+		{"fact null", fact(`"fact":null,"importance":0.9,"domain":"general_chat"`)},
+		{"fact a number", fact(`"fact":42,"importance":0.9,"domain":"general_chat"`)},
+		{"fact empty", fact(`"fact":"","importance":0.9,"domain":"general_chat"`)},
+		{"fact blank", fact(`"fact":" \n ","importance":0.9,"domain":"general_chat"`)},
+		{"fact with NUL", fact(`"fact":"a\u0000b","importance":0.9,"domain":"general_chat"`)},
+		{"fact of 4,097 characters", long(4097)},
+		{"fact of 100 kB", long(100_000)},
+		{"51 facts", many(51)},
+		{"500 facts", many(500)},
+		{"prompt echoed", fact(fmt.Sprintf(`"fact":%q,"importance":0.9,"domain":"general_chat"`, EchoedInstruction))},
+		{"one bad fact among good ones", `{"facts":[` + goodFact + `,{"fact":"x","importance":9,"domain":"general_chat"}]}`},
+	}
+}

@@ -1,0 +1,83 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"strings"
+
+	"hippocampus/internal/memory"
+)
+
+// The words of the system prompts by which the script knows what it is asked.
+const (
+	ScoreMark = "hippocampus/score"
+	RouteMark = "hippocampus/route"
+)
+
+// Fact is one fact of the scorer's answer. Empty fields are left out of it.
+type Fact struct {
+	Fact       string        `json:"fact"`
+	Importance float64       `json:"importance"`
+	Domain     memory.Domain `json:"domain"`
+	Type       memory.Type   `json:"type,omitempty"`
+}
+
+// script is what the server was told to answer.
+type script struct {
+	facts   []scripted[[]Fact]
+	domains []scripted[[]memory.Domain]
+}
+
+type scripted[T any] struct {
+	part  string
+	value T
+}
+
+// Facts makes the scorer's answer to every turn that holds part hold these
+// facts. Turns without a match have no facts.
+func (s *Server) Facts(part string, facts ...Fact) {
+	s.set(func() { s.script.facts = append(s.script.facts, scripted[[]Fact]{part, facts}) })
+}
+
+// Domains makes these the router's answer to every query that holds part; the
+// latest match counts. Queries without a match go to three domains that are
+// not small talk.
+func (s *Server) Domains(part string, domains ...memory.Domain) {
+	s.set(func() { s.script.domains = append(s.script.domains, scripted[[]memory.Domain]{part, domains}) })
+}
+
+// answer follows a copy of the script.
+func (s script) answer(r ChatRequest) Reply {
+	switch {
+	case strings.Contains(r.System, ScoreMark):
+		facts := []Fact{}
+		for _, f := range s.facts {
+			if holds(r.User, f.part) {
+				facts = append(facts, f.value...)
+			}
+		}
+		return answerJSON(map[string]any{"facts": facts})
+	case strings.Contains(r.System, RouteMark):
+		domains := []memory.Domain{memory.Preferences, memory.Profession, memory.Lifestyle}
+		for _, d := range s.domains {
+			if holds(r.User, d.part) {
+				domains = d.value
+			}
+		}
+		return answerJSON(map[string]any{"domains": domains})
+	}
+	return Text("I do not know this prompt.")
+}
+
+func answerJSON(v any) Reply {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a test's own mistake
+	}
+	return Text(string(text))
+}
+
+// holds reports whether a prompt holds a text, plainly or as JSON writes it.
+func holds(prompt, part string) bool {
+	quoted, err := json.Marshal(part)
+	return strings.Contains(prompt, part) || err == nil && strings.Contains(prompt, string(quoted[1:len(quoted)-1]))
+}

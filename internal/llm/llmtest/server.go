@@ -1,0 +1,246 @@
+// Package llmtest is a scripted endpoint with the OpenAI API on a loopback
+// port, with the faults that real ones have:
+//
+//	client -> /v1/chat/completions -> script -> Reply
+//	client -> /v1/embeddings       -> script, or hashed-feature vectors
+//
+// Without a script of the test's own, it answers the scorer's and the router's
+// prompts from the facts and domains that it was told. It serves tests of one
+// process (New) and of a real binary (Start).
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"hippocampus/internal/llm"
+)
+
+// Dim is how many numbers an embedding has, unless SetDim says otherwise.
+const Dim = 256
+
+// ChatRequest is what a client asked of a chat model.
+type ChatRequest struct {
+	Call           int    // 1 for the first chat call to this server
+	Key            string // the bearer token
+	Model          string
+	Temperature    float64
+	MaxTokens      int
+	JSON           bool   // asked in JSON-object mode
+	System, User   string // the texts of these roles, each joined by newlines
+	HasTemperature bool
+}
+
+// EmbedRequest is what a client asked of an embedding model.
+type EmbedRequest struct {
+	Call  int
+	Model string
+	Texts []string
+}
+
+// Server is a running endpoint. Its methods may be called at any time.
+type Server struct {
+	http *httptest.Server
+	done chan struct{} // closed by Close: ends hanging replies
+
+	mu         sync.Mutex
+	down       bool
+	dim        int
+	chats      int
+	embeddings int
+	onChat     func(ChatRequest) Reply
+	onEmbed    func(EmbedRequest) Reply
+	vectors    map[string][]float32
+	script     script
+}
+
+// New starts a server on a free port and closes it with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s, err := Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start starts a server on host:port. The caller closes it.
+func Start(addr string) (*Server, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("start the fake LLM endpoint: %w", err)
+	}
+	s := &Server{done: make(chan struct{}), dim: Dim, vectors: map[string][]float32{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.serveChat)
+	mux.HandleFunc("POST /v1/embeddings", s.serveEmbeddings)
+	s.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: mux}}
+	s.http.Start()
+	return s, nil
+}
+
+// Close ends hanging replies and the server.
+func (s *Server) Close() {
+	close(s.done)
+	s.http.Close()
+}
+
+// URL is the base URL, which ends in /v1.
+func (s *Server) URL() string { return s.http.URL + "/v1" }
+
+// OnChat answers every chat call by f; nil: from Facts and Domains.
+func (s *Server) OnChat(f func(ChatRequest) Reply) { s.set(func() { s.onChat = f }) }
+
+// OnEmbed answers every embedding call by f; nil: with Vector of each text.
+func (s *Server) OnEmbed(f func(EmbedRequest) Reply) { s.set(func() { s.onEmbed = f }) }
+
+// SetDown cuts every connection before an answer, until it is up again.
+func (s *Server) SetDown(down bool) { s.set(func() { s.down = down }) }
+
+// SetDim changes the dimension of embeddings.
+func (s *Server) SetDim(dim int) { s.set(func() { s.dim = dim }) }
+
+// Embedding gives one text a vector of its own.
+func (s *Server) Embedding(text string, vector []float32) { s.set(func() { s.vectors[text] = vector }) }
+
+// Chats counts the chat calls so far, those that failed included.
+func (s *Server) Chats() int { return s.count(&s.chats) }
+
+// Embeddings counts the embedding calls so far, those that failed included.
+func (s *Server) Embeddings() int { return s.count(&s.embeddings) }
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+func (s *Server) count(n *int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *n
+}
+
+func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Model       string   `json:"model"`
+		Temperature *float64 `json:"temperature"`
+		MaxTokens   int      `json:"max_tokens"`
+		Format      struct {
+			Type string `json:"type"`
+		} `json:"response_format"`
+		Messages []struct{ Role, Content string } `json:"messages"`
+	}
+	if !readJSON(w, r, &body) {
+		return
+	}
+	request := ChatRequest{
+		Key: bearer(r), Model: body.Model, MaxTokens: body.MaxTokens,
+		JSON: body.Format.Type == "json_object", HasTemperature: body.Temperature != nil,
+	}
+	if body.Temperature != nil {
+		request.Temperature = *body.Temperature
+	}
+	for _, m := range body.Messages {
+		if m.Role == "system" {
+			request.System += m.Content + "\n"
+		} else {
+			request.User += m.Content + "\n"
+		}
+	}
+	s.mu.Lock()
+	s.chats++
+	request.Call = s.chats
+	answer := s.onChat
+	if answer == nil {
+		answer = s.script.answer
+	}
+	down := s.down
+	s.mu.Unlock()
+	reply := Cut()
+	if !down {
+		reply = answer(request)
+	}
+	reply.serve(s, w, r)
+}
+
+func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Model string   `json:"model"`
+		Input []string `json:"input"`
+	}
+	if !readJSON(w, r, &body) {
+		return
+	}
+	s.mu.Lock()
+	s.embeddings++
+	request := EmbedRequest{Call: s.embeddings, Model: body.Model, Texts: body.Input}
+	answer := s.onEmbed
+	if answer == nil {
+		answer = s.embed
+	}
+	down := s.down
+	s.mu.Unlock()
+	reply := Cut()
+	if !down {
+		reply = answer(request)
+	}
+	reply.serve(s, w, r)
+}
+
+// embed answers with the vectors of the texts, last text first: clients must
+// order by index.
+func (s *Server) embed(r EmbedRequest) Reply {
+	data := []map[string]any{}
+	for i := len(r.Texts) - 1; i >= 0; i-- {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": s.Vector(r.Texts[i])})
+	}
+	return JSON(map[string]any{"object": "list", "model": r.Model, "data": data})
+}
+
+// Vector is the embedding of a text: the one it was given, else hashed
+// features, so that texts which share words are near. Its length is not 1:
+// clients must scale it.
+func (s *Server) Vector(text string) []float32 {
+	s.mu.Lock()
+	own, dim := s.vectors[text], s.dim
+	s.mu.Unlock()
+	if own != nil {
+		return own
+	}
+	vectors, err := llm.Hashed(dim).Embed(context.Background(), llm.ForDocument, []string{text})
+	if err != nil {
+		return nil
+	}
+	for i := range vectors[0] {
+		vectors[0][i] *= 2
+	}
+	return vectors[0]
+}
+
+func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+	return err == nil
+}
+
+func bearer(r *http.Request) string {
+	const prefix = "Bearer "
+	if h := r.Header.Get("Authorization"); len(h) > len(prefix) && h[:len(prefix)] == prefix {
+		return h[len(prefix):]
+	}
+	return ""
+}

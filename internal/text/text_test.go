@@ -1,0 +1,117 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestLexemes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ in, want string }{
+		{"", ""},
+		{"  \t\n", ""},
+		{"!?…—😀", ""},
+		{"Caroline's 2 dogs like running", "carolin 2 dog like run"},
+		{"Caroline’s CAROLINE carolines", "carolin carolin carolin"},
+		{"I don't think we'll go; they’ve gone", "not think go gone"},
+		{"no, I cannot; I do not", "not not not"},
+		{"I'm at O'Brien's, o'clock", "o brien o clock"},
+		{"the of and is", ""},
+		{"GPT-4o costs $3.50", "gpt 4 o cost 3 50"},
+		{"running runs ran", "run run ran"},
+		{"Ｆｕｌｌ ｗｉｄｔｈ １２", "full width 12"},
+		{"我在上海做后端", "我在 在上 上海 海做 做后 后端"},
+		{"爱", "爱"},
+		{"我爱Go语言，真的", "我爱 go 语言 真的"},
+		{"3月5日", "3 月 5 日"},
+		{"コーヒー", "コー ーヒ ヒー"},
+		{"서울에 살아요", "서울 울에 살아 아요"},
+		{"Привет МИР", "привет мир"},
+		{"café cafe\u0301", "café café"},
+		{"naïve façade", "naïv façad"},
+		{"a\xffb", "b"},
+		{"'quoted' rock 'n' roll", "quot rock n roll"},
+	} {
+		if got := Join(Lexemes(test.in)); got != test.want {
+			t.Errorf("Lexemes(%q) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestJoinSplit(t *testing.T) {
+	t.Parallel()
+	for _, lexemes := range [][]string{nil, {"a"}, {"a", "我在", "a"}} {
+		if got := Split(Join(lexemes)); !slices.Equal(got, lexemes) {
+			t.Errorf("Split(Join(%q)) = %q", lexemes, got)
+		}
+	}
+}
+
+func TestIsChinese(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": false, "hello": false, "12345": false,
+		"我在上海工作":                         true,
+		"我用 Golang 写后端":                  true,
+		"My Chinese name is 王小明":         false,
+		"I can't say 你好":                 false,
+		"你好":                             true,
+		"東京でラーメンをたべました":                  false,
+		"今天用 Kubernetes 部署 PostgreSQL 了": true,
+	} {
+		if got := IsChinese(text); got != want {
+			t.Errorf("IsChinese(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestCountTokens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"": 0, "hello world": 2, "hello world, hello": 4} {
+		if got := CountTokens(text); got != want {
+			t.Errorf("CountTokens(%q) = %d, want %d", text, got, want)
+		}
+	}
+	if got := CountTokens("我在上海做后端工程师"); got < 4 || got > 10 {
+		t.Errorf("a Chinese sentence of 10 characters has %d tokens", got)
+	}
+}
+
+func TestCountTokensIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"a", " ", "\n", "我", "hello world ", "1", "\xff", "!"} {
+		huge := strings.Repeat(unit, (4<<20)/len(unit))
+		began := time.Now()
+		n := CountTokens(huge)
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("4 MiB of %q took %v", unit, took)
+		} else {
+			t.Logf("4 MiB of %q: %d tokens in %v", unit, n, took)
+		}
+		if n <= 0 || n > len(huge) {
+			t.Errorf("4 MiB of %q have %d tokens", unit, n)
+		}
+	}
+}
+
+func FuzzLexemes(f *testing.F) {
+	for _, seed := range []string{"", "I'm", "我爱Go", "'''", "e\u0301\u0301", "İI", "\xff\xfe", "ﷺ", "ゔ", "\u0301a", "a'\u0301", "ǅ"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		lexemes := Lexemes(s)
+		for _, lexeme := range lexemes {
+			if lexeme == "" || !utf8.ValidString(lexeme) || strings.ContainsFunc(lexeme, unicode.IsSpace) {
+				t.Fatalf("Lexemes(%q) holds %q", s, lexeme)
+			}
+		}
+		if !slices.Equal(Split(Join(lexemes)), lexemes) || !slices.Equal(Lexemes(s), lexemes) {
+			t.Fatalf("Lexemes(%q) is not stable: %q", s, lexemes)
+		}
+		IsChinese(s)
+	})
+}

@@ -1,0 +1,220 @@
+package scorer
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// RulesName is the name of the scorer that needs no model.
+const RulesName = "rules"
+
+const (
+	maxReadRunes     = 100_000 // of the user's words in a turn
+	maxSentenceRunes = 600     // longer ones are pasted text, not statements
+)
+
+// NewRules is the scorer that needs no model. It reads what the user said
+// sentence by sentence:
+//
+//	sentence -> refused (question, request, hypothesis, filler, secret)
+//	         -> pattern of a statement about the user -> fact, in the user's words
+//
+// It knows the statements that the tables of English and Chinese patterns
+// list, and resolves neither pronouns nor dates. It reads the first 100,000
+// characters of a turn, and sentences of up to 600.
+func NewRules() Scorer { return rules{} }
+
+type rules struct{}
+
+func (rules) Name() string { return RulesName }
+
+func (rules) Score(ctx context.Context, turn memory.Turn) ([]Fact, error) {
+	var facts []Fact
+	seen := map[string]bool{}
+	room := maxReadRunes
+	for _, m := range turn.Messages {
+		if m.Role != "user" {
+			continue
+		}
+		for _, sentence := range sentences(m.Content) {
+			length := utf8.RuneCountInString(sentence)
+			if room -= length; room < 0 {
+				return facts, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, memory.Errorf(memory.KindUnavailable, "score a turn by rules: %w", err)
+			}
+			if length > maxSentenceRunes {
+				continue
+			}
+			fact, ok := judge(sentence)
+			if !ok || seen[fact.Content] {
+				continue
+			}
+			seen[fact.Content] = true
+			if facts = append(facts, fact); len(facts) == MaxFacts {
+				return facts, nil
+			}
+		}
+	}
+	return facts, nil
+}
+
+// A language is what the rules know of one.
+type language struct {
+	refuse   []string // sentences that say nothing about the user
+	question string   // sentences that ask
+	command  string   // "remember that ...": kept whatever follows, but for secrets
+	secret   string   // words of what must not be stored
+	tail     string   // a question that follows a statement after a comma
+	patterns []pattern
+
+	refused    *regexp.Regexp
+	questioned *regexp.Regexp
+	commanded  *regexp.Regexp
+	secretive  *regexp.Regexp
+	tailed     *regexp.Regexp
+}
+
+// A pattern recognises one kind of statement about the user.
+type pattern struct {
+	says       string // regular expression; upper and lower case are the same
+	unless     string // veto; empty: none
+	domain     memory.Domain
+	kind       memory.Type
+	importance float64
+
+	matches, vetoes *regexp.Regexp
+}
+
+// Importances of what the rules recognise. The gate's default is 0.7.
+const (
+	vital  = 0.9
+	strong = 0.8
+	firm   = 0.7
+	weak   = 0.4
+)
+
+// The kinds of statement that the rules tell apart.
+const (
+	aFact       = memory.TypeFact
+	aPreference = memory.Type("preference")
+	aSkill      = memory.Type("skill")
+	aProject    = memory.Type("project")
+	aTask       = memory.Type("task")
+	aDecision   = memory.Type("decision")
+	aRemark     = memory.Type("observation")
+)
+
+func compile(l language) *language {
+	l.refused = expression("(?:" + strings.Join(l.refuse, ")|(?:") + ")")
+	l.questioned, l.commanded, l.tailed = expression(l.question), expression(l.command), expression(l.tail)
+	l.secretive = expression(l.secret)
+	for i := range l.patterns {
+		p := &l.patterns[i]
+		p.matches = expression(p.says)
+		if p.unless != "" {
+			p.vetoes = expression(p.unless)
+		}
+	}
+	return &l
+}
+
+func expression(s string) *regexp.Regexp { return regexp.MustCompile("(?i)" + s) }
+
+// judge finds the most important statement that a sentence makes.
+func judge(sentence string) (Fact, bool) {
+	l := english
+	if text.IsChinese(sentence) {
+		l = chinese
+	}
+	// Patterns write the plain apostrophe.
+	plain := strings.NewReplacer("’", "'", "‘", "'", "`", "'").Replace(sentence)
+	best := Fact{Content: sentence}
+	if l.secretive.MatchString(plain) {
+		return Fact{}, false
+	}
+	if l.commanded.MatchString(plain) && !l.questioned.MatchString(plain) {
+		best.Importance, best.Domain, best.Type = vital, memory.Preferences, aFact
+		if p := l.best(plain); p != nil {
+			best.Domain, best.Type = p.domain, p.kind
+		}
+		return best, memory.CheckContent(sentence, memory.MaxContentRunes) == ""
+	}
+	if l.questioned.MatchString(plain) {
+		cut := l.tailed.FindStringIndex(plain)
+		if cut == nil {
+			return Fact{}, false
+		}
+		plain = strings.TrimSpace(plain[:cut[0]])
+		best.Content = string([]rune(sentence)[:utf8.RuneCountInString(plain)]) // plain differs rune for rune
+		if l.questioned.MatchString(plain) {
+			return Fact{}, false
+		}
+	}
+	if l.refused.MatchString(plain) || memory.CheckContent(best.Content, memory.MaxContentRunes) != "" {
+		return Fact{}, false
+	}
+	p := l.best(plain)
+	if p == nil {
+		return Fact{}, false
+	}
+	best.Importance, best.Domain, best.Type = p.importance, p.domain, p.kind
+	return best, true
+}
+
+// best is the most important pattern that matches, the first of equals.
+func (l *language) best(sentence string) *pattern {
+	var best *pattern
+	for i := range l.patterns {
+		p := &l.patterns[i]
+		if (best == nil || p.importance > best.importance) && p.matches.MatchString(sentence) &&
+			(p.vetoes == nil || !p.vetoes.MatchString(sentence)) {
+			best = p
+		}
+	}
+	return best
+}
+
+// sentences cuts a message at line ends and after sentence marks. A full stop
+// ends a sentence only before a space, and not after an abbreviation.
+func sentences(message string) []string {
+	var list []string
+	chars := []rune(message)
+	start := 0
+	flush := func(end int) {
+		sentence := strings.TrimFunc(string(chars[start:end]), func(r rune) bool {
+			return unicode.IsSpace(r) || strings.ContainsRune("-*•>#\"“”「」", r)
+		})
+		if sentence != "" {
+			list = append(list, sentence)
+		}
+		start = end
+	}
+	for i, r := range chars {
+		next := ' '
+		if i+1 < len(chars) {
+			next = chars[i+1]
+		}
+		switch {
+		case r == '\n' || r == '\r':
+			flush(i)
+		case strings.ContainsRune("。！？；…", r) && !strings.ContainsRune("。！？；…”」", next):
+			flush(i + 1)
+		case strings.ContainsRune("!?;", r) && !strings.ContainsRune("!?", next):
+			flush(i + 1)
+		case r == '.' && unicode.IsSpace(next) && !abbreviation.MatchString(string(chars[start:i+1])):
+			flush(i + 1)
+		}
+	}
+	flush(len(chars))
+	return list
+}
+
+var abbreviation = expression(`(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)

@@ -1,0 +1,130 @@
+package scorer
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"hippocampus/internal/memory"
+)
+
+func TestRulesOnLabelledSentences(t *testing.T) {
+	t.Parallel()
+	count := map[string]int{}
+	for _, row := range labelled {
+		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: row.says}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var domain memory.Domain
+		for _, f := range facts {
+			if f.Importance >= 0.7 {
+				domain = f.Domain
+			}
+			if !strings.Contains(row.says, f.Content) {
+				t.Errorf("%q: the fact %q is not the user's wording", row.says, f.Content)
+			}
+		}
+		language := "en"
+		if isHan(row.says) {
+			language = "zh"
+		}
+		switch {
+		case row.domain != "" && domain != "":
+			count[language+" hit"]++
+		case row.domain != "":
+			count[language+" missed"]++
+		case domain != "":
+			count[language+" wrong"]++
+		default:
+			count[language+" refused"]++
+		}
+		if domain != row.domain {
+			t.Errorf("%q: domain %q, want %q (%+v)", row.says, domain, row.domain, facts)
+		}
+	}
+	for _, l := range []string{"en", "zh"} {
+		hit, missed, wrong, refused := count[l+" hit"], count[l+" missed"], count[l+" wrong"], count[l+" refused"]
+		if rows := hit + missed + wrong + refused; rows < 60 {
+			t.Errorf("%s: only %d labelled sentences", l, rows)
+		}
+		t.Logf("%s: %d kept, %d refused, precision %.3f, recall %.3f", l, hit, refused,
+			float64(hit)/float64(hit+wrong), float64(hit)/float64(hit+missed))
+	}
+}
+
+func isHan(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x4e00 && r < 0xa000 })
+}
+
+func TestRulesReadTheUserAlone(t *testing.T) {
+	t.Parallel()
+	facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{
+		{Role: "system", Content: "I live in Rome."},
+		{Role: "assistant", Content: "I love jazz. My name is Bot."},
+		{Role: "user", Content: "Hi! Dr. Lee says hello. I live in St. Petersburg.\nI paid 3.50 for it\n- I hate fog…\nI hate fog…"},
+		{Role: "tool", Content: "My name is Tool."},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, f := range facts {
+		if f.Importance >= 0.7 {
+			kept = append(kept, f.Content)
+		}
+	}
+	if got, want := strings.Join(kept, "|"), "I live in St. Petersburg.|I hate fog…"; got != want {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+}
+
+func TestRulesAreBounded(t *testing.T) {
+	t.Parallel()
+	var says strings.Builder
+	for i := range 200 {
+		says.WriteString("I love food number " + strings.Repeat("x", i+1) + ". ")
+	}
+	for _, content := range []string{says.String(), "I love " + strings.Repeat("a", 60_000), strings.Repeat("我", 20_000), strings.Repeat("i ", 30_000), strings.Repeat("?", 60_000)} {
+		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: content}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(facts) > MaxFacts {
+			t.Errorf("%d facts", len(facts))
+		}
+		for _, f := range facts {
+			if why := memory.CheckContent(f.Content, memory.MaxContentRunes); why != "" {
+				t.Errorf("a fact of %d bytes %s", len(f.Content), why)
+			}
+		}
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := NewRules().Score(stopped, memory.Turn{Messages: []memory.Message{{Role: "user", Content: "x"}}})
+	if !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("a cancelled context gives %v", err)
+	}
+}
+
+func FuzzRules(f *testing.F) {
+	for _, row := range labelled {
+		f.Add(row.says)
+	}
+	f.Add("I’m `‘ allergic, you?")
+	f.Fuzz(func(t *testing.T, says string) {
+		if !utf8.ValidString(says) {
+			return
+		}
+		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: says}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fact := range facts {
+			if why := memory.CheckContent(fact.Content, memory.MaxContentRunes); why != "" && !strings.Contains(says, "\x00") {
+				t.Fatalf("%q: %s", fact.Content, why)
+			}
+		}
+	})
+}
