@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hippocampus/internal/app"
+	"hippocampus/internal/memory"
+)
+
+func keyCommand(o *overrides, host app.Host) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Create, list and revoke API keys",
+		Args:  cobra.NoArgs,
+		RunE:  help,
+	}
+	cmd.AddCommand(createKeyCommand(o, host), listKeysCommand(o), revokeKeyCommand(o, host))
+	return cmd
+}
+
+func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
+	appID, name, role := "default", "", memory.RoleWrite
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Create a key; its secret alone goes to stdout, once",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := o.load()
+			if err != nil {
+				return err
+			}
+			secret, key, err := app.CreateKey(cmd.Context(), cfg, host, name, appID, role)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s in app %s; keep the secret below, it is not shown again\n", key.ID, key.Role, key.AppID)
+			fmt.Fprintln(cmd.OutOrStdout(), secret)
+			return nil
+		},
+	}
+	cmd.Flags().Func("app", "`app` that the key is bound to (default "+appID+")", func(text string) error {
+		if why := memory.CheckID(text, false); why != "" {
+			return errors.New(why)
+		}
+		appID = text
+		return nil
+	})
+	cmd.Flags().StringVar(&name, "name", "", "what the key is for, for people")
+	cmd.Flags().Func("role", "`role`: "+roleNames()+" (default "+string(role)+")", func(text string) error {
+		if !memory.Known(memory.Roles, memory.Role(text)) {
+			return errors.New("give " + roleNames())
+		}
+		role = memory.Role(text)
+		return nil
+	})
+	return cmd
+}
+
+func roleNames() string {
+	var names []string
+	for _, role := range memory.Roles {
+		names = append(names, string(role))
+	}
+	return strings.Join(names, ", ")
+}
+
+func listKeysCommand(o *overrides) *cobra.Command {
+	var appID string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the keys, revoked ones too",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := o.load()
+			if err != nil {
+				return err
+			}
+			keys, err := app.ListKeys(cmd.Context(), cfg, appID)
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "ID\tAPP\tROLE\tCREATED\tREVOKED\tNAME")
+			for _, key := range keys {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.AppID, key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
+			}
+			return table.Flush()
+		},
+	}
+	cmd.Flags().StringVar(&appID, "app", "", "keys of this `app` alone (default all)")
+	return cmd
+}
+
+func date(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func revokeKeyCommand(o *overrides, host app.Host) *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End a key, for good",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := o.load()
+			if err != nil {
+				return err
+			}
+			if err := app.RevokeKey(cmd.Context(), cfg, host, args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", args[0], cfg.API.KeyCache)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,24 @@
+// Command hippocampus is the memory server and its tools:
+//
+//	file, environment, flags -> config.Config -> app
+//
+// Exit codes: 0 done, 1 failed, 2 wrong usage. Errors are one line on stderr.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"hippocampus/internal/app"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	code := execute(ctx, os.Args[1:], os.Environ(), app.Host{Out: os.Stdout, Err: os.Stderr, Now: time.Now})
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"hippocampus/internal/app"
+	"hippocampus/internal/config"
+)
+
+// run executes one command line with an environment of its own.
+func run(t *testing.T, env []string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = execute(t.Context(), args, env, app.Host{Out: &stdout, Err: &stderr, Now: time.Now})
+	return code, stdout.String(), stderr.String()
+}
+
+func TestWrongUsageExits2(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		`unknown command "sreve"`: {"sreve"},
+		"unknown flag: --lisen":   {"serve", "--lisen", "x"},
+		`unknown command "lst"`:   {"key", "lst"},
+		"unknown command":         {"serve", "now"},
+		"is not key=value":        {"serve", "--set", "recall.limit"},
+		"accepts 1 arg":           {"key", "revoke"},
+		"give read, write, admin": {"key", "create", "--role", "boss"},
+		"is empty":                {"key", "create", "--app", ""},
+	} {
+		code, out, errOut := run(t, nil, args...)
+		if code != 2 || out != "" || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, want) {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", args, code, out, errOut, want)
+		}
+	}
+}
+
+func TestWrongSettingsExit1(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"}, {"healthcheck"}} {
+		for want, args := range map[string][]string{
+			"did you mean recall.limit?":     {"--set", "recall.limt=3"},
+			`listen is "here" (command line`: {"--listen", "here"},
+			"dev is true (command line)":     {"--dev", "--listen", ":8080"},
+			"no such file":                   {"--config", "/nowhere/h.yaml"},
+		} {
+			code, out, errOut := run(t, nil, append(command, args...)...)
+			if code != 1 || out != "" || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, want) {
+				t.Errorf("%q %q: exit %d, stdout %q, stderr %q, want %q", command, args, code, out, errOut, want)
+			}
+		}
+	}
+	if code, _, errOut := run(t, []string{"HIPPOCAMPUS_LISTN=:1"}, "serve"); code != 1 || !strings.Contains(errOut, "HIPPOCAMPUS_LISTEN?") {
+		t.Errorf("exit %d, stderr %q", code, errOut)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{}, {"--help"}, {"key"}, {"serve", "--help"}} {
+		code, out, errOut := run(t, nil, args...)
+		if code != 0 || errOut != "" || !strings.Contains(out, "--config") {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, out, errOut)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	code, out, _ := run(t, nil, "version")
+	if code != 0 || !regexp.MustCompile(`^hippocampus \S+ \(go1\.`).MatchString(out) {
+		t.Errorf("exit %d, stdout %q", code, out)
+	}
+}
+
+func TestKeysOfAnInstallation(t *testing.T) {
+	t.Parallel()
+	env := []string{"HIPPOCAMPUS_DATA=" + t.TempDir()}
+	code, secret, errOut := run(t, env, "key", "create", "--app", "shop", "--role", "read", "--name", "dashboard")
+	if code != 0 || len(strings.Fields(secret)) != 1 || !strings.Contains(errOut, "role read in app shop") {
+		t.Fatalf("exit %d, stdout %q, stderr %q", code, secret, errOut)
+	}
+	if code, _, errOut := run(t, env, "key", "create"); code != 0 || !strings.Contains(errOut, "role write in app default") {
+		t.Fatalf("exit %d, stderr %q", code, errOut)
+	}
+	list := func(args ...string) []string {
+		code, out, errOut := run(t, env, append([]string{"key", "list"}, args...)...)
+		if code != 0 || strings.Contains(out, strings.TrimSpace(secret)) {
+			t.Fatalf("exit %d, stdout %q, stderr %q", code, out, errOut)
+		}
+		return strings.Split(strings.TrimSpace(out), "\n")
+	}
+	if all, shop := list(), list("--app", "shop"); len(all) != 3 || len(shop) != 2 {
+		t.Fatalf("want a heading and 2 keys, and a heading and 1: %q, %q", all, shop)
+	}
+	row := strings.Fields(list("--app", "shop")[1])
+	if row[1] != "shop" || row[2] != "read" || row[4] != "-" || row[5] != "dashboard" {
+		t.Fatalf("row %q", row)
+	}
+	if code, out, errOut := run(t, env, "key", "revoke", row[0]); code != 0 || !strings.Contains(out, row[0]) {
+		t.Fatalf("exit %d, stdout %q, stderr %q", code, out, errOut)
+	}
+	if row := strings.Fields(list("--app", "shop")[1]); row[4] == "-" {
+		t.Errorf("the revoked key has no date: %q", row)
+	}
+	if code, _, errOut := run(t, env, "key", "revoke", "nobody"); code != 1 || strings.Count(errOut, "\n") != 1 {
+		t.Errorf("revoking an unknown key: exit %d, stderr %q", code, errOut)
+	}
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	var status atomic.Int32
+	status.Store(http.StatusOK)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+		w.WriteHeader(int(status.Load()))
+	}))
+	defer server.Close()
+	listen := server.Listener.Addr().String()
+	if code, out, errOut := run(t, nil, "healthcheck", "--listen", listen); code != 0 || out+errOut != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errOut)
+	}
+	status.Store(http.StatusServiceUnavailable)
+	if code, _, errOut := run(t, nil, "healthcheck", "--listen", listen); code != 1 || !strings.Contains(errOut, "503") {
+		t.Errorf("exit %d, stderr %q", code, errOut)
+	}
+	server.Close()
+	if code, _, errOut := run(t, nil, "healthcheck", "--listen", listen); code != 1 || strings.Count(errOut, "\n") != 1 {
+		t.Errorf("exit %d, stderr %q", code, errOut)
+	}
+}
+
+func TestDialable(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[string]string{
+		":8080": "localhost:8080", "0.0.0.0:8080": "localhost:8080", "[::]:8080": "localhost:8080",
+		"127.0.0.1:8080": "127.0.0.1:8080", "[::1]:8080": "[::1]:8080", "memory.internal:80": "memory.internal:80",
+	} {
+		if got := dialable(listen); got != want {
+			t.Errorf("dialable(%q) = %q, want %q", listen, got, want)
+		}
+	}
+}
+
+// The command line is the last word: over the environment, and that over the file.
+func TestOverrides(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "h.yaml")
+	if err := os.WriteFile(file, []byte("data: file\nlisten: \":1\"\nrecall: {limit: 11}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := &cobra.Command{}
+	o := newOverrides(command, []string{"HIPPOCAMPUS_LISTEN=:2", "HIPPOCAMPUS_DATA=env"})
+	args := []string{"--config", file, "--data", "flag", "--set", "recall.candidates=60", "--set=recall.own_limit=5", "--dev=false"}
+	if err := command.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	want.Listen, want.Data, want.Recall.Limit, want.Recall.Candidates, want.Recall.OwnLimit = ":2", "flag", 11, 60, 5
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

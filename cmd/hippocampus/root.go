@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hippocampus/internal/app"
+	"hippocampus/internal/config"
+)
+
+// execute runs one command line with an environment of NAME=VALUE lines, and
+// returns its exit code.
+func execute(ctx context.Context, args, env []string, host app.Host) int {
+	root := newRoot(env, host)
+	begun := false // usage is checked before PersistentPreRun
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	if begun {
+		fmt.Fprintf(host.Err, "hippocampus: %s\n", text)
+		return 1
+	}
+	fmt.Fprintf(host.Err, "hippocampus: %s: see hippocampus --help\n", text)
+	return 2
+}
+
+func newRoot(env []string, host app.Host) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "hippocampus",
+		Short:         "Long-term memory for chat backends",
+		Args:          cobra.NoArgs,
+		RunE:          help,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetOut(host.Out)
+	root.SetErr(host.Err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	o := newOverrides(root, env)
+	root.AddCommand(serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), healthcheckCommand(o), versionCommand())
+	return root
+}
+
+// help is what a command does that only has commands beneath it.
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// overrides are the settings that the command line gives.
+type overrides struct {
+	env      []string
+	file     string
+	settings map[string]string
+}
+
+// newOverrides adds the flags that every command takes.
+func newOverrides(root *cobra.Command, env []string) *overrides {
+	o := &overrides{env: env, settings: map[string]string{}}
+	flags := root.PersistentFlags()
+	flags.StringVar(&o.file, "config", "", "YAML `file` of settings (default $"+config.FileVariable+")")
+	set := func(key string) func(string) error {
+		return func(value string) error { o.settings[key] = value; return nil }
+	}
+	defaults := config.Default()
+	flags.Func("listen", "`host:port` to serve on (default "+defaults.Listen+")", set("listen"))
+	flags.Func("data", "`folder` of the SQLite database (default "+defaults.Data+")", set("data"))
+	flags.BoolFunc("dev", "turn authentication off; on loopback only", set("dev"))
+	flags.Func("set", "any setting, as `key=value`, such as recall.limit=20; repeatable", func(text string) error {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return fmt.Errorf("%q is not key=value", text)
+		}
+		o.settings[key] = value
+		return nil
+	})
+	return o
+}
+
+// load reads the configuration from all sources.
+func (o *overrides) load() (config.Config, error) {
+	return config.Load(config.Sources{File: o.file, Env: o.env, Flags: maps.Clone(o.settings)})
+}

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.uber.org/zap"
+
+	"hippocampus/internal/api"
+	"hippocampus/internal/config"
+	"hippocampus/internal/ingest"
+	"hippocampus/internal/jobs"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/projection"
+	"hippocampus/recall"
+	"hippocampus/router"
+	"hippocampus/scorer"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/guard"
+)
+
+// server is a server that is ready to answer.
+type server struct {
+	handler http.Handler
+	secret  string // of an admin key that was made just now; else empty
+
+	// What is in use, for people.
+	database, vectors, embedder, scorer, router string
+}
+
+// build starts every part but HTTP, in order of dependency.
+func build(ctx context.Context, cfg config.Config, now func() time.Time, life *lifecycle, log *zap.Logger) (*server, error) {
+	s := &server{}
+	store, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	s.database = store.name
+	life.onStop("database", func(context.Context) error { return store.Close() })
+	if cfg.Database.Migrate {
+		if err := store.Migrate(ctx); err != nil {
+			return nil, fmt.Errorf("migrate the database: %w", err)
+		}
+	}
+	if err := store.Ping(ctx); err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	if !cfg.Dev {
+		if s.secret, err = firstKey(ctx, store, now, cfg.AdminKey); err != nil {
+			return nil, fmt.Errorf("admin key: %w", err)
+		}
+	}
+
+	client := llmOptions(cfg.Chat, now, log)
+	embedder, name, closeEmbedder, err := openEmbedder(ctx, cfg.Embedding, client)
+	if err != nil {
+		return nil, err
+	}
+	s.embedder = name
+	life.onStop("embedder", func(context.Context) error { closeEmbedder(); return nil })
+	score, route := judges(cfg, client, s, life)
+
+	opened, name, err := openVectors(ctx, cfg, vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()}, log)
+	if err != nil {
+		return nil, err
+	}
+	s.vectors = name
+	vectors := guard.New(opened)
+	life.onStop("vector store", func(context.Context) error { return vectors.Close() })
+
+	push := projection.New(store, vectors, projection.Settings(cfg.Projection), now, log.Named("projection"))
+	life.run("projection", push.Run)
+	touches := recall.NewTouches(store, cfg.Recall.TouchInterval, log.Named("recall"))
+	life.run("touches", touches.Run)
+	gate := router.Open(route, router.Options{
+		Timeout: cfg.Router.Timeout, CacheSize: cfg.Router.Cache, CacheTTL: cfg.Router.CacheTTL, Now: now, Logger: log.Named("router"),
+	})
+	life.onStop("router", func(context.Context) error { gate.Close(); return nil })
+	remember, err := recall.New(store, vectors, gate, embedder, touches, recallSettings(cfg), now, log.Named("recall"))
+	if err != nil {
+		return nil, err
+	}
+	write := ingest.New(ingest.Parts{
+		Records: store, Scorer: score, Embedder: embedder, Vectors: vectors, Pusher: push,
+		Guess: router.Guess, Now: now, Log: log.Named("ingest"),
+	}, ingestSettings(cfg))
+	life.run("turns", write.Run)
+	runner, err := store.runner(jobs.Options{
+		Workers: cfg.Jobs.Workers, Poll: cfg.Jobs.Poll, Timeout: cfg.Jobs.Timeout,
+		Drain: cfg.API.ShutdownTimeout, Log: slogOf(log, "jobs"),
+	}, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return write.Process(ctx, job.TurnID) }))
+	if err != nil {
+		return nil, err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return nil, err
+	}
+	life.onStop("jobs", runner.Stop)
+
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&backlog{queue: store, now: now})
+	s.handler, err = api.New(api.Options{
+		Ingest: write, Recaller: remember, Turns: store, Memories: store, Stats: store, Keys: store,
+		Checks: []api.Check{
+			{Name: "database", Required: true, Check: store.Ping},
+			{Name: "vector_store", Check: opened.Ping},
+		},
+		Registerer: metrics, Gatherer: metrics, Logger: log.Named("api"), Now: now, Dev: cfg.Dev,
+		RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, BodyLimit: cfg.API.BodyLimit,
+		BatchLimit: cfg.API.BatchLimit, WaitTimeout: cfg.API.WaitTimeout,
+	})
+	return s, err
+}
+
+func llmOptions(cfg config.Chat, now func() time.Time, log *zap.Logger) llm.Options {
+	return llm.Options{
+		BaseURL: cfg.BaseURL, APIKey: cfg.APIKey, Timeout: cfg.Timeout, Retries: retries(cfg.Retries),
+		MaxRetryWait: cfg.MaxRetryWait, Concurrency: cfg.Concurrency,
+		BreakerFailures: cfg.BreakerFailures, BreakerDelay: cfg.BreakerDelay, Logger: log.Named("llm"), Now: now,
+	}
+}
+
+// judges are the scorer and the router: models where there is a chat key, else rules.
+func judges(cfg config.Config, o llm.Options, s *server, life *lifecycle) (scorer.Scorer, router.Router) {
+	if cfg.Chat.APIKey == "" {
+		const hint = "rules (weaker than a model: set DEEPSEEK_API_KEY for one)"
+		s.scorer, s.router = hint, hint
+		return scorer.NewRules(), router.NewRules()
+	}
+	client := llm.NewClient(o)
+	life.onStop("chat", func(context.Context) error { client.Close(); return nil })
+	s.scorer, s.router = cfg.Chat.ScorerModel, cfg.Chat.RouterModel
+	return scorer.NewLLM(client.Chat(cfg.Chat.ScorerModel)), router.NewLLM(client.Chat(cfg.Chat.RouterModel))
+}
+
+func recallSettings(cfg config.Config) recall.Settings {
+	r := cfg.Recall
+	return recall.Settings{
+		Mode: recall.Mode(r.Mode), Weights: recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
+		DecayRate: r.DecayRate, NeighbourLift: r.Neighbour, BM25: recall.BM25{K1: r.BM25K1, B: r.BM25B},
+		Candidates: r.Candidates, OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
+		VectorTimeout: r.VectorTimeout, EmbedTimeout: r.EmbedTimeout, CachedQueries: cfg.Embedding.Cache,
+	}
+}
+
+func ingestSettings(cfg config.Config) ingest.Settings {
+	g, j, r := cfg.Gate, cfg.Jobs, cfg.Recall
+	return ingest.Settings{
+		Threshold: g.Threshold, EchoWindow: g.EchoWindow, MergeSimilarity: g.MergeSimilarity,
+		OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
+		Attempts: g.Attempts, RetryDelay: g.RetryDelay, RetryLimit: g.RetryLimit, GiveUp: g.GiveUp,
+		Lease: j.Lease, Renew: j.Renew, ResumeAfter: j.ResumeAfter,
+	}
+}

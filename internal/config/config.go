@@ -1,0 +1,153 @@
+// Package config is every setting of the server in one value:
+//
+//	defaults < YAML file < environment < command line -> checked Config
+//
+// A setting is named by its path in the file, such as recall.limit. The
+// environment spells it HIPPOCAMPUS_RECALL_LIMIT; some settings have a second
+// name that their users know already (see Aliases). Errors are one line that
+// names the setting, its value, where it was given and what is allowed.
+package config
+
+import "time"
+
+// Config holds every setting. deploy/hippocampus.example.yaml explains each one.
+// Printing a Config hides its secrets.
+type Config struct {
+	Listen   string `koanf:"listen"`    // HOST:PORT; port 0: any free one
+	Data     string `koanf:"data"`      // SQLite's folder, relative to the working directory
+	Dev      bool   `koanf:"dev"`       // no authentication; on loopback only
+	AdminKey string `koanf:"admin_key"` // first admin key; empty: generated at first start
+
+	Log        Log        `koanf:"log"`
+	Database   Database   `koanf:"database"`
+	Milvus     Milvus     `koanf:"milvus"`
+	Chat       Chat       `koanf:"chat"`
+	Embedding  Embedding  `koanf:"embedding"`
+	Gate       Gate       `koanf:"gate"`
+	Jobs       Jobs       `koanf:"jobs"`
+	Router     Router     `koanf:"router"`
+	Recall     Recall     `koanf:"recall"`
+	Projection Projection `koanf:"projection"`
+	API        API        `koanf:"api"`
+}
+
+// Log says how the server logs.
+type Log struct {
+	Level  string `koanf:"level"`  // debug, info, warn or error
+	Format string `koanf:"format"` // console or json
+}
+
+// Database is the record of truth.
+type Database struct {
+	URL      string `koanf:"url"`       // postgres://...; empty: SQLite in Data
+	MaxConns int    `koanf:"max_conns"` // of the Postgres pool
+	Migrate  bool   `koanf:"migrate"`   // bring the schema up to date at start
+}
+
+// Milvus is the vector store.
+type Milvus struct {
+	Host       string        `koanf:"host"` // empty: sqlite-vec in Data
+	Port       int           `koanf:"port"`
+	Collection string        `koanf:"collection"` // alias over one collection for each embedding space
+	Index      string        `koanf:"index"`      // of a new collection: FLAT or HNSW
+	Partitions int           `koanf:"partitions"` // of a new collection
+	Timeout    time.Duration `koanf:"timeout"`    // of one call
+}
+
+// Chat is the language model that scores and routes; without a key rules do.
+type Chat struct {
+	APIKey          string        `koanf:"api_key"`
+	BaseURL         string        `koanf:"base_url"`
+	ScorerModel     string        `koanf:"scorer_model"`
+	RouterModel     string        `koanf:"router_model"`
+	Timeout         time.Duration `koanf:"timeout"` // of one attempt
+	Retries         int           `koanf:"retries"` // after the first attempt
+	MaxRetryWait    time.Duration `koanf:"max_retry_wait"`
+	Concurrency     int           `koanf:"concurrency"` // calls at a time
+	BreakerFailures int           `koanf:"breaker_failures"`
+	BreakerDelay    time.Duration `koanf:"breaker_delay"`
+}
+
+// Embedding is the embedder; without a key the built-in one embeds.
+type Embedding struct {
+	APIKey         string        `koanf:"api_key"`
+	BaseURL        string        `koanf:"base_url"`
+	Model          string        `koanf:"model"`
+	Dimension      int           `koanf:"dimension"` // 0: probed at start
+	QueryPrefix    string        `koanf:"query_prefix"`
+	DocumentPrefix string        `koanf:"document_prefix"`
+	Timeout        time.Duration `koanf:"timeout"` // of one attempt
+	Retries        int           `koanf:"retries"`
+	Concurrency    int           `koanf:"concurrency"`
+	Batch          int           `koanf:"batch"` // texts in one call
+	Cache          int           `koanf:"cache"` // query embeddings kept; 0: none
+}
+
+// Gate decides which candidate facts become memories, and what is done when
+// the scorer fails.
+type Gate struct {
+	Threshold       float64       `koanf:"threshold"`        // least importance, 0..1
+	EchoWindow      time.Duration `koanf:"echo_window"`      // how long a recalled memory can be echoed; 0s: off
+	MergeSimilarity float64       `koanf:"merge_similarity"` // least cosine at which two memories are one
+	Attempts        int           `koanf:"attempts"`         // bad answers before a turn fails
+	RetryDelay      time.Duration `koanf:"retry_delay"`      // before the second attempt; doubles
+	RetryLimit      time.Duration `koanf:"retry_limit"`      // bound of the doubling
+	GiveUp          time.Duration `koanf:"give_up"`          // age at which a turn whose model is away fails
+}
+
+// Jobs is the durable work.
+type Jobs struct {
+	Workers     int           `koanf:"workers"`
+	Poll        time.Duration `koanf:"poll"`
+	Lease       time.Duration `koanf:"lease"` // how long a silent worker keeps a turn
+	Renew       time.Duration `koanf:"renew"`
+	Timeout     time.Duration `koanf:"timeout"`      // of one job
+	ResumeAfter time.Duration `koanf:"resume_after"` // age at which an accepted turn is queued anew
+}
+
+// Router decides which domains a query searches.
+type Router struct {
+	Timeout  time.Duration `koanf:"timeout"` // after which all domains are searched
+	Cache    int           `koanf:"cache"`   // routes kept; 0: none
+	CacheTTL time.Duration `koanf:"cache_ttl"`
+}
+
+// Recall finds and ranks.
+type Recall struct {
+	Limit         int           `koanf:"limit"`      // memories in an answer that names no limit
+	Candidates    int           `koanf:"candidates"` // taken from each source
+	Mode          string        `koanf:"mode"`       // modulated or additive
+	Relevance     float64       `koanf:"relevance"`  // weight alpha
+	Decay         float64       `koanf:"decay"`      // weight beta
+	Importance    float64       `koanf:"importance"` // weight gamma
+	DecayRate     float64       `koanf:"decay_rate"` // freshness kept per hour, (0, 1]
+	Neighbour     float64       `koanf:"neighbour"`  // share of a neighbour's lead that lifts relevance, 0..1
+	BM25K1        float64       `koanf:"bm25_k1"`
+	BM25B         float64       `koanf:"bm25_b"`
+	OwnWindow     time.Duration `koanf:"own_window"`     // confirmed writes this young still come from the database
+	OwnLimit      int           `koanf:"own_limit"`      // of those writes
+	FallbackLimit int           `koanf:"fallback_limit"` // memories compared in the database while the vector store is away
+	TouchInterval time.Duration `koanf:"touch_interval"`
+	VectorTimeout time.Duration `koanf:"vector_timeout"`
+	EmbedTimeout  time.Duration `koanf:"embed_timeout"`
+}
+
+// Projection carries memories from the database to the vector store.
+type Projection struct {
+	Interval     time.Duration `koanf:"interval"` // between looks at the outbox
+	Batch        int           `koanf:"batch"`
+	Lease        time.Duration `koanf:"lease"`   // how long a claimed row waits for its pusher
+	Backoff      time.Duration `koanf:"backoff"` // after the first failed push; doubles
+	BackoffLimit time.Duration `koanf:"backoff_limit"`
+}
+
+// API bounds what clients may ask.
+type API struct {
+	BodyLimit       int64         `koanf:"body_limit"`  // bytes
+	BatchLimit      int64         `koanf:"batch_limit"` // bytes of a batch
+	RateLimit       float64       `koanf:"rate_limit"`  // requests a second for each key; 0: unlimited
+	RateBurst       int           `koanf:"rate_burst"`
+	WaitTimeout     time.Duration `koanf:"wait_timeout"` // of a turn sent with wait
+	KeyCache        time.Duration `koanf:"key_cache"`    // after which a revoked key is refused everywhere
+	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
+}

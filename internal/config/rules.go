@@ -1,0 +1,100 @@
+package config
+
+import (
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// rules has one entry for each setting; true or false needs none.
+var rules = map[string]rule{
+	"listen":    {"HOST:PORT, such as 127.0.0.1:8080", isAddress},
+	"data":      {"a folder, such as data", notEmpty},
+	"admin_key": {"up to 256 visible ASCII characters without spaces, or nothing", isKey},
+
+	"log.level":  oneOf("debug", "info", "warn", "error"),
+	"log.format": oneOf("console", "json"),
+
+	"database.url":       {"postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isURL("postgres", "postgresql"))},
+	"database.max_conns": whole(4, 1000),
+
+	"milvus.host":       {"a host name or address without scheme and port, or nothing for sqlite-vec", isHost},
+	"milvus.port":       whole(1, 65535),
+	"milvus.collection": {"a letter or underscore, then up to 199 letters, digits or underscores", matches(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)},
+	"milvus.index":      oneOf("FLAT", "HNSW"),
+	"milvus.partitions": whole(1, 1024),
+	"milvus.timeout":    between(100*time.Millisecond, 5*time.Minute),
+
+	"chat.api_key":          {"visible ASCII characters without spaces, or nothing for rules", isKey},
+	"chat.base_url":         endpoint,
+	"chat.scorer_model":     modelName,
+	"chat.router_model":     modelName,
+	"chat.timeout":          between(100*time.Millisecond, 10*time.Minute),
+	"chat.retries":          whole(0, 10),
+	"chat.max_retry_wait":   between(0, 10*time.Minute),
+	"chat.concurrency":      whole(1, 1024),
+	"chat.breaker_failures": whole(1, 1000),
+	"chat.breaker_delay":    between(time.Millisecond, time.Hour),
+
+	"embedding.api_key":         {"visible ASCII characters without spaces, or nothing for the built-in embedder", isKey},
+	"embedding.base_url":        endpoint,
+	"embedding.model":           modelName,
+	"embedding.dimension":       whole(0, 32768),
+	"embedding.query_prefix":    anyText,
+	"embedding.document_prefix": anyText,
+	"embedding.timeout":         between(100*time.Millisecond, 10*time.Minute),
+	"embedding.retries":         whole(0, 10),
+	"embedding.concurrency":     whole(1, 1024),
+	"embedding.batch":           whole(1, 2048),
+	"embedding.cache":           whole(0, 10_000_000),
+
+	"gate.threshold":        decimal(0, 1),
+	"gate.echo_window":      between(0, 24*time.Hour),
+	"gate.merge_similarity": decimal(0, 1),
+	"gate.attempts":         whole(1, 100),
+	"gate.retry_delay":      between(time.Millisecond, time.Hour),
+	"gate.retry_limit":      between(time.Millisecond, 24*time.Hour),
+	"gate.give_up":          between(time.Second, 720*time.Hour),
+
+	"jobs.workers":      whole(1, 1000),
+	"jobs.poll":         between(time.Millisecond, time.Minute),
+	"jobs.lease":        between(100*time.Millisecond, time.Hour),
+	"jobs.renew":        between(10*time.Millisecond, time.Hour),
+	"jobs.timeout":      between(100*time.Millisecond, time.Hour),
+	"jobs.resume_after": between(100*time.Millisecond, 24*time.Hour),
+
+	"router.timeout":   between(time.Millisecond, time.Minute),
+	"router.cache":     whole(0, 10_000_000),
+	"router.cache_ttl": between(time.Millisecond, 24*time.Hour),
+
+	"recall.limit":          whole(1, memory.MaxLimit),
+	"recall.candidates":     whole(1, 1000),
+	"recall.mode":           oneOf("modulated", "additive"),
+	"recall.relevance":      decimal(0, 1000),
+	"recall.decay":          decimal(0, 1000),
+	"recall.importance":     decimal(0, 1000),
+	"recall.decay_rate":     decimal(0.0001, 1),
+	"recall.neighbour":      decimal(0, 1),
+	"recall.bm25_k1":        decimal(0, 10),
+	"recall.bm25_b":         decimal(0, 1),
+	"recall.own_window":     between(0, time.Hour),
+	"recall.own_limit":      whole(1, 100_000),
+	"recall.fallback_limit": whole(1, 1_000_000),
+	"recall.touch_interval": between(time.Millisecond, time.Hour),
+	"recall.vector_timeout": between(time.Millisecond, time.Minute),
+	"recall.embed_timeout":  between(time.Millisecond, time.Minute),
+
+	"projection.interval":      between(time.Millisecond, time.Hour),
+	"projection.batch":         whole(1, 10_000),
+	"projection.lease":         between(100*time.Millisecond, time.Hour),
+	"projection.backoff":       between(time.Millisecond, time.Hour),
+	"projection.backoff_limit": between(time.Millisecond, 24*time.Hour),
+
+	"api.body_limit":       whole(1<<10, 1<<30),
+	"api.batch_limit":      whole(1<<10, 1<<30),
+	"api.rate_limit":       decimal(0, 1_000_000),
+	"api.rate_burst":       whole(1, 1_000_000),
+	"api.wait_timeout":     between(time.Millisecond, 10*time.Minute),
+	"api.key_cache":        between(0, time.Hour),
+	"api.shutdown_timeout": between(time.Millisecond, 10*time.Minute),
+}
