@@ -61,6 +61,8 @@ type Turns interface {
 	RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error
 	// DeferTurn records an attempt that failed; the turn stays accepted.
 	// refused, when not nil, is kept beside it. A turn no longer accepted is left alone.
+	// What a text column cannot hold (NUL, bytes that are not UTF-8) is stored as
+	// U+FFFD in lastError and in the content and reason of any candidate.
 	DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error
 	// FailTurn records the last attempt of a turn that is given up.
 	// A turn no longer accepted is left alone.
@@ -139,7 +141,8 @@ type UserTx interface {
 	Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error)
 
 	// Insert stores new memories. Their vector state is pending and claimed
-	// until claimed: the caller pushes them right after the commit.
+	// until claimed: the caller pushes them right after the commit. Where
+	// claimed is zero nobody has claimed them yet, and the first claim is First.
 	// KindConflict: an id exists already.
 	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
 	// Update stores every changeable field of an existing memory. Where

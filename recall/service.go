@@ -105,7 +105,9 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	}
 	fuse(found, seen.docs, s.set.NeighbourLift)
 	answer.Memories = s.rank(q, seen, found, rows)
-	s.touch(q, answer.Memories)
+	if !q.NoTouch {
+		s.Touch(idsOf(answer.Memories), q.At)
+	}
 	return answer, nil
 }
 
@@ -265,13 +267,14 @@ func (s *Service) rank(q Query, seen sight, found []candidate, rows map[string]m
 	return recalled[:min(q.Limit, len(recalled))]
 }
 
-func (s *Service) touch(q Query, recalled []Recalled) {
-	if q.NoTouch || len(recalled) == 0 {
-		return
-	}
+// Touch counts an access of memories at an instant, off the request path: it
+// is for those who recall with NoTouch and decide later what they hand out.
+func (s *Service) Touch(ids []string, at time.Time) { s.touches.Add(ids, at) }
+
+func idsOf(recalled []Recalled) []string {
 	ids := make([]string, len(recalled))
 	for i, r := range recalled {
 		ids[i] = r.Memory.ID
 	}
-	s.touches.Add(ids, q.At)
+	return ids
 }

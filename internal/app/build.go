@@ -112,7 +112,7 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 		},
 		Registerer: metrics, Gatherer: metrics, Logger: log.Named("api"), Now: now, Dev: cfg.Dev,
 		RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, BodyLimit: cfg.API.BodyLimit,
-		BatchLimit: cfg.API.BatchLimit, WaitTimeout: cfg.API.WaitTimeout,
+		BatchLimit: cfg.API.BatchLimit, KeyTTL: cfg.API.KeyCache, WaitTimeout: cfg.API.WaitTimeout,
 	})
 	return s, err
 }

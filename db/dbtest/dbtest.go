@@ -1,0 +1,221 @@
+// Package dbtest holds every database to the contract of package db:
+//
+//	open -> fresh, migrated db.Store -> one subtest for each promise
+//
+// Stores must also offer Driver, a River driver over the same database, so
+// that the jobs they enqueue can be seen.
+package dbtest
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Run checks the store that open returns: empty, migrated, closed by the
+// test's cleanup. It is called once for each subtest; subtests run in parallel.
+func Run(t *testing.T, open func(t *testing.T) db.Store) {
+	groups := map[string]func(t *testing.T, s db.Store){
+		"accept":                 accept,
+		"accept concurrently":    acceptConcurrently,
+		"accept rolls back":      acceptRollsBack,
+		"find turn":              findTurn,
+		"list turns":             listTurns,
+		"work on turn":           workOnTurn,
+		"replay turn":            replayTurn,
+		"resume turns":           resumeTurns,
+		"finish turn":            finishTurn,
+		"candidates":             candidates,
+		"round trip":             roundTrip,
+		"limits":                 limits,
+		"rollback":               rollback,
+		"mutual exclusion":       mutualExclusion,
+		"waiting for the lock":   waitingForTheLock,
+		"isolation":              isolation,
+		"hostile ids":            hostileIDs,
+		"list memories":          listMemories,
+		"history":                history,
+		"documents":              documents,
+		"hydrate":                hydrate,
+		"unconfirmed":            unconfirmed,
+		"same content":           sameContent,
+		"touch and handed out":   touchAndHandedOut,
+		"batch":                  batch,
+		"vector states":          vectorStates,
+		"vector claims":          vectorClaims,
+		"vector claims at once":  vectorClaimsAtOnce,
+		"vector retries":         vectorRetries,
+		"vector change in push":  vectorChangeInPush,
+		"keys":                   keys,
+		"stats":                  stats,
+		"migrate again":          migrateAgain,
+		"ended context":          endedContext,
+		"closed":                 closed,
+		"random operations":      randomOperations,
+		"touches and claims mix": touchesAndClaimsMix,
+	}
+	for name, check := range groups {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, open(t))
+		})
+	}
+}
+
+// epoch is when these tests happen, with microseconds that must survive.
+var epoch = time.Date(2026, 3, 1, 9, 30, 15, 123456000, time.UTC)
+
+// after is n seconds past epoch.
+func after(n int) time.Time { return epoch.Add(time.Duration(n) * time.Second) }
+
+var alice = memory.Owner{AppID: "app", UserID: "alice"}
+
+// newMemory is an active memory with every field set.
+func newMemory(owner memory.Owner, content string) memory.Memory {
+	return memory.Memory{
+		ID: memory.NewID(), Owner: owner, AgentID: "agent", ConversationID: "conversation", SourceTurnID: memory.NewID(),
+		Content: content, Type: memory.TypeFact, Domain: memory.Profession, Tags: []string{"work", "茶", `q"u'ote\`},
+		Importance: 0.8125, Metadata: json.RawMessage(`{"b": 1, "a": [1.50, "é\u00e9"], "b2": {"x": null}}`), Pinned: true,
+		Status: memory.Active, CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch,
+		Lexemes: "lexemes of it", Embedding: []float32{0.6, -0.8}, EmbeddingModel: "model", Revision: 1,
+	}
+}
+
+func newTurn(owner memory.Owner, clientID string) memory.Turn {
+	return memory.Turn{
+		ID: memory.NewID(), Owner: owner, ClientID: clientID, AgentID: "agent", ConversationID: "conversation",
+		Messages: []memory.Message{{Role: "user", Content: "我喜欢绿茶 🍵 \"it's\" \\ fine\n"}, {Role: "tool", Content: "", Name: "t"}},
+		Metadata: json.RawMessage(`{"k":  "v"}`), At: after(-60), Hash: "hash", Status: memory.TurnAccepted, AcceptedAt: epoch,
+	}
+}
+
+func newCandidate(turnID string) memory.Candidate {
+	return memory.Candidate{
+		ID: memory.NewID(), TurnID: turnID, Content: "likes green tea", Importance: 0.75, Domain: memory.Preferences,
+		Type: "preference", Verdict: memory.Kept, Reason: "important", Scorer: "rules", MemoryID: memory.NewID(), CreatedAt: epoch,
+	}
+}
+
+func newEvent(memoryID string, kind memory.EventKind, at time.Time) memory.Event {
+	return memory.Event{ID: memory.NewID(), MemoryID: memoryID, Kind: kind, Cause: "api", Detail: json.RawMessage(`{"n": 1}`), At: at}
+}
+
+// work is a job about a turn.
+type work struct {
+	TurnID string `json:"turn_id"`
+}
+
+func (work) Kind() string { return "dbtest_work" }
+
+func workOn(turnID string) db.Job { return work{turnID} }
+
+// jobs lists the turn ids of the jobs that are enqueued, in order.
+func jobs(t *testing.T, s db.Store) []string {
+	t.Helper()
+	switch s := s.(type) {
+	case interface {
+		Driver() riverdriver.Driver[pgx.Tx]
+	}:
+		return listJobs(t, s.Driver())
+	case interface {
+		Driver() riverdriver.Driver[*sql.Tx]
+	}:
+		return listJobs(t, s.Driver())
+	}
+	t.Fatalf("%T has no Driver method that returns a River driver", s)
+	return nil
+}
+
+func listJobs[TTx any](t *testing.T, driver riverdriver.Driver[TTx]) (turnIDs []string) {
+	t.Helper()
+	client, err := river.NewClient(driver, &river.Config{})
+	must(t, err)
+	found, err := client.JobList(t.Context(), river.NewJobListParams().First(1000))
+	must(t, err)
+	for _, j := range found.Jobs {
+		var w work
+		must(t, json.Unmarshal(j.EncodedArgs, &w))
+		turnIDs = append(turnIDs, w.TurnID)
+	}
+	return turnIDs
+}
+
+// insert stores memories that are claimed until the given time.
+func insert(t *testing.T, s db.Store, claimed time.Time, memories ...memory.Memory) {
+	t.Helper()
+	must(t, s.InUser(t.Context(), memories[0].Owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, memories, claimed)
+	}))
+}
+
+// update stores changed memories.
+func update(t *testing.T, s db.Store, memories ...memory.Memory) {
+	t.Helper()
+	must(t, s.InUser(t.Context(), memories[0].Owner, func(ctx context.Context, tx db.UserTx) error {
+		for _, m := range memories {
+			if err := tx.Update(ctx, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func accepted(t *testing.T, s db.Store, turns ...memory.Turn) {
+	t.Helper()
+	for _, turn := range turns {
+		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(60), work{turn.ID}); err != nil || !fresh {
+			t.Fatalf("accept turn: fresh %v, %v", fresh, err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantKind(t *testing.T, err error, want memory.Kind) {
+	t.Helper()
+	if got := memory.KindOf(err); got != want {
+		t.Errorf("got an error of kind %q, want %q: %v", got, want, err)
+	}
+}
+
+// wantSame compares, taking nil and empty slices as one.
+func wantSame(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func ids(memories []memory.Memory) []string {
+	all := []string{}
+	for _, m := range memories {
+		all = append(all, m.ID)
+	}
+	return all
+}
+
+// bare is m as reads that leave out the embedding return it.
+func bare(m memory.Memory) memory.Memory {
+	m.Embedding = nil
+	return m
+}
+
+func describe(i int) string { return fmt.Sprintf("statement %03d", i) }

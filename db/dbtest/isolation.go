@@ -1,0 +1,138 @@
+package dbtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// isolation asks every method for what is another user's or app's.
+func isolation(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	mine := newMemory(alice, "alice's secret")
+	insert(t, s, time.Time{}, mine)
+	must(t, s.Touch(ctx, []db.Touch{{ID: mine.ID, Count: 1, At: after(5)}}))
+	turn := newTurn(alice, "client")
+	accepted(t, s, turn)
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddEvents(ctx, []memory.Event{newEvent(mine.ID, memory.EventCreated, epoch)})
+	}))
+	before, err := s.Memory(ctx, "app", mine.ID)
+	must(t, err)
+
+	for _, other := range []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}, {AppID: "alice", UserID: "app"}, {AppID: "app", UserID: "alice "}} {
+		if other.AppID != "app" {
+			_, err := s.Memory(ctx, other.AppID, mine.ID)
+			wantKind(t, err, memory.KindNotFound)
+			_, err = s.History(ctx, other.AppID, mine.ID)
+			wantKind(t, err, memory.KindNotFound)
+		}
+		list, err := s.ListMemories(ctx, db.MemoryFilter{Owner: other, Limit: 10})
+		must(t, err)
+		wantSame(t, "list", ids(list), []string{})
+		documents, err := s.Documents(ctx, other)
+		must(t, err)
+		wantSame(t, "documents", documents, []db.Document{})
+		rows, err := s.Hydrate(ctx, other, []string{mine.ID}, []string{mine.ID})
+		must(t, err)
+		wantSame(t, "hydrate", ids(rows), []string{})
+		vectors, err := s.Embeddings(ctx, other, []string{mine.ID})
+		must(t, err)
+		wantSame(t, "embeddings", vectors, map[string][]float32{})
+		rows, err = s.Unconfirmed(ctx, other, epoch, 10)
+		must(t, err)
+		wantSame(t, "unconfirmed", ids(rows), []string{})
+		rows, err = s.HandedOut(ctx, other, epoch, 10)
+		must(t, err)
+		wantSame(t, "handed out", ids(rows), []string{})
+
+		try := func(f func(ctx context.Context, tx db.UserTx) error) error { return s.InUser(ctx, other, f) }
+		must(t, try(func(ctx context.Context, tx db.UserTx) error {
+			rows, err := tx.Memories(ctx, []string{mine.ID})
+			wantSame(t, "memories", ids(rows), []string{})
+			if _, ok, _ := tx.SameContent(ctx, mine.AgentID, mine.Content); ok {
+				t.Error("the same content of another user was found")
+			}
+			if rows, err := tx.Unconfirmed(ctx, epoch, 10); err != nil || len(rows) > 0 {
+				t.Errorf("another user's unconfirmed memories: %v, %v", ids(rows), err)
+			}
+			return err
+		}))
+		stolen := mine
+		stolen.Content = "stolen"
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, stolen) }), memory.KindNotFound)
+		stolen.Owner = other
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, stolen) }), memory.KindNotFound)
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddEvents(ctx, []memory.Event{newEvent(mine.ID, memory.EventForgotten, epoch)})
+		}), memory.KindNotFound)
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddCandidates(ctx, []memory.Candidate{newCandidate(turn.ID)})
+		}), memory.KindNotFound)
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, turn.ID, 1, epoch) }), memory.KindNotFound)
+	}
+	now, err := s.Memory(ctx, "app", mine.ID)
+	must(t, err)
+	wantSame(t, "alice's memory", now, before)
+}
+
+// hostileIDs are ids that would break out of a statement that was put together carelessly.
+func hostileIDs(t *testing.T, s db.Store) {
+	hostile := []string{
+		"alice", "ALICE", "alice ", " alice", "álice", "a\u0301lice", "%", "_", "al%", `alice\`, `"alice"`, "'alice'", "' OR '1'='1",
+		"alice'; DROP TABLE agent_memories; --", "$1", "?", "?1", ":user", "@user", "{alice}", "[]", "null", "\u202ealice", "爱丽丝", "🍵",
+		strings.Repeat("é", 128), strings.Repeat("é", 127) + "ex", "%s%n", "`alice`", "*", "..", "/", "a\u200bb",
+	}
+	want := map[memory.Owner]string{}
+	for i, user := range hostile {
+		for _, app := range []string{"app", hostile[(i+7)%len(hostile)]} {
+			m := newMemory(memory.Owner{AppID: app, UserID: user}, describe(i))
+			m.AgentID, m.ConversationID, m.Tags = user, app, []string{user, app}
+			insert(t, s, time.Time{}, m)
+			want[m.Owner] = m.ID
+			turn := newTurn(m.Owner, user+app)
+			if len(turn.ClientID) > memory.MaxIDBytes {
+				turn.ClientID = turn.ClientID[:memory.MaxIDBytes]
+			}
+			turn.ClientID = strings.ToValidUTF8(turn.ClientID, "")
+			accepted(t, s, turn)
+			found, err := s.Turn(t.Context(), app, turn.ClientID)
+			must(t, err)
+			wantSame(t, "turn", found, turn)
+			if _, fresh, err := s.AcceptTurn(t.Context(), turn, epoch, work{turn.ID}); fresh || err != nil {
+				t.Errorf("client id %q again: fresh %v, %v", turn.ClientID, fresh, err)
+			}
+		}
+	}
+	for owner, id := range want {
+		list, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: owner, AgentID: owner.UserID, ConversationID: owner.AppID, Limit: 10})
+		must(t, err)
+		wantSame(t, "list of "+owner.UserID, ids(list), []string{id})
+		wantSame(t, "tags", list[0].Tags, []string{owner.UserID, owner.AppID})
+		documents, err := s.Documents(t.Context(), owner)
+		must(t, err)
+		if len(documents) != 1 || documents[0].ID != id || documents[0].AgentID != owner.UserID {
+			t.Errorf("documents of %q: %v", owner, documents)
+		}
+	}
+	for _, id := range hostile {
+		_, err := s.Memory(t.Context(), "app", id)
+		wantKind(t, err, memory.KindNotFound)
+		_, err = s.History(t.Context(), "app", id)
+		wantKind(t, err, memory.KindNotFound)
+		_, err = s.KeyByHash(t.Context(), id)
+		wantKind(t, err, memory.KindNotFound)
+		wantKind(t, s.RevokeKey(t.Context(), id, epoch), memory.KindNotFound)
+		rows, err := s.Hydrate(t.Context(), alice, []string{id}, []string{id})
+		must(t, err)
+		wantSame(t, "hydrate", ids(rows), []string{})
+		must(t, s.Touch(t.Context(), []db.Touch{{ID: id, Count: 1, At: epoch}}))
+		tasks, err := s.ClaimVectors(t.Context(), []string{id}, epoch, after(1))
+		must(t, err)
+		wantSame(t, "claimed", len(tasks), 0)
+	}
+}

@@ -1,0 +1,118 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Load stores rows of so many owners (at least 8) in 20 apps: for each 80
+// memories, 80 events, 20 turns and as many candidates. A planner that goes by
+// statistics needs some thousand rows before it prefers an index.
+func Load(t *testing.T, s db.Store, owners int) {
+	t.Helper()
+	for u := range owners {
+		owner := memory.Owner{AppID: fmt.Sprint("app", u%20), UserID: fmt.Sprint("user", u)}
+		var found []memory.Candidate
+		for i := range 20 {
+			turn := newTurn(owner, fmt.Sprint(u, "/", i))
+			turn.AcceptedAt = after(i)
+			accepted(t, s, turn)
+			found = append(found, newCandidate(turn.ID))
+		}
+		var all []memory.Memory
+		var events []memory.Event
+		for i := range 80 {
+			m := newMemory(owner, describe(i))
+			m.CreatedAt, m.AccessCount = after(i), i%2
+			if i%10 == 9 {
+				m.Status = memory.Forgotten
+			}
+			all, events = append(all, m), append(events, newEvent(m.ID, memory.EventCreated, m.CreatedAt))
+		}
+		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			must(t, tx.Insert(ctx, all, time.Time{}))
+			must(t, tx.AddEvents(ctx, events))
+			return tx.AddCandidates(ctx, found)
+		}))
+		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))
+		must(t, err)
+		must(t, s.FinishVectors(t.Context(), tasks, epoch))
+	}
+}
+
+// Exercise calls every method that requests and workers use, each with an id
+// that exists, on a store that Load has filled.
+func Exercise(t *testing.T, s db.Store) {
+	t.Helper()
+	ctx := t.Context()
+	owner := memory.Owner{AppID: "app7", UserID: "user7"}
+	list, err := s.ListMemories(ctx, db.MemoryFilter{Owner: owner, Limit: 5, Types: memory.Types, Domains: memory.Domains,
+		Statuses: memory.Statuses, ConversationID: "conversation", AgentID: "agent", Since: epoch, Until: after(999),
+		Before: &db.Position{At: after(999), ID: memory.NewID()}})
+	must(t, err)
+	turns, err := s.ListTurns(ctx, db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnAccepted, Limit: 5})
+	must(t, err)
+	if len(list) != 5 || len(turns) != 5 {
+		t.Fatal("the store is not loaded")
+	}
+	turn, known := turns[0], ids(list)
+	before := &db.Position{At: after(10), ID: memory.NewID()}
+	for _, f := range []db.TurnFilter{{Status: memory.TurnAccepted}, {UserID: owner.UserID}, {Before: before}, {Status: memory.TurnFailed, Before: before}} {
+		f.AppID, f.Limit = owner.AppID, 5
+		_, err = s.ListTurns(ctx, f)
+		must(t, err)
+	}
+	for _, f := range []db.MemoryFilter{{}, {Statuses: memory.Statuses[:1]}, {ConversationID: "conversation"}, {Before: before}, {Types: memory.Types[:1]}} {
+		f.Owner, f.Limit = owner, 5
+		_, err = s.ListMemories(ctx, f)
+		must(t, err)
+	}
+	_, err = s.TurnCandidates(ctx, owner.AppID, turn.ID)
+	must(t, err)
+	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(2000)))
+	must(t, s.DeferTurn(ctx, turn.ID, 1, "away", after(2000), nil))
+	_, _, err = s.AcceptTurn(ctx, turn, epoch, work{turn.ID})
+	must(t, err)
+	must(t, s.FailTurn(ctx, turns[1].ID, 1, "away", nil))
+	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, after(2000), work{turn.ID})
+	must(t, err)
+	_, err = s.Turn(ctx, owner.AppID, turn.ClientID)
+	must(t, err)
+	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		rows, err := tx.Memories(ctx, known)
+		must(t, err)
+		_, _, err = tx.SameContent(ctx, "agent", rows[0].Content)
+		must(t, err)
+		_, err = tx.Unconfirmed(ctx, after(500), 10)
+		must(t, err)
+		rows[0].Revision++
+		must(t, tx.Update(ctx, rows[0]))
+		must(t, tx.AddEvents(ctx, []memory.Event{newEvent(rows[0].ID, memory.EventUpdated, epoch)}))
+		must(t, tx.AddCandidates(ctx, []memory.Candidate{newCandidate(turn.ID)}))
+		return tx.FinishTurn(ctx, turn.ID, 1, epoch)
+	}))
+	_, err = s.Memory(ctx, owner.AppID, known[0])
+	must(t, err)
+	_, err = s.History(ctx, owner.AppID, known[0])
+	must(t, err)
+	_, err = s.Documents(ctx, owner)
+	must(t, err)
+	_, err = s.Hydrate(ctx, owner, known, known[:2])
+	must(t, err)
+	_, err = s.Embeddings(ctx, owner, known)
+	must(t, err)
+	_, err = s.Unconfirmed(ctx, owner, after(500), 10)
+	must(t, err)
+	_, err = s.HandedOut(ctx, owner, after(50), 10)
+	must(t, err)
+	for method, err := range every(ctx, s) {
+		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}

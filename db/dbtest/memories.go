@@ -1,0 +1,264 @@
+package dbtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+func listMemories(t *testing.T, s db.Store) {
+	var all []memory.Memory
+	for i := range 40 {
+		m := newMemory(alice, describe(i))
+		m.CreatedAt = after(i / 3) // several at one instant
+		m.Type, m.Domain, m.Status = memory.Types[i%3], memory.Domains[i%4], memory.Statuses[i%4]
+		m.AgentID, m.ConversationID = fmt.Sprint("a", i%2), fmt.Sprint("c", i%5)
+		all = append(all, m)
+	}
+	insert(t, s, time.Time{}, all...)
+	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's"))
+	slices.SortFunc(all, func(a, b memory.Memory) int {
+		return -cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+
+	for what, c := range map[string]struct {
+		filter db.MemoryFilter
+		keep   func(memory.Memory) bool
+	}{
+		"all":          {db.MemoryFilter{}, func(memory.Memory) bool { return true }},
+		"types":        {db.MemoryFilter{Types: memory.Types[:2]}, func(m memory.Memory) bool { return memory.Known(memory.Types[:2], m.Type) }},
+		"domains":      {db.MemoryFilter{Domains: memory.Domains[1:3]}, func(m memory.Memory) bool { return memory.Known(memory.Domains[1:3], m.Domain) }},
+		"statuses":     {db.MemoryFilter{Statuses: memory.Statuses[:1]}, func(m memory.Memory) bool { return m.Status == memory.Active }},
+		"conversation": {db.MemoryFilter{ConversationID: "c3"}, func(m memory.Memory) bool { return m.ConversationID == "c3" }},
+		"agent":        {db.MemoryFilter{AgentID: "a1"}, func(m memory.Memory) bool { return m.AgentID == "a1" }},
+		"time": {db.MemoryFilter{Since: after(2), Until: after(9)},
+			func(m memory.Memory) bool { return !m.CreatedAt.Before(after(2)) && m.CreatedAt.Before(after(9)) }},
+		"several": {db.MemoryFilter{Types: memory.Types[:1], AgentID: "a0", Since: after(1), Statuses: []memory.Status{memory.Active, memory.Consolidated}},
+			func(m memory.Memory) bool {
+				return m.Type == memory.Types[0] && m.AgentID == "a0" && !m.CreatedAt.Before(after(1)) &&
+					(m.Status == memory.Active || m.Status == memory.Consolidated)
+			}},
+		"none": {db.MemoryFilter{ConversationID: "nowhere"}, func(memory.Memory) bool { return false }},
+	} {
+		want := []memory.Memory{}
+		for _, m := range all {
+			if c.keep(m) {
+				want = append(want, bare(m))
+			}
+		}
+		for _, limit := range []int{1, 7, 500} {
+			f := c.filter
+			f.Owner, f.Limit = alice, limit
+			var got []memory.Memory
+			for {
+				page, err := s.ListMemories(t.Context(), f)
+				must(t, err)
+				got = append(got, page...)
+				if len(page) < limit {
+					break
+				}
+				last := page[len(page)-1]
+				f.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+			}
+			wantSame(t, fmt.Sprintf("%s, %d a page", what, limit), got, want)
+		}
+	}
+}
+
+func history(t *testing.T, s db.Store) {
+	m, quiet := newMemory(alice, "with a history"), newMemory(alice, "without")
+	insert(t, s, time.Time{}, m, quiet)
+	var events []memory.Event
+	for i, kind := range memory.EventKinds {
+		events = append(events, newEvent(m.ID, kind, after(i/2)))
+	}
+	events[3].Detail = nil
+	purged := newEvent(memory.NewID(), memory.EventPurged, epoch)
+	shuffled := append([]memory.Event{purged}, events...)
+	slices.Reverse(shuffled)
+	add := func(events []memory.Event) error {
+		return s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error { return tx.AddEvents(ctx, events) })
+	}
+	must(t, add(shuffled))
+	must(t, add(nil))
+	wantKind(t, add(events[:1]), memory.KindConflict)
+	for id, want := range map[string][]memory.Event{m.ID: events, quiet.ID: nil, purged.MemoryID: {purged}} {
+		got, err := s.History(t.Context(), "app", id)
+		must(t, err)
+		wantSame(t, "history", got, want)
+	}
+	_, err := s.History(t.Context(), "app", memory.NewID())
+	wantKind(t, err, memory.KindNotFound)
+	_, err = s.History(t.Context(), "other", m.ID)
+	wantKind(t, err, memory.KindNotFound)
+	_, err = s.Memory(t.Context(), "app", memory.NewID())
+	wantKind(t, err, memory.KindNotFound)
+}
+
+func documents(t *testing.T, s db.Store) {
+	var want []db.Document
+	var all []memory.Memory
+	for i := range 24 {
+		m := newMemory(alice, describe(i))
+		// Orders that a locale would change: by bytes, capitals come first.
+		m.ConversationID = []string{"", "b", "B", "a", "ä", "茶"}[i%6]
+		m.CreatedAt, m.Lexemes, m.Status = after(-(i / 12)), describe(i), []memory.Status{memory.Active, memory.Active, memory.Forgotten}[i%3]
+		all = append(all, m)
+		if m.Status == memory.Active {
+			want = append(want, db.Document{ID: m.ID, Lexemes: m.Lexemes, Domain: m.Domain, Type: m.Type, AgentID: m.AgentID,
+				ConversationID: m.ConversationID, Importance: m.Importance, CreatedAt: m.CreatedAt})
+		}
+	}
+	insert(t, s, time.Time{}, all...)
+	slices.SortFunc(want, func(a, b db.Document) int {
+		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	got, err := s.Documents(t.Context(), alice)
+	must(t, err)
+	wantSame(t, "documents", got, want)
+}
+
+func hydrate(t *testing.T, s db.Store) {
+	a, b, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "gone")
+	gone.Status = memory.Consolidated
+	insert(t, s, time.Time{}, a, b, gone)
+	asked := []string{a.ID, b.ID, gone.ID, memory.NewID(), "no id", a.ID}
+	got, err := s.Hydrate(t.Context(), alice, asked, []string{b.ID, gone.ID})
+	must(t, err)
+	slices.SortFunc(got, func(a, b memory.Memory) int { return cmp.Compare(a.Content, b.Content) })
+	wantSame(t, "hydrated", got, []memory.Memory{bare(a), b})
+	vectors, err := s.Embeddings(t.Context(), alice, asked)
+	must(t, err)
+	wantSame(t, "embeddings", vectors, map[string][]float32{a.ID: a.Embedding, b.ID: b.Embedding})
+	got, err = s.Hydrate(t.Context(), alice, nil, nil)
+	must(t, err)
+	wantSame(t, "nothing", got, []memory.Memory{})
+}
+
+func unconfirmed(t *testing.T, s db.Store) {
+	var all []memory.Memory
+	for i := range 6 {
+		m := newMemory(alice, describe(i))
+		m.CreatedAt = after(i)
+		all = append(all, m)
+	}
+	all[5].Status = memory.Forgotten
+	insert(t, s, after(50), all...)
+	finish := func(i, at int) {
+		must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[i]}}, after(at)))
+	}
+	finish(1, 10)
+	finish(2, 20)
+	finish(3, 30)
+	finish(5, 40)
+	want := []memory.Memory{all[4], all[3], all[2], all[0]}
+	got, err := s.Unconfirmed(t.Context(), alice, after(20), 10)
+	must(t, err)
+	wantSame(t, "unconfirmed", got, want)
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		got, err := tx.Unconfirmed(ctx, after(20), 2)
+		wantSame(t, "within a transaction", got, want[:2])
+		return err
+	}))
+	changed := all[1]
+	changed.Revision++
+	update(t, s, changed)
+	got, err = s.Unconfirmed(t.Context(), alice, after(99), 10)
+	must(t, err)
+	wantSame(t, "pending ones", ids(got), ids([]memory.Memory{all[4], all[1], all[0]}))
+}
+
+func sameContent(t *testing.T, s db.Store) {
+	older, newer, forgotten, shared := newMemory(alice, "茶 tea"), newMemory(alice, "茶 tea"), newMemory(alice, "茶 tea"), newMemory(alice, "茶 tea")
+	newer.CreatedAt, forgotten.CreatedAt, forgotten.Status, shared.AgentID = after(1), after(-1), memory.Forgotten, ""
+	insert(t, s, time.Time{}, newer, older, forgotten, shared)
+	find := func(agent, content string) (m memory.Memory, ok bool) {
+		must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) (err error) {
+			m, ok, err = tx.SameContent(ctx, agent, content)
+			return err
+		}))
+		return m, ok
+	}
+	got, ok := find("agent", "茶 tea")
+	wantSame(t, "the oldest", got, older)
+	got, ok2 := find("", "茶 tea")
+	wantSame(t, "the shared one", got, shared)
+	if !ok || !ok2 {
+		t.Error("found, but not ok")
+	}
+	if _, ok := find("agent", "茶 tea "); ok {
+		t.Error("other content was found")
+	}
+	if _, ok := find("other", "茶 tea"); ok {
+		t.Error("another agent's was found")
+	}
+	older.Content, older.Revision = "coffee", 2
+	update(t, s, older)
+	got, _ = find("agent", "茶 tea")
+	wantSame(t, "the next oldest", got.ID, newer.ID)
+	got, _ = find("agent", "coffee")
+	wantSame(t, "the changed one", got.ID, older.ID)
+}
+
+func touchAndHandedOut(t *testing.T, s db.Store) {
+	a, b, c, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "c"), newMemory(alice, "gone")
+	gone.Status = memory.Forgotten
+	c.LastAccessedAt = after(1000) // as late as any touch, but never touched
+	insert(t, s, time.Time{}, a, b, c, gone)
+	must(t, s.Touch(t.Context(), []db.Touch{
+		{ID: a.ID, Count: 2, At: after(20)}, {ID: b.ID, Count: 1, At: after(30)}, {ID: gone.ID, Count: 1, At: after(30)},
+		{ID: a.ID, Count: 3, At: after(10)}, {ID: memory.NewID(), Count: 1, At: after(30)}, {ID: "no id", Count: 1, At: after(30)},
+	}))
+	must(t, s.Touch(t.Context(), []db.Touch{{ID: b.ID, Count: 1, At: after(-30)}}))
+	must(t, s.Touch(t.Context(), nil))
+	a.AccessCount, a.LastAccessedAt = 5, after(20)
+	b.AccessCount, b.LastAccessedAt = 2, after(30)
+	for since, want := range map[int][]memory.Memory{0: {bare(b), bare(a)}, 20: {bare(b), bare(a)}, 21: {bare(b)}, 31: {}} {
+		got, err := s.HandedOut(t.Context(), alice, after(since), 10)
+		must(t, err)
+		wantSame(t, fmt.Sprint("since ", since), got, want)
+	}
+	got, err := s.HandedOut(t.Context(), alice, epoch, 1)
+	must(t, err)
+	wantSame(t, "limited", ids(got), []string{b.ID})
+	m, err := s.Memory(t.Context(), "app", a.ID)
+	must(t, err)
+	wantSame(t, "revision and update time stay", m, bare(a))
+}
+
+func batch(t *testing.T, s db.Store) {
+	turn := newTurn(alice, "")
+	accepted(t, s, turn)
+	var all []memory.Memory
+	var events []memory.Event
+	var found []memory.Candidate
+	var touches []db.Touch
+	for i := range memory.MaxBatch {
+		m := newMemory(alice, describe(i))
+		all = append(all, m)
+		events = append(events, newEvent(m.ID, memory.EventCreated, epoch))
+		found = append(found, newCandidate(turn.ID))
+		touches = append(touches, db.Touch{ID: m.ID, Count: 1, At: after(1)})
+	}
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		must(t, tx.Insert(ctx, all, after(60)))
+		must(t, tx.Insert(ctx, nil, after(60)))
+		must(t, tx.AddEvents(ctx, events))
+		return tx.AddCandidates(ctx, found)
+	}))
+	must(t, s.Touch(t.Context(), touches))
+	tasks, err := s.ClaimDueVectors(t.Context(), after(60), after(120), memory.MaxBatch)
+	must(t, err)
+	wantSame(t, "claimed", len(tasks), memory.MaxBatch)
+	must(t, s.FinishVectors(t.Context(), tasks, after(61)))
+	stats, err := s.Stats(t.Context(), "app")
+	must(t, err)
+	wantSame(t, "synced", stats.Vectors, map[memory.VectorState]int{memory.VectorSynced: memory.MaxBatch})
+	wantSame(t, "candidates", stats.Candidates, map[memory.Verdict]int{memory.Kept: memory.MaxBatch})
+}

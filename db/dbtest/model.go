@@ -1,0 +1,263 @@
+package dbtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// row is what the model knows of one memory.
+type row struct {
+	memory   memory.Memory
+	state    memory.VectorState
+	attempts int
+	due      time.Time
+	claimed  time.Time
+	claims   int
+	syncedAt time.Time
+}
+
+func (r *row) claimable(now time.Time) bool {
+	return (r.state == memory.VectorPending || r.state == memory.VectorRemoving) && !r.claimed.After(now)
+}
+
+// claim is what a store does and answers when it claims the row.
+func (r *row) claim(until time.Time) db.VectorTask {
+	r.claimed = until
+	r.claims++
+	task := db.VectorTask{Memory: r.memory, Remove: r.state == memory.VectorRemoving, First: r.claims == 1, Attempts: r.attempts}
+	if task.Remove {
+		task.Memory.Embedding = nil
+	}
+	return task
+}
+
+// randomOperations runs random sequences of writes, pushes and touches on the
+// store and on a model of it in memory, and compares every answer.
+func randomOperations(t *testing.T, s db.Store) {
+	run := 0
+	rapid.Check(t, func(t *rapid.T) {
+		run++
+		m := &model{store: s, rows: map[string]*row{}, clock: epoch.Add(time.Duration(run) * 1000 * time.Hour)}
+		for range 3 {
+			m.owners = append(m.owners, memory.Owner{AppID: memory.NewID(), UserID: memory.NewID()}) // fresh ones each run
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"insert": m.insert, "update": m.update, "claim": m.claim, "finish": m.finish, "retry": m.retry, "touch": m.touch,
+			"": m.check,
+		})
+	})
+}
+
+type model struct {
+	store  db.Store
+	owners []memory.Owner
+	rows   map[string]*row
+	order  []string // ids, as inserted
+	inPush []db.VectorTask
+	clock  time.Time
+}
+
+func (m *model) tick(t *rapid.T) time.Time {
+	m.clock = m.clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
+	return m.clock
+}
+
+// some draws a few of the known ids, perhaps repeated.
+func (m *model) some(t *rapid.T) []string {
+	if len(m.order) == 0 {
+		t.Skip("no memory yet")
+	}
+	return rapid.SliceOfN(rapid.SampledFrom(m.order), 1, 4).Draw(t, "ids")
+}
+
+func (m *model) insert(t *rapid.T) {
+	now := m.tick(t)
+	owner := rapid.SampledFrom(m.owners).Draw(t, "owner")
+	claimed := rapid.SampledFrom([]time.Time{{}, now.Add(2 * time.Second)}).Draw(t, "claimed")
+	var fresh []memory.Memory
+	for range rapid.IntRange(1, 3).Draw(t, "count") {
+		one := newMemory(owner, rapid.StringMatching(`[a-c茶🍵' ]{1,3}`).Draw(t, "content"))
+		one.CreatedAt, one.UpdatedAt, one.LastAccessedAt = now, now, now
+		one.AgentID = rapid.SampledFrom([]string{"", "a"}).Draw(t, "agent")
+		fresh = append(fresh, one)
+	}
+	refused := rapid.SampledFrom([]error{nil, nil, nil, errors.New("changed my mind")}).Draw(t, "refused")
+	err := m.store.InUser(context.Background(), owner, func(ctx context.Context, tx db.UserTx) error {
+		return errors.Join(tx.Insert(ctx, fresh, claimed), refused)
+	})
+	if (err == nil) != (refused == nil) {
+		t.Fatal(err)
+	}
+	for _, one := range fresh {
+		if refused == nil {
+			r := &row{memory: one, state: memory.VectorPending, due: now, claimed: claimed}
+			if !claimed.IsZero() {
+				r.claims = 1
+			}
+			m.rows[one.ID], m.order = r, append(m.order, one.ID)
+		}
+	}
+}
+
+func (m *model) update(t *rapid.T) {
+	r := m.rows[m.some(t)[0]]
+	changed := r.memory
+	changed.UpdatedAt = m.tick(t)
+	changed.Status = rapid.SampledFrom(memory.Statuses).Draw(t, "status")
+	changed.Content = rapid.SampledFrom([]string{changed.Content, "other"}).Draw(t, "content")
+	changed.Importance = rapid.Float64Range(0, 1).Draw(t, "importance")
+	if changed.Content != r.memory.Content || changed.Status != r.memory.Status {
+		changed.Revision++
+		r.state, r.due = memory.VectorRemoving, changed.UpdatedAt
+		if changed.Status == memory.Active {
+			r.state = memory.VectorPending
+		}
+	}
+	r.memory = changed
+	err := m.store.InUser(context.Background(), changed.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, changed) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *model) claim(t *rapid.T) {
+	now := m.tick(t)
+	until := now.Add(3 * time.Second)
+	chosen := m.some(t)
+	got, err := m.store.ClaimVectors(context.Background(), chosen, now, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []db.VectorTask
+	slices.Sort(chosen)
+	for _, id := range slices.Compact(chosen) {
+		if r := m.rows[id]; r.claimable(now) {
+			want = append(want, r.claim(until))
+		}
+	}
+	slices.SortFunc(got, func(a, b db.VectorTask) int { return cmp.Compare(a.Memory.ID, b.Memory.ID) })
+	same(t, "claimed", got, want)
+	m.inPush = append(m.inPush, got...)
+}
+
+// pushed takes one of the pushes under way.
+func (m *model) pushed(t *rapid.T) db.VectorTask {
+	if len(m.inPush) == 0 {
+		t.Skip("no push is under way")
+	}
+	i := rapid.IntRange(0, len(m.inPush)-1).Draw(t, "push")
+	task := m.inPush[i]
+	m.inPush = slices.Delete(m.inPush, i, i+1)
+	return task
+}
+
+func (m *model) finish(t *rapid.T) {
+	now, task := m.tick(t), m.pushed(t)
+	if err := m.store.FinishVectors(context.Background(), []db.VectorTask{task}, now); err != nil {
+		t.Fatal(err)
+	}
+	r := m.rows[task.Memory.ID]
+	r.claimed = time.Time{}
+	switch {
+	case r.memory.Revision != task.Memory.Revision:
+		r.due, r.state = now, memory.VectorRemoving
+		if r.memory.Status == memory.Active {
+			r.state = memory.VectorPending
+		}
+	case task.Remove:
+		r.state, r.attempts, r.syncedAt = memory.VectorAbsent, 0, now
+	default:
+		r.state, r.attempts, r.syncedAt = memory.VectorSynced, 0, now
+	}
+}
+
+func (m *model) retry(t *rapid.T) {
+	now, task := m.tick(t), m.pushed(t)
+	due := now.Add(2 * time.Second)
+	if err := m.store.RetryVectors(context.Background(), []db.VectorRetry{{ID: task.Memory.ID, Due: due}}); err != nil {
+		t.Fatal(err)
+	}
+	if r := m.rows[task.Memory.ID]; r.state == memory.VectorPending || r.state == memory.VectorRemoving {
+		r.claimed, r.due, r.attempts = time.Time{}, due, r.attempts+1
+	}
+}
+
+func (m *model) touch(t *rapid.T) {
+	var touches []db.Touch
+	for _, id := range m.some(t) {
+		at := m.clock.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "at")) * time.Second)
+		touches = append(touches, db.Touch{ID: id, Count: rapid.IntRange(1, 3).Draw(t, "count"), At: at})
+		r := &m.rows[id].memory
+		r.AccessCount += touches[len(touches)-1].Count
+		if at.After(r.LastAccessedAt) {
+			r.LastAccessedAt = at
+		}
+	}
+	if err := m.store.Touch(context.Background(), touches); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// check compares all that the store shows of one of the owners.
+func (m *model) check(t *rapid.T) {
+	ctx := context.Background()
+	since := m.clock.Add(-2 * time.Second)
+	owner := rapid.SampledFrom(m.owners).Draw(t, "looked at")
+	var all, active, unconfirmed, handedOut []memory.Memory
+	states := map[memory.VectorState]int{}
+	for _, id := range m.order {
+		r := m.rows[id]
+		if r.memory.Owner != owner {
+			continue
+		}
+		all = append(all, bare(r.memory))
+		states[r.state]++
+		if r.memory.Status != memory.Active {
+			continue
+		}
+		active = append(active, r.memory)
+		if r.state == memory.VectorPending || r.state == memory.VectorSynced && !r.syncedAt.Before(since) {
+			unconfirmed = append(unconfirmed, r.memory)
+		}
+		if r.memory.AccessCount > 0 && !r.memory.LastAccessedAt.Before(since) {
+			handedOut = append(handedOut, bare(r.memory))
+		}
+	}
+	newest := func(list []memory.Memory, at func(memory.Memory) time.Time) []memory.Memory {
+		slices.SortFunc(list, func(a, b memory.Memory) int { return -cmp.Or(at(a).Compare(at(b)), cmp.Compare(a.ID, b.ID)) })
+		return list
+	}
+	created := func(m memory.Memory) time.Time { return m.CreatedAt }
+	accessed := func(m memory.Memory) time.Time { return m.LastAccessedAt }
+
+	got, err := m.store.ListMemories(ctx, db.MemoryFilter{Owner: owner, Limit: memory.MaxPage})
+	same(t, "list", got, newest(all, created))
+	got, err2 := m.store.Unconfirmed(ctx, owner, since, 1000)
+	same(t, "unconfirmed", got, newest(unconfirmed, created))
+	got, err3 := m.store.HandedOut(ctx, owner, since, 1000)
+	same(t, "handed out", got, newest(handedOut, accessed))
+	got, err4 := m.store.Hydrate(ctx, owner, m.order, m.order)
+	same(t, "hydrated", newest(got, created), newest(active, created))
+	stats, err5 := m.store.Stats(ctx, owner.AppID)
+	same(t, "vector states", stats.Vectors, states)
+	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func same(t *rapid.T, what string, got, want any) {
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}

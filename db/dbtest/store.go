@@ -1,0 +1,202 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+func keys(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	first := memory.Key{ID: memory.NewID(), Hash: "aa", Name: "first 键", AppID: "app", Role: memory.RoleAdmin, CreatedAt: epoch}
+	second := memory.Key{ID: memory.NewID(), Hash: "bb", Name: "", AppID: "app", Role: memory.RoleRead, CreatedAt: after(1), RevokedAt: after(2)}
+	other := memory.Key{ID: memory.NewID(), Hash: "cc", Name: "o", AppID: "other", Role: memory.RoleWrite, CreatedAt: after(-1)}
+	for _, k := range []memory.Key{second, first, other} {
+		must(t, s.CreateKey(ctx, k))
+		got, err := s.KeyByHash(ctx, k.Hash)
+		must(t, err)
+		wantSame(t, "key", got, k)
+	}
+	twice := first
+	twice.ID = memory.NewID()
+	wantKind(t, s.CreateKey(ctx, twice), memory.KindConflict)
+	twice.ID, twice.Hash = first.ID, "dd"
+	wantKind(t, s.CreateKey(ctx, twice), memory.KindConflict)
+	for app, want := range map[string][]memory.Key{"app": {first, second}, "": {other, first, second}, "none": nil} {
+		got, err := s.ListKeys(ctx, app)
+		must(t, err)
+		wantSame(t, "keys of "+app, got, want)
+	}
+	must(t, s.RevokeKey(ctx, first.ID, after(9)))
+	must(t, s.RevokeKey(ctx, first.ID, after(99)))
+	first.RevokedAt = after(9)
+	got, err := s.KeyByHash(ctx, "aa")
+	must(t, err)
+	wantSame(t, "revoked key", got, first)
+	wantKind(t, s.RevokeKey(ctx, memory.NewID(), epoch), memory.KindNotFound)
+	_, err = s.KeyByHash(ctx, "ee")
+	wantKind(t, err, memory.KindNotFound)
+}
+
+func stats(t *testing.T, s db.Store) {
+	empty, err := s.Stats(t.Context(), "app")
+	must(t, err)
+	wantSame(t, "of an empty app", empty, db.Stats{})
+
+	bob, stranger := memory.Owner{AppID: "app", UserID: "bob"}, memory.Owner{AppID: "other", UserID: "eve"}
+	a, b, c, d := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(bob, "c"), newMemory(stranger, "d")
+	b.Domain, b.Type = memory.Tasks, "task"
+	c.Status = memory.Forgotten
+	insert(t, s, time.Time{}, a, b)
+	insert(t, s, time.Time{}, c)
+	insert(t, s, time.Time{}, d)
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a}}, epoch))
+	turn, failed, foreign := newTurn(alice, ""), newTurn(bob, ""), newTurn(stranger, "")
+	accepted(t, s, turn, failed, foreign)
+	refused := newCandidate("")
+	refused.Verdict = memory.InvalidAnswer
+	must(t, s.FailTurn(t.Context(), failed.ID, 1, "bad", &refused))
+	got, err := s.Stats(t.Context(), "app")
+	must(t, err)
+	wantSame(t, "stats", got, db.Stats{
+		Users:      2,
+		Memories:   map[memory.Status]int{memory.Active: 2, memory.Forgotten: 1},
+		Domains:    map[memory.Domain]int{memory.Profession: 1, memory.Tasks: 1},
+		Types:      map[memory.Type]int{memory.TypeFact: 1, "task": 1},
+		Turns:      map[memory.TurnStatus]int{memory.TurnAccepted: 1, memory.TurnFailed: 1},
+		Candidates: map[memory.Verdict]int{memory.InvalidAnswer: 1},
+		Vectors:    map[memory.VectorState]int{memory.VectorSynced: 1, memory.VectorPending: 2},
+	})
+}
+
+func migrateAgain(t *testing.T, s db.Store) {
+	insert(t, s, time.Time{}, newMemory(alice, "stays"))
+	var group errgroup.Group
+	for range 3 {
+		group.Go(func() error { return s.Migrate(t.Context()) })
+	}
+	must(t, group.Wait())
+	must(t, s.Ping(t.Context()))
+	found, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: alice, Limit: 10})
+	must(t, err)
+	wantSame(t, "memories", len(found), 1)
+}
+
+// every calls each method that asks the database something, and returns their errors.
+func every(ctx context.Context, s db.Store) map[string]error {
+	id := memory.NewID()
+	turn := newTurn(alice, "")
+	errs := map[string]error{}
+	_, _, errs["AcceptTurn"] = s.AcceptTurn(ctx, turn, epoch, work{turn.ID})
+	_, errs["Turn"] = s.Turn(ctx, "app", id)
+	_, errs["TurnCandidates"] = s.TurnCandidates(ctx, "app", id)
+	_, errs["ListTurns"] = s.ListTurns(ctx, db.TurnFilter{AppID: "app", Limit: 1})
+	_, errs["StartTurn"] = s.StartTurn(ctx, id, epoch)
+	errs["RenewTurns"] = s.RenewTurns(ctx, []string{id}, epoch)
+	errs["DeferTurn"] = s.DeferTurn(ctx, id, 1, "", epoch, nil)
+	errs["FailTurn"] = s.FailTurn(ctx, id, 1, "", nil)
+	_, errs["ReplayTurn"] = s.ReplayTurn(ctx, "app", id, epoch, work{id})
+	_, errs["ResumeTurns"] = s.ResumeTurns(ctx, epoch, epoch, 1, workOn)
+	errs["InUser"] = s.InUser(ctx, alice, func(context.Context, db.UserTx) error { return nil })
+	_, errs["Memory"] = s.Memory(ctx, "app", id)
+	_, errs["ListMemories"] = s.ListMemories(ctx, db.MemoryFilter{Owner: alice, Limit: 1})
+	_, errs["History"] = s.History(ctx, "app", id)
+	_, errs["Documents"] = s.Documents(ctx, alice)
+	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
+	_, errs["Embeddings"] = s.Embeddings(ctx, alice, []string{id})
+	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
+	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)
+	errs["Touch"] = s.Touch(ctx, []db.Touch{{ID: id, Count: 1, At: epoch}})
+	_, errs["ClaimVectors"] = s.ClaimVectors(ctx, []string{id}, epoch, epoch)
+	_, errs["ClaimDueVectors"] = s.ClaimDueVectors(ctx, epoch, epoch, 1)
+	errs["FinishVectors"] = s.FinishVectors(ctx, []db.VectorTask{{Memory: memory.Memory{ID: id}}}, epoch)
+	errs["RetryVectors"] = s.RetryVectors(ctx, []db.VectorRetry{{ID: id, Due: epoch}})
+	errs["CreateKey"] = s.CreateKey(ctx, memory.Key{ID: id, Hash: id, AppID: "app", Role: memory.RoleRead, CreatedAt: epoch})
+	_, errs["KeyByHash"] = s.KeyByHash(ctx, id)
+	_, errs["ListKeys"] = s.ListKeys(ctx, "")
+	errs["RevokeKey"] = s.RevokeKey(ctx, id, epoch)
+	_, errs["Stats"] = s.Stats(ctx, "app")
+	_, errs["VectorBacklog"] = s.VectorBacklog(ctx)
+	errs["Migrate"] = s.Migrate(ctx)
+	errs["Ping"] = s.Ping(ctx)
+	return errs
+}
+
+func endedContext(t *testing.T, s db.Store) {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, stop := context.WithDeadline(t.Context(), epoch.AddDate(-10, 0, 0))
+	defer stop()
+	for ctx, cause := range map[context.Context]error{canceled: context.Canceled, late: context.DeadlineExceeded} {
+		for method, err := range every(ctx, s) {
+			if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, cause) {
+				t.Errorf("%s with an ended context: got %v, want an error of kind unavailable caused by %v", method, err, cause)
+			}
+		}
+	}
+	for method, err := range every(t.Context(), s) {
+		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+			t.Errorf("%s afterwards: %v", method, err)
+		}
+	}
+}
+
+func closed(t *testing.T, s db.Store) {
+	must(t, s.Close())
+	for method, err := range every(t.Context(), s) {
+		if !memory.IsKind(err, memory.KindUnavailable) && !slices.Contains([]string{"Migrate"}, method) {
+			t.Errorf("%s of a closed store: got %v, want an error of kind unavailable", method, err)
+		}
+		if method == "Migrate" && err == nil {
+			t.Error("Migrate of a closed store succeeded")
+		}
+	}
+	must(t, s.Close())
+}
+
+// touchesAndClaimsMix runs the batches that lock many rows against each other:
+// none may wait for another in a circle.
+func touchesAndClaimsMix(t *testing.T, s db.Store) {
+	var all []memory.Memory
+	for i := range 200 {
+		all = append(all, newMemory(alice, describe(i)))
+	}
+	insert(t, s, time.Time{}, all...)
+	backwards := slices.Clone(all)
+	slices.Reverse(backwards)
+	var group errgroup.Group
+	for worker := range 6 {
+		order := [][]memory.Memory{all, backwards}[worker%2]
+		group.Go(func() error {
+			for round := range 5 {
+				var touches []db.Touch
+				for _, m := range order {
+					touches = append(touches, db.Touch{ID: m.ID, Count: 1, At: after(round)})
+				}
+				if err := s.Touch(t.Context(), touches); err != nil {
+					return err
+				}
+				tasks, err := s.ClaimVectors(t.Context(), ids(order), after(1), after(2))
+				if err != nil {
+					return err
+				}
+				if err := s.FinishVectors(t.Context(), tasks, after(2)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(t, group.Wait())
+	m, err := s.Memory(t.Context(), "app", all[0].ID)
+	must(t, err)
+	wantSame(t, "touches", m.AccessCount, 30)
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 200})
+}

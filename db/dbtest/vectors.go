@@ -1,0 +1,202 @@
+package dbtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// claimDue claims what is due and returns it in id order.
+func claimDue(t *testing.T, s db.Store, now, until time.Time, limit int) []db.VectorTask {
+	t.Helper()
+	tasks, err := s.ClaimDueVectors(t.Context(), now, until, limit)
+	must(t, err)
+	slices.SortFunc(tasks, func(a, b db.VectorTask) int { return cmp.Compare(a.Memory.ID, b.Memory.ID) })
+	return tasks
+}
+
+func wantStates(t *testing.T, s db.Store, want map[memory.VectorState]int) {
+	t.Helper()
+	stats, err := s.Stats(t.Context(), "app")
+	must(t, err)
+	wantSame(t, "vector states", stats.Vectors, want)
+}
+
+func vectorStates(t *testing.T, s db.Store) {
+	m := newMemory(alice, "first wording")
+	insert(t, s, after(30), m)
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, First: true}}, after(1)))
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
+	wantSame(t, "nothing to do", claimDue(t, s, after(999), after(1999), 10), []db.VectorTask{})
+
+	m.Importance, m.UpdatedAt = 0.5, after(40) // nothing that the vector store shows
+	update(t, s, m)
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
+
+	m.Content, m.Revision, m.UpdatedAt = "second wording", 2, after(50)
+	update(t, s, m)
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
+	wantSame(t, "not due yet", claimDue(t, s, after(49), after(60), 10), []db.VectorTask{})
+	wantSame(t, "due", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: m}})
+
+	m.Status, m.Revision, m.UpdatedAt = memory.Forgotten, 3, after(70)
+	update(t, s, m)
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorRemoving: 1})
+	backlog, err := s.VectorBacklog(t.Context())
+	must(t, err)
+	wantSame(t, "backlog", backlog, db.Backlog{Removing: 1, Oldest: after(70)})
+	removal := []db.VectorTask{{Memory: bare(m), Remove: true}}
+	wantSame(t, "to be removed", claimDue(t, s, after(70), after(80), 10), removal)
+	must(t, s.FinishVectors(t.Context(), removal, after(71)))
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
+
+	m.Status, m.Revision, m.UpdatedAt = memory.Active, 4, after(90) // restored
+	update(t, s, m)
+	wantSame(t, "pushed again", claimDue(t, s, after(90), after(99), 10), []db.VectorTask{{Memory: m}})
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(91)))
+	backlog, err = s.VectorBacklog(t.Context())
+	must(t, err)
+	wantSame(t, "no backlog", backlog, db.Backlog{})
+}
+
+func vectorClaims(t *testing.T, s db.Store) {
+	claimed, free := newMemory(alice, "claimed at birth"), newMemory(alice, "free")
+	insert(t, s, after(30), claimed)
+	insert(t, s, time.Time{}, free)
+	claim := func(now, until int, ids ...string) []db.VectorTask {
+		t.Helper()
+		tasks, err := s.ClaimVectors(t.Context(), ids, after(now), after(until))
+		must(t, err)
+		slices.SortFunc(tasks, func(a, b db.VectorTask) int { return cmp.Compare(a.Memory.ID, b.Memory.ID) })
+		return tasks
+	}
+	both := []string{claimed.ID, free.ID, memory.NewID()}
+	wantSame(t, "the free one, for the first time", claim(10, 40, both...), []db.VectorTask{{Memory: free, First: true}})
+	wantSame(t, "while both are claimed", claim(29, 50, both...), []db.VectorTask{})
+	wantSame(t, "due ones while both are claimed", claimDue(t, s, after(29), after(50), 10), []db.VectorTask{})
+	wantSame(t, "when a claim has ended", claim(30, 50, both...), []db.VectorTask{{Memory: claimed}})
+	wantSame(t, "due ones when a claim has ended", claimDue(t, s, after(40), after(60), 10), []db.VectorTask{{Memory: free}})
+
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: claimed.ID, Due: after(500)}}))
+	wantSame(t, "by id though not due", claim(45, 100, claimed.ID), []db.VectorTask{{Memory: claimed, Attempts: 1}})
+
+	free.Content, free.Revision, free.UpdatedAt = "changed", 2, after(46)
+	update(t, s, free)
+	wantSame(t, "a change leaves the claim", claim(59, 100, free.ID), []db.VectorTask{})
+	wantSame(t, "until it ends", claim(60, 100, free.ID), []db.VectorTask{{Memory: free}})
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: free}, {Memory: claimed}}, after(61)))
+	wantSame(t, "when all is done", claim(999, 1999, both...), []db.VectorTask{})
+}
+
+func vectorClaimsAtOnce(t *testing.T, s db.Store) {
+	const n = 120
+	var all []memory.Memory
+	for i := range n {
+		m := newMemory(alice, describe(i))
+		m.UpdatedAt = after(i % 7)
+		all = append(all, m)
+	}
+	insert(t, s, time.Time{}, all...)
+	var mu sync.Mutex
+	times := map[string]int{}
+	var group errgroup.Group
+	for worker := range 8 {
+		group.Go(func() error {
+			for round := 0; ; round++ {
+				var tasks []db.VectorTask
+				var err error
+				if worker%2 == 0 {
+					tasks, err = s.ClaimDueVectors(t.Context(), after(100), after(200), 7)
+				} else {
+					from := (worker*31 + round*17) % n
+					tasks, err = s.ClaimVectors(t.Context(), ids(all[from:min(n, from+20)]), after(100), after(200))
+				}
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				for _, task := range tasks {
+					if times[task.Memory.ID]++; !task.First {
+						err = fmt.Errorf("%s is not first", task.Memory.ID)
+					}
+				}
+				done := len(times) == n
+				mu.Unlock()
+				if err != nil || done {
+					return err
+				}
+			}
+		})
+	}
+	must(t, group.Wait())
+	for id, k := range times {
+		if k != 1 {
+			t.Errorf("%s was claimed %d times", id, k)
+		}
+	}
+}
+
+func vectorRetries(t *testing.T, s db.Store) {
+	var all []memory.Memory
+	for i := range 4 {
+		m := newMemory(alice, describe(i))
+		m.UpdatedAt = after(i)
+		all = append(all, m)
+	}
+	slices.Reverse(all) // the oldest due is not the first inserted
+	insert(t, s, time.Time{}, all...)
+	slices.Reverse(all)
+	wantSame(t, "oldest due first", claimDue(t, s, after(10), after(60), 2),
+		[]db.VectorTask{{Memory: all[0], First: true}, {Memory: all[1], First: true}})
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[0].ID, Due: after(100)}, {ID: all[1].ID, Due: after(50)}, {ID: memory.NewID(), Due: after(1)}}))
+	must(t, s.RetryVectors(t.Context(), nil))
+	wantSame(t, "the others", claimDue(t, s, after(20), after(900), 10),
+		[]db.VectorTask{{Memory: all[2], First: true}, {Memory: all[3], First: true}})
+	wantSame(t, "not due", claimDue(t, s, after(49), after(900), 10), []db.VectorTask{})
+	wantSame(t, "due again", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: all[1], Attempts: 1}})
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[1].ID, Due: after(55)}}))
+	wantSame(t, "a second attempt behind it", claimDue(t, s, after(55), after(70), 10), []db.VectorTask{{Memory: all[1], Attempts: 2}})
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1]}}, after(56)))
+	backlog, err := s.VectorBacklog(t.Context())
+	must(t, err)
+	wantSame(t, "backlog", backlog, db.Backlog{Pending: 3, Oldest: after(2)})
+
+	all[1].Revision, all[1].UpdatedAt = 2, after(80)
+	update(t, s, all[1])
+	wantSame(t, "success forgets the attempts", claimDue(t, s, after(80), after(90), 10), []db.VectorTask{{Memory: all[1]}})
+}
+
+// vectorChangeInPush changes memories between the claim and the end of a push.
+func vectorChangeInPush(t *testing.T, s db.Store) {
+	m := newMemory(alice, "first wording")
+	insert(t, s, time.Time{}, m)
+	pushed := claimDue(t, s, after(1), after(60), 10)
+	m.Content, m.Revision, m.UpdatedAt = "second wording", 2, after(300)
+	update(t, s, m)
+	must(t, s.FinishVectors(t.Context(), pushed, after(5)))
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
+	again := claimDue(t, s, after(5), after(10), 10)
+	wantSame(t, "due at once", again, []db.VectorTask{{Memory: m}})
+
+	m.Status, m.Revision = memory.Forgotten, 3
+	update(t, s, m)
+	must(t, s.FinishVectors(t.Context(), again, after(6)))
+	removal := claimDue(t, s, after(6), after(10), 10)
+	wantSame(t, "removed at once", removal, []db.VectorTask{{Memory: bare(m), Remove: true}})
+	must(t, s.FinishVectors(t.Context(), removal, after(7)))
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
+
+	// An older push that ends after a newer one may have undone it.
+	must(t, s.FinishVectors(t.Context(), again, after(8)))
+	wantSame(t, "removed again", claimDue(t, s, after(8), after(10), 10), removal)
+	must(t, s.FinishVectors(t.Context(), nil, after(9)))
+}

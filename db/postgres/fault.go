@@ -1,0 +1,99 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+
+	"hippocampus/internal/memory"
+)
+
+// retryAfter is what a caller is told when the database is away or busy.
+const retryAfter = time.Second
+
+// fault gives an error of pgx its memory.Kind and says what was being done,
+// for example "store the turn". An error that has a kind already is left alone.
+func fault(err error, doing string) error {
+	if known := new(memory.Error); err == nil || errors.As(err, &known) {
+		return err
+	}
+	kind := kindOf(err)
+	switch kind {
+	case memory.KindUnavailable:
+		if code := sqlState(err); code == "42P01" || code == "3F000" {
+			err = fmt.Errorf("the database cannot %s before its tables are made (run `hippocampus migrate`): %w", doing, err)
+		} else {
+			err = fmt.Errorf("the database could not %s for now, try again: %w", doing, err)
+		}
+		return &memory.Error{Kind: kind, Err: err, RetryAfter: retryAfter}
+	case memory.KindNotFound:
+		return memory.Errorf(kind, "cannot %s: there is none", doing)
+	}
+	return memory.Errorf(kind, "cannot %s: %w", doing, err)
+}
+
+// kindOf classes an error by the SQLSTATE where Postgres answered
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html), else by
+// what became of the connection.
+func kindOf(err error) memory.Kind {
+	code := sqlState(err)
+	switch {
+	case code == "23505":
+		return memory.KindConflict // unique violation
+	case strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"):
+		return memory.KindInvalid // NUL or bad encoding, no uuid, out of range, check violated
+	case strings.HasPrefix(code, "08"), // connection
+		strings.HasPrefix(code, "28"),    // refused: wrong password
+		code == "3D000",                  // no such database
+		strings.HasPrefix(code, "40"),    // deadlock, serialization
+		strings.HasPrefix(code, "53"),    // too many clients, disk full
+		strings.HasPrefix(code, "57"),    // shutdown, statement timeout
+		strings.HasPrefix(code, "58"),    // I/O
+		code == "25006",                  // read-only: a standby
+		code == "55P03",                  // lock timeout
+		code == "42P01", code == "3F000": // no tables, no schema
+		return memory.KindUnavailable
+	case code != "":
+		return memory.KindInternal
+	case errors.Is(err, pgx.ErrNoRows):
+		return memory.KindNotFound
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, puddle.ErrClosedPool) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.As(err, &connect) || errors.As(err, &network) ||
+		pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+		return memory.KindUnavailable
+	}
+	return memory.KindInternal
+}
+
+func sqlState(err error) string {
+	var answered *pgconn.PgError
+	if errors.As(err, &answered) {
+		return answered.Code
+	}
+	return ""
+}
+
+// notFound is the error for an id of which there is no row.
+func notFound(what, id string) error {
+	return memory.Errorf(memory.KindNotFound, "there is no %s %q: check the id", what, shorten(id))
+}
+
+func shorten(s string) string {
+	const most = 64
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}

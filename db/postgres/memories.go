@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// The columns that scanMemory reads: all, or all but the embedding, which is
+// the larger part of a row.
+const (
+	bareColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), content,
+		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
+		created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision, `
+	memoryColumns  = bareColumns + `embedding`
+	withoutVectors = bareColumns + `NULL::bytea`
+)
+
+func scanMemory(row pgx.CollectableRow) (m memory.Memory, err error) {
+	var vector []byte
+	err = row.Scan(memoryFields(&m, &vector)...)
+	m.Embedding = rowcodec.Vector(vector)
+	if len(m.Tags) == 0 {
+		m.Tags = nil
+	}
+	return m, err
+}
+
+// memoryFields are the destinations of memoryColumns.
+func memoryFields(m *memory.Memory, vector *[]byte) []any {
+	return []any{
+		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Content,
+		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.SupersededBy,
+		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision, vector,
+	}
+}
+
+func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory.Memory, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanMemory)
+}
+
+// Memory returns one memory of the app, in any status, without its embedding.
+func (s *Store) Memory(ctx context.Context, appID, id string) (memory.Memory, error) {
+	if !memory.IsID(id) {
+		return memory.Memory{}, notFound("memory", id)
+	}
+	found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories WHERE id = $1 AND app_id = $2`, id, appID)
+	if err != nil {
+		return memory.Memory{}, fault(err, "read the memory")
+	}
+	if len(found) == 0 {
+		return memory.Memory{}, notFound("memory", id)
+	}
+	return found[0], nil
+}
+
+// ListMemories pages through a user's memories, newest first, without embeddings.
+func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
+	var where conditions
+	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+	if len(f.Types) > 0 {
+		where.add(`memory_type = ANY(?)`, f.Types)
+	}
+	if len(f.Domains) > 0 {
+		where.add(`domain = ANY(?)`, f.Domains)
+	}
+	if len(f.Statuses) > 0 {
+		where.add(`status = ANY(?)`, f.Statuses)
+	}
+	if f.ConversationID != "" {
+		where.add(`conversation_id = ?`, f.ConversationID)
+	}
+	if f.AgentID != "" {
+		where.add(`agent_id = ?`, f.AgentID)
+	}
+	if !f.Since.IsZero() {
+		where.add(`created_at >= ?`, f.Since)
+	}
+	if !f.Until.IsZero() {
+		where.add(`created_at < ?`, f.Until)
+	}
+	if p := f.Before; p != nil {
+		where.add(`(created_at, id) < (?, ?)`, p.At, p.ID)
+	}
+	found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories WHERE `+where.sql()+
+		` ORDER BY created_at DESC, id DESC LIMIT `+where.arg(f.Limit), where.args...)
+	return found, fault(err, "list the memories")
+}
+
+// History lists the events of a memory of the app, oldest first.
+func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.Event, error) {
+	if !memory.IsID(memoryID) {
+		return nil, notFound("memory", memoryID)
+	}
+	rows, _ := s.pool.Query(ctx, `
+		SELECT id, memory_id, kind, cause, detail, at FROM memory_events
+		WHERE memory_id = $1 AND app_id = $2 ORDER BY at, id`, memoryID, appID)
+	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e memory.Event, err error) {
+		err = row.Scan(&e.ID, &e.MemoryID, &e.Kind, &e.Cause, &e.Detail, &e.At)
+		return e, err
+	})
+	if err != nil {
+		return nil, fault(err, "read the history of the memory")
+	}
+	if len(events) == 0 {
+		_, err = s.Memory(ctx, appID, memoryID)
+	}
+	return events, err
+}
+
+// Touch counts accesses.
+func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
+	ids, counts, times := make([]string, 0, len(touches)), make([]int, 0, len(touches)), make([]time.Time, 0, len(touches))
+	for _, t := range touches {
+		if memory.IsID(t.ID) {
+			ids, counts, times = append(ids, t.ID), append(counts, t.Count), append(times, t.At)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	// Rows are locked in the order of their ids, here and elsewhere, so that
+	// two batches never wait for each other.
+	err := s.lazily(ctx, `
+		WITH touches AS (
+			SELECT id, sum(n) AS n, max(at) AS at
+			FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[]) AS t (id, n, at) GROUP BY id
+		), locked AS (
+			SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
+		)
+		UPDATE agent_memories m
+		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
+		FROM touches t JOIN locked USING (id) WHERE m.id = t.id`, ids, counts, times)
+	return fault(err, "count the accesses")
+}

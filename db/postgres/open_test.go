@@ -1,0 +1,169 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/db/postgres"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/memory"
+)
+
+func TestOpenNamesHostAndPortButNoPassword(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close() // nobody listens there any more
+	for url, want := range map[string]struct {
+		kind memory.Kind
+		text string
+	}{
+		"postgres://user:hunter2@" + address + "/database":             {memory.KindUnavailable, address},
+		"postgres://user:hunter2@" + address + "," + address + "/x":    {memory.KindUnavailable, address},
+		"postgres://user:hunter2@no-such-host.invalid:5432/database":   {memory.KindUnavailable, "no-such-host.invalid:5432"},
+		"postgres://user:hunter2@127.0.0.1:port/database":              {memory.KindInvalid, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"},
+		"postgres://user:hunter2%zz@127.0.0.1:1/database":              {memory.KindInvalid, "database URL"},
+		"postgres://user:hunter2@127.0.0.1:1/database?sslmode=perhaps": {memory.KindInvalid, "database URL"},
+	} {
+		_, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+		if !memory.IsKind(err, want.kind) || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: got %v, want an error of kind %s that says %s", url, err, want.kind, want.text)
+		} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "\n") {
+			t.Errorf("the error tells the password or has several lines: %s", text)
+		}
+	}
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = postgres.Open(ctx, postgres.Options{URL: "postgres://user@" + silent.Addr().String() + "/database?sslmode=disable"})
+	if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want an error of kind unavailable caused by the deadline", err)
+	}
+}
+
+func TestPingAsksForThisVersion(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	wantPing := func(want string) {
+		t.Helper()
+		err := s.Ping(t.Context())
+		if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error of kind unavailable that says %q", err, want)
+		}
+	}
+	wantPing("hippocampus migrate")
+	if err := s.Migrate(t.Context()); err != nil { // one connection is enough
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for _, step := range []struct{ sql, want string }{
+		{`DELETE FROM river_migration WHERE version = (SELECT max(version) FROM river_migration)`, "older version"},
+		{`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`, "newer version"},
+	} {
+		if _, err := conn.Exec(t.Context(), step.sql); err != nil {
+			t.Fatal(err)
+		}
+		wantPing(step.want)
+	}
+}
+
+func TestMigrateFromSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	var group errgroup.Group
+	for range 4 {
+		group.Go(func() error {
+			s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 2})
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return errors.Join(s.Migrate(t.Context()), s.Ping(t.Context()))
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInvalidTexts: what Postgres cannot hold is the client's error, not ours.
+func TestInvalidTexts(t *testing.T) {
+	t.Parallel()
+	s := open(t, postgrestest.URL(t))
+	for _, bad := range []string{"a\x00b", "cut \xe8\x8c"} {
+		if _, err := s.Turn(t.Context(), bad, bad); !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("%q: got %v, want an error of kind invalid", bad, err)
+		}
+		owner := memory.Owner{AppID: "app", UserID: "user"}
+		err := s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.Insert(ctx, []memory.Memory{{
+				ID: memory.NewID(), Owner: owner, Content: bad, Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active, Revision: 1,
+			}}, time.Time{})
+		})
+		if !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("%q: got %v, want an error of kind invalid", bad, err)
+		}
+	}
+}
+
+// TestServerEndsConnections: the backend goes away, the store says so and comes back.
+func TestServerEndsConnections(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	open(t, url)
+	killer, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer killer.Close(t.Context())
+	owner := memory.Owner{AppID: "app", UserID: "user"}
+	named, err := postgres.Open(t.Context(), postgres.Options{URL: url + "&application_name=" + t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer named.Close()
+	err = named.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		if _, err := killer.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, t.Name()); err != nil {
+			return err
+		}
+		_, err := tx.Memories(ctx, []string{memory.NewID()})
+		return err
+	})
+	if !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("got %v, want an error of kind unavailable", err)
+	}
+	if err := named.InUser(t.Context(), owner, func(context.Context, db.UserTx) error { return nil }); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hippocampus/db/dbtest"
+	"hippocampus/db/postgres/postgrestest"
+)
+
+// statement is one that the store ran.
+type statement struct {
+	sql  string
+	args []any
+}
+
+// recorder is a pgx tracer that keeps the statements.
+type recorder struct {
+	mu  sync.Mutex
+	ran map[string]statement
+}
+
+func (r *recorder) keep(sql string, args []any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ran[sql] = statement{sql, args}
+}
+
+func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	r.keep(data.SQL, data.Args)
+	return ctx
+}
+func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+func (r *recorder) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+	r.keep(data.SQL, data.Args)
+}
+func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+var (
+	bigTable = regexp.MustCompile(`\b(agent_memories|turns|candidates|memory_events)\b`)
+	seqScan  = regexp.MustCompile(`Seq Scan on (agent_memories|turns|candidates|memory_events)\b`)
+)
+
+// TestPlans runs every query against some thousand rows and asks Postgres how
+// it would find them.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	filled, err := Open(t.Context(), Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { filled.Close() })
+	if err := filled.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Load(t, filled, 60)
+	if _, err := filled.pool.Exec(t.Context(), `VACUUM ANALYZE agent_memories, turns, candidates, memory_events`); err != nil {
+		t.Fatal(err)
+	}
+
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := &recorder{ran: map[string]statement{}}
+	config.ConnConfig.Tracer = record
+	recorded, err := connect(t.Context(), config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { recorded.Close() })
+	dbtest.Exercise(t, recorded)
+
+	explained := 0
+	for _, s := range record.ran {
+		if !bigTable.MatchString(s.sql) || strings.Contains(s.sql, "river_") || strings.HasPrefix(s.sql, "copy ") {
+			continue
+		}
+		rows, err := filled.pool.Query(t.Context(), `EXPLAIN `+s.sql, s.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatalf("%v\n%s", err, s.sql)
+		}
+		if plan := strings.Join(lines, "\n"); seqScan.MatchString(plan) {
+			t.Errorf("no index serves\n%s\n\n%s", s.sql, plan)
+		}
+		explained++
+	}
+	if explained < 35 {
+		t.Errorf("only %d statements were explained: were the others not recorded?", explained)
+	}
+}

@@ -1,0 +1,144 @@
+// Package postgres keeps the record in Postgres 13 or newer:
+//
+//	turns, memories, keys <-> pgx pool <-> Postgres
+//	jobs -> River's tables, in the transaction of what they are about
+//
+// No extension is needed. Several processes may share one database; what must
+// happen once (a user's write, a claimed push, a resumed turn, a migration) is
+// kept apart by advisory locks and SKIP LOCKED.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+var _ db.Store = (*Store)(nil)
+
+// Options says which database to use.
+type Options struct {
+	URL      string       // postgres://USER:PASSWORD@HOST:PORT/DATABASE, ?search_path=SCHEMA for a schema of its own
+	MaxConns int32        // 0: pgx's default, the larger of 4 and the number of CPUs
+	Logger   *slog.Logger // nil: silent
+}
+
+// Store is the database. It is safe for concurrent use.
+type Store struct {
+	pool   *pgxpool.Pool
+	jobs   *river.Client[pgx.Tx] // inserts only
+	schema versions              // that this program needs
+	log    *slog.Logger
+}
+
+const connectTimeout = 5 * time.Second
+
+// Open connects and makes sure that the server answers. It does not migrate.
+// KindInvalid: the URL cannot be read. KindUnavailable: the server cannot be
+// reached or refused; the error names host and port, never the password.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		// What pgx says may repeat the URL, and with it the password.
+		return nil, memory.Errorf(memory.KindInvalid,
+			"the database URL cannot be read: it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	}
+	if o.MaxConns > 0 {
+		config.MaxConns = o.MaxConns
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		conn.TypeMap().RegisterType(&pgtype.Type{
+			Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+		})
+		return nil
+	}
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return connect(ctx, config, log)
+}
+
+func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*Store, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, unreachable(config.ConnConfig, err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, unreachable(config.ConnConfig, err)
+	}
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log})
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("prepare the job queue: %w", err)
+	}
+	s := &Store{pool: pool, jobs: jobs, log: log}
+	if s.schema, err = s.wantedVersions(); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// unreachable says on one line where the server should be and what went wrong.
+func unreachable(config *pgx.ConnConfig, err error) error {
+	cause := err
+	if connect := new(pgconn.ConnectError); errors.As(err, &connect) {
+		cause = connect.Unwrap()
+	}
+	said := strings.Join(strings.Fields(cause.Error()), " ")
+	return &memory.Error{
+		Kind: memory.KindUnavailable, RetryAfter: retryAfter,
+		Err: &refusal{
+			text: fmt.Sprintf("Postgres at %s:%d cannot be used: %s; check that it runs there and that the database URL is right",
+				config.Host, config.Port, said),
+			cause: err,
+		},
+	}
+}
+
+// refusal is an error with a text of its own and a cause for errors.Is.
+type refusal struct {
+	text  string
+	cause error
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.cause }
+
+// Driver is what a River client needs to work on the jobs of this database.
+func (s *Store) Driver() riverdriver.Driver[pgx.Tx] { return riverpgxv5.New(s.pool) }
+
+// Close ends every connection. It waits for those in use.
+func (s *Store) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// lazily runs one statement in a transaction that does not wait for the disk.
+// It is for bookkeeping whose loss in a crash of the server costs nothing: an
+// unrecorded push is repeated, an uncounted access is forgotten.
+func (s *Store) lazily(ctx context.Context, sql string, args ...any) error {
+	batch := &pgx.Batch{} // one implicit transaction, one round trip
+	batch.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
+	batch.Queue(sql, args...)
+	return s.pool.SendBatch(ctx, batch).Close()
+}

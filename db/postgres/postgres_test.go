@@ -1,0 +1,29 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"hippocampus/db"
+	"hippocampus/db/dbtest"
+	"hippocampus/db/postgres"
+	"hippocampus/db/postgres/postgrestest"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T) db.Store { return open(t, postgrestest.URL(t)) })
+}
+
+// open opens and migrates a store that is closed when the test ends.
+func open(t *testing.T, url string) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

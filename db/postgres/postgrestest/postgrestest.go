@@ -1,0 +1,55 @@
+// Package postgrestest lends tests a schema of their own on a real Postgres:
+//
+//	HIPPOCAMPUS_TEST_POSTGRES_URL -> fresh schema -> URL with its search_path
+package postgrestest
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/internal/memory"
+)
+
+// Env names the server that tests use.
+const Env = "HIPPOCAMPUS_TEST_POSTGRES_URL"
+
+// URL makes an empty schema, dropped when the test ends, and returns a
+// database URL that reads and writes there.
+func URL(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv(Env)
+	if server == "" {
+		t.Fatalf(`%s is not set: run ./scripts/test, or: eval "$(scripts/services env)"`, Env)
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatalf("%s is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE", Env)
+	}
+	schema := "test_" + strings.ReplaceAll(memory.NewID(), "-", "")
+	execute(t, server, `CREATE SCHEMA `+schema)
+	t.Cleanup(func() { execute(t, server, `DROP SCHEMA `+schema+` CASCADE`) })
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+func execute(t testing.TB, server, sql string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		t.Fatalf("Postgres of %s does not answer (start it with scripts/services up): %v", Env, err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}

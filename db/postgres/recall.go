@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// Documents lists every active memory of the owner for the lexical ranking.
+func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
+	rows, _ := s.pool.Query(ctx, `
+		SELECT id, lexemes, domain, memory_type, agent_id, conversation_id, importance_score, created_at
+		FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
+		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
+	documents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d db.Document, err error) {
+		err = row.Scan(&d.ID, &d.Lexemes, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt)
+		return d, err
+	})
+	return documents, fault(err, "read the user's documents")
+}
+
+// Hydrate returns those of the ids that are active memories of the owner.
+func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
+	found, err := memories(ctx, s.pool, `
+		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN embedding END
+		FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,
+		owner.AppID, owner.UserID, onlyIDs(ids), onlyIDs(embedded))
+	return found, fault(err, "read the candidates")
+}
+
+// Embeddings returns the embeddings of the owner's active memories among the ids.
+func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error) {
+	rows, _ := s.pool.Query(ctx, `
+		SELECT id, embedding FROM agent_memories
+		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,
+		owner.AppID, owner.UserID, onlyIDs(ids))
+	vectors := make(map[string][]float32, len(ids))
+	var id string
+	var column []byte
+	_, err := pgx.ForEachRow(rows, []any{&id, &column}, func() error {
+		vectors[id] = rowcodec.Vector(column)
+		return nil
+	})
+	if err != nil {
+		return nil, fault(err, "read the embeddings")
+	}
+	return vectors, nil
+}
+
+const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories
+	WHERE app_id = $1 AND user_id = $2 AND status = 'active'
+		AND (vector_state = 'pending' OR vector_state = 'synced' AND vector_synced_at >= $3)
+	ORDER BY created_at DESC, id DESC LIMIT $4`
+
+// Unconfirmed returns the owner's active memories that the vector store may not show yet.
+func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	found, err := memories(ctx, s.pool, unconfirmed, owner.AppID, owner.UserID, since, limit)
+	return found, fault(err, "read the user's newest writes")
+}
+
+// HandedOut returns the owner's active memories that recall touched at or after since.
+func (s *Store) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	found, err := memories(ctx, s.pool, `
+		SELECT `+withoutVectors+` FROM agent_memories
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND access_count > 0 AND last_accessed_at >= $3
+		ORDER BY last_accessed_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
+	return found, fault(err, "read what recall has handed out")
+}

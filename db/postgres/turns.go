@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+const turnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, messages, metadata,
+	said_at, hash, status, attempts, last_error, accepted_at, processed_at`
+
+// scanTurn reads turnColumns.
+func scanTurn(row pgx.CollectableRow) (t memory.Turn, err error) {
+	var messages []byte
+	var processed *time.Time
+	err = row.Scan(&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &messages, &t.Metadata,
+		&t.At, &t.Hash, &t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &processed)
+	if err != nil {
+		return t, err
+	}
+	if processed != nil {
+		t.ProcessedAt = *processed
+	}
+	if t.Messages, err = rowcodec.Messages(messages); err != nil {
+		return t, fmt.Errorf("read the messages of turn %s: %w", t.ID, err)
+	}
+	return t, nil
+}
+
+// turn runs a query for one turn on the pool or within a transaction.
+func turn(ctx context.Context, q querier, sql string, args ...any) (memory.Turn, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return memory.Turn{}, err
+	}
+	return pgx.CollectExactlyOneRow(rows, scanTurn)
+}
+
+// querier is what the pool and a transaction have in common.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+const insertTurn = `
+	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
+		said_at, hash, status, attempts, last_error, accepted_at, processed_at, due_at)
+	VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+	ON CONFLICT (app_id, client_id) DO NOTHING`
+
+const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = $1 AND client_id = $2`
+
+// AcceptTurn stores t and its job, or finds the turn that has its client id.
+func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job db.Job) (stored memory.Turn, fresh bool, err error) {
+	messages, err := rowcodec.MessagesJSON(t.Messages)
+	if err != nil {
+		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// Where another process is storing the same client id, this waits for its commit.
+		tag, err := tx.Exec(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
+			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, orNull(t.ProcessedAt), due)
+		if err != nil {
+			return err
+		}
+		if fresh = tag.RowsAffected() == 1; !fresh {
+			stored, err = turn(ctx, tx, turnByClientID, t.AppID, t.ClientID)
+			return err
+		}
+		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
+		return err
+	})
+	if err != nil {
+		return memory.Turn{}, false, fault(err, "store the turn")
+	}
+	if fresh {
+		stored = t
+		stored.At, stored.AcceptedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt)
+	}
+	return stored, fresh, nil
+}
+
+// Turn finds a turn of the app by its id, else by its client id.
+func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
+	if memory.IsID(ref) {
+		t, err := turn(ctx, s.pool, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND app_id = $2`, ref, appID)
+		if err = fault(err, "find the turn"); !memory.IsKind(err, memory.KindNotFound) {
+			return t, err
+		}
+	}
+	t, err := turn(ctx, s.pool, turnByClientID, appID, ref)
+	if err = fault(err, "find the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return t, notFound("turn", ref)
+	}
+	return t, err
+}
+
+// TurnCandidates lists what the scorer proposed from a turn, oldest first.
+func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error) {
+	if !memory.IsID(turnID) {
+		return nil, nil
+	}
+	rows, _ := s.pool.Query(ctx, `
+		SELECT id, turn_id, content, importance, domain, type, verdict, reason, scorer,
+			coalesce(memory_id::text, ''), created_at
+		FROM candidates WHERE turn_id = $1 AND app_id = $2 ORDER BY created_at, id`, turnID, appID)
+	candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c memory.Candidate, err error) {
+		err = row.Scan(&c.ID, &c.TurnID, &c.Content, &c.Importance, &c.Domain, &c.Type, &c.Verdict, &c.Reason, &c.Scorer,
+			&c.MemoryID, &c.CreatedAt)
+		return c, err
+	})
+	return candidates, fault(err, "list the candidates of the turn")
+}
+
+// ListTurns pages through turns, newest first.
+func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
+	var where conditions
+	where.add(`app_id = ?`, f.AppID)
+	if f.UserID != "" {
+		where.add(`user_id = ?`, f.UserID)
+	}
+	if f.Status != "" {
+		where.add(`status = ?`, f.Status)
+	}
+	if p := f.Before; p != nil {
+		where.add(`(accepted_at, id) < (?, ?)`, p.At, p.ID)
+	}
+	rows, _ := s.pool.Query(ctx, `SELECT `+turnColumns+` FROM turns WHERE `+where.sql()+
+		` ORDER BY accepted_at DESC, id DESC LIMIT `+where.arg(f.Limit), where.args...)
+	turns, err := pgx.CollectRows(rows, scanTurn)
+	return turns, fault(err, "list the turns")
+}
+
+// orNull is t as a column that is null where there is no time.
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

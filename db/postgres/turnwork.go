@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// StartTurn loads a turn of any app and renews its due time if it is accepted.
+func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (memory.Turn, error) {
+	if !memory.IsID(turnID) {
+		return memory.Turn{}, notFound("turn", turnID)
+	}
+	t, err := turn(ctx, s.pool, `
+		UPDATE turns SET due_at = CASE WHEN status = 'accepted' THEN $2 ELSE due_at END
+		WHERE id = $1 RETURNING `+turnColumns, turnID, due)
+	if err = fault(err, "start the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return t, notFound("turn", turnID)
+	}
+	return t, err
+}
+
+// RenewTurns moves the due time of those turns that are still accepted.
+func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
+	_, err := s.pool.Exec(ctx, `
+		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
+		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), due)
+	return fault(err, "renew the turns")
+}
+
+// DeferTurn records an attempt that failed; the turn stays accepted.
+func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
+	return s.recordAttempt(ctx, turnID, refused, `
+		UPDATE turns SET attempts = $2, last_error = $3, due_at = $4
+		WHERE id = $1 AND status = 'accepted' RETURNING app_id, user_id`, turnID, attempts, rowcodec.Storable(lastError), due)
+}
+
+// FailTurn records the last attempt of a turn that is given up.
+func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error {
+	return s.recordAttempt(ctx, turnID, refused, `
+		UPDATE turns SET attempts = $2, last_error = $3, status = 'failed'
+		WHERE id = $1 AND status = 'accepted' RETURNING app_id, user_id`, turnID, attempts, rowcodec.Storable(lastError))
+}
+
+// recordAttempt runs an update of an accepted turn, which returns its owner,
+// and keeps the refused candidate beside it. It leaves any other turn alone.
+func (s *Store) recordAttempt(ctx context.Context, turnID string, refused *memory.Candidate, update string, args ...any) error {
+	if !memory.IsID(turnID) {
+		return notFound("turn", turnID)
+	}
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var owner memory.Owner
+		err := tx.QueryRow(ctx, update, args...).Scan(&owner.AppID, &owner.UserID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			_, err = turn(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE id = $1`, turnID)
+			return err
+		}
+		if err != nil || refused == nil {
+			return err
+		}
+		kept := *refused
+		kept.TurnID = turnID
+		return addCandidates(ctx, tx, owner, []memory.Candidate{kept})
+	})
+	if err = fault(err, "record the attempt at the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return notFound("turn", turnID)
+	}
+	return err
+}
+
+// ReplayTurn makes a failed or accepted turn accepted and due again, with its job.
+func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, due time.Time, job db.Job) (t memory.Turn, err error) {
+	if !memory.IsID(turnID) {
+		return t, notFound("turn", turnID)
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		t, err = turn(ctx, tx, `
+			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', due_at = $3
+			WHERE id = $1 AND app_id = $2 AND status <> 'processed' RETURNING `+turnColumns, turnID, appID, due)
+		if errors.Is(err, pgx.ErrNoRows) {
+			if _, err = turn(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND app_id = $2`, turnID, appID); err == nil {
+				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
+		return err
+	})
+	if err = fault(err, "replay the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return t, notFound("turn", turnID)
+	}
+	return t, err
+}
+
+// ResumeTurns takes overdue turns and enqueues a job for each.
+func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (resumed int, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, `
+			WITH overdue AS (
+				SELECT id FROM turns WHERE status = 'accepted' AND due_at < $1
+				ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+			UPDATE turns SET due_at = $2 FROM overdue WHERE turns.id = overdue.id RETURNING turns.id`, now, due, limit)
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		jobs := make([]river.InsertManyParams, len(ids))
+		for i, id := range ids {
+			jobs[i].Args = job(id)
+		}
+		resumed = len(ids)
+		_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
+		return err
+	})
+	if err != nil {
+		return 0, fault(err, "resume overdue turns")
+	}
+	return resumed, nil
+}
+
+// onlyIDs drops what cannot be the id of any row.
+func onlyIDs(ids []string) []string {
+	kept := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if memory.IsID(id) {
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// InUser runs f in one transaction that holds the owner's write lock, a
+// transaction-scoped advisory lock. READ COMMITTED is enough: whoever changes
+// this owner's rows holds the lock, but for touches and vector bookkeeping,
+// whose columns no f reads.
+func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	var refused error
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey(owner)); err != nil {
+			return fault(err, "wait for the user's other writes")
+		}
+		refused = f(ctx, &userTx{tx: tx, owner: owner})
+		return refused
+	})
+	if refused != nil {
+		return refused
+	}
+	return fault(err, "commit the user's changes")
+}
+
+// lockKey names the owner among the database's advisory locks. Two owners who
+// share a key wait for each other, and nothing else.
+func lockKey(owner memory.Owner) int64 {
+	sum := sha256.Sum256([]byte(owner.AppID + "\x00" + owner.UserID))
+	return int64(binary.BigEndian.Uint64(sum[:]))
+}
+
+// userTx is a db.UserTx: every statement names the owner.
+type userTx struct {
+	tx    pgx.Tx
+	owner memory.Owner
+}
+
+// Memories returns those of the ids that exist, in any status, with embeddings.
+func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
+	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
+		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, onlyIDs(ids))
+	return found, fault(err, "read the user's memories")
+}
+
+// SameContent returns the oldest active memory with exactly this agent and content.
+func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
+	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
+		WHERE app_id = $1 AND user_id = $2 AND agent_id = $3 AND content_hash = $4 AND content = $5 AND status = 'active'
+		ORDER BY created_at, id LIMIT 1`,
+		u.owner.AppID, u.owner.UserID, agentID, rowcodec.ContentHash(content), content)
+	if err != nil || len(found) == 0 {
+		return m, false, fault(err, "look for the same content")
+	}
+	return found[0], true, nil
+}
+
+// Unconfirmed is Store.Unconfirmed within the transaction.
+func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
+	found, err := memories(ctx, u.tx, unconfirmed, u.owner.AppID, u.owner.UserID, since, limit)
+	return found, fault(err, "read the user's newest writes")
+}
+
+// FinishTurn makes an accepted turn processed.
+func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	if !memory.IsID(turnID) {
+		return notFound("turn", turnID)
+	}
+	var status memory.TurnStatus
+	err := u.tx.QueryRow(ctx, `SELECT status FROM turns WHERE id = $1 AND app_id = $2 AND user_id = $3 FOR UPDATE`,
+		turnID, u.owner.AppID, u.owner.UserID).Scan(&status)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return notFound("turn", turnID)
+	case err != nil:
+		return fault(err, "read the turn")
+	case status != memory.TurnAccepted:
+		return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
+	}
+	_, err = u.tx.Exec(ctx, `UPDATE turns SET status = 'processed', attempts = $2, last_error = '', processed_at = $3
+		WHERE id = $1`, turnID, attempts, at)
+	return fault(err, "finish the turn")
+}

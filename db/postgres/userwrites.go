@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// Insert stores new memories by COPY: one round trip to prepare, one for all rows.
+func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
+	for _, m := range memories {
+		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+			return err
+		}
+	}
+	claims := 0 // a claim at birth is the first one
+	if !claimed.IsZero() {
+		claims = 1
+	}
+	columns := []string{
+		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
+		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
+		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model", "embedding",
+		"vector_state", "vector_attempts", "vector_due", "vector_claimed_until", "vector_claims",
+	}
+	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{"agent_memories"}, columns, pgx.CopyFromSlice(len(memories), func(i int) ([]any, error) {
+		m := &memories[i]
+		return []any{
+			m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
+			m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
+			m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
+			memory.VectorPending, 0, m.UpdatedAt, orNull(claimed), claims,
+		}, nil
+	}))
+	return fault(err, "store the memories")
+}
+
+// Update stores every changeable field of an existing memory.
+func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
+	if !memory.IsID(m.ID) || m.Owner != u.owner {
+		return notFound("memory", m.ID)
+	}
+	if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+		return err
+	}
+	tag, err := u.tx.Exec(ctx, `
+		UPDATE agent_memories SET
+			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
+			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
+			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = $19, access_count = $20,
+			lexemes = $21, embedding_model = $22, embedding = $23, revision = $24,
+			vector_state = CASE WHEN revision = $24 THEN vector_state WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_due = CASE WHEN revision = $24 THEN vector_due ELSE $18 END
+		WHERE id = $1 AND app_id = $2 AND user_id = $3`,
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
+		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
+		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount,
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
+	if err == nil && tag.RowsAffected() == 0 {
+		return notFound("memory", m.ID)
+	}
+	return fault(err, "change the memory")
+}
+
+// AddEvents appends to the history of the owner's memories, purged ones included.
+func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	n := len(events)
+	ids, memoryIDs, kinds, causes := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	details, times := make([]*string, n), make([]time.Time, n)
+	for i, e := range events {
+		ids[i], memoryIDs[i], kinds[i], causes[i], times[i] = e.ID, e.MemoryID, string(e.Kind), rowcodec.Storable(e.Cause), e.At
+		if e.Detail != nil {
+			detail := string(e.Detail)
+			details[i] = &detail
+		}
+	}
+	tag, err := u.tx.Exec(ctx, `
+		INSERT INTO memory_events (app_id, user_id, id, memory_id, kind, cause, detail, at)
+		SELECT $1, $2, e.id, e.memory_id, e.kind, e.cause, e.detail::json, e.at
+		FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+			AS e (id, memory_id, kind, cause, detail, at)
+		WHERE NOT EXISTS (SELECT FROM agent_memories m WHERE m.id = e.memory_id AND (m.app_id, m.user_id) <> ($1, $2))`,
+		u.owner.AppID, u.owner.UserID, ids, memoryIDs, kinds, causes, details, times)
+	if err == nil && tag.RowsAffected() != int64(n) {
+		return memory.Errorf(memory.KindNotFound, "an event is about a memory that the user does not have")
+	}
+	return fault(err, "store the events")
+}
+
+// AddCandidates keeps what the scorer proposed from the owner's turns.
+func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
+	return fault(addCandidates(ctx, u.tx, u.owner, candidates), "store the candidates")
+}
+
+func addCandidates(ctx context.Context, tx pgx.Tx, owner memory.Owner, candidates []memory.Candidate) error {
+	if len(candidates) == 0 {
+		return nil
+	}
+	n := len(candidates)
+	ids, turnIDs, contents, importances := make([]string, n), make([]string, n), make([]string, n), make([]float64, n)
+	domains, types, verdicts, reasons := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	scorers, memoryIDs, times := make([]string, n), make([]*string, n), make([]time.Time, n)
+	for i, c := range candidates {
+		ids[i], turnIDs[i], contents[i], importances[i] = c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance
+		domains[i], types[i], verdicts[i], reasons[i] = string(c.Domain), string(c.Type), string(c.Verdict), rowcodec.Storable(c.Reason)
+		scorers[i], memoryIDs[i], times[i] = c.Scorer, idOrNull(c.MemoryID), c.CreatedAt
+	}
+	tag, err := tx.Exec(ctx, `
+		INSERT INTO candidates (app_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		SELECT $1, c.*
+		FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+			$12::uuid[], $13::timestamptz[])
+			AS c (id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		WHERE EXISTS (SELECT FROM turns t WHERE t.id = c.turn_id AND t.app_id = $1 AND t.user_id = $2)`,
+		owner.AppID, owner.UserID, ids, turnIDs, contents, importances, domains, types, verdicts, reasons, scorers, memoryIDs, times)
+	if err == nil && tag.RowsAffected() != int64(n) {
+		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
+	}
+	return err
+}
+
+// idOrNull is an id as a column that is null where there is none.
+func idOrNull(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return &id
+}
+
+// tags are never null: no tags are an empty array.
+func tags(m *memory.Memory) []string {
+	if m.Tags == nil {
+		return []string{}
+	}
+	return m.Tags
+}

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+)
+
+// claim takes the rows that `mine` has locked. Each claim is counted, so that
+// the first one is known.
+const claim = `
+	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1
+	FROM mine WHERE agent_memories.id = mine.locked
+	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END,
+		vector_state = 'removing', vector_claims = 1, vector_attempts`
+
+// ClaimVectors claims those of the ids that are to be pushed and are free.
+func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]db.VectorTask, error) {
+	return s.claimed(ctx, `
+		WITH mine AS (
+			SELECT id AS locked FROM agent_memories
+			WHERE id = ANY($3::uuid[]) AND vector_state IN ('pending', 'removing')
+				AND (vector_claimed_until IS NULL OR vector_claimed_until <= $1)
+			ORDER BY id FOR UPDATE)`+claim, now, until, onlyIDs(ids))
+}
+
+// ClaimDueVectors claims up to limit rows that are due and free, oldest due first.
+func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]db.VectorTask, error) {
+	return s.claimed(ctx, `
+		WITH mine AS (
+			SELECT id AS locked FROM agent_memories
+			WHERE vector_state IN ('pending', 'removing') AND vector_due <= $1
+				AND (vector_claimed_until IS NULL OR vector_claimed_until <= $1)
+			ORDER BY vector_due LIMIT $3 FOR UPDATE SKIP LOCKED)`+claim, now, until, limit)
+}
+
+func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.VectorTask, error) {
+	rows, _ := s.pool.Query(ctx, sql, args...)
+	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
+		var vector []byte
+		err = row.Scan(append(memoryFields(&t.Memory, &vector), &t.Remove, &t.First, &t.Attempts)...)
+		t.Memory.Embedding = rowcodec.Vector(vector)
+		return t, err
+	})
+	return tasks, fault(err, "claim pushes to the vector store")
+}
+
+// FinishVectors ends the claims of pushes that the vector store confirmed.
+func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
+	ids, revisions, removed := make([]string, len(done)), make([]int64, len(done)), make([]bool, len(done))
+	for i, t := range done {
+		ids[i], revisions[i], removed[i] = t.Memory.ID, t.Memory.Revision, t.Remove
+	}
+	// A row that has changed is pushed again even where that was done
+	// meanwhile: the older push may have arrived after the newer one.
+	err := s.lazily(ctx, `
+		WITH done AS (
+			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS t (id, revision, removed)
+		), locked AS (
+			SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
+		)
+		UPDATE agent_memories m SET
+			vector_claimed_until = NULL,
+			vector_state = CASE
+				WHEN m.revision = d.revision THEN CASE WHEN d.removed THEN 'absent' ELSE 'synced' END
+				WHEN m.status = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_attempts = CASE WHEN m.revision = d.revision THEN 0 ELSE m.vector_attempts END,
+			vector_synced_at = CASE WHEN m.revision = d.revision THEN $4 ELSE m.vector_synced_at END,
+			vector_due = CASE WHEN m.revision = d.revision THEN m.vector_due ELSE $4 END
+		FROM done d JOIN locked USING (id) WHERE m.id = d.id`, ids, revisions, removed, at)
+	return fault(err, "record confirmed pushes")
+}
+
+// RetryVectors ends the claims of pushes that failed.
+func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
+	ids, due := make([]string, len(retries)), make([]time.Time, len(retries))
+	for i, r := range retries {
+		ids[i], due[i] = r.ID, r.Due
+	}
+	err := s.lazily(ctx, `
+		WITH retries AS (
+			SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS t (id, due)
+		), locked AS (
+			SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
+		)
+		UPDATE agent_memories m
+		SET vector_claimed_until = NULL, vector_attempts = m.vector_attempts + 1, vector_due = r.due
+		FROM retries r JOIN locked USING (id)
+		WHERE m.id = r.id AND m.vector_state IN ('pending', 'removing')`, ids, due)
+	return fault(err, "put off failed pushes")
+}

@@ -1,0 +1,85 @@
+// Package rowcodec holds the column forms that both databases share:
+//
+//	embedding <-> little-endian float32 bytes
+//	messages  <-> JSON array
+//	content   ->  hash column
+//	any text  ->  text that a column can hold
+//	memory    ->  whether its ids fit their columns
+package rowcodec
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"hippocampus/internal/memory"
+)
+
+// VectorBytes is an embedding of n numbers as 4n bytes, float32 little-endian;
+// nil for an empty one.
+func VectorBytes(v []float32) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// Vector is the inverse of VectorBytes. Bytes past a multiple of four are ignored.
+func Vector(b []byte) []float32 {
+	if len(b) < 4 {
+		return nil
+	}
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}
+
+// MessagesJSON is the messages column of a turn.
+func MessagesJSON(messages []memory.Message) ([]byte, error) {
+	if messages == nil {
+		messages = []memory.Message{}
+	}
+	return json.Marshal(messages)
+}
+
+// Messages is the inverse of MessagesJSON.
+func Messages(column []byte) (messages []memory.Message, err error) {
+	err = json.Unmarshal(column, &messages)
+	return messages, err
+}
+
+// ContentHash is the SHA-256 of a content: equality of long texts by a short index key.
+func ContentHash(content string) []byte {
+	sum := sha256.Sum256([]byte(content))
+	return sum[:]
+}
+
+// Storable is s with what no text column can hold (bytes that are not UTF-8,
+// NUL characters) replaced by U+FFFD. It is for texts that others made and
+// people read, such as errors and refused answers: those must never be the
+// reason that a failure goes unrecorded.
+func Storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// CheckMemory refuses a memory of another owner than a transaction's, or with
+// an id that is not one. KindInvalid.
+func CheckMemory(owner memory.Owner, m memory.Memory) error {
+	if m.Owner != owner {
+		return memory.Errorf(memory.KindInvalid, "memory %s is of another user than the transaction: open one for its owner", m.ID)
+	}
+	for field, id := range map[string]string{"id": m.ID, "source_turn_id": m.SourceTurnID, "superseded_by": m.SupersededBy} {
+		if !memory.IsID(id) && (id != "" || field == "id") {
+			return memory.Errorf(memory.KindInvalid, "the %s %q of a memory is no id: give a lower-case UUID", field, Storable(id))
+		}
+	}
+	return nil
+}

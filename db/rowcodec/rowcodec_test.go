@@ -1,0 +1,74 @@
+package rowcodec
+
+import (
+	"math"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hippocampus/internal/memory"
+)
+
+func TestVectorRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOf(rapid.Float32()).Draw(t, "vector")
+		got := Vector(VectorBytes(want))
+		if len(got) != len(want) {
+			t.Fatalf("got %d numbers, want %d", len(got), len(want))
+		}
+		for i := range want {
+			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+				t.Fatalf("number %d: got %v, want %v", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+func TestVectorBytesAreLittleEndian(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}, VectorBytes([]float32{1, -2})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMessagesRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) memory.Message {
+			return memory.Message{
+				Role:    rapid.String().Draw(t, "role"),
+				Content: rapid.String().Draw(t, "content"),
+				Name:    rapid.String().Draw(t, "name"),
+			}
+		})).Draw(t, "messages")
+		column, err := MessagesJSON(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Messages(column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestStorable(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":               "",
+		"茶 🍵 it's":       "茶 🍵 it's",
+		"a\x00b":         "a\uFFFDb",
+		"cut \xe8\x8c":   "cut \uFFFD",
+		"\x00\xff\x00ok": "\uFFFD\uFFFD\uFFFDok",
+	} {
+		if got := Storable(in); got != want || !utf8.ValidString(got) {
+			t.Errorf("Storable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

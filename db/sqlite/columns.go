@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// The columns that memoryFields reads: all, or all but the embedding, which is
+// the larger part of a row.
+const (
+	bareColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id, ''), content,
+		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by, ''),
+		created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision, `
+	memoryColumns  = bareColumns + `embedding`
+	withoutVectors = bareColumns + `NULL`
+)
+
+func memoryFields(m *memory.Memory) []any {
+	return []any{
+		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Content,
+		&m.Type, &m.Domain, (*tagList)(&m.Tags), &m.Importance, (*[]byte)(&m.Metadata), &m.Pinned, &m.Status, &m.SupersededBy,
+		(*instant)(&m.CreatedAt), (*instant)(&m.UpdatedAt), (*instant)(&m.LastAccessedAt), &m.AccessCount,
+		&m.Lexemes, &m.EmbeddingModel, &m.Revision, (*vector)(&m.Embedding),
+	}
+}
+
+const turnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, messages, metadata,
+	said_at, hash, status, attempts, last_error, accepted_at, processed_at`
+
+func turnFields(t *memory.Turn) []any {
+	return []any{
+		&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, (*messageList)(&t.Messages), (*[]byte)(&t.Metadata),
+		(*instant)(&t.At), &t.Hash, &t.Status, &t.Attempts, &t.LastError, (*instant)(&t.AcceptedAt), (*instant)(&t.ProcessedAt),
+	}
+}
+
+// The columns that are not of one of SQLite's types.
+type (
+	tagList     []string         // JSON array; none: nil
+	messageList []memory.Message // JSON array
+	vector      []float32        // bytes
+)
+
+func (l *tagList) Scan(column any) error {
+	text, ok := column.(string)
+	if !ok {
+		return fmt.Errorf("the tags are a %T", column)
+	}
+	var tags []string
+	if err := json.Unmarshal([]byte(text), &tags); err != nil {
+		return fmt.Errorf("read the tags: %w", err)
+	}
+	*l = nil
+	if len(tags) > 0 {
+		*l = tags
+	}
+	return nil
+}
+
+func (l *messageList) Scan(column any) error {
+	text, ok := column.(string)
+	if !ok {
+		return fmt.Errorf("the messages are a %T", column)
+	}
+	messages, err := rowcodec.Messages([]byte(text))
+	*l = messages
+	return err
+}
+
+func (v *vector) Scan(column any) error {
+	switch b := column.(type) {
+	case nil:
+		*v = nil
+	case []byte:
+		*v = rowcodec.Vector(b)
+	default:
+		return fmt.Errorf("the embedding is a %T", column)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/memory"
+)
+
+func TestOpenNamesTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "no such folder", "test.db")
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want an error of kind unavailable that names %s", err, path)
+	}
+	if _, err := sqlite.Open(t.Context(), sqlite.Options{}); !memory.IsKind(err, memory.KindInvalid) {
+		t.Errorf("got %v, want an error of kind invalid", err)
+	}
+}
+
+func TestPingAsksForThisVersion(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	wantPing := func(want string) {
+		t.Helper()
+		err := s.Ping(t.Context())
+		if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error of kind unavailable that says %q", err, want)
+		}
+	}
+	wantPing("hippocampus migrate")
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	beside := raw(t, path)
+	for _, step := range []struct{ sql, want string }{
+		{`DELETE FROM river_migration WHERE version = (SELECT max(version) FROM river_migration)`, "older version"},
+		{`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`, "newer version"},
+	} {
+		if _, err := beside.ExecContext(t.Context(), step.sql); err != nil {
+			t.Fatal(err)
+		}
+		wantPing(step.want)
+	}
+}
+
+func TestMigrateFromSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	var group errgroup.Group
+	for range 4 {
+		group.Go(func() error {
+			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return errors.Join(s.Migrate(t.Context()), s.Ping(t.Context()))
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTwoProcesses: two stores over one file write and read each other's rows.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	stores := []*sqlite.Store{open(t, path), open(t, path)}
+	owner := memory.Owner{AppID: "app", UserID: "user"}
+	var group errgroup.Group
+	for _, s := range stores {
+		group.Go(func() error {
+			for range 20 {
+				err := s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+					return tx.Insert(ctx, []memory.Memory{{
+						ID: memory.NewID(), Owner: owner, Content: "x", Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
+						CreatedAt: time.UnixMicro(1), Revision: 1,
+					}}, time.Time{})
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stores {
+		found, err := s.Documents(t.Context(), owner)
+		if err != nil || len(found) != 40 {
+			t.Errorf("%d memories, want 40: %v", len(found), err)
+		}
+	}
+}
+
+// TestBusy: a lock that another process keeps is an error to try again on.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	s := open(t, path)
+	beside := raw(t, path)
+	if _, err := beside.ExecContext(t.Context(), `BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	err := s.InUser(ctx, memory.Owner{AppID: "app", UserID: "user"}, func(context.Context, db.UserTx) error {
+		t.Error("two writers at once")
+		return nil
+	})
+	if !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("got %v, want an error of kind unavailable", err)
+	}
+	if _, err := s.Stats(t.Context(), "app"); err != nil {
+		t.Errorf("reading waits for the writer: %v", err)
+	}
+}
+
+// raw is a connection beside the store's.
+func raw(t *testing.T, path string) *sql.Conn {
+	t.Helper()
+	file, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := file.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(); file.Close() })
+	return conn
+}

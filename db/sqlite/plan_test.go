@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"modernc.org/sqlite"
+
+	"hippocampus/db/dbtest"
+)
+
+// recorder is SQLite's driver that keeps the statements it runs, with how
+// many parameters each has.
+type recorder struct {
+	driver.Driver
+	mu  sync.Mutex
+	ran map[string]int
+}
+
+func (r *recorder) Open(name string) (driver.Conn, error) {
+	conn, err := r.Driver.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &recordedConn{Conn: conn, recorder: r}, nil
+}
+
+func (r *recorder) keep(query string, args int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ran[query] = args
+}
+
+type recordedConn struct {
+	driver.Conn
+	*recorder
+}
+
+func (c *recordedConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+}
+
+func (c *recordedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.keep(query, strings.Count(query, "?"))
+	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+}
+
+func (c *recordedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.keep(query, len(args))
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+}
+
+func (c *recordedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.keep(query, len(args))
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+}
+
+var (
+	bigTable = regexp.MustCompile(`\b(agent_memories|turns|candidates|memory_events)\b`)
+	scan     = regexp.MustCompile(`SCAN (agent_memories|turns|candidates|memory_events)\b`)
+	outbox   = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`) // holds what waits, no more
+)
+
+// TestPlans runs every query and asks SQLite how it finds the rows.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	record := &recorder{Driver: &sqlite.Driver{}, ran: map[string]int{}}
+	sql.Register("recorded sqlite", record)
+	s, err := open(t.Context(), "recorded sqlite", Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Load(t, s, 8)
+	record.mu.Lock()
+	clear(record.ran)
+	record.mu.Unlock()
+	dbtest.Exercise(t, s)
+
+	explained := 0
+	for query, args := range maps.Clone(record.ran) { // explaining is recorded too
+		if !bigTable.MatchString(query) || strings.Contains(query, "river_") {
+			continue
+		}
+		type step struct {
+			id, parent, unused int
+			detail             string
+		}
+		steps, err := collect(t.Context(), s.writer, func(p *step) []any { return []any{&p.id, &p.parent, &p.unused, &p.detail} },
+			`EXPLAIN QUERY PLAN `+query, make([]any, args)...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, query)
+		}
+		for _, p := range steps {
+			if scan.MatchString(p.detail) && !outbox.MatchString(p.detail) {
+				t.Errorf("no index serves\n%s\n\n%s", query, p.detail)
+			}
+		}
+		explained++
+	}
+	if explained < 35 {
+		t.Errorf("only %d statements were explained: were the others not recorded?", explained)
+	}
+}

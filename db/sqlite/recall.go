@@ -1,0 +1,71 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Documents lists every active memory of the owner for the lexical ranking.
+func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
+	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
+		return []any{&d.ID, &d.Lexemes, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt)}
+	}, `SELECT id, lexemes, domain, memory_type, agent_id, conversation_id, importance_score, created_at
+		FROM agent_memories WHERE app_id = ? AND user_id = ? AND status = 'active'
+		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
+	return documents, fault(err, "read the user's documents")
+}
+
+// Hydrate returns those of the ids that are active memories of the owner.
+func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.reader, memoryFields, `
+		SELECT `+bareColumns+`CASE WHEN id IN (SELECT value FROM json_each(?)) THEN embedding END
+		FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
+		list(embedded), list(ids), owner.AppID, owner.UserID)
+	return found, fault(err, "read the candidates")
+}
+
+// Embeddings returns the embeddings of the owner's active memories among the ids.
+func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error) {
+	found, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*vector)(&m.Embedding)} }, `
+		SELECT id, embedding FROM agent_memories
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
+		list(ids), owner.AppID, owner.UserID)
+	if err != nil {
+		return nil, fault(err, "read the embeddings")
+	}
+	vectors := make(map[string][]float32, len(found))
+	for _, m := range found {
+		vectors[m.ID] = m.Embedding
+	}
+	return vectors, nil
+}
+
+// Unconfirmed returns the owner's active memories that the vector store may not show yet.
+func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	return unconfirmed(ctx, s.reader, owner, since, limit)
+}
+
+func unconfirmed(ctx context.Context, q querier, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	// Two searches of one index; the other indexes have the order, but would read all of the user's rows.
+	found, err := collect(ctx, q, memoryFields, `
+		SELECT `+memoryColumns+` FROM agent_memories WHERE id IN (
+			SELECT id FROM agent_memories INDEXED BY agent_memories_unconfirmed
+			WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'pending'
+			UNION ALL
+			SELECT id FROM agent_memories INDEXED BY agent_memories_unconfirmed
+			WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?3)
+		ORDER BY created_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit)
+	return found, fault(err, "read the user's newest writes")
+}
+
+// HandedOut returns the owner's active memories that recall touched at or after since.
+func (s *Store) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.reader, memoryFields, `
+		SELECT `+withoutVectors+` FROM agent_memories INDEXED BY agent_memories_handed_out
+		WHERE app_id = ? AND user_id = ? AND status = 'active' AND access_count > 0 AND last_accessed_at >= ?
+		ORDER BY last_accessed_at DESC, id DESC LIMIT ?`, owner.AppID, owner.UserID, moment(since), limit)
+	return found, fault(err, "read what recall has handed out")
+}

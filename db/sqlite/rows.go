@@ -1,0 +1,104 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// instant is a time column: whole microseconds since 1970, null for the zero time.
+type instant time.Time
+
+// Scan reads a column.
+func (i *instant) Scan(column any) error {
+	switch v := column.(type) {
+	case nil:
+		*i = instant{}
+	case int64:
+		*i = instant(time.UnixMicro(v).UTC())
+	default:
+		return fmt.Errorf("a time column holds a %T", column)
+	}
+	return nil
+}
+
+// Value writes a column.
+func (i instant) Value() (driver.Value, error) {
+	if t := time.Time(i); !t.IsZero() {
+		return t.UnixMicro(), nil
+	}
+	return nil, nil
+}
+
+// moment is a time column that is never null: the zero time is a time too.
+func moment(t time.Time) int64 { return t.UnixMicro() }
+
+// jsonText is a JSON column: text, so that people and SQLite's functions can read it.
+func jsonText(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return string(raw)
+}
+
+// list passes many values as one parameter, for IN (SELECT value FROM json_each(?)).
+func list[T ~string](values []T) string {
+	if len(values) == 0 {
+		return "[]"
+	}
+	b, _ := json.Marshal(values) // strings only: cannot fail
+	return string(b)
+}
+
+// querier is what the pools and a transaction have in common.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// collect runs a query and reads each row into a T by the destinations that
+// fields gives.
+func collect[T any](ctx context.Context, q querier, fields func(*T) []any, query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := []T{}
+	for rows.Next() {
+		var item T
+		if err := rows.Scan(fields(&item)...); err != nil {
+			return nil, err
+		}
+		found = append(found, item)
+	}
+	return found, rows.Err()
+}
+
+// one is collect for a query that has one row or none (sql.ErrNoRows).
+func one[T any](ctx context.Context, q querier, fields func(*T) []any, query string, args ...any) (item T, err error) {
+	found, err := collect(ctx, q, fields, query, args...)
+	if err == nil && len(found) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return item, err
+	}
+	return found[0], nil
+}
+
+// conditions builds the WHERE clause of a list whose filters are optional.
+// Values are only ever parameters.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+func (c *conditions) add(term string, values ...any) {
+	c.terms, c.args = append(c.terms, term), append(c.args, values...)
+}
+
+func (c *conditions) sql() string { return strings.Join(c.terms, " AND ") }

@@ -1,0 +1,129 @@
+// Package sqlite keeps the record in one SQLite file:
+//
+//	changes -> one writing connection -> WAL file -> a few reading connections
+//	jobs    -> River's tables, in the transaction of what they are about
+//
+// A commit is on the disk before it is answered (synchronous=FULL). Writers of
+// one process queue in Go, where contexts are honoured; those of another
+// process (a command beside the server) are waited for by SQLite, for up to
+// five seconds, in which the end of a context goes unseen.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	_ "modernc.org/sqlite" // the driver
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+var _ db.Store = (*Store)(nil)
+
+// Options says which file to use.
+type Options struct {
+	Path   string       // of the database file, made where absent; its folder must exist
+	Logger *slog.Logger // nil: silent
+}
+
+// Store is the database. It is safe for concurrent use.
+type Store struct {
+	path   string
+	writer *sql.DB // one connection: SQLite has one writer at a time
+	reader *sql.DB
+	jobs   *river.Client[*sql.Tx] // inserts only
+	schema versions               // that this program needs
+	log    *slog.Logger
+}
+
+const (
+	busyMillis = "5000" // how long another process's write is waited for
+	readers    = 4
+)
+
+// Open opens the file. It does not migrate. KindUnavailable: it cannot be opened or made.
+func Open(ctx context.Context, o Options) (*Store, error) { return open(ctx, "sqlite", o) }
+
+func open(ctx context.Context, driver string, o Options) (*Store, error) {
+	path, err := filepath.Abs(o.Path)
+	if err != nil || o.Path == "" {
+		return nil, memory.Errorf(memory.KindInvalid, "the database needs the path of a file, not %q", o.Path)
+	}
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{path: path, log: log}
+	opened := func(err error) (*Store, error) {
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		return s, nil
+	}
+	if s.writer, err = sql.Open(driver, address(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")); err != nil {
+		return opened(fault(err, "open "+path))
+	}
+	s.writer.SetMaxOpenConns(1)
+	if err := s.writer.PingContext(ctx); err != nil { // also makes the file, in WAL mode
+		return opened(memory.Errorf(memory.KindUnavailable,
+			"the database file %s cannot be opened: %w; check that its folder exists and can be written", path, err))
+	}
+	if s.reader, err = sql.Open(driver, address(path, "query_only(1)")); err != nil {
+		return opened(fault(err, "open "+path))
+	}
+	s.reader.SetMaxOpenConns(readers)
+	s.reader.SetMaxIdleConns(readers)
+	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{Logger: log}); err != nil {
+		return opened(fmt.Errorf("prepare the job queue: %w", err))
+	}
+	s.schema, err = s.wantedVersions()
+	return opened(err)
+}
+
+// address is the driver's name for a file and what each connection to it is set to.
+// Transactions take the write lock when they begin, so that none fails half-way for the lack of it.
+func address(path string, pragmas ...string) string {
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(" + busyMillis + ")"}, pragmas...)}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
+}
+
+// Driver is what a River client needs to work on the jobs of this database. It
+// shares the writing connection.
+func (s *Store) Driver() riverdriver.Driver[*sql.Tx] { return riversqlite.New(s.writer) }
+
+// Close ends every connection.
+func (s *Store) Close() error {
+	var errs []error
+	for _, pool := range []*sql.DB{s.reader, s.writer} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// write runs f in a transaction of the writing connection and commits it
+// unless f returns an error.
+func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing after a commit; also when f panics
+	if err := f(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return errors.Join(err, ctx.Err()) // an ended context shows as a finished transaction
+	}
+	return nil
+}

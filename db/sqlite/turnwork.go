@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// StartTurn loads a turn of any app and renews its due time if it is accepted.
+func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (t memory.Turn, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		t, err = one(ctx, tx, turnFields, `
+			UPDATE turns SET due_at = CASE WHEN status = 'accepted' THEN ? ELSE due_at END
+			WHERE id = ? RETURNING `+turnColumns, moment(due), turnID)
+		return err
+	})
+	if err = fault(err, "start the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return t, notFound("turn", turnID)
+	}
+	return t, err
+}
+
+// RenewTurns moves the due time of those turns that are still accepted.
+func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
+	_, err := s.writer.ExecContext(ctx, `UPDATE turns SET due_at = ?
+		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(due), list(turnIDs))
+	return fault(err, "renew the turns")
+}
+
+// DeferTurn records an attempt that failed; the turn stays accepted.
+func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
+	return s.recordAttempt(ctx, turnID, refused, `
+		UPDATE turns SET attempts = ?, last_error = ?, due_at = ?
+		WHERE id = ? AND status = 'accepted' RETURNING app_id, user_id`,
+		attempts, rowcodec.Storable(lastError), moment(due), turnID)
+}
+
+// FailTurn records the last attempt of a turn that is given up.
+func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error {
+	return s.recordAttempt(ctx, turnID, refused, `
+		UPDATE turns SET attempts = ?, last_error = ?, status = 'failed'
+		WHERE id = ? AND status = 'accepted' RETURNING app_id, user_id`,
+		attempts, rowcodec.Storable(lastError), turnID)
+}
+
+// recordAttempt runs an update of an accepted turn, which returns its owner,
+// and keeps the refused candidate beside it. It leaves any other turn alone.
+func (s *Store) recordAttempt(ctx context.Context, turnID string, refused *memory.Candidate, update string, args ...any) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		owner, err := one(ctx, tx, func(o *memory.Owner) []any { return []any{&o.AppID, &o.UserID} }, update, args...)
+		if errors.Is(err, sql.ErrNoRows) {
+			_, err = one(ctx, tx, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ?`, turnID)
+			return err
+		}
+		if err != nil || refused == nil {
+			return err
+		}
+		kept := *refused
+		kept.TurnID = turnID
+		return addCandidates(ctx, tx, owner, []memory.Candidate{kept})
+	})
+	if err = fault(err, "record the attempt at the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return notFound("turn", turnID)
+	}
+	return err
+}
+
+// ReplayTurn makes a failed or accepted turn accepted and due again, with its job.
+func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, due time.Time, job db.Job) (t memory.Turn, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		t, err = one(ctx, tx, turnFields, `
+			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', due_at = ?
+			WHERE id = ? AND app_id = ? AND status <> 'processed' RETURNING `+turnColumns, moment(due), turnID, appID)
+		if errors.Is(err, sql.ErrNoRows) {
+			if _, err = one(ctx, tx, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ? AND app_id = ?`, turnID, appID); err == nil {
+				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
+		return err
+	})
+	if err = fault(err, "replay the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return t, notFound("turn", turnID)
+	}
+	return t, err
+}
+
+// ResumeTurns takes overdue turns and enqueues a job for each.
+func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (resumed int, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		ids, err := collect(ctx, tx, func(id *string) []any { return []any{id} }, `
+			UPDATE turns SET due_at = ? WHERE id IN (
+				SELECT id FROM turns WHERE status = 'accepted' AND due_at < ? ORDER BY due_at LIMIT ?)
+			RETURNING id`, moment(due), moment(now), limit)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		jobs := make([]river.InsertManyParams, len(ids))
+		for i, id := range ids {
+			jobs[i].Args = job(id)
+		}
+		resumed = len(ids)
+		_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
+		return err
+	})
+	if err != nil {
+		return 0, fault(err, "resume overdue turns")
+	}
+	return resumed, nil
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// InUser runs f in one transaction. It is immediate, so it holds the write
+// lock of every owner from its beginning.
+func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	var refused error
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		refused = f(ctx, &userTx{tx: tx, owner: owner})
+		return refused
+	})
+	if refused != nil {
+		return refused
+	}
+	return fault(err, "make the user's changes")
+}
+
+// userTx is a db.UserTx: every statement names the owner.
+type userTx struct {
+	tx    *sql.Tx
+	owner memory.Owner
+}
+
+// Memories returns those of the ids that exist, in any status, with embeddings.
+func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
+	found, err := collect(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`, list(ids), u.owner.AppID, u.owner.UserID)
+	return found, fault(err, "read the user's memories")
+}
+
+// SameContent returns the oldest active memory with exactly this agent and content.
+func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
+	m, err = one(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories INDEXED BY agent_memories_by_content
+		WHERE app_id = ? AND user_id = ? AND agent_id = ? AND content_hash = ? AND content = ? AND status = 'active'
+		ORDER BY created_at, id LIMIT 1`,
+		u.owner.AppID, u.owner.UserID, agentID, rowcodec.ContentHash(content), content)
+	if errors.Is(err, sql.ErrNoRows) {
+		return m, false, nil
+	}
+	return m, err == nil, fault(err, "look for the same content")
+}
+
+// Unconfirmed is Store.Unconfirmed within the transaction.
+func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
+	return unconfirmed(ctx, u.tx, u.owner, since, limit)
+}
+
+// FinishTurn makes an accepted turn processed.
+func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	var status memory.TurnStatus
+	err := u.tx.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ? AND user_id = ?`,
+		turnID, u.owner.AppID, u.owner.UserID).Scan(&status)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return notFound("turn", turnID)
+	case err != nil:
+		return fault(err, "read the turn")
+	case status != memory.TurnAccepted:
+		return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
+	}
+	_, err = u.tx.ExecContext(ctx, `UPDATE turns SET status = 'processed', attempts = ?, last_error = '', processed_at = ?
+		WHERE id = ?`, attempts, moment(at), turnID)
+	return fault(err, "finish the turn")
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// Insert stores new memories.
+func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
+	for _, m := range memories {
+		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+			return err
+		}
+	}
+	claims := 0 // a claim at birth is the first one
+	if !claimed.IsZero() {
+		claims = 1
+	}
+	err := each(ctx, u.tx, `
+		INSERT INTO agent_memories (id, app_id, user_id, agent_id, conversation_id, source_turn_id, content, content_hash,
+			memory_type, domain, tags, importance_score, metadata, pinned, status, superseded_by,
+			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
+			vector_state, vector_attempts, vector_due, vector_claimed_until, vector_claims)
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
+		memories, func(m memory.Memory) []any {
+			return []any{
+				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
+				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.SupersededBy,
+				moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
+				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), moment(m.UpdatedAt), instant(claimed), claims,
+			}
+		})
+	return fault(err, "store the memories")
+}
+
+// Update stores every changeable field of an existing memory.
+func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
+	if !memory.IsID(m.ID) || m.Owner != u.owner {
+		return notFound("memory", m.ID)
+	}
+	if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+		return err
+	}
+	result, err := u.tx.ExecContext(ctx, `
+		UPDATE agent_memories SET
+			agent_id = ?4, conversation_id = ?5, source_turn_id = nullif(?6, ''), content = ?7, content_hash = ?8,
+			memory_type = ?9, domain = ?10, tags = ?11, importance_score = ?12, metadata = ?13, pinned = ?14,
+			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18, last_accessed_at = ?19, access_count = ?20,
+			lexemes = ?21, embedding_model = ?22, embedding = ?23, revision = ?24,
+			vector_state = CASE WHEN revision = ?24 THEN vector_state WHEN ?15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_due = CASE WHEN revision = ?24 THEN vector_due ELSE ?18 END
+		WHERE id = ?1 AND app_id = ?2 AND user_id = ?3`,
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
+		m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned,
+		m.Status, m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount,
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
+	if err == nil && affected(result) == 0 {
+		return notFound("memory", m.ID)
+	}
+	return fault(err, "change the memory")
+}
+
+// AddEvents appends to the history of the owner's memories, purged ones included.
+func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
+	ids := make([]string, len(events))
+	for i, e := range events {
+		ids[i] = e.MemoryID
+	}
+	var foreign bool
+	err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM agent_memories
+		WHERE id IN (SELECT value FROM json_each(?)) AND (+app_id, +user_id) <> (?, ?))`,
+		list(ids), u.owner.AppID, u.owner.UserID).Scan(&foreign)
+	if err == nil && foreign {
+		return memory.Errorf(memory.KindNotFound, "an event is about a memory that the user does not have")
+	}
+	if err == nil {
+		err = each(ctx, u.tx, `INSERT INTO memory_events (app_id, user_id, id, memory_id, kind, cause, detail, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, events, func(e memory.Event) []any {
+			return []any{u.owner.AppID, u.owner.UserID, e.ID, e.MemoryID, e.Kind, rowcodec.Storable(e.Cause), jsonText(e.Detail), moment(e.At)}
+		})
+	}
+	return fault(err, "store the events")
+}
+
+// AddCandidates keeps what the scorer proposed from the owner's turns.
+func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
+	return fault(addCandidates(ctx, u.tx, u.owner, candidates), "store the candidates")
+}
+
+func addCandidates(ctx context.Context, tx *sql.Tx, owner memory.Owner, candidates []memory.Candidate) error {
+	turnIDs := make([]string, len(candidates))
+	for i, c := range candidates {
+		turnIDs[i] = c.TurnID
+	}
+	var missing bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM json_each(?) AS c
+		WHERE NOT EXISTS (SELECT 1 FROM turns WHERE id = c.value AND +app_id = ? AND +user_id = ?))`,
+		list(turnIDs), owner.AppID, owner.UserID).Scan(&missing)
+	if err != nil {
+		return err
+	}
+	if missing {
+		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
+	}
+	return each(ctx, tx, `
+		INSERT INTO candidates (app_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, candidates, func(c memory.Candidate) []any {
+		return []any{owner.AppID, c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance, c.Domain, c.Type, c.Verdict,
+			rowcodec.Storable(c.Reason), c.Scorer, c.MemoryID, moment(c.CreatedAt)}
+	})
+}

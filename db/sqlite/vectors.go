@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"hippocampus/db"
+)
+
+// taskColumns follow a claim, which is counted so that the first one is known.
+const taskColumns = bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END,
+	vector_state = 'removing', vector_claims = 1, vector_attempts`
+
+func taskFields(t *db.VectorTask) []any {
+	return append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)
+}
+
+// ClaimVectors claims those of the ids that are to be pushed and are free.
+func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]db.VectorTask, error) {
+	return s.claim(ctx, `
+		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1
+		WHERE id IN (SELECT value FROM json_each(?3)) AND +vector_state IN ('pending', 'removing')
+			AND (vector_claimed_until IS NULL OR vector_claimed_until <= ?1)
+		RETURNING `+taskColumns, moment(now), moment(until), list(ids))
+}
+
+// ClaimDueVectors claims up to limit rows that are due and free, oldest due first.
+func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]db.VectorTask, error) {
+	return s.claim(ctx, `
+		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1
+		WHERE id IN (
+			SELECT id FROM agent_memories INDEXED BY agent_memories_outbox
+			WHERE vector_state IN ('pending', 'removing') AND vector_due <= ?1
+				AND (vector_claimed_until IS NULL OR vector_claimed_until <= ?1)
+			ORDER BY vector_due LIMIT ?3)
+		RETURNING `+taskColumns, moment(now), moment(until), limit)
+}
+
+func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []db.VectorTask, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		tasks, err = collect(ctx, tx, taskFields, query, args...)
+		return err
+	})
+	if err != nil {
+		return nil, fault(err, "claim pushes to the vector store")
+	}
+	return tasks, nil
+}
+
+// FinishVectors ends the claims of pushes that the vector store confirmed.
+func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
+	// A row that has changed is pushed again even where that was done
+	// meanwhile: the older push may have arrived after the newer one.
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		return each(ctx, tx, `
+			UPDATE agent_memories SET
+				vector_claimed_until = NULL,
+				vector_state = CASE
+					WHEN revision = ?2 THEN iif(?3, 'absent', 'synced')
+					WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
+				vector_attempts = iif(revision = ?2, 0, vector_attempts),
+				vector_synced_at = iif(revision = ?2, ?4, vector_synced_at),
+				vector_due = iif(revision = ?2, vector_due, ?4)
+			WHERE id = ?1`, done, func(t db.VectorTask) []any {
+			return []any{t.Memory.ID, t.Memory.Revision, t.Remove, moment(at)}
+		})
+	})
+	return fault(err, "record confirmed pushes")
+}
+
+// RetryVectors ends the claims of pushes that failed.
+func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		return each(ctx, tx, `
+			UPDATE agent_memories SET vector_claimed_until = NULL, vector_attempts = vector_attempts + 1, vector_due = ?
+			WHERE id = ? AND +vector_state IN ('pending', 'removing')`, retries, func(r db.VectorRetry) []any {
+			return []any{moment(r.Due), r.ID}
+		})
+	})
+	return fault(err, "put off failed pushes")
+}

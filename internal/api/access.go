@@ -1,0 +1,115 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"hippocampus/internal/memory"
+)
+
+// What a request's context carries from the handler to the access log.
+const (
+	callerKey = "caller" // memory.Key
+	errorKey  = "error"  // error
+)
+
+const maxRequestID = 128 // bytes
+
+// identify gives every request an id: the client's X-Request-Id where it is
+// 1 to 128 printable ASCII characters, else a fresh one.
+func identify(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id := c.Request().Header.Get(echo.HeaderXRequestID)
+		if !isRequestID(id) {
+			id = memory.NewID()
+		}
+		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		return next(c)
+	}
+}
+
+func isRequestID(id string) bool {
+	for _, b := range []byte(id) {
+		if b < ' ' || b > '~' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxRequestID
+}
+
+// access logs one line a request. It holds no contents, queries or user ids:
+// the route is told by its pattern.
+func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := s.Now()
+		err := next(c)
+		status := c.Response().Status
+		entry := s.Logger.Check(level(c.Path(), status), "request")
+		if entry == nil {
+			return err
+		}
+		fields := []zap.Field{
+			zap.String("method", method(c.Request())),
+			zap.String("route", pattern(c)),
+			zap.Int("status", status),
+			zap.Duration("duration", s.Now().Sub(start)),
+			zap.Int64("bytes", c.Response().Size),
+			zap.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
+		}
+		if key, ok := c.Get(callerKey).(memory.Key); ok {
+			fields = append(fields, zap.String("app", key.AppID), zap.String("key", key.ID))
+		}
+		if cause, ok := c.Get(errorKey).(error); ok && status >= http.StatusInternalServerError {
+			fields = append(fields, zap.Error(cause))
+		}
+		entry.Write(fields...)
+		return err
+	}
+}
+
+// level of a request's line. Probes come every few seconds and say little.
+func level(path string, status int) zapcore.Level {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return zapcore.ErrorLevel
+	case slices.Contains([]string{"/healthz", "/readyz", "/metrics"}, path):
+		return zapcore.DebugLevel
+	}
+	return zapcore.InfoLevel
+}
+
+// pattern is the route of a request as it was registered.
+func pattern(c echo.Context) string {
+	if path := c.Path(); path != "" {
+		return path
+	}
+	return "unknown"
+}
+
+// method is the request's method, if it is one that the API has.
+func method(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return r.Method
+	}
+	return "other"
+}
+
+// recoverPanics turns a handler's panic into an internal error.
+func (s *Server) recoverPanics() echo.MiddlewareFunc {
+	return middleware.RecoverWithConfig(middleware.RecoverConfig{
+		DisableStackAll: true,
+		LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
+			s.Logger.Error("panic in a handler", zap.String("route", pattern(c)),
+				zap.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
+				zap.Error(err), zap.ByteString("stack", stack))
+			return memory.Errorf(memory.KindInternal, "panic in a handler: %s", fmt.Sprint(err))
+		},
+	})
+}

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"hippocampus/internal/memory"
+)
+
+// DevApp is the app of every request while authentication is off.
+const DevApp = "default"
+
+// KeyFinder looks keys up; db.Keys has it.
+type KeyFinder interface {
+	KeyByHash(ctx context.Context, hash string) (memory.Key, error)
+}
+
+// NewSecret returns a fresh API key: "hp_" and 32 random bytes in hex.
+func NewSecret() string {
+	var secret [32]byte
+	rand.Read(secret[:]) // never fails: see crypto/rand
+	return "hp_" + hex.EncodeToString(secret[:])
+}
+
+// HashKey is what is stored of an API key: its SHA-256 in hex. The secrets are
+// long and random, so that neither salt nor a slow hash would add anything.
+func HashKey(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+const (
+	keysCached  = 10_000
+	maxKeyBytes = 512
+)
+
+// keyring finds keys by their secrets and remembers those found for ttl.
+// Unknown secrets are not remembered, so that guesses displace nobody's key.
+type keyring struct {
+	finder KeyFinder
+	ttl    time.Duration
+	now    func() time.Time
+	found  *lru.Cache[string, foundKey] // by hash
+}
+
+type foundKey struct {
+	key   memory.Key
+	until time.Time
+}
+
+func newKeyring(finder KeyFinder, ttl time.Duration, now func() time.Time) *keyring {
+	found, _ := lru.New[string, foundKey](keysCached) // fails only for a size below 1
+	return &keyring{finder: finder, ttl: ttl, now: now, found: found}
+}
+
+// key returns the valid key of a secret, or an error of KindUnauthorized.
+func (k *keyring) key(ctx context.Context, secret string) (memory.Key, error) {
+	if len(secret) > maxKeyBytes {
+		return memory.Key{}, memory.Errorf(memory.KindUnauthorized, "the API key is longer than any key: check that it was copied whole and alone")
+	}
+	hash, now := HashKey(secret), k.now()
+	f, ok := k.found.Get(hash)
+	if !ok || !now.Before(f.until) {
+		key, err := k.finder.KeyByHash(ctx, hash)
+		switch {
+		case memory.IsKind(err, memory.KindNotFound):
+			return memory.Key{}, memory.Errorf(memory.KindUnauthorized, "the API key is unknown: check it, or make one with `hippocampus key create`")
+		case err != nil:
+			return memory.Key{}, err
+		}
+		f = foundKey{key, now.Add(k.ttl)}
+		k.found.Add(hash, f)
+	}
+	if !f.key.RevokedAt.IsZero() && !now.Before(f.key.RevokedAt) {
+		return memory.Key{}, memory.Errorf(memory.KindUnauthorized, "the API key has been revoked: make another with `hippocampus key create`")
+	}
+	return f.key, nil
+}
+
+// secretOf returns the API key that a request carries.
+func secretOf(r *http.Request) (string, error) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		if secret := r.Header.Get("X-API-Key"); secret != "" {
+			return secret, nil
+		}
+		return "", memory.Errorf(memory.KindUnauthorized, "no API key: send `Authorization: Bearer KEY` or `X-API-Key: KEY`")
+	}
+	scheme, secret, _ := strings.Cut(header, " ")
+	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
+		return "", memory.Errorf(memory.KindUnauthorized, "the Authorization header is not of the form `Bearer KEY`")
+	}
+	return secret, nil
+}
+
+// admit finds out whose request this is, and whether its key may make it now.
+func (s *Server) admit(ctx context.Context, r *request, needed memory.Role) error {
+	if s.Dev {
+		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleAdmin}
+	} else {
+		secret, err := secretOf(r.Request())
+		if err != nil {
+			return err
+		}
+		if r.key, err = s.keys.key(ctx, secret); err != nil {
+			return err
+		}
+	}
+	r.Set(callerKey, r.key)
+	if slices.Index(memory.Roles, r.key.Role) < slices.Index(memory.Roles, needed) {
+		return memory.Errorf(memory.KindForbidden, "this needs a key of role %s; the one sent has role %s", needed, r.key.Role)
+	}
+	return s.rates.take(r.key.ID)
+}

@@ -1,0 +1,182 @@
+package api
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hippocampus/internal/memory"
+)
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	a, b := NewSecret(), NewSecret()
+	if !regexp.MustCompile(`^hp_[0-9a-f]{64}$`).MatchString(a) || a == b {
+		t.Errorf("secrets %q, %q", a, b)
+	}
+	if got := HashKey("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" { // FIPS 180-4
+		t.Errorf("hash %s", got)
+	}
+}
+
+func TestWaysToSendAKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for _, c := range []struct {
+		status  int
+		headers []string
+	}{
+		{200, []string{"Authorization", "Bearer read"}},
+		{200, []string{"Authorization", "bearer  read"}},
+		{200, []string{"Authorization", "", "X-API-Key", "read"}},
+		{401, []string{"Authorization", ""}},
+		{401, []string{"Authorization", "Basic cmVhZA=="}},
+		{401, []string{"Authorization", "Bearer"}},
+		{401, []string{"Authorization", "Bearer unknown"}},
+		{401, []string{"Authorization", "Bearer " + strings.Repeat("k", 600)}},
+		{401, []string{"Authorization", "", "X-API-Key", "unknown"}},
+	} {
+		b.want(c.status, "GET", "/v1/stats", "", c.headers...)
+	}
+}
+
+// Each route of the table admits its role and the stronger ones, and no other.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for _, rt := range b.routes(http.NotFoundHandler()) {
+		if rt.role == "" {
+			b.want(200, rt.method, rt.path, "", "Authorization", "")
+			continue
+		}
+		b.want(401, rt.method, filled(contractPath(rt.path)), "", "Authorization", "")
+		for i, role := range memory.Roles {
+			w := b.send(rt.method, filled(contractPath(rt.path)), "{}", "Authorization", "Bearer "+string(role))
+			if refused := w.Code == http.StatusForbidden; refused != (i < slices.Index(memory.Roles, rt.role)) {
+				t.Errorf("%s %s with role %s: %d", rt.method, rt.path, role, w.Code)
+			} else if refused && !strings.Contains(w.Body.String(), "role "+string(rt.role)) {
+				t.Errorf("the refusal does not name the role needed: %s", w.Body)
+			}
+		}
+	}
+}
+
+func TestTheAppComesFromTheKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.issued[HashKey("other")] = memory.Key{ID: "o", AppID: "other-app", Role: memory.RoleRead}
+	b.want(200, "POST", "/v1/recall", aQuery, "Authorization", "Bearer other")
+	if b.query.Owner != (memory.Owner{AppID: "other-app", UserID: "u"}) {
+		t.Errorf("%+v", b.query.Owner)
+	}
+}
+
+func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for range 3 {
+		b.want(200, "GET", "/v1/stats", "")
+	}
+	if b.lookups != 1 {
+		t.Errorf("%d lookups for 3 requests", b.lookups)
+	}
+	key := b.issued[HashKey("admin")]
+	key.RevokedAt = b.now()
+	b.issued[HashKey("admin")] = key
+	b.advance(5 * time.Second)
+	w := b.want(401, "GET", "/v1/stats", "")
+	if !strings.Contains(w.Body.String(), "revoked") {
+		t.Error(w.Body)
+	}
+}
+
+func TestDevNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.Dev = true; o.Keys = nil })
+	b.want(200, "POST", "/v1/recall", aQuery, "Authorization", "")
+	if b.query.Owner.AppID != DevApp {
+		t.Errorf("app %q", b.query.Owner.AppID)
+	}
+}
+
+func TestRateLimitIsForEachKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.RateLimit = 0.5; o.RateBurst = 2 })
+	b.want(200, "GET", "/v1/stats", "")
+	b.want(200, "GET", "/v1/stats", "")
+	w := b.want(429, "GET", "/v1/stats", "")
+	if got := w.Header().Get("Retry-After"); got != "2" {
+		t.Errorf("Retry-After %q", got)
+	}
+	b.want(200, "GET", "/v1/stats", "", "Authorization", "Bearer read")
+	b.want(200, "GET", "/healthz", "")
+	b.advance(2 * time.Second)
+	b.want(200, "GET", "/v1/stats", "")
+	b.want(429, "GET", "/v1/stats", "")
+}
+
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for id, kept := range map[string]bool{
+		"abc-1": true, strings.Repeat("x", 128): true,
+		"": false, strings.Repeat("x", 129): false, "tab\there": false, "ü": false,
+	} {
+		w := b.want(200, "GET", "/healthz", "", "X-Request-Id", id)
+		if got := w.Header().Get("X-Request-Id"); (got == id) != kept || got == "" {
+			t.Errorf("sent %q, got %q", id, got)
+		}
+	}
+}
+
+func TestAccessLogHoldsNoContents(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.DebugLevel)
+	b := newBench(t, func(o *Options) { o.Logger = zap.New(core) })
+	b.want(200, "POST", "/v1/recall", `{"user_id":"SECRET","query":"SECRET"}`, "X-Request-Id", "r-7")
+	b.want(200, "GET", "/v1/memories?user_id=SECRET", "")
+	b.want(200, "GET", "/v1/turns/SECRET", "")
+	b.want(400, "POST", "/v1/recall", `{"SECRET":1}`)
+	b.want(404, "GET", "/SECRET", "")
+	for _, line := range logs.All() {
+		if strings.Contains(mustJSON(t, line.ContextMap())+line.Message, "SECRET") {
+			t.Errorf("%+v", line.ContextMap())
+		}
+	}
+	first := logs.FilterMessage("request").All()[0].ContextMap()
+	if first["request_id"] != "r-7" || first["route"] != "/v1/recall" || first["app"] != "app" || first["key"] != "key-admin" ||
+		first["status"] != int64(200) || first["method"] != "POST" || first["bytes"].(int64) == 0 {
+		t.Errorf("%+v", first)
+	}
+}
+
+func TestMetricLabelsAreBounded(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	b := newBench(t, func(o *Options) { o.Registerer = registry })
+	for _, name := range []string{"a", "b", "c"} {
+		b.want(200, "GET", "/v1/turns/"+name, "")
+		b.want(404, "GET", "/"+name, "", "Host", name)
+		b.want(405, strings.ToUpper(name), "/v1/turns", "")
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "hippocampus_http_requests_total" && len(family.GetMetric()) != 3 {
+			t.Errorf("%d series, want 3: %v", len(family.GetMetric()), family.GetMetric())
+		}
+	}
+	w := b.want(200, "GET", "/metrics", "", "Authorization", "")
+	if !strings.Contains(w.Body.String(), `hippocampus_http_requests_total{code="200",host="",method="GET",url="/v1/turns/:id"} 3`) {
+		t.Error(w.Body)
+	}
+}

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"hippocampus/internal/memory"
+)
+
+// readBody reads a JSON body of at most limit bytes.
+func readBody(r *request, limit int64) ([]byte, error) {
+	header := r.Request().Header
+	if media, _, err := mime.ParseMediaType(header.Get(echo.HeaderContentType)); err != nil || media != echo.MIMEApplicationJSON {
+		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must be JSON: send the header `Content-Type: application/json`.")
+	}
+	if header.Get(echo.HeaderContentEncoding) != "" {
+		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	}
+	size := r.Request().ContentLength
+	tooLarge := memory.Errorf(memory.KindTooLarge, "the body is over %d bytes: send less at once", limit)
+	if size > limit {
+		return nil, tooLarge
+	}
+	var body bytes.Buffer
+	body.Grow(int(min(max(size, 0), 64<<10)) + bytes.MinRead) // a length is only a claim
+	_, err := body.ReadFrom(http.MaxBytesReader(r.Response(), r.Request().Body, limit))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case err != nil:
+		return nil, memory.Errorf(memory.KindInvalid, "the body broke off: send it again")
+	}
+	return body.Bytes(), nil
+}
+
+const maxDepth = 32 // of objects and arrays in one another
+
+// parseObject reads exactly one JSON object, more strictly than encoding/json:
+// it refuses invalid UTF-8, escapes of half a character, NUL characters,
+// repeated fields, numbers that no float64 holds, and deep nesting.
+func parseObject(raw []byte) (map[string]any, *memory.Field) {
+	switch {
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, &memory.Field{Path: "body", Message: "is empty: send a JSON object"}
+	case !utf8.Valid(raw):
+		return nil, &memory.Field{Path: "body", Message: "is not valid UTF-8"}
+	case hasHalfEscape(raw):
+		return nil, &memory.Field{Path: "body", Message: `holds half of a surrogate pair (\ud800 to \udfff alone)`}
+	}
+	p := parser{json.NewDecoder(bytes.NewReader(raw))}
+	p.dec.UseNumber()
+	value, fault := p.value(0)
+	if fault != nil {
+		if fault.Path == "" {
+			fault.Path = "body"
+		}
+		return nil, fault
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, &memory.Field{Path: "body", Message: "is not a JSON object"}
+	}
+	if _, err := p.dec.Token(); err != io.EOF {
+		return nil, &memory.Field{Path: "body", Message: "holds more than one JSON object"}
+	}
+	return object, nil
+}
+
+type parser struct{ dec *json.Decoder }
+
+// value reads one value. The path of a fault is relative to it.
+func (p parser) value(depth int) (any, *memory.Field) {
+	token, err := p.dec.Token()
+	if err != nil {
+		return nil, &memory.Field{Message: "is not JSON: wrong at byte " + strconv.FormatInt(p.dec.InputOffset(), 10)}
+	}
+	switch token := token.(type) {
+	case json.Delim:
+		if depth == maxDepth {
+			return nil, &memory.Field{Message: "is nested deeper than " + strconv.Itoa(maxDepth) + " levels"}
+		}
+		if token == '[' {
+			return p.array(depth + 1)
+		}
+		return p.object(depth + 1)
+	case json.Number:
+		return number(token.String())
+	case string:
+		if strings.IndexByte(token, 0) >= 0 {
+			return nil, &memory.Field{Message: "holds a NUL character"}
+		}
+	}
+	return token, nil
+}
+
+func (p parser) array(depth int) (any, *memory.Field) {
+	items := []any{}
+	for p.dec.More() {
+		item, fault := p.value(depth)
+		if fault != nil {
+			fault.Path = joinPath("["+strconv.Itoa(len(items))+"]", fault.Path)
+			return nil, fault
+		}
+		items = append(items, item)
+	}
+	return items, p.end()
+}
+
+func (p parser) object(depth int) (any, *memory.Field) {
+	fields := map[string]any{}
+	for p.dec.More() {
+		key, fault := p.value(maxDepth)
+		if fault != nil {
+			return nil, fault
+		}
+		name, _ := key.(string) // the decoder accepts no other key
+		if _, repeated := fields[name]; repeated {
+			return nil, &memory.Field{Path: clip(name), Message: "is given more than once"}
+		}
+		value, fault := p.value(depth)
+		if fault != nil {
+			fault.Path = joinPath(clip(name), fault.Path)
+			return nil, fault
+		}
+		fields[name] = value
+	}
+	return fields, p.end()
+}
+
+// end reads the closing bracket.
+func (p parser) end() *memory.Field {
+	if _, err := p.dec.Token(); err != nil {
+		return &memory.Field{Message: "is not JSON: wrong at byte " + strconv.FormatInt(p.dec.InputOffset(), 10)}
+	}
+	return nil
+}
+
+func number(text string) (any, *memory.Field) {
+	f, err := strconv.ParseFloat(text, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	if err != nil || math.IsInf(f, 0) || f == 0 && strings.ContainsAny(mantissa, "123456789") {
+		return nil, &memory.Field{Message: "is a number outside the range of a float64"}
+	}
+	return f, nil
+}
+
+// hasHalfEscape reports whether a JSON text escapes one half of a surrogate
+// pair without the other: encoding/json would put U+FFFD in its place, and
+// Postgres refuses it.
+func hasHalfEscape(raw []byte) bool {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 || i+1 >= len(raw) {
+			return false
+		}
+		switch half := escaped(raw[i:]); {
+		case half >= 0xDC00 && half <= 0xDFFF:
+			return true
+		case half >= 0xD800 && half <= 0xDBFF:
+			if low := escaped(raw[i+6:]); low < 0xDC00 || low > 0xDFFF {
+				return true
+			}
+			raw = raw[i+12:]
+		default:
+			raw = raw[i+2:]
+		}
+	}
+}
+
+// escaped is the UTF-16 unit of the \uXXXX that raw starts with, or -1.
+func escaped(raw []byte) int64 {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return -1
+	}
+	unit, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return int64(unit)
+}
+
+// joinPath puts the paths of a value and of something within it together.
+func joinPath(outer, inner string) string {
+	if outer == "" || inner == "" || inner[0] == '[' {
+		return outer + inner
+	}
+	return outer + "." + inner
+}

@@ -1,0 +1,249 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+
+	"hippocampus/internal/memory"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+// contract is openapi.yaml, loaded and checked.
+type contract struct{ doc *openapi3.T }
+
+var loadContract = sync.OnceValues(func() (*contract, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(bytes.Clone(openAPI))
+	if err != nil {
+		return nil, fmt.Errorf("reading openapi.yaml: %w", err)
+	}
+	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
+		return nil, fmt.Errorf("openapi.yaml is not a valid document: %w", err)
+	}
+	return &contract{doc}, nil
+})
+
+// operation is what openapi.yaml says of the requests of one route.
+type operation struct {
+	parameters openapi3.Parameters
+	body       *openapi3.Schema // nil: it takes none
+	each       string           // list of the body whose items are refused one by one; empty: none
+}
+
+// eachItem marks in openapi.yaml a body whose items have answers of their own.
+const eachItem = "x-answers-each-item-of"
+
+// operation finds what the contract says of an Echo route ("/v1/turns/:id").
+func (c *contract) operation(method, path string) (*operation, error) {
+	item := c.doc.Paths.Value(contractPath(path))
+	if item == nil || item.GetOperation(method) == nil {
+		return nil, fmt.Errorf("openapi.yaml does not describe %s %s", method, path)
+	}
+	found := item.GetOperation(method)
+	op := &operation{parameters: append(item.Parameters[:len(item.Parameters):len(item.Parameters)], found.Parameters...)}
+	if found.RequestBody != nil {
+		op.body = found.RequestBody.Value.Content.Get("application/json").Schema.Value
+		op.each, _ = found.RequestBody.Value.Extensions[eachItem].(string)
+	}
+	return op, nil
+}
+
+// contractPath is an Echo path as openapi.yaml writes it: "/v1/turns/{id}".
+func contractPath(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if name, ok := strings.CutPrefix(segment, ":"); ok {
+			segments[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// check holds a request to the contract and fills in what handlers read of it.
+func (op *operation) check(r *request, limit int64) error {
+	fields, err := op.checkParameters(r)
+	if err != nil {
+		return err
+	}
+	if op.body != nil {
+		if r.body, err = readBody(r, limit); err != nil {
+			return err
+		}
+		value, fault := parseObject(r.body)
+		if fault != nil {
+			return memory.Invalid(append(fields, *fault)...)
+		}
+		err := op.body.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
+		fields = append(fields, r.setAside(op.each, fieldErrors("", err))...)
+	}
+	if len(fields) > 0 {
+		return memory.Invalid(fields...)
+	}
+	return nil
+}
+
+// setAside notes the faults of single items of a list, by their places and
+// with paths within the item, and returns the others.
+func (r *request) setAside(list string, faults []memory.Field) (others []memory.Field) {
+	for _, fault := range faults {
+		rest, within := strings.CutPrefix(fault.Path, list+"[")
+		number, path, closed := strings.Cut(rest, "]")
+		place, err := strconv.Atoi(number)
+		if list == "" || !within || !closed || err != nil {
+			others = append(others, fault)
+			continue
+		}
+		if fault.Path = strings.TrimPrefix(path, "."); fault.Path == "" {
+			fault.Path = "body"
+		}
+		if r.items == nil {
+			r.items = map[int][]memory.Field{}
+		}
+		r.items[place] = append(r.items[place], fault)
+	}
+	return others
+}
+
+func (op *operation) checkParameters(r *request) (fields []memory.Field, err error) {
+	if r.query, err = url.ParseQuery(r.Request().URL.RawQuery); err != nil {
+		return nil, memory.Invalid(memory.Field{Path: "query", Message: "is not well formed: write & between parameters and percent-encode their values"})
+	}
+	if len(op.parameters) == 0 && len(r.query) == 0 {
+		return nil, nil
+	}
+	input := &openapi3filter.RequestValidationInput{
+		Request: r.Request(), QueryParams: r.query, PathParams: map[string]string{},
+		Options: &openapi3filter.Options{MultiError: true, SkipSettingDefaults: true},
+	}
+	for _, name := range r.ParamNames() {
+		input.PathParams[name] = r.param(name)
+	}
+	known := map[string]bool{}
+	for _, p := range op.parameters {
+		name, schema := p.Value.Name, p.Value.Schema.Value
+		if p.Value.In == openapi3.ParameterInQuery {
+			known[name] = true
+			if len(r.query[name]) > 1 && !schema.Type.Is(openapi3.TypeArray) {
+				fields = append(fields, memory.Field{Path: "query." + name, Message: "is given more than once"})
+				continue
+			}
+		}
+		if err := openapi3filter.ValidateParameter(r.Request().Context(), input, p.Value); err != nil {
+			fields = append(fields, fieldErrors(p.Value.In+"."+name, err)...)
+		}
+	}
+	for name := range r.query {
+		if !known[name] {
+			fields = append(fields, memory.Field{Path: "query." + clip(name), Message: "is not a known parameter"})
+		}
+	}
+	return fields, nil
+}
+
+// param is a path parameter, unescaped.
+func (r *request) param(name string) string {
+	value := r.Param(name)
+	if r.Request().URL.RawPath != "" { // Echo matched the escaped path
+		if plain, err := url.PathUnescape(value); err == nil {
+			return plain
+		}
+	}
+	return value
+}
+
+// fieldErrors says what kin-openapi found in our own words, each with its path.
+func fieldErrors(path string, err error) []memory.Field {
+	var refused *openapi3filter.RequestError
+	var schema *openapi3.SchemaError
+	var many openapi3.MultiError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &many):
+		var fields []memory.Field
+		for _, err := range many {
+			fields = append(fields, fieldErrors(path, err)...)
+		}
+		return fields
+	case errors.As(err, &schema):
+		for _, segment := range schema.JSONPointer() {
+			if index, err := strconv.Atoi(segment); err == nil {
+				segment = fmt.Sprintf("[%d]", index)
+			}
+			path = joinPath(path, segment)
+		}
+		if schema.SchemaField == "properties" { // the path is the object's, the name is in the reason
+			if quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(schema.Reason, "property ")); err == nil {
+				name, _ := strconv.Unquote(quoted)
+				path = joinPath(path, clip(name))
+			}
+		}
+		if path == "" {
+			path = "body"
+		}
+		return []memory.Field{{Path: path, Message: inWords(schema)}}
+	case errors.As(err, &refused) && errors.Is(refused.Err, openapi3filter.ErrInvalidRequired):
+		return []memory.Field{{Path: path, Message: "is missing"}}
+	case errors.As(err, &refused) && errors.Is(refused.Err, openapi3filter.ErrInvalidEmptyValue):
+		return []memory.Field{{Path: path, Message: "is empty"}}
+	case errors.As(err, &refused):
+		message := "is not well formed"
+		if refused.Parameter != nil && refused.Parameter.Schema != nil {
+			message = "is not of type " + strings.Join(refused.Parameter.Schema.Value.Type.Slice(), " or ")
+		}
+		return []memory.Field{{Path: path, Message: message}}
+	}
+	return []memory.Field{{Path: path, Message: err.Error()}}
+}
+
+// inWords is what is wrong with a value, without the value.
+func inWords(e *openapi3.SchemaError) string {
+	switch s := e.Schema; e.SchemaField {
+	case "required":
+		return "is missing"
+	case "properties":
+		return "is not a known field"
+	case "nullable":
+		return "is null: leave the field out instead"
+	case "minLength":
+		return fmt.Sprintf("is shorter than %d characters", s.MinLength)
+	case "maxLength":
+		return fmt.Sprintf("is longer than %d characters", *s.MaxLength)
+	case "minItems":
+		return fmt.Sprintf("has fewer than %d items", s.MinItems)
+	case "maxItems":
+		return fmt.Sprintf("has more than %d items", *s.MaxItems)
+	case "minProperties":
+		return fmt.Sprintf("has fewer than %d fields", s.MinProps)
+	case "minimum":
+		return fmt.Sprintf("is less than %g", *s.Min)
+	case "maximum":
+		return fmt.Sprintf("is more than %g", *s.Max)
+	case "enum":
+		return fmt.Sprintf("is not one of %v", s.Enum)
+	case "format":
+		return fmt.Sprintf("is not a %s as in RFC 3339, such as 2026-01-31T08:00:00Z", s.Format)
+	case "type":
+		return "is not of type " + strings.Join(s.Type.Slice(), " or ")
+	}
+	return e.Reason
+}
+
+// clip shortens a name that a client made up.
+func clip(name string) string {
+	if chars := []rune(strings.ToValidUTF8(name, "\uFFFD")); len(chars) > 64 {
+		return string(chars[:64]) + "..."
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
+
+	"hippocampus/internal/memory"
+)
+
+// limitersKept bounds the memory of rates. A key that falls out of it starts
+// again with a full burst.
+const limitersKept = 10_000
+
+// rates is a token bucket for each key.
+type rates struct {
+	limit    rate.Limit // 0: none
+	burst    int
+	now      func() time.Time
+	limiters *lru.Cache[string, *rate.Limiter] // by key id
+}
+
+func newRates(perSecond float64, burst int, now func() time.Time) *rates {
+	if burst == 0 {
+		burst = max(1, int(math.Ceil(perSecond)))
+	}
+	limiters, _ := lru.New[string, *rate.Limiter](limitersKept) // fails only for a size below 1
+	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, limiters: limiters}
+}
+
+// take spends one of the key's requests, or returns an error of KindTooFast
+// that says how long to wait.
+func (r *rates) take(keyID string) error {
+	if r.limit <= 0 {
+		return nil
+	}
+	limiter, ok := r.limiters.Get(keyID)
+	if !ok {
+		limiter = rate.NewLimiter(r.limit, r.burst)
+		if first, lost, _ := r.limiters.PeekOrAdd(keyID, limiter); lost {
+			limiter = first
+		}
+	}
+	now := r.now()
+	reservation := limiter.ReserveN(now, 1)
+	wait := reservation.DelayFrom(now)
+	if wait == 0 {
+		return nil
+	}
+	reservation.CancelAt(now)
+	return &memory.Error{
+		Kind:       memory.KindTooFast,
+		Err:        errors.New("this key has sent too many requests: wait as long as Retry-After says"),
+		RetryAfter: wait,
+	}
+}

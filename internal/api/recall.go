@@ -1,0 +1,117 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"hippocampus/internal/memory"
+	"hippocampus/recall"
+)
+
+const defaultRecall = 10 // memories
+
+type recallRequest struct {
+	UserID         string          `json:"user_id"`
+	Query          string          `json:"query"`
+	Limit          *int            `json:"limit"`
+	Domains        []memory.Domain `json:"domains"`
+	Types          []memory.Type   `json:"types"`
+	AgentID        string          `json:"agent_id"`
+	ConversationID string          `json:"conversation_id"`
+	Since          string          `json:"since"`
+	Until          string          `json:"until"`
+	MinImportance  float64         `json:"min_importance"`
+	MinSimilarity  float64         `json:"min_similarity"`
+	At             string          `json:"at"`
+	Touch          *bool           `json:"touch"`
+	Route          *bool           `json:"route"`
+	Mode           recall.Mode     `json:"mode"`
+	Weights        *weightsBody    `json:"weights"`
+}
+
+type weightsBody struct {
+	Relevance  float64 `json:"relevance"`
+	Decay      float64 `json:"decay"`
+	Importance float64 `json:"importance"`
+}
+
+// recall makes the request a query of the key's app, and notes what is wrong with it.
+func (b recallRequest) recall(key memory.Key, c *checks) recall.Query {
+	c.note("query", memory.CheckContent(b.Query, memory.MaxQueryRunes))
+	c.places("", b.AgentID, b.ConversationID)
+	q := recall.Query{
+		Owner: c.owner("user_id", key, b.UserID), Text: b.Query, Limit: orDefault(b.Limit, defaultRecall),
+		Domains: b.Domains, Types: b.Types, AgentID: b.AgentID, ConversationID: b.ConversationID,
+		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: c.time("at", b.At),
+		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
+	}
+	q.Since, q.Until = c.window("", b.Since, b.Until)
+	if b.Weights != nil {
+		q.Weights = (*recall.Weights)(b.Weights)
+		if *b.Weights == (weightsBody{}) {
+			c.note("weights", "are all 0: give one of them some weight")
+		}
+	}
+	return q
+}
+
+// answerBody is what recall and context have in common.
+type answerBody struct {
+	Memories []recalledBody `json:"memories"`
+	Route    routeBody      `json:"route"`
+	Degraded []string       `json:"degraded"`
+	At       time.Time      `json:"at"`
+	TookMS   float64        `json:"took_ms"`
+}
+
+type recalledBody struct {
+	memoryBody
+	Similarity float64  `json:"similarity"`
+	Lexical    float64  `json:"lexical"`
+	Neighbour  float64  `json:"neighbour"`
+	Relevance  float64  `json:"relevance"`
+	Decay      float64  `json:"decay"`
+	Score      float64  `json:"score"`
+	Sources    []string `json:"sources"`
+}
+
+type routeBody struct {
+	Domains []memory.Domain `json:"domains"`
+	Source  string          `json:"source"`
+	Reason  string          `json:"reason,omitempty"`
+	Skipped bool            `json:"skipped"`
+	Widened bool            `json:"widened"`
+}
+
+func answerOf(a recall.Answer, took time.Duration) answerBody {
+	body := answerBody{
+		Memories: make([]recalledBody, 0, len(a.Memories)),
+		Route:    routeBody{atLeastEmpty(a.Route.Domains), a.Route.Source, a.Route.Reason, a.Skipped, a.Widened},
+		Degraded: atLeastEmpty(a.Degraded), At: a.At, TookMS: float64(took.Microseconds()) / 1000,
+	}
+	for _, m := range a.Memories {
+		body.Memories = append(body.Memories, recalledBody{
+			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources),
+		})
+	}
+	return body
+}
+
+func (s *Server) recall(ctx context.Context, r *request) error {
+	start := s.Now()
+	body, err := decode[recallRequest](r)
+	if err != nil {
+		return err
+	}
+	var c checks
+	query := body.recall(r.key, &c)
+	if err := c.err(); err != nil {
+		return err
+	}
+	answer, err := s.Recaller.Recall(ctx, query)
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, answerOf(answer, s.Now().Sub(start)))
+}

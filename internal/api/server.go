@@ -1,0 +1,231 @@
+// Package api is the HTTP face of the server:
+//
+//	request -> id, log, metrics -> key -> role -> rate -> openapi.yaml and field checks
+//	        -> handler -> ingest | recall | database -> JSON
+//	any error -> one table by memory.Kind -> RFC 9457 problem document
+//
+// openapi.yaml is written by hand and is the contract: it is served, and every
+// request is held to it before a handler runs. Handlers translate between JSON
+// and the domain types and hold no rules of their own.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/internal/ingest"
+	"hippocampus/internal/memory"
+	"hippocampus/recall"
+)
+
+// Ingest takes writes; package ingest implements it.
+type Ingest interface {
+	// Accept makes a turn durable and queues it. Where the app already has a
+	// turn with this client id it returns that one and fresh false.
+	// KindConflict: that one has other content.
+	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
+	// Await waits until a turn is processed or failed, or ctx ends: then it
+	// returns the turn as it stands, or an error that wraps ctx's.
+	Await(ctx context.Context, appID, turnID string) (ingest.Outcome, error)
+	// Outcome finds a turn by its id, else by its client id.
+	Outcome(ctx context.Context, appID, ref string) (ingest.Outcome, error)
+	// Replay queues a turn again. KindConflict: it has been processed.
+	Replay(ctx context.Context, appID, turnID string) (memory.Turn, error)
+
+	Write(ctx context.Context, w ingest.Write) (ingest.Written, error)
+	// WriteBatch answers each write, in their order.
+	WriteBatch(ctx context.Context, writes []ingest.Write) []ingest.BatchResult
+
+	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)
+	Forget(ctx context.Context, appID, id string) (memory.Memory, error)
+	Restore(ctx context.Context, appID, id string) (memory.Memory, error)
+}
+
+// Recaller finds memories; package recall implements it.
+type Recaller interface {
+	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
+	// Touch counts an access of memories that were recalled with NoTouch.
+	Touch(ids []string, at time.Time)
+}
+
+// TurnLister pages through turns; db.Turns has it.
+type TurnLister interface {
+	ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error)
+}
+
+// MemoryReader reads memories; db.Memories has it.
+type MemoryReader interface {
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
+}
+
+// StatsReader counts an app's rows; db.Counts has it.
+type StatsReader interface {
+	Stats(ctx context.Context, appID string) (db.Stats, error)
+}
+
+// Options is everything that the API stands on. Interfaces, Now and Logger are
+// required; for the rest zero chooses the default that is told.
+type Options struct {
+	Ingest   Ingest
+	Recaller Recaller
+	Turns    TurnLister
+	Memories MemoryReader
+	Stats    StatsReader
+	Keys     KeyFinder // may be nil with Dev
+	Checks   []Check   // for /readyz
+
+	Registerer prometheus.Registerer // of the request metrics; nil: a registry of its own
+	Gatherer   prometheus.Gatherer   // what /metrics shows; nil: Registerer, where it gathers too
+	Logger     *zap.Logger
+	Now        func() time.Time
+
+	Dev         bool          // no keys: every request is app DevApp's admin
+	RateLimit   float64       // requests a second and key; 0: no limit
+	RateBurst   int           // requests at once; 0: RateLimit rounded up
+	BodyLimit   int64         // bytes of a body; 0: 1 MiB
+	BatchLimit  int64         // bytes of a batch's body; 0: 16 MiB
+	KeyTTL      time.Duration // how long a found key is trusted; a revocation takes effect within it; 0: 5 s
+	WaitTimeout time.Duration // how long a write with `wait` waits; 0: 30 s
+	Timeout     time.Duration // of any request's work; 0: 2 min
+}
+
+// Server answers the API's requests. It is an http.Handler, safe for
+// concurrent use, and owns nothing that needs closing.
+type Server struct {
+	Options
+	echo     *echo.Echo
+	contract *contract
+	keys     *keyring
+	rates    *rates
+}
+
+// New puts the API together. It fails where openapi.yaml lacks a route, a metric
+// is already registered, or the options contradict each other.
+func New(o Options) (*Server, error) {
+	if o.BodyLimit == 0 {
+		o.BodyLimit = 1 << 20
+	}
+	if o.BatchLimit == 0 {
+		o.BatchLimit = 16 << 20
+	}
+	if o.WaitTimeout == 0 {
+		o.WaitTimeout = 30 * time.Second
+	}
+	if o.KeyTTL == 0 {
+		o.KeyTTL = 5 * time.Second
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Minute
+	}
+	if o.WaitTimeout >= o.Timeout {
+		return nil, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.WaitTimeout, o.Timeout)
+	}
+	if o.Keys == nil && !o.Dev {
+		return nil, errors.New("keys are required unless authentication is off")
+	}
+	contract, err := loadContract()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Options: o, echo: echo.New(), contract: contract,
+		keys: newKeyring(o.Keys, o.KeyTTL, o.Now), rates: newRates(o.RateLimit, o.RateBurst, o.Now),
+	}
+	metrics, scrape, err := instrument(o.Registerer, o.Gatherer)
+	if err != nil {
+		return nil, fmt.Errorf("registering the request metrics: %w", err)
+	}
+	s.echo.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c, err) }
+	s.echo.Use(identify, s.access, metrics, s.problems, s.recoverPanics())
+	for _, route := range s.routes(scrape) {
+		op, err := contract.operation(route.method, route.path)
+		if err != nil {
+			return nil, err
+		}
+		s.echo.Add(route.method, route.path, s.serve(route, op))
+	}
+	return s, nil
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// route is one entry of the API.
+type route struct {
+	method, path string
+	role         memory.Role // the weakest that may; empty: no key is needed
+	limit        int64       // bytes of the body; 0: it takes none
+	handle       func(context.Context, *request) error
+}
+
+func (s *Server) routes(scrape http.Handler) []route {
+	const read, write = memory.RoleRead, memory.RoleWrite
+	return []route{
+		{"POST", "/v1/turns", write, s.BodyLimit, s.postTurn},
+		{"GET", "/v1/turns", read, 0, s.listTurns},
+		{"GET", "/v1/turns/:id", read, 0, s.getTurn},
+		{"POST", "/v1/turns/:id/replay", write, 0, s.replayTurn},
+
+		{"POST", "/v1/memories", write, s.BodyLimit, s.postMemory},
+		{"POST", "/v1/memories/batch", write, s.BatchLimit, s.postBatch},
+		{"GET", "/v1/memories", read, 0, s.listMemories},
+		{"GET", "/v1/memories/:id", read, 0, s.getMemory},
+		{"PATCH", "/v1/memories/:id", write, s.BodyLimit, s.patchMemory},
+		{"DELETE", "/v1/memories/:id", write, 0, s.deleteMemory},
+		{"GET", "/v1/memories/:id/history", read, 0, s.getHistory},
+		{"POST", "/v1/memories/:id/restore", write, 0, s.restoreMemory},
+
+		{"POST", "/v1/recall", read, s.BodyLimit, s.recall},
+		{"POST", "/v1/context", read, s.BodyLimit, s.context},
+		{"GET", "/v1/stats", read, 0, s.stats},
+
+		{"GET", "/healthz", "", 0, s.health},
+		{"GET", "/readyz", "", 0, s.ready},
+		{"GET", "/metrics", "", 0, func(_ context.Context, r *request) error {
+			scrape.ServeHTTP(r.Response(), r.Request())
+			return nil
+		}},
+		{"GET", "/openapi.yaml", "", 0, func(_ context.Context, r *request) error {
+			return r.Blob(http.StatusOK, "application/yaml", openAPI)
+		}},
+	}
+}
+
+// request is what a handler works on: checked against openapi.yaml.
+type request struct {
+	echo.Context
+	key   memory.Key // zero where the route needs none
+	query url.Values
+	body  []byte                 // one JSON object; nil where the route takes none
+	items map[int][]memory.Field // what is wrong with items that are refused one by one
+}
+
+// serve is the way of every request to its handler.
+func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), s.Timeout)
+		defer cancel()
+		r := &request{Context: c}
+		if rt.role == "" { // it takes nothing from the request
+			return rt.handle(ctx, r)
+		}
+		if err := s.admit(ctx, r, rt.role); err != nil {
+			return err
+		}
+		if err := op.check(r, rt.limit); err != nil {
+			return err
+		}
+		return rt.handle(ctx, r)
+	}
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"hippocampus/internal/memory"
+)
+
+// statsBody counts an app's rows; kinds with no row are left out.
+type statsBody struct {
+	AppID      string                     `json:"app_id"`
+	Users      int                        `json:"users"`
+	Memories   map[memory.Status]int      `json:"memories"`
+	Domains    map[memory.Domain]int      `json:"domains"`
+	Types      map[memory.Type]int        `json:"types"`
+	Turns      map[memory.TurnStatus]int  `json:"turns"`
+	Candidates map[memory.Verdict]int     `json:"candidates"`
+	Vectors    map[memory.VectorState]int `json:"vectors"`
+}
+
+func (s *Server) stats(ctx context.Context, r *request) error {
+	n, err := s.Stats.Stats(ctx, r.key.AppID)
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, statsBody{
+		AppID: r.key.AppID, Users: n.Users,
+		Memories: orEmpty(n.Memories), Domains: orEmpty(n.Domains), Types: orEmpty(n.Types),
+		Turns: orEmpty(n.Turns), Candidates: orEmpty(n.Candidates), Vectors: orEmpty(n.Vectors),
+	})
+}
+
+// orEmpty makes a nil map an empty one, which JSON shows as {}.
+func orEmpty[K comparable](counts map[K]int) map[K]int {
+	if counts == nil {
+		return map[K]int{}
+	}
+	return counts
+}
