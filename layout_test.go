@@ -58,11 +58,11 @@ func TestClientLibrariesStayInTheirAdapters(t *testing.T) {
 	t.Parallel()
 	homes := map[string][]string{
 		"github.com/milvus-io/":         {"hippocampus/vectorstore/milvus"},
-		"github.com/jackc/pgx/":         {"hippocampus/db/postgres"},
+		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest"},
 		"modernc.org/sqlite":            {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
 		"github.com/sashabaranov/":      {"hippocampus/internal/llm"},
 		"github.com/labstack/":          {"hippocampus/internal/api"},
-		"github.com/riverqueue/river":   {"hippocampus/db/postgres", "hippocampus/db/sqlite", "hippocampus/internal/jobs"},
+		"github.com/riverqueue/river":   {"hippocampus/db/postgres", "hippocampus/db/sqlite", "hippocampus/db/dbtest", "hippocampus/internal/jobs"},
 		"github.com/spf13/cobra":        {"hippocampus/cmd/hippocampus"},
 		"github.com/knadh/koanf":        {"hippocampus/internal/config"},
 		"github.com/tiktoken-go/":       {"hippocampus/internal/text"},

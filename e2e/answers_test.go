@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+// good is what the model says once it has recovered.
+func good(llmtest.ChatRequest) llmtest.Reply {
+	return llmtest.Text(fmt.Sprintf(`{"facts":[{"fact":"The user keeps bees","importance":0.9,"domain":%q}]}`, memory.Lifestyle))
+}
+
+// Each malformed answer fails its turn: no memory, the answer kept with its
+// verdict, and a replay that works once the model has recovered.
+func TestMalformedAnswers(t *testing.T) {
+	onBothSizes(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{"HIPPOCAMPUS_GATE_ATTEMPTS=1"})...)
+		bad := llmtest.Malformed()
+		if len(bad) < 40 {
+			t.Fatalf("%d malformed kinds", len(bad))
+		}
+		for i, b := range bad {
+			user := fmt.Sprintf("user-%d", i)
+			models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(b.Answer) })
+			r := s.call("POST", "/v1/turns", turn(user, "I keep bees"), 200)
+			if candidates := r.list("candidates"); r.body["status"] != "failed" || r.body["last_error"] == "" || r.body["attempts"] != 1.0 ||
+				len(candidates) != 1 || candidates[0]["verdict"] != "invalid" || candidates[0]["reason"] == "" {
+				t.Errorf("%s: %s", b.Name, r.raw)
+			}
+			if n := s.active(user); len(n) != 0 {
+				t.Errorf("%s: a bad answer made memories %v", b.Name, n)
+			}
+			s.replay(models, b.Name, user, r.body["id"].(string))
+		}
+		if n := len(s.call("GET", "/v1/turns?status=failed", nil, 200).list("turns")); n != 0 {
+			t.Errorf("%d turns are still failed", n)
+		}
+	})
+}
+
+// replay brings a turn to its end with a good answer, and looks for one memory.
+func (s *server) replay(models *llmtest.Server, name, user, id string) {
+	s.t.Helper()
+	models.OnChat(good)
+	s.call("POST", "/v1/turns/"+id+"/replay", nil, 202)
+	eventually(s.t, name+": the replay", func() string {
+		if r := s.call("GET", "/v1/turns/"+id, nil, 200); r.body["status"] != "processed" {
+			return r.raw
+		}
+		return ""
+	})
+	if n := s.active(user); len(n) != 1 {
+		s.t.Errorf("%s: after the replay %d memories", name, len(n))
+	}
+	s.call("POST", "/v1/turns/"+id+"/replay", nil, 409)
+}
+
+// An endpoint that is away leaves the turn accepted and waiting; it costs no attempt.
+func TestEndpointFaults(t *testing.T) {
+	onBothSizes(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{
+			"HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0", "HIPPOCAMPUS_CHAT_BREAKER_FAILURES=1000",
+			"HIPPOCAMPUS_GATE_RETRY_DELAY=1h", "HIPPOCAMPUS_GATE_RETRY_LIMIT=1h", "HIPPOCAMPUS_JOBS_RENEW=1s",
+		})...)
+		for name, fault := range map[string]llmtest.Reply{
+			"429 with Retry-After": llmtest.Status(429).With("Retry-After", "3600"),
+			"500":                  llmtest.Status(500), "503": llmtest.Status(503), "401": llmtest.Status(401),
+			"hang": llmtest.Hang(), "cut": llmtest.Cut(),
+			"chopped": llmtest.Text(`{"facts":[]}`).Chopped(),
+		} {
+			user := strings.ReplaceAll(name, " ", "-")
+			models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return fault })
+			asked := turn(user, "I keep bees")
+			delete(asked, "wait")
+			id := s.call("POST", "/v1/turns", asked, 202).body["id"].(string)
+			eventually(t, name+": the attempt being told", func() string {
+				r := s.call("GET", "/v1/turns/"+id, nil, 200)
+				if r.body["status"] != "accepted" || r.body["attempts"] != 0.0 || len(r.list("candidates")) != 0 {
+					t.Fatalf("%s: %s", name, r.raw)
+				}
+				if text, _ := r.body["last_error"].(string); text == "" {
+					return "no last_error yet"
+				}
+				return ""
+			})
+			if n := s.active(user); len(n) != 0 {
+				t.Errorf("%s made memories", name)
+			}
+			s.replay(models, name, user, id)
+		}
+	})
+}

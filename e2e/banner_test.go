@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"hippocampus/internal/llm/llmtest"
+)
+
+// The curl lines that the first start prints work when pasted; the second start
+// tells no secret, and remembers.
+func TestFirstStartCanBePasted(t *testing.T) {
+	t.Parallel()
+	s := startWithoutKey(t)
+	var first string
+	eventually(t, "the whole banner", func() string {
+		if first = s.printed(); !strings.Contains(first, "Recall:") {
+			return first
+		}
+		return ""
+	})
+	for _, part := range []string{"SQLite", "sqlite-vec", "built-in", "rules", "Admin key, shown this once: hp_"} {
+		if !strings.Contains(first, part) {
+			t.Errorf("the banner does not tell %q:\n%s", part, first)
+		}
+	}
+	written := paste(t, first, "Write:")
+	if candidates := written.list("candidates"); len(candidates) == 0 || candidates[0]["verdict"] != "kept" {
+		t.Errorf("the write line gave %s", written.raw)
+	}
+	recall := func() {
+		t.Helper()
+		recalled := paste(t, first, "Recall:")
+		if found := contents(recalled.list("memories")); len(found) == 0 || !strings.Contains(found[0], "marine biologist") {
+			t.Errorf("the recall line gave %s", recalled.raw)
+		}
+	}
+	recall()
+
+	s.stop()
+	before, port := len(s.printed()), strings.TrimPrefix(s.url, "http://")
+	s.listen = port // the pasted line names it
+	s.run()
+	if second := s.printed()[before:]; strings.Contains(second, "hp_") {
+		t.Errorf("the second start shows a secret:\n%s", second)
+	}
+	recall()
+}
+
+// paste runs the curl command that the banner shows behind a label.
+func paste(t *testing.T, banner, label string) reply {
+	t.Helper()
+	_, rest, ok := strings.Cut(banner, label)
+	if !ok {
+		t.Fatalf("the banner has no line %q:\n%s", label, banner)
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	out, err := exec.Command("bash", "-c", line).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	r := reply{raw: string(out)}
+	if err := json.Unmarshal(out, &r.body); err != nil {
+		t.Fatalf("%s printed %q: %v", line, out, err)
+	}
+	return r
+}
+
+// Wrong settings end the start with one line that says what to do.
+func TestWrongSettingsAreOneClearLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env  []string
+		says []string
+	}{
+		"unknown variable":     {[]string{"HIPPOCAMPUS_RECAL_LIMIT=5"}, []string{"HIPPOCAMPUS_RECAL_LIMIT", "HIPPOCAMPUS_RECALL_LIMIT"}},
+		"bad value":            {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=high"}, []string{"gate.threshold", "high"}},
+		"out of range":         {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=1.7"}, []string{"gate.threshold", "1.7"}},
+		"unreachable Postgres": {[]string{"DATABASE_URL=postgres://someone:secret@127.0.0.1:1/x"}, []string{"127.0.0.1:1", "database"}},
+		"unreachable Milvus":   {[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_MILVUS_TIMEOUT=1s"}, []string{"127.0.0.1:1", "ector store"}},
+		"unreachable embedder": {[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_EMBEDDING_RETRIES=0"}, []string{"127.0.0.1:1", "embedder"}},
+		"dev on the network":   {[]string{"HIPPOCAMPUS_DEV=true", "HIPPOCAMPUS_LISTEN=0.0.0.0:8080"}, []string{"dev", "127.0.0.1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(binary, "serve", "--data", t.TempDir())
+			cmd.Env = c.env
+			out, err := cmd.CombinedOutput()
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			if err == nil || len(lines) != 1 {
+				t.Errorf("ended with %v and %d lines:\n%s", err, len(lines), out)
+			}
+			for _, part := range c.says {
+				if !strings.Contains(string(out), part) {
+					t.Errorf("does not say %q: %s", part, out)
+				}
+			}
+			if strings.Contains(string(out), "secret") {
+				t.Errorf("tells a secret: %s", out)
+			}
+		})
+	}
+}
+
+// A collection of another embedding model is refused, with the remedy.
+func TestAnotherEmbeddingModelIsRefused(t *testing.T) {
+	onBothSizes(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada keeps bees"}, 201)
+		s.stop()
+		models := llmtest.New(t)
+		s.env = append(s.env, withModels(models)...)
+		if err := s.launch(); err == nil {
+			t.Fatal("a collection of another model was opened")
+		}
+		out := s.printed()
+		for _, part := range []string{"hashed-v1", "scripted", "512"} {
+			if !strings.Contains(out, part) {
+				t.Errorf("does not say %q:\n%s", part, out)
+			}
+		}
+	})
+}

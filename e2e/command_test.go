@@ -1,0 +1,45 @@
+package e2e
+
+import (
+	"os/exec"
+	"strings"
+)
+
+// command runs the binary beside the server, on the same stores, and returns
+// what it prints to standard output.
+func (s *server) command(args ...string) string {
+	s.t.Helper()
+	out, err := s.tryCommand(args...)
+	if err != nil {
+		s.t.Fatalf("hippocampus %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (s *server) tryCommand(args ...string) (string, error) {
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = s.dir, s.cmd.Env
+	out, err := cmd.Output()
+	if exit, ok := err.(*exec.ExitError); ok {
+		return string(exit.Stderr), err
+	}
+	return string(out), err
+}
+
+// createKey makes a key and returns its secret.
+func (s *server) createKey(args ...string) string {
+	s.t.Helper()
+	return strings.TrimSpace(s.command(append([]string{"key", "create", "--name", "e2e"}, args...)...))
+}
+
+// writeKey finds the id of the newest key with the write role.
+func (s *server) writeKey() string {
+	s.t.Helper()
+	id := ""
+	for line := range strings.Lines(s.command("key", "list")) {
+		if words := strings.Fields(line); len(words) > 2 && words[2] == "write" {
+			id = words[0]
+		}
+	}
+	return id
+}

@@ -1,0 +1,35 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+)
+
+// newProxy puts a TCP proxy before a server, so that one test can lose it
+// while the others keep theirs.
+func newProxy(t *testing.T, upstream string) *toxiproxy.Proxy {
+	t.Helper()
+	log := zerolog.Nop()
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), log)
+	proxy := toxiproxy.NewProxy(server, "upstream", "127.0.0.1:0", upstream)
+	mend(t, proxy)
+	t.Cleanup(proxy.Stop)
+	return proxy
+}
+
+// mend lets connections through.
+func mend(t *testing.T, proxy *toxiproxy.Proxy) {
+	t.Helper()
+	if err := proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cut closes every connection and refuses new ones. The port stays the proxy's own.
+func cut(t *testing.T, proxy *toxiproxy.Proxy) {
+	t.Helper()
+	proxy.Stop()
+}

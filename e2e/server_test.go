@@ -1,0 +1,273 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the server as users build it: static, without cgo.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "hippocampus-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "hippocampus")
+	build := exec.Command("go", "build", "-o", binary, "hippocampus/cmd/hippocampus")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// adminKey is configured into every server of the tests.
+const adminKey = "e2e-admin-key"
+
+// patience is how long a condition may take to come true on a busy machine.
+const patience = 90 * time.Second
+
+// server is one running process of the binary.
+type server struct {
+	t   *testing.T
+	env []string
+	dir string // working directory and SQLite's folder
+	key string
+
+	listen string // HOST:PORT to listen on
+	url    string
+	cmd    *exec.Cmd
+	exited chan error
+	mu     sync.Mutex
+	output bytes.Buffer
+}
+
+// start runs the binary with these settings (KEY=VALUE) and waits until it listens.
+func start(t *testing.T, env ...string) *server {
+	t.Helper()
+	s := startWithoutKey(t, append([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, env...)...)
+	s.key = adminKey
+	return s
+}
+
+// startWithoutKey starts a server that makes up its own admin key.
+func startWithoutKey(t *testing.T, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, env: env, dir: t.TempDir(), listen: "127.0.0.1:0"}
+	s.run()
+	t.Cleanup(func() {
+		s.kill()
+		if t.Failed() {
+			t.Logf("the server's output:\n%s", s.printed())
+		}
+	})
+	return s
+}
+
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
+// run starts the process, also again after it has ended.
+func (s *server) run() {
+	s.t.Helper()
+	if err := s.launch(); err != nil {
+		s.t.Fatalf("the server did not start: %v\n%s", err, s.printed())
+	}
+}
+
+func (s *server) launch() error {
+	s.cmd = exec.Command(binary, "serve", "--listen", s.listen)
+	s.cmd.Dir = s.dir
+	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}, s.env...)
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	s.cmd.Stderr = s
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	found := make(chan string, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		scanner := bufio.NewScanner(out)
+		for scanner.Scan() {
+			_, _ = s.Write(append(scanner.Bytes(), '\n'))
+			if m := listening.FindSubmatch(scanner.Bytes()); m != nil {
+				found <- string(m[1])
+			}
+		}
+	}()
+	s.exited = make(chan error, 1)
+	go func(cmd *exec.Cmd, exited chan error) {
+		<-read
+		exited <- cmd.Wait()
+	}(s.cmd, s.exited)
+	select {
+	case s.url = <-found:
+		return nil
+	case err := <-s.exited:
+		s.exited <- err
+		return fmt.Errorf("it ended: %v", err)
+	case <-time.After(patience):
+		return fmt.Errorf("it did not listen within %s", patience)
+	}
+}
+
+// Write collects output.
+func (s *server) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.output.Write(p)
+}
+
+func (s *server) printed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.output.String()
+}
+
+// kill ends the process without a warning, as a crash or the OOM killer would.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	err := <-s.exited
+	s.exited <- err
+}
+
+// stop ends the process as an orchestrator does, and expects a clean exit.
+func (s *server) stop() {
+	s.t.Helper()
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-s.exited:
+		s.exited <- err
+		if err != nil {
+			s.t.Fatalf("the server did not end cleanly: %v\n%s", err, s.printed())
+		}
+	case <-time.After(patience):
+		s.t.Fatalf("the server did not end within %s\n%s", patience, s.printed())
+	}
+}
+
+// object is a decoded JSON object.
+type object map[string]any
+
+// reply is an answer of the server.
+type reply struct {
+	status int
+	header http.Header
+	raw    string
+	body   object
+}
+
+var httpClient = &http.Client{Timeout: 2 * time.Minute}
+
+// try sends a request; body nil sends none, a string or []byte is sent as it is.
+func (s *server) try(method, path string, body any) (reply, error) {
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		data, err := json.Marshal(b)
+		if err != nil {
+			return reply{}, err
+		}
+		reader = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, s.url+path, reader)
+	if err != nil {
+		return reply{}, err
+	}
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
+	}
+	if reader != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return reply{}, err
+	}
+	r := reply{status: res.StatusCode, header: res.Header, raw: string(data)}
+	_ = json.Unmarshal(data, &r.body)
+	return r, nil
+}
+
+// call sends a request and expects one of the statuses.
+func (s *server) call(method, path string, body any, statuses ...int) reply {
+	s.t.Helper()
+	r, err := s.try(method, path, body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	for _, status := range statuses {
+		if r.status == status {
+			return r
+		}
+	}
+	s.t.Fatalf("%s %s with %v: status %d, want %v: %s", method, path, body, r.status, statuses, r.raw)
+	return r
+}
+
+// list is the objects under a key of an answer.
+func (r reply) list(key string) []object {
+	items, _ := r.body[key].([]any)
+	list := make([]object, len(items))
+	for i, item := range items {
+		list[i], _ = item.(map[string]any)
+	}
+	return list
+}
+
+// contents are the content fields of a list, in order.
+func contents(list []object) []string {
+	texts := make([]string, len(list))
+	for i, o := range list {
+		texts[i], _ = o["content"].(string)
+	}
+	return texts
+}
+
+// eventually waits until f reports no more reason to wait.
+func eventually(t *testing.T, what string, f func() (waiting string)) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		waiting := f()
+		if waiting == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come true within %s: %s", what, patience, waiting)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

@@ -1,0 +1,143 @@
+// Package e2e drives the built binary over HTTP:
+//
+//	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
+//
+// Every scenario runs on both sizes: SQLite with nothing installed, and real
+// Postgres with real Milvus.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/milvus"
+	"hippocampus/vectorstore/milvus/milvustest"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+// size is one of the two sizes that the server comes in.
+type size struct {
+	name string
+	// settings are those of fresh stores.
+	settings func(t *testing.T) []string
+}
+
+var sizes = []size{
+	{"sqlite", func(*testing.T) []string { return nil }},
+	{"postgres+milvus", func(t *testing.T) []string { return large(t, milvustest.Addr(t)) }},
+}
+
+// large are the settings of a fresh schema and collection, with Milvus reached at addr.
+func large(t *testing.T, addr string) []string {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"DATABASE_URL=" + postgrestest.URL(t), "MILVUS_HOST=" + host, "MILVUS_PORT=" + port,
+		"MILVUS_MEMORY_COLLECTION=" + milvustest.Collection(t), "HIPPOCAMPUS_MILVUS_PARTITIONS=4",
+	}
+}
+
+// onBothSizes runs a scenario on each size, side by side.
+func onBothSizes(t *testing.T, scenario func(t *testing.T, size size)) {
+	t.Parallel()
+	for _, size := range sizes {
+		t.Run(size.name, func(t *testing.T) {
+			t.Parallel()
+			scenario(t, size)
+		})
+	}
+}
+
+// builtin is the embedding space of the built-in embedder.
+var builtin = vectorstore.Space{Model: "hashed-v1", Dim: 512}
+
+// records reads everything that a server's vector store holds, in id order.
+func (s *server) records(space vectorstore.Space) []vectorstore.Record {
+	s.t.Helper()
+	ctx := context.Background()
+	store, err := s.openVectors(ctx, space)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	var all []vectorstore.Record
+	const page = 1000
+	for after := ""; ; after = all[len(all)-1].ID {
+		before := len(all)
+		if err := store.Scan(ctx, after, page, func(r vectorstore.Record) error {
+			all = append(all, r)
+			return nil
+		}); err != nil {
+			s.t.Fatal(err)
+		}
+		if len(all)-before < page {
+			return all
+		}
+	}
+}
+
+func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vectorstore.Store, error) {
+	if collection := s.setting("MILVUS_MEMORY_COLLECTION"); collection != "" {
+		// Read directly, past any proxy that the server goes through.
+		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4})
+	}
+	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", "vectors.db"), Space: space})
+}
+
+// setting is the value that the server was given for a name; empty: none.
+func (s *server) setting(name string) string {
+	for _, pair := range slices.Backward(s.env) {
+		if key, value, ok := strings.Cut(pair, "="); ok && key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// active lists the ids of a user's active memories, sorted.
+func (s *server) active(user string) []string {
+	s.t.Helper()
+	var ids []string
+	for cursor := ""; ; {
+		r := s.call("GET", "/v1/memories?limit=500&user_id="+user+cursor, nil, 200)
+		for _, m := range r.list("memories") {
+			ids = append(ids, m["id"].(string))
+		}
+		next, _ := r.body["next_cursor"].(string)
+		if next == "" {
+			slices.Sort(ids)
+			return ids
+		}
+		cursor = "&cursor=" + next
+	}
+}
+
+// storesEqual waits until the vector store holds exactly the users' active memories.
+func (s *server) storesEqual(space vectorstore.Space, users ...string) {
+	s.t.Helper()
+	eventually(s.t, "the stores being equal by ids", func() string {
+		var want []string
+		for _, user := range users {
+			want = append(want, s.active(user)...)
+		}
+		slices.Sort(want)
+		var got []string
+		for _, r := range s.records(space) {
+			got = append(got, r.ID)
+		}
+		if !slices.Equal(want, got) {
+			return fmt.Sprintf("the database has %d, the vector store %d: %v and %v", len(want), len(got), want[:min(3, len(want))], got[:min(3, len(got))])
+		}
+		return ""
+	})
+}

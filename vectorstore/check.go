@@ -1,0 +1,136 @@
+package vectorstore
+
+import (
+	"fmt"
+	"math"
+
+	"hippocampus/internal/memory"
+)
+
+// The limits of what every store holds and answers.
+const (
+	MaxIDBytes    = 36    // a UUID in its canonical form
+	MaxLimit      = 16384 // hits of one search
+	maxLabelBytes = 64    // domain, type
+)
+
+// CheckRecords says why a store of this space cannot hold the records:
+// KindInvalid, naming each wrong field. Ids must not repeat.
+func CheckRecords(space Space, records []Record) error {
+	var wrong []memory.Field
+	seen := make(map[string]bool, len(records))
+	for i, r := range records {
+		say := func(field, why string) {
+			if why != "" {
+				wrong = append(wrong, memory.Field{Path: fmt.Sprintf("records[%d].%s", i, field), Message: why})
+			}
+		}
+		say("id", checkRecordID(r.ID))
+		if seen[r.ID] {
+			say("id", "repeats the id of an earlier record")
+		}
+		seen[r.ID] = true
+		say("app_id", memory.CheckID(r.AppID, false))
+		say("user_id", memory.CheckID(r.UserID, false))
+		say("agent_id", memory.CheckID(r.AgentID, true))
+		say("domain", checkLabel(string(r.Domain)))
+		say("type", checkLabel(string(r.Type)))
+		say("content", memory.CheckContent(r.Content, memory.MaxContentRunes))
+		say("embedding", checkEmbedding(space, r.Embedding))
+	}
+	return invalid(wrong)
+}
+
+// CheckQuery says why a store of this space cannot answer the query: KindInvalid.
+func CheckQuery(space Space, q Query) error {
+	var wrong []memory.Field
+	say := func(field, why string) {
+		if why != "" {
+			wrong = append(wrong, memory.Field{Path: field, Message: why})
+		}
+	}
+	say("app_id", memory.CheckID(q.Owner.AppID, false))
+	say("user_id", memory.CheckID(q.Owner.UserID, false))
+	say("agent_id", memory.CheckID(q.AgentID, true))
+	for i, d := range q.Domains {
+		say(fmt.Sprintf("domains[%d]", i), checkLabel(string(d)))
+	}
+	for i, t := range q.Types {
+		say(fmt.Sprintf("types[%d]", i), checkLabel(string(t)))
+	}
+	if q.Limit < 1 || q.Limit > MaxLimit {
+		say("limit", fmt.Sprintf("is %d: give 1 to %d", q.Limit, MaxLimit))
+	}
+	say("embedding", checkEmbedding(space, q.Embedding))
+	return invalid(wrong)
+}
+
+// CheckScan says why a scan cannot be made: KindInvalid.
+func CheckScan(after string, limit int) error {
+	var wrong []memory.Field
+	if after != "" {
+		if why := checkRecordID(after); why != "" {
+			wrong = append(wrong, memory.Field{Path: "after", Message: why})
+		}
+	}
+	if limit < 1 {
+		wrong = append(wrong, memory.Field{Path: "limit", Message: fmt.Sprintf("is %d: give at least 1", limit)})
+	}
+	return invalid(wrong)
+}
+
+// StorableIDs leaves out the ids that no record can have.
+func StorableIDs(ids []string) []string {
+	kept := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if checkRecordID(id) == "" {
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}
+
+// SpaceConflict is the KindConflict error of opening a store that holds
+// vectors of another space. place names it; remedy follows "set the embedding
+// model back, or".
+func SpaceConflict(place string, found, configured Space, remedy string) error {
+	return memory.Errorf(memory.KindConflict,
+		"%s holds vectors of the embedding model %q (%d numbers), but the configured one is %q (%d numbers): set the embedding model back, or %s",
+		place, found.Model, found.Dim, configured.Model, configured.Dim, remedy)
+}
+
+func checkRecordID(id string) string {
+	if len(id) > MaxIDBytes {
+		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(id), MaxIDBytes)
+	}
+	return memory.CheckID(id, false)
+}
+
+func checkLabel(s string) string {
+	if len(s) > maxLabelBytes {
+		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(s), maxLabelBytes)
+	}
+	return memory.CheckID(s, true)
+}
+
+// checkEmbedding refuses what has no direction, for which a cosine means nothing.
+func checkEmbedding(space Space, v []float32) string {
+	if len(v) != space.Dim {
+		return fmt.Sprintf("has %d numbers: this store holds vectors of %d", len(v), space.Dim)
+	}
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	if square == 0 || math.IsNaN(square) || math.IsInf(square, 0) {
+		return "is zero or not finite: give a unit vector"
+	}
+	return ""
+}
+
+func invalid(wrong []memory.Field) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return memory.Invalid(wrong...)
+}

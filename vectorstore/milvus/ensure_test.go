@@ -1,0 +1,221 @@
+package milvus_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/entity"
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/milvus"
+	"hippocampus/vectorstore/milvus/milvustest"
+)
+
+// The layout is what people see who look inside, and what speed rests on.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	o := options(t, space)
+	o.Partitions = 0
+	s := open(t, o)
+	c := sdk(t)
+	found, err := c.DescribeCollection(t.Context(), o.Collection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(found.Name, o.Collection+"_text_embedding_v4_4_") {
+		t.Errorf("the alias leads to %q", found.Name)
+	}
+	var fields []string
+	for _, f := range found.Schema.Fields {
+		fields = append(fields, fmt.Sprint(f.Name, " ", f.TypeParams[entity.TypeParamMaxLength], " ", f.IsPartitionKey))
+		if f.Description == "" {
+			t.Errorf("the field %s has no description", f.Name)
+		}
+	}
+	want := []string{
+		"id 36 false", "embedding  false", "app_id 256 false", "user_id 256 true", "agent_id 256 false",
+		"domain 64 false", "memory_type 64 false", "content 16384 false", "created_at  false",
+	}
+	if strings.Join(fields, "\n") != strings.Join(want, "\n") {
+		t.Errorf("fields (max_length, partition key):\n%s", strings.Join(fields, "\n"))
+	}
+	if found.ShardNum != 1 || found.Schema.EnableDynamicField || !strings.Contains(found.Schema.Description, space.Model) {
+		t.Errorf("%d shards, dynamic fields %t, description %q", found.ShardNum, found.Schema.EnableDynamicField, found.Schema.Description)
+	}
+	partitions, err := c.ShowPartitions(t.Context(), found.Name)
+	if err != nil || len(partitions) != 64 {
+		t.Errorf("%d partitions, %v", len(partitions), err)
+	}
+	for field, kind := range map[string]string{"embedding": "FLAT", "user_id": "Trie"} {
+		index, err := c.DescribeIndex(t.Context(), found.Name, field)
+		if err != nil || len(index) != 1 || index[0].Params()["index_type"] != kind {
+			t.Errorf("index of %s: %v, %v", field, index, err)
+		}
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReopenAndRefuseAnotherSpace(t *testing.T) {
+	t.Parallel()
+	o := options(t, space)
+	first := open(t, o)
+	rec := record()
+	if err := first.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitHit(t, open(t, o), rec)
+
+	for _, other := range []vectorstore.Space{{Model: "text_embedding_v4", Dim: 4}, {Model: space.Model, Dim: 8}} {
+		o := o
+		o.Space = other
+		_, err := milvus.Open(t.Context(), o)
+		if !memory.IsKind(err, memory.KindConflict) || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), `"text-embedding-v4" (4 numbers)`) || !strings.Contains(err.Error(), "MILVUS_MEMORY_COLLECTION") {
+			t.Errorf("opening for %v: got %v, want a conflict that names both and the remedy", other, err)
+		}
+	}
+}
+
+// A collection of somebody else, under the alias name or behind it, is left alone.
+func TestRefuseForeignCollection(t *testing.T) {
+	t.Parallel()
+	c := sdk(t)
+	foreign := func(name string) {
+		schema := entity.NewSchema().WithName(name).
+			WithField(entity.NewField().WithName("id").WithDataType(entity.FieldTypeInt64).WithIsPrimaryKey(true)).
+			WithField(entity.NewField().WithName("embedding").WithDataType(entity.FieldTypeFloatVector).WithDim(4))
+		if err := c.CreateCollection(t.Context(), schema, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plain, aliased := options(t, space), options(t, space)
+	foreign(plain.Collection)
+	foreign(aliased.Collection + "_x")
+	if err := c.CreateAlias(t.Context(), aliased.Collection+"_x", aliased.Collection); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []milvus.Options{plain, aliased} {
+		_, err := milvus.Open(t.Context(), o)
+		if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "not made by Hippocampus") {
+			t.Errorf("got %v, want a conflict", err)
+		}
+	}
+}
+
+// Replicas that start at once share one collection, even when they differ in
+// layout; of two spaces, one wins and the other is refused.
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	o := options(t, space)
+	stores := make([]*milvus.Store, 6)
+	var group errgroup.Group
+	for i := range stores {
+		group.Go(func() (err error) {
+			o := o
+			o.Partitions += i % 2
+			stores[i], err = milvus.Open(t.Context(), o)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	rec := record()
+	if err := stores[0].Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stores {
+		awaitHit(t, s, rec)
+		s.Close()
+	}
+
+	rival := options(t, space)
+	errs := make([]error, 6)
+	for i := range errs {
+		group.Go(func() error {
+			o := rival
+			o.Space.Dim += i % 2
+			s, err := milvus.Open(t.Context(), o)
+			if errs[i] = err; err == nil {
+				s.Close()
+			}
+			return nil
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if (err == nil) != (errs[i%2] == nil) || err != nil && !memory.IsKind(err, memory.KindConflict) {
+			t.Errorf("opener %d: %v", i, err)
+		}
+	}
+	if (errs[0] == nil) == (errs[1] == nil) {
+		t.Errorf("of two spaces, not exactly one won: %v, %v", errs[0], errs[1])
+	}
+}
+
+// A collection that is dropped behind our back, with its alias or alone, is
+// reported, and made again by the next write.
+func TestDroppedCollection(t *testing.T) {
+	t.Parallel()
+	for name, drop := range map[string]func(t *testing.T, alias string){
+		"with alias": func(t *testing.T, alias string) { milvustest.Drop(t, alias) },
+		"alone": func(t *testing.T, alias string) {
+			c := sdk(t)
+			found, err := c.DescribeCollection(t.Context(), alias)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.DropCollection(t.Context(), found.Name); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t, space)
+			s := open(t, o)
+			rec := record()
+			drop(t, o.Collection)
+			if _, err := s.Search(t.Context(), query(rec)); !memory.IsKind(err, memory.KindUnavailable) {
+				t.Errorf("search: got %v, want an error of kind unavailable", err)
+			}
+			if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
+				t.Errorf("ping: got %v, want an error of kind unavailable", err)
+			}
+			if err := s.Replace(t.Context(), []vectorstore.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+			awaitHit(t, s, rec)
+			awaitHit(t, open(t, o), rec)
+		})
+	}
+}
+
+// A collection that somebody released is reported, and Ensure loads it again.
+func TestReleasedCollection(t *testing.T) {
+	t.Parallel()
+	o := options(t, space)
+	s := open(t, o)
+	rec := record()
+	if err := s.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
+		t.Fatal(err)
+	}
+	if err := sdk(t).ReleaseCollection(t.Context(), o.Collection); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("ping: got %v, want an error of kind unavailable", err)
+	}
+	if err := s.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitHit(t, s, rec)
+}

@@ -1,0 +1,108 @@
+// Package milvus keeps the vector store in Milvus, for many users and replicas:
+//
+//	records -> Insert | Delete by id, Insert -> collection behind an alias
+//	query   -> filtered search at Bounded consistency -> hits
+//	scan    -> queries by id at Strong consistency -> records
+//
+// There is one collection for each embedding model and dimension; the alias
+// leads to the one in use. Made for Milvus 2.3 and later. An upsert is never
+// used: with a partition key it loses rows in Milvus 2.3.
+package milvus
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+	"go.uber.org/zap"
+
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// Options say where the vectors are and how they are laid out. What concerns
+// the layout takes effect when the collection is created.
+type Options struct {
+	Addr       string            // "host:port"
+	Collection string            // the alias; empty: DefaultCollection
+	Space      vectorstore.Space // required
+	Index      string            // "FLAT" (exact, and the default) or "HNSW" (for few, huge users)
+	Partitions int               // that users are hashed to; 0: 64
+	Timeout    time.Duration     // of one call; 0: 5 s
+	Logger     *zap.Logger       // nil: silent
+}
+
+// DefaultCollection is the alias where none is given.
+const DefaultCollection = "agent_memories_vectors"
+
+// setupTimeout bounds each step of creating and loading a collection, which
+// takes seconds on a busy server.
+const setupTimeout = time.Minute
+
+// Store is a vectorstore.Store in Milvus, safe for concurrent use. It
+// reconnects by itself.
+type Store struct {
+	options    Options
+	client     client.Client
+	collection atomic.Pointer[string] // behind the alias
+	ensuring   chan struct{}          // holds a token while Ensure runs
+	closed     atomic.Bool
+}
+
+var _ vectorstore.Store = (*Store)(nil)
+
+// Open connects and ensures that the alias leads to a loaded collection of the
+// space. Errors: KindConflict when the alias is taken by another space or by
+// something else, KindUnavailable when Milvus is away.
+func Open(ctx context.Context, options Options) (*Store, error) {
+	if options.Collection == "" {
+		options.Collection = DefaultCollection
+	}
+	if options.Index == "" {
+		options.Index = "FLAT"
+	}
+	if options.Partitions == 0 {
+		options.Partitions = 64
+	}
+	if options.Timeout == 0 {
+		options.Timeout = 5 * time.Second
+	}
+	if options.Logger == nil {
+		options.Logger = zap.NewNop()
+	}
+	if options.Space.Model == "" || options.Space.Dim < 1 {
+		return nil, memory.Errorf(memory.KindInvalid, "opening Milvus: the space has no model or no dimension: ask the embedder for both")
+	}
+
+	// Without the SDK's greeting nothing blocks or fails here for a server that is away.
+	c, err := client.NewClient(ctx, client.Config{Address: options.Addr, DisableConn: true, DialOptions: dialOptions(options.Timeout)})
+	if err != nil {
+		return nil, memory.Errorf(memory.KindInvalid, "the Milvus address %q is not of the form host:port: %w", options.Addr, err)
+	}
+	s := &Store{options: options, client: c, ensuring: make(chan struct{}, 1)}
+	name := collectionName(options.Collection, options.Space)
+	s.collection.Store(&name)
+	if err := s.Ensure(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Ping queries the collection. KindUnavailable: Milvus is away, or still
+// loading, or the collection has been dropped or released; Ensure mends these.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.call(ctx, s.options.Timeout, "pinging the vector collection", func(ctx context.Context, collection string) error {
+		_, err := s.client.Query(ctx, collection, nil, fieldID+` == ""`, []string{fieldID}, eventually)
+		return err
+	})
+}
+
+// Close ends the connection. Calls under way, and all later ones, fail.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	return s.client.Close()
+}

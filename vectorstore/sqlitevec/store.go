@@ -1,0 +1,130 @@
+// Package sqlitevec keeps the vector store in one SQLite file, for a single
+// server without Milvus:
+//
+//	records -> rows, replaced by id
+//	query   -> one user's rows, each compared by sqlite-vec -> hits
+//	scan    -> rows by id -> records
+//
+// Every search is exact. The file is a projection of the database: it may be
+// deleted while the server is down.
+package sqlitevec
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"net/url"
+	"runtime"
+
+	_ "modernc.org/sqlite"     // the driver
+	_ "modernc.org/sqlite/vec" // vec_distance_L2
+
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// Options say where the vectors are.
+type Options struct {
+	Path  string            // of the file; made when absent
+	Space vectorstore.Space // required
+}
+
+// Store is a vectorstore.Store in a SQLite file, safe for concurrent use. One
+// process at a time should have the file open.
+type Store struct {
+	space  vectorstore.Space
+	reader *sql.DB // as many connections as processors
+	writer *sql.DB // one connection: SQLite has one writer
+}
+
+var _ vectorstore.Store = (*Store)(nil)
+
+//go:embed schema.sql
+var schema string
+
+// Open opens or makes the file. Errors: KindConflict when it holds vectors of
+// another space, KindUnavailable when it cannot be opened.
+func Open(ctx context.Context, options Options) (*Store, error) {
+	if options.Space.Model == "" || options.Space.Dim < 1 {
+		return nil, memory.Errorf(memory.KindInvalid, "opening the vector file: the space has no model or no dimension: ask the embedder for both")
+	}
+	s := &Store{space: options.Space}
+	var err error
+	if s.writer, err = open(options.Path, "immediate", 1); err != nil {
+		return nil, failed(ctx, "opening the vector file "+options.Path, err)
+	}
+	if s.reader, err = open(options.Path, "deferred", max(2, runtime.GOMAXPROCS(0))); err != nil {
+		s.writer.Close()
+		return nil, failed(ctx, "opening the vector file "+options.Path, err)
+	}
+	if err := s.prepare(ctx, options.Path); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// open makes a pool of connections to the file.
+//
+// synchronous=OFF, because what the operating system loses with the power can
+// be pushed again, and WAL still keeps the file whole when only the process
+// dies. Pages of 8 kB hold three rows of 512 numbers, those of 4 kB only one.
+// journal_mode stands apart because it fixes the page size, and the driver
+// sorts the other pragmas by name.
+func open(path, lock string, connections int) (*sql.DB, error) {
+	q := url.Values{
+		"_pragma": {"busy_timeout(5000)", "page_size(8192)", "synchronous(OFF)", "mmap_size(1073741824)"},
+		"_txlock": {lock},
+	}
+	q.Set("_journal_mode", "WAL")
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// prepare makes the tables, and writes down the space or compares it.
+func (s *Store) prepare(ctx context.Context, path string) error {
+	if _, err := s.writer.ExecContext(ctx, schema); err != nil {
+		return failed(ctx, "preparing the vector file "+path, err)
+	}
+	if _, err := s.writer.ExecContext(ctx, `INSERT INTO space (one, model, dim) VALUES (1, ?, ?) ON CONFLICT DO NOTHING`, s.space.Model, s.space.Dim); err != nil {
+		return failed(ctx, "preparing the vector file "+path, err)
+	}
+	var found vectorstore.Space
+	if err := s.writer.QueryRowContext(ctx, `SELECT model, dim FROM space`).Scan(&found.Model, &found.Dim); err != nil {
+		return failed(ctx, "reading the space of the vector file "+path, err)
+	}
+	if found != s.space {
+		return vectorstore.SpaceConflict("the vector file "+path, found, s.space,
+			"use another data folder, or rebuild the vectors with the new model")
+	}
+	return nil
+}
+
+// Ping reads from the file.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	if err := s.reader.QueryRowContext(ctx, `SELECT one FROM space`).Scan(&one); err != nil {
+		return failed(ctx, "pinging the vector file", err)
+	}
+	return nil
+}
+
+// Close waits for calls under way and closes the file.
+func (s *Store) Close() error {
+	return errors.Join(s.reader.Close(), s.writer.Close())
+}
+
+// failed is the KindUnavailable error of a step that the file, or the end of
+// the context, did not allow.
+func failed(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return memory.Errorf(memory.KindUnavailable, "%s: %w", doing, context.Cause(ctx))
+	}
+	return memory.Errorf(memory.KindUnavailable, "%s: %w (see that its folder exists, can be written and has room)", doing, err)
+}
