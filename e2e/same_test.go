@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+// The same memories and queries get the same answers on both sizes, part by
+// part: what is backdated and asked at a given instant is repeatable.
+func TestBothSizesAnswerTheSame(t *testing.T) {
+	t.Parallel()
+	subjects := []string{"the red bicycle", "a marathon in Porto", "the cello lesson", "grandmother's soup", "上海的房子", "周末的羽毛球", "数据库课程"}
+	verbs := []string{"Ada bought", "Ada sold", "Ada dreams of", "Ada forgot", "艾达喜欢", "艾达讨厌"}
+	start0 := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
+	queries := []string{"Who bought the bicycle?", "marathon", "What does Ada dream of?", "艾达喜欢什么课程？", "上海", "soup of the grandmother", "nothing of the kind"}
+
+	answers := map[string][][]object{}
+	for _, size := range sizes {
+		s := start(t, size.settings(t)...)
+		var batch []object
+		for i, subject := range subjects {
+			for j, verb := range verbs {
+				batch = append(batch, object{
+					"user_id": "ada", "content": fmt.Sprintf("%s %s", verb, subject), "domain": "lifestyle_and_interests",
+					"importance": 0.7 + float64((i*7+j*3)%30)/100, "conversation_id": fmt.Sprintf("conversation-%d", j),
+					"at": start0.Add(time.Duration(i*10+j) * time.Hour).Format(time.RFC3339),
+				})
+			}
+		}
+		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
+		s.storesEqual(builtin, "ada")
+		for _, mode := range []string{"modulated", "additive"} {
+			for _, query := range queries {
+				r := s.call("POST", "/v1/recall", object{
+					"user_id": "ada", "query": query, "mode": mode, "limit": 20, "touch": false,
+					"at": start0.Add(1000 * time.Hour).Format(time.RFC3339),
+				}, 200)
+				answers[size.name] = append(answers[size.name], r.list("memories"))
+			}
+		}
+	}
+	small, large := answers[sizes[0].name], answers[sizes[1].name]
+	for i := range small {
+		query := queries[i%len(queries)]
+		if len(small[i]) != len(large[i]) {
+			t.Errorf("%q: %d and %d memories", query, len(small[i]), len(large[i]))
+			continue
+		}
+		for j := range small[i] {
+			a, b := small[i][j], large[i][j]
+			if a["content"] != b["content"] {
+				t.Errorf("%q, place %d: %v and %v", query, j, a["content"], b["content"])
+			}
+			for _, part := range []string{"similarity", "lexical", "neighbour", "relevance", "decay", "importance", "score"} {
+				if math.Abs(a[part].(float64)-b[part].(float64)) > 1e-5 {
+					t.Errorf("%q, %v: %s is %v and %v", query, a["content"], part, a[part], b[part])
+				}
+			}
+		}
+	}
+}
