@@ -78,10 +78,14 @@ func (s *span) add(v float64) {
 	s.low, s.high = min(s.low, v), max(s.high, v)
 }
 
-// scale maps v to 0..1 over the span; where all values are equal, to 1.
+// scale maps v to 0..1 over the span. Where all values are equal there is
+// nothing to compare: then it is 1 for a signal above 0, and 0 for none.
 func (s *span) scale(v float64) float64 {
-	if s.high == s.low {
+	switch {
+	case s.high == s.low && v > 0:
 		return 1
+	case s.high == s.low:
+		return 0
 	}
 	return (v - s.low) / (s.high - s.low)
 }
