@@ -12,7 +12,7 @@ import (
 var layers = [][]string{
 	{"internal/memory"},
 	{"internal/text", "db", "vectorstore", "internal/config"},
-	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "internal/jobs"},
+	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "internal/jobs", "internal/history"},
 	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",
 		"vectorstore/milvus/milvustest", "scorer", "router", "internal/projection"},
 	{"db/postgres/postgrestest", "recall", "internal/ingest"},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hippocampus/db"
+	"hippocampus/internal/history"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -80,7 +81,7 @@ func (s *Service) edit(ctx context.Context, appID, id string, kind memory.EventK
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	var w *writing
+	var changes *history.Recorder
 	var m memory.Memory
 	err = s.Records.InUser(ctx, found.Owner, func(ctx context.Context, tx db.UserTx) error {
 		rows, err := tx.Memories(ctx, []string{id})
@@ -95,21 +96,21 @@ func (s *Service) edit(ctx context.Context, appID, id string, kind memory.EventK
 		if err := f(&m); err != nil {
 			return err
 		}
-		w = s.writing(tx, byAPI)
-		difference := diff(before, m)
+		changes = history.Record(tx, byAPI, s.Now())
+		difference := history.Diff(before, m)
 		if difference == nil {
 			return nil
 		}
-		w.note(id, kind, difference)
-		if err := w.update(ctx, &m, before); err != nil {
+		changes.Note(id, kind, difference)
+		if err := changes.Update(ctx, before, &m); err != nil {
 			return err
 		}
-		return w.flush(ctx)
+		return changes.Flush(ctx)
 	})
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	w.push(ctx)
+	s.Pusher.Push(ctx, changes.Changed())
 	m.Embedding = nil
 	return m, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hippocampus/db"
+	"hippocampus/internal/history"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -12,19 +13,24 @@ import (
 // writing collects what one user's transaction writes. Within it, every put
 // sees the ones before.
 type writing struct {
-	s     *Service
-	tx    db.UserTx
-	cause string
+	*history.Recorder
+	s  *Service
+	tx db.UserTx
 
 	recent   []memory.Memory // lately written, perhaps not yet found by searches
 	looked   bool            // recent is read
 	inserted []*memory.Memory
-	updated  []string
-	events   []memory.Event
 }
 
 func (s *Service) writing(tx db.UserTx, cause string) *writing {
-	return &writing{s: s, tx: tx, cause: cause}
+	return &writing{Recorder: history.Record(tx, cause, s.Now()), s: s, tx: tx}
+}
+
+// merged is the detail of a merge.
+type merged struct {
+	Change     *history.Change `json:"change,omitempty"`
+	Similarity float64         `json:"similarity"`
+	From       string          `json:"from_turn,omitempty"`
 }
 
 // draft completes a new memory.
@@ -61,7 +67,7 @@ func (w *writing) put(ctx context.Context, draft memory.Memory, nearby []string)
 // add makes the draft a memory of its own.
 func (w *writing) add(draft memory.Memory) Written {
 	w.inserted = append(w.inserted, &draft)
-	w.note(draft.ID, memory.EventCreated, nil)
+	w.Note(draft.ID, memory.EventCreated, nil)
 	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
 }
 
@@ -113,27 +119,17 @@ func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memo
 		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
 	}
 	written := Written{Memory: *m, Verdict: verdict, Reason: reason}
-	change := diff(before, *m)
+	change := history.Diff(before, *m)
 	if verdict == memory.Duplicate && change == nil {
 		return written, nil
 	}
-	w.note(m.ID, memory.EventMerged, merged{Change: change, Similarity: similarity, From: draft.SourceTurnID})
+	w.Note(m.ID, memory.EventMerged, merged{Change: change, Similarity: similarity, From: draft.SourceTurnID})
 	if w.isNew(m) {
 		return written, nil
 	}
-	err := w.update(ctx, m, before)
+	err := w.Update(ctx, before, m)
 	written.Memory = *m
 	return written, err
-}
-
-// update stores a changed memory; its vector is pushed after the commit.
-func (w *writing) update(ctx context.Context, m *memory.Memory, before memory.Memory) error {
-	m.UpdatedAt = memory.Instant(w.s.Now())
-	if m.Content != before.Content || m.Domain != before.Domain || m.Type != before.Type || m.Status != before.Status {
-		m.Revision++
-		w.updated = append(w.updated, m.ID)
-	}
-	return w.tx.Update(ctx, *m)
 }
 
 func (w *writing) isNew(m *memory.Memory) bool {
@@ -153,10 +149,7 @@ func (w *writing) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(w.events) > 0 {
-		return w.tx.AddEvents(ctx, w.events)
-	}
-	return nil
+	return w.Flush(ctx)
 }
 
 // push comes after the commit.
@@ -164,7 +157,7 @@ func (w *writing) push(ctx context.Context) {
 	if len(w.inserted) > 0 {
 		w.s.Pusher.PushNew(ctx, w.memories())
 	}
-	w.s.Pusher.Push(ctx, w.updated)
+	w.s.Pusher.Push(ctx, w.Changed())
 }
 
 func (w *writing) memories() []memory.Memory {
