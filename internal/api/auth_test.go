@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"hippocampus/internal/ingest"
 	"hippocampus/internal/memory"
 )
 
@@ -51,14 +53,16 @@ func TestWaysToSendAKey(t *testing.T) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
+	id := b.peanuts().ID
+	b.accept("u", id, "I moved to Lisbon.") // the same id for the routes of turns
 	for _, rt := range b.routes(http.NotFoundHandler()) {
 		if rt.role == "" {
 			b.want(200, rt.method, rt.path, "", "Authorization", "")
 			continue
 		}
-		b.want(401, rt.method, filled(contractPath(rt.path)), "", "Authorization", "")
+		b.want(401, rt.method, filled(contractPath(rt.path), id), "", "Authorization", "")
 		for i, role := range memory.Roles {
-			w := b.send(rt.method, filled(contractPath(rt.path)), "{}", "Authorization", "Bearer "+string(role))
+			w := b.send(rt.method, filled(contractPath(rt.path), id), "{}", "Authorization", "Bearer "+string(role))
 			if refused := w.Code == http.StatusForbidden; refused != (i < slices.Index(memory.Roles, rt.role)) {
 				t.Errorf("%s %s with role %s: %d", rt.method, rt.path, role, w.Code)
 			} else if refused && !strings.Contains(w.Body.String(), "role "+string(rt.role)) {
@@ -71,25 +75,43 @@ func TestRoles(t *testing.T) {
 func TestTheAppComesFromTheKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.issued[HashKey("other")] = memory.Key{ID: "o", AppID: "other-app", Role: memory.RoleRead}
-	b.want(200, "POST", "/v1/recall", aQuery, "Authorization", "Bearer other")
-	if b.query.Owner != (memory.Owner{AppID: "other-app", UserID: "u"}) {
-		t.Errorf("%+v", b.query.Owner)
+	b.issue("other", "other-app", memory.RoleWrite)
+	mine := b.peanuts()
+	theirs := parse[writtenBody](t, b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Grows peanuts."}`, "Authorization", "Bearer other"))
+	stored, err := b.store.Memory(t.Context(), "other-app", theirs.ID)
+	if err != nil || stored.Owner != (memory.Owner{AppID: "other-app", UserID: "u"}) {
+		t.Errorf("%+v, %v", stored.Owner, err)
 	}
+	for secret, id := range map[string]string{"read": mine.ID, "other": theirs.ID} {
+		got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "Bearer "+secret))
+		if len(got.Memories) != 1 || got.Memories[0].ID != id {
+			t.Errorf("key %s recalls %+v, want %s alone", secret, got.Memories, id)
+		}
+	}
+}
+
+// lookups counts how often a key is looked up.
+type lookups struct {
+	KeyFinder
+	n int
+}
+
+func (l *lookups) KeyByHash(ctx context.Context, hash string) (memory.Key, error) {
+	l.n++
+	return l.KeyFinder.KeyByHash(ctx, hash)
 }
 
 func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	var keys lookups
+	b := newBench(t, func(o *Options) { keys.KeyFinder = o.Keys; o.Keys = &keys })
 	for range 3 {
 		b.want(200, "GET", "/v1/stats", "")
 	}
-	if b.lookups != 1 {
-		t.Errorf("%d lookups for 3 requests", b.lookups)
+	if keys.n != 1 {
+		t.Errorf("%d lookups for 3 requests", keys.n)
 	}
-	key := b.issued[HashKey("admin")]
-	key.RevokedAt = b.now()
-	b.issued[HashKey("admin")] = key
+	b.must(b.store.RevokeKey(t.Context(), b.keyIDs["admin"], b.now()))
 	b.advance(5 * time.Second)
 	w := b.want(401, "GET", "/v1/stats", "")
 	if !strings.Contains(w.Body.String(), "revoked") {
@@ -100,9 +122,11 @@ func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
 func TestDevNeedsNoKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *Options) { o.Dev = true; o.Keys = nil })
-	b.want(200, "POST", "/v1/recall", aQuery, "Authorization", "")
-	if b.query.Owner.AppID != DevApp {
-		t.Errorf("app %q", b.query.Owner.AppID)
+	id := b.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
+	b.peanuts() // of another app
+	got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", ""))
+	if len(got.Memories) != 1 || got.Memories[0].ID != id {
+		t.Errorf("%+v", got.Memories)
 	}
 }
 
@@ -140,6 +164,8 @@ func TestAccessLogHoldsNoContents(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
 	b := newBench(t, func(o *Options) { o.Logger = zap.New(core) })
+	b.keep(ingest.Write{Owner: owner("SECRET"), Content: "SECRET"})
+	b.accept("SECRET", "SECRET", "SECRET")
 	b.want(200, "POST", "/v1/recall", `{"user_id":"SECRET","query":"SECRET"}`, "X-Request-Id", "r-7")
 	b.want(200, "GET", "/v1/memories?user_id=SECRET", "")
 	b.want(200, "GET", "/v1/turns/SECRET", "")
@@ -151,7 +177,7 @@ func TestAccessLogHoldsNoContents(t *testing.T) {
 		}
 	}
 	first := logs.FilterMessage("request").All()[0].ContextMap()
-	if first["request_id"] != "r-7" || first["route"] != "/v1/recall" || first["app"] != "app" || first["key"] != "key-admin" ||
+	if first["request_id"] != "r-7" || first["route"] != "/v1/recall" || first["app"] != "app" || first["key"] != b.keyIDs["admin"] ||
 		first["status"] != int64(200) || first["method"] != "POST" || first["bytes"].(int64) == 0 {
 		t.Errorf("%+v", first)
 	}
@@ -162,6 +188,7 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	b := newBench(t, func(o *Options) { o.Registerer = registry })
 	for _, name := range []string{"a", "b", "c"} {
+		b.accept("u", name, "I moved to Lisbon.")
 		b.want(200, "GET", "/v1/turns/"+name, "")
 		b.want(404, "GET", "/"+name, "", "Host", name)
 		b.want(405, strings.ToUpper(name), "/v1/turns", "")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -16,36 +17,75 @@ import (
 func TestPostMemoryHandsTheWriteOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":" 喜欢茶 ","importance":0,"domain":"user_preferences","type":"preference",
-		"at":"2026-01-31T08:00:00Z","conversation_id":"c","agent_id":"a","tags":["x","y"],"metadata":{},"pinned":true,"dedup":true}`)
-	zero := 0.0
-	want := ingest.Write{
-		Owner: memory.Owner{AppID: "app", UserID: "u"}, Content: " 喜欢茶 ", Importance: &zero, Domain: memory.Preferences, Type: "preference",
-		At: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC), ConversationID: "c", AgentID: "a", Tags: []string{"x", "y"},
-		Metadata: []byte(`{}`), Pinned: true, Dedup: true,
+	full := `{"user_id":"u","content":" 喜欢茶 ","importance":0,"domain":"user_preferences","type":"preference",
+		"at":"2026-01-31T08:00:00Z","conversation_id":"c","agent_id":"a","tags":["x","y"],"metadata":{},"pinned":true,"dedup":true}`
+	first := b.stored(parse[writtenBody](t, b.want(201, "POST", "/v1/memories", full)).ID)
+	morning := time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)
+	want := memory.Memory{
+		ID: first.ID, Owner: owner("u"), Content: " 喜欢茶 ", Domain: memory.Preferences, Type: "preference",
+		ConversationID: "c", AgentID: "a", Tags: []string{"x", "y"}, Metadata: []byte(`{}`), Pinned: true, Status: memory.Active,
+		CreatedAt: morning, UpdatedAt: noon, LastAccessedAt: morning,
+		Lexemes: first.Lexemes, EmbeddingModel: embedder.Model(), Revision: 1,
 	}
-	if diff := cmp.Diff(want, b.write); diff != "" {
+	if diff := cmp.Diff(want, first); diff != "" {
 		t.Error(diff)
 	}
-	b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"c"}`)
-	if diff := cmp.Diff(ingest.Write{Owner: want.Owner, Content: "c"}, b.write); diff != "" {
+
+	plain := `{"user_id":"u","content":"c"}`
+	second := b.stored(parse[writtenBody](t, b.want(201, "POST", "/v1/memories", plain)).ID)
+	want = memory.Memory{
+		ID: second.ID, Owner: owner("u"), Content: "c", Importance: ingest.DefaultImportance, Domain: memory.GeneralChat, Type: memory.TypeFact,
+		Status: memory.Active, CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon,
+		Lexemes: second.Lexemes, EmbeddingModel: embedder.Model(), Revision: 1,
+	}
+	if diff := cmp.Diff(want, second); diff != "" {
 		t.Error(diff)
 	}
-	b.verdict = memory.Merged
-	if body := parse[writtenBody](t, b.want(200, "POST", "/v1/memories", `{"user_id":"u","content":"c","dedup":true}`)); body.Verdict != memory.Merged || body.ID != someID {
-		t.Errorf("%+v", body)
+
+	for _, c := range []struct {
+		body    string
+		verdict memory.Verdict
+		id      string
+	}{
+		{full, memory.Duplicate, first.ID},
+		{`{"user_id":"u","content":"喜欢茶！","agent_id":"a","dedup":true}`, memory.Merged, first.ID},
+		{`{"user_id":"u","content":"c","dedup":true}`, memory.Duplicate, second.ID},
+	} {
+		if got := parse[writtenBody](t, b.want(200, "POST", "/v1/memories", c.body)); got.Verdict != c.verdict || got.ID != c.id || got.Reason == "" {
+			t.Errorf("%s: %+v", c.body, got)
+		}
 	}
+	if again := parse[writtenBody](t, b.want(201, "POST", "/v1/memories", plain)); again.Verdict != memory.Kept || again.ID == second.ID {
+		t.Errorf("without dedup: %+v", again)
+	}
+}
+
+// awayFor is a database that cannot write for one user.
+type awayFor struct {
+	ingest.Records
+	userID string
+}
+
+func (a awayFor) InUser(ctx context.Context, o memory.Owner, f func(context.Context, db.UserTx) error) error {
+	if o.UserID == a.userID {
+		return memory.Errorf(memory.KindUnavailable, "the database is away")
+	}
+	return a.Records.InUser(ctx, o, f)
 }
 
 func TestBatchAnswersEachWrite(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.batchErr = memory.Errorf(memory.KindUnavailable, "the embedder is away")
-	two := `{"memories":[{"user_id":"u","content":"a"},{"user_id":"u","content":"b"}]}`
-	body := parse[struct{ Results []resultBody }](t, b.want(200, "POST", "/v1/memories/batch", two))
-	if len(body.Results) != 2 || body.Results[0].ID != someID || body.Results[0].Error != nil ||
-		body.Results[1].ID != "" || body.Results[1].Error == nil || body.Results[1].Error.Status != 503 {
-		t.Errorf("%+v", body)
+	b.service.Records = awayFor{b.service.Records, "v"}
+	three := `{"memories":[{"user_id":"u"},{"user_id":"u","content":"a"},{"user_id":"v","content":"b"}]}`
+	results := parse[struct{ Results []resultBody }](t, b.want(200, "POST", "/v1/memories/batch", three)).Results
+	if len(results) != 3 || results[0].Error == nil || results[0].Error.Status != 400 ||
+		results[1].Error != nil || b.stored(results[1].ID).Content != "a" ||
+		results[2].ID != "" || results[2].Error == nil || results[2].Error.Status != 503 {
+		t.Errorf("%+v", results)
+	}
+	if got := b.contents("?user_id=v"); len(got) != 0 {
+		t.Errorf("%q was written", got)
 	}
 }
 
@@ -65,12 +105,12 @@ func TestBatchRefusesSingleWrites(t *testing.T) {
 			}
 		}
 		slices.Sort(paths)
-		if !slices.Equal(paths, want[i]) || (result.Error == nil) != (result.ID == someID) {
+		if !slices.Equal(paths, want[i]) || (result.Error == nil) != (result.ID != "") {
 			t.Errorf("write %d: paths %v, want %v: %+v", i, paths, want[i], result)
 		}
 	}
-	if b.write.Content != "good" {
-		t.Errorf("%q was written", b.write.Content)
+	if got := b.contents("?user_id=u"); !slices.Equal(got, []string{"good"}) {
+		t.Errorf("%q was written", got)
 	}
 	b.wantPaths("POST", "/v1/memories/batch", `{"memories":[]}`, "memories")
 	b.wantPaths("POST", "/v1/memories/batch", `{"memories":[`+strings.Repeat(`{"user_id":"u","content":"a"},`, 1000)+`{"user_id":"u","content":"a"}]}`, "memories")
@@ -88,103 +128,66 @@ func TestBatchBodyMayBeLarger(t *testing.T) {
 func TestPatchMemory(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.want(200, "PATCH", "/v1/memories/"+someID, `{"pinned":false,"tags":[],"metadata":{}}`)
-	no, none, empty := false, []string{}, ingest.Change{}.Metadata
-	if c := b.change; c.Pinned == nil || *c.Pinned != no || !cmp.Equal(*c.Tags, none) || c.Metadata == empty || string(*c.Metadata) != "{}" ||
-		c.Content != nil || c.Importance != nil || c.Domain != nil || c.Type != nil {
-		t.Errorf("%+v", c)
+	want := b.peanuts()
+	path := "/v1/memories/" + want.ID
+	for _, c := range []struct {
+		body   string
+		change func(m *memory.Memory)
+	}{
+		{`{"pinned":false,"tags":[],"metadata":{}}`, func(m *memory.Memory) {
+			m.Pinned, m.Tags, m.Metadata = false, nil, []byte(`{}`)
+		}},
+		{`{"content":" Eats nuts. ","importance":0,"domain":"lifestyle_and_interests","type":"task"}`, func(m *memory.Memory) {
+			m.Content, m.Importance, m.Domain, m.Type, m.Revision = " Eats nuts. ", 0, memory.Lifestyle, "task", 2
+		}},
+		{`{"pinned":true,"tags":["x"],"metadata":{"b": 2}}`, func(m *memory.Memory) {
+			m.Pinned, m.Tags, m.Metadata = true, []string{"x"}, []byte(`{"b":2}`)
+		}},
+	} {
+		b.advance(time.Minute)
+		b.want(200, "PATCH", path, c.body)
+		got := b.stored(want.ID)
+		c.change(&want)
+		want.UpdatedAt, want.Lexemes = b.now(), got.Lexemes
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", c.body, diff)
+		}
 	}
-	b.wantPaths("PATCH", "/v1/memories/"+someID, `{}`, "body")
-	b.wantPaths("PATCH", "/v1/memories/"+someID, `{"content":"\t","tags":[" "],"importance":2}`, "importance")
-	b.wantPaths("PATCH", "/v1/memories/"+someID, `{"content":"\t","tags":[" "]}`, "content", "tags")
-	b.wantPaths("PATCH", "/v1/memories/"+someID, `{"user_id":"v","content":null}`, "user_id", "content")
+	b.wantPaths("PATCH", path, `{}`, "body")
+	b.wantPaths("PATCH", path, `{"content":"\t","tags":[" "],"importance":2}`, "importance")
+	b.wantPaths("PATCH", path, `{"content":"\t","tags":[" "]}`, "content", "tags")
+	b.wantPaths("PATCH", path, `{"user_id":"v","content":null}`, "user_id", "content")
+	if diff := cmp.Diff(want, b.stored(want.ID)); diff != "" {
+		t.Errorf("what was refused changed something: %s", diff)
+	}
 }
 
 func TestMemoryRoutes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	for _, route := range []string{"GET /v1/memories/%", "DELETE /v1/memories/%", "GET /v1/memories/%/history", "POST /v1/memories/%/restore"} {
-		method, path, _ := strings.Cut(route, " ")
-		b.want(200, method, strings.ReplaceAll(path, "%", someID), "")
+	id := b.peanuts().ID
+	for _, c := range []struct {
+		route  string
+		status memory.Status // afterwards
+		events int           // afterwards
+	}{
+		{"GET /v1/memories/%", memory.Active, 1},
+		{"DELETE /v1/memories/%", memory.Forgotten, 2},
+		{"GET /v1/memories/%/history", memory.Forgotten, 2},
+		{"POST /v1/memories/%/restore", memory.Active, 3},
+	} {
+		method, path, _ := strings.Cut(c.route, " ")
+		w := b.want(200, method, strings.ReplaceAll(path, "%", id), "")
+		if body := parse[memoryBody](t, w); !strings.HasSuffix(path, "/history") && (body.ID != id || body.Status != c.status) {
+			t.Errorf("%s: %+v", c.route, body)
+		}
+		history := parse[struct{ Events []eventBody }](t, b.want(200, "GET", "/v1/memories/"+id+"/history", ""))
+		if got := b.stored(id).Status; got != c.status || len(history.Events) != c.events {
+			t.Errorf("%s leaves it %s with %d events, want %s with %d", c.route, got, len(history.Events), c.status, c.events)
+		}
 		b.want(404, method, strings.ReplaceAll(path, "%", "nobody"), "")
-		b.want(404, method, strings.ReplaceAll(path, "%", strings.ToUpper(someID)), "")
+		b.want(404, method, strings.ReplaceAll(path, "%", strings.ToUpper(id)), "")
 		b.want(400, method, strings.ReplaceAll(path, "%", "%00"), "")
 		b.want(400, method, strings.ReplaceAll(path, "%", strings.Repeat("x", 257)), "")
-	}
-}
-
-func TestListMemoriesFilters(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil)
-	b.want(200, "GET", "/v1/memories?user_id=u", "")
-	want := db.MemoryFilter{Owner: memory.Owner{AppID: "app", UserID: "u"}, Statuses: []memory.Status{memory.Active}, Limit: defaultPage}
-	if diff := cmp.Diff(want, b.list); diff != "" {
-		t.Error(diff)
-	}
-	b.want(200, "GET", "/v1/memories?user_id=u&type=fact&type=task&domain=general_chat&status=active&status=forgotten"+
-		"&conversation_id=c&agent_id=a&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00%2B01:00&limit=1", "")
-	want = db.MemoryFilter{
-		Owner: want.Owner, Types: []memory.Type{"fact", "task"}, Domains: []memory.Domain{memory.GeneralChat},
-		Statuses: []memory.Status{memory.Active, memory.Forgotten}, ConversationID: "c", AgentID: "a",
-		Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC), Limit: 1,
-	}
-	if diff := cmp.Diff(want, b.list); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestListQueriesAreChecked(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil)
-	for query, path := range map[string]string{
-		"":                          "query.user_id",
-		"user_id=":                  "query.user_id",
-		"user_id=%0a":               "query.user_id",
-		"user_id=%ff":               "query.user_id",
-		"user_id=u&user_id=v":       "query.user_id",
-		"user_id=u&limit=0":         "query.limit",
-		"user_id=u&limit=501":       "query.limit",
-		"user_id=u&limit=ten":       "query.limit",
-		"user_id=u&limit=1.5":       "query.limit",
-		"user_id=u&limit=":          "query.limit",
-		"user_id=u&type=poem":       "query.type[0]",
-		"user_id=u&status=fact":     "query.status[0]",
-		"user_id=u&since=yesterday": "query.since",
-		"user_id=u&cursor=%21":      "query.cursor",
-		"user_id=u&cursor=YWJj":     "query.cursor",
-		"user_id=u&stauts=active":   "query.stauts",
-		"user_id=u&agent_id=%00":    "query.agent_id",
-		"user_id=u;limit=1":         "query",
-		"user_id=%zz":               "query",
-		"user_id=u&until=2026-01-01T00:00:00Z&since=2026-01-01T00:00:00Z": "query.until",
-	} {
-		b.wantPaths("GET", "/v1/memories?"+query, "", path)
-	}
-	b.wantPaths("GET", "/v1/turns?status=lost&limit=-1", "", "query.status", "query.limit")
-	b.wantPaths("GET", "/v1/stats?verbose=1", "", "query.verbose")
-}
-
-func TestCursors(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, nil)
-	b.rows = 3
-	type list struct {
-		Memories []memoryBody
-		Next     string `json:"next_cursor"`
-	}
-	full := parse[list](t, b.want(200, "GET", "/v1/memories?user_id=u&limit=2", ""))
-	if len(full.Memories) != 2 || full.Next == "" {
-		t.Fatalf("%+v", full)
-	}
-	b.want(200, "GET", "/v1/memories?user_id=u&limit=2&cursor="+full.Next, "")
-	if b.list.Before == nil || *b.list.Before != (db.Position{At: noon, ID: someID}) {
-		t.Errorf("%+v", b.list.Before)
-	}
-	if last := parse[list](t, b.want(200, "GET", "/v1/memories?user_id=u&limit=4", "")); len(last.Memories) != 3 || last.Next != "" {
-		t.Errorf("%+v", last)
-	}
-	b.rows = 0
-	if w := b.want(200, "GET", "/v1/memories?user_id=u", ""); strings.TrimSpace(w.Body.String()) != `{"memories":[]}` {
-		t.Error(w.Body)
 	}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,24 +10,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
 )
 
-const aQuery = `{"user_id":"u","query":"q"}`
+// speechless is an embedder that cannot embed.
+type speechless struct {
+	llm.Embedder
+	err error
+}
 
-func filled(path string) string { return strings.ReplaceAll(path, "{id}", someID) }
+func (s speechless) Embed(context.Context, llm.Use, []string) ([][]float32, error) { return nil, s.err }
 
-func mustJSON(t testing.TB, v any) string {
-	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
+// failing cannot recall.
+type failing struct {
+	Recaller
+	err error
+}
+
+func (f failing) Recall(context.Context, recall.Query) (recall.Answer, error) {
+	return recall.Answer{}, f.err
 }
 
 func TestEveryKindBecomesItsProblem(t *testing.T) {
@@ -38,37 +44,42 @@ func TestEveryKindBecomesItsProblem(t *testing.T) {
 		memory.KindConflict: 409, memory.KindTooLarge: 413, memory.KindTooFast: 429,
 		memory.KindUnavailable: 503, memory.KindBadAnswer: 502, memory.KindInternal: 500,
 	}
+	b := newBench(t, nil)
+	before := b.peanuts()
+	path := "/v1/memories/" + before.ID
 	for _, kind := range memory.Kinds {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, nil)
-			b.err = fmt.Errorf("writing a memory: %w", memory.Errorf(kind, "the secret"))
-			w := b.want(statuses[kind], "PATCH", "/v1/memories/"+someID, `{"content":"c"}`, "X-Request-Id", "r-1")
-			p := parse[Problem](t, w)
-			if w.Header().Get("Content-Type") != "application/problem+json" {
-				t.Errorf("Content-Type %q", w.Header().Get("Content-Type"))
-			}
-			if p.Type != "urn:hippocampus:problem:"+string(kind) || p.Title == "" || p.Status != w.Code ||
-				p.Instance != "/v1/memories/"+someID || p.RequestID != "r-1" {
-				t.Errorf("%+v", p)
-			}
-			if hidden := p.Status >= 500; strings.Contains(p.Detail, "the secret") == hidden {
-				t.Errorf("detail %q", p.Detail)
-			}
-			if retry := w.Header().Get("Retry-After"); (retry != "") != (p.Status == 429 || p.Status == 503) {
-				t.Errorf("Retry-After %q", retry)
-			}
-			if auth := w.Header().Get("WWW-Authenticate"); (auth != "") != (p.Status == 401) {
-				t.Errorf("WWW-Authenticate %q", auth)
-			}
-		})
+		b.service.Embedder = speechless{embedder, fmt.Errorf("embedding: %w", memory.Errorf(kind, "the secret"))}
+		w := b.want(statuses[kind], "PATCH", path, `{"content":"c"}`, "X-Request-Id", "r-1")
+		p := parse[Problem](t, w)
+		if w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: Content-Type %q", kind, w.Header().Get("Content-Type"))
+		}
+		if p.Type != "urn:hippocampus:problem:"+string(kind) || p.Title == "" || p.Status != w.Code ||
+			p.Instance != path || p.RequestID != "r-1" {
+			t.Errorf("%s: %+v", kind, p)
+		}
+		if hidden := p.Status >= 500; strings.Contains(p.Detail, "the secret") == hidden {
+			t.Errorf("%s: detail %q", kind, p.Detail)
+		}
+		if retry := w.Header().Get("Retry-After"); (retry != "") != (p.Status == 429 || p.Status == 503) {
+			t.Errorf("%s: Retry-After %q", kind, retry)
+		}
+		if auth := w.Header().Get("WWW-Authenticate"); (auth != "") != (p.Status == 401) {
+			t.Errorf("%s: WWW-Authenticate %q", kind, auth)
+		}
+	}
+	if diff := cmp.Diff(before, b.stored(before.ID)); diff != "" {
+		t.Errorf("a change that failed changed something: %s", diff)
 	}
 }
 
-// The rows that HTTP itself or the server's own checks produce, not a fake.
+// The rows that HTTP itself, the server's own checks or the parts produce, with no fault put before any.
 func TestProblemsOfTheServerItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *Options) { o.BodyLimit = 100; o.RateLimit = 0 })
+	id := b.peanuts().ID
+	b.accept("u", "c-1", "I moved to Lisbon.")
+	b.want(200, "DELETE", "/v1/memories/"+id, "")
 	big := `{"user_id":"u","query":"` + strings.Repeat("x", 200) + `"}`
 	for _, c := range []struct {
 		status       int
@@ -83,8 +94,17 @@ func TestProblemsOfTheServerItself(t *testing.T) {
 		{404, "not_found", "GET", "/v1/nothing", "", nil},
 		{404, "not_found", "GET", "/", "", nil},
 		{404, "not_found", "GET", "/v1/memories/nobody", "", nil},
+		{404, "not_found", "GET", "/v1/memories/" + someID, "", nil},
+		{404, "not_found", "GET", "/v1/memories/" + someID + "/history", "", nil},
+		{404, "not_found", "PATCH", "/v1/memories/" + someID, `{"pinned":true}`, nil},
+		{404, "not_found", "DELETE", "/v1/memories/" + someID, "", nil},
+		{404, "not_found", "POST", "/v1/memories/" + someID + "/restore", "", nil},
+		{404, "not_found", "GET", "/v1/turns/nobody", "", nil},
+		{404, "not_found", "POST", "/v1/turns/nobody/replay", "", nil},
 		{405, "method_not_allowed", "PUT", "/v1/memories", "", nil},
 		{405, "method_not_allowed", "GET", "/v1/recall", "", nil},
+		{409, "conflict", "PATCH", "/v1/memories/" + id, `{"pinned":true}`, nil},
+		{409, "conflict", "POST", "/v1/turns", `{"id":"c-1","user_id":"u","messages":[{"role":"user","content":"Hi."}]}`, nil},
 		{413, "too_large", "POST", "/v1/recall", big, nil},
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Type", "text/plain"}},
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Type", ""}},
@@ -117,7 +137,7 @@ func TestBodyOfUnknownLengthIsLimited(t *testing.T) {
 func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.err = &memory.Error{Kind: memory.KindUnavailable, Err: errors.New("away"), RetryAfter: 1100 * time.Millisecond}
+	b.Recaller = failing{b.Recaller, &memory.Error{Kind: memory.KindUnavailable, Err: errors.New("away"), RetryAfter: 1100 * time.Millisecond}}
 	if got := b.want(503, "POST", "/v1/recall", aQuery).Header().Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After %q", got)
 	}
@@ -126,8 +146,36 @@ func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
 func TestADeadlineIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.err = fmt.Errorf("reading: %w", context.DeadlineExceeded)
+	b.Recaller = failing{b.Recaller, fmt.Errorf("reading: %w", context.DeadlineExceeded)}
 	b.want(503, "POST", "/v1/recall", aQuery)
+}
+
+// Without the database nothing is answered, without the embedder no write.
+func TestAPartThatIsAwayIsUnavailable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	id := b.peanuts().ID
+	turn := b.accept("u", "", "I moved to Lisbon.").ID
+	write := `{"user_id":"u","content":"c"}`
+	b.service.Embedder = speechless{embedder, memory.Errorf(memory.KindUnavailable, "the embedder is away")}
+	b.want(503, "POST", "/v1/memories", write)
+	b.want(202, "POST", "/v1/turns", aTurn)
+	b.want(200, "POST", "/v1/recall", aQuery)
+
+	b.service.Embedder = embedder
+	b.must(b.store.Close()) // the admin key is remembered
+	for _, c := range [][3]string{
+		{"POST", "/v1/turns", aTurn}, {"GET", "/v1/turns", ""}, {"GET", "/v1/turns/" + turn, ""}, {"POST", "/v1/turns/" + turn + "/replay", ""},
+		{"POST", "/v1/memories", write}, {"GET", "/v1/memories?user_id=u", ""}, {"GET", "/v1/memories/" + id, ""},
+		{"PATCH", "/v1/memories/" + id, `{"pinned":true}`}, {"DELETE", "/v1/memories/" + id, ""},
+		{"GET", "/v1/memories/" + id + "/history", ""}, {"POST", "/v1/memories/" + id + "/restore", ""},
+		{"POST", "/v1/recall", aQuery}, {"POST", "/v1/context", aQuery}, {"GET", "/v1/stats", ""},
+	} {
+		if w := b.want(503, c[0], c[1], c[2]); w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s %s: no Retry-After", c[0], c[1])
+		}
+	}
+	b.want(503, "GET", "/v1/stats", "", "Authorization", "Bearer read")
 }
 
 type panicking struct{ Recaller }
@@ -137,7 +185,7 @@ func (panicking) Recall(context.Context, recall.Query) (recall.Answer, error) { 
 func TestAPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
-	b := newBench(t, func(o *Options) { o.Recaller = panicking{}; o.Logger = zap.New(core) })
+	b := newBench(t, func(o *Options) { o.Recaller = panicking{o.Recaller}; o.Logger = zap.New(core) })
 	w := b.want(500, "POST", "/v1/recall", aQuery)
 	if strings.Contains(w.Body.String(), "secret") {
 		t.Errorf("the client is told: %s", w.Body)
@@ -147,14 +195,24 @@ func TestAPanicIsAnInternalError(t *testing.T) {
 	}
 }
 
+// leaving is a client that leaves while its query is worked on.
+type leaving struct {
+	Recaller
+	leave func()
+}
+
+func (l leaving) Recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
+	l.leave()
+	return l.Recaller.Recall(ctx, q)
+}
+
 // A client that leaves is neither answered nor an error of ours.
 func TestAClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
 	b := newBench(t, func(o *Options) { o.Logger = zap.New(core) })
-	b.err = memory.Errorf(memory.KindUnavailable, "asking: %w", context.Canceled)
-	ctx, leave := context.WithCancel(context.Background())
-	leave()
+	ctx, leave := context.WithCancel(t.Context())
+	b.Recaller = leaving{b.Recaller, leave}
 	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/recall", strings.NewReader(aQuery))
 	r.Header.Set("Authorization", "Bearer read")
 	r.Header.Set("Content-Type", "application/json")

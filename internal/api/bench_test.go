@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/ingest"
+	"hippocampus/internal/jobs"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/projection"
+	"hippocampus/recall"
+	"hippocampus/router"
+	"hippocampus/scorer"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// someID is an id that nothing has.
+const someID = "0198c0de-0000-7000-8000-000000000001"
+
+var embedder = llm.Hashed(128)
+
+// bench is an API on the real parts that need nothing installed: SQLite, rules
+// and the built-in embedder. Its clock stands still until the test moves it,
+// and turns stay accepted until it calls work. Faults are put before the parts,
+// between requests, by wrappers that override one method.
+type bench struct {
+	*Server
+	t       testing.TB
+	store   *sqlite.Store
+	vectors *sqlitevec.Store
+	service *ingest.Service
+	touches *recall.Touches
+	keyIDs  map[string]string // by secret
+
+	mu    sync.Mutex
+	clock time.Time
+}
+
+// newBench has the keys "read", "write" and "admin" of the app "app".
+func newBench(t testing.TB, change func(*Options)) *bench {
+	t.Helper()
+	ctx, log := t.Context(), zap.NewNop()
+	b := &bench{t: t, clock: noon, keyIDs: map[string]string{}}
+	var err error
+	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")})
+	b.must(err)
+	t.Cleanup(func() { _ = b.store.Close() })
+	b.must(b.store.Migrate(ctx))
+	b.vectors, err = sqlitevec.Open(ctx, sqlitevec.Options{
+		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
+	})
+	b.must(err)
+	t.Cleanup(func() { _ = b.vectors.Close() })
+
+	push := projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
+	b.service = ingest.New(ingest.Parts{
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.Guess, Now: b.now, Log: log,
+	}, ingest.Settings{
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+	})
+	gate := router.Open(router.NewRules(), router.Options{Timeout: time.Minute, Now: b.now})
+	t.Cleanup(gate.Close)
+	b.touches = recall.NewTouches(b.store, time.Hour, log)
+	recaller, err := recall.New(b.store, b.vectors, gate, embedder, b.touches, recall.Settings{
+		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, DecayRate: 0.99, NeighbourLift: 0.5,
+		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 50, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, CachedQueries: 100,
+	}, b.now, log)
+	b.must(err)
+
+	for _, role := range memory.Roles {
+		b.issue(string(role), "app", role)
+	}
+	o := Options{
+		Ingest: b.service, Recaller: recaller, Turns: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
+		Checks:     []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
+		Registerer: prometheus.NewRegistry(), Logger: log, Now: b.now,
+	}
+	if change != nil {
+		change(&o)
+	}
+	b.Server, err = New(o)
+	b.must(err)
+	return b
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock
+}
+
+func (b *bench) advance(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock = b.clock.Add(d)
+}
+
+// issue makes an API key.
+func (b *bench) issue(secret, appID string, role memory.Role) {
+	b.t.Helper()
+	b.keyIDs[secret] = memory.NewID()
+	b.must(b.store.CreateKey(b.t.Context(), memory.Key{
+		ID: b.keyIDs[secret], Hash: HashKey(secret), Name: secret, AppID: appID, Role: role, CreatedAt: b.now(),
+	}))
+}
+
+// work begins to process turns, those accepted before among them.
+func (b *bench) work() {
+	b.t.Helper()
+	runner, err := jobs.New(b.store.Driver(), jobs.Options{
+		Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
+	}, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return b.service.Process(ctx, job.TurnID) }))
+	b.must(err)
+	b.must(runner.Start(b.t.Context()))
+	b.t.Cleanup(func() { _ = runner.Stop(context.Background()) })
+}
+
+// settle waits until a turn is processed or failed.
+func (b *bench) settle(turnID string) ingest.Outcome {
+	b.t.Helper()
+	outcome, err := b.service.Await(b.t.Context(), "app", turnID)
+	b.must(err)
+	return outcome
+}
+
+// owner is a user of the app "app".
+func owner(userID string) memory.Owner { return memory.Owner{AppID: "app", UserID: userID} }
+
+// accept stores a turn of a user, whose client id may be empty.
+func (b *bench) accept(userID, clientID, content string) memory.Turn {
+	b.t.Helper()
+	turn, _, err := b.service.Accept(b.t.Context(), memory.Turn{
+		Owner: owner(userID), ClientID: clientID, Messages: []memory.Message{{Role: "user", Content: content}},
+	})
+	b.must(err)
+	return turn
+}
+
+// keep writes a memory.
+func (b *bench) keep(w ingest.Write) memory.Memory {
+	b.t.Helper()
+	written, err := b.service.Write(b.t.Context(), w)
+	b.must(err)
+	stored, err := b.store.Memory(b.t.Context(), w.Owner.AppID, written.Memory.ID)
+	b.must(err)
+	return stored
+}
+
+// peanuts is a memory of the user "u".
+func (b *bench) peanuts() memory.Memory {
+	b.t.Helper()
+	importance := 0.8
+	return b.keep(ingest.Write{
+		Owner: owner("u"), Content: "Is allergic to peanuts.", Importance: &importance, Domain: memory.Preferences,
+		Tags: []string{"food"}, Metadata: []byte(`{"a":1}`), Pinned: true,
+	})
+}
+
+// stored is a memory of the app "app" as the database has it.
+func (b *bench) stored(id string) memory.Memory {
+	b.t.Helper()
+	m, err := b.store.Memory(b.t.Context(), "app", id)
+	b.must(err)
+	return m
+}
