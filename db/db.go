@@ -23,8 +23,10 @@ type Store interface {
 	Turns
 	Memories
 	VectorQueue
+	Upkeep
 	Keys
 	Counts
+	Jobs
 
 	// Migrate brings the schema, the job queue's included, to this version.
 	// It is safe to run from several processes at once, and again.
@@ -34,8 +36,8 @@ type Store interface {
 	Close() error
 }
 
-// Job is the payload of a durable job: it is stored as JSON under its kind.
-// It has the shape of river.JobArgs.
+// Job is the payload of a durable job: it is stored as JSON under its kind,
+// and tried up to three times. It has the shape of river.JobArgs.
 type Job interface{ Kind() string }
 
 // Turns keeps raw turns and how far they have come.
@@ -50,9 +52,11 @@ type Turns interface {
 	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job Job) (stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
+	// TurnStatus is the status of a turn of the app by its id.
+	TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error)
 	// TurnCandidates lists what the scorer proposed from a turn, oldest first.
 	TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error)
-	// ListTurns pages through turns, newest first.
+	// ListTurns pages through turns, newest first, without their messages.
 	ListTurns(ctx context.Context, f TurnFilter) ([]memory.Turn, error)
 
 	// StartTurn loads a turn of any app and renews its due time if it is accepted.
@@ -67,10 +71,10 @@ type Turns interface {
 	// FailTurn records the last attempt of a turn that is given up.
 	// A turn no longer accepted is left alone.
 	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error
-	// ReplayTurn makes a failed or accepted turn accepted and due again, with
-	// no attempts behind it, and enqueues job in the same transaction.
-	// KindConflict: it has been processed.
-	ReplayTurn(ctx context.Context, appID, turnID string, due time.Time, job Job) (memory.Turn, error)
+	// ReplayTurn makes a failed or accepted turn accepted, queued at an instant
+	// and due again, with no attempts behind it, and enqueues job in the same
+	// transaction. KindConflict: it has been processed.
+	ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job Job) (memory.Turn, error)
 	// ResumeTurns takes up to limit accepted turns whose due time is before
 	// now, sets it to due and enqueues job(id) for each, in one transaction.
 	// Several processes may call it at once; each turn is taken by one.
@@ -98,6 +102,9 @@ type Memories interface {
 	// (which need not exist yet). f returning an error rolls everything back,
 	// and InUser returns that error. f must reach the database through tx
 	// alone: on SQLite the transaction holds the only writing connection.
+	// f may run more than once, where the database ends the transaction in
+	// favour of another: what it leaves outside of tx must be made anew each
+	// time, and tx's errors must be returned, wrapped or not.
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx UserTx) error) error
 
 	// Memory returns one memory of the app, in any status, without its embedding.
@@ -115,11 +122,11 @@ type Memories interface {
 	// in any order; the ones in embedded carry their embeddings.
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	// Embeddings returns the embeddings of those of the ids that are active
-	// memories of the owner.
-	Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error)
+	// memories of the owner, embedded by this model.
+	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	// Unconfirmed returns the owner's active memories that the vector store
-	// may not show yet: pending, or synced at or after since. Newest first,
-	// with embeddings.
+	// may not show yet: pending, or synced at or after since. The latest
+	// changed (UpdatedAt) first, with embeddings.
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
@@ -132,6 +139,8 @@ type Memories interface {
 // UserTx is one user's transaction. Every method keeps to the owner it was
 // opened for: other owners' rows are as if they were not there.
 type UserTx interface {
+	UpkeepTx
+
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
 	// SameContent returns the oldest active memory with exactly this agent and
@@ -145,10 +154,12 @@ type UserTx interface {
 	// claimed is zero nobody has claimed them yet, and the first claim is First.
 	// KindConflict: an id exists already.
 	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
-	// Update stores every changeable field of an existing memory. Where
-	// m.Revision differs from the stored one the vector state becomes pending
-	// (status active) or removing (any other), due at m.UpdatedAt; an existing
-	// claim stays. KindNotFound: the owner has no such memory.
+	// Update stores every changeable field of an existing memory. Accesses are
+	// counted by Touch, which does not wait for this transaction: AccessCount
+	// is left as it is stored, and LastAccessedAt only ever moves forward.
+	// Where m.Revision differs from the stored one the vector state becomes
+	// pending (status active) or removing (any other), due at m.UpdatedAt; an
+	// existing claim stays. KindNotFound: the owner has no such memory.
 	Update(ctx context.Context, m memory.Memory) error
 	AddEvents(ctx context.Context, events []memory.Event) error
 	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
@@ -255,5 +266,5 @@ type Stats struct {
 // Backlog is the state of the outbox towards the vector store.
 type Backlog struct {
 	Pending, Removing int
-	Oldest            time.Time // due time of the longest waiting row; zero: none waits
+	Oldest            time.Time // since when the longest waiting row waits, failed pushes and all; zero: none waits
 }

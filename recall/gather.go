@@ -48,6 +48,7 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 		})
 	}
 	found = found[:min(len(found), s.set.Candidates)]
+	compared := len(found)
 
 	words := make(map[int]float64, len(seen.lexical))
 	for _, h := range seen.lexical {
@@ -57,7 +58,7 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 		found[i].bm25 = words[found[i].doc]
 	}
 	for _, h := range best(seen.lexical, seen.docs, s.set.Candidates, func(d *db.Document) bool { return q.allows(d, domains) }) {
-		if i, both := at[h.doc]; both && i < len(found) {
+		if i, both := at[h.doc]; both && i < compared {
 			found[i].sources = append(found[i].sources, byWords)
 			continue
 		}
@@ -75,14 +76,17 @@ type near struct {
 // nearest returns memories by similarity, best first; a memory found in two
 // ways stands twice. The vector store answers for what it has confirmed; what
 // it may not show yet, cannot filter, or cannot answer for at all is compared
-// in the database's embeddings.
+// in the database's embeddings. Where both know a memory the database is
+// right: the vector store may still hold it as it was before a change.
 func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []memory.Domain) (hits []near, degraded []string, err error) {
 	if seen.vector == nil {
 		return nil, []string{partEmbedder}, nil
 	}
+	own := map[string]float64{}
 	for _, m := range seen.own {
-		if len(m.Embedding) == len(seen.vector) {
-			hits = append(hits, near{m.ID, Cosine(seen.vector, m.Embedding), byOwn})
+		if s.comparable(m) {
+			own[m.ID] = Cosine(seen.vector, m.Embedding)
+			hits = append(hits, near{m.ID, own[m.ID], byOwn})
 		}
 	}
 	var stored []near
@@ -100,7 +104,12 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 			return nil, nil, err
 		}
 	}
-	hits = append(hits, stored...)
+	for _, h := range stored {
+		if similarity, ok := own[h.id]; ok {
+			h.similarity = similarity
+		}
+		hits = append(hits, h)
+	}
 	slices.SortStableFunc(hits, func(a, b near) int {
 		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.id, b.id))
 	})
@@ -134,7 +143,7 @@ func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []in
 	for _, doc := range allowed[:cap(ids)] {
 		ids = append(ids, seen.docs[doc].ID)
 	}
-	embeddings, err := s.records.Embeddings(ctx, q.Owner, ids)
+	embeddings, err := s.records.Embeddings(ctx, q.Owner, s.embedder.Model(), ids)
 	if err != nil {
 		return nil, err
 	}

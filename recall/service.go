@@ -22,7 +22,7 @@ type Records interface {
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
-	Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error)
+	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 }
 
 // Searcher is what recall asks of the vector store.
@@ -33,11 +33,6 @@ type Searcher interface {
 // Router names the domains of a query; it never fails and keeps its own time.
 type Router interface {
 	Route(ctx context.Context, query string) router.Route
-}
-
-// Embedder turns the query into a unit vector.
-type Embedder interface {
-	Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error)
 }
 
 // Settings are the tunable parts of the ranking; internal/config states their
@@ -62,7 +57,7 @@ type Service struct {
 	records  Records
 	vectors  Searcher
 	router   Router
-	embedder Embedder
+	embedder llm.Embedder
 	touches  *Touches
 	set      Settings
 	now      func() time.Time
@@ -71,7 +66,7 @@ type Service struct {
 }
 
 // New makes a service. touches may be shared; its owner runs it.
-func New(records Records, vectors Searcher, r Router, embedder Embedder, touches *Touches, set Settings, now func() time.Time, log *zap.Logger) (*Service, error) {
+func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, touches *Touches, set Settings, now func() time.Time, log *zap.Logger) (*Service, error) {
 	queries, err := lru.New[string, []float32](max(1, set.CachedQueries))
 	if err != nil {
 		return nil, err
@@ -88,7 +83,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 		return Answer{}, err
 	}
 	answer := Answer{Route: seen.route, At: q.At}
-	if seen.route.SmallTalk() && len(q.Domains) == 0 {
+	if seen.smallTalk {
 		answer.Skipped = true
 		return answer, nil
 	}
@@ -126,29 +121,32 @@ func (s *Service) complete(q Query) Query {
 
 // sight is what can be learnt of a query without one part waiting for another.
 type sight struct {
-	route    router.Route
-	vector   []float32 // nil: the embedder is away
-	docs     []db.Document
-	own      []memory.Memory
-	lexical  []lexicalHit
-	position map[string]int // id -> place in docs
+	route     router.Route
+	smallTalk bool      // nothing needs to be searched
+	vector    []float32 // nil: the embedder is away
+	docs      []db.Document
+	own       []memory.Memory
+	lexical   []lexicalHit
+	position  map[string]int // id -> place in docs
 }
 
-// look routes, embeds and reads in parallel. Small talk ends the other parts early.
-func (s *Service) look(parent context.Context, q Query) (sight, error) {
+// look routes, embeds and reads in parallel. Small talk ends the embedding
+// early; the reads of the database are short, and ending them would close
+// their connections.
+func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 	var seen sight
-	ctx, cancel := context.WithCancel(parent)
-	defer cancel()
+	embedding, needless := context.WithCancel(ctx)
+	defer needless()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		seen.route = s.route(ctx, q)
-		if seen.route.SmallTalk() && len(q.Domains) == 0 {
-			cancel()
+		if seen.smallTalk = len(q.Domains) == 0 && seen.route.SmallTalk(); seen.smallTalk {
+			needless()
 		}
 		return nil
 	})
 	group.Go(func() error {
-		seen.vector = s.embed(ctx, q.Text)
+		seen.vector = s.embed(embedding, q.Text)
 		return nil
 	})
 	group.Go(func() (err error) {
@@ -166,11 +164,7 @@ func (s *Service) look(parent context.Context, q Query) (sight, error) {
 		seen.own, err = s.records.Unconfirmed(ctx, q.Owner, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 		return err
 	})
-	err := group.Wait()
-	if parent.Err() == nil && seen.route.SmallTalk() {
-		err = nil
-	}
-	return seen, err
+	return seen, group.Wait()
 }
 
 func (s *Service) route(ctx context.Context, q Query) router.Route {
@@ -240,12 +234,17 @@ func (s *Service) hydrate(ctx context.Context, q Query, seen sight, found []cand
 		if !ok {
 			continue
 		}
-		if !c.compared && len(m.Embedding) == len(seen.vector) && seen.vector != nil {
+		if !c.compared && seen.vector != nil && s.comparable(m) {
 			c.cosine, c.compared = Cosine(seen.vector, m.Embedding), true
 		}
 		kept = append(kept, c)
 	}
 	return rows, kept, nil
+}
+
+// comparable reports whether a memory's embedding is of the query's space.
+func (s *Service) comparable(m memory.Memory) bool {
+	return m.EmbeddingModel == s.embedder.Model() && len(m.Embedding) == s.embedder.Dim()
 }
 
 func (s *Service) rank(q Query, seen sight, found []candidate, rows map[string]memory.Memory) []Recalled {
@@ -269,7 +268,13 @@ func (s *Service) rank(q Query, seen sight, found []candidate, rows map[string]m
 
 // Touch counts an access of memories at an instant, off the request path: it
 // is for those who recall with NoTouch and decide later what they hand out.
-func (s *Service) Touch(ids []string, at time.Time) { s.touches.Add(ids, at) }
+// No access lies in the future, whatever clock a query was given.
+func (s *Service) Touch(ids []string, at time.Time) {
+	if now := s.now(); at.After(now) {
+		at = now
+	}
+	s.touches.Add(ids, at)
+}
 
 func idsOf(recalled []Recalled) []string {
 	ids := make([]string, len(recalled))

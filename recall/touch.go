@@ -23,8 +23,12 @@ type Touches struct {
 	waiting map[string]db.Touch
 }
 
-// flushTimeout bounds one flush; what it could not write waits for the next.
-const flushTimeout = 5 * time.Second
+// flushTimeout bounds one statement of a flush, and flushRows its size; what
+// could not be written waits for the next flush.
+const (
+	flushTimeout = 5 * time.Second
+	flushRows    = 2_000
+)
 
 // maxWaiting bounds memory while the database is away. Beyond it accesses of
 // further memories are not counted: a statistic, not the record.
@@ -85,14 +89,27 @@ func (t *Touches) flush(ctx context.Context) {
 	for _, touch := range taken {
 		batch = append(batch, touch)
 	}
+	for len(batch) > 0 {
+		part := batch[:min(flushRows, len(batch))]
+		if err := t.write(ctx, part); err != nil {
+			t.log.Warn("touches wait for the database", zap.Int("memories", len(batch)), zap.Error(err))
+			t.takeBack(batch)
+			return
+		}
+		batch = batch[len(part):]
+	}
+}
+
+func (t *Touches) write(ctx context.Context, touches []db.Touch) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	if err := t.store.Touch(ctx, batch); err != nil {
-		t.log.Warn("touches wait for the database", zap.Int("memories", len(batch)), zap.Error(err))
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		for _, touch := range batch {
-			t.merge(touch)
-		}
+	return t.store.Touch(ctx, touches)
+}
+
+func (t *Touches) takeBack(touches []db.Touch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, touch := range touches {
+		t.merge(touch)
 	}
 }

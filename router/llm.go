@@ -1,19 +1,13 @@
 package router
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"encoding/json"
 	"slices"
-	"strings"
-	"text/template"
 
 	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 )
 
 const maxAnswerTokens = 100
@@ -21,10 +15,7 @@ const maxAnswerTokens = 100
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var (
-	promptEN = template.Must(template.ParseFS(promptFiles, "prompts/route.en.txt"))
-	promptZH = template.Must(template.ParseFS(promptFiles, "prompts/route.zh.txt"))
-)
+var template = prompt.Parse(promptFiles, "route")
 
 // NewLLM is the router that asks a chat model. An answer that does not name 1
 // to MaxDomains known domains is KindBadAnswer.
@@ -48,28 +39,11 @@ func (m *model) Route(ctx context.Context, query string) ([]memory.Domain, error
 
 // render makes the prompt of a query, in its language.
 func render(query string) (llm.Prompt, error) {
-	var quoted bytes.Buffer
-	encoder := json.NewEncoder(&quoted)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(query); err != nil {
-		return llm.Prompt{}, memory.Errorf(memory.KindInternal, "quote a query for the router: %w", err)
+	quoted, err := prompt.Quote(query)
+	if err != nil {
+		return llm.Prompt{}, err
 	}
-	sum := sha256.Sum256(quoted.Bytes()) // no query can hold its own hash
-	data := struct{ Query, Delimiter string }{
-		strings.TrimSuffix(quoted.String(), "\n"),
-		"=====" + hex.EncodeToString(sum[:8]) + "=====",
-	}
-	prompt := promptEN
-	if text.IsChinese(query) {
-		prompt = promptZH
-	}
-	var system, user strings.Builder
-	for name, into := range map[string]*strings.Builder{"system": &system, "user": &user} {
-		if err := prompt.ExecuteTemplate(into, name, data); err != nil {
-			return llm.Prompt{}, memory.Errorf(memory.KindInternal, "fill the router's prompt: %w", err)
-		}
-	}
-	return llm.Prompt{System: system.String(), User: user.String(), MaxTokens: maxAnswerTokens}, nil
+	return template.Render(query, struct{ Query, Delimiter string }{quoted.Lines[0], quoted.Delimiter}, maxAnswerTokens)
 }
 
 func parse(answer string) ([]memory.Domain, error) {

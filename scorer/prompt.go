@@ -1,17 +1,12 @@
 package scorer
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"encoding/json"
 	"strings"
-	"text/template"
 
 	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 )
 
 const (
@@ -24,49 +19,26 @@ const (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var (
-	promptEN = template.Must(template.ParseFS(promptFiles, "prompts/score.en.txt"))
-	promptZH = template.Must(template.ParseFS(promptFiles, "prompts/score.zh.txt"))
-)
+var template = prompt.Parse(promptFiles, "score")
 
 // promptData fills a prompt file.
 type promptData struct {
-	MaxFacts  int
-	At        string   // of the turn, with the weekday
-	Lines     []string // messages, one JSON object each
-	LeftOut   int      // messages dropped from the beginning
-	Delimiter string   // around the lines; derived from them, so that no message can hold it
+	prompt.Quoted // messages, one a line
+	MaxFacts      int
+	At            string // of the turn, with the weekday
+	LeftOut       int    // messages dropped from the beginning
 }
 
 // render makes the prompt of a turn, in the language of the user's words.
 func render(turn memory.Turn) (llm.Prompt, error) {
 	messages, leftOut := fit(turn.Messages)
-	data := promptData{
-		MaxFacts: MaxFacts,
-		At:       turn.At.Format("2006-01-02 15:04 MST, Monday"),
-		LeftOut:  leftOut,
+	quoted, err := prompt.Quote(messages...)
+	if err != nil {
+		return llm.Prompt{}, err
 	}
-	sum := sha256.New()
-	for _, m := range messages {
-		line, err := quote(m)
-		if err != nil {
-			return llm.Prompt{}, memory.Errorf(memory.KindInternal, "quote a message for the scorer: %w", err)
-		}
-		data.Lines = append(data.Lines, line)
-		sum.Write([]byte(line))
-	}
-	data.Delimiter = "=====" + hex.EncodeToString(sum.Sum(nil)[:8]) + "====="
-	prompt := promptEN
-	if text.IsChinese(userWords(messages)) {
-		prompt = promptZH
-	}
-	var system, user strings.Builder
-	for name, into := range map[string]*strings.Builder{"system": &system, "user": &user} {
-		if err := prompt.ExecuteTemplate(into, name, data); err != nil {
-			return llm.Prompt{}, memory.Errorf(memory.KindInternal, "fill the scorer's prompt: %w", err)
-		}
-	}
-	return llm.Prompt{System: system.String(), User: user.String(), MaxTokens: maxAnswerTokens}, nil
+	return template.Render(userWords(messages), promptData{
+		Quoted: quoted, MaxFacts: MaxFacts, LeftOut: leftOut, At: turn.At.Format("2006-01-02 15:04 MST, Monday"),
+	}, maxAnswerTokens)
 }
 
 // fit bounds the messages: each is cut to its limit, and the earliest are left
@@ -89,15 +61,6 @@ func fit(all []memory.Message) (kept []memory.Message, leftOut int) {
 		start = i
 	}
 	return kept[start:], start
-}
-
-// quote writes a message as one line of JSON, readable in any script.
-func quote(m memory.Message) (string, error) {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(m)
-	return strings.TrimSuffix(line.String(), "\n"), err
 }
 
 // userWords joins what the user said, or all of it if nothing is the user's.

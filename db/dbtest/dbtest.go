@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"accept rolls back":      acceptRollsBack,
 		"find turn":              findTurn,
 		"list turns":             listTurns,
+		"turn status":            turnStatus,
 		"work on turn":           workOnTurn,
 		"replay turn":            replayTurn,
 		"resume turns":           resumeTurns,
@@ -43,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"rollback":               rollback,
 		"mutual exclusion":       mutualExclusion,
 		"waiting for the lock":   waitingForTheLock,
+		"one busy user":          oneBusyUser,
 		"isolation":              isolation,
 		"hostile ids":            hostileIDs,
 		"list memories":          listMemories,
@@ -52,12 +54,14 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"unconfirmed":            unconfirmed,
 		"same content":           sameContent,
 		"touch and handed out":   touchAndHandedOut,
+		"touch in a change":      touchInAChange,
 		"batch":                  batch,
 		"vector states":          vectorStates,
 		"vector claims":          vectorClaims,
 		"vector claims at once":  vectorClaimsAtOnce,
 		"vector retries":         vectorRetries,
 		"vector change in push":  vectorChangeInPush,
+		"vector backlog":         vectorBacklog,
 		"keys":                   keys,
 		"stats":                  stats,
 		"migrate again":          migrateAgain,
@@ -65,6 +69,22 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"closed":                 closed,
 		"random operations":      randomOperations,
 		"touches and claims mix": touchesAndClaimsMix,
+		"owners":                 owners,
+		"facts":                  facts,
+		"states":                 states,
+		"ages":                   ages,
+		"purgeable":              purgeable,
+		"purge":                  purge,
+		"relations":              relations,
+		"sources":                sources,
+		"list candidates":        listCandidates,
+		"proposals":              proposalsByID,
+		"settle candidate":       settleCandidate,
+		"projected":              projected,
+		"requeue":                requeue,
+		"enqueue jobs":           enqueueJobs,
+		"enqueue jobs at once":   enqueueJobsAtOnce,
+		"job states":             jobStates,
 	}
 	for name, check := range groups {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +117,7 @@ func newTurn(owner memory.Owner, clientID string) memory.Turn {
 	return memory.Turn{
 		ID: memory.NewID(), Owner: owner, ClientID: clientID, AgentID: "agent", ConversationID: "conversation",
 		Messages: []memory.Message{{Role: "user", Content: "我喜欢绿茶 🍵 \"it's\" \\ fine\n"}, {Role: "tool", Content: "", Name: "t"}},
-		Metadata: json.RawMessage(`{"k":  "v"}`), At: after(-60), Hash: "hash", Status: memory.TurnAccepted, AcceptedAt: epoch,
+		Metadata: json.RawMessage(`{"k":  "v"}`), At: after(-60), Hash: "hash", Status: memory.TurnAccepted, AcceptedAt: epoch, QueuedAt: after(1),
 	}
 }
 
@@ -145,6 +165,7 @@ func listJobs[TTx any](t *testing.T, driver riverdriver.Driver[TTx]) (turnIDs []
 	found, err := client.JobList(t.Context(), river.NewJobListParams().First(1000))
 	must(t, err)
 	for _, j := range found.Jobs {
+		wantSame(t, "attempts at a job", j.MaxAttempts, 3)
 		var w work
 		must(t, json.Unmarshal(j.EncodedArgs, &w))
 		turnIDs = append(turnIDs, w.TurnID)

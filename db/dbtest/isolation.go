@@ -21,6 +21,10 @@ func isolation(t *testing.T, s db.Store) {
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		return tx.AddEvents(ctx, []memory.Event{newEvent(mine.ID, memory.EventCreated, epoch)})
 	}))
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.SetState(ctx, db.UserState{ReflectedAt: epoch})
+	}))
+	proposal := proposed(t, s, alice, 1)[0]
 	before, err := s.Memory(ctx, "app", mine.ID)
 	must(t, err)
 
@@ -34,13 +38,22 @@ func isolation(t *testing.T, s db.Store) {
 		list, err := s.ListMemories(ctx, db.MemoryFilter{Owner: other, Limit: 10})
 		must(t, err)
 		wantSame(t, "list", ids(list), []string{})
+		facts, err := s.Facts(ctx, other, after(-1), 10)
+		must(t, err)
+		wantSame(t, "facts", ids(facts), []string{})
+		state, err := s.State(ctx, other)
+		must(t, err)
+		wantSame(t, "state", state, db.UserState{})
+		proposals, err := s.ListCandidates(ctx, db.CandidateFilter{AppID: other.AppID, UserID: other.UserID, Limit: 10})
+		must(t, err)
+		wantSame(t, "candidates", proposals, []db.Proposal{})
 		documents, err := s.Documents(ctx, other)
 		must(t, err)
 		wantSame(t, "documents", documents, []db.Document{})
 		rows, err := s.Hydrate(ctx, other, []string{mine.ID}, []string{mine.ID})
 		must(t, err)
 		wantSame(t, "hydrate", ids(rows), []string{})
-		vectors, err := s.Embeddings(ctx, other, []string{mine.ID})
+		vectors, err := s.Embeddings(ctx, other, "model", []string{mine.ID})
 		must(t, err)
 		wantSame(t, "embeddings", vectors, map[string][]float32{})
 		rows, err = s.Unconfirmed(ctx, other, epoch, 10)
@@ -54,6 +67,12 @@ func isolation(t *testing.T, s db.Store) {
 		must(t, try(func(ctx context.Context, tx db.UserTx) error {
 			rows, err := tx.Memories(ctx, []string{mine.ID})
 			wantSame(t, "memories", ids(rows), []string{})
+			if state, err := tx.State(ctx); err != nil || state != (db.UserState{}) {
+				t.Errorf("another user's state: %v, %v", state, err)
+			}
+			purged, err := tx.Purge(ctx, []string{mine.ID})
+			wantSame(t, "purged", purged, []string{})
+			must(t, err)
 			if _, ok, _ := tx.SameContent(ctx, mine.AgentID, mine.Content); ok {
 				t.Error("the same content of another user was found")
 			}
@@ -73,8 +92,13 @@ func isolation(t *testing.T, s db.Store) {
 		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
 			return tx.AddCandidates(ctx, []memory.Candidate{newCandidate(turn.ID)})
 		}), memory.KindNotFound)
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.SettleCandidate(ctx, proposal.Candidate) }), memory.KindNotFound)
 		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, turn.ID, 1, epoch) }), memory.KindNotFound)
 	}
+	wantSame(t, "alice's candidate", listed(t, s, proposal.ID), []db.Proposal{proposal})
+	state, err := s.State(ctx, alice)
+	must(t, err)
+	wantSame(t, "alice's state", state, db.UserState{ReflectedAt: epoch})
 	now, err := s.Memory(ctx, "app", mine.ID)
 	must(t, err)
 	wantSame(t, "alice's memory", now, before)
@@ -127,6 +151,9 @@ func hostileIDs(t *testing.T, s db.Store) {
 		_, err = s.KeyByHash(t.Context(), id)
 		wantKind(t, err, memory.KindNotFound)
 		wantKind(t, s.RevokeKey(t.Context(), id, epoch), memory.KindNotFound)
+		_, err = s.Relations(t.Context(), "app", id)
+		wantKind(t, err, memory.KindNotFound)
+		wantSame(t, "proposals", listed(t, s, id), []db.Proposal{})
 		rows, err := s.Hydrate(t.Context(), alice, []string{id}, []string{id})
 		must(t, err)
 		wantSame(t, "hydrate", ids(rows), []string{})

@@ -11,7 +11,7 @@ import (
 )
 
 // Load stores rows of so many owners (at least 8) in 20 apps: for each 80
-// memories, 80 events, 20 turns and as many candidates. A planner that goes by
+// memories, 80 events, 79 relations, 20 turns and as many candidates. A planner that goes by
 // statistics needs some thousand rows before it prefers an index.
 func Load(t *testing.T, s db.Store, owners int) {
 	t.Helper()
@@ -26,6 +26,7 @@ func Load(t *testing.T, s db.Store, owners int) {
 		}
 		var all []memory.Memory
 		var events []memory.Event
+		var relations []memory.Relation
 		for i := range 80 {
 			m := newMemory(owner, describe(i))
 			m.CreatedAt, m.AccessCount = after(i), i%2
@@ -33,10 +34,14 @@ func Load(t *testing.T, s db.Store, owners int) {
 				m.Status = memory.Forgotten
 			}
 			all, events = append(all, m), append(events, newEvent(m.ID, memory.EventCreated, m.CreatedAt))
+			if i > 0 {
+				relations = append(relations, memory.Relation{From: m.ID, To: all[i-1].ID, Kind: memory.DerivedFrom, CreatedAt: m.CreatedAt})
+			}
 		}
 		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			must(t, tx.Insert(ctx, all, time.Time{}))
 			must(t, tx.AddEvents(ctx, events))
+			must(t, tx.AddRelations(ctx, relations))
 			return tx.AddCandidates(ctx, found)
 		}))
 		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))
@@ -79,7 +84,7 @@ func Exercise(t *testing.T, s db.Store) {
 	_, _, err = s.AcceptTurn(ctx, turn, epoch, work{turn.ID})
 	must(t, err)
 	must(t, s.FailTurn(ctx, turns[1].ID, 1, "away", nil))
-	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, after(2000), work{turn.ID})
+	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, epoch, after(2000), work{turn.ID})
 	must(t, err)
 	_, err = s.Turn(ctx, owner.AppID, turn.ClientID)
 	must(t, err)
@@ -104,12 +109,13 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.Hydrate(ctx, owner, known, known[:2])
 	must(t, err)
-	_, err = s.Embeddings(ctx, owner, known)
+	_, err = s.Embeddings(ctx, owner, "model", known)
 	must(t, err)
 	_, err = s.Unconfirmed(ctx, owner, after(500), 10)
 	must(t, err)
 	_, err = s.HandedOut(ctx, owner, after(50), 10)
 	must(t, err)
+	exerciseUpkeep(t, s, owner, known, turn.ID)
 	for method, err := range every(ctx, s) {
 		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
 			t.Errorf("%s: %v", method, err)

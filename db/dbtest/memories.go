@@ -133,7 +133,7 @@ func hydrate(t *testing.T, s db.Store) {
 	must(t, err)
 	slices.SortFunc(got, func(a, b memory.Memory) int { return cmp.Compare(a.Content, b.Content) })
 	wantSame(t, "hydrated", got, []memory.Memory{bare(a), b})
-	vectors, err := s.Embeddings(t.Context(), alice, asked)
+	vectors, err := s.Embeddings(t.Context(), alice, "model", asked)
 	must(t, err)
 	wantSame(t, "embeddings", vectors, map[string][]float32{a.ID: a.Embedding, b.ID: b.Embedding})
 	got, err = s.Hydrate(t.Context(), alice, nil, nil)
@@ -145,7 +145,7 @@ func unconfirmed(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 6 {
 		m := newMemory(alice, describe(i))
-		m.CreatedAt = after(i)
+		m.CreatedAt, m.UpdatedAt = after(-i), after(i) // the latest written say of the longest ago
 		all = append(all, m)
 	}
 	all[5].Status = memory.Forgotten
@@ -167,11 +167,11 @@ func unconfirmed(t *testing.T, s db.Store) {
 		return err
 	}))
 	changed := all[1]
-	changed.Revision++
+	changed.Revision, changed.UpdatedAt = 2, after(60)
 	update(t, s, changed)
 	got, err = s.Unconfirmed(t.Context(), alice, after(99), 10)
 	must(t, err)
-	wantSame(t, "pending ones", ids(got), ids([]memory.Memory{all[4], all[1], all[0]}))
+	wantSame(t, "pending ones", ids(got), ids([]memory.Memory{changed, all[4], all[0]}))
 }
 
 func sameContent(t *testing.T, s db.Store) {
@@ -204,32 +204,6 @@ func sameContent(t *testing.T, s db.Store) {
 	wantSame(t, "the next oldest", got.ID, newer.ID)
 	got, _ = find("agent", "coffee")
 	wantSame(t, "the changed one", got.ID, older.ID)
-}
-
-func touchAndHandedOut(t *testing.T, s db.Store) {
-	a, b, c, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "c"), newMemory(alice, "gone")
-	gone.Status = memory.Forgotten
-	c.LastAccessedAt = after(1000) // as late as any touch, but never touched
-	insert(t, s, time.Time{}, a, b, c, gone)
-	must(t, s.Touch(t.Context(), []db.Touch{
-		{ID: a.ID, Count: 2, At: after(20)}, {ID: b.ID, Count: 1, At: after(30)}, {ID: gone.ID, Count: 1, At: after(30)},
-		{ID: a.ID, Count: 3, At: after(10)}, {ID: memory.NewID(), Count: 1, At: after(30)}, {ID: "no id", Count: 1, At: after(30)},
-	}))
-	must(t, s.Touch(t.Context(), []db.Touch{{ID: b.ID, Count: 1, At: after(-30)}}))
-	must(t, s.Touch(t.Context(), nil))
-	a.AccessCount, a.LastAccessedAt = 5, after(20)
-	b.AccessCount, b.LastAccessedAt = 2, after(30)
-	for since, want := range map[int][]memory.Memory{0: {bare(b), bare(a)}, 20: {bare(b), bare(a)}, 21: {bare(b)}, 31: {}} {
-		got, err := s.HandedOut(t.Context(), alice, after(since), 10)
-		must(t, err)
-		wantSame(t, fmt.Sprint("since ", since), got, want)
-	}
-	got, err := s.HandedOut(t.Context(), alice, epoch, 1)
-	must(t, err)
-	wantSame(t, "limited", ids(got), []string{b.ID})
-	m, err := s.Memory(t.Context(), "app", a.ID)
-	must(t, err)
-	wantSame(t, "revision and update time stay", m, bare(a))
 }
 
 func batch(t *testing.T, s db.Store) {

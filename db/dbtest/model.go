@@ -25,6 +25,7 @@ type row struct {
 	claimed  time.Time
 	claims   int
 	syncedAt time.Time
+	again    bool // requeued while claimed
 }
 
 func (r *row) claimable(now time.Time) bool {
@@ -33,7 +34,7 @@ func (r *row) claimable(now time.Time) bool {
 
 // claim is what a store does and answers when it claims the row.
 func (r *row) claim(until time.Time) db.VectorTask {
-	r.claimed = until
+	r.claimed, r.again = until, false
 	r.claims++
 	task := db.VectorTask{Memory: r.memory, Remove: r.state == memory.VectorRemoving, First: r.claims == 1, Attempts: r.attempts}
 	if task.Remove {
@@ -53,7 +54,7 @@ func randomOperations(t *testing.T, s db.Store) {
 			m.owners = append(m.owners, memory.Owner{AppID: memory.NewID(), UserID: memory.NewID()}) // fresh ones each run
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"insert": m.insert, "update": m.update, "claim": m.claim, "finish": m.finish, "retry": m.retry, "touch": m.touch,
+			"insert": m.insert, "update": m.update, "claim": m.claim, "finish": m.finish, "retry": m.retry, "touch": m.touch, "requeue": m.requeue,
 			"": m.check,
 		})
 	})
@@ -117,6 +118,8 @@ func (m *model) update(t *rapid.T) {
 	changed.Status = rapid.SampledFrom(memory.Statuses).Draw(t, "status")
 	changed.Content = rapid.SampledFrom([]string{changed.Content, "other"}).Draw(t, "content")
 	changed.Importance = rapid.Float64Range(0, 1).Draw(t, "importance")
+	counted := changed.AccessCount // by touches alone
+	changed.AccessCount = rapid.IntRange(0, 9).Draw(t, "accesses")
 	if changed.Content != r.memory.Content || changed.Status != r.memory.Status {
 		changed.Revision++
 		r.state, r.due = memory.VectorRemoving, changed.UpdatedAt
@@ -125,6 +128,7 @@ func (m *model) update(t *rapid.T) {
 		}
 	}
 	r.memory = changed
+	r.memory.AccessCount = counted
 	err := m.store.InUser(context.Background(), changed.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, changed) })
 	if err != nil {
 		t.Fatal(err)
@@ -170,8 +174,8 @@ func (m *model) finish(t *rapid.T) {
 	r := m.rows[task.Memory.ID]
 	r.claimed = time.Time{}
 	switch {
-	case r.memory.Revision != task.Memory.Revision:
-		r.due, r.state = now, memory.VectorRemoving
+	case r.memory.Revision != task.Memory.Revision || r.again:
+		r.due, r.state, r.again = now, memory.VectorRemoving, false
 		if r.memory.Status == memory.Active {
 			r.state = memory.VectorPending
 		}
@@ -190,6 +194,20 @@ func (m *model) retry(t *rapid.T) {
 	}
 	if r := m.rows[task.Memory.ID]; r.state == memory.VectorPending || r.state == memory.VectorRemoving {
 		r.claimed, r.due, r.attempts = time.Time{}, due, r.attempts+1
+	}
+}
+
+func (m *model) requeue(t *rapid.T) {
+	now, chosen := m.tick(t), m.some(t)
+	if _, err := m.store.Requeue(context.Background(), chosen, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range chosen {
+		r := m.rows[id]
+		r.due, r.again, r.state = now, !r.claimed.IsZero(), memory.VectorRemoving
+		if r.memory.Status == memory.Active {
+			r.state = memory.VectorPending
+		}
 	}
 }
 
@@ -239,12 +257,13 @@ func (m *model) check(t *rapid.T) {
 		return list
 	}
 	created := func(m memory.Memory) time.Time { return m.CreatedAt }
+	updated := func(m memory.Memory) time.Time { return m.UpdatedAt }
 	accessed := func(m memory.Memory) time.Time { return m.LastAccessedAt }
 
 	got, err := m.store.ListMemories(ctx, db.MemoryFilter{Owner: owner, Limit: memory.MaxPage})
 	same(t, "list", got, newest(all, created))
 	got, err2 := m.store.Unconfirmed(ctx, owner, since, 1000)
-	same(t, "unconfirmed", got, newest(unconfirmed, created))
+	same(t, "unconfirmed", got, newest(unconfirmed, updated))
 	got, err3 := m.store.HandedOut(ctx, owner, since, 1000)
 	same(t, "handed out", got, newest(handedOut, accessed))
 	got, err4 := m.store.Hydrate(ctx, owner, m.order, m.order)

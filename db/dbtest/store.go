@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -102,15 +103,16 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	errs["RenewTurns"] = s.RenewTurns(ctx, []string{id}, epoch)
 	errs["DeferTurn"] = s.DeferTurn(ctx, id, 1, "", epoch, nil)
 	errs["FailTurn"] = s.FailTurn(ctx, id, 1, "", nil)
-	_, errs["ReplayTurn"] = s.ReplayTurn(ctx, "app", id, epoch, work{id})
+	_, errs["ReplayTurn"] = s.ReplayTurn(ctx, "app", id, epoch, epoch, work{id})
 	_, errs["ResumeTurns"] = s.ResumeTurns(ctx, epoch, epoch, 1, workOn)
+	_, errs["TurnStatus"] = s.TurnStatus(ctx, "app", id)
 	errs["InUser"] = s.InUser(ctx, alice, func(context.Context, db.UserTx) error { return nil })
 	_, errs["Memory"] = s.Memory(ctx, "app", id)
 	_, errs["ListMemories"] = s.ListMemories(ctx, db.MemoryFilter{Owner: alice, Limit: 1})
 	_, errs["History"] = s.History(ctx, "app", id)
 	_, errs["Documents"] = s.Documents(ctx, alice)
 	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
-	_, errs["Embeddings"] = s.Embeddings(ctx, alice, []string{id})
+	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
 	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)
 	errs["Touch"] = s.Touch(ctx, []db.Touch{{ID: id, Count: 1, At: epoch}})
@@ -124,6 +126,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	errs["RevokeKey"] = s.RevokeKey(ctx, id, epoch)
 	_, errs["Stats"] = s.Stats(ctx, "app")
 	_, errs["VectorBacklog"] = s.VectorBacklog(ctx)
+	maps.Copy(errs, everyUpkeep(ctx, s))
 	errs["Migrate"] = s.Migrate(ctx)
 	errs["Ping"] = s.Ping(ctx)
 	return errs

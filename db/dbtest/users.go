@@ -44,7 +44,7 @@ func roundTrip(t *testing.T, s db.Store) {
 	changed.AgentID, changed.ConversationID, changed.SourceTurnID, changed.Content = "", "c2", "", "changed 内容"
 	changed.Type, changed.Domain, changed.Tags, changed.Importance = "task", memory.Tasks, nil, 0.1
 	changed.Metadata, changed.Pinned, changed.Status, changed.SupersededBy = nil, false, memory.Forgotten, ""
-	changed.UpdatedAt, changed.LastAccessedAt, changed.AccessCount = after(10), after(11), 9
+	changed.UpdatedAt, changed.LastAccessedAt = after(10), after(11)
 	changed.Lexemes, changed.Embedding, changed.EmbeddingModel, changed.Revision = "changed", []float32{0, 1, 0}, "other", 42
 	update(t, s, changed)
 	least.Tags, least.Metadata, least.Embedding = []string{"t"}, json.RawMessage(`{}`), []float32{-0.5}
@@ -164,11 +164,12 @@ func rollback(t *testing.T, s db.Store) {
 
 func mutualExclusion(t *testing.T, s db.Store) {
 	owners := []memory.Owner{alice, {AppID: "app", UserID: "bob"}, {AppID: "app2", UserID: "alice"}}
-	const writers, rounds = 4, 8
+	const writers, rounds, step = 4, 8, 1. / 64 // exact in binary
 	var group errgroup.Group
 	counters := make([]memory.Memory, len(owners))
 	for i, owner := range owners {
 		counters[i] = newMemory(owner, "counter")
+		counters[i].Importance = 0
 		insert(t, s, time.Time{}, counters[i])
 		for range writers {
 			group.Go(func() error {
@@ -178,7 +179,7 @@ func mutualExclusion(t *testing.T, s db.Store) {
 						if err != nil {
 							return err
 						}
-						found[0].AccessCount++
+						found[0].Importance += step
 						found[0].Revision++
 						return tx.Update(ctx, found[0])
 					})
@@ -194,7 +195,7 @@ func mutualExclusion(t *testing.T, s db.Store) {
 	for _, m := range counters {
 		found, err := s.Memory(t.Context(), m.AppID, m.ID)
 		must(t, err)
-		wantSame(t, "increments", found.AccessCount, writers*rounds)
+		wantSame(t, "increments", found.Importance, writers*rounds*step)
 		wantSame(t, "revision", found.Revision, int64(writers*rounds+1))
 	}
 }
@@ -223,4 +224,37 @@ func waitingForTheLock(t *testing.T, s db.Store) {
 	close(release)
 	must(t, <-holder)
 	insert(t, s, time.Time{}, newMemory(alice, "the lock is free again"))
+}
+
+// oneBusyUser: many writers of one user wait, and others do not wait for them.
+func oneBusyUser(t *testing.T, s db.Store) {
+	const waiters = 12 // more than any pool of these tests has connections
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	insert(t, s, time.Time{}, newMemory(bob, "bob's"))
+	held, release := make(chan struct{}), make(chan struct{})
+	var group errgroup.Group
+	group.Go(func() error {
+		return s.InUser(t.Context(), alice, func(context.Context, db.UserTx) error {
+			close(held)
+			<-release
+			return nil
+		})
+	})
+	<-held
+	for range waiters {
+		group.Go(func() error {
+			return s.InUser(t.Context(), alice, func(context.Context, db.UserTx) error { return nil })
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for range 100 { // the waiters arrive meanwhile
+		found, err := s.Documents(ctx, bob)
+		if err != nil || len(found) != 1 {
+			t.Errorf("while another user's writers wait: %d documents, %v", len(found), err)
+			break
+		}
+	}
+	close(release)
+	must(t, group.Wait())
 }

@@ -53,7 +53,7 @@ func vectorStates(t *testing.T, s db.Store) {
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorRemoving: 1})
 	backlog, err := s.VectorBacklog(t.Context())
 	must(t, err)
-	wantSame(t, "backlog", backlog, db.Backlog{Removing: 1, Oldest: after(70)})
+	wantSame(t, "backlog", backlog, db.Backlog{Removing: 1, Oldest: after(50)})
 	removal := []db.VectorTask{{Memory: bare(m), Remove: true}}
 	wantSame(t, "to be removed", claimDue(t, s, after(70), after(80), 10), removal)
 	must(t, s.FinishVectors(t.Context(), removal, after(71)))
@@ -168,11 +168,51 @@ func vectorRetries(t *testing.T, s db.Store) {
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1]}}, after(56)))
 	backlog, err := s.VectorBacklog(t.Context())
 	must(t, err)
-	wantSame(t, "backlog", backlog, db.Backlog{Pending: 3, Oldest: after(2)})
+	wantSame(t, "backlog", backlog, db.Backlog{Pending: 3, Oldest: epoch})
 
 	all[1].Revision, all[1].UpdatedAt = 2, after(80)
 	update(t, s, all[1])
 	wantSame(t, "success forgets the attempts", claimDue(t, s, after(80), after(90), 10), []db.VectorTask{{Memory: all[1]}})
+}
+
+// vectorBacklog: a row waits from its change on, however often a push of it fails.
+func vectorBacklog(t *testing.T, s db.Store) {
+	wantOldest := func(what string, want time.Time) {
+		t.Helper()
+		backlog, err := s.VectorBacklog(t.Context())
+		must(t, err)
+		if !backlog.Oldest.Equal(want) {
+			t.Errorf("%s: the oldest waits since %s, want %s", what, backlog.Oldest, want)
+		}
+	}
+	wantOldest("nothing waits", time.Time{})
+	m := newMemory(alice, "new")
+	insert(t, s, after(30), m)
+	for i := range 3 {
+		must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Due: after(100 * (i + 1))}}))
+		wantOldest("after failed pushes", epoch)
+	}
+	claimed := claimDue(t, s, after(300), after(330), 10)
+	m.Content, m.Revision, m.UpdatedAt = "changed while it waits", 2, after(310)
+	update(t, s, m)
+	_, err := s.Requeue(t.Context(), []string{m.ID}, after(311))
+	must(t, err)
+	wantOldest("changed and requeued while it waits", epoch)
+	must(t, s.FinishVectors(t.Context(), claimed, after(320)))
+	wantOldest("the older wording has arrived", after(320))
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(321)))
+	wantOldest("all has arrived", time.Time{})
+
+	m.Importance, m.UpdatedAt = 0.1, after(400)
+	update(t, s, m)
+	wantOldest("what changed is not shown there", time.Time{})
+	_, err = s.Requeue(t.Context(), []string{m.ID}, after(410))
+	must(t, err)
+	wantOldest("requeued", after(410))
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(411)))
+	m.Status, m.Revision, m.UpdatedAt = memory.Forgotten, 3, after(420)
+	update(t, s, m)
+	wantOldest("to be removed", after(420))
 }
 
 // vectorChangeInPush changes memories between the claim and the end of a push.

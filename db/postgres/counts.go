@@ -55,7 +55,7 @@ func (s *Store) VectorBacklog(ctx context.Context) (db.Backlog, error) {
 	var b db.Backlog
 	err := s.pool.QueryRow(ctx, `
 		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'),
-			coalesce(min(vector_due), '0001-01-01 00:00:00Z')
+			coalesce(min(vector_since), '0001-01-01 00:00:00Z')
 		FROM agent_memories WHERE vector_state IN ('pending', 'removing')`).Scan(&b.Pending, &b.Removing, &b.Oldest)
 	if err != nil {
 		return db.Backlog{}, fault(err, "count the pushes that wait")

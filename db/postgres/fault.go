@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
+	"github.com/riverqueue/river/riverdriver"
 
 	"hippocampus/internal/memory"
 )
@@ -69,12 +70,29 @@ func kindOf(err error) memory.Kind {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, puddle.ErrClosedPool) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, puddle.ErrClosedPool) || errors.Is(err, riverdriver.ErrClosedPool) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.As(err, &connect) || errors.As(err, &network) ||
 		pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 		return memory.KindUnavailable
 	}
 	return memory.KindInternal
+}
+
+// tries is how often a transaction is run that Postgres ends in favour of others.
+const tries = 3
+
+// again runs f, which is one transaction, and once more each time that
+// Postgres ended it to resolve a deadlock or a serialization conflict. The
+// batches lock rows in the order of their ids, but a user's transaction in the
+// order of its changes, so that the two can meet in a circle.
+func again(f func() error) (err error) {
+	for range tries {
+		err = f()
+		if code := sqlState(err); code != "40P01" && code != "40001" {
+			return err
+		}
+	}
+	return err
 }
 
 func sqlState(err error) string {

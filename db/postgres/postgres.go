@@ -25,6 +25,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"hippocampus/db"
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -39,10 +40,11 @@ type Options struct {
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
-	pool   *pgxpool.Pool
-	jobs   *river.Client[pgx.Tx] // inserts only
-	schema versions              // that this program needs
-	log    *slog.Logger
+	pool    *pgxpool.Pool
+	writers owners                // one at a time for each owner, within this process
+	jobs    *river.Client[pgx.Tx] // inserts only
+	schema  versions              // that this program needs
+	log     *slog.Logger
 }
 
 const connectTimeout = 5 * time.Second
@@ -85,7 +87,7 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 		pool.Close()
 		return nil, unreachable(config.ConnConfig, err)
 	}
-	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log})
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts})
 	if err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("prepare the job queue: %w", err)
@@ -137,8 +139,10 @@ func (s *Store) Close() error {
 // It is for bookkeeping whose loss in a crash of the server costs nothing: an
 // unrecorded push is repeated, an uncounted access is forgotten.
 func (s *Store) lazily(ctx context.Context, sql string, args ...any) error {
-	batch := &pgx.Batch{} // one implicit transaction, one round trip
-	batch.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
-	batch.Queue(sql, args...)
-	return s.pool.SendBatch(ctx, batch).Close()
+	return again(func() error {
+		batch := &pgx.Batch{} // one implicit transaction, one round trip
+		batch.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
+		batch.Queue(sql, args...)
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
 }

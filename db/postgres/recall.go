@@ -33,12 +33,12 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Embeddings returns the embeddings of the owner's active memories among the ids.
-func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error) {
+// Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
+func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
 	rows, _ := s.pool.Query(ctx, `
 		SELECT id, embedding FROM agent_memories
-		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,
-		owner.AppID, owner.UserID, onlyIDs(ids))
+		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active' AND embedding_model = $4`,
+		owner.AppID, owner.UserID, onlyIDs(ids), model)
 	vectors := make(map[string][]float32, len(ids))
 	var id string
 	var column []byte
@@ -52,10 +52,17 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, ids []string
 	return vectors, nil
 }
 
-const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories
-	WHERE app_id = $1 AND user_id = $2 AND status = 'active'
-		AND (vector_state = 'pending' OR vector_state = 'synced' AND vector_synced_at >= $3)
-	ORDER BY created_at DESC, id DESC LIMIT $4`
+// unconfirmed reads the pending ones, of which there may be many when the
+// vector store is away, in the order of their index, and sorts the few that
+// were just confirmed.
+const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE id IN (
+		(SELECT id FROM agent_memories
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'pending'
+		ORDER BY updated_at DESC, id DESC LIMIT $4)
+		UNION ALL
+		SELECT id FROM agent_memories
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= $3)
+	ORDER BY updated_at DESC, id DESC LIMIT $4`
 
 // Unconfirmed returns the owner's active memories that the vector store may not show yet.
 func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {

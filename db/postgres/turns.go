@@ -12,21 +12,24 @@ import (
 	"hippocampus/internal/memory"
 )
 
-const turnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, messages, metadata,
-	said_at, hash, status, attempts, last_error, accepted_at, processed_at`
+// The columns that scanTurn reads: all, or all but the messages, which are the
+// larger part of a row.
+const (
+	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, `
+	turnColumns     = bareTurnColumns + `messages`
+	withoutMessages = bareTurnColumns + `NULL::json`
+)
 
-// scanTurn reads turnColumns.
 func scanTurn(row pgx.CollectableRow) (t memory.Turn, err error) {
 	var messages []byte
 	var processed *time.Time
-	err = row.Scan(&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &messages, &t.Metadata,
-		&t.At, &t.Hash, &t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &processed)
+	err = row.Scan(&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata,
+		&t.At, &t.Hash, &t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &processed, &messages)
 	if err != nil {
 		return t, err
 	}
-	if processed != nil {
-		t.ProcessedAt = *processed
-	}
+	t.ProcessedAt = orZero(processed)
 	if t.Messages, err = rowcodec.Messages(messages); err != nil {
 		return t, fmt.Errorf("read the messages of turn %s: %w", t.ID, err)
 	}
@@ -49,8 +52,8 @@ type querier interface {
 
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, processed_at, due_at)
-	VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at)
+	VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 	ON CONFLICT (app_id, client_id) DO NOTHING`
 
 const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = $1 AND client_id = $2`
@@ -64,7 +67,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		// Where another process is storing the same client id, this waits for its commit.
 		tag, err := tx.Exec(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
-			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, orNull(t.ProcessedAt), due)
+			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due)
 		if err != nil {
 			return err
 		}
@@ -80,7 +83,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 	}
 	if fresh {
 		stored = t
-		stored.At, stored.AcceptedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt)
+		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
 }
@@ -100,24 +103,19 @@ func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error
 	return t, err
 }
 
-// TurnCandidates lists what the scorer proposed from a turn, oldest first.
-func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error) {
+// TurnStatus is the status of a turn of the app by its id.
+func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (status memory.TurnStatus, err error) {
 	if !memory.IsID(turnID) {
-		return nil, nil
+		return "", notFound("turn", turnID)
 	}
-	rows, _ := s.pool.Query(ctx, `
-		SELECT id, turn_id, content, importance, domain, type, verdict, reason, scorer,
-			coalesce(memory_id::text, ''), created_at
-		FROM candidates WHERE turn_id = $1 AND app_id = $2 ORDER BY created_at, id`, turnID, appID)
-	candidates, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c memory.Candidate, err error) {
-		err = row.Scan(&c.ID, &c.TurnID, &c.Content, &c.Importance, &c.Domain, &c.Type, &c.Verdict, &c.Reason, &c.Scorer,
-			&c.MemoryID, &c.CreatedAt)
-		return c, err
-	})
-	return candidates, fault(err, "list the candidates of the turn")
+	err = s.pool.QueryRow(ctx, `SELECT status FROM turns WHERE id = $1 AND app_id = $2`, turnID, appID).Scan(&status)
+	if err = fault(err, "read the status of the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return "", notFound("turn", turnID)
+	}
+	return status, err
 }
 
-// ListTurns pages through turns, newest first.
+// ListTurns pages through turns, newest first, without their messages.
 func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
 	var where conditions
 	where.add(`app_id = ?`, f.AppID)
@@ -130,7 +128,7 @@ func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, 
 	if p := f.Before; p != nil {
 		where.add(`(accepted_at, id) < (?, ?)`, p.At, p.ID)
 	}
-	rows, _ := s.pool.Query(ctx, `SELECT `+turnColumns+` FROM turns WHERE `+where.sql()+
+	rows, _ := s.pool.Query(ctx, `SELECT `+withoutMessages+` FROM turns WHERE `+where.sql()+
 		` ORDER BY accepted_at DESC, id DESC LIMIT `+where.arg(f.Limit), where.args...)
 	turns, err := pgx.CollectRows(rows, scanTurn)
 	return turns, fault(err, "list the turns")

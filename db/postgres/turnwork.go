@@ -75,15 +75,15 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, refused *memor
 	return err
 }
 
-// ReplayTurn makes a failed or accepted turn accepted and due again, with its job.
-func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, due time.Time, job db.Job) (t memory.Turn, err error) {
+// ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.
+func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job db.Job) (t memory.Turn, err error) {
 	if !memory.IsID(turnID) {
 		return t, notFound("turn", turnID)
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		t, err = turn(ctx, tx, `
-			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', due_at = $3
-			WHERE id = $1 AND app_id = $2 AND status <> 'processed' RETURNING `+turnColumns, turnID, appID, due)
+			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', queued_at = $3, due_at = $4
+			WHERE id = $1 AND app_id = $2 AND status <> 'processed' RETURNING `+turnColumns, turnID, appID, at, due)
 		if errors.Is(err, pgx.ErrNoRows) {
 			if _, err = turn(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND app_id = $2`, turnID, appID); err == nil {
 				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)

@@ -14,11 +14,22 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// InUser runs f in one transaction that holds the owner's write lock, a
-// transaction-scoped advisory lock. READ COMMITTED is enough: whoever changes
-// this owner's rows holds the lock, but for touches and vector bookkeeping,
-// whose columns no f reads.
+// InUser runs f in one transaction that holds the owner's write lock: within
+// this process a lock that is waited for without a connection, so that one busy
+// user does not use up the pool, and among processes a transaction-scoped
+// advisory lock. READ COMMITTED is enough: whoever changes this owner's rows
+// holds the lock, but for touches and vector bookkeeping, whose columns no f
+// writes back.
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	leave, err := s.writers.enter(ctx, owner)
+	if err != nil {
+		return fault(err, "wait for the user's other writes")
+	}
+	defer leave()
+	return again(func() error { return s.inUser(ctx, owner, f) })
+}
+
+func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	var refused error
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey(owner)); err != nil {

@@ -25,7 +25,7 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
 		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
 		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model", "embedding",
-		"vector_state", "vector_attempts", "vector_due", "vector_claimed_until", "vector_claims",
+		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims",
 	}
 	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{"agent_memories"}, columns, pgx.CopyFromSlice(len(memories), func(i int) ([]any, error) {
 		m := &memories[i]
@@ -33,13 +33,14 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 			m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 			m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
 			m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-			memory.VectorPending, 0, m.UpdatedAt, orNull(claimed), claims,
+			memory.VectorPending, 0, m.UpdatedAt, m.UpdatedAt, orNull(claimed), claims,
 		}, nil
 	}))
 	return fault(err, "store the memories")
 }
 
-// Update stores every changeable field of an existing memory.
+// Update stores every changeable field of an existing memory. What Touch may
+// have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	if !memory.IsID(m.ID) || m.Owner != u.owner {
 		return notFound("memory", m.ID)
@@ -51,14 +52,15 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		UPDATE agent_memories SET
 			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
 			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
-			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = $19, access_count = $20,
-			lexemes = $21, embedding_model = $22, embedding = $23, revision = $24,
-			vector_state = CASE WHEN revision = $24 THEN vector_state WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
-			vector_due = CASE WHEN revision = $24 THEN vector_due ELSE $18 END
+			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at, $19),
+			lexemes = $20, embedding_model = $21, embedding = $22, revision = $23,
+			vector_state = CASE WHEN revision = $23 THEN vector_state WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_since = CASE WHEN revision = $23 OR vector_state IN ('pending', 'removing') THEN vector_since ELSE $18 END,
+			vector_due = CASE WHEN revision = $23 THEN vector_due ELSE $18 END
 		WHERE id = $1 AND app_id = $2 AND user_id = $3`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
-		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount,
+		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
 	if err == nil && tag.RowsAffected() == 0 {
 		return notFound("memory", m.ID)
@@ -113,8 +115,8 @@ func addCandidates(ctx context.Context, tx pgx.Tx, owner memory.Owner, candidate
 		scorers[i], memoryIDs[i], times[i] = c.Scorer, idOrNull(c.MemoryID), c.CreatedAt
 	}
 	tag, err := tx.Exec(ctx, `
-		INSERT INTO candidates (app_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
-		SELECT $1, c.*
+		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		SELECT $1, $2, c.*
 		FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
 			$12::uuid[], $13::timestamptz[])
 			AS c (id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)

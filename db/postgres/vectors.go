@@ -13,7 +13,7 @@ import (
 // claim takes the rows that `mine` has locked. Each claim is counted, so that
 // the first one is known.
 const claim = `
-	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1
+	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1, vector_again = false
 	FROM mine WHERE agent_memories.id = mine.locked
 	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END,
 		vector_state = 'removing', vector_claims = 1, vector_attempts`
@@ -39,12 +39,16 @@ func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit
 }
 
 func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.VectorTask, error) {
-	rows, _ := s.pool.Query(ctx, sql, args...)
-	tasks, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
-		var vector []byte
-		err = row.Scan(append(memoryFields(&t.Memory, &vector), &t.Remove, &t.First, &t.Attempts)...)
-		t.Memory.Embedding = rowcodec.Vector(vector)
-		return t, err
+	var tasks []db.VectorTask
+	err := again(func() (err error) {
+		rows, _ := s.pool.Query(ctx, sql, args...)
+		tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
+			var vector []byte
+			err = row.Scan(append(memoryFields(&t.Memory, &vector), &t.Remove, &t.First, &t.Attempts)...)
+			t.Memory.Embedding = rowcodec.Vector(vector)
+			return t, err
+		})
+		return err
 	})
 	return tasks, fault(err, "claim pushes to the vector store")
 }
@@ -55,23 +59,28 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 	for i, t := range done {
 		ids[i], revisions[i], removed[i] = t.Memory.ID, t.Memory.Revision, t.Remove
 	}
-	// A row that has changed is pushed again even where that was done
-	// meanwhile: the older push may have arrived after the newer one.
+	// A row that has changed or was requeued is pushed again even where that
+	// was done meanwhile: the older push may have arrived after the newer one.
 	err := s.lazily(ctx, `
 		WITH done AS (
 			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS t (id, revision, removed)
 		), locked AS (
-			SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
+			SELECT id, revision AS present, vector_again AS again
+			FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
+		), ended AS (
+			SELECT id, removed, present = revision AND NOT again AS settled FROM done JOIN locked USING (id)
 		)
 		UPDATE agent_memories m SET
 			vector_claimed_until = NULL,
+			vector_again = false,
 			vector_state = CASE
-				WHEN m.revision = d.revision THEN CASE WHEN d.removed THEN 'absent' ELSE 'synced' END
+				WHEN e.settled THEN CASE WHEN e.removed THEN 'absent' ELSE 'synced' END
 				WHEN m.status = 'active' THEN 'pending' ELSE 'removing' END,
-			vector_attempts = CASE WHEN m.revision = d.revision THEN 0 ELSE m.vector_attempts END,
-			vector_synced_at = CASE WHEN m.revision = d.revision THEN $4 ELSE m.vector_synced_at END,
-			vector_due = CASE WHEN m.revision = d.revision THEN m.vector_due ELSE $4 END
-		FROM done d JOIN locked USING (id) WHERE m.id = d.id`, ids, revisions, removed, at)
+			vector_attempts = CASE WHEN e.settled THEN 0 ELSE m.vector_attempts END,
+			vector_synced_at = CASE WHEN e.settled THEN $4 ELSE m.vector_synced_at END,
+			vector_since = CASE WHEN e.settled THEN m.vector_since ELSE $4 END,
+			vector_due = CASE WHEN e.settled THEN m.vector_due ELSE $4 END
+		FROM ended e WHERE m.id = e.id`, ids, revisions, removed, at)
 	return fault(err, "record confirmed pushes")
 }
 

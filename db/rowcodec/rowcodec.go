@@ -50,8 +50,11 @@ func MessagesJSON(messages []memory.Message) ([]byte, error) {
 	return json.Marshal(messages)
 }
 
-// Messages is the inverse of MessagesJSON.
+// Messages is the inverse of MessagesJSON; nil for a null column.
 func Messages(column []byte) (messages []memory.Message, err error) {
+	if column == nil {
+		return nil, nil
+	}
 	err = json.Unmarshal(column, &messages)
 	return messages, err
 }

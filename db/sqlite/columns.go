@@ -27,13 +27,19 @@ func memoryFields(m *memory.Memory) []any {
 	}
 }
 
-const turnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, messages, metadata,
-	said_at, hash, status, attempts, last_error, accepted_at, processed_at`
+// The columns that turnFields reads: all, or all but the messages.
+const (
+	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, `
+	turnColumns     = bareTurnColumns + `messages`
+	withoutMessages = bareTurnColumns + `NULL`
+)
 
 func turnFields(t *memory.Turn) []any {
 	return []any{
-		&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, (*messageList)(&t.Messages), (*[]byte)(&t.Metadata),
-		(*instant)(&t.At), &t.Hash, &t.Status, &t.Attempts, &t.LastError, (*instant)(&t.AcceptedAt), (*instant)(&t.ProcessedAt),
+		&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, (*[]byte)(&t.Metadata),
+		(*instant)(&t.At), &t.Hash, &t.Status, &t.Attempts, &t.LastError,
+		(*instant)(&t.AcceptedAt), (*instant)(&t.QueuedAt), (*instant)(&t.ProcessedAt), (*messageList)(&t.Messages),
 	}
 }
 
@@ -60,13 +66,15 @@ func (l *tagList) Scan(column any) error {
 	return nil
 }
 
-func (l *messageList) Scan(column any) error {
-	text, ok := column.(string)
-	if !ok {
+func (l *messageList) Scan(column any) (err error) {
+	switch text := column.(type) {
+	case nil:
+		*l = nil
+	case string:
+		*l, err = rowcodec.Messages([]byte(text))
+	default:
 		return fmt.Errorf("the messages are a %T", column)
 	}
-	messages, err := rowcodec.Messages([]byte(text))
-	*l = messages
 	return err
 }
 

@@ -53,7 +53,7 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 func (s *Store) VectorBacklog(ctx context.Context) (db.Backlog, error) {
 	var b db.Backlog
 	err := s.reader.QueryRowContext(ctx, `
-		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'), min(vector_due)
+		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'), min(vector_since)
 		FROM agent_memories WHERE vector_state IN ('pending', 'removing')`).Scan(&b.Pending, &b.Removing, (*instant)(&b.Oldest))
 	if err != nil {
 		return db.Backlog{}, fault(err, "count the pushes that wait")

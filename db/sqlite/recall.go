@@ -27,12 +27,12 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Embeddings returns the embeddings of the owner's active memories among the ids.
-func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error) {
+// Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
+func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
 	found, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*vector)(&m.Embedding)} }, `
 		SELECT id, embedding FROM agent_memories
-		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
-		list(ids), owner.AppID, owner.UserID)
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active' AND embedding_model = ?`,
+		list(ids), owner.AppID, owner.UserID, model)
 	if err != nil {
 		return nil, fault(err, "read the embeddings")
 	}
@@ -49,15 +49,17 @@ func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.
 }
 
 func unconfirmed(ctx context.Context, q querier, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
-	// Two searches of one index; the other indexes have the order, but would read all of the user's rows.
+	// The pending ones, of which there may be many when the vector store is
+	// away, in the order of their index; the few that were just confirmed are sorted.
 	found, err := collect(ctx, q, memoryFields, `
 		SELECT `+memoryColumns+` FROM agent_memories WHERE id IN (
-			SELECT id FROM agent_memories INDEXED BY agent_memories_unconfirmed
-			WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'pending'
+			SELECT id FROM (SELECT id FROM agent_memories INDEXED BY agent_memories_unconfirmed
+				WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'pending'
+				ORDER BY updated_at DESC, id DESC LIMIT ?4)
 			UNION ALL
-			SELECT id FROM agent_memories INDEXED BY agent_memories_unconfirmed
+			SELECT id FROM agent_memories INDEXED BY agent_memories_confirmed
 			WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?3)
-		ORDER BY created_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit)
+		ORDER BY updated_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit)
 	return found, fault(err, "read the user's newest writes")
 }
 

@@ -24,6 +24,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"hippocampus/db"
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -41,6 +42,7 @@ type Store struct {
 	writer *sql.DB // one connection: SQLite has one writer at a time
 	reader *sql.DB
 	jobs   *river.Client[*sql.Tx] // inserts only
+	seen   *river.Client[*sql.Tx] // reads only: jobs can be looked at while others write
 	schema versions               // that this program needs
 	log    *slog.Logger
 }
@@ -82,8 +84,11 @@ func open(ctx context.Context, driver string, o Options) (*Store, error) {
 	}
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
-	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{Logger: log}); err != nil {
+	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts}); err != nil {
 		return opened(fmt.Errorf("prepare the job queue: %w", err))
+	}
+	if s.seen, err = river.NewClient(riversqlite.New(s.reader), &river.Config{Logger: log}); err != nil {
+		return opened(fmt.Errorf("prepare to read the job queue: %w", err))
 	}
 	s.schema, err = s.wantedVersions()
 	return opened(err)

@@ -12,8 +12,8 @@ import (
 
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, processed_at, due_at)
-	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at)
+	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (app_id, client_id) DO NOTHING`
 
 const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = ? AND client_id = ?`
@@ -27,7 +27,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 			string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
-			moment(t.AcceptedAt), instant(t.ProcessedAt), moment(due))
+			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due))
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 	}
 	if fresh {
 		stored = t
-		stored.At, stored.AcceptedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt)
+		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
 }
@@ -63,17 +63,16 @@ func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error
 	return t, err
 }
 
-// TurnCandidates lists what the scorer proposed from a turn, oldest first.
-func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error) {
-	candidates, err := collect(ctx, s.reader, func(c *memory.Candidate) []any {
-		return []any{&c.ID, &c.TurnID, &c.Content, &c.Importance, &c.Domain, &c.Type, &c.Verdict, &c.Reason, &c.Scorer,
-			&c.MemoryID, (*instant)(&c.CreatedAt)}
-	}, `SELECT id, turn_id, content, importance, domain, type, verdict, reason, scorer, coalesce(memory_id, ''), created_at
-		FROM candidates WHERE turn_id = ? AND app_id = ? ORDER BY created_at, id`, turnID, appID)
-	return candidates, fault(err, "list the candidates of the turn")
+// TurnStatus is the status of a turn of the app by its id.
+func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (status memory.TurnStatus, err error) {
+	err = s.reader.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ?`, turnID, appID).Scan(&status)
+	if err = fault(err, "read the status of the turn"); memory.IsKind(err, memory.KindNotFound) {
+		return "", notFound("turn", turnID)
+	}
+	return status, err
 }
 
-// ListTurns pages through turns, newest first.
+// ListTurns pages through turns, newest first, without their messages.
 func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
 	var where conditions
 	where.add(`app_id = ?`, f.AppID)
@@ -86,7 +85,7 @@ func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, 
 	if p := f.Before; p != nil {
 		where.add(`(accepted_at, id) < (?, ?)`, moment(p.At), p.ID)
 	}
-	turns, err := collect(ctx, s.reader, turnFields, `SELECT `+turnColumns+` FROM turns WHERE `+where.sql()+
+	turns, err := collect(ctx, s.reader, turnFields, `SELECT `+withoutMessages+` FROM turns WHERE `+where.sql()+
 		` ORDER BY accepted_at DESC, id DESC LIMIT ?`, append(where.args, f.Limit)...)
 	return turns, fault(err, "list the turns")
 }

@@ -72,12 +72,13 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, refused *memor
 	return err
 }
 
-// ReplayTurn makes a failed or accepted turn accepted and due again, with its job.
-func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, due time.Time, job db.Job) (t memory.Turn, err error) {
+// ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.
+func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job db.Job) (t memory.Turn, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		t, err = one(ctx, tx, turnFields, `
-			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', due_at = ?
-			WHERE id = ? AND app_id = ? AND status <> 'processed' RETURNING `+turnColumns, moment(due), turnID, appID)
+			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', queued_at = ?, due_at = ?
+			WHERE id = ? AND app_id = ? AND status <> 'processed' RETURNING `+turnColumns,
+			moment(at), moment(due), turnID, appID)
 		if errors.Is(err, sql.ErrNoRows) {
 			if _, err = one(ctx, tx, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ? AND app_id = ?`, turnID, appID); err == nil {
 				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)

@@ -24,20 +24,22 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 		INSERT INTO agent_memories (id, app_id, user_id, agent_id, conversation_id, source_turn_id, content, content_hash,
 			memory_type, domain, tags, importance_score, metadata, pinned, status, superseded_by,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
-			vector_state, vector_attempts, vector_due, vector_claimed_until, vector_claims)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?)`,
+			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims)
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
 			return []any{
 				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
 				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.SupersededBy,
 				moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
-				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), moment(m.UpdatedAt), instant(claimed), claims,
+				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
+				moment(m.UpdatedAt), moment(m.UpdatedAt), instant(claimed), claims,
 			}
 		})
 	return fault(err, "store the memories")
 }
 
-// Update stores every changeable field of an existing memory.
+// Update stores every changeable field of an existing memory. What Touch may
+// have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	if !memory.IsID(m.ID) || m.Owner != u.owner {
 		return notFound("memory", m.ID)
@@ -49,14 +51,15 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		UPDATE agent_memories SET
 			agent_id = ?4, conversation_id = ?5, source_turn_id = nullif(?6, ''), content = ?7, content_hash = ?8,
 			memory_type = ?9, domain = ?10, tags = ?11, importance_score = ?12, metadata = ?13, pinned = ?14,
-			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18, last_accessed_at = ?19, access_count = ?20,
-			lexemes = ?21, embedding_model = ?22, embedding = ?23, revision = ?24,
-			vector_state = CASE WHEN revision = ?24 THEN vector_state WHEN ?15 = 'active' THEN 'pending' ELSE 'removing' END,
-			vector_due = CASE WHEN revision = ?24 THEN vector_due ELSE ?18 END
+			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18, last_accessed_at = max(last_accessed_at, ?19),
+			lexemes = ?20, embedding_model = ?21, embedding = ?22, revision = ?23,
+			vector_state = CASE WHEN revision = ?23 THEN vector_state WHEN ?15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_since = iif(revision = ?23 OR vector_state IN ('pending', 'removing'), vector_since, ?18),
+			vector_due = iif(revision = ?23, vector_due, ?18)
 		WHERE id = ?1 AND app_id = ?2 AND user_id = ?3`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned,
-		m.Status, m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount,
+		m.Status, m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt),
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
 	if err == nil && affected(result) == 0 {
 		return notFound("memory", m.ID)
@@ -107,9 +110,9 @@ func addCandidates(ctx context.Context, tx *sql.Tx, owner memory.Owner, candidat
 		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
 	}
 	return each(ctx, tx, `
-		INSERT INTO candidates (app_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, candidates, func(c memory.Candidate) []any {
-		return []any{owner.AppID, c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance, c.Domain, c.Type, c.Verdict,
+		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, candidates, func(c memory.Candidate) []any {
+		return []any{owner.AppID, owner.UserID, c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance, c.Domain, c.Type, c.Verdict,
 			rowcodec.Storable(c.Reason), c.Scorer, c.MemoryID, moment(c.CreatedAt)}
 	})
 }

@@ -19,7 +19,7 @@ func taskFields(t *db.VectorTask) []any {
 // ClaimVectors claims those of the ids that are to be pushed and are free.
 func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]db.VectorTask, error) {
 	return s.claim(ctx, `
-		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1
+		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1, vector_again = 0
 		WHERE id IN (SELECT value FROM json_each(?3)) AND +vector_state IN ('pending', 'removing')
 			AND (vector_claimed_until IS NULL OR vector_claimed_until <= ?1)
 		RETURNING `+taskColumns, moment(now), moment(until), list(ids))
@@ -28,7 +28,7 @@ func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.
 // ClaimDueVectors claims up to limit rows that are due and free, oldest due first.
 func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]db.VectorTask, error) {
 	return s.claim(ctx, `
-		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1
+		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1, vector_again = 0
 		WHERE id IN (
 			SELECT id FROM agent_memories INDEXED BY agent_memories_outbox
 			WHERE vector_state IN ('pending', 'removing') AND vector_due <= ?1
@@ -50,18 +50,20 @@ func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []d
 
 // FinishVectors ends the claims of pushes that the vector store confirmed.
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
-	// A row that has changed is pushed again even where that was done
-	// meanwhile: the older push may have arrived after the newer one.
+	// A row that has changed or was requeued is pushed again even where that
+	// was done meanwhile: the older push may have arrived after the newer one.
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `
 			UPDATE agent_memories SET
 				vector_claimed_until = NULL,
+				vector_again = 0,
 				vector_state = CASE
-					WHEN revision = ?2 THEN iif(?3, 'absent', 'synced')
+					WHEN revision = ?2 AND NOT vector_again THEN iif(?3, 'absent', 'synced')
 					WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
-				vector_attempts = iif(revision = ?2, 0, vector_attempts),
-				vector_synced_at = iif(revision = ?2, ?4, vector_synced_at),
-				vector_due = iif(revision = ?2, vector_due, ?4)
+				vector_attempts = iif(revision = ?2 AND NOT vector_again, 0, vector_attempts),
+				vector_synced_at = iif(revision = ?2 AND NOT vector_again, ?4, vector_synced_at),
+				vector_since = iif(revision = ?2 AND NOT vector_again, vector_since, ?4),
+				vector_due = iif(revision = ?2 AND NOT vector_again, vector_due, ?4)
 			WHERE id = ?1`, done, func(t db.VectorTask) []any {
 			return []any{t.Memory.ID, t.Memory.Revision, t.Remove, moment(at)}
 		})

@@ -43,7 +43,7 @@ func (s *Server) context(ctx context.Context, r *request) error {
 		return err
 	}
 	var c checks
-	query := body.recall(r.key, &c)
+	query := body.recall(r.key, s.Limit, &c)
 	room, measure := body.budget(&c)
 	if err := c.err(); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"hippocampus/recall"
 )
 
-const defaultRecall = 10 // memories
+const defaultRecall = 10 // memories, unless Options.Limit says otherwise
 
 type recallRequest struct {
 	UserID         string          `json:"user_id"`
@@ -36,12 +36,13 @@ type weightsBody struct {
 	Importance float64 `json:"importance"`
 }
 
-// recall makes the request a query of the key's app, and notes what is wrong with it.
-func (b recallRequest) recall(key memory.Key, c *checks) recall.Query {
+// recall makes the request a query of the key's app, for limit memories unless
+// it names a limit, and notes what is wrong with it.
+func (b recallRequest) recall(key memory.Key, limit int, c *checks) recall.Query {
 	c.note("query", memory.CheckContent(b.Query, memory.MaxQueryRunes))
 	c.places("", b.AgentID, b.ConversationID)
 	q := recall.Query{
-		Owner: c.owner("user_id", key, b.UserID), Text: b.Query, Limit: orDefault(b.Limit, defaultRecall),
+		Owner: c.owner("user_id", key, b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
 		Domains: b.Domains, Types: b.Types, AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: c.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
@@ -105,7 +106,7 @@ func (s *Server) recall(ctx context.Context, r *request) error {
 		return err
 	}
 	var c checks
-	query := body.recall(r.key, &c)
+	query := body.recall(r.key, s.Limit, &c)
 	if err := c.err(); err != nil {
 		return err
 	}

@@ -91,6 +91,7 @@ type Options struct {
 	Now        func() time.Time
 
 	Dev         bool          // no keys: every request is app DevApp's admin
+	Limit       int           // memories of a recall that names no limit; 0: 10
 	RateLimit   float64       // requests a second and key; 0: no limit
 	RateBurst   int           // requests at once; 0: RateLimit rounded up
 	BodyLimit   int64         // bytes of a body; 0: 1 MiB
@@ -108,6 +109,8 @@ type Server struct {
 	contract *contract
 	keys     *keyring
 	rates    *rates
+	draining context.Context // ends when the server shuts down
+	drain    context.CancelFunc
 }
 
 // New puts the API together. It fails where openapi.yaml lacks a route, a metric
@@ -121,6 +124,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.WaitTimeout == 0 {
 		o.WaitTimeout = 30 * time.Second
+	}
+	if o.Limit == 0 {
+		o.Limit = defaultRecall
 	}
 	if o.KeyTTL == 0 {
 		o.KeyTTL = 5 * time.Second
@@ -142,6 +148,7 @@ func New(o Options) (*Server, error) {
 		Options: o, echo: echo.New(), contract: contract,
 		keys: newKeyring(o.Keys, o.KeyTTL, o.Now), rates: newRates(o.RateLimit, o.RateBurst, o.Now),
 	}
+	s.draining, s.drain = context.WithCancel(context.Background())
 	metrics, scrape, err := instrument(o.Registerer, o.Gatherer)
 	if err != nil {
 		return nil, fmt.Errorf("registering the request metrics: %w", err)
@@ -157,6 +164,10 @@ func New(o Options) (*Server, error) {
 	}
 	return s, nil
 }
+
+// Drain answers those who wait for a turn with the turn as it stands: the
+// server is about to end.
+func (s *Server) Drain() { s.drain() }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -123,9 +122,10 @@ func (s *Server) follow(ctx context.Context, stored memory.Turn, wait bool) (tur
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.WaitTimeout)
 	defer cancel()
+	defer context.AfterFunc(s.draining, cancel)()
 	outcome, err := s.Ingest.Await(waiting, stored.AppID, stored.ID)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+	case err != nil && waiting.Err() != nil && ctx.Err() == nil:
 		return turnOf(stored), nil
 	case err != nil:
 		return turnBody{}, err

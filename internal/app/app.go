@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/internal/api"
 	"hippocampus/internal/config"
 )
 
@@ -45,6 +46,11 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 		return fmt.Errorf("listen on %s: %w; choose another with --listen HOST:PORT", cfg.Listen, err)
 	}
 	failed := serveHTTP(life, s.handler, listener, cfg.API.ShutdownTimeout)
+	if !cfg.Dev { // last, so that a key which is made is also shown
+		if s.secret, err = firstKey(ctx, s.keys, host.Now, cfg.AdminKey); err != nil {
+			return fmt.Errorf("admin key: %w", err)
+		}
+	}
 	printBanner(host.Out, cfg, s, listener.Addr().String())
 
 	select {
@@ -57,11 +63,12 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 }
 
 // serveHTTP serves until it is stopped; a server that fails says so.
-func serveHTTP(life *lifecycle, handler http.Handler, listener net.Listener, drain time.Duration) <-chan error {
+func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drain time.Duration) <-chan error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
+	server.RegisterOnShutdown(handler.Drain)
 	failed := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hippocampus/internal/config"
+	"hippocampus/internal/llm/llmtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,8 +41,9 @@ func (b *buffer) String() string {
 
 // Run ends with its context: turns that are accepted before are kept, touches
 // are flushed, and no goroutine is left behind.
-func TestRunEndsCleanly(t *testing.T) {
-	cfg := config.Default()
+func TestRunEndsCleanly(t *testing.T) { runEndsCleanly(t, config.Default()) }
+
+func runEndsCleanly(t *testing.T, cfg config.Config) {
 	cfg.Listen, cfg.Data, cfg.AdminKey = "127.0.0.1:0", t.TempDir(), "test-admin-key"
 	cfg.Recall.TouchInterval = time.Hour // shutdown alone flushes
 	client := &http.Client{}
@@ -80,6 +84,70 @@ func TestRunEndsCleanly(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Fatalf("run ended with %v\n%s", err, logged.String())
 		}
+	}
+}
+
+// A start that fails makes no key: the one that is made is the one shown.
+func TestAFailedStartMakesNoKey(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	cfg := config.Default()
+	cfg.Listen, cfg.Data = taken.Addr().String(), t.TempDir()
+	if err := Run(t.Context(), cfg, Host{Out: io.Discard, Err: io.Discard, Now: time.Now}); err == nil || !strings.Contains(err.Error(), "--listen") {
+		t.Fatalf("a taken address gives %v", err)
+	}
+	cfg.Listen = "127.0.0.1:0"
+	ctx, cancel := context.WithCancel(t.Context())
+	var out buffer
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, cfg, Host{Out: &out, Err: io.Discard, Now: time.Now}) }()
+	waitFor(t, &out, ended)
+	if !strings.Contains(out.String(), "shown this once: hp_") {
+		t.Errorf("the first start that works shows no key:\n%s", out.String())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that waits for a turn is answered when the server ends.
+func TestShutdownAnswersThoseWhoWait(t *testing.T) {
+	cfg := config.Default()
+	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
+	models := llmtest.New(t)
+	models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
+	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
+	cfg.API.ShutdownTimeout = 5 * time.Second // shorter than the wait
+	ctx, cancel := context.WithCancel(t.Context())
+	var out buffer
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, cfg, Host{Out: &out, Err: io.Discard, Now: time.Now}) }()
+	url := waitFor(t, &out, ended)
+	client := &http.Client{}
+	answered := make(chan string, 1)
+	go func() {
+		res, err := client.Post(url+"/v1/turns", "application/json", strings.NewReader(`{"user_id":"ada","wait":true,"messages":[{"role":"user","content":"I keep bees"}]}`))
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		answered <- res.Status
+	}()
+	for models.Chats() == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	if status := <-answered; !strings.HasPrefix(status, "202") {
+		t.Errorf("who waited got %s", status)
+	}
+	client.CloseIdleConnections()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

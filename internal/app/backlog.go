@@ -21,7 +21,7 @@ type backlog struct {
 var (
 	pendingGauge  = prometheus.NewDesc("hippocampus_vectors_pending", "Memories that the vector store has not confirmed yet.", nil, nil)
 	removingGauge = prometheus.NewDesc("hippocampus_vectors_removing", "Memories that the vector store has not confirmed to be gone yet.", nil, nil)
-	oldestGauge   = prometheus.NewDesc("hippocampus_vectors_oldest_seconds", "How long the longest waiting push has been due.", nil, nil)
+	oldestGauge   = prometheus.NewDesc("hippocampus_vectors_oldest_seconds", "How long the longest waiting push has been waiting.", nil, nil)
 )
 
 // backlogTimeout bounds the reading of one scrape.

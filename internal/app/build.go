@@ -3,13 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.uber.org/zap"
 
+	"hippocampus/db"
 	"hippocampus/internal/api"
 	"hippocampus/internal/config"
 	"hippocampus/internal/ingest"
@@ -25,7 +25,8 @@ import (
 
 // server is a server that is ready to answer.
 type server struct {
-	handler http.Handler
+	handler *api.Server
+	keys    db.Keys
 	secret  string // of an admin key that was made just now; else empty
 
 	// What is in use, for people.
@@ -49,11 +50,7 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 	if err := store.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	if !cfg.Dev {
-		if s.secret, err = firstKey(ctx, store, now, cfg.AdminKey); err != nil {
-			return nil, fmt.Errorf("admin key: %w", err)
-		}
-	}
+	s.keys = store
 
 	client := llmOptions(cfg.Chat, now, log)
 	embedder, name, closeEmbedder, err := openEmbedder(ctx, cfg.Embedding, client)
@@ -111,7 +108,7 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 			{Name: "vector_store", Check: opened.Ping},
 		},
 		Registerer: metrics, Gatherer: metrics, Logger: log.Named("api"), Now: now, Dev: cfg.Dev,
-		RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, BodyLimit: cfg.API.BodyLimit,
+		Limit: cfg.Recall.Limit, RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, BodyLimit: cfg.API.BodyLimit,
 		BatchLimit: cfg.API.BatchLimit, KeyTTL: cfg.API.KeyCache, WaitTimeout: cfg.API.WaitTimeout,
 	})
 	return s, err
@@ -132,10 +129,12 @@ func judges(cfg config.Config, o llm.Options, s *server, life *lifecycle) (score
 		s.scorer, s.router = hint, hint
 		return scorer.NewRules(), router.NewRules()
 	}
-	client := llm.NewClient(o)
-	life.onStop("chat", func(context.Context) error { client.Close(); return nil })
+	// Each has a breaker of its own: a router that is too slow for its short
+	// deadline must not stop the scorer.
+	scoring, routing := llm.NewClient(o), llm.NewClient(o)
+	life.onStop("chat", func(context.Context) error { scoring.Close(); routing.Close(); return nil })
 	s.scorer, s.router = cfg.Chat.ScorerModel, cfg.Chat.RouterModel
-	return scorer.NewLLM(client.Chat(cfg.Chat.ScorerModel)), router.NewLLM(client.Chat(cfg.Chat.RouterModel))
+	return scorer.NewLLM(scoring.Chat(cfg.Chat.ScorerModel)), router.NewLLM(routing.Chat(cfg.Chat.RouterModel))
 }
 
 func recallSettings(cfg config.Config) recall.Settings {

@@ -54,7 +54,7 @@ func Default() Config {
 			Poll:        100 * time.Millisecond,
 			Lease:       20 * time.Second,
 			Renew:       5 * time.Second,
-			Timeout:     2 * time.Minute,
+			Timeout:     3 * time.Minute,
 			ResumeAfter: 5 * time.Minute,
 		},
 		Router: Router{

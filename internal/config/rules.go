@@ -79,7 +79,7 @@ var rules = map[string]rule{
 	"recall.bm25_b":         decimal(0, 1),
 	"recall.own_window":     between(0, time.Hour),
 	"recall.own_limit":      whole(1, 100_000),
-	"recall.fallback_limit": whole(1, 1_000_000),
+	"recall.fallback_limit": whole(1, 16_384), // what Milvus returns at most
 	"recall.touch_interval": between(time.Millisecond, time.Hour),
 	"recall.vector_timeout": between(time.Millisecond, time.Minute),
 	"recall.embed_timeout":  between(time.Millisecond, time.Minute),

@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Validate checks each setting and what must hold between them. The error, of
 // KindInvalid, names the first that does not fit.
@@ -35,6 +38,9 @@ func (c Config) combinations() []combination {
 		{c.Recall.Relevance+c.Recall.Decay+c.Recall.Importance > 0, "recall.relevance", "more than 0, here or in recall.decay or recall.importance"},
 		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates", fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{c.Gate.RetryDelay <= c.Gate.RetryLimit, "gate.retry_delay", "at most gate.retry_limit, which is " + short(c.Gate.RetryLimit)},
+		{time.Duration(c.Chat.Retries+1)*c.Chat.Timeout+time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait < c.Jobs.Timeout, "jobs.timeout",
+			"more than the scorer may take, " + short(time.Duration(c.Chat.Retries+1)*c.Chat.Timeout+time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait) +
+				" by chat.timeout, chat.retries and chat.max_retry_wait"},
 		{c.Jobs.Renew*2 <= c.Jobs.Lease, "jobs.renew", "at most half of jobs.lease, which is " + short(c.Jobs.Lease)},
 		{c.Projection.Backoff <= c.Projection.BackoffLimit, "projection.backoff", "at most projection.backoff_limit, which is " + short(c.Projection.BackoffLimit)},
 		{c.API.BodyLimit <= c.API.BatchLimit, "api.batch_limit", fmt.Sprintf("at least api.body_limit, which is %d", c.API.BodyLimit)},

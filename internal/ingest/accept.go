@@ -17,7 +17,7 @@ import (
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	now := memory.Instant(s.Now())
 	turn.Hash = turnHash(turn)
-	turn.ID, turn.Status, turn.AcceptedAt = memory.NewID(), memory.TurnAccepted, now
+	turn.ID, turn.Status, turn.AcceptedAt, turn.QueuedAt = memory.NewID(), memory.TurnAccepted, now, now
 	turn.At = memory.Instant(turn.At)
 	if turn.At.IsZero() {
 		turn.At = now
@@ -55,33 +55,35 @@ func (s *Service) Outcome(ctx context.Context, appID, ref string) (Outcome, erro
 // Replay queues a failed turn again, or one whose retry is still to come.
 // KindConflict: it has been processed.
 func (s *Service) Replay(ctx context.Context, appID, turnID string) (memory.Turn, error) {
-	return s.Records.ReplayTurn(ctx, appID, turnID, s.Now().Add(s.set.ResumeAfter), processTurn(turnID))
+	now := memory.Instant(s.Now())
+	return s.Records.ReplayTurn(ctx, appID, turnID, now, now.Add(s.set.ResumeAfter), processTurn(turnID))
 }
 
-// awaitStep is the time between two looks at an awaited turn.
-const awaitStep = 20 * time.Millisecond
+// Looks at an awaited turn are further and further apart.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = 250 * time.Millisecond
+)
 
 // Await returns the outcome of a turn once it is processed or failed, or the
 // turn as it stands when the context ends.
 func (s *Service) Await(ctx context.Context, appID, turnID string) (Outcome, error) {
-	ticker := time.NewTicker(awaitStep)
-	defer ticker.Stop()
-	var last memory.Turn
-	for {
-		turn, err := s.Records.Turn(ctx, appID, turnID)
-		switch {
-		case err != nil && ctx.Err() != nil && last.ID != "":
-			return Outcome{Turn: last}, nil
-		case err != nil:
-			return Outcome{}, err
-		case turn.Status != memory.TurnAccepted:
+	for wait := firstLook; ; wait = min(wait*5/4, lastLook) {
+		status, err := s.Records.TurnStatus(ctx, appID, turnID)
+		if ctx.Err() != nil || err == nil && status != memory.TurnAccepted {
+			// This last look is taken when the context may have ended.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickTimeout)
+			defer cancel()
 			return s.Outcome(ctx, appID, turnID)
 		}
-		last = turn
+		if err != nil {
+			return Outcome{}, err
+		}
+		timer := time.NewTimer(wait)
 		select {
-		case <-ticker.C:
+		case <-timer.C:
 		case <-ctx.Done():
-			return Outcome{Turn: last}, nil
+			timer.Stop()
 		}
 	}
 }

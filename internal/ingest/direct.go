@@ -54,11 +54,11 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 // writeFor writes one owner's part of a batch.
 func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, results []BatchResult) error {
 	drafts := make(map[int]memory.Memory, len(places))
-	nearby := map[int][]string{}
+	nearby, search := map[int][]string{}, s.search(owner)
 	for _, i := range places {
 		drafts[i] = s.draft(s.asked(writes[i]), vectors[i])
 		if writes[i].Dedup {
-			ids, err := s.nearby(ctx, drafts[i])
+			ids, err := search.near(ctx, drafts[i])
 			if err != nil {
 				return err
 			}

@@ -22,11 +22,12 @@ type echoes struct {
 	own       map[string]bool   // words of the user's own messages
 }
 
-// echoes reads what recall has lately handed out to the turn's user.
+// echoes reads what recall had lately handed out to the turn's user when the
+// turn was accepted, or has since.
 func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) {
 	var e echoes
 	var err error
-	e.handedOut, err = s.Records.HandedOut(ctx, turn.Owner, s.Now().Add(-s.set.EchoWindow), echoMemories)
+	e.handedOut, err = s.Records.HandedOut(ctx, turn.Owner, turn.AcceptedAt.Add(-s.set.EchoWindow), echoMemories)
 	if err != nil || len(e.handedOut) == 0 {
 		return e, err
 	}

@@ -42,7 +42,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 // store and can be restored until it is purged. Forgetting twice changes nothing.
 func (s *Service) Forget(ctx context.Context, appID, id string) (memory.Memory, error) {
 	return s.edit(ctx, appID, id, memory.EventForgotten, func(m *memory.Memory) error {
-		m.Status = memory.Forgotten
+		m.Status, m.SupersededBy = memory.Forgotten, ""
 		return nil
 	})
 }

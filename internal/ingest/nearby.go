@@ -15,17 +15,35 @@ import (
 // nearbyLimit is how many neighbours of a draft are looked at.
 const nearbyLimit = 20
 
-// nearby returns ids of memories that a draft may be the same as. Where the
-// vector store is away the newest memories are compared in the database. What
-// was written in the last seconds may be missing from either: the transaction
-// looks for that itself.
-func (s *Service) nearby(ctx context.Context, draft memory.Memory) ([]string, error) {
-	hits, err := s.Vectors.Search(ctx, vectorstore.Query{
-		Owner: draft.Owner, Embedding: draft.Embedding, Limit: nearbyLimit, AgentID: draft.AgentID,
+// search finds memories of one owner that drafts may be the same as. It is
+// used by one goroutine.
+type search struct {
+	s     *Service
+	owner memory.Owner
+
+	away       bool // the vector store is: the newest memories are compared here
+	ids        []string
+	embeddings map[string][]float32
+}
+
+func (s *Service) search(owner memory.Owner) *search { return &search{s: s, owner: owner} }
+
+// near returns ids of memories that a draft may be the same as. What was
+// written in the last seconds may be missing: the transaction looks for that
+// itself.
+func (n *search) near(ctx context.Context, draft memory.Memory) ([]string, error) {
+	if n.away {
+		return n.compare(draft), nil
+	}
+	hits, err := n.s.Vectors.Search(ctx, vectorstore.Query{
+		Owner: n.owner, Embedding: draft.Embedding, Limit: nearbyLimit, AgentID: draft.AgentID,
 	})
 	if err != nil {
-		s.Log.Warn("duplicates are looked for in the database: the vector store is away", zap.Error(err))
-		return s.compare(ctx, draft)
+		n.s.Log.Warn("duplicates are looked for in the database: the vector store is away", zap.Error(err))
+		if err := n.read(ctx); err != nil {
+			return nil, err
+		}
+		return n.compare(draft), nil
 	}
 	ids := make([]string, len(hits))
 	for i, h := range hits {
@@ -34,22 +52,27 @@ func (s *Service) nearby(ctx context.Context, draft memory.Memory) ([]string, er
 	return ids, nil
 }
 
-func (s *Service) compare(ctx context.Context, draft memory.Memory) ([]string, error) {
-	docs, err := s.Records.Documents(ctx, draft.Owner)
+// read loads the embeddings of the owner's newest memories.
+func (n *search) read(ctx context.Context) error {
+	docs, err := n.s.Records.Documents(ctx, n.owner)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slices.SortFunc(docs, func(a, b db.Document) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	ids := make([]string, 0, min(len(docs), s.set.FallbackLimit))
-	for _, d := range docs[:cap(ids)] {
-		ids = append(ids, d.ID)
+	for _, d := range docs[:min(len(docs), n.s.set.FallbackLimit)] {
+		n.ids = append(n.ids, d.ID)
 	}
-	embeddings, err := s.Records.Embeddings(ctx, draft.Owner, ids)
-	if err != nil {
-		return nil, err
+	n.embeddings, err = n.s.Records.Embeddings(ctx, n.owner, n.s.Embedder.Model(), n.ids)
+	n.away = err == nil
+	return err
+}
+
+func (n *search) compare(draft memory.Memory) []string {
+	similarity := make(map[string]float64, len(n.ids))
+	for _, id := range n.ids {
+		similarity[id] = cosine(n.embeddings[id], draft.Embedding)
 	}
-	slices.SortFunc(ids, func(a, b string) int {
-		return cmp.Compare(cosine(embeddings[b], draft.Embedding), cosine(embeddings[a], draft.Embedding))
-	})
-	return ids[:min(len(ids), nearbyLimit)], nil
+	ids := slices.Clone(n.ids)
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(similarity[b], similarity[a]) })
+	return ids[:min(len(ids), nearbyLimit)]
 }

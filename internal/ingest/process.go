@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -16,10 +15,12 @@ import (
 )
 
 // Process scores a turn and keeps what matters of it. A turn that cannot be
-// scored for now stays accepted and becomes due again; after too many bad
-// answers, or when it is too old, it has failed. Only the database being away
-// is an error: whoever called tries again, and a finished turn is left alone.
+// processed for now stays accepted and becomes due again; after too many
+// attempts that failed, or when it is too old, it has failed. Only the
+// database being away is an error: whoever called tries again, and a finished
+// turn is left alone.
 func (s *Service) Process(ctx context.Context, turnID string) error {
+	defer s.hold(turnID)()
 	turn, err := s.Records.StartTurn(ctx, turnID, s.Now().Add(s.set.Lease))
 	if memory.IsKind(err, memory.KindNotFound) {
 		return nil
@@ -27,22 +28,47 @@ func (s *Service) Process(ctx context.Context, turnID string) error {
 	if err != nil || turn.Status != memory.TurnAccepted {
 		return err
 	}
-	defer s.hold(turnID)()
-
-	facts, err := s.Scorer.Score(ctx, turn)
-	if err != nil {
+	if err := s.remember(ctx, turn); err != nil {
 		return s.setBack(ctx, turn, err)
 	}
-	turn.Attempts++
+	s.scored.Remove(turnID)
+	return nil
+}
+
+// remember takes a turn through the stages of a write.
+func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = memory.Errorf(memory.KindInternal, "processing the turn panicked: %v", p)
+			s.Log.Error("panic in a turn", zap.String("turn", turn.ID), zap.Any("panic", p), zap.Stack("stack"))
+		}
+	}()
+	facts, err := s.score(ctx, turn)
+	if err != nil {
+		return err
+	}
 	candidates, err := s.gate(ctx, turn, facts)
 	if err != nil {
 		return err
 	}
-	proposed, err := s.embed(ctx, turn, candidates)
+	drafts, err := s.embed(ctx, turn, candidates)
 	if err != nil {
-		return s.setBack(ctx, turn, err)
+		return err
 	}
-	return s.finish(ctx, turn, candidates, proposed)
+	return s.finish(ctx, turn, candidates, drafts)
+}
+
+// score asks the scorer. Its answer is kept until the turn is finished: when
+// what comes after it fails, the model need not be paid twice.
+func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
+	if facts, ok := s.scored.Get(turn.ID); ok {
+		return facts, nil
+	}
+	facts, err := s.Scorer.Score(ctx, turn)
+	if err == nil {
+		s.scored.Add(turn.ID, facts)
+	}
+	return facts, err
 }
 
 // gate gives each fact its first verdict: kept, below the threshold, or an echo.
@@ -96,11 +122,15 @@ func (s *Service) embed(ctx context.Context, turn memory.Turn, candidates []memo
 	return drafts, nil
 }
 
+// errFinished ends the transaction of a turn that another process has finished.
+var errFinished = errors.New("the turn has been finished elsewhere")
+
 // finish writes the turn's outcome in one transaction, then pushes it.
 func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []memory.Candidate, drafts map[int]memory.Memory) error {
+	search := s.search(turn.Owner)
 	nearby := make(map[int][]string, len(drafts))
 	for i, m := range drafts {
-		ids, err := s.nearby(ctx, m)
+		ids, err := search.near(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -108,7 +138,10 @@ func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []mem
 	}
 	var w *writing
 	err := s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
-		if err := tx.FinishTurn(ctx, turn.ID, turn.Attempts, memory.Instant(s.Now())); err != nil {
+		err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
+		if memory.IsKind(err, memory.KindConflict) {
+			return errFinished
+		} else if err != nil {
 			return err
 		}
 		w = s.writing(tx, "turn "+turn.ID)
@@ -129,8 +162,8 @@ func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []mem
 		}
 		return w.flush(ctx)
 	})
-	if memory.IsKind(err, memory.KindConflict) {
-		return nil // another process has finished this turn
+	if errors.Is(err, errFinished) {
+		return nil
 	}
 	if err == nil {
 		w.push(ctx)
@@ -138,30 +171,28 @@ func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []mem
 	return err
 }
 
-// setBack makes a turn wait, or fail. A bad answer costs it an attempt and it
-// waits twice as long each time. An endpoint that is away costs none: the turn
-// waits for half its age each time, until it is too old.
+// setBackTimeout bounds the record of a failed attempt, which may come when
+// the time of the attempt itself is used up.
+const setBackTimeout = 5 * time.Second
+
+// setBack makes a turn wait, or fail. Something that is away costs no attempt:
+// the turn waits for half its age each time, until it is too old. Any other
+// failure costs one, and the turn waits twice as long each time.
 func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) error {
 	if errors.Is(cause, context.Canceled) && ctx.Err() != nil {
 		return cause // shutting down: the turn is resumed when its lease ends
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
+	defer cancel()
 	now := memory.Instant(s.Now())
-	var refused *memory.Candidate
-	var bad *scorer.BadAnswer
-	age := now.Sub(turn.AcceptedAt)
+	age := now.Sub(turn.QueuedAt)
 	wait, failed := max(s.set.RetryDelay, age/2), age >= s.set.GiveUp
-	if memory.IsKind(cause, memory.KindBadAnswer) {
+	if !memory.IsKind(cause, memory.KindUnavailable) {
 		wait = s.set.RetryDelay << min(turn.Attempts, 20)
 		turn.Attempts++
 		failed = failed || turn.Attempts >= s.set.Attempts
 	}
-	if errors.As(cause, &bad) {
-		refused = &memory.Candidate{
-			ID: memory.NewID(), TurnID: turn.ID, Content: excerpt(bad.Answer), Domain: memory.GeneralChat, Type: memory.TypeFact,
-			Verdict: memory.InvalidAnswer, Reason: excerpt(bad.Error()), Scorer: s.Scorer.Name(), CreatedAt: now,
-		}
-	}
-	reason := excerpt(cause.Error())
+	refused, reason := s.refusal(turn, cause, now), excerpt(cause.Error())
 	if failed {
 		s.Log.Warn("turn failed; it can be replayed", zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), zap.Error(cause))
 		return s.Records.FailTurn(ctx, turn.ID, turn.Attempts, reason, refused)
@@ -176,18 +207,15 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	return s.Records.DeferTurn(ctx, turn.ID, turn.Attempts, reason, now.Add(wait), refused)
 }
 
-// maxExcerpt bounds what is kept of a refused answer or an error, in bytes.
-const maxExcerpt = 1000
-
-// excerpt makes foreign text fit for a column: bounded, valid, not empty, no NUL.
-func excerpt(s string) string {
-	cut := s[:min(len(s), maxExcerpt)]
-	for len(cut) > 0 && len(cut) < len(s) && !utf8.RuneStart(s[len(cut)]) {
-		cut = cut[:len(cut)-1]
+// refusal is the record of an answer that the scorer gave and that was
+// refused; nil where there was none.
+func (s *Service) refusal(turn memory.Turn, cause error, at time.Time) *memory.Candidate {
+	var bad *scorer.BadAnswer
+	if !errors.As(cause, &bad) {
+		return nil
 	}
-	cut = strings.ToValidUTF8(strings.ReplaceAll(cut, "\x00", ""), "\uFFFD")
-	if strings.TrimSpace(cut) == "" {
-		return "(empty)"
+	return &memory.Candidate{
+		ID: memory.NewID(), TurnID: turn.ID, Content: excerpt(bad.Answer), Domain: memory.GeneralChat, Type: memory.TypeFact,
+		Verdict: memory.InvalidAnswer, Reason: excerpt(bad.Error()), Scorer: s.Scorer.Name(), CreatedAt: at,
 	}
-	return cut
 }

@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"hippocampus/db"
@@ -21,7 +23,7 @@ type Records interface {
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
-	Embeddings(ctx context.Context, owner memory.Owner, ids []string) (map[string][]float32, error)
+	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 }
 
 // Searcher finds what the user has already said.
@@ -71,13 +73,19 @@ type Service struct {
 	Parts
 	set Settings
 
+	scored *lru.Cache[string, []scorer.Fact] // answers whose turns are not finished
+
 	mu   sync.Mutex
-	held map[string]struct{} // turns that this process is working on
+	held map[string]int // turns that this process is working on, and how often
 }
+
+// maxScored is how many answers are kept for turns that wait for something else.
+const maxScored = 1000
 
 // New makes a service; Run keeps its turns alive.
 func New(parts Parts, set Settings) *Service {
-	return &Service{Parts: parts, set: set, held: map[string]struct{}{}}
+	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
+	return &Service{Parts: parts, set: set, scored: scored, held: map[string]int{}}
 }
 
 // ProcessTurn is the job that scores one turn.
@@ -104,35 +112,55 @@ func (s *Service) Run(ctx context.Context) {
 	for {
 		select {
 		case <-renew.C:
-			if held := s.holding(); len(held) > 0 {
-				if err := s.Records.RenewTurns(ctx, held, s.Now().Add(s.set.Lease)); err != nil && ctx.Err() == nil {
-					s.Log.Warn("turns in work could not be renewed", zap.Int("turns", len(held)), zap.Error(err))
-				}
-			}
+			s.renew(ctx)
 		case <-resume.C:
-			now := s.Now()
-			n, err := s.Records.ResumeTurns(ctx, now, now.Add(s.set.ResumeAfter), resumeBatch, processTurn)
-			if err != nil && ctx.Err() == nil {
-				s.Log.Warn("overdue turns could not be queued again", zap.Error(err))
-			}
-			if n > 0 {
-				s.Log.Info("queued overdue turns again", zap.Int("turns", n))
-			}
+			s.resume(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// hold keeps a turn alive until release is called.
+// tickTimeout bounds one look at the database: a dead connection must not
+// stall the next.
+const tickTimeout = 10 * time.Second
+
+func (s *Service) renew(ctx context.Context) {
+	held := s.holding()
+	if len(held) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
+	defer cancel()
+	if err := s.Records.RenewTurns(ctx, held, s.Now().Add(s.set.Lease)); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		s.Log.Warn("turns in work could not be renewed", zap.Int("turns", len(held)), zap.Error(err))
+	}
+}
+
+func (s *Service) resume(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
+	defer cancel()
+	now := s.Now()
+	n, err := s.Records.ResumeTurns(ctx, now, now.Add(s.set.ResumeAfter), resumeBatch, processTurn)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		s.Log.Warn("overdue turns could not be queued again", zap.Error(err))
+	}
+	if n > 0 {
+		s.Log.Info("queued overdue turns again", zap.Int("turns", n))
+	}
+}
+
+// hold keeps a turn alive until release is called, by each that holds it.
 func (s *Service) hold(turnID string) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held[turnID] = struct{}{}
+	s.held[turnID]++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.held, turnID)
+		if s.held[turnID]--; s.held[turnID] == 0 {
+			delete(s.held, turnID)
+		}
 	}
 }
 

@@ -41,7 +41,9 @@ func (s *Service) draft(m memory.Memory, embedding []float32) memory.Memory {
 		m.CreatedAt = m.UpdatedAt
 	}
 	m.CreatedAt = memory.Instant(m.CreatedAt)
-	m.LastAccessedAt = m.CreatedAt
+	if m.LastAccessedAt = m.CreatedAt; m.LastAccessedAt.After(m.UpdatedAt) {
+		m.LastAccessedAt = m.UpdatedAt // what is dated ahead is no fresher than what is new
+	}
 	m.Lexemes = text.Join(text.Lexemes(m.Content))
 	m.Embedding, m.EmbeddingModel = embedding, s.Embedder.Model()
 	return m
@@ -128,6 +130,11 @@ func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memo
 		return written, nil
 	}
 	err := w.Update(ctx, before, m)
+	for i := range w.recent {
+		if w.recent[i].ID == m.ID {
+			w.recent[i] = *m // the next put must see it as it is
+		}
+	}
 	written.Memory = *m
 	return written, err
 }

@@ -28,9 +28,6 @@ type Options struct {
 // just enqueued waits for the next one.
 const fetchCooldown = 5 * time.Millisecond
 
-// attempts of a job whose handler fails, which means that the database is away.
-const attempts = 5
-
 // Handler registers how the jobs of one kind are worked.
 type Handler func(*river.Workers)
 
@@ -62,7 +59,6 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		FetchPollInterval:    o.Poll,
 		JobTimeout:           o.Timeout,
 		RescueStuckJobsAfter: 2 * o.Timeout,
-		MaxAttempts:          attempts,
 		Logger:               o.Log,
 	})
 	if err != nil {

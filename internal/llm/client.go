@@ -31,7 +31,7 @@ type Options struct {
 	MaxRetryWait time.Duration // longest Retry-After that is waited for; 20 s
 	Concurrency  int           // tries under way at once; further ones wait within their context; 8
 
-	BreakerFailures int           // consecutive failures of the endpoint that open the breaker; 5
+	BreakerFailures int           // consecutive failures of the endpoint, callers' deadlines among them, that open the breaker; 5
 	BreakerDelay    time.Duration // how long it stays open before one call may try; 15 s
 
 	Logger *zap.Logger      // none
@@ -144,6 +144,9 @@ func (c *Client) try(ctx context.Context, request func(context.Context) error) e
 		return err
 	}
 	defer c.bulkhead.ReleasePermit()
+	if err := ctx.Err(); err != nil {
+		return err // too late to ask: the endpoint is not to blame
+	}
 	if !c.breaker.TryAcquirePermit() {
 		return circuitbreaker.ErrOpen
 	}
@@ -161,10 +164,11 @@ var errSlow = errors.New("the try took too long")
 
 // record tells the breaker how the endpoint did. A caller that gave up says
 // nothing about the endpoint; but a half-open breaker must get its permit back.
+// One whose deadline passed found the endpoint slow.
 func (c *Client) record(ctx context.Context, err error) {
 	var f *failure
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		if c.breaker.IsHalfOpen() {
 			c.breaker.RecordFailure()
 		}

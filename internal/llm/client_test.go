@@ -207,23 +207,55 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 func TestCallersThatLeaveDoNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
+	asked := make(chan struct{}, 1)
 	server.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
 		if r.User == "slow\n" {
+			asked <- struct{}{}
 			return llmtest.Hang()
 		}
 		return llmtest.Text("{}")
 	})
 	chat := dial(t, server.URL(), func(o *llm.Options) { o.BreakerFailures, o.Timeout = 2, time.Minute }).Chat("m")
 	for range 5 {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-asked; cancel() }()
 		_, err := chat.Answer(ctx, llm.Prompt{User: "slow"})
-		cancel()
-		if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 	}
 	if _, err := chat.Answer(t.Context(), llm.Prompt{User: "quick"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// An endpoint that hangs is found out by callers who are less patient than the client.
+func TestDeadlinesOfCallersOpenTheBreaker(t *testing.T) {
+	t.Parallel()
+	server := llmtest.New(t)
+	server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
+	chat := dial(t, server.URL(), func(o *llm.Options) {
+		o.BreakerFailures, o.Timeout, o.BreakerDelay = 2, time.Minute, time.Minute
+	}).Chat("m")
+	answer := func(patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		_, err := chat.Answer(ctx, llm.Prompt{})
+		return err
+	}
+	// Who comes too late to ask learns nothing about the endpoint.
+	for range 5 {
+		if err := answer(0); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	}
+	for range 2 {
+		if err := answer(300 * time.Millisecond); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := answer(time.Minute); err == nil || !strings.Contains(err.Error(), "2 times in a row") || server.Chats() > 2 {
+		t.Errorf("%d calls, %v", server.Chats(), err)
 	}
 }
 

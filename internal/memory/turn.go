@@ -28,6 +28,7 @@ type Turn struct {
 	Attempts    int    // answers of the scorer, refused ones included; its being away costs none
 	LastError   string // of the newest attempt that failed; empty after success
 	AcceptedAt  time.Time
+	QueuedAt    time.Time // when it was accepted or last replayed: its age counts from here
 	ProcessedAt time.Time // zero until processed
 }
 

@@ -218,13 +218,22 @@ func TestAFailingStoreIsTriedLessAndLessOften(t *testing.T) {
 	b := newBench(t)
 	b.vectors.set(func(string, []string) error { return away })
 	b.PushNew(t.Context(), b.insert(1))
-	for _, wait := range []time.Duration{1, 2, 4, 8, 10, 10} {
-		due := b.backlog().Oldest
-		if got := due.Sub(b.now()); got != wait*time.Second {
-			t.Errorf("waits %s, want %s", got, wait*time.Second)
-		}
-		b.pass(due.Sub(b.now()))
+	tried := func() int {
 		b.reconcile(t.Context())
+		return len(b.vectors.said)
+	}
+	for i, wait := range []time.Duration{1, 2, 4, 8, 10, 10} {
+		b.pass(wait*time.Second - time.Microsecond)
+		if n := tried(); n != i+1 {
+			t.Errorf("tried %d times, want %d before %s have passed", n, i+1, wait*time.Second)
+		}
+		b.pass(time.Microsecond)
+		if n := tried(); n != i+2 {
+			t.Errorf("tried %d times, want %d when %s have passed", n, i+2, wait*time.Second)
+		}
+	}
+	if oldest := b.backlog().Oldest; !oldest.Equal(begin) {
+		t.Errorf("the push waits since %s, want %s", oldest, begin)
 	}
 }
 

@@ -3,7 +3,8 @@
 //	call -> circuit breaker -> store
 //
 // After a few calls in a row that found the store unavailable, further calls
-// fail at once, until a trial call succeeds.
+// fail at once, but for one trial call at a time, a second after the last
+// failed; the first that succeeds lets all through.
 package guard
 
 import (
@@ -19,7 +20,7 @@ import (
 
 const (
 	failures = 3           // in a row, that open the breaker
-	delay    = time.Second // until a trial call
+	delay    = time.Second // before each trial call
 )
 
 // Store guards another store.
@@ -30,26 +31,41 @@ type Store struct {
 
 // New guards a store; closing it closes that store.
 func New(store vectorstore.Store) *Store {
-	return &Store{store, circuitbreaker.NewBuilder[any]().WithFailureThreshold(failures).WithDelay(delay).Build()}
+	return &Store{store, circuitbreaker.NewBuilder[any]().
+		WithFailureThreshold(failures).WithSuccessThreshold(1).WithDelay(delay).Build()}
 }
 
-// call runs f unless the breaker is open. Only KindUnavailable counts against
-// the store, and a caller that left counts neither way.
+// call runs f unless the breaker is open.
 func (s *Store) call(ctx context.Context, f func() error) error {
+	if ctx.Err() != nil {
+		return f() // too late to ask: it says so, and the store is not to blame
+	}
 	if !s.breaker.TryAcquirePermit() {
 		return &memory.Error{
 			Kind: memory.KindUnavailable, RetryAfter: delay,
 			Err: errors.New("the vector store is away: it is tried again in a moment"),
 		}
 	}
-	err := f()
-	switch {
-	case memory.IsKind(err, memory.KindUnavailable) && !errors.Is(ctx.Err(), context.Canceled):
-		s.breaker.RecordFailure()
-	default:
-		s.breaker.RecordSuccess()
-	}
+	err := errPanicked
+	defer func() { s.record(ctx, err) }() // also in a panic: a trial's permit must come back
+	err = f()
 	return err
+}
+
+var errPanicked = memory.Errorf(memory.KindInternal, "the vector store panicked")
+
+// record tells the breaker how the store did. Only what it did counts as a
+// success, and only its being away, which a deadline that has passed shows
+// too, as a failure. A caller that left, and a refusal, which may come from our
+// own checks, say neither; a trial that ends so has failed, and another follows.
+func (s *Store) record(ctx context.Context, err error) {
+	left := errors.Is(ctx.Err(), context.Canceled)
+	switch {
+	case err == nil:
+		s.breaker.RecordSuccess()
+	case memory.IsKind(err, memory.KindUnavailable) && !left, s.breaker.IsHalfOpen():
+		s.breaker.RecordFailure()
+	}
 }
 
 // Insert guards vectorstore.Store.Insert.

@@ -16,36 +16,42 @@ import (
 // creating what is absent. Several processes may do so at once, and a process
 // that died half-way is caught up with. Errors as in Open.
 func (s *Store) Ensure(ctx context.Context) error {
+	_, err := s.ensure(ctx)
+	return err
+}
+
+// ensure is Ensure, and reports whether the alias led nowhere before.
+func (s *Store) ensure(ctx context.Context) (absent bool, err error) {
 	select {
 	case s.ensuring <- struct{}{}:
 		defer func() { <-s.ensuring }()
 	case <-ctx.Done():
-		return memory.Errorf(memory.KindUnavailable, "waiting for the vector collection: %w", context.Cause(ctx))
+		return false, memory.Errorf(memory.KindUnavailable, "waiting for the vector collection: %w", context.Cause(ctx))
 	}
 
 	found, err := s.describe(ctx, s.options.Collection)
-	if refusedWith(err, codeCollectionNotFound) {
+	if absent = refusedWith(err, codeCollectionNotFound); absent {
 		found, err = s.create(ctx)
 	}
 	if err != nil {
-		return err
+		return absent, err
 	}
 	if err := s.accept(found); err != nil {
-		return err
+		return absent, err
 	}
 	if err := s.index(ctx, found.Name); err != nil {
-		return err
+		return absent, err
 	}
 	if err := s.load(ctx, found.Name); err != nil {
-		return err
+		return absent, err
 	}
 	// The SDK keeps each described schema; without it the first caller's
 	// deadline would hold for everybody who asks at the same time.
 	if _, err := s.describe(ctx, found.Name); err != nil {
-		return err
+		return absent, err
 	}
 	s.collection.Store(&found.Name)
-	return nil
+	return absent, nil
 }
 
 // describe looks a collection up by its name or alias.

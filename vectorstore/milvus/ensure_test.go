@@ -64,6 +64,9 @@ func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	first := open(t, o)
+	if !first.Fresh() {
+		t.Error("a collection just created is not fresh")
+	}
 	rec := record()
 	if err := first.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
 		t.Fatal(err)
@@ -71,7 +74,11 @@ func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	awaitHit(t, open(t, o), rec)
+	again := open(t, o)
+	if again.Fresh() {
+		t.Error("a collection opened again is fresh")
+	}
+	awaitHit(t, again, rec)
 
 	for _, other := range []vectorstore.Space{{Model: "text_embedding_v4", Dim: 4}, {Model: space.Model, Dim: 8}} {
 		o := o
@@ -195,6 +202,10 @@ func TestDroppedCollection(t *testing.T) {
 			}
 			awaitHit(t, s, rec)
 			awaitHit(t, open(t, o), rec)
+			drop(t, o.Collection)
+			if !open(t, o).Fresh() {
+				t.Error("what was dropped and is made again is not fresh")
+			}
 		})
 	}
 }

@@ -46,6 +46,7 @@ type Store struct {
 	options    Options
 	client     client.Client
 	collection atomic.Pointer[string] // behind the alias
+	fresh      bool                   // the alias led nowhere before Open
 	ensuring   chan struct{}          // holds a token while Ensure runs
 	closed     atomic.Bool
 }
@@ -54,7 +55,8 @@ var _ vectorstore.Store = (*Store)(nil)
 
 // Open connects and ensures that the alias leads to a loaded collection of the
 // space. Errors: KindConflict when the alias is taken by another space or by
-// something else, KindUnavailable when Milvus is away.
+// something else, KindInvalid when an option is wrong, KindUnavailable when
+// Milvus is away.
 func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Collection == "" {
 		options.Collection = DefaultCollection
@@ -83,12 +85,18 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	s := &Store{options: options, client: c, ensuring: make(chan struct{}, 1)}
 	name := collectionName(options.Collection, options.Space)
 	s.collection.Store(&name)
-	if err := s.Ensure(ctx); err != nil {
+	if s.fresh, err = s.ensure(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
+
+// Fresh reports whether Open found nothing behind the alias and created the
+// collection: it holds nothing that was pushed earlier, so that everything is
+// to be pushed again. Of processes that open at once, several may say so. A
+// collection that is dropped and ensured later does not change it.
+func (s *Store) Fresh() bool { return s.fresh }
 
 // Ping queries the collection. KindUnavailable: Milvus is away, or still
 // loading, or the collection has been dropped or released; Ensure mends these.

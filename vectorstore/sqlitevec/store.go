@@ -5,8 +5,9 @@
 //	query   -> one user's rows, each compared by sqlite-vec -> hits
 //	scan    -> rows by id -> records
 //
-// Every search is exact. The file is a projection of the database: it may be
-// deleted while the server is down.
+// Every search is exact. The file is a projection of the database, which does
+// not notice when records are lost here: after that, and after the file has
+// been deleted (see Fresh), everything is to be pushed again.
 package sqlitevec
 
 import (
@@ -16,8 +17,10 @@ import (
 	"errors"
 	"net/url"
 	"runtime"
+	"strings"
 
-	_ "modernc.org/sqlite"     // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 	_ "modernc.org/sqlite/vec" // vec_distance_L2
 
 	"hippocampus/internal/memory"
@@ -34,6 +37,7 @@ type Options struct {
 // process at a time should have the file open.
 type Store struct {
 	space  vectorstore.Space
+	fresh  bool    // Open made the file
 	reader *sql.DB // as many connections as processors
 	writer *sql.DB // one connection: SQLite has one writer
 }
@@ -67,9 +71,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 
 // open makes a pool of connections to the file.
 //
-// synchronous=OFF, because what the operating system loses with the power can
-// be pushed again, and WAL still keeps the file whole when only the process
-// dies. Pages of 8 kB hold three rows of 512 numbers, those of 4 kB only one.
+// synchronous=OFF: WAL keeps every write when only the process dies. A power cut
+// may lose the last writes, or damage the file; the database holds them all,
+// but takes them for pushed: delete the file, or push everything again. Pages of 8 kB hold three rows of 512 numbers, those of 4 kB only one.
 // journal_mode stands apart because it fixes the page size, and the driver
 // sorts the other pragmas by name.
 func open(path, lock string, connections int) (*sql.DB, error) {
@@ -92,9 +96,15 @@ func (s *Store) prepare(ctx context.Context, path string) error {
 	if _, err := s.writer.ExecContext(ctx, schema); err != nil {
 		return failed(ctx, "preparing the vector file "+path, err)
 	}
-	if _, err := s.writer.ExecContext(ctx, `INSERT INTO space (one, model, dim) VALUES (1, ?, ?) ON CONFLICT DO NOTHING`, s.space.Model, s.space.Dim); err != nil {
+	inserted, err := s.writer.ExecContext(ctx, `INSERT INTO space (one, model, dim) VALUES (1, ?, ?) ON CONFLICT DO NOTHING`, s.space.Model, s.space.Dim)
+	if err != nil {
 		return failed(ctx, "preparing the vector file "+path, err)
 	}
+	rows, err := inserted.RowsAffected()
+	if err != nil {
+		return failed(ctx, "preparing the vector file "+path, err)
+	}
+	s.fresh = rows == 1
 	var found vectorstore.Space
 	if err := s.writer.QueryRowContext(ctx, `SELECT model, dim FROM space`).Scan(&found.Model, &found.Dim); err != nil {
 		return failed(ctx, "reading the space of the vector file "+path, err)
@@ -105,6 +115,10 @@ func (s *Store) prepare(ctx context.Context, path string) error {
 	}
 	return nil
 }
+
+// Fresh reports whether Open made the file: it holds nothing that was pushed
+// earlier, so that everything is to be pushed again.
+func (s *Store) Fresh() bool { return s.fresh }
 
 // Ping reads from the file.
 func (s *Store) Ping(ctx context.Context) error {
@@ -120,11 +134,33 @@ func (s *Store) Close() error {
 	return errors.Join(s.reader.Close(), s.writer.Close())
 }
 
-// failed is the KindUnavailable error of a step that the file, or the end of
-// the context, did not allow.
+// failed is the error of a step: KindInvalid when SQLite says that the request
+// is wrong, else KindUnavailable, for what the file, or the end of the context,
+// did not allow.
 func failed(ctx context.Context, doing string, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return memory.Errorf(memory.KindUnavailable, "%s: %w", doing, context.Cause(ctx))
+	case wrongRequest(err):
+		return memory.Errorf(memory.KindInvalid, "%s: the vector file refused it: %w", doing, err)
 	}
 	return memory.Errorf(memory.KindUnavailable, "%s: %w (see that its folder exists, can be written and has room)", doing, err)
+}
+
+// wrongRequest tells by SQLite's primary result code
+// (https://www.sqlite.org/rescode.html) whether a request fails however often
+// it is repeated. SQLITE_ERROR is that of sqlite-vec for vectors that do not
+// match; it is also that of a file whose tables are gone.
+func wrongRequest(err error) bool {
+	var refused *sqlite.Error
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Code() & 0xff {
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE:
+		return true
+	case sqlite3.SQLITE_ERROR:
+		return !strings.Contains(err.Error(), "no such table")
+	}
+	return false
 }

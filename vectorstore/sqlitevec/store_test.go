@@ -1,6 +1,7 @@
 package sqlitevec_test
 
 import (
+	"database/sql"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +43,9 @@ func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, path, space)
+	if !first.Fresh() || again.Fresh() {
+		t.Errorf("fresh when made: %t, when opened again: %t", first.Fresh(), again.Fresh())
+	}
 	hits, err := again.Search(t.Context(), vectorstore.Query{Owner: rec.Owner, Embedding: []float32{0, 0.6, 0.8, 0}, Limit: 1})
 	if err != nil || len(hits) != 1 || hits[0] != (vectorstore.Hit{ID: "1", Similarity: 1}) {
 		t.Fatalf("after reopening: %v, %v", hits, err)
@@ -66,5 +70,47 @@ func TestUnusableFile(t *testing.T) {
 	})
 	if !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("got %v, want an error of kind unavailable", err)
+	}
+}
+
+// What SQLite refuses for its own sake is the request's fault; a file that has
+// lost its tables is not.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "vectors.db")
+	space := vectorstore.Space{Model: "m", Dim: 4}
+	s := open(t, path, space)
+	rec := vectorstore.Record{ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 1, 0, 0}}
+	other := rec
+	other.ID = "2"
+	search := func() error {
+		_, err := s.Search(t.Context(), vectorstore.Query{Owner: rec.Owner, Embedding: rec.Embedding, Limit: 1})
+		return err
+	}
+	if err := s.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Insert(t.Context(), []vectorstore.Record{other, rec}); !memory.IsKind(err, memory.KindInvalid) {
+		t.Errorf("inserting a record again: %v, want an error of kind invalid", err)
+	}
+
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, step := range []struct {
+		statement string
+		want      memory.Kind
+	}{
+		{`UPDATE records SET embedding = x'0000803f'`, memory.KindInvalid}, // one number
+		{`DROP TABLE records`, memory.KindUnavailable},
+	} {
+		if _, err := db.Exec(step.statement); err != nil {
+			t.Fatal(err)
+		}
+		if err := search(); !memory.IsKind(err, step.want) {
+			t.Errorf("searching after %s: %v, want kind %q", step.statement, err, step.want)
+		}
 	}
 }

@@ -11,8 +11,6 @@ CREATE TABLE turns (
     client_id       TEXT CHECK (length(CAST(client_id AS BLOB)) BETWEEN 1 AND 256),
     agent_id        TEXT NOT NULL CHECK (length(CAST(agent_id AS BLOB)) <= 256),
     conversation_id TEXT NOT NULL CHECK (length(CAST(conversation_id AS BLOB)) <= 256),
-    messages        TEXT NOT NULL CHECK (json_type(messages) = 'array'),
-    metadata        TEXT CHECK (json_type(metadata) = 'object'),
     said_at         INTEGER NOT NULL,
     hash            TEXT NOT NULL,
     status          TEXT NOT NULL CHECK (status IN ('accepted', 'processed', 'failed')),
@@ -20,7 +18,10 @@ CREATE TABLE turns (
     last_error      TEXT NOT NULL,
     accepted_at     INTEGER NOT NULL,
     processed_at    INTEGER,
+    queued_at       INTEGER NOT NULL, -- when it was accepted or last replayed
     due_at          INTEGER NOT NULL, -- by when an accepted turn must be renewed or ended
+    metadata        TEXT CHECK (json_type(metadata) = 'object'),
+    messages        TEXT NOT NULL CHECK (json_type(messages) = 'array'),
     CHECK ((status = 'processed') = (processed_at IS NOT NULL)),
     UNIQUE (app_id, client_id)
 );
@@ -78,6 +79,7 @@ CREATE TABLE agent_memories (
     -- the outbox towards the vector store
     vector_state         TEXT NOT NULL CHECK (vector_state IN ('pending', 'synced', 'removing', 'absent')),
     vector_attempts      INTEGER NOT NULL CHECK (vector_attempts >= 0), -- failed ones since the last success
+    vector_since         INTEGER NOT NULL, -- since when a push has been waited for
     vector_due           INTEGER NOT NULL,
     vector_claimed_until INTEGER,
     vector_claims        INTEGER NOT NULL CHECK (vector_claims >= 0),
@@ -92,11 +94,13 @@ CREATE INDEX agent_memories_documents ON agent_memories (app_id, user_id, conver
     WHERE status = 'active';
 CREATE INDEX agent_memories_by_content ON agent_memories (app_id, user_id, agent_id, content_hash)
     WHERE status = 'active';
-CREATE INDEX agent_memories_unconfirmed ON agent_memories (app_id, user_id, vector_state, vector_synced_at)
-    WHERE status = 'active';
+CREATE INDEX agent_memories_unconfirmed ON agent_memories (app_id, user_id, updated_at, id)
+    WHERE status = 'active' AND vector_state = 'pending';
+CREATE INDEX agent_memories_confirmed ON agent_memories (app_id, user_id, vector_synced_at)
+    WHERE status = 'active' AND vector_state = 'synced';
 CREATE INDEX agent_memories_handed_out ON agent_memories (app_id, user_id, last_accessed_at)
     WHERE status = 'active' AND access_count > 0;
-CREATE INDEX agent_memories_outbox ON agent_memories (vector_due, vector_state)
+CREATE INDEX agent_memories_outbox ON agent_memories (vector_due, vector_state, vector_since)
     WHERE vector_state IN ('pending', 'removing');
 CREATE INDEX agent_memories_counts ON agent_memories (app_id, status, domain, memory_type, vector_state, user_id);
 

@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"hippocampus/internal/memory"
@@ -25,6 +26,7 @@ type Fact struct {
 type script struct {
 	facts   []scripted[[]Fact]
 	domains []scripted[[]memory.Domain]
+	prompts []scripted[func(ChatRequest) Reply]
 }
 
 type scripted[T any] struct {
@@ -45,8 +47,19 @@ func (s *Server) Domains(part string, domains ...memory.Domain) {
 	s.set(func() { s.script.domains = append(s.script.domains, scripted[[]memory.Domain]{part, domains}) })
 }
 
+// OnPrompt answers the calls whose system prompt holds mark by f; the latest
+// match counts. Other calls go on as before.
+func (s *Server) OnPrompt(mark string, f func(ChatRequest) Reply) {
+	s.set(func() { s.script.prompts = append(s.script.prompts, scripted[func(ChatRequest) Reply]{mark, f}) })
+}
+
 // answer follows a copy of the script.
 func (s script) answer(r ChatRequest) Reply {
+	for _, p := range slices.Backward(s.prompts) {
+		if strings.Contains(r.System, p.part) {
+			return p.value(r)
+		}
+	}
 	switch {
 	case strings.Contains(r.System, ScoreMark):
 		facts := []Fact{}

@@ -1,0 +1,307 @@
+package dbtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// forgotten marks a stored memory as forgotten at an instant, and has its
+// removal from the vector store confirmed.
+func forgotten(t *testing.T, s db.Store, m memory.Memory, at time.Time) memory.Memory {
+	t.Helper()
+	m.Status, m.UpdatedAt, m.Revision = memory.Forgotten, at, m.Revision+1
+	update(t, s, m)
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Remove: true}}, at))
+	return m
+}
+
+func owners(t *testing.T, s db.Store) {
+	want := []memory.Owner{
+		{AppID: "", UserID: ""}, {AppID: "App", UserID: "z"}, {AppID: "app", UserID: "B"}, {AppID: "app", UserID: "a"},
+		{AppID: "app", UserID: "a "}, {AppID: "app", UserID: "é"}, {AppID: "app", UserID: "爱"}, {AppID: "app2", UserID: "A"}, {AppID: "é", UserID: "a"},
+	}[1:]
+	for i, owner := range slices.Backward(want) {
+		for range 1 + i%3 {
+			insert(t, s, time.Time{}, newMemory(owner, "active"))
+		}
+	}
+	gone := newMemory(memory.Owner{AppID: "app", UserID: "c"}, "forgotten")
+	gone.Status = memory.Forgotten
+	insert(t, s, time.Time{}, gone)
+	for _, limit := range []int{1, 3, 100} {
+		var found []memory.Owner
+		for after := (memory.Owner{}); ; {
+			page, err := s.Owners(t.Context(), after, limit)
+			must(t, err)
+			found = append(found, page...)
+			if len(page) < limit {
+				break
+			}
+			after = page[limit-1]
+		}
+		wantSame(t, "owners", found, want)
+	}
+	rest, err := s.Owners(t.Context(), gone.Owner, 2)
+	must(t, err)
+	wantSame(t, "after an owner that is not listed", rest, want[4:6])
+}
+
+func facts(t *testing.T, s db.Store) {
+	var all, want []memory.Memory
+	for i := range 30 {
+		m := newMemory(alice, describe(i))
+		m.Type, m.UpdatedAt = memory.Types[i%len(memory.Types)], after(i/3)
+		if i%5 == 4 {
+			m.Status = memory.Statuses[i%len(memory.Statuses)]
+		}
+		all = append(all, m)
+		if m.Status == memory.Active && m.Type != memory.TypeReflection && m.Type != memory.TypeSummary && i/3 > 2 {
+			want = append(want, bare(m))
+		}
+	}
+	insert(t, s, time.Time{}, all...)
+	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's"))
+	slices.SortFunc(want, func(a, b memory.Memory) int {
+		return -cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	for _, limit := range []int{1, 7, 100} {
+		got, err := s.Facts(t.Context(), alice, after(2), limit)
+		must(t, err)
+		wantSame(t, "facts", got, want[:min(limit, len(want))])
+	}
+	none, err := s.Facts(t.Context(), alice, after(9), 100)
+	must(t, err)
+	wantSame(t, "changed at since, not after it", none, []memory.Memory{})
+	always, err := s.Facts(t.Context(), alice, time.Time{}, 100)
+	must(t, err)
+	if len(always) <= len(want) {
+		t.Errorf("since ever: %d facts, want more than the %d newest", len(always), len(want))
+	}
+}
+
+func states(t *testing.T, s db.Store) {
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	wantState := func(owner memory.Owner, want db.UserState) {
+		t.Helper()
+		got, err := s.State(t.Context(), owner)
+		must(t, err)
+		wantSame(t, "state", got, want)
+		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			got, err := tx.State(ctx)
+			wantSame(t, "state within the transaction", got, want)
+			return err
+		}))
+	}
+	set := func(owner memory.Owner, state db.UserState, refused error) {
+		t.Helper()
+		err := s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			must(t, tx.SetState(ctx, state))
+			got, err := tx.State(ctx)
+			must(t, err)
+			wantSame(t, "state before the commit", got, state)
+			return refused
+		})
+		if !errors.Is(err, refused) {
+			t.Error(err)
+		}
+	}
+	wantState(alice, db.UserState{})
+	set(alice, db.UserState{ReflectedAt: epoch}, errors.New("changed my mind"))
+	wantState(alice, db.UserState{})
+	set(alice, db.UserState{ReflectedAt: epoch}, nil)
+	wantState(alice, db.UserState{ReflectedAt: epoch})
+	wantState(bob, db.UserState{})
+	wantState(memory.Owner{AppID: "other", UserID: "alice"}, db.UserState{})
+	set(bob, db.UserState{CompressedAt: after(3)}, nil)
+	set(alice, db.UserState{ReflectedAt: after(1), CompressedAt: after(2)}, nil)
+	wantState(alice, db.UserState{ReflectedAt: after(1), CompressedAt: after(2)})
+	set(alice, db.UserState{CompressedAt: after(4)}, nil)
+	wantState(alice, db.UserState{CompressedAt: after(4)})
+	wantState(bob, db.UserState{CompressedAt: after(3)})
+}
+
+func ages(t *testing.T, s db.Store) {
+	first, second, gone := newMemory(alice, "first"), newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "second"), newMemory(alice, "gone")
+	first.CreatedAt, first.LastAccessedAt, first.AccessCount, first.Type = after(-9), after(7), 3, memory.TypeReflection
+	second.Pinned, second.Importance = false, 0
+	gone.Status = memory.Consolidated
+	insert(t, s, time.Time{}, first, gone)
+	insert(t, s, time.Time{}, second)
+	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "other", UserID: "alice"}, "elsewhere"))
+	var got []db.Age
+	must(t, s.Ages(t.Context(), "app", func(a db.Age) error {
+		got = append(got, a)
+		return nil
+	}))
+	slices.SortFunc(got, func(a, b db.Age) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	wantSame(t, "ages", got, []db.Age{
+		{CreatedAt: after(-9), LastAccessedAt: after(7), AccessCount: 3, Importance: 0.8125, Type: memory.TypeReflection, Pinned: true},
+		{CreatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
+	})
+	calls, enough := 0, errors.New("enough")
+	err := s.Ages(t.Context(), "app", func(db.Age) error {
+		calls++
+		return enough
+	})
+	if err != enough || calls != 1 {
+		t.Errorf("a refusal after one memory: %d calls, %v", calls, err)
+	}
+	insert(t, s, time.Time{}, newMemory(alice, "the connection is free again"))
+}
+
+func purgeable(t *testing.T, s db.Store) {
+	bob := memory.Owner{AppID: "other", UserID: "bob"}
+	var want []memory.Memory
+	for i := range 6 {
+		m := newMemory([]memory.Owner{alice, bob}[i%2], describe(i))
+		insert(t, s, time.Time{}, m)
+		want = append(want, bare(forgotten(t, s, m, after(10-i))))
+	}
+	slices.Reverse(want) // oldest first
+	waiting, restored, replaced := newMemory(alice, "not gone yet"), newMemory(alice, "restored"), newMemory(alice, "replaced")
+	insert(t, s, time.Time{}, waiting, restored, replaced)
+	waiting.Status, waiting.Revision = memory.Forgotten, 2
+	update(t, s, waiting)
+	restored = forgotten(t, s, restored, after(1))
+	restored.Status, restored.Revision = memory.Active, 3
+	replaced = forgotten(t, s, replaced, after(1))
+	replaced.Status = memory.Superseded
+	update(t, s, restored, replaced)
+
+	for before, n := range map[int]int{5: 0, 6: 1, 8: 3, 99: 6} {
+		got, err := s.Purgeable(t.Context(), after(before), 100)
+		must(t, err)
+		wantSame(t, "purgeable", got, want[:n])
+	}
+	got, err := s.Purgeable(t.Context(), after(99), 2)
+	must(t, err)
+	wantSame(t, "limited", got, want[:2])
+}
+
+func purge(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	gone, waiting, kept := newMemory(alice, "gone"), newMemory(alice, "waiting"), newMemory(alice, "kept")
+	foreign := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's")
+	insert(t, s, time.Time{}, gone, waiting, kept)
+	insert(t, s, time.Time{}, foreign)
+	relation := memory.Relation{From: kept.ID, To: waiting.ID, Kind: memory.Supports, CreatedAt: epoch}
+	event := newEvent(gone.ID, memory.EventForgotten, epoch)
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		must(t, tx.AddEvents(ctx, []memory.Event{event}))
+		return tx.AddRelations(ctx, []memory.Relation{relation,
+			{From: kept.ID, To: gone.ID, Kind: memory.DerivedFrom, CreatedAt: epoch}, {From: gone.ID, To: waiting.ID, Kind: memory.Refines, CreatedAt: epoch}})
+	}))
+	forgotten(t, s, gone, after(1))
+	forgotten(t, s, foreign, after(1))
+	waiting.Status, waiting.Revision = memory.Forgotten, 2
+	update(t, s, waiting)
+
+	all := []string{gone.ID, waiting.ID, kept.ID, foreign.ID, memory.NewID(), "no id", ""}
+	purged := newEvent(gone.ID, memory.EventPurged, after(2))
+	purgeAll := func(refused error) (deleted []string) {
+		t.Helper()
+		err := s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+			var err error
+			deleted, err = tx.Purge(ctx, all)
+			must(t, err)
+			must(t, tx.AddEvents(ctx, []memory.Event{purged}))
+			return refused
+		})
+		if !errors.Is(err, refused) {
+			t.Error(err)
+		}
+		return deleted
+	}
+	purgeAll(errors.New("changed my mind"))
+	_, err := s.Memory(ctx, "app", gone.ID)
+	must(t, err)
+	wantSame(t, "deleted", purgeAll(nil), []string{gone.ID})
+	_, err = s.Memory(ctx, "app", gone.ID)
+	wantKind(t, err, memory.KindNotFound)
+	for _, m := range []memory.Memory{waiting, kept, foreign} {
+		_, err := s.Memory(ctx, "app", m.ID)
+		must(t, err)
+	}
+	relations, err := s.Relations(ctx, "app", kept.ID)
+	must(t, err)
+	wantSame(t, "relations left", relations, []memory.Relation{relation})
+	events, err := s.History(ctx, "app", gone.ID)
+	must(t, err)
+	wantSame(t, "the history of a purged memory", events, []memory.Event{event, purged})
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		deleted, err := tx.Purge(ctx, nil)
+		wantSame(t, "none", deleted, []string{})
+		return err
+	}))
+}
+
+// everyUpkeep calls each method of db.Upkeep and db.Jobs, and returns their errors.
+func everyUpkeep(ctx context.Context, s db.Store) map[string]error {
+	id := memory.NewID()
+	errs := map[string]error{}
+	_, errs["Owners"] = s.Owners(ctx, memory.Owner{}, 1)
+	_, errs["Facts"] = s.Facts(ctx, alice, epoch, 1)
+	_, errs["Sources"] = s.Sources(ctx, alice, []string{id})
+	_, errs["Relations"] = s.Relations(ctx, "app", id)
+	_, errs["State"] = s.State(ctx, alice)
+	_, errs["Purgeable"] = s.Purgeable(ctx, epoch, 1)
+	errs["Ages"] = s.Ages(ctx, "app", func(db.Age) error { return nil })
+	_, errs["Projected"] = s.Projected(ctx, id, 1)
+	_, errs["Requeue"] = s.Requeue(ctx, []string{id}, epoch)
+	_, errs["ListCandidates"] = s.ListCandidates(ctx, db.CandidateFilter{AppID: "app", Limit: 1})
+	_, errs["Proposals"] = s.Proposals(ctx, "app", []string{id})
+	_, _, errs["Enqueue"] = s.Enqueue(ctx, work{id})
+	_, errs["Job"] = s.Job(ctx, -1)
+	_, errs["ListJobs"] = s.ListJobs(ctx, db.JobFilter{Kinds: []string{"dbtest_work"}, Limit: 1})
+	return errs
+}
+
+// exerciseUpkeep is Exercise for db.Upkeep and db.Jobs, with ids of memories
+// and of a turn of the owner.
+func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string, turnID string) {
+	t.Helper()
+	ctx := t.Context()
+	before := &db.Position{At: after(10), ID: memory.NewID()}
+	for _, f := range []db.CandidateFilter{
+		{}, {Before: before}, {UserID: owner.UserID}, {UserID: owner.UserID, Before: before}, {Verdict: memory.Kept}, {Verdict: memory.Echo, Before: before},
+		{UserID: owner.UserID, Verdict: memory.BelowThreshold, MinImportance: 0.5, Before: before}, {MinImportance: 0.5},
+	} {
+		f.AppID, f.Limit = owner.AppID, 5
+		_, err := s.ListCandidates(ctx, f)
+		must(t, err)
+	}
+	candidates, err := s.TurnCandidates(ctx, owner.AppID, turnID)
+	must(t, err)
+	_, err = s.Proposals(ctx, owner.AppID, []string{candidates[0].ID})
+	must(t, err)
+	_, err = s.Facts(ctx, owner, after(-1), 5)
+	must(t, err)
+	_, err = s.Sources(ctx, owner, known)
+	must(t, err)
+	_, err = s.Relations(ctx, owner.AppID, known[0])
+	must(t, err)
+	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		must(t, tx.SetState(ctx, db.UserState{ReflectedAt: epoch}))
+		must(t, tx.SettleCandidate(ctx, candidates[0]))
+		must(t, tx.AddRelations(ctx, []memory.Relation{{From: known[0], To: known[1], Kind: memory.Supports, CreatedAt: epoch}}))
+		_, err := tx.Purge(ctx, known[:1])
+		must(t, err)
+		_, err = tx.State(ctx)
+		return err
+	}))
+	job := enqueue(t, s, upkeep{"well", "monday"}, true)
+	_, err = s.Job(ctx, job.ID)
+	must(t, err)
+	for _, f := range []db.JobFilter{{Kinds: []string{job.Kind}}, {Kinds: []string{job.Kind, "dbtest_other_upkeep"}, Before: job.ID}} {
+		f.Limit = 5
+		_, err = s.ListJobs(ctx, f)
+		must(t, err)
+	}
+}

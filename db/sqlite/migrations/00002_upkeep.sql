@@ -1,0 +1,26 @@
+-- +goose Up
+
+-- What upkeep notes of an owner.
+CREATE TABLE user_states (
+    app_id        TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
+    user_id       TEXT NOT NULL CHECK (length(CAST(user_id AS BLOB)) BETWEEN 1 AND 256),
+    reflected_at  INTEGER,
+    compressed_at INTEGER,
+    PRIMARY KEY (app_id, user_id)
+);
+
+-- A list of candidates is restricted as one of turns is, so the user is kept beside the app.
+ALTER TABLE candidates ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
+UPDATE candidates SET user_id = (SELECT user_id FROM turns WHERE turns.id = turn_id);
+DROP INDEX candidates_by_verdict;
+CREATE INDEX candidates_by_app ON candidates (app_id, created_at, id);
+CREATE INDEX candidates_by_verdict ON candidates (app_id, verdict, created_at, id);
+CREATE INDEX candidates_by_user ON candidates (app_id, user_id, created_at, id);
+
+-- Requeued while claimed: the end of that claim is not the end of the work.
+ALTER TABLE agent_memories ADD COLUMN vector_again INTEGER NOT NULL DEFAULT 0 CHECK (vector_again IN (0, 1));
+
+CREATE INDEX agent_memories_facts ON agent_memories (app_id, user_id, updated_at, id)
+    WHERE status = 'active' AND memory_type NOT IN ('reflection', 'summary');
+CREATE INDEX agent_memories_purgeable ON agent_memories (updated_at, id)
+    WHERE status = 'forgotten' AND vector_state = 'absent';

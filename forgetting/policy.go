@@ -1,0 +1,118 @@
+// Package forgetting lets old memories fade:
+//
+//	active memories -> retention now, date of fading -> preview
+//	                -> forgotten (soft, with an event each) -> purged for good
+//
+// Pinned memories and reflections stay. A run that would take too
+// large a share of a user's memories stops and tells instead.
+package forgetting
+
+import (
+	"math"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Policy is how retention falls with time.
+type Policy string
+
+// The policies; see Rule.Retention.
+const (
+	Strengthening Policy = "strengthening"
+	Exponential   Policy = "exponential"
+)
+
+// Policies lists every policy.
+var Policies = []Policy{Strengthening, Exponential}
+
+// Rule decides which memories fade; internal/config states the defaults and
+// ranges of its settings.
+type Rule struct {
+	Policy    Policy
+	Threshold float64 // retention under which a memory is forgotten, 0..1
+
+	Base   float64 // Strengthening: retention left after a day without access, in (0, 1)
+	Growth float64 // Strengthening: how much longer each access makes a memory last, 1 or more
+
+	Lambda float64       // Exponential: decay a day, more than 0
+	MinAge time.Duration // Exponential: younger memories stay
+}
+
+// exponentialScale brings the exponential policy to 0..1 for usual counts.
+const exponentialScale = 5
+
+// Retention is how much of a memory is left at an instant, 0..1:
+//
+//	strengthening  base^(hours since last access / (24 * growth^accesses)) * (0.5 + 0.5*importance)
+//	exponential    min(1, e^(-lambda*days since last access) * (1 + ln(1 + accesses)) / 5)
+//
+// The first is the forgetting curve of MemoryBank (Zhong et al., 2023), where
+// each recall makes a memory last longer, weighed by importance.
+func (r Rule) Retention(a db.Age, at time.Time) float64 {
+	idle := max(0, at.Sub(a.LastAccessedAt).Hours())
+	if r.Policy == Exponential {
+		return min(1, math.Exp(-r.Lambda*idle/24)*r.start(a))
+	}
+	return math.Pow(r.Base, idle/(24*r.stretch(a))) * r.start(a)
+}
+
+// start is the retention at the last access, before it is cut to 1.
+func (r Rule) start(a db.Age) float64 {
+	if r.Policy == Exponential {
+		return (1 + math.Log1p(float64(a.AccessCount))) / exponentialScale
+	}
+	return 0.5 + 0.5*a.Importance
+}
+
+func (r Rule) stretch(a db.Age) float64 { return math.Pow(r.Growth, float64(a.AccessCount)) }
+
+// lasting is the idle time, in hours, beyond which a memory is said to stay.
+const lasting = 200 * 365 * 24
+
+// Fades is the instant from which a memory's retention is under the threshold
+// if nothing touches it; never is true when that is centuries away or the
+// memory is exempt.
+func (r Rule) Fades(a db.Age) (at time.Time, never bool) {
+	if Exempt(a) || r.Threshold <= 0 {
+		return time.Time{}, true
+	}
+	hours := 0.0
+	if left := r.Threshold / r.start(a); left < 1 {
+		if r.Policy == Exponential {
+			hours = -math.Log(left) / r.Lambda * 24
+		} else {
+			hours = 24 * r.stretch(a) * math.Log(left) / math.Log(r.Base)
+		}
+	}
+	if hours > lasting {
+		return time.Time{}, true
+	}
+	at = a.LastAccessedAt.Add(time.Duration(hours * float64(time.Hour)))
+	if oldEnough := a.CreatedAt.Add(r.MinAge); r.Policy == Exponential && at.Before(oldEnough) {
+		at = oldEnough
+	}
+	return at, false
+}
+
+// Faded reports whether a memory is to be forgotten at an instant.
+func (r Rule) Faded(a db.Age, at time.Time) bool {
+	if Exempt(a) || r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge {
+		return false
+	}
+	return r.Retention(a, at) < r.Threshold
+}
+
+// Exempt reports whether a memory never fades.
+func Exempt(a db.Age) bool {
+	return a.Pinned || a.Type == memory.TypeReflection
+}
+
+// AgeOf is what the retention of a memory is computed from.
+func AgeOf(m memory.Memory) db.Age {
+	return db.Age{
+		CreatedAt: m.CreatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
+		Importance: m.Importance, Type: m.Type, Pinned: m.Pinned,
+	}
+}

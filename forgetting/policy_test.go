@@ -1,0 +1,128 @@
+package forgetting
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+var (
+	begin         = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	strengthening = Rule{Policy: Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5}
+	exponential   = Rule{Policy: Exponential, Threshold: 0.1, Lambda: 0.1, MinAge: 7 * 24 * time.Hour}
+)
+
+// Worked out apart from this code, for importance 0.8:
+// 0.9^(days/1.5^accesses) * 0.9 and min(1, e^(-0.1*days) * (1 + ln(1+accesses)) / 5).
+var table = []struct {
+	days, accesses             int
+	strengthening, exponential float64
+}{
+	{0, 0, 0.900000000, 0.200000000}, {0, 1, 0.900000000, 0.338629436}, {0, 5, 0.900000000, 0.558351894}, {0, 20, 0.900000000, 0.808904488},
+	{1, 0, 0.810000000, 0.180967484}, {1, 1, 0.838952777, 0.306404585}, {1, 5, 0.887599056, 0.505217686}, {1, 20, 0.899971484, 0.731927048},
+	{7, 0, 0.430467210, 0.099317061}, {7, 1, 0.550436917, 0.168158401}, {7, 5, 0.816700394, 0.277269345}, {7, 20, 0.899800407, 0.401690081},
+	{30, 0, 0.038152042, 0.009957414}, {30, 1, 0.109418989, 0.016859367}, {30, 5, 0.593570319, 0.027798704}, {30, 20, 0.899144913, 0.040272983},
+	{90, 0, 0.000068560, 0.000024682}, {90, 1, 0.001617309, 0.000041790}, {90, 5, 0.258185299, 0.000068906}, {90, 20, 0.897437177, 0.000099827},
+	{365, 0, 0.000000000, 0.000000000}, {365, 1, 0.000000000, 0.000000000}, {365, 5, 0.005686828, 0.000000000}, {365, 20, 0.889651457, 0.000000000},
+}
+
+func TestRetentionFollowsTheTable(t *testing.T) {
+	t.Parallel()
+	for _, row := range table {
+		a := db.Age{CreatedAt: begin, LastAccessedAt: begin, AccessCount: row.accesses, Importance: 0.8}
+		at := begin.AddDate(0, 0, row.days)
+		for rule, want := range map[Rule]float64{strengthening: row.strengthening, exponential: row.exponential} {
+			got := rule.Retention(a, at)
+			if math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s after %d days and %d accesses: %.9f, want %.9f", rule.Policy, row.days, row.accesses, got, want)
+			}
+			faded := want < 0.1 && (rule.Policy == Strengthening || row.days >= 7)
+			if rule.Faded(a, at) != faded {
+				t.Errorf("%s after %d days and %d accesses: faded is %v", rule.Policy, row.days, row.accesses, !faded)
+			}
+		}
+	}
+}
+
+// The date of fading is the edge: a moment before the memory stays, a moment
+// after it is forgotten.
+func TestFadesIsTheEdge(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rule := rapid.SampledFrom([]Rule{strengthening, exponential}).Draw(t, "rule")
+		rule.Threshold = rapid.Float64Range(0.001, 0.9).Draw(t, "threshold")
+		created := begin.Add(-time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "age")))
+		a := db.Age{
+			CreatedAt: created, LastAccessedAt: begin,
+			AccessCount: rapid.IntRange(0, 12).Draw(t, "accesses"), Importance: rapid.Float64Range(0, 1).Draw(t, "importance"),
+		}
+		at, never := rule.Fades(a)
+		if never {
+			return
+		}
+		if at.Before(begin) {
+			t.Fatalf("it fades at %s, before its last access", at)
+		}
+		if after := at.Add(time.Minute); !rule.Faded(a, after) {
+			t.Fatalf("retention %v at %s, after it was to fade", rule.Retention(a, after), after)
+		}
+		if before := at.Add(-time.Minute); before.After(begin) && rule.Faded(a, before) {
+			t.Fatalf("retention %v at %s, before it was to fade", rule.Retention(a, before), before)
+		}
+	})
+}
+
+func TestRetentionIsMonotoneAndBounded(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rule := rapid.SampledFrom([]Rule{strengthening, exponential}).Draw(t, "rule")
+		a := db.Age{
+			CreatedAt: begin, LastAccessedAt: begin,
+			AccessCount: rapid.IntRange(0, 1_000_000).Draw(t, "accesses"), Importance: rapid.Float64Range(0, 1).Draw(t, "importance"),
+		}
+		hours := rapid.Float64Range(0, 1e5).Draw(t, "hours")
+		at := begin.Add(time.Duration(hours * float64(time.Hour)))
+		r := rule.Retention(a, at)
+		if !(r >= 0 && r <= 1) {
+			t.Fatalf("retention %v", r)
+		}
+		if later := rule.Retention(a, at.Add(time.Hour)); later > r {
+			t.Fatalf("retention grew from %v to %v with time", r, later)
+		}
+		more := a
+		more.AccessCount++
+		if used := rule.Retention(more, at); used < r {
+			t.Fatalf("retention fell from %v to %v with an access", r, used)
+		}
+		more = a
+		more.Importance = 1
+		if dear := rule.Retention(more, at); dear < r {
+			t.Fatalf("retention fell from %v to %v with importance", r, dear)
+		}
+	})
+}
+
+func TestSomeMemoriesStay(t *testing.T) {
+	t.Parallel()
+	old := db.Age{CreatedAt: begin, LastAccessedAt: begin}
+	pinned, reflection := old, old
+	pinned.Pinned, reflection.Type = true, memory.TypeReflection
+	for _, rule := range []Rule{strengthening, exponential} {
+		at := begin.AddDate(10, 0, 0)
+		if !rule.Faded(old, at) || rule.Faded(pinned, at) || rule.Faded(reflection, at) {
+			t.Errorf("%s: an old memory fades, pinned ones and reflections stay", rule.Policy)
+		}
+		if _, never := rule.Fades(pinned); !never {
+			t.Errorf("%s: a pinned memory has a date of fading", rule.Policy)
+		}
+	}
+	much := db.Age{CreatedAt: begin, LastAccessedAt: begin, AccessCount: 1_000_000}
+	if _, never := strengthening.Fades(much); !never {
+		t.Error("a memory that is used all the time has a date of fading")
+	}
+}

@@ -1,0 +1,236 @@
+package forgetting
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/memory"
+)
+
+var ada = memory.Owner{AppID: "app", UserID: "ada"}
+
+// bench is a service on a real SQLite database and a clock that the test moves.
+type bench struct {
+	*Service
+	t      *testing.T
+	store  *sqlite.Store
+	clock  time.Time
+	pushed []string
+	enter  func() // called before each user's transaction; nil: nothing
+}
+
+func (b *bench) Push(_ context.Context, ids []string) { b.pushed = append(b.pushed, ids...) }
+
+// records lets a test act between the reading and the writing of a run.
+type records struct {
+	*sqlite.Store
+	b *bench
+}
+
+func (r records) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	if r.b.enter != nil {
+		r.b.enter()
+	}
+	return r.Store.InUser(ctx, owner, f)
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, clock: begin}
+	var err error
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	if err := b.store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Service = New(records{b.store, b}, b, Settings{Rule: strengthening, MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour},
+		func() time.Time { return b.clock }, zaptest.NewLogger(t))
+	return b
+}
+
+// add writes n memories that were last accessed so many days before begin.
+func (b *bench) add(n, days int, change func(*memory.Memory)) []memory.Memory {
+	b.t.Helper()
+	list := make([]memory.Memory, n)
+	at := begin.AddDate(0, 0, -days)
+	for i := range list {
+		list[i] = memory.Memory{
+			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d of day %d", i, days), Type: memory.TypeFact, Domain: memory.GeneralChat,
+			Importance: 0.8, Status: memory.Active, Embedding: []float32{1}, EmbeddingModel: "test", Revision: 1,
+			CreatedAt: at, UpdatedAt: at, LastAccessedAt: at,
+		}
+		if change != nil {
+			change(&list[i])
+		}
+	}
+	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, at) }); err != nil {
+		b.t.Fatal(err)
+	}
+	return list
+}
+
+func (b *bench) run(whole bool) Report {
+	b.t.Helper()
+	report, err := b.Run(b.t.Context(), ada, "test", whole)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return report
+}
+
+func (b *bench) status(id string) memory.Status {
+	b.t.Helper()
+	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return m.Status
+}
+
+// confirm lets the vector store have heard of every change.
+func (b *bench) confirm() {
+	b.t.Helper()
+	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.AddDate(1, 0, 0), b.clock.AddDate(1, 0, 1), 10_000)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.store.FinishVectors(b.t.Context(), tasks, b.clock); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestARunForgetsWhatHasFaded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	fresh, old := b.add(600, 0, nil), b.add(130, 40, nil)
+	pinned := b.add(1, 400, func(m *memory.Memory) { m.Pinned = true })[0]
+	insight := b.add(1, 400, func(m *memory.Memory) { m.Type = memory.TypeReflection })[0]
+
+	preview, err := b.Preview(t.Context(), ada, begin)
+	if err != nil || preview.Active != 732 || preview.Due != 130 || preview.Stopped != "" || len(preview.Gone) != 0 {
+		t.Fatalf("preview of %d, due %d, stopped %q, %v", preview.Active, preview.Due, preview.Stopped, err)
+	}
+	first, last := preview.Fading[0], preview.Fading[len(preview.Fading)-1]
+	if !first.Faded || first.Retention >= 0.1 || !first.Fades.Before(begin) || !last.Fades.IsZero() || last.Faded {
+		t.Errorf("first %+v, last %+v", first, last)
+	}
+	if b.status(old[0].ID) != memory.Active {
+		t.Error("a preview forgets")
+	}
+
+	report := b.run(false)
+	var want []string
+	for _, m := range old {
+		want = append(want, m.ID)
+	}
+	slices.Sort(want)
+	got := slices.Sorted(slices.Values(report.Gone))
+	if !slices.Equal(got, want) || !slices.Equal(slices.Sorted(slices.Values(b.pushed)), want) {
+		t.Errorf("%d gone, %d pushed, want %d", len(got), len(b.pushed), len(want))
+	}
+	for _, id := range []string{fresh[0].ID, pinned.ID, insight.ID} {
+		if b.status(id) != memory.Active {
+			t.Errorf("%s was forgotten", id)
+		}
+	}
+	events, err := b.store.History(t.Context(), ada.AppID, old[0].ID)
+	if err != nil || len(events) != 1 || events[0].Kind != memory.EventForgotten || events[0].Cause != "test" ||
+		!strings.Contains(string(events[0].Detail), `"status":"forgotten"`) || !strings.Contains(string(events[0].Detail), `"retention":0.0`) {
+		t.Errorf("events %+v, %v", events, err)
+	}
+	if again := b.run(false); again.Due != 0 || len(again.Gone) != 0 {
+		t.Errorf("a second run: %+v", again)
+	}
+}
+
+func TestARunThatWouldTakeTooMuchStops(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(7, 0, nil)
+	b.add(3, 40, nil)
+	if r := b.run(false); r.Stopped == "" || r.Due != 3 || len(r.Gone) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := b.run(true); r.Stopped != "" || len(r.Gone) != 3 {
+		t.Errorf("the whole of it: %+v", r)
+	}
+}
+
+// What is touched or pinned while a run goes on stays.
+func TestWhatIsUsedMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(20, 0, nil)
+	old := b.add(2, 40, nil)
+	b.enter = func() {
+		b.enter = nil
+		if err := b.store.Touch(t.Context(), []db.Touch{{ID: old[0].ID, Count: 1, At: begin}}); err != nil {
+			t.Error(err)
+		}
+	}
+	if r := b.run(false); !slices.Equal(r.Gone, []string{old[1].ID}) || b.status(old[0].ID) != memory.Active {
+		t.Errorf("gone %v", r.Gone)
+	}
+}
+
+func TestPurgeEndsWhatWasForgottenLongAgo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(2000, 0, nil)
+	old := b.add(250, 40, nil)
+	b.run(false)
+	purge := func() int {
+		t.Helper()
+		n, err := b.Purge(t.Context(), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	b.clock = begin.AddDate(0, 0, 31)
+	if n := purge(); n != 0 {
+		t.Errorf("%d purged before the vector store let go of them", n)
+	}
+	b.clock = begin.AddDate(0, 0, 29)
+	b.confirm()
+	if n := purge(); n != 0 {
+		t.Errorf("%d purged within 30 days", n)
+	}
+	b.clock = begin.AddDate(0, 0, 31)
+	if n := purge(); n != 250 {
+		t.Errorf("%d purged, want 250", n)
+	}
+	if _, err := b.store.Memory(t.Context(), ada.AppID, old[0].ID); !memory.IsKind(err, memory.KindNotFound) {
+		t.Errorf("a purged memory: %v", err)
+	}
+	events, err := b.store.History(t.Context(), ada.AppID, old[0].ID)
+	if err != nil || len(events) != 2 || events[1].Kind != memory.EventPurged {
+		t.Errorf("events %+v, %v", events, err)
+	}
+}
+
+func TestDistributionByBands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(3, 0, nil)                                                    // 0.9
+	b.add(2, 40, nil)                                                   // 0.013
+	b.add(4, 7, nil)                                                    // 0.43
+	b.add(1, 0, func(m *memory.Memory) { m.Importance = 1 })            // 1
+	b.add(5, 400, func(m *memory.Memory) { m.Pinned = true })           // exempt
+	b.add(1, 0, func(m *memory.Memory) { m.Status = memory.Forgotten }) // not active
+	counts, exempt, err := b.Distribution(t.Context(), ada.AppID)
+	if err != nil || exempt != 5 || !slices.Equal(counts, []int{2, 0, 0, 4, 0, 4}) {
+		t.Errorf("counts %v, exempt %d, %v", counts, exempt, err)
+	}
+}

@@ -1,0 +1,186 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+func TestAnEchoIsNoNewFact(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	known := b.write("The user lives in Lisbon near the old harbour", 0.8, time.Time{}).Memory
+	const repeated = "The user lives near the old harbour of Lisbon"
+	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
+	b.similar(known.Content, repeated, 0.9) // too far to be merged
+
+	b.pass(time.Hour)
+	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.now()}}); err != nil {
+		t.Fatal(err)
+	}
+	b.pass(time.Second)
+	echoed := b.turn("What can I do tonight?", "Since you live near the old harbour of Lisbon, take a walk there.").Candidates
+	if len(echoed) != 1 || echoed[0].Verdict != memory.Echo || echoed[0].MemoryID != known.ID || echoed[0].Reason == "" {
+		t.Errorf("the assistant's echo became %+v", echoed)
+	}
+	said := b.turn("I live near the old harbour of Lisbon", "Lovely.").Candidates
+	if len(said) != 1 || said[0].Verdict != memory.Kept {
+		t.Errorf("the user's own words became %+v", said)
+	}
+	b.pass(time.Hour)
+	late := b.turn("And tonight?", "Near the old harbour of Lisbon, where you live, there is a fair.").Candidates
+	if len(late) != 1 || late[0].Verdict != memory.Duplicate {
+		t.Errorf("long after the recall it became %+v", late)
+	}
+}
+
+func TestMergingKeepsTheNewerWordingAndTheHigherImportance(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
+	b.similar(old, newer, 0.96)
+	first := b.write(old, 0.9, time.Time{})
+	b.pass(time.Hour)
+	second := b.write(newer, 0.8, time.Time{})
+	if second.Verdict != memory.Merged || second.Memory.ID != first.Memory.ID {
+		t.Fatalf("merged into %+v", second)
+	}
+	got := b.memories()
+	if len(got) != 1 || got[0].Content != newer || got[0].Importance != 0.9 || got[0].Revision != 2 || !got[0].CreatedAt.Equal(first.Memory.CreatedAt) {
+		t.Errorf("memories %+v", got)
+	}
+	history, err := b.store.History(t.Context(), ada.AppID, first.Memory.ID)
+	if err != nil || len(history) != 2 || history[1].Kind != memory.EventMerged ||
+		!strings.Contains(string(history[1].Detail), old) || !strings.Contains(string(history[1].Detail), newer) {
+		t.Errorf("history %+v, %v", history, err)
+	}
+
+	// Told late: an older wording raises the importance, and that is all.
+	const older = "Ada started to drink tea"
+	b.models.Embedding(older, b.models.Vector(newer))
+	w := b.write(older, 0.95, first.Memory.CreatedAt.Add(-24*time.Hour))
+	if got := b.memories(); w.Verdict != memory.Merged || got[0].Content != newer || got[0].Importance != 0.95 {
+		t.Errorf("after an older wording %+v: %+v", w, got[0])
+	}
+}
+
+func TestUnderTheMergeSimilarityBothStay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.similar("Ada drinks tea", "Ada drinks coffee", 0.94)
+	b.write("Ada drinks tea", 0.8, time.Time{})
+	if w := b.write("Ada drinks coffee", 0.8, time.Time{}); w.Verdict != memory.Kept || len(b.memories()) != 2 {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestTheSameWordsAreADuplicate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.write("Ada drinks tea", 0.8, time.Time{})
+	again := b.write("Ada drinks tea", 0.7, time.Time{})
+	if again.Verdict != memory.Duplicate || again.Memory.ID != first.Memory.ID || again.Memory.Revision != 1 {
+		t.Errorf("%+v", again)
+	}
+	if history, _ := b.store.History(t.Context(), ada.AppID, first.Memory.ID); len(history) != 1 {
+		t.Errorf("a duplicate that adds nothing is no event: %+v", history)
+	}
+	if raised := b.write("Ada drinks tea", 0.95, time.Time{}); raised.Memory.Importance != 0.95 {
+		t.Errorf("%+v", raised)
+	}
+}
+
+func TestFactsOfOneAnswerAreMergedToo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.similar("The user keeps bees", "The user is a beekeeper", 0.97)
+	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle},
+		llmtest.Fact{Fact: "The user is a beekeeper", Importance: 0.9, Domain: memory.Lifestyle})
+	got := b.turn("I keep bees").Candidates
+	if len(got) != 2 || got[0].Verdict != memory.Kept || got[1].Verdict != memory.Merged || got[1].MemoryID != got[0].MemoryID {
+		t.Errorf("candidates %+v", got)
+	}
+	if m := b.memories(); len(m) != 1 || m[0].Content != "The user is a beekeeper" || m[0].Importance != 0.9 {
+		t.Errorf("memories %+v", m)
+	}
+}
+
+// Of two writes in one batch that both merge into a memory of the last
+// seconds, the second sees what the first has made of it.
+func TestMergesOfOneBatchSeeEachOther(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.write("Ada drinks tea", 0.5, time.Time{}).Memory
+	v := b.models.Vector(first.Content)
+	high, low := 0.95, 0.6
+	var writes []Write
+	for i, importance := range []*float64{&high, &low} {
+		content := fmt.Sprintf("Ada drinks tea, variant %d", i)
+		b.models.Embedding(content, v)
+		writes = append(writes, Write{Owner: ada, Content: content, Importance: importance, Dedup: true})
+	}
+	for i, r := range b.WriteBatch(t.Context(), writes) {
+		if r.Err != nil || r.Written.Memory.ID != first.ID {
+			t.Errorf("write %d: %+v", i, r)
+		}
+	}
+	if got := b.memories(); len(got) != 1 || got[0].Importance != high || got[0].Content != "Ada drinks tea, variant 1" {
+		t.Errorf("memories %+v", got)
+	}
+	history, err := b.store.History(t.Context(), ada.AppID, first.ID)
+	if err != nil || len(history) != 3 || !strings.Contains(string(history[2].Detail), `"from":{"content":"Ada drinks tea, variant 0"}`) {
+		t.Errorf("history %+v, %v", history, err)
+	}
+}
+
+// A turn that waited for its model is still judged by what recall had handed
+// out when it was said.
+func TestADelayedEchoIsAnEcho(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	known := b.write("The user lives in Lisbon near the old harbour", 0.8, time.Time{}).Memory
+	const repeated = "The user lives near the old harbour of Lisbon"
+	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
+	b.similar(known.Content, repeated, 0.9)
+	b.pass(time.Hour)
+	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.now()}}); err != nil {
+		t.Fatal(err)
+	}
+	turn := b.accept("What can I do tonight?", "Take a walk, near the old harbour of Lisbon where you live.")
+	b.pass(time.Hour)
+	if err := b.Process(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.outcome(turn.ID).Candidates; len(got) != 1 || got[0].Verdict != memory.Echo {
+		t.Errorf("an hour later it became %+v", got)
+	}
+}
+
+// A memory that another replaced can be forgotten, and restored.
+func TestForgettingAReplacedMemory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	old, replacement := b.write("Ada lives in Beijing", 0.8, time.Time{}).Memory, b.write("Ada moved to Shanghai", 0.8, time.Time{}).Memory
+	if err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		rows, err := tx.Memories(ctx, []string{old.ID})
+		if err != nil {
+			return err
+		}
+		rows[0].Status, rows[0].SupersededBy, rows[0].Revision = memory.Superseded, replacement.ID, 2
+		return tx.Update(ctx, rows[0])
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := b.Forget(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Forgotten {
+		t.Errorf("forgetting: %+v, %v", m, err)
+	}
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active || m.SupersededBy != "" {
+		t.Errorf("restoring: %+v, %v", m, err)
+	}
+}

@@ -1,0 +1,22 @@
+package ingest
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxExcerpt bounds what is kept of a refused answer or an error, in bytes.
+const maxExcerpt = 1000
+
+// excerpt makes foreign text fit for a column: bounded, valid, not empty, no NUL.
+func excerpt(s string) string {
+	cut := s[:min(len(s), maxExcerpt)]
+	for len(cut) > 0 && len(cut) < len(s) && !utf8.RuneStart(s[len(cut)]) {
+		cut = cut[:len(cut)-1]
+	}
+	cut = strings.ToValidUTF8(strings.ReplaceAll(cut, "\x00", ""), "\uFFFD")
+	if strings.TrimSpace(cut) == "" {
+		return "(empty)"
+	}
+	return cut
+}

@@ -1,0 +1,266 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+func TestBadAnswersFailATurnAfterAttempts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON at all") })
+	turn := b.accept("I keep bees")
+	for attempt := 1; attempt <= 3; attempt++ {
+		if err := b.Process(t.Context(), turn.ID); err != nil {
+			t.Fatal(err)
+		}
+		o := b.outcome(turn.ID)
+		want := memory.TurnAccepted
+		if attempt == 3 {
+			want = memory.TurnFailed
+		}
+		if o.Turn.Status != want || o.Turn.Attempts != attempt || len(o.Candidates) != attempt || o.Turn.LastError == "" {
+			t.Errorf("attempt %d: %+v", attempt, o)
+		}
+		if wait := time.Second << (attempt - 1); attempt < 3 && !b.deferred().Equal(b.now().Add(wait)) {
+			t.Errorf("attempt %d waits until %s, want %s", attempt, b.deferred(), wait)
+		}
+	}
+	if n := b.models.Chats(); n != 3 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if len(b.memories()) != 0 {
+		t.Error("bad answers made memories")
+	}
+}
+
+// An endpoint that is away costs no attempt; the turn waits for half its age,
+// and fails when it is too old.
+func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.SetDown(true)
+	turn := b.accept("I keep bees")
+	for _, step := range []struct{ pass, wait time.Duration }{
+		{0, time.Second}, {10 * time.Second, 5 * time.Second}, {2 * time.Minute, 65 * time.Second}, {time.Hour, 5 * time.Minute},
+	} {
+		b.pass(step.pass)
+		if err := b.Process(t.Context(), turn.ID); err != nil {
+			t.Fatal(err)
+		}
+		o := b.outcome(turn.ID)
+		if o.Turn.Status != memory.TurnAccepted || o.Turn.Attempts != 0 || o.Turn.LastError == "" || len(o.Candidates) != 0 {
+			t.Errorf("after %s: %+v", step.pass, o)
+		}
+		if got := b.deferred().Sub(b.now()); got != step.wait {
+			t.Errorf("after %s it waits %s, want %s", step.pass, got, step.wait)
+		}
+	}
+	b.pass(24 * time.Hour)
+	if err := b.Process(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnFailed {
+		t.Errorf("a day later: %+v", o.Turn)
+	}
+	b.models.SetDown(false)
+	if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Process(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed || o.Turn.LastError != "" {
+		t.Errorf("replayed: %+v", o.Turn)
+	}
+}
+
+// Several workers with the same turn: one finishes it.
+func TestATurnIsFinishedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle})
+	turn := b.accept("I keep bees")
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if err := b.Process(t.Context(), turn.ID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed || len(o.Candidates) != 1 || len(b.memories()) != 1 {
+		t.Errorf("%+v and %d memories", o, len(b.memories()))
+	}
+}
+
+func TestAClientIDIsOneTurn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	turn := memory.Turn{Owner: ada, ClientID: "turn-1", Messages: []memory.Message{{Role: "user", Content: "I keep bees"}}}
+	first, fresh, err := b.Accept(t.Context(), turn)
+	if err != nil || !fresh {
+		t.Fatal(first, fresh, err)
+	}
+	b.pass(time.Minute)
+	again, fresh, err := b.Accept(t.Context(), turn)
+	if err != nil || fresh || again.ID != first.ID {
+		t.Errorf("again: %+v %v %v", again, fresh, err)
+	}
+	turn.Messages[0].Content = "I keep wasps"
+	if _, _, err := b.Accept(t.Context(), turn); !memory.IsKind(err, memory.KindConflict) {
+		t.Errorf("other content under the same client id: %v", err)
+	}
+}
+
+func TestExcerptsFitAColumn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "(empty)", " \n": "(empty)", "a\x00b": "ab", "\xff": "\uFFFD", strings.Repeat("界", 400): strings.Repeat("界", 333),
+	} {
+		if got := excerpt(text); got != want {
+			t.Errorf("excerpt(%.10q) = %.10q, want %.10q", text, got, want)
+		}
+	}
+}
+
+// Whatever goes wrong, a turn does not go round for ever: what is not away
+// costs it an attempt, and the model is asked once.
+func TestOtherFailuresCostAttempts(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func() error{
+		"refused": func() error { return memory.Errorf(memory.KindInvalid, "a constraint") },
+		"defect":  func() error { return errors.New("a defect") },
+		"panic":   func() error { panic("a panic") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle})
+			b.spy.enter = fail
+			turn := b.accept("I keep bees")
+			for attempt := 1; attempt <= 3; attempt++ {
+				if err := b.Process(t.Context(), turn.ID); err != nil {
+					t.Fatal(err)
+				}
+				if o := b.outcome(turn.ID); o.Turn.Attempts != attempt || (o.Turn.Status == memory.TurnFailed) != (attempt == 3) || o.Turn.LastError == "" {
+					t.Errorf("attempt %d: %+v", attempt, o.Turn)
+				}
+			}
+			b.spy.enter = nil
+			if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Process(t.Context(), turn.ID); err != nil || len(b.memories()) != 1 || b.models.Chats() != 1 {
+				t.Errorf("replayed: %v, %d memories after %d questions", err, len(b.memories()), b.models.Chats())
+			}
+		})
+	}
+}
+
+// An embedder that is away costs no attempt and no further question.
+func TestTheScorerIsNotPaidForTheEmbedder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle})
+	b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(503) })
+	turn := b.accept("I keep bees")
+	for range 5 {
+		if err := b.Process(t.Context(), turn.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnAccepted || o.Turn.Attempts != 0 || b.models.Chats() != 1 {
+		t.Errorf("%+v after %d questions", o.Turn, b.models.Chats())
+	}
+	b.models.OnEmbed(nil)
+	if err := b.Process(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed || o.Turn.Attempts != 1 || len(b.memories()) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A replayed turn is as young as its replay.
+func TestAReplayedTurnMayWaitAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.SetDown(true)
+	turn := b.accept("I keep bees")
+	b.pass(25 * time.Hour)
+	if err := b.Process(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnFailed {
+		t.Fatalf("%v %+v", err, b.outcome(turn.ID))
+	}
+	if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Process(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnAccepted {
+		t.Errorf("%v %+v", err, b.outcome(turn.ID).Turn)
+	}
+}
+
+// A job that runs out of time still records why.
+func TestAFailureIsRecordedAfterTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
+	turn := b.accept("I keep bees")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := b.Process(ctx, turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnAccepted || o.Turn.LastError == "" {
+		t.Errorf("%+v", o.Turn)
+	}
+}
+
+// A turn in work twice stays held until both have ended.
+func TestATurnIsHeldByEachWorker(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first, second := b.hold("turn"), b.hold("turn")
+	first()
+	if held := b.holding(); len(held) != 1 {
+		t.Errorf("held %v while one worker goes on", held)
+	}
+	second()
+	if held := b.holding(); len(held) != 0 {
+		t.Errorf("held %v", held)
+	}
+}
+
+// Who waits for a turn gets it as it stands when the time is up.
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	turn := b.accept("I keep bees")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if o, err := b.Await(ctx, ada.AppID, turn.ID); err != nil || o.Turn.Status != memory.TurnAccepted {
+		t.Errorf("%+v, %v", o, err)
+	}
+	done := make(chan Outcome, 1)
+	go func() {
+		o, err := b.Await(t.Context(), ada.AppID, turn.ID)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- o
+	}()
+	if err := b.Process(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if o := <-done; o.Turn.Status != memory.TurnProcessed {
+		t.Errorf("%+v", o)
+	}
+}

@@ -1,0 +1,46 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pgregory.net/rapid"
+)
+
+var files = fstest.MapFS{
+	"prompts/greet.en.txt": {Data: []byte(`{{define "system"}}Greet.{{end}}{{define "user"}}Hello {{.}}{{end}}`)},
+	"prompts/greet.zh.txt": {Data: []byte(`{{define "system"}}打招呼。{{end}}{{define "user"}}你好 {{.}}{{end}}`)},
+}
+
+func TestTheLanguageIsTheSamples(t *testing.T) {
+	t.Parallel()
+	greet := Parse(files, "greet")
+	for sample, want := range map[string]string{"I live here": "Hello Ada", "我住在这里": "你好 Ada"} {
+		p, err := greet.Render(sample, "Ada", 7)
+		if err != nil || p.User != want || p.MaxTokens != 7 {
+			t.Errorf("%q: %+v, %v", sample, p, err)
+		}
+	}
+}
+
+// A line is one line, and none holds the delimiter.
+func TestQuoted(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.Just("=====\n====="))).Draw(t, "values")
+		q, err := Quote(values...)
+		if err != nil || len(q.Lines) != len(values) {
+			t.Fatalf("%+v, %v", q, err)
+		}
+		again, err := Quote(append(values, q.Delimiter)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range again.Lines {
+			if strings.ContainsAny(line, "\n\r") || strings.Contains(line, again.Delimiter) {
+				t.Fatalf("line %q, delimiter %s", line, again.Delimiter)
+			}
+		}
+	})
+}
