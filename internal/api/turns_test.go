@@ -24,7 +24,7 @@ func TestPostTurnHandsTheTurnOn(t *testing.T) {
 	got, err := b.store.Turn(t.Context(), "app", "c-1")
 	b.must(err)
 	want := memory.Turn{
-		ID: got.ID, Hash: got.Hash, Status: memory.TurnAccepted, AcceptedAt: noon,
+		ID: got.ID, Hash: got.Hash, Status: memory.TurnAccepted, AcceptedAt: noon, QueuedAt: noon,
 		Owner: owner("用户"), ClientID: "c-1", AgentID: "tutor", ConversationID: "chat",
 		Messages: []memory.Message{{Role: "user", Content: "Hi 🙂", Name: "Ana"}, {Role: "assistant"}},
 		Metadata: []byte(`{"b":[1,{"c":null}]}`), At: time.Date(2026, 1, 31, 8, 0, 0, 123456000, time.UTC),
