@@ -80,8 +80,8 @@ func TestDeadlocksAreNotSeen(t *testing.T) {
 			if err := group.Wait(); err != nil {
 				t.Errorf("the batch: %v", err)
 			}
-			if c.timeouts > 1 && runs != 2 {
-				t.Errorf("the transaction ran %d times, want 2", runs)
+			if c.timeouts > 1 && runs < 2 {
+				t.Error("the transaction was not ended")
 			}
 			for _, m := range []memory.Memory{a, b} {
 				if stored, err := s.Memory(t.Context(), m.AppID, m.ID); err != nil || stored.Revision != m.Revision {
@@ -116,6 +116,8 @@ func twoMemories(t *testing.T, s *postgres.Store) (a, b memory.Memory) {
 // waitForALock returns when a connection of the application has waited for a
 // lock for so many deadlock timeouts.
 func waitForALock(ctx context.Context, observer *pgx.Conn, application string, timeouts float64) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	for waits := false; !waits; {
 		err := observer.QueryRow(ctx, `
 			SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -78,17 +79,29 @@ func kindOf(err error) memory.Kind {
 	return memory.KindInternal
 }
 
-// tries is how often a transaction is run that Postgres ends in favour of others.
-const tries = 3
+// tries is how often a transaction is run that Postgres ends in favour of
+// others, and pause the most that is waited before the next try: two that ended
+// each other must not meet in step again.
+const (
+	tries = 6
+	pause = 100 * time.Millisecond
+)
 
 // again runs f, which is one transaction, and once more each time that
 // Postgres ended it to resolve a deadlock or a serialization conflict. The
 // batches lock rows in the order of their ids, but a user's transaction in the
 // order of its changes, so that the two can meet in a circle.
-func again(f func() error) (err error) {
+func again(ctx context.Context, f func() error) (err error) {
 	for range tries {
 		err = f()
 		if code := sqlState(err); code != "40P01" && code != "40001" {
+			return err
+		}
+		timer := time.NewTimer(rand.N(pause))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
 			return err
 		}
 	}

@@ -139,7 +139,7 @@ func (s *Store) Close() error {
 // It is for bookkeeping whose loss in a crash of the server costs nothing: an
 // unrecorded push is repeated, an uncounted access is forgotten.
 func (s *Store) lazily(ctx context.Context, sql string, args ...any) error {
-	return again(func() error {
+	return again(ctx, func() error {
 		batch := &pgx.Batch{} // one implicit transaction, one round trip
 		batch.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
 		batch.Queue(sql, args...)

@@ -80,7 +80,7 @@ func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Pr
 // Requeue makes rows due again, whatever their vector state was.
 func (s *Store) Requeue(ctx context.Context, ids []string, at time.Time) (int, error) {
 	var tag pgconn.CommandTag
-	err := again(func() (err error) {
+	err := again(ctx, func() (err error) {
 		tag, err = s.pool.Exec(ctx, `
 			WITH mine AS (SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE)
 			UPDATE agent_memories m SET

@@ -26,7 +26,7 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		return fault(err, "wait for the user's other writes")
 	}
 	defer leave()
-	return again(func() error { return s.inUser(ctx, owner, f) })
+	return again(ctx, func() error { return s.inUser(ctx, owner, f) })
 }
 
 func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {

@@ -40,7 +40,7 @@ func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit
 
 func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.VectorTask, error) {
 	var tasks []db.VectorTask
-	err := again(func() (err error) {
+	err := again(ctx, func() (err error) {
 		rows, _ := s.pool.Query(ctx, sql, args...)
 		tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
 			var vector []byte

@@ -72,8 +72,9 @@ var (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	record := &recorder{Driver: &sqlite.Driver{}, ran: map[string]int{}}
-	sql.Register("recorded sqlite", record)
-	s, err := open(t.Context(), "recorded sqlite", Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	path := filepath.Join(t.TempDir(), "test.db")
+	sql.Register("recorded "+path, record) // for good: a name can be used once
+	s, err := open(t.Context(), "recorded "+path, Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
