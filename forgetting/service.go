@@ -18,6 +18,7 @@ import (
 type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	Ages(ctx context.Context, appID string, f func(db.Age) error) error
 }

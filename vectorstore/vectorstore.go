@@ -81,3 +81,32 @@ type Store interface {
 	Ping(ctx context.Context) error
 	Close() error
 }
+
+// Writer is the writing part of a Store.
+type Writer interface {
+	Insert(ctx context.Context, records []Record) error
+	Replace(ctx context.Context, records []Record) error
+	Delete(ctx context.Context, ids []string) error
+}
+
+// Rebuilder is a store that can be filled anew while it serves.
+type Rebuilder interface {
+	// Rebuild makes an empty collection beside the one in use, has fill write
+	// to it, and then puts it in the other's place in one step; the other is
+	// dropped. Until that step searches, scans and writes, this process' and
+	// others', keep to the old one; from it on, they keep to the new one, where
+	// searches show all that fill wrote. An error of fill is returned as it is,
+	// and leaves everything as it was. Of several rebuilds at once, in whatever
+	// processes, the one that began last wins and the others fail.
+	Rebuild(ctx context.Context, fill func(ctx context.Context, into Writer) error) error
+}
+
+// Mender is a store whose collection can vanish while it serves.
+type Mender interface {
+	// Ensure makes what is absent, dropped or released serve again.
+	Ensure(ctx context.Context) error
+	// Losses counts how often this process found the collection absent and made
+	// an empty one, at its opening or later: after each, everything that was
+	// pushed before is to be pushed again.
+	Losses() int
+}

@@ -48,7 +48,7 @@ func TestWrongUsageExits2(t *testing.T) {
 
 func TestWrongSettingsExit1(t *testing.T) {
 	t.Parallel()
-	for _, command := range [][]string{{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"}, {"healthcheck"}} {
+	for _, command := range [][]string{{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"}, {"healthcheck"}, {"verify"}, {"rebuild"}} {
 		for want, args := range map[string][]string{
 			"did you mean recall.limit?":     {"--set", "recall.limt=3"},
 			`listen is "here" (command line`: {"--listen", "here"},

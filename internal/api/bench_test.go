@@ -12,13 +12,17 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/forgetting"
+	"hippocampus/internal/derivation"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/projection"
 	"hippocampus/recall"
+	"hippocampus/reflection"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/vectorstore"
@@ -49,13 +53,18 @@ type bench struct {
 
 	mu    sync.Mutex
 	clock time.Time
+	says  string // what the chat model, which the bench is, answers
 }
+
+func (b *bench) Model() string { return "bench" }
+
+func (b *bench) Answer(context.Context, llm.Prompt) (string, error) { return b.says, nil }
 
 // newBench has the keys "read", "write" and "admin" of the app "app".
 func newBench(t testing.TB, change func(*Options)) *bench {
 	t.Helper()
 	ctx, log := t.Context(), zap.NewNop()
-	b := &bench{t: t, clock: noon, keyIDs: map[string]string{}}
+	b := &bench{t: t, clock: noon, says: `{"insights":[]}`, keyIDs: map[string]string{}}
 	var err error
 	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")})
 	b.must(err)
@@ -84,12 +93,24 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	}, b.now, log)
 	b.must(err)
 
+	forgetter := forgetting.New(b.store, push, forgetting.Settings{
+		Rule:     forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5},
+		MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour,
+	}, b.now, log)
+	derive := derivation.New(b.store, push, embedder, b.now)
+	reflector := reflection.New(reflection.Parts{
+		Records: b.store, Derive: derive, Chat: b, Embedder: embedder, Now: b.now, Log: log,
+	}, reflection.Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100})
 	for _, role := range memory.Roles {
 		b.issue(string(role), "app", role)
 	}
 	o := Options{
-		Ingest: b.service, Recaller: recaller, Turns: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
+		Ingest: b.service, Recaller: recaller, Turns: b.store, Candidates: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
+		Jobs: b.store, JobKinds: []string{"forgetting", "purge"}, Forgetter: forgetter, Reflector: reflector, Undoer: derive, Sources: b.store,
 		Checks:     []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
+		Ask: func(ctx context.Context, kind string) (db.JobInfo, error) {
+			return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))
+		},
 		Registerer: prometheus.NewRegistry(), Logger: log, Now: b.now,
 	}
 	if change != nil {

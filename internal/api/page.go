@@ -22,22 +22,30 @@ type page struct {
 
 // page reads the query parameters limit and cursor.
 func (c *checks) page(r *request) page {
-	p := page{limit: defaultPage}
-	if text := r.query.Get("limit"); text != "" {
-		limit, err := strconv.Atoi(text)
-		if err != nil {
-			c.note("query.limit", "is not written as a plain integer")
-		}
-		p.limit = limit
-	}
+	p := page{limit: c.limit(r)}
 	if text := r.query.Get("cursor"); text != "" {
 		at, err := parseCursor(text)
 		if err != nil {
-			c.note("query.cursor", "is no cursor of ours: send next_cursor of the page before, unchanged")
+			c.note("query.cursor", notACursor)
 		}
 		p.before = &at
 	}
 	return p
+}
+
+const notACursor = "is no cursor of ours: send next_cursor of the page before, unchanged"
+
+// limit reads the query parameter limit.
+func (c *checks) limit(r *request) int {
+	text := r.query.Get("limit")
+	if text == "" {
+		return defaultPage
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil {
+		c.note("query.limit", "is not written as a plain integer")
+	}
+	return limit
 }
 
 // next is the cursor of the page after one of n rows that ends with last; ""

@@ -28,6 +28,7 @@ type recallRequest struct {
 	Route          *bool           `json:"route"`
 	Mode           recall.Mode     `json:"mode"`
 	Weights        *weightsBody    `json:"weights"`
+	Expand         string          `json:"expand"` // of recall alone
 }
 
 type weightsBody struct {
@@ -75,6 +76,8 @@ type recalledBody struct {
 	Decay      float64  `json:"decay"`
 	Score      float64  `json:"score"`
 	Sources    []string `json:"sources"`
+
+	DerivedFrom []memoryBody `json:"derived_from,omitzero"` // nil unless the request asks for it
 }
 
 type routeBody struct {
@@ -93,7 +96,7 @@ func answerOf(a recall.Answer, took time.Duration) answerBody {
 	}
 	for _, m := range a.Memories {
 		body.Memories = append(body.Memories, recalledBody{
-			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources),
+			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources), nil,
 		})
 	}
 	return body
@@ -114,5 +117,11 @@ func (s *Server) recall(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(http.StatusOK, answerOf(answer, s.Now().Sub(start)))
+	found := answerOf(answer, s.Now().Sub(start))
+	if body.Expand == expandSources {
+		if err := s.expand(ctx, query.Owner, found.Memories); err != nil {
+			return err
+		}
+	}
+	return r.JSON(http.StatusOK, found)
 }

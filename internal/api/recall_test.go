@@ -216,7 +216,9 @@ func TestStats(t *testing.T) {
 		Turns: map[memory.TurnStatus]int{memory.TurnAccepted: 1}, Candidates: map[memory.Verdict]int{},
 		Vectors: map[memory.VectorState]int{memory.VectorSynced: 3},
 	}
-	if diff := cmp.Diff(want, parse[statsBody](t, b.want(200, "GET", "/v1/stats", ""))); diff != "" {
+	got := parse[statsBody](t, b.want(200, "GET", "/v1/stats", ""))
+	got.Retention = retentionBody{} // TestStatsCountRetention
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -45,6 +45,10 @@ type Ingest interface {
 	// WriteBatch answers each write, in their order.
 	WriteBatch(ctx context.Context, writes []ingest.Write) []ingest.BatchResult
 
+	// Promote makes memories of candidates that the gate refused; more tells
+	// that the same call goes on with further ones.
+	Promote(ctx context.Context, p ingest.Promotion) (results []ingest.Promoted, more bool, err error)
+
 	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)
 	Forget(ctx context.Context, appID, id string) (memory.Memory, error)
 	Restore(ctx context.Context, appID, id string) (memory.Memory, error)
@@ -85,6 +89,17 @@ type Options struct {
 	Keys     KeyFinder // may be nil with Dev
 	Checks   []Check   // for /readyz
 
+	Candidates CandidateLister
+
+	Reflector Reflector
+	Undoer    Undoer
+	Sources   SourceReader
+	Forgetter Forgetter
+	Jobs      JobReader
+	JobKinds  []string // kinds of job that admins may see
+	// Ask enqueues a job of the whole server: Verification, Repair or Rebuild.
+	Ask func(ctx context.Context, kind string) (db.JobInfo, error)
+
 	Registerer prometheus.Registerer // of the request metrics; nil: a registry of its own
 	Gatherer   prometheus.Gatherer   // what /metrics shows; nil: Registerer, where it gathers too
 	Logger     *zap.Logger
@@ -111,6 +126,8 @@ type Server struct {
 	rates    *rates
 	draining context.Context // ends when the server shuts down
 	drain    context.CancelFunc
+
+	retention *retention
 }
 
 // New puts the API together. It fails where openapi.yaml lacks a route, a metric
@@ -147,6 +164,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		Options: o, echo: echo.New(), contract: contract,
 		keys: newKeyring(o.Keys, o.KeyTTL, o.Now), rates: newRates(o.RateLimit, o.RateBurst, o.Now),
+		retention: newRetention(o.Forgetter, o.Now),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	metrics, scrape, err := instrument(o.Registerer, o.Gatherer)
@@ -181,7 +199,7 @@ type route struct {
 }
 
 func (s *Server) routes(scrape http.Handler) []route {
-	const read, write = memory.RoleRead, memory.RoleWrite
+	const read, write, admin = memory.RoleRead, memory.RoleWrite, memory.RoleAdmin
 	return []route{
 		{"POST", "/v1/turns", write, s.BodyLimit, s.postTurn},
 		{"GET", "/v1/turns", read, 0, s.listTurns},
@@ -196,10 +214,21 @@ func (s *Server) routes(scrape http.Handler) []route {
 		{"DELETE", "/v1/memories/:id", write, 0, s.deleteMemory},
 		{"GET", "/v1/memories/:id/history", read, 0, s.getHistory},
 		{"POST", "/v1/memories/:id/restore", write, 0, s.restoreMemory},
+		{"POST", "/v1/memories/:id/undo", write, 0, s.undoMemory},
+
+		{"GET", "/v1/candidates", read, 0, s.listCandidates},
+		{"POST", "/v1/candidates/promote", write, s.BodyLimit, s.promoteCandidates},
 
 		{"POST", "/v1/recall", read, s.BodyLimit, s.recall},
 		{"POST", "/v1/context", read, s.BodyLimit, s.context},
+		{"POST", "/v1/reflect", write, s.BodyLimit, s.reflect},
+		{"POST", "/v1/forget", write, s.BodyLimit, s.forget},
 		{"GET", "/v1/stats", read, 0, s.stats},
+		{"GET", "/v1/jobs", admin, 0, s.listJobs},
+		{"GET", "/v1/jobs/:id", admin, 0, s.getJob},
+		{"POST", "/v1/admin/verify", admin, 0, s.ask(Verification)},
+		{"POST", "/v1/admin/repair", admin, 0, s.ask(Repair)},
+		{"POST", "/v1/admin/rebuild", admin, 0, s.ask(Rebuild)},
 
 		{"GET", "/healthz", "", 0, s.health},
 		{"GET", "/readyz", "", 0, s.ready},

@@ -17,6 +17,7 @@ type statsBody struct {
 	Turns      map[memory.TurnStatus]int  `json:"turns"`
 	Candidates map[memory.Verdict]int     `json:"candidates"`
 	Vectors    map[memory.VectorState]int `json:"vectors"`
+	Retention  retentionBody              `json:"retention"`
 }
 
 func (s *Server) stats(ctx context.Context, r *request) error {
@@ -24,10 +25,15 @@ func (s *Server) stats(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
+	retention, err := s.retention.of(ctx, r.key.AppID)
+	if err != nil {
+		return err
+	}
 	return r.JSON(http.StatusOK, statsBody{
 		AppID: r.key.AppID, Users: n.Users,
 		Memories: orEmpty(n.Memories), Domains: orEmpty(n.Domains), Types: orEmpty(n.Types),
 		Turns: orEmpty(n.Turns), Candidates: orEmpty(n.Candidates), Vectors: orEmpty(n.Vectors),
+		Retention: retention,
 	})
 }
 

@@ -65,11 +65,13 @@ func outcomeOf(o ingest.Outcome) turnBody {
 	body := turnOf(o.Turn)
 	body.Candidates = []candidateBody{}
 	for _, c := range o.Candidates {
-		body.Candidates = append(body.Candidates, candidateBody{
-			c.Content, c.Importance, c.Domain, c.Type, c.Verdict, c.Reason, c.Scorer, c.MemoryID,
-		})
+		body.Candidates = append(body.Candidates, candidateOf(c))
 	}
 	return body
+}
+
+func candidateOf(c memory.Candidate) candidateBody {
+	return candidateBody{c.Content, c.Importance, c.Domain, c.Type, c.Verdict, c.Reason, c.Scorer, c.MemoryID}
 }
 
 func (s *Server) postTurn(ctx context.Context, r *request) error {

@@ -10,13 +10,16 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/forgetting"
 	"hippocampus/internal/api"
 	"hippocampus/internal/config"
+	"hippocampus/internal/derivation"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/projection"
 	"hippocampus/recall"
+	"hippocampus/reflection"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/vectorstore"
@@ -28,6 +31,8 @@ type server struct {
 	handler *api.Server
 	keys    db.Keys
 	secret  string // of an admin key that was made just now; else empty
+
+	chat llm.Chat // for what no request waits for; nil: there is no chat model
 
 	// What is in use, for people.
 	database, vectors, embedder, scorer, router string
@@ -70,6 +75,10 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 	life.onStop("vector store", func(context.Context) error { return vectors.Close() })
 
 	push := projection.New(store, vectors, projection.Settings(cfg.Projection), now, log.Named("projection"))
+	keep := projection.NewUpkeep(store, opened, push, embedder.Model(), now, log.Named("projection"))
+	if err := startMending(ctx, keep, life); err != nil {
+		return nil, err
+	}
 	life.run("projection", push.Run)
 	touches := recall.NewTouches(store, cfg.Recall.TouchInterval, log.Named("recall"))
 	life.run("touches", touches.Run)
@@ -81,15 +90,21 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 	if err != nil {
 		return nil, err
 	}
+	derive := derivation.New(store, push, embedder, now)
+	reflect := openReflection(store, derive, s.chat, embedder, cfg.Reflection, now, life, log)
 	write := ingest.New(ingest.Parts{
-		Records: store, Scorer: score, Embedder: embedder, Vectors: vectors, Pusher: push,
-		Guess: router.Guess, Now: now, Log: log.Named("ingest"),
+		Records: store, Scorer: score, Judge: openJudge(cfg, client, life), Embedder: embedder, Vectors: vectors, Pusher: push,
+		Guess: router.Guess, Written: reflect.Written, Now: now, Log: log.Named("ingest"),
 	}, ingestSettings(cfg))
 	life.run("turns", write.Run)
+	forget := forgetting.New(store, push, forgettingSettings(cfg.Forgetting), now, log.Named("forgetting"))
+	upkeep := append(scheduled(cfg.Schedule, forget, reflect), proofs(cfg.Schedule, keep)...)
+	handlers := handlersOf(upkeep, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return write.Process(ctx, job.TurnID) }),
+		jobs.HandleResult(cfg.Jobs.Timeout, reflect.Work))
 	runner, err := store.runner(jobs.Options{
 		Workers: cfg.Jobs.Workers, Poll: cfg.Jobs.Poll, Timeout: cfg.Jobs.Timeout,
 		Drain: cfg.API.ShutdownTimeout, Log: slogOf(log, "jobs"),
-	}, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return write.Process(ctx, job.TurnID) }))
+	}, handlers...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +112,16 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 		return nil, err
 	}
 	life.onStop("jobs", runner.Stop)
+	if err := startSchedule(store, upkeep, now, life, log); err != nil {
+		return nil, err
+	}
 
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&backlog{queue: store, now: now})
+		&backlog{queue: store, now: now}, drift{keep}, undecided(write))
 	s.handler, err = api.New(api.Options{
-		Ingest: write, Recaller: remember, Turns: store, Memories: store, Stats: store, Keys: store,
+		Ingest: write, Recaller: remember, Turns: store, Candidates: store, Memories: store, Stats: store, Keys: store,
+		Reflector: reflect, Undoer: derive, Sources: store, Forgetter: forget, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind()), Ask: asker(store, now),
 		Checks: []api.Check{
 			{Name: "database", Required: true, Check: store.Ping},
 			{Name: "vector_store", Check: opened.Ping},
@@ -134,7 +153,8 @@ func judges(cfg config.Config, o llm.Options, s *server, life *lifecycle) (score
 	scoring, routing := llm.NewClient(o), llm.NewClient(o)
 	life.onStop("chat", func(context.Context) error { scoring.Close(); routing.Close(); return nil })
 	s.scorer, s.router = cfg.Chat.ScorerModel, cfg.Chat.RouterModel
-	return scorer.NewLLM(scoring.Chat(cfg.Chat.ScorerModel)), router.NewLLM(routing.Chat(cfg.Chat.RouterModel))
+	s.chat = scoring.Chat(cfg.Chat.ScorerModel)
+	return scorer.NewLLM(s.chat), router.NewLLM(routing.Chat(cfg.Chat.RouterModel))
 }
 
 func recallSettings(cfg config.Config) recall.Settings {
@@ -151,6 +171,7 @@ func ingestSettings(cfg config.Config) ingest.Settings {
 	g, j, r := cfg.Gate, cfg.Jobs, cfg.Recall
 	return ingest.Settings{
 		Threshold: g.Threshold, EchoWindow: g.EchoWindow, MergeSimilarity: g.MergeSimilarity,
+		JudgeSimilarity: g.JudgeSimilarity, JudgeTimeout: g.JudgeTimeout,
 		OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
 		Attempts: g.Attempts, RetryDelay: g.RetryDelay, RetryLimit: g.RetryLimit, GiveUp: g.GiveUp,
 		Lease: j.Lease, Renew: j.Renew, ResumeAfter: j.ResumeAfter,

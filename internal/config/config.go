@@ -28,6 +28,9 @@ type Config struct {
 	Router     Router     `koanf:"router"`
 	Recall     Recall     `koanf:"recall"`
 	Projection Projection `koanf:"projection"`
+	Schedule   Schedule   `koanf:"schedule"`
+	Reflection Reflection `koanf:"reflection"`
+	Forgetting Forgetting `koanf:"forgetting"`
 	API        API        `koanf:"api"`
 }
 
@@ -89,6 +92,8 @@ type Gate struct {
 	Threshold       float64       `koanf:"threshold"`        // least importance, 0..1
 	EchoWindow      time.Duration `koanf:"echo_window"`      // how long a recalled memory can be echoed; 0s: off
 	MergeSimilarity float64       `koanf:"merge_similarity"` // least cosine at which two memories are one
+	JudgeSimilarity float64       `koanf:"judge_similarity"` // least cosine at which the model judges what a new memory means for another
+	JudgeTimeout    time.Duration `koanf:"judge_timeout"`    // of all judgements of a turn
 	Attempts        int           `koanf:"attempts"`         // bad answers before a turn fails
 	RetryDelay      time.Duration `koanf:"retry_delay"`      // before the second attempt; doubles
 	RetryLimit      time.Duration `koanf:"retry_limit"`      // bound of the doubling
@@ -139,6 +144,37 @@ type Projection struct {
 	Lease        time.Duration `koanf:"lease"`   // how long a claimed row waits for its pusher
 	Backoff      time.Duration `koanf:"backoff"` // after the first failed push; doubles
 	BackoffLimit time.Duration `koanf:"backoff_limit"`
+	Grace        time.Duration `koanf:"grace"` // for which a verification leaves out a row that was changed or pushed
+}
+
+// Schedule says when upkeep is done: cron expressions in UTC; empty: never.
+type Schedule struct {
+	Reflection   string        `koanf:"reflection"`
+	Forgetting   string        `koanf:"forgetting"`
+	Purge        string        `koanf:"purge"`
+	Verification string        `koanf:"verification"`
+	Timeout      time.Duration `koanf:"timeout"` // of one run over all users
+}
+
+// Reflection decides when a user's new facts are condensed.
+type Reflection struct {
+	Importance  float64       `koanf:"importance"`   // sum over the new facts at which it is due
+	Cooldown    time.Duration `koanf:"cooldown"`     // least time between two reflections of a user
+	MinFacts    int           `koanf:"min_facts"`    // new facts at which it is due
+	MaxFacts    int           `koanf:"max_facts"`    // facts in one prompt, the latest changed first
+	KeepSources bool          `koanf:"keep_sources"` // facts that were condensed stay active
+}
+
+// Forgetting decides which memories fade.
+type Forgetting struct {
+	Policy     string        `koanf:"policy"`      // strengthening or exponential
+	Threshold  float64       `koanf:"threshold"`   // retention under which a memory is forgotten, 0..1
+	Base       float64       `koanf:"base"`        // strengthening: retention left after a day without access
+	Growth     float64       `koanf:"growth"`      // strengthening: how much longer each access makes a memory last
+	Lambda     float64       `koanf:"lambda"`      // exponential: decay a day
+	MinAge     time.Duration `koanf:"min_age"`     // exponential: younger memories stay
+	MaxShare   float64       `koanf:"max_share"`   // of a user's memories that one run may forget, 0..1
+	PurgeAfter time.Duration `koanf:"purge_after"` // how long a forgotten memory can be restored
 }
 
 // API bounds what clients may ask.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/robfig/cron/v3"
 )
 
 // rule is what a setting may be.
@@ -22,6 +24,7 @@ type rule struct {
 var (
 	anyText   = rule{"valid UTF-8", func(v any) bool { return strings.ToValidUTF8(v.(string), "") == v }}
 	modelName = rule{"the name of a model", notEmpty}
+	schedule  = rule{`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`, optional(isSchedule)}
 	endpoint  = rule{"an http:// or https:// URL, such as https://api.deepseek.com/v1", isURL("http", "https")}
 )
 
@@ -91,6 +94,21 @@ func isURL(schemes ...string) func(any) bool {
 		u, err := url.Parse(v.(string))
 		return err == nil && slices.Contains(schemes, u.Scheme) && (u.Host != "" || u.Query().Has("host"))
 	}
+}
+
+// isSchedule refuses what cron would take for another zone, another pace, or
+// a day that never comes.
+func isSchedule(v any) bool {
+	expression := strings.TrimSpace(v.(string))
+	if strings.Contains(expression, "=") { // TZ=
+		return false
+	}
+	if pace, ok := strings.CutPrefix(expression, "@every "); ok {
+		d, err := time.ParseDuration(pace)
+		return err == nil && d >= time.Second
+	}
+	s, err := cron.ParseStandard(expression)
+	return err == nil && !s.Next(time.Unix(0, 0).UTC()).IsZero()
 }
 
 func isAddress(v any) bool {

@@ -33,14 +33,14 @@ type combination struct {
 }
 
 func (c Config) combinations() []combination {
+	models := time.Duration(c.Chat.Retries+1)*c.Chat.Timeout + time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait + c.Gate.JudgeTimeout
 	return []combination{
 		{!c.Dev || isLoopback(c.Listen), "dev", "false, or listen on loopback such as 127.0.0.1:8080: dev turns authentication off"},
 		{c.Recall.Relevance+c.Recall.Decay+c.Recall.Importance > 0, "recall.relevance", "more than 0, here or in recall.decay or recall.importance"},
 		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates", fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{c.Gate.RetryDelay <= c.Gate.RetryLimit, "gate.retry_delay", "at most gate.retry_limit, which is " + short(c.Gate.RetryLimit)},
-		{time.Duration(c.Chat.Retries+1)*c.Chat.Timeout+time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait < c.Jobs.Timeout, "jobs.timeout",
-			"more than the scorer may take, " + short(time.Duration(c.Chat.Retries+1)*c.Chat.Timeout+time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait) +
-				" by chat.timeout, chat.retries and chat.max_retry_wait"},
+		{models < c.Jobs.Timeout, "jobs.timeout", "more than the scorer and the judge may take, " + short(models) +
+			" by chat.timeout, chat.retries, chat.max_retry_wait and gate.judge_timeout"},
 		{c.Jobs.Renew*2 <= c.Jobs.Lease, "jobs.renew", "at most half of jobs.lease, which is " + short(c.Jobs.Lease)},
 		{c.Projection.Backoff <= c.Projection.BackoffLimit, "projection.backoff", "at most projection.backoff_limit, which is " + short(c.Projection.BackoffLimit)},
 		{c.API.BodyLimit <= c.API.BatchLimit, "api.batch_limit", fmt.Sprintf("at least api.body_limit, which is %d", c.API.BodyLimit)},

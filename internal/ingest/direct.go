@@ -54,31 +54,31 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 // writeFor writes one owner's part of a batch.
 func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, results []BatchResult) error {
 	drafts := make(map[int]memory.Memory, len(places))
-	nearby, search := map[int][]string{}, s.search(owner)
+	compared := map[int]memory.Memory{}
 	for _, i := range places {
 		drafts[i] = s.draft(s.asked(writes[i]), vectors[i])
 		if writes[i].Dedup {
-			ids, err := search.near(ctx, drafts[i])
-			if err != nil {
-				return err
-			}
-			nearby[i] = ids
+			compared[i] = drafts[i]
 		}
 	}
+	near, err := s.neighbours(ctx, owner, compared)
+	if err != nil {
+		return err
+	}
 	var w *writing
-	err := s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) (err error) {
+	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) (err error) {
 		w = s.writing(tx, byAPI)
 		for _, i := range places {
 			if !writes[i].Dedup {
 				results[i].Written = w.add(drafts[i])
-			} else if results[i].Written, err = w.put(ctx, drafts[i], nearby[i]); err != nil {
+			} else if results[i].Written, err = w.put(ctx, drafts[i], near[i]); err != nil {
 				return err
 			}
 		}
 		return w.flush(ctx)
 	})
 	if err == nil {
-		w.push(ctx)
+		w.push(ctx, owner)
 	}
 	return err
 }

@@ -1,9 +1,10 @@
 // Package ingest turns what backends report into memories:
 //
-//	turn  -> durable + job -> scorer -> gate -> echo check -> embed -> dedup
+//	turn  -> durable + job -> scorer -> gate -> echo check -> embed -> neighbours, judged
 //	      -> one transaction: memory, candidate, event, vector state -> push
-//	write -> embed -> (dedup) -> the same transaction -> push
+//	write -> embed -> (neighbours, judged) -> the same transaction -> push
 //	edit  -> one transaction -> push
+//	refused candidate -> embed -> neighbours -> one transaction -> push
 //
 // What is pushed and whether it arrived is projection's business.
 package ingest

@@ -55,7 +55,11 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, turn, candidates, drafts)
+	near, err := s.neighbours(ctx, turn.Owner, drafts)
+	if err != nil {
+		return err
+	}
+	return s.finish(ctx, turn, candidates, drafts, near)
 }
 
 // score asks the scorer. Its answer is kept until the turn is finished: when
@@ -126,16 +130,7 @@ func (s *Service) embed(ctx context.Context, turn memory.Turn, candidates []memo
 var errFinished = errors.New("the turn has been finished elsewhere")
 
 // finish writes the turn's outcome in one transaction, then pushes it.
-func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []memory.Candidate, drafts map[int]memory.Memory) error {
-	search := s.search(turn.Owner)
-	nearby := make(map[int][]string, len(drafts))
-	for i, m := range drafts {
-		ids, err := search.near(ctx, m)
-		if err != nil {
-			return err
-		}
-		nearby[i] = ids
-	}
+func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []memory.Candidate, drafts map[int]memory.Memory, near map[int]neighbourhood) error {
 	var w *writing
 	err := s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
 		err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
@@ -150,7 +145,7 @@ func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []mem
 			if !kept {
 				continue
 			}
-			held, err := w.put(ctx, draft, nearby[i])
+			held, err := w.put(ctx, draft, near[i])
 			if err != nil {
 				return err
 			}
@@ -166,7 +161,7 @@ func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []mem
 		return nil
 	}
 	if err == nil {
-		w.push(ctx)
+		w.push(ctx, turn.Owner)
 	}
 	return err
 }

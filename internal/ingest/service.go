@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/internal/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
@@ -24,6 +26,10 @@ type Records interface {
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
+	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
+	Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error)
 }
 
 // Searcher finds what the user has already said.
@@ -44,6 +50,8 @@ type Settings struct {
 	Threshold       float64       // importance from which a fact is kept
 	EchoWindow      time.Duration // how long a recalled memory can be echoed
 	MergeSimilarity float64       // cosine from which two memories are one
+	JudgeSimilarity float64       // cosine from which the judge is asked about two memories
+	JudgeTimeout    time.Duration // of all judgements of a turn or batch; afterwards both are kept
 	OwnWindow       time.Duration // how long a confirmed write may be missing from searches
 	OwnLimit        int           // unconfirmed memories compared, newest first
 	FallbackLimit   int           // memories compared while the vector store is away, newest first
@@ -60,10 +68,12 @@ type Settings struct {
 type Parts struct {
 	Records  Records
 	Scorer   scorer.Scorer
+	Judge    judge.Judge // nil: memories that are near and not one are kept
 	Embedder llm.Embedder
 	Vectors  Searcher
 	Pusher   Pusher
 	Guess    func(content string) memory.Domain // of a direct write that names none
+	Written  func(owner memory.Owner)           // hears of each user whose memories a turn or write has changed; it must not wait
 	Now      func() time.Time
 	Log      *zap.Logger
 }
@@ -75,6 +85,8 @@ type Service struct {
 
 	scored *lru.Cache[string, []scorer.Fact] // answers whose turns are not finished
 
+	undecidedCount atomic.Int64
+
 	mu   sync.Mutex
 	held map[string]int // turns that this process is working on, and how often
 }
@@ -84,6 +96,9 @@ const maxScored = 1000
 
 // New makes a service; Run keeps its turns alive.
 func New(parts Parts, set Settings) *Service {
+	if parts.Written == nil {
+		parts.Written = func(memory.Owner) {}
+	}
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
 	return &Service{Parts: parts, set: set, scored: scored, held: map[string]int{}}
 }

@@ -17,9 +17,10 @@ type writing struct {
 	s  *Service
 	tx db.UserTx
 
-	recent   []memory.Memory // lately written, perhaps not yet found by searches
-	looked   bool            // recent is read
-	inserted []*memory.Memory
+	recent    []memory.Memory // lately written, perhaps not yet found by searches
+	looked    bool            // recent is read
+	inserted  []*memory.Memory
+	relations []memory.Relation
 }
 
 func (s *Service) writing(tx db.UserTx, cause string) *writing {
@@ -49,16 +50,16 @@ func (s *Service) draft(m memory.Memory, embedding []float32) memory.Memory {
 	return m
 }
 
-// put merges a draft into the active memory that says the same, or adds it.
-// nearby are ids that a search has found to be near.
-func (w *writing) put(ctx context.Context, draft memory.Memory, nearby []string) (Written, error) {
-	same, similarity, err := w.nearest(ctx, draft, nearby)
+// put merges a draft into the active memory that says the same; else the judge's
+// decisions count, and without one it is added.
+func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourhood) (Written, error) {
+	same, similarity, err := w.nearest(ctx, draft, near.ids)
 	if err != nil {
 		return Written{}, err
 	}
 	switch {
 	case same == nil || similarity < w.s.set.MergeSimilarity:
-		return w.add(draft), nil
+		return w.settle(ctx, draft, near.judged)
 	case same.Content == draft.Content:
 		return w.merge(ctx, same, draft, 1, memory.Duplicate, "an active memory says exactly this")
 	}
@@ -93,7 +94,7 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 	var best *memory.Memory
 	similarity := -1.0
 	consider := func(m *memory.Memory) {
-		if m.Status != memory.Active || m.AgentID != draft.AgentID || m.EmbeddingModel != draft.EmbeddingModel {
+		if !alike(*m, draft) {
 			return
 		}
 		if c := cosine(m.Embedding, draft.Embedding); c > similarity {
@@ -129,14 +130,20 @@ func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memo
 	if w.isNew(m) {
 		return written, nil
 	}
+	err := w.store(ctx, before, m)
+	written.Memory = *m
+	return written, err
+}
+
+// store stores a changed memory; the next put must see it as it is.
+func (w *writing) store(ctx context.Context, before memory.Memory, m *memory.Memory) error {
 	err := w.Update(ctx, before, m)
 	for i := range w.recent {
 		if w.recent[i].ID == m.ID {
-			w.recent[i] = *m // the next put must see it as it is
+			w.recent[i] = *m
 		}
 	}
-	written.Memory = *m
-	return written, err
+	return err
 }
 
 func (w *writing) isNew(m *memory.Memory) bool {
@@ -156,15 +163,23 @@ func (w *writing) flush(ctx context.Context) error {
 			return err
 		}
 	}
+	if len(w.relations) > 0 {
+		if err := w.tx.AddRelations(ctx, w.relations); err != nil {
+			return err
+		}
+	}
 	return w.Flush(ctx)
 }
 
 // push comes after the commit.
-func (w *writing) push(ctx context.Context) {
+func (w *writing) push(ctx context.Context, owner memory.Owner) {
 	if len(w.inserted) > 0 {
 		w.s.Pusher.PushNew(ctx, w.memories())
 	}
 	w.s.Pusher.Push(ctx, w.Changed())
+	if len(w.inserted)+len(w.Changed()) > 0 {
+		w.s.Written(owner)
+	}
 }
 
 func (w *writing) memories() []memory.Memory {

@@ -1,8 +1,10 @@
 // Package jobs works on durable jobs:
 //
-//	job row (db, one transaction with its cause) -> River -> handler
+//	job row (db, one transaction with its cause) -> River -> handler -> result
+//	cron expression -> Scheduler -> one job row a tick, however many replicas
 //
-// A handler may run more than once for the same job, and must bear it.
+// A handler may run more than once for the same job, and must bear it: one
+// that fails is tried three times, and then stays visible with its error.
 package jobs
 
 import (
@@ -53,7 +55,10 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		register(workers)
 	}
 	client, err := river.NewClient(driver, &river.Config{
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Workers}},
+		Queues: map[string]river.QueueConfig{
+			river.QueueDefault: {MaxWorkers: o.Workers},
+			upkeepQueue:        {MaxWorkers: upkeepWorkers, FetchPollInterval: max(upkeepPoll, o.Poll)},
+		},
 		Workers:              workers,
 		FetchCooldown:        min(fetchCooldown, o.Poll),
 		FetchPollInterval:    o.Poll,

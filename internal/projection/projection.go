@@ -34,6 +34,7 @@ type Settings struct {
 	Lease        time.Duration // how long a claim lasts; a push gets half of it
 	Backoff      time.Duration // after the first failed push; doubles
 	BackoffLimit time.Duration
+	Grace        time.Duration // for which a row that was changed or pushed is in flight
 }
 
 // Projection pushes changes.

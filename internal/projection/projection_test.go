@@ -88,6 +88,21 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
+	return benchOn(t, openFile(t, filepath.Join(t.TempDir(), "vectors.db")))
+}
+
+func openFile(t *testing.T, path string) vectorstore.Store {
+	t.Helper()
+	vectors, err := sqlitevec.Open(t.Context(), sqlitevec.Options{Path: path, Space: space})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = vectors.Close() })
+	return vectors
+}
+
+func benchOn(t *testing.T, vectors vectorstore.Store) *bench {
+	t.Helper()
 	b := &bench{t: t, clock: begin}
 	var err error
 	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
@@ -97,14 +112,9 @@ func newBench(t *testing.T) *bench {
 	if err := b.store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	vectors, err := sqlitevec.Open(t.Context(), sqlitevec.Options{Path: filepath.Join(t.TempDir(), "vectors.db"), Space: space})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = vectors.Close() })
 	b.vectors = &faulty{Store: vectors}
 	b.Projection = New(b.store, b.vectors, Settings{
-		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Backoff: time.Second, BackoffLimit: 10 * time.Second,
+		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Backoff: time.Second, BackoffLimit: 10 * time.Second, Grace: grace,
 	}, b.now, zaptest.NewLogger(t))
 	return b
 }

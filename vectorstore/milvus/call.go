@@ -32,7 +32,7 @@ func dialOptions(timeout time.Duration) []grpc.DialOption {
 }
 
 // call runs one exchange with Milvus under the given deadline. collection is
-// the one that the alias led to when last looked up. Errors: KindInvalid when
+// the alias. Errors: KindInvalid when
 // Milvus says that the request is wrong, else KindUnavailable.
 func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f func(ctx context.Context, collection string) error) error {
 	if s.closed.Load() {
@@ -40,7 +40,7 @@ func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := f(bounded, *s.collection.Load())
+	err := f(bounded, s.options.Collection)
 	if err == nil {
 		return nil
 	}
@@ -53,4 +53,14 @@ func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f
 		err = fmt.Errorf("no connection (is it running, and is the address right?): %w", err)
 	}
 	return memory.Errorf(kindOf(err), "%s in Milvus at %s: %w", doing, s.options.Addr, err)
+}
+
+// read is call for what changes nothing. Where the alias was moved while Milvus
+// worked on the call, and the collection of before dropped, it is repeated.
+func (s *Store) read(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
+	err := s.call(ctx, s.options.Timeout, doing, f)
+	if refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) {
+		err = s.call(ctx, s.options.Timeout, doing, f)
+	}
+	return err
 }

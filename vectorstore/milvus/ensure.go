@@ -31,7 +31,9 @@ func (s *Store) ensure(ctx context.Context) (absent bool, err error) {
 
 	found, err := s.describe(ctx, s.options.Collection)
 	if absent = refusedWith(err, codeCollectionNotFound); absent {
-		found, err = s.create(ctx)
+		if found, err = s.create(ctx); err == nil {
+			s.losses.Add(1)
+		}
 	}
 	if err != nil {
 		return absent, err
@@ -47,11 +49,8 @@ func (s *Store) ensure(ctx context.Context) (absent bool, err error) {
 	}
 	// The SDK keeps each described schema; without it the first caller's
 	// deadline would hold for everybody who asks at the same time.
-	if _, err := s.describe(ctx, found.Name); err != nil {
-		return absent, err
-	}
-	s.collection.Store(&found.Name)
-	return absent, nil
+	_, err = s.describe(ctx, s.options.Collection)
+	return absent, err
 }
 
 // describe looks a collection up by its name or alias.
@@ -67,18 +66,28 @@ func (s *Store) describe(ctx context.Context, name string) (found *entity.Collec
 // with either, what it made is taken.
 func (s *Store) create(ctx context.Context) (*entity.Collection, error) {
 	name := collectionName(s.options.Collection, s.options.Space)
-	err := s.call(ctx, setupTimeout, fmt.Sprintf("creating the collection %q", name), func(ctx context.Context, _ string) error {
-		return s.client.CreateCollection(ctx, newSchema(name, s.options.Space), 1,
-			client.WithPartitionNum(int64(s.options.Partitions)),
-			client.WithConsistencyLevel(entity.ClBounded),
-			client.WithCollectionProperty(propertyModel, s.options.Space.Model))
-	})
-	if err != nil {
+	if err := s.createCollection(ctx, name); err != nil {
 		if _, absent := s.describe(ctx, name); absent != nil {
 			return nil, err
 		}
 	}
 	return s.alias(ctx, name)
+}
+
+func (s *Store) createCollection(ctx context.Context, name string) error {
+	return s.call(ctx, setupTimeout, fmt.Sprintf("creating the collection %q", name), func(ctx context.Context, _ string) error {
+		return s.client.CreateCollection(ctx, newSchema(name, s.options.Space), 1,
+			client.WithPartitionNum(int64(s.options.Partitions)),
+			client.WithConsistencyLevel(entity.ClBounded),
+			client.WithCollectionProperty(propertyModel, s.options.Space.Model))
+	})
+}
+
+// moveAlias leads the alias, which exists, to the named collection.
+func (s *Store) moveAlias(ctx context.Context, name string) error {
+	return s.call(ctx, setupTimeout, fmt.Sprintf("moving the alias %q", s.options.Collection), func(ctx context.Context, alias string) error {
+		return s.client.AlterAlias(ctx, name, alias)
+	})
 }
 
 // alias leads the alias to the named collection, unless it leads to another
@@ -96,10 +105,7 @@ func (s *Store) alias(ctx context.Context, name string) (*entity.Collection, err
 		return nil, aliasErr
 	}
 	// It outlived the collection that it led to.
-	err = s.call(ctx, setupTimeout, fmt.Sprintf("moving the alias %q", alias), func(ctx context.Context, _ string) error {
-		return s.client.AlterAlias(ctx, name, alias)
-	})
-	if err != nil {
+	if err := s.moveAlias(ctx, name); err != nil {
 		return nil, err
 	}
 	return s.describe(ctx, alias)

@@ -109,7 +109,7 @@ func TestAnswersOfMilvus(t *testing.T) {
 		want(name, memory.KindInvalid, f)
 	}
 
-	if err := s.client.ReleaseCollection(t.Context(), *s.collection.Load()); err != nil {
+	if err := s.client.ReleaseCollection(t.Context(), s.options.Collection); err != nil {
 		t.Fatal(err)
 	}
 	want("released", memory.KindUnavailable, search("", plain.Dim, 3))

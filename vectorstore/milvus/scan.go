@@ -50,7 +50,7 @@ func (s *Store) Scan(ctx context.Context, after string, limit int, f func(vector
 // segments by primary key, so that a limit keeps the least ids.
 func (s *Store) page(ctx context.Context, after string, limit int) ([]vectorstore.Record, error) {
 	var records []vectorstore.Record
-	err := s.call(ctx, s.options.Timeout, "scanning vectors", func(ctx context.Context, collection string) error {
+	err := s.read(ctx, "scanning vectors", func(ctx context.Context, collection string) error {
 		rows, err := s.client.Query(ctx, collection, nil, fieldID+" > "+quote(after), scanned, strong, client.WithLimit(int64(limit)))
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 		return nil, fmt.Errorf("searching vectors: %w", err)
 	}
 	var hits []vectorstore.Hit
-	err = s.call(ctx, s.options.Timeout, "searching vectors", func(ctx context.Context, collection string) error {
+	err = s.read(ctx, "searching vectors", func(ctx context.Context, collection string) error {
 		results, err := s.client.Search(ctx, collection, nil, filter(q), nil,
 			[]entity.Vector{entity.FloatVector(q.Embedding)}, fieldEmbedding, entity.COSINE, q.Limit, breadth, bounded)
 		if err != nil {

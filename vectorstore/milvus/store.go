@@ -5,7 +5,8 @@
 //	scan    -> queries by id at Strong consistency -> records
 //
 // There is one collection for each embedding model and dimension; the alias
-// leads to the one in use. Made for Milvus 2.3 and later. An upsert is never
+// leads to the one in use. Milvus itself follows the alias at each call, so that
+// all processes change over at once when a rebuild moves it. Made for Milvus 2.3 and later. An upsert is never
 // used: with a partition key it loses rows in Milvus 2.3.
 package milvus
 
@@ -43,15 +44,19 @@ const setupTimeout = time.Minute
 // Store is a vectorstore.Store in Milvus, safe for concurrent use. It
 // reconnects by itself.
 type Store struct {
-	options    Options
-	client     client.Client
-	collection atomic.Pointer[string] // behind the alias
-	fresh      bool                   // the alias led nowhere before Open
-	ensuring   chan struct{}          // holds a token while Ensure runs
-	closed     atomic.Bool
+	writer
+	options  Options
+	fresh    bool          // the alias led nowhere before Open
+	losses   atomic.Int64  // how often it led nowhere
+	ensuring chan struct{} // holds a token while Ensure runs
+	closed   atomic.Bool
 }
 
-var _ vectorstore.Store = (*Store)(nil)
+var (
+	_ vectorstore.Store     = (*Store)(nil)
+	_ vectorstore.Rebuilder = (*Store)(nil)
+	_ vectorstore.Mender    = (*Store)(nil)
+)
 
 // Open connects and ensures that the alias leads to a loaded collection of the
 // space. Errors: KindConflict when the alias is taken by another space or by
@@ -82,9 +87,8 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.KindInvalid, "the Milvus address %q is not of the form host:port: %w", options.Addr, err)
 	}
-	s := &Store{options: options, client: c, ensuring: make(chan struct{}, 1)}
-	name := collectionName(options.Collection, options.Space)
-	s.collection.Store(&name)
+	s := &Store{options: options, ensuring: make(chan struct{}, 1)}
+	s.writer = writer{c, options.Space, s.ensured}
 	if s.fresh, err = s.ensure(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -97,6 +101,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 // to be pushed again. Of processes that open at once, several may say so. A
 // collection that is dropped and ensured later does not change it.
 func (s *Store) Fresh() bool { return s.fresh }
+
+// Losses counts how often Open and Ensure found nothing behind the alias.
+func (s *Store) Losses() int { return int(s.losses.Load()) }
 
 // Ping queries the collection. KindUnavailable: Milvus is away, or still
 // loading, or the collection has been dropped or released; Ensure mends these.

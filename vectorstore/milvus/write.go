@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 	"go.uber.org/zap"
 
@@ -18,36 +19,44 @@ const (
 	deleteChunk = 512
 )
 
+// writer writes to one collection, by its name or its alias.
+type writer struct {
+	client client.Client
+	space  vectorstore.Space
+	// write runs one change, telling f the collection.
+	write func(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error
+}
+
 // Insert adds records. On an error some of them may have been added: push them
 // again by Replace.
-func (s *Store) Insert(ctx context.Context, records []vectorstore.Record) error {
-	if err := vectorstore.CheckRecords(s.options.Space, records); err != nil {
+func (w *writer) Insert(ctx context.Context, records []vectorstore.Record) error {
+	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
 	}
-	return s.insert(ctx, records)
+	return w.insert(ctx, records)
 }
 
 // Replace deletes the records' ids and inserts them. Between the two steps a
 // search may find neither state.
-func (s *Store) Replace(ctx context.Context, records []vectorstore.Record) error {
-	if err := vectorstore.CheckRecords(s.options.Space, records); err != nil {
+func (w *writer) Replace(ctx context.Context, records []vectorstore.Record) error {
+	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
 	}
 	ids := make([]string, len(records))
 	for i, r := range records {
 		ids[i] = r.ID
 	}
-	if err := s.Delete(ctx, ids); err != nil {
+	if err := w.Delete(ctx, ids); err != nil {
 		return err
 	}
-	return s.insert(ctx, records)
+	return w.insert(ctx, records)
 }
 
 // Delete removes the records of these ids.
-func (s *Store) Delete(ctx context.Context, ids []string) error {
+func (w *writer) Delete(ctx context.Context, ids []string) error {
 	for chunk := range slices.Chunk(vectorstore.StorableIDs(ids), deleteChunk) {
-		err := s.write(ctx, "deleting vectors", func(ctx context.Context, collection string) error {
-			return s.client.Delete(ctx, collection, "", in(fieldID, chunk))
+		err := w.write(ctx, "deleting vectors", func(ctx context.Context, collection string) error {
+			return w.client.Delete(ctx, collection, "", in(fieldID, chunk))
 		})
 		if err != nil {
 			return err
@@ -56,11 +65,11 @@ func (s *Store) Delete(ctx context.Context, ids []string) error {
 	return nil
 }
 
-func (s *Store) insert(ctx context.Context, records []vectorstore.Record) error {
+func (w *writer) insert(ctx context.Context, records []vectorstore.Record) error {
 	for chunk := range slices.Chunk(records, insertChunk) {
-		columns := columnsOf(s.options.Space, chunk)
-		err := s.write(ctx, "inserting vectors", func(ctx context.Context, collection string) error {
-			taken, err := s.client.Insert(ctx, collection, "", columns...)
+		columns := columnsOf(w.space, chunk)
+		err := w.write(ctx, "inserting vectors", func(ctx context.Context, collection string) error {
+			taken, err := w.client.Insert(ctx, collection, "", columns...)
 			if err == nil && taken.Len() != len(chunk) {
 				err = fmt.Errorf("%d of %d rows were taken", taken.Len(), len(chunk))
 			}
@@ -73,15 +82,15 @@ func (s *Store) insert(ctx context.Context, records []vectorstore.Record) error 
 	return nil
 }
 
-// write is call for a change. A collection that was dropped or released
-// meanwhile is ensured once; after a drop it holds only what is written from
-// here on, until the vectors are rebuilt.
-func (s *Store) write(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
+// ensured is call for a change. A collection that was dropped or released
+// meanwhile is ensured once; after a drop (see Losses) it holds only what is
+// written from here on, until everything is pushed again.
+func (s *Store) ensured(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
 	err := s.call(ctx, s.options.Timeout, doing, f)
 	if !refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) {
 		return err
 	}
-	s.options.Logger.Warn("the vector collection was dropped or released and is ensured again: if it was dropped, rebuild the vectors",
+	s.options.Logger.Warn("the vector collection was dropped, replaced or released and is ensured again",
 		zap.String("collection", s.options.Collection), zap.Error(err))
 	if err := s.Ensure(ctx); err != nil {
 		return err

@@ -13,11 +13,11 @@ package sqlitevec
 import (
 	"context"
 	"database/sql"
-	_ "embed"
 	"errors"
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -36,16 +36,18 @@ type Options struct {
 // Store is a vectorstore.Store in a SQLite file, safe for concurrent use. One
 // process at a time should have the file open.
 type Store struct {
-	space  vectorstore.Space
-	fresh  bool    // Open made the file
-	reader *sql.DB // as many connections as processors
-	writer *sql.DB // one connection: SQLite has one writer
+	writer
+	path   string
+	fresh  bool         // Open made the file
+	losses atomic.Int64 // how often it was made
+	reader *sql.DB      // as many connections as processors
 }
 
-var _ vectorstore.Store = (*Store)(nil)
-
-//go:embed schema.sql
-var schema string
+var (
+	_ vectorstore.Store     = (*Store)(nil)
+	_ vectorstore.Rebuilder = (*Store)(nil)
+	_ vectorstore.Mender    = (*Store)(nil)
+)
 
 // Open opens or makes the file. Errors: KindConflict when it holds vectors of
 // another space, KindUnavailable when it cannot be opened.
@@ -53,19 +55,21 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Space.Model == "" || options.Space.Dim < 1 {
 		return nil, memory.Errorf(memory.KindInvalid, "opening the vector file: the space has no model or no dimension: ask the embedder for both")
 	}
-	s := &Store{space: options.Space}
-	var err error
-	if s.writer, err = open(options.Path, "immediate", 1); err != nil {
+	// SQLite has one writer.
+	single, err := open(options.Path, "immediate", 1)
+	if err != nil {
 		return nil, failed(ctx, "opening the vector file "+options.Path, err)
 	}
+	s := &Store{writer: writer{options.Space, single, "records"}, path: options.Path}
 	if s.reader, err = open(options.Path, "deferred", max(2, runtime.GOMAXPROCS(0))); err != nil {
-		s.writer.Close()
+		single.Close()
 		return nil, failed(ctx, "opening the vector file "+options.Path, err)
 	}
-	if err := s.prepare(ctx, options.Path); err != nil {
+	if err := s.Ensure(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
+	s.fresh = s.Losses() > 0
 	return s, nil
 }
 
@@ -91,30 +95,43 @@ func open(path, lock string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare makes the tables, and writes down the space or compares it.
-func (s *Store) prepare(ctx context.Context, path string) error {
-	if _, err := s.writer.ExecContext(ctx, schema); err != nil {
-		return failed(ctx, "preparing the vector file "+path, err)
-	}
-	inserted, err := s.writer.ExecContext(ctx, `INSERT INTO space (one, model, dim) VALUES (1, ?, ?) ON CONFLICT DO NOTHING`, s.space.Model, s.space.Dim)
+// Ensure makes the tables where they are absent, and writes down the space or
+// compares it. Errors as in Open.
+func (s *Store) Ensure(ctx context.Context) error {
+	doing := "preparing the vector file " + s.path
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return failed(ctx, "preparing the vector file "+path, err)
+		return failed(ctx, doing, err)
 	}
-	rows, err := inserted.RowsAffected()
+	defer tx.Rollback()
+	if err := execAll(ctx, tx, schema); err != nil {
+		return failed(ctx, doing, err)
+	}
+	inserted, err := tx.ExecContext(ctx, `INSERT INTO space (one, model, dim) VALUES (1, ?, ?) ON CONFLICT DO NOTHING`, s.space.Model, s.space.Dim)
 	if err != nil {
-		return failed(ctx, "preparing the vector file "+path, err)
+		return failed(ctx, doing, err)
 	}
-	s.fresh = rows == 1
+	made, err := inserted.RowsAffected()
+	if err != nil {
+		return failed(ctx, doing, err)
+	}
 	var found vectorstore.Space
-	if err := s.writer.QueryRowContext(ctx, `SELECT model, dim FROM space`).Scan(&found.Model, &found.Dim); err != nil {
-		return failed(ctx, "reading the space of the vector file "+path, err)
+	if err := tx.QueryRowContext(ctx, `SELECT model, dim FROM space`).Scan(&found.Model, &found.Dim); err != nil {
+		return failed(ctx, doing, err)
 	}
 	if found != s.space {
-		return vectorstore.SpaceConflict("the vector file "+path, found, s.space,
+		return vectorstore.SpaceConflict("the vector file "+s.path, found, s.space,
 			"use another data folder, or rebuild the vectors with the new model")
 	}
+	if err := tx.Commit(); err != nil {
+		return failed(ctx, doing, err)
+	}
+	s.losses.Add(made)
 	return nil
 }
+
+// Losses counts how often Open and Ensure made the file's contents anew.
+func (s *Store) Losses() int { return int(s.losses.Load()) }
 
 // Fresh reports whether Open made the file: it holds nothing that was pushed
 // earlier, so that everything is to be pushed again.
@@ -131,7 +148,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close waits for calls under way and closes the file.
 func (s *Store) Close() error {
-	return errors.Join(s.reader.Close(), s.writer.Close())
+	return errors.Join(s.reader.Close(), s.db.Close())
 }
 
 // failed is the error of a step: KindInvalid when SQLite says that the request

@@ -29,6 +29,11 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	vectortest.Rebuild(t, open(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "test", Dim: vectortest.Dim}))
+}
+
 func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 	t.Parallel()
 	// A folder whose name means something in a URI and in SQL.

@@ -11,38 +11,45 @@ import (
 	"hippocampus/vectorstore"
 )
 
+// writer writes to one table.
+type writer struct {
+	space vectorstore.Space
+	db    *sql.DB // one connection
+	table string
+}
+
 // Insert adds records in one transaction.
-func (s *Store) Insert(ctx context.Context, records []vectorstore.Record) error {
-	return s.put(ctx, "inserting vectors", `INSERT`, records)
+func (w *writer) Insert(ctx context.Context, records []vectorstore.Record) error {
+	return w.put(ctx, "inserting vectors", `INSERT`, records)
 }
 
 // Replace adds or replaces records in one transaction.
-func (s *Store) Replace(ctx context.Context, records []vectorstore.Record) error {
-	return s.put(ctx, "replacing vectors", `INSERT OR REPLACE`, records)
+func (w *writer) Replace(ctx context.Context, records []vectorstore.Record) error {
+	return w.put(ctx, "replacing vectors", `INSERT OR REPLACE`, records)
 }
 
 // Delete removes the records of these ids in one statement.
-func (s *Store) Delete(ctx context.Context, ids []string) error {
+func (w *writer) Delete(ctx context.Context, ids []string) error {
 	list, err := json.Marshal(vectorstore.StorableIDs(ids))
 	if err != nil {
 		return fmt.Errorf("deleting vectors: %w", err)
 	}
-	if _, err := s.writer.ExecContext(ctx, `DELETE FROM records WHERE id IN (SELECT value FROM json_each(?))`, string(list)); err != nil {
+	if _, err := w.db.ExecContext(ctx, `DELETE FROM `+w.table+` WHERE id IN (SELECT value FROM json_each(?))`, string(list)); err != nil {
 		return failed(ctx, "deleting vectors", err)
 	}
 	return nil
 }
 
-func (s *Store) put(ctx context.Context, doing, verb string, records []vectorstore.Record) error {
-	if err := vectorstore.CheckRecords(s.space, records); err != nil {
+func (w *writer) put(ctx context.Context, doing, verb string, records []vectorstore.Record) error {
+	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
 	}
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return failed(ctx, doing, err)
 	}
 	defer tx.Rollback()
-	if err := putAll(ctx, tx, verb, records); err != nil {
+	if err := putAll(ctx, tx, verb+` INTO `+w.table, records); err != nil {
 		return failed(ctx, doing, err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -51,8 +58,8 @@ func (s *Store) put(ctx context.Context, doing, verb string, records []vectorsto
 	return nil
 }
 
-func putAll(ctx context.Context, tx *sql.Tx, verb string, records []vectorstore.Record) error {
-	statement, err := tx.PrepareContext(ctx, verb+` INTO records
+func putAll(ctx context.Context, tx *sql.Tx, into string, records []vectorstore.Record) error {
+	statement, err := tx.PrepareContext(ctx, into+`
 		(id, app_id, user_id, agent_id, domain, memory_type, created_at, embedding, content)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {

@@ -1,0 +1,24 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// The kinds of job that the admin routes ask for.
+const (
+	Verification = "verification" // the stores are compared
+	Repair       = "repair"       // and made equal
+	Rebuild      = "rebuild"      // the vector store is filled anew
+)
+
+// ask answers with the job that was enqueued.
+func (s *Server) ask(kind string) func(context.Context, *request) error {
+	return func(ctx context.Context, r *request) error {
+		job, err := s.Ask(ctx, kind)
+		if err != nil {
+			return err
+		}
+		return r.JSON(http.StatusAccepted, jobOf(job, r.key.AppID))
+	}
+}

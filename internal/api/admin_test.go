@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+
+	"hippocampus/db"
+	"hippocampus/internal/jobs"
+	"hippocampus/internal/memory"
+)
+
+func TestAdminRoutesEnqueueJobs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) {
+		queue, now := o.Jobs.(jobs.Enqueuer), o.Now
+		o.JobKinds = append(o.JobKinds, Verification, Repair, Rebuild)
+		o.Ask = func(ctx context.Context, kind string) (db.JobInfo, error) {
+			return jobs.Ask(ctx, queue, kind, memory.Instant(now()))
+		}
+	})
+	for path, kind := range map[string]string{"verify": Verification, "repair": Repair, "rebuild": Rebuild} {
+		path := "/v1/admin/" + path
+		for _, key := range []string{"read", "write"} {
+			b.want(http.StatusForbidden, "POST", path, "", "Authorization", "Bearer "+key)
+		}
+		asked := b.want(http.StatusAccepted, "POST", path, "", "Authorization", "Bearer admin")
+		var job jobBody
+		if err := json.Unmarshal(asked.Body.Bytes(), &job); err != nil || job.Kind != kind || job.State != "available" {
+			t.Fatalf("%s: %v %s", path, err, asked.Body)
+		}
+		b.want(http.StatusOK, "GET", "/v1/jobs/"+job.ID, "", "Authorization", "Bearer admin")
+	}
+	b.Ask = func(context.Context, string) (db.JobInfo, error) {
+		return db.JobInfo{}, memory.Errorf(memory.KindUnavailable, "enqueue the job: %w", errors.New("away"))
+	}
+	b.want(http.StatusServiceUnavailable, "POST", "/v1/admin/verify", "", "Authorization", "Bearer admin")
+}

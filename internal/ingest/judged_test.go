@@ -1,0 +1,220 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+const (
+	judgeMark = "hippocampus/judge"
+	beijing   = "The user lives in Beijing"
+	shanghai  = "The user moved to Shanghai"
+)
+
+// decides makes the judge answer with this text.
+func (b *bench) decides(answer string) {
+	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(answer) })
+}
+
+func (b *bench) stored(id string) memory.Memory {
+	b.t.Helper()
+	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return m
+}
+
+// searched are the ids that the vector store has near a text.
+func (b *bench) searched(content string) (ids []string) {
+	b.t.Helper()
+	vectors, err := b.Embedder.Embed(b.t.Context(), 0, []string{content})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	hits, err := b.Vectors.Search(b.t.Context(), vectorstore.Query{Owner: ada, Embedding: vectors[0], Limit: 10})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, h := range hits {
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+func TestANewFactReplacesWhatItContradicts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.similar(beijing, shanghai, 0.9)
+	old := b.write(beijing, 0.8, time.Time{}).Memory
+	b.pass(time.Hour)
+	var asked string
+	b.models.OnPrompt(judgeMark, func(r llmtest.ChatRequest) llmtest.Reply {
+		asked = r.User
+		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace","relation":"contradicts"}]}`)
+	})
+	b.models.Facts("moved", llmtest.Fact{Fact: shanghai, Importance: 0.9, Domain: memory.Lifestyle})
+	got := b.turn("I moved to Shanghai").Candidates
+	if len(got) != 1 || got[0].Verdict != memory.Kept || !strings.Contains(got[0].Reason, old.ID) {
+		t.Fatalf("candidates %+v", got)
+	}
+	if !strings.Contains(asked, `"said":"2026-03-01 12:00"`) || !strings.Contains(asked, `"said":"2026-03-01 13:00"`) {
+		t.Errorf("the model is not told the dates: %s", asked)
+	}
+	m := b.stored(old.ID)
+	if m.Status != memory.Superseded || m.SupersededBy != got[0].MemoryID || m.Revision != 2 {
+		t.Errorf("replaced: %+v", m)
+	}
+	if ids := b.searched(beijing); len(ids) != 1 || ids[0] != got[0].MemoryID {
+		t.Errorf("the vector store has %v", ids)
+	}
+	relations, err := b.store.Relations(t.Context(), ada.AppID, old.ID)
+	if err != nil || len(relations) != 1 || relations[0].From != got[0].MemoryID || relations[0].To != old.ID || relations[0].Kind != memory.Contradicts {
+		t.Errorf("relations %+v, %v", relations, err)
+	}
+	history, err := b.store.History(t.Context(), ada.AppID, old.ID)
+	if err != nil || len(history) != 2 || history[1].Kind != memory.EventSuperseded || !strings.Contains(string(history[1].Detail), got[0].MemoryID) {
+		t.Errorf("history %+v, %v", history, err)
+	}
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active || len(b.searched(beijing)) != 2 {
+		t.Errorf("restored: %+v, %v", m, err)
+	}
+}
+
+func TestABackdatedFactReplacesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.similar(shanghai, beijing, 0.9)
+	now := b.write(shanghai, 0.8, time.Time{}).Memory
+	for _, decision := range []string{"replace", "merge"} {
+		b.decides(`{"decisions":[{"memory":1,"decision":"` + decision + `"}]}`)
+		w := b.write(beijing, 0.8, now.CreatedAt.Add(-24*time.Hour))
+		if w.Verdict != memory.Kept || b.stored(now.ID).Status != memory.Active || b.stored(now.ID).Content != shanghai {
+			t.Errorf("%s: %+v", decision, w)
+		}
+		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBothAreMerged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const cat, miso, both = "The user owns a grey cat", "The user has a cat called Miso", "The user has a grey cat called Miso"
+	b.similar(cat, miso, 0.9)
+	old := b.write(cat, 0.9, time.Time{}).Memory
+	b.pass(time.Hour)
+	b.decides(`{"decisions":[{"memory":1,"decision":"merge","merged":"` + both + `"}]}`)
+	w := b.write(miso, 0.7, time.Time{})
+	m := b.stored(old.ID)
+	if w.Verdict != memory.Merged || w.Memory.ID != old.ID || m.Content != both || m.Importance != 0.9 || m.Revision != 2 || len(b.memories()) != 1 {
+		t.Errorf("%+v, stored %+v", w, m)
+	}
+	rows, err := b.store.Hydrate(t.Context(), ada, []string{old.ID}, []string{old.ID})
+	if err != nil || len(rows) != 1 || !(cosine(rows[0].Embedding, b.embedding(both)) > 0.999) {
+		t.Errorf("the merged text is not embedded: %v", err)
+	}
+}
+
+func (b *bench) embedding(content string) []float32 {
+	b.t.Helper()
+	vectors, err := b.Embedder.Embed(b.t.Context(), 0, []string{content})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return vectors[0]
+}
+
+// What changed while the judge thought is left alone.
+func TestAJudgementOfTheOldWordingIsVoid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.similar(beijing, shanghai, 0.9)
+	old := b.write(beijing, 0.8, time.Time{}).Memory
+	const edited = "The user was born in Beijing"
+	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
+		content := edited
+		if _, err := b.Change(context.Background(), ada.AppID, old.ID, Change{Content: &content}); err != nil {
+			t.Error(err)
+		}
+		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace"}]}`)
+	})
+	if w := b.write(shanghai, 0.8, time.Time{}); w.Verdict != memory.Kept || b.stored(old.ID).Status != memory.Active || b.stored(old.ID).Content != edited {
+		t.Errorf("%+v, stored %+v", w, b.stored(old.ID))
+	}
+}
+
+// Nobody is asked about what is merged anyway, is too far, or is another agent's.
+func TestOnlyTheBandIsJudged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	asked := 0
+	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
+		asked++
+		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"keep_both"}]}`)
+	})
+	for i, c := range []struct {
+		cosine float64
+		agent  string
+		asked  int
+	}{{0.96, "", 0}, {0.79, "", 0}, {0.9, "other", 0}, {0.81, "", 1}} {
+		first, second := fmt.Sprintf("first %d", i), fmt.Sprintf("second %d", i)
+		b.similar(first, second, c.cosine)
+		b.write(first, 0.8, time.Time{})
+		before := asked
+		if _, err := b.Write(t.Context(), Write{Owner: ada, Content: second, AgentID: c.agent, Dedup: true}); err != nil {
+			t.Fatal(err)
+		}
+		if asked-before != c.asked {
+			t.Errorf("cosine %v, agent %q: asked %d times", c.cosine, c.agent, asked-before)
+		}
+		for _, m := range b.memories() {
+			if _, err := b.Forget(t.Context(), ada.AppID, m.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Every kind of bad answer, and the model being away, leaves the memory as it
+// was, keeps the new one, and is counted.
+func TestBadJudgementsChangeNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.similar(beijing, shanghai, 0.9)
+	old := b.write(beijing, 0.8, time.Time{}).Memory
+	replies := map[string]llmtest.Reply{"away": llmtest.Status(503), "cut": llmtest.Cut(), "limited": llmtest.Status(429)}
+	for _, bad := range llmtest.Malformed() {
+		replies[bad.Name] = llmtest.Text(bad.Answer)
+	}
+	for i, answer := range []string{
+		`{"decisions":[]}`, `{"decisions":[{"memory":2,"decision":"replace"}]}`, `{"decisions":[{"memory":1,"decision":"delete"}]}`,
+		`{"decisions":[{"memory":1,"decision":"merge","merged":"The user was convicted of fraud in Lisbon last winter"}]}`,
+	} {
+		replies[fmt.Sprintf("judge %d", i)] = llmtest.Text(answer)
+	}
+	count := int64(0)
+	for name, reply := range replies {
+		b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply { return reply })
+		w := b.write(shanghai, 0.8, time.Time{})
+		count++
+		m := b.stored(old.ID)
+		if w.Verdict != memory.Kept || m.Status != memory.Active || m.Content != beijing || m.Revision != 1 || b.Undecided() != count {
+			t.Fatalf("%s: %+v, stored %+v, %d undecided", name, w, m, b.Undecided())
+		}
+		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if history, err := b.store.History(t.Context(), ada.AppID, old.ID); err != nil || len(history) != 1 || count < 30 {
+		t.Errorf("after %d kinds: %+v, %v", count, history, err)
+	}
+}

@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// MaxPromoted is how many candidates are promoted at once.
+const MaxPromoted = 100
+
+const byPromotion = "promotion"
+
+// Promotion chooses candidates of an app that the gate has refused: those with
+// IDs, or those of a user that were under the threshold.
+type Promotion struct {
+	AppID         string
+	IDs           []string // at most MaxPromoted; each below_threshold or echo
+	UserID        string   // without IDs
+	MinImportance float64  // without IDs
+}
+
+// Promoted is what became of one candidate: its new verdict and memory, or Err.
+type Promoted struct {
+	CandidateID string
+	Verdict     memory.Verdict
+	Reason      string
+	MemoryID    string
+	Err         error // KindNotFound: the app has no such candidate; KindConflict: it never was a fact
+}
+
+// Promote makes memories of candidates without asking a model; only the
+// embedder is. One that says what an active memory says is merged into it, and
+// one that has a memory already is left as it is. Each user's part is one
+// transaction. more is true where the user has further candidates: the same
+// call goes on with them.
+func (s *Service) Promote(ctx context.Context, p Promotion) (results []Promoted, more bool, err error) {
+	proposals, err := s.proposals(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(proposals) > MaxPromoted; more {
+		proposals = proposals[:MaxPromoted]
+	}
+	ids := p.IDs
+	if ids == nil {
+		for _, proposal := range proposals {
+			ids = append(ids, proposal.ID)
+		}
+	}
+	outcome := map[string]Promoted{}
+	var owners []memory.Owner
+	refused := map[memory.Owner][]db.Proposal{}
+	for _, proposal := range proposals {
+		switch proposal.Verdict {
+		case memory.BelowThreshold, memory.Echo:
+			if refused[proposal.Owner] == nil {
+				owners = append(owners, proposal.Owner)
+			}
+			refused[proposal.Owner] = append(refused[proposal.Owner], proposal)
+		case memory.InvalidAnswer:
+			outcome[proposal.ID] = Promoted{Err: memory.Errorf(memory.KindConflict,
+				"candidate %s is an answer of the scorer that was refused, not a fact: replay its turn", proposal.ID)}
+		default:
+			outcome[proposal.ID] = Promoted{Verdict: proposal.Verdict, Reason: proposal.Reason, MemoryID: proposal.MemoryID}
+		}
+	}
+	for _, owner := range owners {
+		if err := s.promote(ctx, owner, refused[owner], outcome); err != nil {
+			for _, proposal := range refused[owner] {
+				outcome[proposal.ID] = Promoted{Err: err}
+			}
+		}
+	}
+	for _, id := range ids {
+		result, known := outcome[id]
+		if !known {
+			result.Err = memory.Errorf(memory.KindNotFound, "there is no candidate %s: see GET /v1/candidates", id)
+		}
+		result.CandidateID = id
+		results = append(results, result)
+	}
+	return results, more, nil
+}
+
+// proposals reads the candidates that a promotion chooses; of a user's one
+// more than are promoted at once.
+func (s *Service) proposals(ctx context.Context, p Promotion) ([]db.Proposal, error) {
+	if p.IDs != nil {
+		return s.Records.Proposals(ctx, p.AppID, p.IDs)
+	}
+	return s.Records.ListCandidates(ctx, db.CandidateFilter{
+		AppID: p.AppID, UserID: p.UserID, Verdict: memory.BelowThreshold, MinImportance: p.MinImportance, Limit: MaxPromoted + 1,
+	})
+}
+
+// promote makes memories of one owner's candidates, the earliest said first.
+func (s *Service) promote(ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted) error {
+	slices.SortFunc(proposals, func(a, b db.Proposal) int {
+		return cmp.Or(a.SaidAt.Compare(b.SaidAt), cmp.Compare(a.ID, b.ID))
+	})
+	texts := make([]string, len(proposals))
+	for i, p := range proposals {
+		texts[i] = p.Content
+	}
+	vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		return err
+	}
+	search := s.search(owner)
+	drafts, near := make([]memory.Memory, len(proposals)), make([]neighbourhood, len(proposals))
+	for i, p := range proposals {
+		drafts[i] = s.draft(memory.Memory{
+			Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, SourceTurnID: p.TurnID,
+			Content: p.Content, Type: p.Type, Domain: p.Domain, Importance: p.Importance, CreatedAt: p.SaidAt,
+		}, vectors[i])
+		if near[i].ids, err = search.near(ctx, drafts[i]); err != nil {
+			return err
+		}
+	}
+	var w *writing
+	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		w = s.writing(tx, byPromotion)
+		for i, p := range proposals {
+			held, err := w.put(ctx, drafts[i], near[i])
+			if err != nil {
+				return err
+			}
+			settled := p.Candidate
+			settled.Verdict, settled.MemoryID = held.Verdict, held.Memory.ID
+			settled.Reason = fmt.Sprintf("promoted although %s; %s", p.Reason, held.Reason)
+			if err := tx.SettleCandidate(ctx, settled); err != nil {
+				return err
+			}
+			outcome[p.ID] = Promoted{Verdict: settled.Verdict, Reason: settled.Reason, MemoryID: settled.MemoryID}
+		}
+		return w.flush(ctx)
+	})
+	if err == nil {
+		w.push(ctx, owner)
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package ingest
+
+import (
+	"fmt"
+	"testing"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+func TestPromotionMakesMemoriesWithoutAModel(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.Facts("bees",
+		llmtest.Fact{Fact: "The user keeps bees", Importance: 0.6, Domain: memory.Lifestyle},
+		llmtest.Fact{Fact: "The user is tired", Importance: 0.3, Domain: memory.GeneralChat})
+	turn := b.turn("I keep bees and I am tired")
+	bees := turn.Candidates[0]
+	if len(b.memories()) != 0 {
+		t.Fatal("the gate kept something")
+	}
+	chats := b.models.Chats()
+	chosen := Promotion{AppID: ada.AppID, UserID: ada.UserID, MinImportance: 0.5}
+	got, more, err := b.Promote(t.Context(), chosen)
+	if err != nil || more || len(got) != 1 || got[0].CandidateID != bees.ID || got[0].Verdict != memory.Kept {
+		t.Fatalf("%+v %v %v", got, more, err)
+	}
+	m := b.stored(got[0].MemoryID)
+	if m.Content != bees.Content || m.Importance != 0.6 || m.SourceTurnID != turn.Turn.ID || !m.CreatedAt.Equal(turn.Turn.At) {
+		t.Errorf("memory %+v", m)
+	}
+	if settled := b.outcome(turn.Turn.ID).Candidates[0]; settled.Verdict != memory.Kept || settled.MemoryID != m.ID {
+		t.Errorf("candidate %+v", settled)
+	}
+	if again, _, err := b.Promote(t.Context(), chosen); err != nil || len(again) != 0 {
+		t.Errorf("again by user: %+v, %v", again, err)
+	}
+	again, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{bees.ID, memory.NewID()}})
+	if err != nil || len(again) != 2 || again[0].MemoryID != m.ID || !memory.IsKind(again[1].Err, memory.KindNotFound) {
+		t.Errorf("again by id: %+v, %v", again, err)
+	}
+	if other, _, err := b.Promote(t.Context(), Promotion{AppID: "other", IDs: []string{bees.ID}}); err != nil || !memory.IsKind(other[0].Err, memory.KindNotFound) {
+		t.Errorf("from another app: %+v, %v", other, err)
+	}
+	if len(b.memories()) != 1 || b.models.Chats() != chats {
+		t.Errorf("%d memories, %d questions", len(b.memories()), b.models.Chats()-chats)
+	}
+}
+
+func TestPromotionGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for turn := range 3 {
+		var facts []llmtest.Fact
+		for i := range 45 {
+			content := fmt.Sprintf("fact %d of turn %d", i, turn)
+			v := make([]float32, llmtest.Dim)
+			v[45*turn+i] = 1
+			b.models.Embedding(content, v)
+			facts = append(facts, llmtest.Fact{Fact: content, Importance: 0.6, Domain: memory.Lifestyle})
+		}
+		b.models.Facts(fmt.Sprintf("turn %d", turn), facts...)
+		b.turn(fmt.Sprintf("turn %d", turn))
+	}
+	p := Promotion{AppID: ada.AppID, UserID: ada.UserID}
+	first, more, err := b.Promote(t.Context(), p)
+	if err != nil || !more || len(first) != MaxPromoted {
+		t.Fatalf("%d, %v, %v", len(first), more, err)
+	}
+	rest, more, err := b.Promote(t.Context(), p)
+	if err != nil || more || len(rest) != 35 {
+		t.Errorf("%d, %v, %v", len(rest), more, err)
+	}
+}
+
+func TestARefusedAnswerIsNoFact(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON") })
+	turn := b.accept("I keep bees")
+	if err := b.Process(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	refused := b.outcome(turn.ID).Candidates[0]
+	got, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{refused.ID}})
+	if err != nil || !memory.IsKind(got[0].Err, memory.KindConflict) || len(b.memories()) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -1,0 +1,257 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/db/postgres"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/db/sqlite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // a Sunday
+
+// queue takes jobs in memory, or refuses them.
+type queue struct {
+	taken []string // "kind instant"
+	err   error
+}
+
+func (q *queue) Enqueue(_ context.Context, job db.Job) (db.JobInfo, bool, error) {
+	if q.err == nil {
+		q.taken = append(q.taken, job.Kind()+" "+job.(tick).At.Format("02 15:04:05"))
+	}
+	return db.JobInfo{}, true, q.err
+}
+
+func (q *queue) want(t *testing.T, what string, ticks ...string) {
+	t.Helper()
+	if !slices.Equal(q.taken, ticks) {
+		t.Errorf("%s: %q, want %q", what, q.taken, ticks)
+	}
+	q.taken = nil
+}
+
+func TestTicksFollowTheClock(t *testing.T) {
+	t.Parallel()
+	clock, taken := midnight.Add(7*time.Minute), &queue{}
+	s, err := NewScheduler(taken, func() time.Time { return clock }, zap.NewNop(),
+		Upkeep{Kind: "daily", Schedule: "0 3 * * *"}, Upkeep{Kind: "often", Schedule: "@every 15m"}, Upkeep{Kind: "off"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(what string, instant time.Time, ticks ...string) (wait time.Duration) {
+		t.Helper()
+		clock = instant
+		wait = s.enqueue(t.Context())
+		taken.want(t, what, ticks...)
+		return wait
+	}
+	at("the start", clock)
+	if wait := at("just before", midnight.Add(14*time.Minute+59*time.Second)); wait != time.Second {
+		t.Errorf("waits %s", wait)
+	}
+	at("a quarter", midnight.Add(15*time.Minute), "often 01 00:15:00")
+	at("a second look", midnight.Add(15*time.Minute))
+	at("late by seconds, in another zone", midnight.Add(30*time.Minute+4*time.Second).In(time.FixedZone("", 3600)), "often 01 00:30:00")
+	at("after two days asleep", midnight.AddDate(0, 0, 2).Add(4*time.Hour), "daily 03 03:00:00", "often 03 04:00:00")
+	at("a clock set back", midnight.AddDate(0, 0, 2).Add(2*time.Hour+50*time.Minute))
+	at("the same hour again", midnight.AddDate(0, 0, 2).Add(4*time.Hour))
+
+	taken.err = errors.New("the database is away")
+	if wait := at("the database is away", midnight.AddDate(0, 0, 3).Add(3*time.Hour)); wait != retryWait {
+		t.Errorf("waits %s", wait)
+	}
+	taken.err = nil
+	at("it is back", midnight.AddDate(0, 0, 3).Add(3*time.Hour+5*time.Second), "daily 04 03:00:00", "often 04 03:00:00")
+}
+
+func TestSchedulesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for expression, want := range map[string]string{"soon": "expected exactly 5 fields", "0 0 30 2 *": "never comes"} {
+		_, err := NewScheduler(&queue{}, time.Now, zap.NewNop(), Upkeep{Kind: "daily", Schedule: expression})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+expression+`"`) {
+			t.Errorf("%q: %v", expression, err)
+		}
+	}
+}
+
+// replica is a process that shares a database with others.
+type replica struct {
+	db.Store
+	runner func(...Handler) (*Runner, error)
+}
+
+var options = Options{
+	Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
+}
+
+// databases opens one more replica of a fresh database, by the database's name.
+var databases = map[string]func(t *testing.T) (open func() replica){
+	"sqlite": func(t *testing.T) func() replica {
+		path := filepath.Join(t.TempDir(), "hippocampus.db")
+		return func() replica {
+			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return replica{s, func(h ...Handler) (*Runner, error) { return New(s.Driver(), options, h...) }}
+		}
+	},
+	"postgres": func(t *testing.T) func() replica {
+		url := postgrestest.URL(t)
+		return func() replica {
+			s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 6})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return replica{s, func(h ...Handler) (*Runner, error) { return New(s.Driver(), options, h...) }}
+		}
+	},
+}
+
+// Three replicas come upon each tick and one of them works it, once.
+func TestReplicasRunATickOnce(t *testing.T) {
+	t.Parallel()
+	for name, fresh := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			clock, worked := midnight, []time.Time{}
+			work := Upkeep{
+				Kind: "jobs_test_upkeep", Schedule: "@hourly", Timeout: time.Minute,
+				Work: func(_ context.Context, at time.Time) (any, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					worked = append(worked, at)
+					return map[string]int{"users": len(worked)}, nil
+				},
+			}
+			open := fresh(t)
+			var schedulers []*Scheduler
+			var first replica
+			for i := range 3 {
+				r := open()
+				t.Cleanup(func() { _ = r.Close() })
+				if i == 0 {
+					first = r
+					if err := r.Migrate(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				startRunner(t, r, work.Handler())
+				s, err := NewScheduler(r, func() time.Time { return clock }, zap.NewNop(), work)
+				if err != nil {
+					t.Fatal(err)
+				}
+				schedulers = append(schedulers, s)
+			}
+			for hour := 1; hour <= 2; hour++ {
+				clock = midnight.Add(time.Duration(hour) * time.Hour)
+				var group errgroup.Group
+				for i, s := range schedulers {
+					group.Go(func() error { // the clocks of replicas differ a little
+						if wait := s.enqueue(t.Context()); wait != longestWait {
+							return errors.New("the tick could not be enqueued")
+						}
+						return nil
+					})
+					if i == 1 && hour == 2 { // and some come late
+						if err := group.Wait(); err != nil {
+							t.Fatal(err)
+						}
+						waitForJobs(t, first, "completed", 2)
+					}
+				}
+				if err := group.Wait(); err != nil {
+					t.Fatal(err)
+				}
+				waitForJobs(t, first, "completed", hour)
+			}
+			done := waitForJobs(t, first, "completed", 2)
+			mu.Lock()
+			defer mu.Unlock()
+			if want := []time.Time{midnight.Add(time.Hour), midnight.Add(2 * time.Hour)}; !slices.Equal(worked, want) {
+				t.Errorf("worked %v, want %v", worked, want)
+			}
+			var result struct{ Users int }
+			if err := json.Unmarshal(done[0].Result, &result); err != nil || result.Users != 2 || done[0].Attempt != 1 {
+				t.Errorf("the second job is %+v, %v", done[0], err)
+			}
+		})
+	}
+}
+
+func startRunner(t *testing.T, r replica, handlers ...Handler) {
+	t.Helper()
+	runner, err := r.runner(handlers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runner.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = runner.Stop(context.Background()) })
+}
+
+// waitForJobs waits until there are exactly n jobs, all in a state, and
+// returns them, newest first.
+func waitForJobs(t *testing.T, r replica, state string, n int) []db.JobInfo {
+	t.Helper()
+	var found []db.JobInfo
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		var err error
+		if found, err = r.ListJobs(t.Context(), db.JobFilter{Kinds: []string{"jobs_test_upkeep"}, Limit: 10}); err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == n && !slices.ContainsFunc(found, func(j db.JobInfo) bool { return j.State != state }) {
+			return found
+		}
+	}
+	t.Fatalf("the jobs are %+v, want %d that are %s", found, n, state)
+	return nil
+}
+
+// A run that fails is tried again, and says how far it came.
+func TestAFailureIsVisible(t *testing.T) {
+	t.Parallel()
+	r := databases["sqlite"](t)()
+	t.Cleanup(func() { _ = r.Close() })
+	if err := r.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	work := Upkeep{Kind: "jobs_test_upkeep", Schedule: "@every 1s", Work: func(context.Context, time.Time) (any, error) {
+		return map[string]int{"users": 3}, errors.New("the fourth user failed")
+	}}
+	startRunner(t, r, work.Handler())
+	clock := midnight
+	s, err := NewScheduler(r, func() time.Time { return clock }, zap.NewNop(), work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock = clock.Add(time.Second)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); s.Run(ctx) }()
+	failed := waitForJobs(t, r, "retryable", 1)[0]
+	if failed.Error != "the fourth user failed" || failed.Attempt < 1 || !strings.Contains(string(failed.Result), "3") {
+		t.Errorf("%+v", failed)
+	}
+	stop()
+	<-ended
+}

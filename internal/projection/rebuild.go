@@ -1,0 +1,168 @@
+package projection
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// Rebuilt is what a rebuild did.
+type Rebuilt struct {
+	Copied   int      `json:"copied"`    // memories that were copied from the database
+	Skipped  int      `json:"skipped"`   // active memories without an embedding of the model in use
+	CaughtUp int      `json:"caught_up"` // of those, memories that were pushed again because they changed meanwhile
+	After    Repaired `json:"after"`     // the verification that followed
+}
+
+// Rebuild fills a fresh collection from the embeddings in the database and
+// puts it in the old one's place, while writes and searches go on:
+//
+//	copy every active row -> copy what changed meanwhile -> requeue what changed
+//	since then -> the store changes over -> requeue that again -> repair
+//
+// Writes keep to the old collection until the store changes over. Those that
+// the copy could not see are requeued before, so that recall has them from the
+// database as own writes when the store changes over, and after it, so that
+// they reach the new collection. Clocks of replicas may differ by the grace.
+func (u *Upkeep) Rebuild(ctx context.Context) (Rebuilt, error) {
+	var done Rebuilt
+	store, ok := u.vectors.(vectorstore.Rebuilder)
+	if !ok {
+		return done, memory.Errorf(memory.KindConflict, "this vector store cannot be rebuilt while it serves: stop the server, delete its data and start it again")
+	}
+	if err := u.begin(ctx, "rebuild"); err != nil {
+		return done, err
+	}
+	defer u.end()
+
+	var since time.Time // from when on changes are not known to be in the copy
+	changed := func(p db.Projected) bool { return !p.UpdatedAt.Before(since) }
+	err := store.Rebuild(ctx, func(ctx context.Context, into vectorstore.Writer) (err error) {
+		since = u.now().Add(-u.push.set.Grace)
+		if err = u.copyAll(ctx, into, &done); err != nil {
+			return err
+		}
+		next := u.now().Add(-u.push.set.Grace)
+		if err = u.copyChanged(ctx, into, changed); err != nil {
+			return err
+		}
+		since = next
+		_, err = u.requeue(ctx, changed)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	if done.CaughtUp, err = u.requeue(ctx, changed); err != nil {
+		return done, err
+	}
+	u.pushDue(ctx)
+	// Rows that were erased meanwhile are known to no copy.
+	done.After, err = u.repair(ctx)
+	return done, err
+}
+
+// copyAll inserts every active row.
+func (u *Upkeep) copyAll(ctx context.Context, into vectorstore.Writer, done *Rebuilt) error {
+	return u.pages(ctx, active, func(rows []db.Projected) error {
+		records, err := u.embedded(ctx, rows)
+		if err != nil {
+			return err
+		}
+		done.Copied += len(records)
+		for _, row := range rows {
+			if row.Memory.EmbeddingModel != u.model {
+				done.Skipped++
+			}
+		}
+		return into.Insert(ctx, records)
+	})
+}
+
+// copyChanged brings the chosen rows up to date.
+func (u *Upkeep) copyChanged(ctx context.Context, into vectorstore.Writer, choose func(db.Projected) bool) error {
+	return u.pages(ctx, choose, func(rows []db.Projected) error {
+		records, err := u.embedded(ctx, rows)
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(rows))
+		for i, row := range rows {
+			ids[i] = row.Memory.ID
+		}
+		if err := into.Delete(ctx, ids); err != nil {
+			return err
+		}
+		return into.Replace(ctx, records)
+	})
+}
+
+// embedded are the records of those rows that are active and have an embedding
+// of the model in use.
+func (u *Upkeep) embedded(ctx context.Context, rows []db.Projected) ([]vectorstore.Record, error) {
+	ids := map[memory.Owner][]string{}
+	for _, row := range rows {
+		ids[row.Memory.Owner] = append(ids[row.Memory.Owner], row.Memory.ID)
+	}
+	embeddings := make(map[string][]float32, len(rows))
+	for owner, list := range ids {
+		found, err := u.records.Embeddings(ctx, owner, u.model, list)
+		if err != nil {
+			return nil, err
+		}
+		for id, embedding := range found {
+			embeddings[id] = embedding
+		}
+	}
+	records := make([]vectorstore.Record, 0, len(embeddings))
+	for _, row := range rows {
+		if embedding, ok := embeddings[row.Memory.ID]; ok {
+			row.Memory.Embedding = embedding
+			records = append(records, vectorstore.RecordOf(row.Memory))
+		}
+	}
+	return records, nil
+}
+
+// requeue makes the chosen rows due and says how many they were.
+func (u *Upkeep) requeue(ctx context.Context, choose func(db.Projected) bool) (total int, err error) {
+	err = u.pages(ctx, choose, func(rows []db.Projected) error {
+		ids := make([]string, len(rows))
+		for i, row := range rows {
+			ids[i] = row.Memory.ID
+		}
+		n, err := u.records.Requeue(ctx, ids, u.now())
+		total += n
+		return err
+	})
+	return total, err
+}
+
+func active(p db.Projected) bool { return p.Memory.Status == memory.Active }
+
+// pages hands the chosen rows to f, in id order, window by window.
+func (u *Upkeep) pages(ctx context.Context, choose func(db.Projected) bool, f func([]db.Projected) error) error {
+	for after := ""; ; {
+		rows, err := u.records.Projected(ctx, after, windowSize)
+		if err != nil {
+			return err
+		}
+		chosen := make([]db.Projected, 0, len(rows))
+		for _, row := range rows {
+			if after = row.Memory.ID; choose(row) {
+				chosen = append(chosen, row)
+			}
+		}
+		if len(chosen) > 0 {
+			if err := f(chosen); err != nil {
+				return err
+			}
+		}
+		if len(rows) < windowSize {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap/zaptest"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/milvus"
+	"hippocampus/vectorstore/milvus/milvustest"
+)
+
+const grace = time.Minute
+
+func (b *bench) upkeep() *Upkeep {
+	return NewUpkeep(b.store, b.vectors.Store, b.Projection, space.Model, b.now, zaptest.NewLogger(b.t))
+}
+
+// onBoth runs a test on both vector stores. drop loses all that the store
+// holds behind its back, and returns the store that is open afterwards.
+func onBoth(t *testing.T, test func(t *testing.T, b *bench, drop func() vectorstore.Store)) {
+	t.Run("sqlitevec", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "vectors.db")
+		b := benchOn(t, openFile(t, path))
+		test(t, b, func() vectorstore.Store {
+			if err := b.vectors.Store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+			}
+			return openFile(t, path)
+		})
+	})
+	t.Run("milvus", func(t *testing.T) {
+		t.Parallel()
+		o := milvus.Options{
+			Addr: milvustest.Addr(t), Collection: milvustest.Collection(t), Space: space,
+			Partitions: milvustest.Partitions, Timeout: 20 * time.Second,
+		}
+		vectors, err := milvus.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = vectors.Close() })
+		test(t, benchOn(t, vectors), func() vectorstore.Store {
+			milvustest.Drop(t, o.Collection)
+			return vectors
+		})
+	})
+}
+
+func (b *bench) verify(u *Upkeep) Report {
+	b.t.Helper()
+	report, err := u.Verify(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return report
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b *bench, _ func() vectorstore.Store) {
+		u := b.upkeep()
+		m := b.insert(8)
+		b.PushNew(t.Context(), m)
+		m[1].Status = memory.Forgotten
+		m[1] = b.update(m[1])
+		b.Push(t.Context(), []string{m[1].ID})
+		if r := b.verify(u); r.Checked != 0 || r.InFlight != 8 || r.Drift() != 0 {
+			t.Errorf("right after the pushes: %+v", r)
+		}
+		b.pass(time.Hour)
+		if r := b.verify(u); r.Checked != 8 || r.InFlight != 0 || r.Drift() != 0 {
+			t.Errorf("of equal stores: %+v", r)
+		}
+
+		changed := func(i int, change func(*vectorstore.Record)) vectorstore.Record {
+			r := vectorstore.RecordOf(m[i])
+			change(&r)
+			return r
+		}
+		stray, foreign := vectorstore.RecordOf(m[0]), vectorstore.RecordOf(m[0])
+		stray.ID, foreign.ID = memory.NewID(), "not ours"
+		must(t, b.vectors.Store.Delete(t.Context(), []string{m[0].ID}))
+		must(t, b.vectors.Store.Replace(t.Context(), []vectorstore.Record{
+			changed(1, func(*vectorstore.Record) {}), // forgotten, and there again
+			changed(2, func(r *vectorstore.Record) { r.Content = "something else" }),
+			changed(3, func(r *vectorstore.Record) { r.UserID = "bob" }),
+			changed(4, func(r *vectorstore.Record) { r.AgentID = "amy" }),
+			changed(5, func(r *vectorstore.Record) { r.Domain = memory.Tasks }),
+			changed(6, func(r *vectorstore.Record) { r.Type = "task" }),
+			stray, foreign,
+		}))
+		orphans := []string{m[1].ID, stray.ID, foreign.ID}
+		slices.Sort(orphans)
+		want := Report{
+			At: b.now(), Checked: 8,
+			Missing:   Findings{1, []string{m[0].ID}},
+			Orphaned:  Findings{3, orphans},
+			Different: Findings{5, []string{m[2].ID, m[3].ID, m[4].ID, m[5].ID, m[6].ID}},
+		}
+		if diff := cmp.Diff(want, b.verify(u)); diff != "" {
+			t.Errorf("drift (-want +got):\n%s", diff)
+		}
+		repaired, err := u.Repair(t.Context())
+		must(t, err)
+		if diff := cmp.Diff(Repaired{want, 7, 2}, repaired); diff != "" {
+			t.Errorf("repair (-want +got):\n%s", diff)
+		}
+		if last, ok := u.Last(); !ok || last.Drift() != 9 {
+			t.Errorf("the last verification: %+v, %t", last, ok)
+		}
+		b.pass(2 * grace)
+		if r := b.verify(u); r.Checked != 8 || r.Drift() != 0 {
+			t.Errorf("after the repair: %+v", r)
+		}
+	})
+}
+
+// moving is a store in which something happens while it is scanned.
+type moving struct {
+	vectorstore.Store
+	during func()
+}
+
+func (m *moving) Scan(ctx context.Context, after string, limit int, f func(vectorstore.Record) error) error {
+	if during := m.during; during != nil {
+		m.during = nil
+		during()
+	}
+	return m.Store.Scan(ctx, after, limit, f)
+}
+
+func TestAChangeDuringVerificationIsNoDrift(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.insert(4)
+	b.PushNew(t.Context(), m)
+	b.pass(time.Hour)
+	u := b.upkeep()
+	u.vectors = &moving{b.vectors.Store, func() { // after the rows were read
+		m[0].Content = "changed"
+		m[1].Status = memory.Forgotten
+		m[0], m[1] = b.update(m[0]), b.update(m[1])
+		b.Push(t.Context(), []string{m[0].ID, m[1].ID})
+		b.PushNew(t.Context(), b.insert(1))
+	}}
+	if r := b.verify(u); r.Drift() != 0 || r.Checked != 2 || r.InFlight != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Whatever the two stores hold, windows of one size see all of it.
+func TestVerificationByWindows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const n = windowSize + 30
+	u := b.upkeep()
+	m := b.insert(n)
+	b.PushNew(t.Context(), m)
+	b.pass(time.Hour)
+	lone := m[n-110:]
+	must(t, b.vectors.Store.Delete(t.Context(), ids(tasksOf(lone))))
+	strays := make([]vectorstore.Record, n)
+	for i := range strays {
+		strays[i] = vectorstore.RecordOf(m[i])
+		strays[i].ID = fmt.Sprintf("%08d", i) // before all others
+		if i%2 == 0 {
+			strays[i].ID = m[i].ID[:28] + fmt.Sprintf("~%07d", i) // amid them
+		}
+	}
+	must(t, b.vectors.Store.Insert(t.Context(), strays))
+	r := b.verify(u)
+	if r.Checked != n || r.Missing.Count != len(lone) || r.Orphaned.Count != len(strays) || len(r.Missing.IDs) != 100 {
+		t.Errorf("checked %d, missing %d, orphaned %d of %d", r.Checked, r.Missing.Count, r.Orphaned.Count, len(strays))
+	}
+	if _, err := u.Repair(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b.pass(2 * grace); b.verify(u).Drift() != 0 {
+		t.Error("after the repair there is drift")
+	}
+}
+
+// A store that lost everything gets everything again, whether that is noticed
+// when the server starts or while it runs.
+func TestALostStoreHeals(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b *bench, drop func() vectorstore.Store) {
+		u := b.upkeep()
+		must(t, u.Mend(t.Context()))
+		m := b.insert(5)
+		b.PushNew(t.Context(), m)
+		b.pass(time.Hour)
+		if u.mend(t.Context()); b.backlog().Pending != 0 {
+			t.Fatalf("a whole store is mended: %+v", b.backlog())
+		}
+
+		b.vectors.Store = drop()
+		if _, same := b.vectors.Store.(*milvus.Store); same {
+			u.mend(t.Context())
+		} else { // a file is lost between two processes
+			u = b.upkeep()
+			must(t, u.Mend(t.Context()))
+		}
+		if n := b.backlog().Pending; n != 5 {
+			t.Errorf("%d are pushed again, want all 5", n)
+		}
+		for b.reconcile(t.Context()) {
+		}
+		b.pass(2 * grace)
+		if r := b.verify(u); r.Checked != 5 || r.Drift() != 0 {
+			t.Errorf("after healing: %+v", r)
+		}
+		if u.mend(t.Context()); b.backlog().Pending != 0 {
+			t.Error("what has been made good is mended again")
+		}
+	})
+}
+
+func tasksOf(memories []memory.Memory) []db.VectorTask {
+	tasks := make([]db.VectorTask, len(memories))
+	for i, m := range memories {
+		tasks[i].Memory = m
+	}
+	return tasks
+}

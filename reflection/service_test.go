@@ -1,0 +1,269 @@
+package reflection
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+func TestInsightsStandForTheirSources(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	facts := b.addFacts(4)
+	pinned := b.add(func(m *memory.Memory) { m.Pinned = true }, "Ada is allergic to chlorine.")[0]
+	b.answers("Here:\n" + `{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
+	due, why, err := b.Due(t.Context(), ada)
+	if err != nil || !due {
+		t.Fatalf("not due: %s, %v", why, err)
+	}
+	result := b.reflect(false)
+	if result.Facts != 5 || result.Skipped != "" || len(result.Insights) != 1 {
+		t.Fatalf("%+v", result)
+	}
+	if diff := cmp.Diff(ids(facts[:3]), result.Retired); diff != "" {
+		t.Errorf("retired: %s", diff)
+	}
+	insight := b.memory(result.Insights[0].ID)
+	if insight.Type != memory.TypeReflection || insight.Importance != 0.9 || insight.Status != memory.Active ||
+		insight.Content != "Ada swims every day, a little more each time." || insight.Domain != memory.Lifestyle {
+		t.Errorf("insight %+v", insight)
+	}
+	for i, m := range append(facts, pinned) {
+		want := memory.Active
+		if i < 3 {
+			want = memory.Consolidated
+		}
+		if got := b.memory(m.ID).Status; got != want {
+			t.Errorf("fact %d is %s, want %s", i+1, got, want)
+		}
+	}
+	sources, err := b.store.Sources(t.Context(), ada, []string{insight.ID})
+	if err != nil || len(sources[insight.ID]) != 4 {
+		t.Errorf("sources %v, %v", sources, err)
+	}
+	events, err := b.store.History(t.Context(), ada.AppID, facts[0].ID)
+	if err != nil || len(events) != 1 || events[0].Kind != memory.EventConsolidated || events[0].Cause != "reflection" ||
+		!strings.Contains(string(events[0].Detail), insight.ID) || !strings.Contains(string(events[0].Detail), `"status":"consolidated"`) {
+		t.Errorf("events %+v, %v", events, err)
+	}
+	if want := append([]string{insight.ID}, ids(facts[:3])...); !slices.Equal(b.pushed, want) {
+		t.Errorf("pushed %v, want %v", b.pushed, want)
+	}
+
+	p := b.asked[0]
+	if !strings.Contains(p.System, "[hippocampus/reflect]") || !strings.Contains(p.User, `"number":5`) || !strings.Contains(p.User, "allergic") {
+		t.Errorf("prompt %q", p.User)
+	}
+	// The cooldown is in the database: another process keeps it too.
+	other := New(b.Parts, defaults)
+	if due, why, err := other.Due(t.Context(), ada); due || err != nil || !strings.Contains(why, "the last reflection was at 2026-03-01T12:00:") {
+		t.Errorf("due again: %t %s %v", due, why, err)
+	}
+	if r := b.reflect(false); r.Skipped == "" || len(b.asked) != 1 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
+func TestWhatIsNamedRetires(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		set    func(*Settings)
+		retire string
+		want   int
+	}{
+		"two":     {func(*Settings) {}, `[3,1]`, 2},
+		"none":    {func(*Settings) {}, `[]`, 0},
+		"setting": {func(s *Settings) { s.KeepSources = true }, `[1,2]`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := defaults
+			test.set(&set)
+			b := newBench(t, set)
+			b.addFacts(5)
+			b.answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
+			r := b.reflect(false)
+			if len(r.Insights) != 2 || len(r.Retired) != test.want || r.Insights[1].Domain != memory.Tasks {
+				t.Errorf("%+v", r)
+			}
+			b.clock = b.clock.Add(2 * time.Hour)
+			if due, why, err := b.Due(t.Context(), ada); due || err != nil || !strings.HasPrefix(why, "0 facts") {
+				t.Errorf("what was considered counts again: %q, %v", why, err)
+			}
+		})
+	}
+}
+
+func TestNothingToSayIsAGoodAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	facts := b.addFacts(5)
+	if r := b.reflect(false); r.Skipped != "" || r.Facts != 5 || len(r.Insights)+len(r.Retired) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if b.memory(facts[0].ID).Status != memory.Active {
+		t.Error("a fact retired")
+	}
+	b.clock = b.clock.Add(2 * time.Hour)
+	if due, _, err := b.Due(t.Context(), ada); due || err != nil {
+		t.Errorf("due again with nothing new, %v", err)
+	}
+}
+
+func TestItIsDueWhenAllConditionsHold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	due := func(want string) {
+		t.Helper()
+		is, why, err := b.Due(t.Context(), ada)
+		if err != nil || is != (want == "") || !strings.Contains(why, want) {
+			t.Errorf("due %t %q, %v; want %q", is, why, err, want)
+		}
+	}
+	due("0 facts")
+	b.addFacts(4)
+	due("adds up to 3.20")
+	if r := b.reflect(false); r.Skipped == "" || len(b.asked) != 0 {
+		t.Errorf("%+v", r)
+	}
+	b.addFacts(1)
+	due("") // 5 * 0.8 in binary is not quite 4
+	b.reflect(false)
+	b.addFacts(5)
+	due("the last reflection")
+	if r := b.reflect(true); r.Skipped != "" || r.Facts != 5 {
+		t.Errorf("forced: %+v", r)
+	}
+	b.clock = b.clock.Add(time.Hour)
+	due("0 facts")
+	b.addFacts(1)
+	if r := b.reflect(true); !strings.Contains(r.Skipped, "1 facts") {
+		t.Errorf("forced with one fact: %+v", r)
+	}
+}
+
+func TestFailuresChangeNothing(t *testing.T) {
+	t.Parallel()
+	const good = `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`
+	away := memory.Errorf(memory.KindUnavailable, "it is away")
+	for name, test := range map[string]struct {
+		prepare func(b *bench)
+		kind    memory.Kind
+	}{
+		"no model":      {func(b *bench) { b.Chat = nil }, memory.KindConflict},
+		"model away":    {func(b *bench) { b.reply = func(llm.Prompt) (string, error) { return "", away } }, memory.KindUnavailable},
+		"embedder away": {func(b *bench) { b.embeds = away }, memory.KindUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, defaults)
+			b.addFacts(5)
+			b.answers(good)
+			test.prepare(b)
+			before := b.snapshot()
+			if _, err := b.Reflect(t.Context(), ada, false); !memory.IsKind(err, test.kind) {
+				t.Errorf("%v", err)
+			}
+			if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pushed) != 0 {
+				t.Errorf("changed: %s", diff)
+			}
+		})
+	}
+}
+
+// A source that changes while the model thinks refuses the whole.
+func TestASourceThatChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	facts := b.addFacts(5)
+	var before []any
+	b.reply = func(llm.Prompt) (string, error) {
+		err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+			rows, err := tx.Memories(ctx, []string{facts[1].ID})
+			if err != nil {
+				return err
+			}
+			rows[0].Content, rows[0].Revision = "Ada swims no more.", 2
+			return tx.Update(ctx, rows[0])
+		})
+		before = b.snapshot()
+		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, err
+	}
+	if _, err := b.Reflect(t.Context(), ada, false); !memory.IsKind(err, memory.KindConflict) {
+		t.Errorf("%v", err)
+	}
+	if diff := cmp.Diff(before, b.snapshot()); diff != "" {
+		t.Errorf("changed: %s", diff)
+	}
+}
+
+// Of replicas that reflect for one user at once, one does.
+func TestOneReflectionAtATime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100, KeepSources: true})
+	b.addFacts(5)
+	const replicas = 8
+	var thinking sync.WaitGroup
+	thinking.Add(replicas)
+	b.reply = func(llm.Prompt) (string, error) {
+		thinking.Done()
+		thinking.Wait() // all have read the same
+		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, nil
+	}
+	results := make(chan error, replicas)
+	for range replicas {
+		go func() {
+			_, err := New(b.Parts, b.set).Reflect(t.Context(), ada, true)
+			results <- err
+		}()
+	}
+	done := 0
+	for range replicas {
+		switch err := <-results; {
+		case err == nil:
+			done++
+		case !memory.IsKind(err, memory.KindConflict):
+			t.Error(err)
+		}
+	}
+	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Types: []memory.Type{memory.TypeReflection}, Limit: 10})
+	if err != nil || done != 1 || len(list) != 1 {
+		t.Errorf("%d reflections succeeded and left %d insights, %v", done, len(list), err)
+	}
+}
+
+// What is private to an agent is asked for apart, and stays private.
+func TestAgentsStayApart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	b.add(func(m *memory.Memory) { m.AgentID = "coach" }, "Ada swims on Mondays.", "Ada swims on Fridays.", "Ada swims at dawn.")
+	b.add(nil, "艾达每周一都去图书馆借书。", "艾达每周五都去图书馆还书。")
+	b.add(func(m *memory.Memory) { m.AgentID = "lone" }, "Ada told the third agent this alone.")
+	b.reply = func(p llm.Prompt) (string, error) {
+		if strings.Contains(p.User, "swims") == strings.Contains(p.User, "图书馆") || strings.Contains(p.User, "alone") {
+			return "", errors.New("agents are mixed: " + p.User)
+		}
+		if strings.Contains(p.User, "图书馆") != strings.Contains(p.System, "你负责") {
+			return "", errors.New("the prompt is in another language than its facts")
+		}
+		return `{"insights":[{"insight":"Ada has habits.","sources":[1,2]}]}`, nil
+	}
+	r := b.reflect(false)
+	agents := []string{}
+	for _, m := range r.Insights {
+		agents = append(agents, m.AgentID)
+	}
+	if !slices.Equal(agents, []string{"", "coach"}) || len(r.Retired) != 4 {
+		t.Errorf("agents %q, %d retired", agents, len(r.Retired))
+	}
+}

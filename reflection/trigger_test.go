@@ -1,0 +1,130 @@
+package reflection
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// noticed looks at each user who has written, and returns the jobs that led to.
+func (b *bench) noticed() []db.JobInfo {
+	b.t.Helper()
+	for len(b.check) > 0 {
+		if err := b.enqueue(b.t.Context(), <-b.check); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	jobs, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{ReflectUser{}.Kind()}, Limit: 100})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return jobs
+}
+
+func TestWritesLeadToOneJob(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	b.addFacts(4)
+	b.Written(ada)
+	if jobs := b.noticed(); len(jobs) != 0 {
+		t.Fatalf("a job though none is due: %+v", jobs)
+	}
+	b.addFacts(1)
+	for range 3 {
+		b.Written(ada)
+	}
+	jobs := b.noticed()
+	if len(jobs) != 1 {
+		t.Fatalf("jobs %+v", jobs)
+	}
+	var job ReflectUser
+	if err := json.Unmarshal(jobs[0].Payload, &job); err != nil || job.AppID != "app" || job.UserID != "ada" {
+		t.Fatalf("payload %s, %v", jobs[0].Payload, err)
+	}
+	b.answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`)
+	if result, err := b.Work(t.Context(), job); err != nil || result != (Totals{Users: 1, Insights: 1, Retired: 2}) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if result, err := b.Work(t.Context(), job); err != nil || result != (Totals{Users: 1, Skipped: 1}) {
+		t.Errorf("again: %+v, %v", result, err)
+	}
+	// The next reflection is another job.
+	b.addFacts(5)
+	b.Written(ada)
+	b.clock = b.clock.Add(time.Hour)
+	if jobs := b.noticed(); len(jobs) != 2 {
+		t.Errorf("jobs %+v", jobs)
+	}
+}
+
+func TestRunEnqueuesUntilItsContextEnds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	b.addFacts(5)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.Run(ctx) }()
+	b.Written(ada)
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		jobs, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ReflectUser{}.Kind()}, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(jobs) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no job was enqueued")
+		}
+	}
+	stop()
+	<-ended
+}
+
+func TestWritersNeverWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	for range 2 * maxChecks { // and nobody listens
+		b.Written(ada)
+	}
+	if len(b.check) != maxChecks {
+		t.Errorf("%d wait", len(b.check))
+	}
+	b.Chat = nil
+	<-b.check
+	b.Written(ada)
+	if len(b.check) != maxChecks-1 {
+		t.Error("without a model there is nothing to look for")
+	}
+}
+
+func TestTheScheduleFindsEveryone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, defaults)
+	b.addFacts(5)
+	b.reply = func(llm.Prompt) (string, error) { return "nonsense", nil }
+	totals, err := b.ReflectAll(t.Context())
+	if !memory.IsKind(err, memory.KindBadAnswer) || totals != (Totals{Users: 1, Failed: 1}) {
+		t.Errorf("%+v, %v", totals, err)
+	}
+	b.reply = func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") }
+	if _, err := b.ReflectAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("%v", err)
+	}
+	b.answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2,3]}]}`)
+	if totals, err := b.ReflectAll(t.Context()); err != nil || totals != (Totals{Users: 1, Insights: 1, Retired: 3}) {
+		t.Errorf("%+v, %v", totals, err)
+	}
+	if totals, err := b.ReflectAll(t.Context()); err != nil || totals != (Totals{Users: 1, Skipped: 1}) {
+		t.Errorf("%+v, %v", totals, err)
+	}
+	b.Chat = nil
+	if totals, err := b.ReflectAll(t.Context()); err != nil || totals != (Totals{}) {
+		t.Errorf("without a model: %+v, %v", totals, err)
+	}
+}

@@ -1,0 +1,64 @@
+package milvus_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/vectortest"
+)
+
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	vectortest.Rebuild(t, open(t, options(t, vectorstore.Space{Model: "test", Dim: vectortest.Dim})))
+}
+
+// Another replica follows a rebuild at once, and only the collection in use is
+// left, whatever was left over from a rebuild that died.
+func TestReplicasFollowARebuild(t *testing.T) {
+	t.Parallel()
+	o := options(t, space)
+	first := open(t, o)
+	second := open(t, o)
+	c := sdk(t)
+	before, err := c.DescribeCollection(t.Context(), o.Collection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := *before.Schema
+	left.CollectionName = before.Name + "_left"
+	if err := c.CreateCollection(t.Context(), &left, 1); err != nil {
+		t.Fatal(err)
+	}
+	rec, late := record(), record()
+	late.UserID = "late"
+	for round := range 2 {
+		if err := first.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error {
+			return into.Insert(ctx, []vectorstore.Record{rec})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if hits, err := second.Search(t.Context(), query(rec)); err != nil || len(hits) != 1 {
+			t.Errorf("round %d: the other replica finds %v, %v at once", round, hits, err)
+		}
+		if err := second.Replace(t.Context(), []vectorstore.Record{late}); err != nil {
+			t.Fatal(err)
+		}
+		awaitHit(t, first, late)
+	}
+	all, err := c.ListCollections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours []string
+	for _, found := range all {
+		if strings.HasPrefix(found.Name, o.Collection) {
+			ours = append(ours, found.Name)
+		}
+	}
+	if len(ours) != 1 || ours[0] == before.Name {
+		t.Errorf("collections %q are left, want the rebuilt one alone", ours)
+	}
+	awaitHit(t, open(t, o), rec)
+}
