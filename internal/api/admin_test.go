@@ -8,19 +8,12 @@ import (
 	"testing"
 
 	"hippocampus/db"
-	"hippocampus/internal/jobs"
 	"hippocampus/internal/memory"
 )
 
 func TestAdminRoutesEnqueueJobs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) {
-		queue, now := o.Jobs.(jobs.Enqueuer), o.Now
-		o.JobKinds = append(o.JobKinds, Verification, Repair, Rebuild)
-		o.Ask = func(ctx context.Context, kind string) (db.JobInfo, error) {
-			return jobs.Ask(ctx, queue, kind, memory.Instant(now()))
-		}
-	})
+	b := newBench(t, func(o *Options) { o.JobKinds = append(o.JobKinds, Verification, Repair, Rebuild) })
 	for path, kind := range map[string]string{"verify": Verification, "repair": Repair, "rebuild": Rebuild} {
 		path := "/v1/admin/" + path
 		for _, key := range []string{"read", "write"} {

@@ -107,7 +107,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	o := Options{
 		Ingest: b.service, Recaller: recaller, Turns: b.store, Candidates: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
 		Jobs: b.store, JobKinds: []string{"forgetting", "purge"}, Forgetter: forgetter, Reflector: reflector, Undoer: derive, Sources: b.store,
-		Checks:     []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
+		Checks: []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
 		Ask: func(ctx context.Context, kind string) (db.JobInfo, error) {
 			return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))
 		},
