@@ -18,8 +18,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/db"
 	"hippocampus/internal/api"
 	"hippocampus/internal/config"
+	"hippocampus/vectorstore"
 )
 
 // Host is what the process lends to the server.
@@ -27,6 +29,11 @@ type Host struct {
 	Out io.Writer // the banner, and what commands print
 	Err io.Writer // the log
 	Now func() time.Time
+
+	// Wrap stands between the server and its stores; nil: nothing does. Tests
+	// put faults there. The vector store that it returns offers what the given
+	// one does beyond the contract (Rebuilder, Mender).
+	Wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)
 }
 
 // Run serves until the context ends, then shuts down in order. It returns an
@@ -37,7 +44,7 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	life := &lifecycle{log: log}
 	defer func() { err = errors.Join(err, life.stop()) }()
 
-	s, err := build(ctx, cfg, host.Now, life, log)
+	s, err := build(ctx, cfg, host, life, log)
 	if err != nil {
 		return err
 	}

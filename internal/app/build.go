@@ -39,8 +39,8 @@ type server struct {
 }
 
 // build starts every part but HTTP, in order of dependency.
-func build(ctx context.Context, cfg config.Config, now func() time.Time, life *lifecycle, log *zap.Logger) (*server, error) {
-	s := &server{}
+func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, log *zap.Logger) (*server, error) {
+	s, now := &server{}, host.Now
 	store, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return nil, err
@@ -71,6 +71,9 @@ func build(ctx context.Context, cfg config.Config, now func() time.Time, life *l
 		return nil, err
 	}
 	s.vectors = name
+	if host.Wrap != nil {
+		store.Store, opened = host.Wrap(store.Store, opened)
+	}
 	vectors := guard.New(opened)
 	life.onStop("vector store", func(context.Context) error { return vectors.Close() })
 
