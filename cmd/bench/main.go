@@ -1,0 +1,188 @@
+// Command bench measures a server against a floor, and its recall against
+// questions with known answers:
+//
+//	bench quality DIR...   conversations -> R@k, nDCG, MRR
+//	bench speed            server and bare clients on the same data -> ratios
+//	bench peers            the load shape that other memory servers were measured with
+//	bench soak             mixed traffic for minutes -> growth, errors, equal stores
+//
+// Each builds and starts the server on stores of its own, prints a table and
+// writes JSON. docs/benchmarks.md tells what was found with which command.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hippocampus/cmd/bench/quality"
+	"hippocampus/cmd/bench/speed"
+	"hippocampus/cmd/bench/target"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
+	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), soakCommand())
+	if err := root.ExecuteContext(ctx); err != nil {
+		os.Exit(1)
+	}
+}
+
+// report is what every measurement ends in.
+type report interface{ Print(io.Writer) error }
+
+func deliver(r report, file string) error {
+	if err := r.Print(os.Stdout); err != nil || file == "" {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+func qualityCommand() *cobra.Command {
+	var size, url, model, queryPrefix, file string
+	var settings []string
+	c := &cobra.Command{
+		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions", Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, paths []string) error {
+			embedder := "built-in"
+			if url != "" {
+				embedder = model
+				settings = append([]string{
+					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model, "HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
+				}, settings...)
+			}
+			r, err := quality.Run(c.Context(), quality.Options{Size: target.Size(size), Settings: settings, Paths: paths, Progress: os.Stderr})
+			if err != nil {
+				return err
+			}
+			r.Embedder, r.Settings = embedder, settings
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	sizeFlag(c, &size, target.Small)
+	f.StringVar(&url, "embedder", "", "base URL of an OpenAI-compatible embeddings endpoint; empty: the built-in embedder")
+	f.StringVar(&model, "model", "bge-small-en-v1.5", "model of that endpoint")
+	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
+	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+func speedCommand() *cobra.Command {
+	var size, file string
+	var data []string
+	var check bool
+	o := speed.Options{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "speed", Short: "The server beside the bare clients of its stores", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Size = target.Size(size)
+			for _, text := range data {
+				d, err := speed.ParseData(text)
+				if err != nil {
+					return err
+				}
+				o.Data = append(o.Data, d)
+			}
+			r, err := speed.Run(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			if err := deliver(r, file); err != nil || !check {
+				return err
+			}
+			return r.Check()
+		},
+	}
+	f := c.Flags()
+	sizeFlag(c, &size, target.Large)
+	f.StringSliceVar(&data, "data", []string{"1000x100"}, "USERSxMEMORIES of each; each is a run on fresh stores")
+	f.IntSliceVar(&o.Clients, "clients", []int{1, 8}, "recalling clients; each number is measured")
+	f.DurationVar(&o.Slice, "slice", 3*time.Second, "how long the server and its floor take turns")
+	f.IntVar(&o.Rounds, "rounds", 5, "turns of each")
+	f.IntVar(&o.Dim, "dim", 0, "numbers in an embedding, from an instant endpoint; 0: the built-in embedder")
+	f.BoolVar(&check, "check", false, "exit with 1 when a target ratio is missed")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+// peersCommand has the load shape that mem0 2.2.1 was measured with on such a
+// machine: 97 recalls a second at a p50 of 80 ms by 8 clients of its server.
+func peersCommand() *cobra.Command {
+	var size, file string
+	o := speed.Options{
+		Data: []speed.Data{{Users: 100, Each: 200}}, Clients: []int{1, 8}, Dim: 384, Slice: 3 * time.Second, Rounds: 5, Progress: os.Stderr,
+	}
+	c := &cobra.Command{
+		Use: "peers", Short: "20,000 memories of 100 users, 384 numbers, 1 and 8 clients over HTTP", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Size = target.Size(size)
+			r, err := speed.Run(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	sizeFlag(c, &size, target.Large)
+	jsonFlag(c, &file)
+	return c
+}
+
+func soakCommand() *cobra.Command {
+	var size, data, file string
+	o := speed.SoakOptions{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "soak", Short: "Minutes of mixed traffic: growth, errors, equal stores", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			o.Size = target.Size(size)
+			if o.Data, err = speed.ParseData(data); err != nil {
+				return err
+			}
+			r, err := speed.RunSoak(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	sizeFlag(c, &size, target.Large)
+	f.StringVar(&data, "data", "1000x100", "USERSxMEMORIES of each")
+	f.IntVar(&o.Clients, "clients", 8, "clients while the highest rate is found")
+	f.DurationVar(&o.For, "for", 10*time.Minute, "how long")
+	f.Float64Var(&o.Share, "share", 0.7, "of the highest rate")
+	f.DurationVar(&o.Every, "every", 15*time.Second, "between two readings")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+func sizeFlag(c *cobra.Command, size *string, standard target.Size) {
+	c.Flags().StringVar(size, "size", string(standard), fmt.Sprintf("%s or %s (on the stores of DATABASE_URL, MILVUS_HOST, MILVUS_PORT)", target.Small, target.Large))
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if *size != string(target.Small) && *size != string(target.Large) {
+			return fmt.Errorf("--size is %s or %s", target.Small, target.Large)
+		}
+		return nil
+	}
+}
+
+func jsonFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "json", "", "file to write the results to")
+}

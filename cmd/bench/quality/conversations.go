@@ -1,0 +1,104 @@
+package quality
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// conversation is one user of the server under measurement.
+type conversation struct {
+	Set       string     `json:"set"`
+	ID        string     `json:"id"`
+	Lang      string     `json:"lang"`
+	End       time.Time  `json:"end"`
+	Turns     []turn     `json:"turns"`
+	Questions []question `json:"questions"`
+}
+
+type turn struct {
+	ID      string    `json:"id"`
+	Session string    `json:"session"`
+	At      time.Time `json:"at"`
+	Speaker string    `json:"speaker"`
+	Text    string    `json:"text"`
+}
+
+type question struct {
+	ID       string   `json:"id"`
+	Text     string   `json:"text"`
+	Category string   `json:"category"`
+	Evidence []string `json:"evidence"` // ids of turns
+	Clean    bool     `json:"clean"`
+}
+
+// adversarial questions have no answer in their conversation.
+const adversarial = "adversarial"
+
+// asked are the questions that are measured: clean, with evidence, and not adversarial.
+func (c conversation) asked() []question {
+	return slices.DeleteFunc(slices.Clone(c.Questions), func(q question) bool {
+		return !q.Clean || q.Category == adversarial || len(q.Evidence) == 0
+	})
+}
+
+// memories are the turns, each as one memory, with an importance of 0.7 to 1
+// that the conversation's place seeds.
+func (c conversation) memories(seed uint64) []target.Memory {
+	random := rand.New(rand.NewPCG(seed, 0))
+	list := make([]target.Memory, len(c.Turns))
+	for i, t := range c.Turns {
+		list[i] = target.Memory{
+			UserID: c.user(), ConversationID: t.Session, At: t.At.Format(time.RFC3339Nano),
+			Content:    fmt.Sprintf("[%s] %s: %s", t.At.Format(time.DateOnly), t.Speaker, t.Text),
+			Importance: 0.7 + 0.3*random.Float64(),
+		}
+	}
+	return list
+}
+
+func (c conversation) user() string { return c.Set + "/" + c.ID }
+
+// load reads the conversations of folders and files, in the order of their names.
+func load(paths []string) ([]conversation, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(path, "*.json"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no conversations (*.json) in %v", paths)
+	}
+	list := make([]conversation, len(files))
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &list[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if len(list[i].Turns) == 0 {
+			return nil, fmt.Errorf("%s: it has no turns", file)
+		}
+	}
+	return list, nil
+}

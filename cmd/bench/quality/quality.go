@@ -1,0 +1,226 @@
+// Package quality measures how well recall finds what answers a question:
+//
+//	conversations -> one memory a turn, in a fresh server -> their questions, at three lags
+//	              -> rankings by each signal and mode -> R@k, nDCG, MRR
+//
+// Questions are asked untouched and unrouted. Beside the two modes stand the
+// signals that they are made of: the same candidates, ordered by one part of
+// their score.
+package quality
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// Options choose what is measured.
+type Options struct {
+	Size     target.Size
+	Settings []string // KEY=VALUE for the server, such as those of an embedder
+	Paths    []string // conversation files, and folders of them
+	Progress io.Writer
+}
+
+// Report is what was measured.
+type Report struct {
+	Conversations []string `json:"conversations"`
+	Embedder      string   `json:"embedder"`
+	Size          string   `json:"size"`
+	Settings      []string `json:"settings,omitempty"`
+	Results       []Result `json:"results"`
+}
+
+// Result is one row: a ranking at a lag, over the questions of a category or a
+// conversation; empty is all.
+type Result struct {
+	Ranking      string `json:"ranking"`
+	Lag          string `json:"lag"`
+	Category     string `json:"category,omitempty"`
+	Conversation string `json:"conversation,omitempty"`
+	Mean
+}
+
+// Lag is how long after the last turn the questions are asked.
+type Lag struct {
+	Name string
+	time.Duration
+}
+
+// Lags are those of every report.
+var Lags = []Lag{{"1 h", time.Hour}, {"7 d", 7 * 24 * time.Hour}, {"30 d", 30 * 24 * time.Hour}}
+
+// Rankings are those of every report.
+var Rankings = []string{"BM25 alone", "vectors alone", "relevance alone", "additive", "modulated"}
+
+// Run measures.
+func Run(ctx context.Context, o Options) (report Report, err error) {
+	conversations, err := load(o.Paths)
+	if err != nil {
+		return report, err
+	}
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
+	report.Size = string(o.Size)
+
+	turns := map[string]string{} // memory -> turn
+	for i, c := range conversations {
+		report.Conversations = append(report.Conversations, c.user())
+		fmt.Fprintf(o.Progress, "loading %s: %d turns\n", c.user(), len(c.Turns))
+		memories := c.memories(uint64(i + 1))
+		for start := 0; start < len(memories); start += 200 {
+			part := memories[start:min(start+200, len(memories))]
+			ids, err := server.Write(ctx, part)
+			if err != nil {
+				return report, err
+			}
+			for j, id := range ids {
+				turns[id] = c.Turns[start+j].ID
+			}
+		}
+	}
+	if err := server.Settle(ctx); err != nil {
+		return report, err
+	}
+	for _, lag := range Lags {
+		fmt.Fprintf(o.Progress, "asking %s after the last turn\n", lag.Name)
+		answers, err := ask(ctx, server.Client, conversations, turns, lag.Duration)
+		if err != nil {
+			return report, err
+		}
+		report.add(conversations, lag.Name, answers)
+	}
+	return report, nil
+}
+
+// ask returns the measures of every question, by ranking.
+func ask(ctx context.Context, client target.Client, conversations []conversation, turns map[string]string, lag time.Duration) (map[string][]asked, error) {
+	answers := map[string][]asked{}
+	for i, c := range conversations {
+		questions := c.asked()
+		found := make([]map[string]Measures, len(questions))
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(2)
+		for j, q := range questions {
+			group.Go(func() error {
+				rankings, err := rank(ctx, client, c.user(), q.Text, c.End.Add(lag))
+				if err != nil {
+					return fmt.Errorf("%s: %w", q.ID, err)
+				}
+				found[j] = map[string]Measures{}
+				for name, ids := range rankings {
+					for k := range ids {
+						ids[k] = turns[ids[k]]
+					}
+					found[j][name] = measure(ids, q.Evidence)
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return nil, err
+		}
+		for j, q := range questions {
+			for name, m := range found[j] {
+				answers[name] = append(answers[name], asked{i, q.Category, m})
+			}
+		}
+	}
+	return answers, nil
+}
+
+type recalled struct {
+	ID         string  `json:"id"`
+	Similarity float64 `json:"similarity"`
+	Lexical    float64 `json:"lexical"`
+}
+
+// rank orders a user's memories for a question in every way.
+func rank(ctx context.Context, client target.Client, user, question string, at time.Time) (map[string][]string, error) {
+	recall := func(mode string, relevanceAlone bool) (list []recalled, err error) {
+		body := map[string]any{
+			"user_id": user, "query": question, "limit": 100, "at": at.Format(time.RFC3339Nano), "touch": false, "route": false, "mode": mode,
+		}
+		if relevanceAlone {
+			body["weights"] = map[string]float64{"relevance": 1, "decay": 0, "importance": 0}
+		}
+		var answer struct {
+			Memories []recalled      `json:"memories"`
+			Degraded json.RawMessage `json:"degraded"`
+		}
+		if err := client.Call(ctx, "POST", "/v1/recall", body, &answer); err != nil {
+			return nil, err
+		}
+		if string(answer.Degraded) != "[]" {
+			return nil, fmt.Errorf("the server answers degraded: %s", answer.Degraded)
+		}
+		return answer.Memories, nil
+	}
+	rankings := map[string][]string{}
+	all, err := recall("modulated", true)
+	if err != nil {
+		return nil, err
+	}
+	rankings["relevance alone"] = ids(all)
+	rankings["vectors alone"] = ids(by(all, func(r recalled) float64 { return r.Similarity }))
+	rankings["BM25 alone"] = ids(by(slices.DeleteFunc(all, func(r recalled) bool { return r.Lexical == 0 }), func(r recalled) float64 { return r.Lexical }))
+	for _, mode := range []string{"additive", "modulated"} {
+		list, err := recall(mode, false)
+		if err != nil {
+			return nil, err
+		}
+		rankings[mode] = ids(list)
+	}
+	return rankings, nil
+}
+
+func by(list []recalled, part func(recalled) float64) []recalled {
+	slices.SortStableFunc(list, func(a, b recalled) int {
+		return cmp.Or(cmp.Compare(part(b), part(a)), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+func ids(list []recalled) []string {
+	all := make([]string, len(list))
+	for i, r := range list {
+		all[i] = r.ID
+	}
+	return all
+}
+
+// add puts the rows of one lag into the report.
+func (r *Report) add(conversations []conversation, lag string, answers map[string][]asked) {
+	for _, ranking := range Rankings {
+		all := answers[ranking]
+		r.Results = append(r.Results, Result{Ranking: ranking, Lag: lag, Mean: summarise(all)})
+		categories := map[string][]asked{}
+		places := make([][]asked, len(conversations))
+		for _, a := range all {
+			categories[a.category] = append(categories[a.category], a)
+			places[a.conversation] = append(places[a.conversation], a)
+		}
+		names := []string{}
+		for name := range categories {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			r.Results = append(r.Results, Result{Ranking: ranking, Lag: lag, Category: name, Mean: summarise(categories[name])})
+		}
+		for i, list := range places {
+			r.Results = append(r.Results, Result{Ranking: ranking, Lag: lag, Conversation: conversations[i].user(), Mean: summarise(list)})
+		}
+	}
+}

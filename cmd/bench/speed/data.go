@@ -1,0 +1,70 @@
+package speed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// Data is what a server is filled with: so many users of so many memories.
+type Data struct {
+	Users, Each int
+}
+
+// ParseData reads "USERSxMEMORIES", such as 1000x100.
+func ParseData(text string) (Data, error) {
+	var d Data
+	if n, err := fmt.Sscanf(text, "%dx%d", &d.Users, &d.Each); n != 2 || err != nil || d.Users < 1 || d.Each < 1 {
+		return d, fmt.Errorf("%q is not USERSxMEMORIES, such as 1000x100", text)
+	}
+	return d, nil
+}
+
+func (d Data) memories() int { return d.Users * d.Each }
+
+func (d Data) user(i int) string { return fmt.Sprintf("u%06d", i) }
+
+// start is when the first memory is said; they are a minute apart.
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// memory is the j-th memory of the i-th user, always the same.
+func (d Data) memory(i, j int) target.Memory {
+	random := rand.New(rand.NewPCG(uint64(i), uint64(j)))
+	return target.Memory{
+		UserID: d.user(i), Content: sentence(random, 12+random.IntN(10)), Importance: 0.7 + 0.3*random.Float64(),
+		At: start.Add(time.Duration(j) * time.Minute).Format(time.RFC3339), ConversationID: fmt.Sprint("c", j/20),
+	}
+}
+
+// query is the k-th of the queries that are asked.
+func query(k int) string {
+	return sentence(rand.New(rand.NewPCG(uint64(k), math.MaxUint64)), 7)
+}
+
+// sentence has words that are as unevenly common as a language's.
+func sentence(random *rand.Rand, words int) string {
+	var b strings.Builder
+	for i := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		// Zipf's law by inversion: rank r with a chance of about 1/r.
+		b.WriteString(word(int(math.Exp(random.Float64() * math.Log(20_000)))))
+	}
+	return b.String()
+}
+
+// word spells a number in syllables, each word of its own stem.
+func word(n int) string {
+	const first, second = "bdfgklmnprstvz", "aeiou"
+	var b strings.Builder
+	for n += 14 * 5; n > 0; n /= 14 * 5 {
+		b.WriteByte(first[n%14])
+		b.WriteByte(second[n/14%5])
+	}
+	return b.String() + "k"
+}

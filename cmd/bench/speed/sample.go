@@ -1,0 +1,98 @@
+package speed
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Sample is what some clients measured together.
+type Sample struct {
+	Requests  int     `json:"requests"`
+	P50       float64 `json:"p50_ms"`
+	P95       float64 `json:"p95_ms"`
+	P99       float64 `json:"p99_ms"`
+	PerSecond float64 `json:"per_second"`
+	CPU       float64 `json:"cpu_ms_per_request,omitempty"` // of the measured process; the floor's is the bench's own and left out
+}
+
+// times are latencies of one side, collected over several turns at the machine.
+type times struct {
+	latencies []time.Duration
+	took      time.Duration
+	cpu       time.Duration
+}
+
+// run has clients call f for a while, each with a number of its own, one after
+// the other. The first error ends it.
+func (t *times) run(ctx context.Context, clients int, while time.Duration, next *atomic.Int64, f func(ctx context.Context, n int) error) error {
+	var (
+		mu     sync.Mutex
+		wait   sync.WaitGroup
+		failed error
+	)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	begin := time.Now()
+	for range clients {
+		wait.Go(func() {
+			var own []time.Duration
+			for time.Since(begin) < while && ctx.Err() == nil {
+				n := int(next.Add(1))
+				at := time.Now()
+				err := f(ctx, n)
+				took := time.Since(at)
+				if err != nil {
+					mu.Lock()
+					if failed == nil {
+						failed = err
+					}
+					mu.Unlock()
+					cancel()
+					return
+				}
+				own = append(own, took)
+			}
+			mu.Lock()
+			t.latencies = append(t.latencies, own...)
+			mu.Unlock()
+		})
+	}
+	wait.Wait()
+	t.took += time.Since(begin)
+	return failed
+}
+
+func (t *times) sample() Sample {
+	n := len(t.latencies)
+	if n == 0 {
+		return Sample{}
+	}
+	slices.Sort(t.latencies)
+	at := func(share float64) float64 {
+		return float64(t.latencies[min(n-1, int(share*float64(n)))].Microseconds()) / 1000
+	}
+	return Sample{
+		Requests: n, P50: at(0.50), P95: at(0.95), P99: at(0.99), PerSecond: float64(n) / t.took.Seconds(),
+		CPU: float64(t.cpu.Microseconds()) / 1000 / float64(n),
+	}
+}
+
+// Pair is the server beside its floor, measured in turns in one run.
+type Pair struct {
+	Name    string `json:"name"`
+	Data    string `json:"data"`
+	Clients int    `json:"clients"`
+	Floor   Sample `json:"floor"`
+	Server  Sample `json:"server"`
+}
+
+// Ratios of the server to its floor: times above 1 are slower, a rate below 1 is less.
+func (p Pair) Ratios() (p50, p95, rate float64) {
+	if p.Floor.Requests == 0 {
+		return 0, 0, 0
+	}
+	return p.Server.P50 / p.Floor.P50, p.Server.P95 / p.Floor.P95, p.Server.PerSecond / p.Floor.PerSecond
+}

@@ -1,0 +1,242 @@
+package speed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// SoakOptions choose the traffic of a soak.
+type SoakOptions struct {
+	Size     target.Size
+	Data     Data
+	Clients  int
+	For      time.Duration
+	Share    float64       // of the highest rate, 0..1
+	Every    time.Duration // between two readings
+	Settings []string
+	Progress io.Writer
+}
+
+// Soak is what minutes of mixed traffic did to a server.
+type Soak struct {
+	Size     string    `json:"size"`
+	Machine  Machine   `json:"machine"`
+	Highest  float64   `json:"highest_per_second"`
+	Paced    float64   `json:"paced_per_second"`
+	Requests int64     `json:"requests"`
+	Errors   int64     `json:"errors"`
+	Readings []Reading `json:"readings"`
+	Verified string    `json:"verified"` // what the last verification of both stores said
+}
+
+// Reading is the server at an instant of the soak.
+type Reading struct {
+	Seconds     float64 `json:"seconds"`
+	Resident    int64   `json:"resident_bytes"`
+	Goroutines  float64 `json:"goroutines"`
+	Descriptors float64 `json:"open_descriptors"`
+	Errors      int64   `json:"errors"`
+	P95         float64 `json:"p95_ms"`
+}
+
+// RunSoak finds the highest rate of mixed traffic, then keeps to a share of it.
+func RunSoak(ctx context.Context, o SoakOptions) (report Soak, err error) {
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
+	b := &bench{Options: Options{Size: o.Size, Progress: o.Progress}, server: server, report: &Report{}}
+	if err := b.load(ctx, o.Data); err != nil {
+		return report, err
+	}
+	report.Size, report.Machine = string(o.Size), machine()
+
+	var next atomic.Int64
+	mixed := func(ctx context.Context, n int) error { return b.mixed(ctx, o.Data, n) }
+	fmt.Fprintln(o.Progress, "finding the highest rate")
+	var highest times
+	if err := highest.run(ctx, o.Clients, 15*time.Second, &next, mixed); err != nil {
+		return report, err
+	}
+	report.Highest = highest.sample().PerSecond
+	report.Paced = report.Highest * o.Share
+	fmt.Fprintf(o.Progress, "%.0f requests a second for %s\n", report.Paced, o.For)
+	if err := b.soak(ctx, o, &next, mixed, &report); err != nil {
+		return report, err
+	}
+	if err := server.Settle(ctx); err != nil {
+		return report, err
+	}
+	report.Verified, err = b.verified(ctx)
+	return report, err
+}
+
+// verified has the server compare its stores until no row is too young for it.
+func (b *bench) verified(ctx context.Context) (string, error) {
+	for {
+		found, err := b.verify(ctx)
+		if err != nil || found.InFlight == 0 {
+			return fmt.Sprintf("%d checked, %d missing, %d orphaned, %d different", found.Checked, found.Missing.Count, found.Orphaned.Count, found.Different.Count), err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(5 * time.Second):
+		}
+	}
+}
+
+// mixed is one request of a chat backend's day: mostly recalls, then turns,
+// then direct writes.
+func (b *bench) mixed(ctx context.Context, data Data, n int) error {
+	random := rand.New(rand.NewPCG(uint64(n), 11))
+	user := data.user(random.IntN(data.Users))
+	path, request := "/v1/recall", map[string]any{"user_id": user, "query": query(random.IntN(queries))}
+	switch kind := random.IntN(10); {
+	case kind >= 9:
+		path, request = "/v1/memories", map[string]any{"user_id": user, "content": sentence(random, 15), "importance": 0.8}
+	case kind >= 6:
+		path, request = "/v1/turns", map[string]any{"user_id": user, "messages": []map[string]string{{"role": "user", "content": "My favourite thing is " + sentence(random, 8)}}}
+	}
+	_, err := b.server.Do(ctx, "POST", path, body(request))
+	return err
+}
+
+// soak sends at a steady rate, however long answers take, and reads the server
+// meanwhile.
+func (b *bench) soak(ctx context.Context, o SoakOptions, next *atomic.Int64, f func(context.Context, int) error, report *Soak) error {
+	var (
+		wait      sync.WaitGroup
+		mu        sync.Mutex
+		latencies []time.Duration
+		failed    atomic.Int64
+		firstErr  error
+		tickets   = make(chan int, 1024)
+	)
+	for range o.Clients * 4 {
+		wait.Go(func() {
+			for n := range tickets {
+				at := time.Now()
+				err := f(ctx, n)
+				mu.Lock()
+				latencies = append(latencies, time.Since(at))
+				if err != nil {
+					failed.Add(1)
+					firstErr = cmp.Or(firstErr, err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	pace := time.NewTicker(time.Duration(float64(time.Second) / report.Paced))
+	defer pace.Stop()
+	readings := time.NewTicker(o.Every)
+	defer readings.Stop()
+	begin := time.Now()
+	for time.Since(begin) < o.For && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-pace.C:
+			tickets <- int(next.Add(1))
+			report.Requests++
+		case <-readings.C:
+			mu.Lock()
+			t := times{latencies: latencies, took: o.Every}
+			latencies = nil
+			mu.Unlock()
+			r, err := b.read(ctx)
+			if err != nil {
+				return err
+			}
+			r.Seconds, r.P95, r.Errors = time.Since(begin).Seconds(), t.sample().P95, failed.Load()
+			report.Readings = append(report.Readings, r)
+		}
+	}
+	close(tickets)
+	wait.Wait()
+	if report.Errors = failed.Load(); report.Errors > 0 {
+		fmt.Fprintf(o.Progress, "%d requests failed, the first: %v\n", report.Errors, firstErr)
+	}
+	return ctx.Err()
+}
+
+func (b *bench) read(ctx context.Context) (r Reading, err error) {
+	if r.Resident, err = b.server.Resident(); err != nil {
+		return r, err
+	}
+	if r.Goroutines, err = b.server.Metric(ctx, "go_goroutines"); err != nil {
+		return r, err
+	}
+	r.Descriptors, err = b.server.Metric(ctx, "process_open_fds")
+	return r, err
+}
+
+// verification is what a server found by comparing its stores.
+type verification struct {
+	Checked   int                 `json:"checked"`
+	InFlight  int                 `json:"in_flight"`
+	Missing   struct{ Count int } `json:"missing"`
+	Orphaned  struct{ Count int } `json:"orphaned"`
+	Different struct{ Count int } `json:"different"`
+}
+
+func (b *bench) verify(ctx context.Context) (found verification, err error) {
+	var job struct {
+		ID    json64 `json:"id"`
+		State string `json:"state"`
+		Error string `json:"error"`
+
+		Result *verification `json:"result"`
+	}
+	job.Result = &found
+	if err := b.server.Call(ctx, "POST", "/v1/admin/verify", nil, &job); err != nil {
+		return found, err
+	}
+	for job.State != "completed" {
+		if job.State == "discarded" || job.State == "cancelled" {
+			return found, errors.New("verification failed: " + job.Error)
+		}
+		select {
+		case <-ctx.Done():
+			return found, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+		if err := b.server.Call(ctx, "GET", "/v1/jobs/"+string(job.ID), nil, &job); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// json64 is a number or a text, kept as it is written.
+type json64 string
+
+// UnmarshalJSON keeps the digits.
+func (j *json64) UnmarshalJSON(text []byte) error {
+	*j = json64(strings.Trim(string(text), `"`))
+	return nil
+}
+
+// Print writes the report as a table for people.
+func (s Soak) Print(out io.Writer) error {
+	fmt.Fprintf(out, "%s, %d cores: %d requests at %.0f a second (the highest rate was %.0f), %d errors\nverified: %s\n\n",
+		s.Size, s.Machine.Cores, s.Requests, s.Paced, s.Highest, s.Errors, s.Verified)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "seconds\tresident MiB\tgoroutines\tdescriptors\terrors\tp95 ms\t")
+	for _, r := range s.Readings {
+		fmt.Fprintf(w, "%.0f\t%d\t%.0f\t%.0f\t%d\t%.2f\t\n", r.Seconds, r.Resident>>20, r.Goroutines, r.Descriptors, r.Errors, r.P95)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,251 @@
+// Package speed compares a server with a floor, in turns on the same stores
+// and data in one run, so that what the machine does meanwhile hits both:
+//
+//	recall   one filtered Milvus search for 50 ids, one SELECT    |  POST /v1/recall
+//	write    one INSERT transaction, one Milvus Insert            |  POST /v1/memories
+//	turn     one INSERT                                           |  POST /v1/turns
+//
+// The embedder is the built-in one, or an instant endpoint, and queries are
+// asked once before, so that only the server's own work is measured.
+package speed
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// Options choose what is measured.
+type Options struct {
+	Size     target.Size
+	Data     []Data
+	Clients  []int
+	Slice    time.Duration // of one side's turn at the machine
+	Rounds   int           // turns of each side
+	Dim      int           // numbers in an embedding from an instant endpoint; 0: the built-in embedder
+	Settings []string
+	Progress io.Writer
+}
+
+// Report is what was measured.
+type Report struct {
+	Size     string   `json:"size"`
+	Machine  Machine  `json:"machine"`
+	Settings []string `json:"settings,omitempty"`
+	Loads    []Load   `json:"loads"`
+	Pairs    []Pair   `json:"pairs"`
+}
+
+// Machine is what the numbers depend on.
+type Machine struct {
+	Cores int    `json:"cores"`
+	OS    string `json:"os"`
+	Go    string `json:"go"`
+}
+
+func machine() Machine { return Machine{runtime.NumCPU(), runtime.GOOS, runtime.Version()} }
+
+// Load is how fast a server was filled, and what it held afterwards.
+type Load struct {
+	Data      string  `json:"data"`
+	Memories  int     `json:"memories"`
+	PerSecond float64 `json:"per_second"` // into both stores
+	Resident  int64   `json:"resident_bytes"`
+	CPU       float64 `json:"cpu_ms_per_memory"`
+}
+
+const (
+	queries   = 1000             // distinct ones that are asked
+	ownWindow = 12 * time.Second // a little over the server's recall.own_window
+)
+
+// bench is one server with its floor.
+type bench struct {
+	Options
+	server *target.Server
+	floor  *floor // nil on the small size, which has no other client
+	report *Report
+}
+
+// Run measures every size of data, each on fresh stores.
+func Run(ctx context.Context, o Options) (report Report, err error) {
+	report = Report{Size: string(o.Size), Machine: machine(), Settings: o.Settings}
+	for _, data := range o.Data {
+		if err := measure(ctx, o, data, &report); err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+func measure(ctx context.Context, o Options, data Data, report *Report) (err error) {
+	settings := o.Settings
+	if o.Dim > 0 {
+		embeddings := target.NewEmbeddings(o.Dim)
+		defer embeddings.Close()
+		settings = append(embeddings.Settings(), settings...)
+	}
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: settings})
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
+	b := &bench{Options: o, server: server, report: report}
+	if err := b.load(ctx, data); err != nil {
+		return fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	if o.Size == target.Large {
+		if b.floor, err = openFloor(ctx, server.Stores); err != nil {
+			return err
+		}
+		defer b.floor.close()
+		if err := b.floor.prepareWrites(ctx); err != nil {
+			return err
+		}
+	}
+	if err := b.pairs(ctx, data); err != nil {
+		return fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	last := &report.Loads[len(report.Loads)-1]
+	last.Resident, err = server.Resident()
+	return err
+}
+
+// load fills the server through its own API.
+func (b *bench) load(ctx context.Context, data Data) error {
+	fmt.Fprintf(b.Progress, "loading %s\n", data)
+	const batch = 1000
+	begin := time.Now()
+	before, err := b.server.CPU()
+	if err != nil {
+		return err
+	}
+	part := make([]target.Memory, 0, batch)
+	for i := range data.Users {
+		for j := range data.Each {
+			if part = append(part, data.memory(i, j)); len(part) < batch && (i < data.Users-1 || j < data.Each-1) {
+				continue
+			}
+			if _, err := b.server.Write(ctx, part); err != nil {
+				return err
+			}
+			part = part[:0]
+		}
+	}
+	if err := b.server.Settle(ctx); err != nil {
+		return err
+	}
+	took := time.Since(begin)
+	after, err := b.server.CPU()
+	if err != nil {
+		return err
+	}
+	// The newest writes are compared in the database until their searches are
+	// sure to show them: that is over before anything is measured.
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(ownWindow):
+	}
+	n := data.memories()
+	b.report.Loads = append(b.report.Loads, Load{
+		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(), CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
+	})
+	return nil
+}
+
+func (b *bench) pairs(ctx context.Context, data Data) error {
+	pick := func(n int) (user string, k int) {
+		random := rand.New(rand.NewPCG(uint64(n), 7))
+		return data.user(random.IntN(data.Users)), random.IntN(queries)
+	}
+	recall := func(ctx context.Context, n int) error {
+		user, k := pick(n)
+		_, err := b.server.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": user, "query": query(k)}))
+		return err
+	}
+	bare := func(ctx context.Context, n int) error {
+		user, k := pick(n)
+		return b.floor.recall(ctx, user, query(k))
+	}
+	for k := range queries { // embeddings are cached from here on
+		if _, err := b.server.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": data.user(k % data.Users), "query": query(k), "touch": false})); err != nil {
+			return err
+		}
+	}
+	for _, clients := range b.Clients {
+		if err := b.pair(ctx, "recall", data, clients, bare, recall); err != nil {
+			return err
+		}
+	}
+	fresh := func(n int) target.Memory { return data.memory(n%data.Users, 1_000_000+n) }
+	if err := b.pair(ctx, "write", data, 1, func(ctx context.Context, n int) error {
+		return b.floor.write(ctx, fresh(n))
+	}, func(ctx context.Context, n int) error {
+		_, err := b.server.Do(ctx, "POST", "/v1/memories", body(fresh(n)))
+		return err
+	}); err != nil {
+		return err
+	}
+	messages := func(n int) []map[string]string {
+		return []map[string]string{{"role": "user", "content": fresh(n).Content}}
+	}
+	return b.pair(ctx, "turn", data, 1, func(ctx context.Context, n int) error {
+		return b.floor.turn(ctx, data.user(n%data.Users), string(body(messages(n))))
+	}, func(ctx context.Context, n int) error {
+		_, err := b.server.Do(ctx, "POST", "/v1/turns", body(map[string]any{"user_id": data.user(n % data.Users), "messages": messages(n)}))
+		return err
+	})
+}
+
+// pair measures the server and its floor in turns.
+func (b *bench) pair(ctx context.Context, name string, data Data, clients int, floor, server func(context.Context, int) error) error {
+	fmt.Fprintf(b.Progress, "%s by %d clients, %s\n", name, clients, data)
+	// Requests have numbers of their own, so that each is of a new memory.
+	var next atomic.Int64
+	var bare, ours, warm times
+	for round := range b.Rounds + 1 {
+		first, second := &bare, &ours
+		slice := b.Slice
+		if round == 0 { // warms both up
+			first, second, slice = &warm, &warm, b.Slice/4
+		}
+		if b.floor != nil {
+			if err := first.run(ctx, clients, slice, &next, floor); err != nil {
+				return fmt.Errorf("floor of %s: %w", name, err)
+			}
+		}
+		before, err := b.server.CPU()
+		if err != nil {
+			return err
+		}
+		if err := second.run(ctx, clients, slice, &next, server); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		after, err := b.server.CPU()
+		if err != nil {
+			return err
+		}
+		second.cpu += after - before
+	}
+	b.report.Pairs = append(b.report.Pairs, Pair{Name: name, Data: data.String(), Clients: clients, Floor: bare.sample(), Server: ours.sample()})
+	return nil
+}
+
+func (d Data) String() string { return fmt.Sprintf("%d users of %d", d.Users, d.Each) }
+
+func body(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it is made of maps, slices, strings and numbers
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client calls a server's API. It keeps its connections.
+type Client struct {
+	URL  string
+	key  string
+	http *http.Client
+}
+
+func newClient(url, key string) Client {
+	return Client{URL: url, key: key, http: &http.Client{
+		Timeout:   5 * time.Minute,
+		Transport: &http.Transport{MaxIdleConns: 64, MaxIdleConnsPerHost: 64},
+	}}
+}
+
+// Do sends a body as it is and returns the answer's. Any status but 2xx is an error.
+func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
+	}
+	return text, nil
+}
+
+// Call sends a value as JSON and decodes the answer into out, unless it is nil.
+func (c Client) Call(ctx context.Context, method, path string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
+	}
+	answer, err := c.Do(ctx, method, path, body)
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(answer, out)
+}
+
+// Memory is a memory to write.
+type Memory struct {
+	UserID         string  `json:"user_id"`
+	Content        string  `json:"content"`
+	Importance     float64 `json:"importance"`
+	At             string  `json:"at,omitempty"`
+	ConversationID string  `json:"conversation_id,omitempty"`
+}
+
+// Write stores memories, up to 1,000, and returns their ids.
+func (c Client) Write(ctx context.Context, memories []Memory) ([]string, error) {
+	var answer struct {
+		Results []struct {
+			ID    string          `json:"id"`
+			Error json.RawMessage `json:"error"`
+		} `json:"results"`
+	}
+	err := c.Call(ctx, "POST", "/v1/memories/batch", map[string]any{"memories": memories}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(answer.Results))
+	for i, r := range answer.Results {
+		if r.ID == "" {
+			return nil, fmt.Errorf("memory %d was not taken: %s", i, r.Error)
+		}
+		ids[i] = r.ID
+	}
+	return ids, nil
+}
+
+// Metric is the value of a metric without labels.
+func (c Client) Metric(ctx context.Context, name string) (float64, error) {
+	metrics, err := c.Do(ctx, "GET", "/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(metrics)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, fmt.Errorf("the server has no metric %s", name)
+}
+
+// Settle waits until nothing is on its way to the vector store.
+func (c Client) Settle(ctx context.Context) error {
+	for {
+		waiting := 0.0
+		for _, name := range []string{"hippocampus_vectors_pending", "hippocampus_vectors_removing"} {
+			n, err := c.Metric(ctx, name)
+			if err != nil {
+				return err
+			}
+			waiting += n
+		}
+		if waiting == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%v memories do not reach the vector store: %w", waiting, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+)
+
+// Size is one of the two sizes that the server comes in.
+type Size string
+
+// The sizes.
+const (
+	Small Size = "sqlite"
+	Large Size = "postgres+milvus"
+)
+
+// Stores are the stores of one measured server. The small size has a folder alone.
+type Stores struct {
+	Database   string // URL, with the schema's search path
+	Milvus     string // HOST:PORT
+	Collection string // alias
+
+	settings []string
+	schema   string
+	server   string // the database's URL without the schema
+}
+
+// fresh makes empty stores: beside others on the Postgres of DATABASE_URL and
+// the Milvus of MILVUS_HOST and MILVUS_PORT, or in a folder.
+func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
+	if size == Small {
+		return &Stores{settings: []string{"HIPPOCAMPUS_DATA=" + folder}}, nil
+	}
+	s := &Stores{server: os.Getenv("DATABASE_URL")}
+	host, port := os.Getenv("MILVUS_HOST"), os.Getenv("MILVUS_PORT")
+	if s.server == "" || host == "" || port == "" {
+		return nil, errors.New(`DATABASE_URL, MILVUS_HOST and MILVUS_PORT say where the stores are: scripts/services up, then eval "export $(scripts/services env | xargs)"`)
+	}
+	id := strings.ReplaceAll(uuid.NewString(), "-", "")
+	s.schema, s.Collection, s.Milvus = "bench_"+id, "bench_"+id, net.JoinHostPort(host, port)
+	u, err := url.Parse(s.server)
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	if err := execute(ctx, s.server, "CREATE SCHEMA "+s.schema); err != nil {
+		return nil, err
+	}
+	query := u.Query()
+	query.Set("search_path", s.schema)
+	u.RawQuery = query.Encode()
+	s.Database = u.String()
+	s.settings = []string{
+		"DATABASE_URL=" + s.Database, "MILVUS_HOST=" + host, "MILVUS_PORT=" + port, "MILVUS_MEMORY_COLLECTION=" + s.Collection,
+	}
+	return s, nil
+}
+
+// drop removes the schema, and every collection whose name begins as the alias.
+func (s *Stores) drop() error {
+	if s.schema == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	errs := []error{execute(ctx, s.server, "DROP SCHEMA "+s.schema+" CASCADE")}
+	milvus, err := client.NewClient(ctx, client.Config{Address: s.Milvus})
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	defer milvus.Close()
+	_ = milvus.DropAlias(ctx, s.Collection) // there is none where the start failed
+	collections, err := milvus.ListCollections(ctx)
+	errs = append(errs, err)
+	for _, c := range collections {
+		if strings.HasPrefix(c.Name, s.Collection) {
+			errs = append(errs, milvus.DropCollection(ctx, c.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func execute(ctx context.Context, url, sql string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("the Postgres of DATABASE_URL does not answer: %w", err)
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
