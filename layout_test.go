@@ -16,11 +16,13 @@ var layers = [][]string{
 	{"internal/llm/prompt", "internal/derivation"},
 	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",
 		"vectorstore/milvus/milvustest", "scorer", "router", "internal/judge", "internal/projection"},
-	{"db/postgres/postgrestest", "recall", "forgetting", "reflection", "internal/ingest"},
+	{"db/postgres/postgrestest", "recall", "compression", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange"},
 	{"internal/api"},
 	{"internal/app"},
-	{"cmd/hippocampus"},
-	{"", "e2e", "deploy"},
+	{"cmd/bench/target"},
+	{"cmd/bench/quality", "cmd/bench/speed"},
+	{"cmd/hippocampus", "cmd/bench"},
+	{"", "e2e", "deploy", "proof"},
 }
 
 func TestImportsPointDownwards(t *testing.T) {
@@ -58,13 +60,14 @@ func TestImportsPointDownwards(t *testing.T) {
 func TestClientLibrariesStayInTheirAdapters(t *testing.T) {
 	t.Parallel()
 	homes := map[string][]string{
-		"github.com/milvus-io/":         {"hippocampus/vectorstore/milvus"},
-		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest"},
+		"github.com/milvus-io/":         {"hippocampus/vectorstore/milvus", "hippocampus/cmd/bench"},
+		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/cmd/bench"},
 		"modernc.org/sqlite":            {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
 		"github.com/sashabaranov/":      {"hippocampus/internal/llm"},
 		"github.com/labstack/":          {"hippocampus/internal/api"},
 		"github.com/riverqueue/river":   {"hippocampus/db", "hippocampus/internal/jobs"},
-		"github.com/spf13/cobra":        {"hippocampus/cmd/hippocampus"},
+		"github.com/spf13/cobra":        {"hippocampus/cmd/hippocampus", "hippocampus/cmd/bench"},
+		"github.com/schollz/":           {"hippocampus/cmd/hippocampus"},
 		"github.com/knadh/koanf":        {"hippocampus/internal/config"},
 		"github.com/tiktoken-go/":       {"hippocampus/internal/text"},
 		"github.com/Shopify/toxiproxy/": {},

@@ -24,6 +24,9 @@ type Store interface {
 	Memories
 	VectorQueue
 	Upkeep
+	Erasures
+	Serving
+	Exchange
 	Keys
 	Counts
 	Jobs
@@ -48,7 +51,7 @@ type Job interface{ Kind() string }
 type Turns interface {
 	// AcceptTurn stores t and enqueues job in one transaction. Where the app
 	// already has a turn with t.ClientID (when not empty) it stores nothing
-	// and returns that turn with fresh false.
+	// and returns that turn with fresh false. ErrErasing: see Erasures.
 	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job Job) (stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
@@ -73,7 +76,7 @@ type Turns interface {
 	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error
 	// ReplayTurn makes a failed or accepted turn accepted, queued at an instant
 	// and due again, with no attempts behind it, and enqueues job in the same
-	// transaction. KindConflict: it has been processed.
+	// transaction. KindConflict: it has been processed, or ErrErasing.
 	ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job Job) (memory.Turn, error)
 	// ResumeTurns takes up to limit accepted turns whose due time is before
 	// now, sets it to due and enqueues job(id) for each, in one transaction.
@@ -102,6 +105,7 @@ type Memories interface {
 	// (which need not exist yet). f returning an error rolls everything back,
 	// and InUser returns that error. f must reach the database through tx
 	// alone: on SQLite the transaction holds the only writing connection.
+	// ErrErasing, without f having run: the owner is being erased.
 	// f may run more than once, where the database ends the transaction in
 	// favour of another: what it leaves outside of tx must be made anew each
 	// time, and tx's errors must be returned, wrapped or not.
@@ -140,6 +144,7 @@ type Memories interface {
 // opened for: other owners' rows are as if they were not there.
 type UserTx interface {
 	UpkeepTx
+	ExchangeTx
 
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
@@ -181,10 +186,11 @@ type MemoryFilter struct {
 	Limit          int       // required, 1..memory.MaxPage
 }
 
-// Document is what the lexical ranking and the filters know of an active memory.
+// Document is what the ranking and the filters know of an active memory.
 type Document struct {
 	ID             string
 	Lexemes        string
+	Content        string
 	Domain         memory.Domain
 	Type           memory.Type
 	AgentID        string
@@ -212,7 +218,8 @@ type VectorQueue interface {
 	ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]VectorTask, error)
 	// FinishVectors ends the claims of pushes that the vector store confirmed.
 	// Rows whose revision is the pushed one become synced or absent, with no
-	// attempts behind them; rows that have changed meanwhile become due at once.
+	// attempts behind them; rows that have changed meanwhile, or were pushed Into
+	// another space than the one that serves, become due at once.
 	FinishVectors(ctx context.Context, done []VectorTask, at time.Time) error
 	// RetryVectors ends the claims of pushes that failed: one more attempt is
 	// counted and each row is due at its time.
@@ -225,6 +232,7 @@ type VectorTask struct {
 	Remove   bool          // it should be gone
 	First    bool          // never claimed before: the vector store cannot hold it yet
 	Attempts int           // failed ones so far
+	Into     memory.Space  // of the collection that took it, the same for all that are finished together; zero: the one that serves
 }
 
 // VectorRetry is the end of a push that failed.

@@ -18,6 +18,12 @@ type Upkeep interface {
 	// summary and were changed after since, the latest changed first, without
 	// embeddings.
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// Stale lists those of the owner's active memories that were created before
+	// an instant and accessed fewer than accesses times, strictly after a
+	// position in (CreatedAt, ID) order, oldest first, with embeddings. Pinned
+	// ones, reflections, summaries and those that some summary was derived from
+	// are left out.
+	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after Position, limit int) ([]memory.Memory, error)
 	// Sources returns, for each of the ids that is a memory of the owner, the
 	// memories that it is derived from, in any status, oldest first, without
 	// embeddings. Ids with no sources are left out.
@@ -73,6 +79,7 @@ type UpkeepTx interface {
 type UserState struct {
 	ReflectedAt  time.Time // zero: never
 	CompressedAt time.Time // zero: never
+	Erased       int       // how often the user has been erased (see Erasures); SetState leaves it alone
 }
 
 // Age is what a memory's retention is computed from.

@@ -5,8 +5,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"hippocampus/internal/llm/llmtest"
 )
 
 // The curl lines that the first start prints work when pasted; the second start
@@ -102,24 +100,4 @@ func TestWrongSettingsAreOneClearLine(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A collection of another embedding model is refused, with the remedy.
-func TestAnotherEmbeddingModelIsRefused(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
-		s := start(t, size.settings(t)...)
-		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada keeps bees"}, 201)
-		s.stop()
-		models := llmtest.New(t)
-		s.env = append(s.env, withModels(models)...)
-		if err := s.launch(); err == nil {
-			t.Fatal("a collection of another model was opened")
-		}
-		out := s.printed()
-		for _, part := range []string{"hashed-v1", "scripted", "512"} {
-			if !strings.Contains(out, part) {
-				t.Errorf("does not say %q:\n%s", part, out)
-			}
-		}
-	})
 }

@@ -91,7 +91,7 @@ func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vect
 		// Read directly, past any proxy that the server goes through.
 		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4})
 	}
-	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", "vectors.db"), Space: space})
+	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
 }
 
 // setting is the value that the server was given for a name; empty: none.

@@ -2,8 +2,10 @@ package forgetting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
@@ -41,7 +43,11 @@ func (s *Service) RunAll(ctx context.Context, cause string) (totals Totals, err 
 			return totals, err
 		}
 		for _, owner := range owners {
+			last = owner
 			report, err := s.Run(ctx, owner, cause, false)
+			if errors.Is(err, db.ErrErasing) {
+				continue
+			}
 			totals.add(owner, report, err)
 			if ctx.Err() != nil || memory.IsKind(err, memory.KindUnavailable) {
 				return totals, err

@@ -3,6 +3,7 @@ package forgetting
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -202,7 +203,7 @@ func (s *Service) Purge(ctx context.Context, cause string) (purged int, err erro
 		for owner, ids := range byOwner {
 			n, err := s.purge(ctx, owner, ids, cause)
 			round += n
-			if err != nil {
+			if err != nil && !errors.Is(err, db.ErrErasing) {
 				return purged + round, err
 			}
 		}

@@ -3,12 +3,14 @@ package recall
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -77,15 +79,16 @@ type near struct {
 // ways stands twice. The vector store answers for what it has confirmed; what
 // it may not show yet, cannot filter, or cannot answer for at all is compared
 // in the database's embeddings. Where both know a memory the database is
-// right: the vector store may still hold it as it was before a change.
+// right: the vector store may still hold it as it was before a change. A vector
+// store that lacks memories is as good as away.
 func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []memory.Domain) (hits []near, degraded []string, err error) {
 	if seen.vector == nil {
 		return nil, []string{partEmbedder}, nil
 	}
 	own := map[string]float64{}
 	for _, m := range seen.own {
-		if s.comparable(m) {
-			own[m.ID] = Cosine(seen.vector, m.Embedding)
+		if seen.comparable(&m) {
+			own[m.ID] = Cosine(seen.vector, seen.embedding(&m))
 			hits = append(hits, near{m.ID, own[m.ID], byOwn})
 		}
 	}
@@ -94,15 +97,20 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 	allowed := q.allowed(seen.docs, domains)
 	if !q.beyondVectors() || len(allowed) > s.set.FallbackLimit {
 		stored, err = s.search(ctx, q, seen, domains)
+		if err == nil && s.lacking(seen, allowed, stored) {
+			err = errLacking
+		}
 		if searched = err == nil; !searched {
 			s.log.Warn("recall compares in the database: the vector store is away", zap.Error(err))
 			degraded = []string{partVectors}
 		}
 	}
 	if !searched {
-		if stored, err = s.compare(ctx, q, seen, allowed); err != nil {
+		compared, err := s.compare(ctx, q, seen, allowed)
+		if err != nil {
 			return nil, nil, err
 		}
+		stored = united(compared, stored)
 	}
 	for _, h := range stored {
 		if similarity, ok := own[h.id]; ok {
@@ -116,6 +124,42 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 	return hits, degraded, nil
 }
 
+var errLacking = errors.New("it does not show what has been pushed to it, and is being filled again")
+
+// lacking reports whether the vector store has lost memories, or may lack more
+// than own writes make up for: it shows none but these although there are
+// others, or more of them wait than were read. A collection that was dropped
+// is so until everything has been pushed again.
+func (s *Service) lacking(seen sight, allowed []int, stored []near) bool {
+	if len(seen.own) == s.set.OwnLimit {
+		return true
+	}
+	own := make(map[string]bool, len(seen.own))
+	for i := range seen.own {
+		own[seen.own[i].ID] = true
+	}
+	for _, h := range stored {
+		if _, known := seen.position[h.id]; known && !own[h.id] {
+			return false
+		}
+	}
+	return slices.ContainsFunc(allowed, func(doc int) bool { return !own[seen.docs[doc].ID] })
+}
+
+// united are both lists, without what the second repeats.
+func united(a, b []near) []near {
+	held := make(map[string]bool, len(a))
+	for _, h := range a {
+		held[h.id] = true
+	}
+	for _, h := range b {
+		if !held[h.id] {
+			a = append(a, h)
+		}
+	}
+	return a
+}
+
 func (s *Service) search(ctx context.Context, q Query, seen sight, domains []memory.Domain) ([]near, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
 	defer cancel()
@@ -124,7 +168,7 @@ func (s *Service) search(ctx context.Context, q Query, seen sight, domains []mem
 		limit = s.set.FallbackLimit
 	}
 	hits, err := s.vectors.Search(ctx, vectorstore.Query{
-		Owner: q.Owner, Embedding: seen.vector, Limit: limit, Domains: domains,
+		Owner: q.Owner, Embedding: seen.vector, Space: llm.SpaceOf(seen.embedder), Limit: limit, Domains: domains,
 		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: q.Until,
 	})
 	found := make([]near, len(hits))
@@ -143,7 +187,7 @@ func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []in
 	for _, doc := range allowed[:cap(ids)] {
 		ids = append(ids, seen.docs[doc].ID)
 	}
-	embeddings, err := s.records.Embeddings(ctx, q.Owner, s.embedder.Model(), ids)
+	embeddings, err := s.records.Embeddings(ctx, q.Owner, seen.embedder.Model(), ids)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -122,8 +121,9 @@ func (s *Service) complete(q Query) Query {
 // sight is what can be learnt of a query without one part waiting for another.
 type sight struct {
 	route     router.Route
-	smallTalk bool      // nothing needs to be searched
-	vector    []float32 // nil: the embedder is away
+	smallTalk bool         // nothing needs to be searched
+	embedder  llm.Embedder // for this query, whichever serves when it ends
+	vector    []float32    // nil: the embedder is away
 	docs      []db.Document
 	own       []memory.Memory
 	lexical   []lexicalHit
@@ -134,7 +134,7 @@ type sight struct {
 // early; the reads of the database are short, and ending them would close
 // their connections.
 func (s *Service) look(ctx context.Context, q Query) (sight, error) {
-	var seen sight
+	seen := sight{embedder: llm.Serving(s.embedder)}
 	embedding, needless := context.WithCancel(ctx)
 	defer needless()
 	group, ctx := errgroup.WithContext(ctx)
@@ -146,7 +146,7 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		return nil
 	})
 	group.Go(func() error {
-		seen.vector = s.embed(embedding, q.Text)
+		seen.vector = s.embed(embedding, seen.embedder, q.Text)
 		return nil
 	})
 	group.Go(func() (err error) {
@@ -164,7 +164,11 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		seen.own, err = s.records.Unconfirmed(ctx, q.Owner, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 		return err
 	})
-	return seen, group.Wait()
+	if err := group.Wait(); err != nil || seen.vector == nil || seen.smallTalk {
+		return seen, err
+	}
+	s.reembed(embedding, seen)
+	return seen, nil
 }
 
 func (s *Service) route(ctx context.Context, q Query) router.Route {
@@ -175,24 +179,6 @@ func (s *Service) route(ctx context.Context, q Query) router.Route {
 		return router.Route{Source: "off"}
 	}
 	return s.router.Route(ctx, q.Text)
-}
-
-// embed returns nil when the embedder is away.
-func (s *Service) embed(ctx context.Context, query string) []float32 {
-	if v, ok := s.queries.Get(query); ok {
-		return v
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.set.EmbedTimeout)
-	defer cancel()
-	vectors, err := s.embedder.Embed(ctx, llm.ForQuery, []string{query})
-	if err != nil {
-		if !errors.Is(err, context.Canceled) {
-			s.log.Warn("recall goes on without the query's embedding", zap.Error(err))
-		}
-		return nil
-	}
-	s.queries.Add(query, vectors[0])
-	return vectors[0]
 }
 
 // domains are the ones to search. A routed choice that leaves fewer memories
@@ -234,17 +220,12 @@ func (s *Service) hydrate(ctx context.Context, q Query, seen sight, found []cand
 		if !ok {
 			continue
 		}
-		if !c.compared && seen.vector != nil && s.comparable(m) {
-			c.cosine, c.compared = Cosine(seen.vector, m.Embedding), true
+		if !c.compared && seen.vector != nil && seen.comparable(&m) {
+			c.cosine, c.compared = Cosine(seen.vector, seen.embedding(&m)), true
 		}
 		kept = append(kept, c)
 	}
 	return rows, kept, nil
-}
-
-// comparable reports whether a memory's embedding is of the query's space.
-func (s *Service) comparable(m memory.Memory) bool {
-	return m.EmbeddingModel == s.embedder.Model() && len(m.Embedding) == s.embedder.Dim()
 }
 
 func (s *Service) rank(q Query, seen sight, found []candidate, rows map[string]memory.Memory) []Recalled {
@@ -254,7 +235,7 @@ func (s *Service) rank(q Query, seen sight, found []candidate, rows map[string]m
 			continue
 		}
 		m := rows[c.id]
-		m.Embedding = nil
+		m.Embedding, m.Beside, m.BesideModel = nil, nil, ""
 		r := Recalled{
 			Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Relevance: c.relevance,
 			Decay: Decay(s.set.DecayRate, m.LastAccessedAt, q.At), Importance: m.Importance, Sources: c.sources,

@@ -214,6 +214,44 @@ func TestWithoutTheVectorStoreTheDatabaseAnswersTheSame(t *testing.T) {
 	}
 }
 
+// A vector store that was emptied, or lags behind by more than recall reads of
+// own writes, is known by what it lacks.
+func TestWhatTheVectorStoreLacksIsCompared(t *testing.T) {
+	t.Parallel()
+	for name, pushed := range map[string]int{"emptied": 0, "lagging": 40} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			var ids []string
+			for i := range 160 {
+				ids = append(ids, b.add(fmt.Sprintf("Ada visited town%d with friend%d", i, i%7), nil, true).ID)
+			}
+			b.now = begin.Add(time.Hour)
+			q := Query{Text: "Who visited town33 with friend5?", NoTouch: true}
+			whole := b.recall(q)
+			if err := b.vectors.Delete(t.Context(), ids[pushed:]); err != nil {
+				t.Fatal(err)
+			}
+			if pushed > 0 { // the others wait for their push, more of them than OwnLimit
+				if _, err := b.store.Requeue(t.Context(), ids[pushed:], b.now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			written := b.add("Ada has just been to the opera", nil, false)
+			if err := b.vectors.Insert(t.Context(), []vectorstore.Record{vectorstore.RecordOf(written)}); err != nil {
+				t.Fatal(err)
+			}
+			degraded := b.recall(q)
+			if !slices.Equal(degraded.Degraded, []string{"vector_store"}) || len(whole.Degraded) != 0 {
+				t.Errorf("degraded %v and %v", degraded.Degraded, whole.Degraded)
+			}
+			if !slices.Equal(found(whole), found(degraded)) {
+				t.Errorf("recalled %q, without the vector store %q", found(whole), found(degraded))
+			}
+		})
+	}
+}
+
 func TestWithoutTheEmbedderWordsDecide(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

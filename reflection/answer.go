@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
+	"hippocampus/internal/derivation"
 	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 )
 
 // maxInsights of one answer.
@@ -52,7 +52,7 @@ func parse(answer string, facts []memory.Memory) ([]insight, error) {
 	said := map[string]bool{}
 	for i, p := range *reply.Insights {
 		in, why := p.check(facts)
-		if form := wording(in.content); why == "" && said[form] {
+		if form := prompt.Wording(in.content); why == "" && said[form] {
 			why = "says what another one says"
 		} else {
 			said[form] = true
@@ -63,17 +63,6 @@ func parse(answer string, facts []memory.Memory) ([]insight, error) {
 		insights[i] = in
 	}
 	return insights, retire(insights, reply.Retire, facts)
-}
-
-// wording is a text without its case, spaces and punctuation. Lexemes would
-// drop too much: "not" is one of their stop words.
-func wording(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
 }
 
 func refuse(format string, args ...any) error {
@@ -92,13 +81,13 @@ func (p proposal) check(facts []memory.Memory) (in insight, why string) {
 	if why := memory.CheckContent(in.content, maxInsightRunes); why != "" {
 		return in, why
 	}
-	if isEcho(in.content) {
+	if template.Echoes(in.content) {
 		return in, "repeats the prompt's own words"
 	}
-	if in.sources, why = cited(*p.Sources, facts); why != "" {
+	if in.sources, why = derivation.Cited(*p.Sources, facts); why != "" {
 		return in, why
 	}
-	if in.domain = commonDomain(in.sources); p.Domain != nil {
+	if in.domain = derivation.CommonDomain(in.sources); p.Domain != nil {
 		if in.domain = *p.Domain; !memory.Known(memory.Domains, in.domain) {
 			return in, fmt.Sprintf("has the unknown domain %.40q", in.domain)
 		}
@@ -106,40 +95,12 @@ func (p proposal) check(facts []memory.Memory) (in insight, why string) {
 	return in, ""
 }
 
-// cited finds the facts of some numbers.
-func cited(numbers []int, facts []memory.Memory) (found []memory.Memory, why string) {
-	for i, n := range numbers {
-		if n < 1 || n > len(facts) {
-			return nil, fmt.Sprintf("cites the fact %d of %d", n, len(facts))
-		}
-		if slices.Contains(numbers[:i], n) {
-			return nil, fmt.Sprintf("cites the fact %d twice", n)
-		}
-		found = append(found, facts[n-1])
-	}
-	return found, ""
-}
-
-// commonDomain is the most frequent one, the first of those that are.
-func commonDomain(sources []memory.Memory) (best memory.Domain) {
-	counts := map[memory.Domain]int{}
-	for _, m := range sources {
-		counts[m.Domain]++
-	}
-	for _, m := range sources {
-		if counts[m.Domain] > counts[best] {
-			best = m.Domain
-		}
-	}
-	return best
-}
-
 // retire marks what the answer retires: what it names, else all that it cites.
 func retire(insights []insight, named *[]int, facts []memory.Memory) error {
 	var retiring []memory.Memory
 	if named != nil {
 		var why string
-		if retiring, why = cited(*named, facts); why != "" {
+		if retiring, why = derivation.Cited(*named, facts); why != "" {
 			return refuse("retire %s", why)
 		}
 	}
@@ -158,25 +119,4 @@ func retire(insights []insight, named *[]int, facts []memory.Memory) error {
 		}
 	}
 	return nil
-}
-
-// promptLexemes are the instructions and examples of both prompts, framed by
-// separators so that whole lexemes are found in them.
-var promptLexemes = func() (prompts []string) {
-	for _, name := range []string{"prompts/reflect.en.txt", "prompts/reflect.zh.txt"} {
-		file, err := promptFiles.ReadFile(name)
-		if err != nil {
-			panic(err) // the file is embedded
-		}
-		prompts = append(prompts, " "+text.Join(text.Lexemes(string(file)))+" ")
-	}
-	return prompts
-}()
-
-// isEcho reports whether an insight is copied from the prompt: its lexemes,
-// four or more, stand there in a row.
-func isEcho(content string) bool {
-	lexemes := text.Lexemes(content)
-	row := " " + text.Join(lexemes) + " "
-	return len(lexemes) >= 4 && slices.ContainsFunc(promptLexemes, func(p string) bool { return strings.Contains(p, row) })
 }

@@ -174,6 +174,9 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, force bool) (
 		if !is.ReflectedAt.Equal(state.ReflectedAt) {
 			return is, memory.Errorf(memory.KindConflict, "another reflection of this user came first: see its result")
 		}
+		if is.Erased != state.Erased {
+			return is, memory.Errorf(memory.KindConflict, "the user was erased meanwhile: there is nothing to reflect on")
+		}
 		is.ReflectedAt = at
 		return is, nil
 	}
@@ -201,14 +204,15 @@ func (s *Service) derive(ctx context.Context, owner memory.Owner, insights []ins
 	for i, in := range insights {
 		texts[i] = in.content
 	}
-	vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, texts)
+	by := llm.Serving(s.Embedder)
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
 		return d, err
 	}
 	listed, retiring := map[string]bool{}, map[string]bool{}
 	for i, in := range insights {
 		draft := s.Derive.Draft(owner, in.content, memory.TypeReflection, in.domain, Importance, vectors[i])
-		draft.AgentID = in.sources[0].AgentID
+		draft.AgentID, draft.EmbeddingModel = in.sources[0].AgentID, by.Model()
 		derived := derivation.Derived{Memory: draft}
 		for _, m := range in.sources {
 			derived.Sources = append(derived.Sources, m.ID)

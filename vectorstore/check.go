@@ -37,6 +37,7 @@ func CheckRecords(space Space, records []Record) error {
 		say("type", checkLabel(string(r.Type)))
 		say("content", memory.CheckContent(r.Content, memory.MaxContentRunes))
 		say("embedding", checkEmbedding(space, r.Embedding))
+		say("space", checkSpace(space, r.Space))
 	}
 	return invalid(wrong)
 }
@@ -62,6 +63,7 @@ func CheckQuery(space Space, q Query) error {
 		say("limit", fmt.Sprintf("is %d: give 1 to %d", q.Limit, MaxLimit))
 	}
 	say("embedding", checkEmbedding(space, q.Embedding))
+	say("space", checkSpace(space, q.Space))
 	return invalid(wrong)
 }
 
@@ -75,6 +77,17 @@ func CheckScan(after string, limit int) error {
 	}
 	if limit < 1 {
 		wrong = append(wrong, memory.Field{Path: "limit", Message: fmt.Sprintf("is %d: give at least 1", limit)})
+	}
+	return invalid(wrong)
+}
+
+// CheckOwner says why nobody's records can be asked for: KindInvalid.
+func CheckOwner(owner memory.Owner) error {
+	var wrong []memory.Field
+	for field, id := range map[string]string{"app_id": owner.AppID, "user_id": owner.UserID} {
+		if why := memory.CheckID(id, false); why != "" {
+			wrong = append(wrong, memory.Field{Path: field, Message: why})
+		}
 	}
 	return invalid(wrong)
 }
@@ -124,6 +137,13 @@ func checkEmbedding(space Space, v []float32) string {
 	}
 	if square == 0 || math.IsNaN(square) || math.IsInf(square, 0) {
 		return "is zero or not finite: give a unit vector"
+	}
+	return ""
+}
+
+func checkSpace(space, given Space) string {
+	if given != space && given != (Space{}) {
+		return fmt.Sprintf("is %s with %d numbers: this store holds vectors of %s with %d", given.Model, given.Dim, space.Model, space.Dim)
 	}
 	return ""
 }

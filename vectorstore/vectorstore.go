@@ -18,10 +18,7 @@ import (
 
 // Space is the embedding space of a collection. Vectors of different spaces
 // must never meet, so a store is opened for one and refuses another.
-type Space struct {
-	Model string // as the embedder names it
-	Dim   int    // numbers in a vector
-}
+type Space = memory.Space
 
 // Record is one memory as the vector store shows it.
 type Record struct {
@@ -33,6 +30,7 @@ type Record struct {
 	Content   string
 	CreatedAt time.Time // kept to the millisecond
 	Embedding []float32 // unit length
+	Space     Space     // of Embedding; zero: the store's own, unchecked
 }
 
 // RecordOf is the projection of a memory.
@@ -47,6 +45,7 @@ func RecordOf(m memory.Memory) Record {
 type Query struct {
 	Owner        memory.Owner // required: no hit is ever another owner's
 	Embedding    []float32    // unit length
+	Space        Space        // of Embedding; zero: the store's own, unchecked
 	Limit        int          // 1..16384
 	Domains      []memory.Domain
 	Types        []memory.Type
@@ -77,6 +76,12 @@ type Store interface {
 	// first), in id order, without embeddings, at most limit of them, as of
 	// every write acknowledged before the call.
 	Scan(ctx context.Context, after string, limit int, f func(Record) error) error
+	// DeleteOwner removes every record of an owner, from a collection that a
+	// Rebuild is filling or has left over too, and returns how many it found
+	// there as of every write acknowledged before the call.
+	DeleteOwner(ctx context.Context, owner memory.Owner) (int, error)
+	// CountOwner counts what DeleteOwner would find.
+	CountOwner(ctx context.Context, owner memory.Owner) (int, error)
 	// Ping answers nil when the store serves searches.
 	Ping(ctx context.Context) error
 	Close() error
@@ -99,6 +104,17 @@ type Rebuilder interface {
 	// and leaves everything as it was. Of several rebuilds at once, in whatever
 	// processes, the one that began last wins and the others fail.
 	Rebuild(ctx context.Context, fill func(ctx context.Context, into Writer) error) error
+}
+
+// Leader is a store that people find by a name of its own: Lead makes that name
+// mean this space.
+type Leader interface {
+	Lead(ctx context.Context) error
+}
+
+// Dropper is a store that can be deleted with all it holds, which also closes it.
+type Dropper interface {
+	Drop(ctx context.Context) error
 }
 
 // Mender is a store whose collection can vanish while it serves.

@@ -36,6 +36,8 @@ func TestWrongUsageExits2(t *testing.T) {
 		"unknown command":         {"serve", "now"},
 		"is not key=value":        {"serve", "--set", "recall.limit"},
 		"accepts 1 arg":           {"key", "revoke"},
+		"accepts at most 1 arg":   {"export", "a", "b"},
+		"accepts 1 arg(s)":        {"import"},
 		"give read, write, admin": {"key", "create", "--role", "boss"},
 		"is empty":                {"key", "create", "--app", ""},
 	} {
@@ -48,7 +50,7 @@ func TestWrongUsageExits2(t *testing.T) {
 
 func TestWrongSettingsExit1(t *testing.T) {
 	t.Parallel()
-	for _, command := range [][]string{{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"}, {"healthcheck"}, {"verify"}, {"rebuild"}} {
+	for _, command := range [][]string{{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"}, {"healthcheck"}, {"verify"}, {"rebuild"}, {"export"}, {"import", "x"}} {
 		for want, args := range map[string][]string{
 			"did you mean recall.limit?":     {"--set", "recall.limt=3"},
 			`listen is "here" (command line`: {"--listen", "here"},

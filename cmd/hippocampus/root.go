@@ -45,7 +45,7 @@ func newRoot(env []string, host app.Host) *cobra.Command {
 	root.SetErr(host.Err)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	o := newOverrides(root, env)
-	root.AddCommand(serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host), rebuildCommand(o, host), healthcheckCommand(o), versionCommand())
+	root.AddCommand(serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host), rebuildCommand(o, host), exportCommand(o), importCommand(o), healthcheckCommand(o), versionCommand())
 	return root
 }
 

@@ -71,6 +71,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"touches and claims mix": touchesAndClaimsMix,
 		"owners":                 owners,
 		"facts":                  facts,
+		"stale":                  stale,
 		"states":                 states,
 		"ages":                   ages,
 		"purgeable":              purgeable,
@@ -85,6 +86,15 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"enqueue jobs":           enqueueJobs,
 		"enqueue jobs at once":   enqueueJobsAtOnce,
 		"job states":             jobStates,
+		"erase":                  erase,
+		"erase and pushes":       eraseWaitsForPushes,
+		"erase against writers":  eraseAgainstWriters,
+		"erase hostile ids":      eraseHostile,
+		"changing models":        changingModels,
+		"one re-embeds":          oneReembeds,
+		"export":                 export,
+		"recorded":               recorded,
+		"restore":                restore,
 	}
 	for name, check := range groups {
 		t.Run(name, func(t *testing.T) {

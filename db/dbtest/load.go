@@ -116,6 +116,8 @@ func Exercise(t *testing.T, s db.Store) {
 	_, err = s.HandedOut(ctx, owner, after(50), 10)
 	must(t, err)
 	exerciseUpkeep(t, s, owner, known, turn.ID)
+	exerciseExchange(t, s, owner, known)
+	exerciseErasure(t, s, owner)
 	for method, err := range every(ctx, s) {
 		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
 			t.Errorf("%s: %v", method, err)

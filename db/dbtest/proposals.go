@@ -130,14 +130,13 @@ func settleCandidate(t *testing.T, s db.Store) {
 
 // Upgrade checks what the second migration makes of candidates of the first
 // schema, at which s stands; insert stores one as that schema has it.
-func Upgrade(t *testing.T, s db.Store, insert func(id, appID, turnID string, at time.Time) error) {
+func Upgrade(t *testing.T, s db.Store, insert func(id string, turn memory.Turn, at time.Time) error) {
 	t.Helper()
 	want := map[string]string{}
 	for _, user := range []string{"alice", "bob"} {
 		turn := newTurn(memory.Owner{AppID: "app", UserID: user}, "")
-		accepted(t, s, turn)
 		want[user] = memory.NewID()
-		must(t, insert(want[user], "app", turn.ID, epoch))
+		must(t, insert(want[user], turn, epoch))
 	}
 	must(t, s.Migrate(t.Context()))
 	for user, id := range want {

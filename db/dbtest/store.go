@@ -126,7 +126,10 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	errs["RevokeKey"] = s.RevokeKey(ctx, id, epoch)
 	_, errs["Stats"] = s.Stats(ctx, "app")
 	_, errs["VectorBacklog"] = s.VectorBacklog(ctx)
+	_, errs["Export"] = s.Export(ctx, db.ExportPage{AppID: "app", Limit: 1})
+	_, errs["Recorded"] = s.Recorded(ctx, alice, []string{id})
 	maps.Copy(errs, everyUpkeep(ctx, s))
+	maps.Copy(errs, everyErasure(ctx, s))
 	errs["Migrate"] = s.Migrate(ctx)
 	errs["Ping"] = s.Ping(ctx)
 	return errs

@@ -248,6 +248,7 @@ func everyUpkeep(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Owners"] = s.Owners(ctx, memory.Owner{}, 1)
 	_, errs["Facts"] = s.Facts(ctx, alice, epoch, 1)
+	_, errs["Stale"] = s.Stale(ctx, alice, epoch, 1, db.Position{}, 1)
 	_, errs["Sources"] = s.Sources(ctx, alice, []string{id})
 	_, errs["Relations"] = s.Relations(ctx, "app", id)
 	_, errs["State"] = s.State(ctx, alice)
@@ -280,6 +281,8 @@ func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string
 	candidates, err := s.TurnCandidates(ctx, owner.AppID, turnID)
 	must(t, err)
 	_, err = s.Proposals(ctx, owner.AppID, []string{candidates[0].ID})
+	must(t, err)
+	_, err = s.Stale(ctx, owner, after(1), 5, db.Position{}, 5)
 	must(t, err)
 	_, err = s.Facts(ctx, owner, after(-1), 5)
 	must(t, err)

@@ -17,14 +17,14 @@ const (
 	bareColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
 		created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision, `
-	memoryColumns  = bareColumns + `embedding`
-	withoutVectors = bareColumns + `NULL::bytea`
+	memoryColumns  = bareColumns + `embedding, ` + besideColumns
+	withoutVectors = bareColumns + `NULL::bytea, '', NULL::bytea`
+	besideColumns  = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
+		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 )
 
 func scanMemory(row pgx.CollectableRow) (m memory.Memory, err error) {
-	var vector []byte
-	err = row.Scan(memoryFields(&m, &vector)...)
-	m.Embedding = rowcodec.Vector(vector)
+	err = row.Scan(memoryFields(&m)...)
 	if len(m.Tags) == 0 {
 		m.Tags = nil
 	}
@@ -32,12 +32,25 @@ func scanMemory(row pgx.CollectableRow) (m memory.Memory, err error) {
 }
 
 // memoryFields are the destinations of memoryColumns.
-func memoryFields(m *memory.Memory, vector *[]byte) []any {
+func memoryFields(m *memory.Memory) []any {
 	return []any{
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Content,
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.SupersededBy,
-		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision, vector,
+		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
+		(*vector)(&m.Embedding), &m.BesideModel, (*vector)(&m.Beside),
 	}
+}
+
+// vector is an embedding as its column holds it.
+type vector []float32
+
+// ScanBytes reads a column.
+func (v *vector) ScanBytes(b []byte) error {
+	*v = nil
+	if b != nil {
+		*v = rowcodec.Vector(b)
+	}
+	return nil
 }
 
 func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory.Memory, error) {
@@ -101,13 +114,7 @@ func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.E
 	if !memory.IsID(memoryID) {
 		return nil, notFound("memory", memoryID)
 	}
-	rows, _ := s.pool.Query(ctx, `
-		SELECT id, memory_id, kind, cause, detail, at FROM memory_events
-		WHERE memory_id = $1 AND app_id = $2 ORDER BY at, id`, memoryID, appID)
-	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e memory.Event, err error) {
-		err = row.Scan(&e.ID, &e.MemoryID, &e.Kind, &e.Cause, &e.Detail, &e.At)
-		return e, err
-	})
+	events, err := eventsOf(ctx, s.pool, `WHERE memory_id = $1 AND app_id = $2`, memoryID, appID)
 	if err != nil {
 		return nil, fault(err, "read the history of the memory")
 	}
@@ -141,4 +148,14 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
 		FROM touches t JOIN locked USING (id) WHERE m.id = t.id`, ids, counts, times)
 	return fault(err, "count the accesses")
+}
+
+// eventsOf reads events, oldest first; where restricts them.
+func eventsOf(ctx context.Context, q querier, where string, args ...any) ([]memory.Event, error) {
+	// A failed query reports its error through the rows.
+	rows, _ := q.Query(ctx, `SELECT id, memory_id, kind, cause, detail, at FROM memory_events `+where+` ORDER BY at, id`, args...)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e memory.Event, err error) {
+		err = row.Scan(&e.ID, &e.MemoryID, &e.Kind, &e.Cause, &e.Detail, &e.At)
+		return e, err
+	})
 }

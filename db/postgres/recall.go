@@ -27,7 +27,7 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 // Hydrate returns those of the ids that are active memories of the owner.
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	found, err := memories(ctx, s.pool, `
-		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN embedding END
+		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN embedding END, `+besideColumns+`
 		FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,
 		owner.AppID, owner.UserID, onlyIDs(ids), onlyIDs(embedded))
 	return found, fault(err, "read the candidates")
@@ -36,8 +36,10 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
 func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
 	rows, _ := s.pool.Query(ctx, `
-		SELECT id, embedding FROM agent_memories
-		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active' AND embedding_model = $4`,
+		SELECT id, coalesce(r.embedding, m.embedding)
+		FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = $4
+		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'
+			AND (r.model IS NOT NULL OR embedding_model = $4)`,
 		owner.AppID, owner.UserID, onlyIDs(ids), model)
 	vectors := make(map[string][]float32, len(ids))
 	var id string

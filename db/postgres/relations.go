@@ -21,9 +21,8 @@ func (s *Store) Sources(ctx context.Context, owner memory.Owner, ids []string) (
 	sources := map[string][]memory.Memory{}
 	_, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (_ struct{}, err error) {
 		var m memory.Memory
-		var none []byte // no embedding is selected
 		var derived string
-		err = row.Scan(append(memoryFields(&m, &none), &derived)...)
+		err = row.Scan(append(memoryFields(&m), &derived)...)
 		sources[derived] = append(sources[derived], m)
 		return struct{}{}, err
 	})

@@ -65,6 +65,9 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := admit(ctx, tx, lockShared, turnsKey(t.Owner), t.Owner); err != nil {
+			return err
+		}
 		// Where another process is storing the same client id, this waits for its commit.
 		tag, err := tx.Exec(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due)

@@ -89,6 +89,9 @@ func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due ti
 				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)
 			}
 		}
+		if err == nil {
+			err = admit(ctx, tx, lockShared, turnsKey(t.Owner), t.Owner)
+		}
 		if err != nil {
 			return err
 		}

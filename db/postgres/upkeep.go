@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"hippocampus/db"
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -30,6 +30,21 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 			AND status = 'active' AND memory_type NOT IN ('reflection', 'summary')
 		ORDER BY updated_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest facts")
+}
+
+// Stale lists the owner's old and rarely accessed memories that no summary stands for.
+func (s *Store) Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int) ([]memory.Memory, error) {
+	if after.ID == "" {
+		after.ID = uuid.Nil.String()
+	}
+	found, err := memories(ctx, s.pool, `
+		SELECT `+memoryColumns+` FROM agent_memories AS m
+		WHERE app_id = $1 AND user_id = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
+			AND status = 'active' AND access_count < $6 AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
+			AND NOT EXISTS (SELECT 1 FROM memory_relations AS r JOIN agent_memories AS s ON s.id = r.from_id
+				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND s.memory_type = 'summary')
+		ORDER BY created_at, id LIMIT $7`, owner.AppID, owner.UserID, after.At, after.ID, before, accesses, limit)
+	return found, fault(err, "read the user's old memories")
 }
 
 // Purgeable lists memories that were forgotten before an instant and are gone from the vector store.
@@ -69,8 +84,7 @@ func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Pr
 		SELECT `+withoutVectors+`, vector_state, greatest(vector_due, vector_claimed_until, vector_synced_at)
 		FROM agent_memories WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p db.Projected, err error) {
-		var none []byte // no embedding is selected
-		err = row.Scan(append(memoryFields(&p.Memory, &none), &p.Vector, &p.UpdatedAt)...)
+		err = row.Scan(append(memoryFields(&p.Memory), &p.Vector, &p.UpdatedAt)...)
 		p.Memory.Lexemes = ""
 		return p, err
 	})
@@ -103,16 +117,15 @@ func (u *userTx) State(ctx context.Context) (db.UserState, error) { return state
 
 func state(ctx context.Context, q querier, owner memory.Owner) (noted db.UserState, err error) {
 	// A failed query reports its error through the rows.
-	rows, _ := q.Query(ctx, `SELECT reflected_at, compressed_at FROM user_states WHERE app_id = $1 AND user_id = $2`,
-		owner.AppID, owner.UserID)
+	rows, _ := q.Query(ctx, `SELECT s.reflected_at, s.compressed_at, coalesce(e.round - (e.state = 'erasing')::int, 0)
+		FROM (SELECT 1) AS always LEFT JOIN user_states AS s ON s.app_id = $1 AND s.user_id = $2 LEFT JOIN erasures AS e ON e.owner_hash = $3`,
+		owner.AppID, owner.UserID, rowcodec.OwnerHash(owner))
 	noted, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (n db.UserState, err error) {
 		var reflected, compressed *time.Time
-		err = row.Scan(&reflected, &compressed)
-		return db.UserState{ReflectedAt: orZero(reflected), CompressedAt: orZero(compressed)}, err
+		err = row.Scan(&reflected, &compressed, &n.Erased)
+		n.ReflectedAt, n.CompressedAt = orZero(reflected), orZero(compressed)
+		return n, err
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return noted, nil
-	}
 	return noted, fault(err, "read the user's state")
 }
 

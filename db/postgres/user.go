@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -32,7 +31,7 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	var refused error
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey(owner)); err != nil {
+		if err := admit(ctx, tx, lockAlone, lockKey(owner), owner); err != nil {
 			return fault(err, "wait for the user's other writes")
 		}
 		refused = f(ctx, &userTx{tx: tx, owner: owner})
@@ -47,8 +46,7 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 // lockKey names the owner among the database's advisory locks. Two owners who
 // share a key wait for each other, and nothing else.
 func lockKey(owner memory.Owner) int64 {
-	sum := sha256.Sum256([]byte(owner.AppID + "\x00" + owner.UserID))
-	return int64(binary.BigEndian.Uint64(sum[:]))
+	return int64(binary.BigEndian.Uint64(rowcodec.OwnerHash(owner)))
 }
 
 // userTx is a db.UserTx: every statement names the owner.

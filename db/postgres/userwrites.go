@@ -10,16 +10,31 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Insert stores new memories by COPY: one round trip to prepare, one for all rows.
+// Insert stores new memories.
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
+	claims := 0 // a claim at birth is the first one
+	if !claimed.IsZero() {
+		claims = 1
+	}
+	return u.insert(ctx, memories, func(m *memory.Memory) standing {
+		return standing{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
+	})
+}
+
+// standing is how a new row stands towards the vector store.
+type standing struct {
+	state   memory.VectorState
+	due     time.Time
+	claimed time.Time // zero: by nobody
+	claims  int
+}
+
+// insert stores rows by COPY: one round trip to prepare, one for all of them.
+func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
 			return err
 		}
-	}
-	claims := 0 // a claim at birth is the first one
-	if !claimed.IsZero() {
-		claims = 1
 	}
 	columns := []string{
 		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
@@ -29,11 +44,12 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 	}
 	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{"agent_memories"}, columns, pgx.CopyFromSlice(len(memories), func(i int) ([]any, error) {
 		m := &memories[i]
+		o := stand(m)
 		return []any{
 			m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 			m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
 			m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-			memory.VectorPending, 0, m.UpdatedAt, m.UpdatedAt, orNull(claimed), claims,
+			o.state, 0, o.due, o.due, orNull(o.claimed), o.claims,
 		}, nil
 	}))
 	return fault(err, "store the memories")

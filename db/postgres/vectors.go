@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
 )
 
 // claim takes the rows that `mine` has locked. Each claim is counted, so that
@@ -15,7 +15,7 @@ import (
 const claim = `
 	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1, vector_again = false
 	FROM mine WHERE agent_memories.id = mine.locked
-	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END,
+	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, ` + besideColumns + `,
 		vector_state = 'removing', vector_claims = 1, vector_attempts`
 
 // ClaimVectors claims those of the ids that are to be pushed and are free.
@@ -43,9 +43,7 @@ func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.Vect
 	err := again(ctx, func() (err error) {
 		rows, _ := s.pool.Query(ctx, sql, args...)
 		tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
-			var vector []byte
-			err = row.Scan(append(memoryFields(&t.Memory, &vector), &t.Remove, &t.First, &t.Attempts)...)
-			t.Memory.Embedding = rowcodec.Vector(vector)
+			err = row.Scan(append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)...)
 			return t, err
 		})
 		return err
@@ -61,14 +59,20 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 	}
 	// A row that has changed or was requeued is pushed again even where that
 	// was done meanwhile: the older push may have arrived after the newer one.
+	var into memory.Space
+	if len(done) > 0 {
+		into = done[0].Into
+	}
 	err := s.lazily(ctx, `
 		WITH done AS (
 			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS t (id, revision, removed)
 		), locked AS (
 			SELECT id, revision AS present, vector_again AS again
 			FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
+		), serves AS (
+			SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
 		), ended AS (
-			SELECT id, removed, present = revision AND NOT again AS settled FROM done JOIN locked USING (id)
+			SELECT id, removed, present = revision AND NOT again AND serves AS settled FROM serves, done JOIN locked USING (id)
 		)
 		UPDATE agent_memories m SET
 			vector_claimed_until = NULL,
@@ -80,7 +84,7 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 			vector_synced_at = CASE WHEN e.settled THEN $4 ELSE m.vector_synced_at END,
 			vector_since = CASE WHEN e.settled THEN m.vector_since ELSE $4 END,
 			vector_due = CASE WHEN e.settled THEN m.vector_due ELSE $4 END
-		FROM ended e WHERE m.id = e.id`, ids, revisions, removed, at)
+		FROM ended e WHERE m.id = e.id`, ids, revisions, removed, at, into.Model, into.Dim)
 	return fault(err, "record confirmed pushes")
 }
 

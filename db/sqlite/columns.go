@@ -14,8 +14,10 @@ const (
 	bareColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by, ''),
 		created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision, `
-	memoryColumns  = bareColumns + `embedding`
-	withoutVectors = bareColumns + `NULL`
+	memoryColumns  = bareColumns + `embedding, ` + besideColumns
+	withoutVectors = bareColumns + `NULL, '', NULL`
+	besideColumns  = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
+		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 )
 
 func memoryFields(m *memory.Memory) []any {
@@ -23,8 +25,14 @@ func memoryFields(m *memory.Memory) []any {
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Content,
 		&m.Type, &m.Domain, (*tagList)(&m.Tags), &m.Importance, (*[]byte)(&m.Metadata), &m.Pinned, &m.Status, &m.SupersededBy,
 		(*instant)(&m.CreatedAt), (*instant)(&m.UpdatedAt), (*instant)(&m.LastAccessedAt), &m.AccessCount,
-		&m.Lexemes, &m.EmbeddingModel, &m.Revision, (*vector)(&m.Embedding),
+		&m.Lexemes, &m.EmbeddingModel, &m.Revision, (*vector)(&m.Embedding), &m.BesideModel, (*vector)(&m.Beside),
 	}
+}
+
+const eventColumns = `id, memory_id, kind, cause, detail, at`
+
+func eventFields(e *memory.Event) []any {
+	return []any{&e.ID, &e.MemoryID, &e.Kind, &e.Cause, (*[]byte)(&e.Detail), (*instant)(&e.At)}
 }
 
 // The columns that turnFields reads: all, or all but the messages.

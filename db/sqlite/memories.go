@@ -53,9 +53,7 @@ func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 
 // History lists the events of a memory of the app, oldest first.
 func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.Event, error) {
-	events, err := collect(ctx, s.reader, func(e *memory.Event) []any {
-		return []any{&e.ID, &e.MemoryID, &e.Kind, &e.Cause, (*[]byte)(&e.Detail), (*instant)(&e.At)}
-	}, `SELECT id, memory_id, kind, cause, detail, at FROM memory_events
+	events, err := collect(ctx, s.reader, eventFields, `SELECT `+eventColumns+` FROM memory_events
 		WHERE memory_id = ? AND app_id = ? ORDER BY at, id`, memoryID, appID)
 	if err != nil {
 		return nil, fault(err, "read the history of the memory")

@@ -48,6 +48,11 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fault(err, "migrate the job queue")
 	}
+	for _, index := range jobIndexes {
+		if _, err := s.writer.ExecContext(ctx, index); err != nil {
+			return fault(err, "index the jobs")
+		}
+	}
 	return s.Ping(ctx)
 }
 

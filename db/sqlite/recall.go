@@ -21,7 +21,7 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 // Hydrate returns those of the ids that are active memories of the owner.
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.reader, memoryFields, `
-		SELECT `+bareColumns+`CASE WHEN id IN (SELECT value FROM json_each(?)) THEN embedding END
+		SELECT `+bareColumns+`CASE WHEN id IN (SELECT value FROM json_each(?)) THEN embedding END, `+besideColumns+`
 		FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
 		list(embedded), list(ids), owner.AppID, owner.UserID)
 	return found, fault(err, "read the candidates")
@@ -30,8 +30,10 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
 func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
 	found, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*vector)(&m.Embedding)} }, `
-		SELECT id, embedding FROM agent_memories
-		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active' AND embedding_model = ?`,
+		SELECT id, coalesce(r.embedding, m.embedding)
+		FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?4
+		WHERE id IN (SELECT value FROM json_each(?1)) AND +app_id = ?2 AND +user_id = ?3 AND +status = 'active'
+			AND (r.model IS NOT NULL OR embedding_model = ?4)`,
 		list(ids), owner.AppID, owner.UserID, model)
 	if err != nil {
 		return nil, fault(err, "read the embeddings")

@@ -25,6 +25,9 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
+		if err := refuseErasing(ctx, tx, t.Owner); err != nil {
+			return err
+		}
 		result, err := tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 			string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
 			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due))

@@ -8,6 +8,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"hippocampus/db/dbtest"
+	"hippocampus/internal/memory"
 )
 
 // TestUpgrade migrates a database that holds candidates of the first schema.
@@ -32,10 +33,16 @@ func TestUpgrade(t *testing.T) {
 	if _, err := queue.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Upgrade(t, s, func(id, appID, turnID string, at time.Time) error {
-		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO candidates
+	dbtest.Upgrade(t, s, func(id string, turn memory.Turn, at time.Time) error {
+		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO turns
+			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
+			VALUES (?1, ?2, ?3, '', '', '[]', ?4, '', 'accepted', 0, '', ?4, ?4, ?4)`, turn.ID, turn.AppID, turn.UserID, moment(at))
+		if err != nil {
+			return err
+		}
+		_, err = s.writer.ExecContext(t.Context(), `INSERT INTO candidates
 			(id, app_id, turn_id, content, importance, domain, type, verdict, reason, scorer, created_at)
-			VALUES (?, ?, ?, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', ?)`, id, appID, turnID, moment(at))
+			VALUES (?, ?, ?, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', ?)`, id, turn.AppID, turn.ID, moment(at))
 		return err
 	})
 }

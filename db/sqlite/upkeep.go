@@ -2,11 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -26,6 +25,18 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 			AND status = 'active' AND memory_type NOT IN ('reflection', 'summary')
 		ORDER BY updated_at DESC, id DESC LIMIT ?`, owner.AppID, owner.UserID, moment(since), limit)
 	return found, fault(err, "read the user's newest facts")
+}
+
+// Stale lists the owner's old and rarely accessed memories that no summary stands for.
+func (s *Store) Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.reader, memoryFields, `
+		SELECT `+memoryColumns+` FROM agent_memories AS m INDEXED BY agent_memories_by_time
+		WHERE app_id = ? AND user_id = ? AND (created_at, id) > (?, ?) AND created_at < ?
+			AND status = 'active' AND access_count < ? AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
+			AND NOT EXISTS (SELECT 1 FROM memory_relations AS r JOIN agent_memories AS s ON s.id = r.from_id
+				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND s.memory_type = 'summary')
+		ORDER BY created_at, id LIMIT ?`, owner.AppID, owner.UserID, moment(after.At), after.ID, moment(before), accesses, limit)
+	return found, fault(err, "read the user's old memories")
 }
 
 // Purgeable lists memories that were forgotten before an instant and are gone from the vector store.
@@ -96,11 +107,10 @@ func (u *userTx) State(ctx context.Context) (db.UserState, error) { return state
 
 func state(ctx context.Context, q querier, owner memory.Owner) (db.UserState, error) {
 	noted, err := one(ctx, q, func(s *db.UserState) []any {
-		return []any{(*instant)(&s.ReflectedAt), (*instant)(&s.CompressedAt)}
-	}, `SELECT reflected_at, compressed_at FROM user_states WHERE app_id = ? AND user_id = ?`, owner.AppID, owner.UserID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return noted, nil
-	}
+		return []any{(*instant)(&s.ReflectedAt), (*instant)(&s.CompressedAt), &s.Erased}
+	}, `SELECT s.reflected_at, s.compressed_at, coalesce(e.round - (e.state = 'erasing'), 0)
+		FROM (SELECT 1) LEFT JOIN user_states AS s ON s.app_id = ? AND s.user_id = ? LEFT JOIN erasures AS e ON e.owner_hash = ?`,
+		owner.AppID, owner.UserID, rowcodec.OwnerHash(owner))
 	return noted, fault(err, "read the user's state")
 }
 

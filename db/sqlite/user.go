@@ -16,6 +16,9 @@ import (
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	var refused error
 	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := refuseErasing(ctx, tx, owner); err != nil {
+			return err
+		}
 		refused = f(ctx, &userTx{tx: tx, owner: owner})
 		return refused
 	})

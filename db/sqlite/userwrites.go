@@ -11,28 +11,43 @@ import (
 
 // Insert stores new memories.
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
+	claims := 0 // a claim at birth is the first one
+	if !claimed.IsZero() {
+		claims = 1
+	}
+	return u.insert(ctx, memories, func(m memory.Memory) standing {
+		return standing{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
+	})
+}
+
+// standing is how a new row stands towards the vector store.
+type standing struct {
+	state   memory.VectorState
+	due     time.Time
+	claimed time.Time // zero: by nobody
+	claims  int
+}
+
+func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(memory.Memory) standing) error {
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
 			return err
 		}
-	}
-	claims := 0 // a claim at birth is the first one
-	if !claimed.IsZero() {
-		claims = 1
 	}
 	err := each(ctx, u.tx, `
 		INSERT INTO agent_memories (id, app_id, user_id, agent_id, conversation_id, source_turn_id, content, content_hash,
 			memory_type, domain, tags, importance_score, metadata, pinned, status, superseded_by,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
 			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
+			o := stand(m)
 			return []any{
 				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
 				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.SupersededBy,
 				moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
 				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-				moment(m.UpdatedAt), moment(m.UpdatedAt), instant(claimed), claims,
+				o.state, moment(o.due), moment(o.due), instant(o.claimed), o.claims,
 			}
 		})
 	return fault(err, "store the memories")

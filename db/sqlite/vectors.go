@@ -3,13 +3,14 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"hippocampus/db"
 )
 
 // taskColumns follow a claim, which is counted so that the first one is known.
-const taskColumns = bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END,
+const taskColumns = bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, ` + besideColumns + `,
 	vector_state = 'removing', vector_claims = 1, vector_attempts`
 
 func taskFields(t *db.VectorTask) []any {
@@ -53,22 +54,38 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 	// A row that has changed or was requeued is pushed again even where that
 	// was done meanwhile: the older push may have arrived after the newer one.
 	err := s.write(ctx, func(tx *sql.Tx) error {
+		serves, err := s.serves(ctx, tx, done)
+		if err != nil {
+			return err
+		}
 		return each(ctx, tx, `
 			UPDATE agent_memories SET
 				vector_claimed_until = NULL,
 				vector_again = 0,
 				vector_state = CASE
-					WHEN revision = ?2 AND NOT vector_again THEN iif(?3, 'absent', 'synced')
+					WHEN ?5 AND revision = ?2 AND NOT vector_again THEN iif(?3, 'absent', 'synced')
 					WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
-				vector_attempts = iif(revision = ?2 AND NOT vector_again, 0, vector_attempts),
-				vector_synced_at = iif(revision = ?2 AND NOT vector_again, ?4, vector_synced_at),
-				vector_since = iif(revision = ?2 AND NOT vector_again, vector_since, ?4),
-				vector_due = iif(revision = ?2 AND NOT vector_again, vector_due, ?4)
+				vector_attempts = iif(?5 AND revision = ?2 AND NOT vector_again, 0, vector_attempts),
+				vector_synced_at = iif(?5 AND revision = ?2 AND NOT vector_again, ?4, vector_synced_at),
+				vector_since = iif(?5 AND revision = ?2 AND NOT vector_again, vector_since, ?4),
+				vector_due = iif(?5 AND revision = ?2 AND NOT vector_again, vector_due, ?4)
 			WHERE id = ?1`, done, func(t db.VectorTask) []any {
-			return []any{t.Memory.ID, t.Memory.Revision, t.Remove, moment(at)}
+			return []any{t.Memory.ID, t.Memory.Revision, t.Remove, moment(at), serves}
 		})
 	})
 	return fault(err, "record confirmed pushes")
+}
+
+// serves reports whether the space that pushes went into is the one that serves.
+func (s *Store) serves(ctx context.Context, tx *sql.Tx, done []db.VectorTask) (bool, error) {
+	if len(done) == 0 || done[0].Into.Model == "" {
+		return true, nil
+	}
+	state, err := one(ctx, tx, servingFields, `SELECT `+servingColumns+` FROM serving`)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	return state.Serving == done[0].Into, err
 }
 
 // RetryVectors ends the claims of pushes that failed.

@@ -12,6 +12,9 @@ const (
 	Rebuild      = "rebuild"      // the vector store is filled anew
 )
 
+// Reembedding is the kind of job that takes memories to another embedding model.
+const Reembedding = "reembedding"
+
 // ask answers with the job that was enqueued.
 func (s *Server) ask(kind string) func(context.Context, *request) error {
 	return func(ctx context.Context, r *request) error {

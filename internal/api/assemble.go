@@ -20,13 +20,10 @@ const (
 // language is "zh", "en" or "" for that of the contents. measure is the size of
 // a piece; the sizes of two pieces must add up to at least that of both together.
 func assemble(contents []string, language string, room int, measure func(string) int) (prompt string, kept int) {
-	header := headerEnglish
-	if language == "zh" || language == "" && text.IsChinese(strings.Join(contents, "\n")) {
-		header = headerChinese
-	}
 	var b strings.Builder
-	b.WriteString(header)
-	room -= measure(header)
+	first := header(contents, language)
+	b.WriteString(first)
+	room -= measure(first)
 	for _, content := range contents {
 		line := "\n- " + oneLine(content)
 		if room -= measure(line); room < 0 {
@@ -39,6 +36,14 @@ func assemble(contents []string, language string, room int, measure func(string)
 		return "", 0
 	}
 	return b.String(), kept
+}
+
+// header is the first line of a context.
+func header(contents []string, language string) string {
+	if language == "zh" || language == "" && text.IsChinese(strings.Join(contents, "\n")) {
+		return headerChinese
+	}
+	return headerEnglish
 }
 
 // oneLine puts a space in the place of every run of line breaks, so that a

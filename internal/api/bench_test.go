@@ -12,10 +12,13 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"hippocampus/compression"
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
 	"hippocampus/forgetting"
 	"hippocampus/internal/derivation"
+	"hippocampus/internal/erasure"
+	"hippocampus/internal/exchange"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
@@ -101,12 +104,18 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	reflector := reflection.New(reflection.Parts{
 		Records: b.store, Derive: derive, Chat: b, Embedder: embedder, Now: b.now, Log: log,
 	}, reflection.Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100})
+	compressor := compression.New(compression.Parts{
+		Records: b.store, Derive: derive, Chat: b, Embedder: embedder, Now: b.now, Log: log,
+	}, compression.Settings{Similarity: 0.6, MinAge: 90 * 24 * time.Hour, Accesses: 5, MaxMemories: 2000})
 	for _, role := range memory.Roles {
 		b.issue(string(role), "app", role)
 	}
 	o := Options{
 		Ingest: b.service, Recaller: recaller, Turns: b.store, Candidates: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
-		Jobs: b.store, JobKinds: []string{"forgetting", "purge"}, Forgetter: forgetter, Reflector: reflector, Undoer: derive, Sources: b.store,
+		Exchange: exchange.New(b.store, embedder, b.now),
+		Jobs:     b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Drop() }, b.now, log),
+		Condenser:  compression.NewCondenser(b, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
+		Compressor: compressor, Reflector: reflector, Undoer: derive, Sources: b.store,
 		Checks: []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
 		Ask: func(ctx context.Context, kind string) (db.JobInfo, error) {
 			return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))

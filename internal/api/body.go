@@ -19,12 +19,8 @@ import (
 
 // readBody reads a JSON body of at most limit bytes.
 func readBody(r *request, limit int64) ([]byte, error) {
-	header := r.Request().Header
-	if media, _, err := mime.ParseMediaType(header.Get(echo.HeaderContentType)); err != nil || media != echo.MIMEApplicationJSON {
-		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must be JSON: send the header `Content-Type: application/json`.")
-	}
-	if header.Get(echo.HeaderContentEncoding) != "" {
-		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	if err := checkMedia(r, echo.MIMEApplicationJSON); err != nil {
+		return nil, err
 	}
 	size := r.Request().ContentLength
 	tooLarge := memory.Errorf(memory.KindTooLarge, "the body is over %d bytes: send less at once", limit)
@@ -44,12 +40,27 @@ func readBody(r *request, limit int64) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
+// checkMedia requires a body of one media type, as it is.
+func checkMedia(r *request, want string) error {
+	header := r.Request().Header
+	if media, _, err := mime.ParseMediaType(header.Get(echo.HeaderContentType)); err != nil || media != want {
+		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must be of another type: send the header `Content-Type: "+want+"`.")
+	}
+	if header.Get(echo.HeaderContentEncoding) != "" {
+		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	}
+	return nil
+}
+
 const maxDepth = 32 // of objects and arrays in one another
 
 // parseObject reads exactly one JSON object, more strictly than encoding/json:
 // it refuses invalid UTF-8, escapes of half a character, NUL characters,
 // repeated fields, numbers that no float64 holds, and deep nesting.
-func parseObject(raw []byte) (map[string]any, *memory.Field) {
+func parseObject(raw []byte) (map[string]any, *memory.Field) { return parseNested(raw, maxDepth) }
+
+// parseNested is parseObject with another limit to the nesting.
+func parseNested(raw []byte, most int) (map[string]any, *memory.Field) {
 	switch {
 	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, &memory.Field{Path: "body", Message: "is empty: send a JSON object"}
@@ -58,7 +69,7 @@ func parseObject(raw []byte) (map[string]any, *memory.Field) {
 	case hasHalfEscape(raw):
 		return nil, &memory.Field{Path: "body", Message: `holds half of a surrogate pair (\ud800 to \udfff alone)`}
 	}
-	p := parser{json.NewDecoder(bytes.NewReader(raw))}
+	p := parser{json.NewDecoder(bytes.NewReader(raw)), most}
 	p.dec.UseNumber()
 	value, fault := p.value(0)
 	if fault != nil {
@@ -77,7 +88,10 @@ func parseObject(raw []byte) (map[string]any, *memory.Field) {
 	return object, nil
 }
 
-type parser struct{ dec *json.Decoder }
+type parser struct {
+	dec  *json.Decoder
+	most int // levels
+}
 
 // value reads one value. The path of a fault is relative to it.
 func (p parser) value(depth int) (any, *memory.Field) {
@@ -87,8 +101,8 @@ func (p parser) value(depth int) (any, *memory.Field) {
 	}
 	switch token := token.(type) {
 	case json.Delim:
-		if depth == maxDepth {
-			return nil, &memory.Field{Message: "is nested deeper than " + strconv.Itoa(maxDepth) + " levels"}
+		if depth == p.most {
+			return nil, &memory.Field{Message: "is nested deeper than " + strconv.Itoa(p.most) + " levels"}
 		}
 		if token == '[' {
 			return p.array(depth + 1)
@@ -120,7 +134,7 @@ func (p parser) array(depth int) (any, *memory.Field) {
 func (p parser) object(depth int) (any, *memory.Field) {
 	fields := map[string]any{}
 	for p.dec.More() {
-		key, fault := p.value(maxDepth)
+		key, fault := p.value(p.most)
 		if fault != nil {
 			return nil, fault
 		}

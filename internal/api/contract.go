@@ -53,7 +53,9 @@ func (c *contract) operation(method, path string) (*operation, error) {
 	found := item.GetOperation(method)
 	op := &operation{parameters: append(item.Parameters[:len(item.Parameters):len(item.Parameters)], found.Parameters...)}
 	if found.RequestBody != nil {
-		op.body = found.RequestBody.Value.Content.Get("application/json").Schema.Value
+		if media := found.RequestBody.Value.Content.Get("application/json"); media != nil { // else it is a stream
+			op.body = media.Schema.Value
+		}
 		op.each, _ = found.RequestBody.Value.Extensions[eachItem].(string)
 	}
 	return op, nil

@@ -59,7 +59,7 @@ func (b *bench) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 		Status: w.Code, Header: w.Header(), Body: io.NopCloser(strings.NewReader(w.Body.String())),
 		Options: &openapi3filter.Options{
 			IncludeResponseStatus: true,
-			ExcludeResponseBody:   path == "/openapi.yaml", // it would be read as YAML, not as a string
+			ExcludeResponseBody:   path == "/openapi.yaml" || w.Header().Get("Content-Type") == ndjson, // neither would be read as a string
 		},
 	})
 	if err != nil {

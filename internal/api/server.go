@@ -86,15 +86,21 @@ type Options struct {
 	Turns    TurnLister
 	Memories MemoryReader
 	Stats    StatsReader
-	Keys     KeyFinder // may be nil with Dev
-	Checks   []Check   // for /readyz
+	// Embedding says by which models memories are embedded; nil: it is not said.
+	Embedding func() Embedding
+	Keys      KeyFinder // may be nil with Dev
+	Checks    []Check   // for /readyz
 
 	Candidates CandidateLister
+	Exchange   Exchanger
+	Condenser  Condenser
+	Compressor Compressor
 
 	Reflector Reflector
 	Undoer    Undoer
 	Sources   SourceReader
 	Forgetter Forgetter
+	Eraser    Eraser
 	Jobs      JobReader
 	JobKinds  []string // kinds of job that admins may see
 	// Ask enqueues a job of the whole server: Verification, Repair or Rebuild.
@@ -113,7 +119,9 @@ type Options struct {
 	BatchLimit  int64         // bytes of a batch's body; 0: 16 MiB
 	KeyTTL      time.Duration // how long a found key is trusted; a revocation takes effect within it; 0: 5 s
 	WaitTimeout time.Duration // how long a write with `wait` waits; 0: 30 s
-	Timeout     time.Duration // of any request's work; 0: 2 min
+	Timeout     time.Duration // of any request's work, streams apart; 0: 2 min
+	// StreamTimeout is how long a stream may stand still; 0: 1 min.
+	StreamTimeout time.Duration
 }
 
 // Server answers the API's requests. It is an http.Handler, safe for
@@ -151,6 +159,9 @@ func New(o Options) (*Server, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 2 * time.Minute
 	}
+	if o.StreamTimeout == 0 {
+		o.StreamTimeout = time.Minute
+	}
 	if o.WaitTimeout >= o.Timeout {
 		return nil, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.WaitTimeout, o.Timeout)
 	}
@@ -172,7 +183,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("registering the request metrics: %w", err)
 	}
 	s.echo.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c, err) }
-	s.echo.Use(identify, s.access, metrics, s.problems, s.recoverPanics())
+	s.echo.Use(abort, identify, s.access, metrics, s.problems, s.recoverPanics())
 	for _, route := range s.routes(scrape) {
 		op, err := contract.operation(route.method, route.path)
 		if err != nil {
@@ -194,7 +205,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 type route struct {
 	method, path string
 	role         memory.Role // the weakest that may; empty: no key is needed
-	limit        int64       // bytes of the body; 0: it takes none
+	limit        int64       // bytes of the body; 0: it takes none; streamed: no bound
 	handle       func(context.Context, *request) error
 }
 
@@ -223,7 +234,11 @@ func (s *Server) routes(scrape http.Handler) []route {
 		{"POST", "/v1/context", read, s.BodyLimit, s.context},
 		{"POST", "/v1/reflect", write, s.BodyLimit, s.reflect},
 		{"POST", "/v1/forget", write, s.BodyLimit, s.forget},
+		{"POST", "/v1/compress", write, s.BodyLimit, s.compress},
+		{"DELETE", "/v1/users/:user_id", admin, 0, s.eraseUser},
 		{"GET", "/v1/stats", read, 0, s.stats},
+		{"GET", "/v1/export", read, streamed, s.exportMemories},
+		{"POST", "/v1/import", admin, streamed, s.importMemories},
 		{"GET", "/v1/jobs", admin, 0, s.listJobs},
 		{"GET", "/v1/jobs/:id", admin, 0, s.getJob},
 		{"POST", "/v1/admin/verify", admin, 0, s.ask(Verification)},
@@ -254,8 +269,12 @@ type request struct {
 // serve is the way of every request to its handler.
 func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), s.Timeout)
-		defer cancel()
+		ctx := c.Request().Context()
+		if rt.limit != streamed {
+			timed, cancel := context.WithTimeout(ctx, s.Timeout)
+			defer cancel()
+			ctx = timed
+		}
 		r := &request{Context: c}
 		if rt.role == "" { // it takes nothing from the request
 			return rt.handle(ctx, r)

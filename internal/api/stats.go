@@ -18,6 +18,14 @@ type statsBody struct {
 	Candidates map[memory.Verdict]int     `json:"candidates"`
 	Vectors    map[memory.VectorState]int `json:"vectors"`
 	Retention  retentionBody              `json:"retention"`
+	Embedding  *Embedding                 `json:"embedding,omitempty"`
+}
+
+// Embedding says by which models memories are embedded.
+type Embedding struct {
+	Serving   string `json:"serving"`
+	Target    string `json:"target"`    // that is to serve
+	Remaining int    `json:"remaining"` // active memories without an embedding by it, of all apps
 }
 
 func (s *Server) stats(ctx context.Context, r *request) error {
@@ -29,11 +37,16 @@ func (s *Server) stats(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
+	var embedding *Embedding
+	if s.Embedding != nil {
+		e := s.Embedding()
+		embedding = &e
+	}
 	return r.JSON(http.StatusOK, statsBody{
 		AppID: r.key.AppID, Users: n.Users,
 		Memories: orEmpty(n.Memories), Domains: orEmpty(n.Domains), Types: orEmpty(n.Types),
 		Turns: orEmpty(n.Turns), Candidates: orEmpty(n.Candidates), Vectors: orEmpty(n.Vectors),
-		Retention: retention,
+		Retention: retention, Embedding: embedding,
 	})
 }
 

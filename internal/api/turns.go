@@ -88,6 +88,9 @@ func (s *Server) postTurn(ctx context.Context, r *request) error {
 		return err
 	}
 	answer, err := s.follow(ctx, stored, body.Wait)
+	if memory.IsKind(err, memory.KindNotFound) { // it was stored a moment ago
+		err = memory.Errorf(memory.KindConflict, "the user was erased, and this turn too, before it was processed")
+	}
 	if err != nil {
 		return err
 	}

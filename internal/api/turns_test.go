@@ -44,6 +44,19 @@ func (unsure) Score(context.Context, memory.Turn) ([]scorer.Fact, error) {
 	return nil, &scorer.BadAnswer{Answer: "well", Err: memory.Errorf(memory.KindBadAnswer, "the answer is not JSON")}
 }
 
+// erased is an ingest whose user is erased while a turn is waited for.
+type erased struct{ Ingest }
+
+func (erased) Await(context.Context, string, string) (ingest.Outcome, error) {
+	return ingest.Outcome{}, memory.Errorf(memory.KindNotFound, "there is no such turn")
+}
+
+func TestAnErasedTurnIsNoLongerWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.Ingest = erased{o.Ingest} })
+	b.want(409, "POST", "/v1/turns", strings.Replace(aTurn, "{", `{"wait":true,`, 1))
+}
+
 // hanging does not notice that a turn is processed.
 type hanging struct{ Ingest }
 

@@ -14,6 +14,8 @@ import (
 	"hippocampus/internal/api"
 	"hippocampus/internal/config"
 	"hippocampus/internal/derivation"
+	"hippocampus/internal/erasure"
+	"hippocampus/internal/exchange"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
@@ -58,7 +60,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	s.keys = store
 
 	client := llmOptions(cfg.Chat, now, log)
-	embedder, name, closeEmbedder, err := openEmbedder(ctx, cfg.Embedding, client)
+	configured, name, closeEmbedder, err := openEmbedder(ctx, cfg.Embedding, client)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +68,12 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	life.onStop("embedder", func(context.Context) error { closeEmbedder(); return nil })
 	score, route := judges(cfg, client, s, life)
 
-	opened, name, err := openVectors(ctx, cfg, vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()}, log)
+	pairs, embedder, err := openPairs(ctx, cfg, store, configured, client, life, log)
 	if err != nil {
 		return nil, err
 	}
-	s.vectors = name
+	s.vectors = pairs.vectors
+	var opened vectorstore.Store = embedder.Vectors()
 	if host.Wrap != nil {
 		store.Store, opened = host.Wrap(store.Store, opened)
 	}
@@ -78,7 +81,12 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	life.onStop("vector store", func(context.Context) error { return vectors.Close() })
 
 	push := projection.New(store, vectors, projection.Settings(cfg.Projection), now, log.Named("projection"))
-	keep := projection.NewUpkeep(store, opened, push, embedder.Model(), now, log.Named("projection"))
+	push.Serves(embedder.Space)
+	keep := projection.NewUpkeep(store, opened, push, now, log.Named("projection"))
+	models, err := startReembedding(ctx, cfg, s, store, pairs, embedder, push, keep, now, life, log)
+	if err != nil {
+		return nil, err
+	}
 	if err := startMending(ctx, keep, life); err != nil {
 		return nil, err
 	}
@@ -101,9 +109,12 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	}, ingestSettings(cfg))
 	life.run("turns", write.Run)
 	forget := forgetting.New(store, push, forgettingSettings(cfg.Forgetting), now, log.Named("forgetting"))
-	upkeep := append(scheduled(cfg.Schedule, forget, reflect), proofs(cfg.Schedule, keep)...)
+	compress := openCompression(store, derive, s.chat, embedder, cfg.Compression, now, log)
+	upkeep := append(scheduled(cfg.Schedule, forget, reflect, compress), append(proofs(cfg.Schedule, keep), reembedding(cfg.Schedule, models))...)
+	condense := openCondenser(cfg, client, life)
+	erase, eraseJob := openErasure(store, vectors, cfg.Schedule.Timeout, now, log, write, remember, condense)
 	handlers := handlersOf(upkeep, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return write.Process(ctx, job.TurnID) }),
-		jobs.HandleResult(cfg.Jobs.Timeout, reflect.Work))
+		jobs.HandleResult(cfg.Jobs.Timeout, reflect.Work), eraseJob)
 	runner, err := store.runner(jobs.Options{
 		Workers: cfg.Jobs.Workers, Poll: cfg.Jobs.Poll, Timeout: cfg.Jobs.Timeout,
 		Drain: cfg.API.ShutdownTimeout, Log: slogOf(log, "jobs"),
@@ -121,14 +132,16 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&backlog{queue: store, now: now}, drift{keep}, undecided(write))
+		&backlog{queue: store, now: now}, drift{keep}, remaining(models), undecided(write))
 	s.handler, err = api.New(api.Options{
-		Ingest: write, Recaller: remember, Turns: store, Candidates: store, Memories: store, Stats: store, Keys: store,
-		Reflector: reflect, Undoer: derive, Sources: store, Forgetter: forget, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind()), Ask: asker(store, now),
+		Ingest: write, Recaller: remember, Turns: store, Candidates: store, Memories: store, Stats: store, Embedding: embeddingOf(models), Keys: store,
+		Condenser: condense, Compressor: compress,
+		Reflector: reflect, Undoer: derive, Sources: store, Forgetter: forget, Eraser: erase, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), erasure.EraseUser{}.Kind()), Ask: asker(store, now),
 		Checks: []api.Check{
 			{Name: "database", Required: true, Check: store.Ping},
 			{Name: "vector_store", Check: opened.Ping},
 		},
+		Exchange:   exchange.New(store, embedder, now),
 		Registerer: metrics, Gatherer: metrics, Logger: log.Named("api"), Now: now, Dev: cfg.Dev,
 		Limit: cfg.Recall.Limit, RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, BodyLimit: cfg.API.BodyLimit,
 		BatchLimit: cfg.API.BatchLimit, KeyTTL: cfg.API.KeyCache, WaitTimeout: cfg.API.WaitTimeout,

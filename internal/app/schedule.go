@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/compression"
 	"hippocampus/forgetting"
 	"hippocampus/internal/config"
 	"hippocampus/internal/jobs"
@@ -16,9 +17,10 @@ import (
 const bySchedule = "schedule"
 
 // scheduled lists the upkeep of the whole server: one line a kind.
-func scheduled(cfg config.Schedule, forget *forgetting.Service, reflect *reflection.Service) []jobs.Upkeep {
+func scheduled(cfg config.Schedule, forget *forgetting.Service, reflect *reflection.Service, compress *compression.Service) []jobs.Upkeep {
 	return []jobs.Upkeep{
 		upkeepOf("reflection", cfg.Reflection, cfg.Timeout, reflect.ReflectAll),
+		upkeepOf("compression", cfg.Compression, cfg.Timeout, compress.CompressAll),
 		upkeepOf("forgetting", cfg.Forgetting, cfg.Timeout, func(ctx context.Context) (forgetting.Totals, error) { return forget.RunAll(ctx, bySchedule) }),
 		upkeepOf("purge", cfg.Purge, cfg.Timeout, func(ctx context.Context) (n purged, err error) { n.Purged, err = forget.Purge(ctx, bySchedule); return }),
 	}

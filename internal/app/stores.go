@@ -65,7 +65,7 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 		}
 		return store, fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection), nil
 	}
-	path, err := dataFile(cfg, "vectors.db")
+	path, err := dataFile(cfg, sqlitevec.FileName(space))
 	if err != nil {
 		return nil, "", err
 	}
@@ -82,17 +82,26 @@ func openEmbedder(ctx context.Context, cfg config.Embedding, o llm.Options) (e l
 		e := llm.Hashed(llm.HashedDim)
 		return e, fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)", e.Model(), e.Dim()), func() {}, nil
 	}
+	client, e, err := reachEmbedder(ctx, cfg, o)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return e, fmt.Sprintf("%s, %d numbers", e.Model(), e.Dim()), client.Close, nil
+}
+
+// reachEmbedder opens a model behind an endpoint.
+func reachEmbedder(ctx context.Context, cfg config.Embedding, o llm.Options) (*llm.Client, llm.Embedder, error) {
 	o.BaseURL, o.APIKey, o.Timeout, o.Retries, o.Concurrency = cfg.BaseURL, cfg.APIKey, cfg.Timeout, retries(cfg.Retries), cfg.Concurrency
 	client := llm.NewClient(o)
-	e, err = client.Embedder(ctx, llm.EmbedderOptions{
+	e, err := client.Embedder(ctx, llm.EmbedderOptions{
 		Model: cfg.Model, QueryPrefix: cfg.QueryPrefix, DocumentPrefix: cfg.DocumentPrefix,
 		Dim: cfg.Dimension, BatchSize: cfg.Batch,
 	})
 	if err != nil {
 		client.Close()
-		return nil, "", nil, fmt.Errorf("embedder: %w", err)
+		return nil, nil, fmt.Errorf("embedder: %w", err)
 	}
-	return e, fmt.Sprintf("%s, %d numbers", e.Model(), e.Dim()), client.Close, nil
+	return client, e, nil
 }
 
 // retries spells "none" as llm.Options does.

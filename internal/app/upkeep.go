@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
 
 	"hippocampus/db"
 	"hippocampus/internal/api"
 	"hippocampus/internal/config"
 	"hippocampus/internal/jobs"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/projection"
-	"hippocampus/vectorstore"
 )
 
 // startMending pushes everything again where the vector store is found empty,
@@ -66,7 +67,7 @@ func (d drift) Collect(ch chan<- prometheus.Metric) {
 // says so, and prints the report as JSON. KindConflict: they differ, and are
 // left so.
 func Verify(ctx context.Context, cfg config.Config, host Host, repair bool) error {
-	return withUpkeep(ctx, cfg, host, func(keep *projection.Upkeep) (any, error) {
+	return withUpkeep(ctx, cfg, host, func(keep *projection.Upkeep, _ db.ServingState) (any, error) {
 		if repair {
 			return keep.Repair(ctx)
 		}
@@ -81,11 +82,17 @@ func Verify(ctx context.Context, cfg config.Config, host Host, repair bool) erro
 // Rebuild fills the vector store of an installation anew, while servers may
 // run, and prints what it did as JSON.
 func Rebuild(ctx context.Context, cfg config.Config, host Host) error {
-	return withUpkeep(ctx, cfg, host, func(keep *projection.Upkeep) (any, error) { return keep.Rebuild(ctx) })
+	return withUpkeep(ctx, cfg, host, func(keep *projection.Upkeep, state db.ServingState) (any, error) {
+		if !state.Settled() {
+			return nil, memory.Errorf(memory.KindConflict,
+				"memories are being re-embedded from %s to %s, which fills the vector store anew: rebuild it afterwards", state.Serving.Model, state.Target.Model)
+		}
+		return keep.Rebuild(ctx)
+	})
 }
 
 // withUpkeep opens the stores for f, and prints what it returns.
-func withUpkeep(ctx context.Context, cfg config.Config, host Host, f func(*projection.Upkeep) (any, error)) (err error) {
+func withUpkeep(ctx context.Context, cfg config.Config, host Host, f func(*projection.Upkeep, db.ServingState) (any, error)) (err error) {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
 	store, err := openDatabase(ctx, cfg, log)
@@ -98,22 +105,38 @@ func withUpkeep(ctx context.Context, cfg config.Config, host Host, f func(*proje
 			return fmt.Errorf("migrate the database: %w", err)
 		}
 	}
-	// The embedder embeds nothing here: it tells the space of the vectors.
-	embedder, _, closeEmbedder, err := openEmbedder(ctx, cfg.Embedding, llmOptions(cfg.Chat, host.Now, log))
+	state, err := servingState(ctx, cfg, host, store, log)
 	if err != nil {
 		return err
 	}
-	defer closeEmbedder()
-	vectors, _, err := openVectors(ctx, cfg, vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()}, log)
+	vectors, _, err := openVectors(ctx, cfg, state.Serving, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, vectors.Close()) }()
 	push := projection.New(store, vectors, projection.Settings(cfg.Projection), host.Now, log.Named("projection"))
-	result, err := f(projection.NewUpkeep(store, vectors, push, embedder.Model(), host.Now, log.Named("projection")))
+	push.Serves(func() memory.Space { return state.Serving })
+	result, err := f(projection.NewUpkeep(store, vectors, push, host.Now, log.Named("projection")), state)
 	encoder := json.NewEncoder(host.Out)
 	encoder.SetIndent("", "  ")
 	return errors.Join(err, encoder.Encode(result))
+}
+
+// servingState says in which space the vectors are: what the database says, or
+// as configured where no server has started yet.
+func servingState(ctx context.Context, cfg config.Config, host Host, store *database, log *zap.Logger) (db.ServingState, error) {
+	state, err := store.ServingState(ctx)
+	if err != nil || state.Serving.Model != "" {
+		return state, err
+	}
+	embedder, _, closeEmbedder, err := openEmbedder(ctx, cfg.Embedding, llmOptions(cfg.Chat, host.Now, log))
+	if err != nil {
+		return state, err
+	}
+	defer closeEmbedder()
+	state.Serving = llm.SpaceOf(embedder)
+	state.Target = state.Serving
+	return state, nil
 }
 
 // asker enqueues upkeep for the API.

@@ -18,6 +18,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/projection"
 	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/sqlitevec"
 )
 
 // serving runs a server until the test calls stop. post sends JSON to it, and
@@ -85,7 +86,7 @@ func TestVerifyRepairAndRebuild(t *testing.T) {
 	cfg := config.Default()
 	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
 	cfg.Projection.Grace = time.Second
-	vectorFile := filepath.Join(cfg.Data, "vectors.db")
+	vectorFile := filepath.Join(cfg.Data, sqlitevec.FileName(llm.SpaceOf(llm.Hashed(llm.HashedDim))))
 	post, metrics, stop := serving(t, cfg)
 	var stored memory.Memory
 	if err := json.Unmarshal([]byte(post("/v1/memories", `{"user_id":"ada","content":"I live in Oslo"}`)), &stored); err != nil {

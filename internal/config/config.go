@@ -18,20 +18,21 @@ type Config struct {
 	Dev      bool   `koanf:"dev"`       // no authentication; on loopback only
 	AdminKey string `koanf:"admin_key"` // first admin key; empty: generated at first start
 
-	Log        Log        `koanf:"log"`
-	Database   Database   `koanf:"database"`
-	Milvus     Milvus     `koanf:"milvus"`
-	Chat       Chat       `koanf:"chat"`
-	Embedding  Embedding  `koanf:"embedding"`
-	Gate       Gate       `koanf:"gate"`
-	Jobs       Jobs       `koanf:"jobs"`
-	Router     Router     `koanf:"router"`
-	Recall     Recall     `koanf:"recall"`
-	Projection Projection `koanf:"projection"`
-	Schedule   Schedule   `koanf:"schedule"`
-	Reflection Reflection `koanf:"reflection"`
-	Forgetting Forgetting `koanf:"forgetting"`
-	API        API        `koanf:"api"`
+	Log         Log         `koanf:"log"`
+	Database    Database    `koanf:"database"`
+	Milvus      Milvus      `koanf:"milvus"`
+	Chat        Chat        `koanf:"chat"`
+	Embedding   Embedding   `koanf:"embedding"`
+	Gate        Gate        `koanf:"gate"`
+	Jobs        Jobs        `koanf:"jobs"`
+	Router      Router      `koanf:"router"`
+	Recall      Recall      `koanf:"recall"`
+	Projection  Projection  `koanf:"projection"`
+	Schedule    Schedule    `koanf:"schedule"`
+	Reflection  Reflection  `koanf:"reflection"`
+	Forgetting  Forgetting  `koanf:"forgetting"`
+	Compression Compression `koanf:"compression"`
+	API         API         `koanf:"api"`
 }
 
 // Log says how the server logs.
@@ -84,6 +85,17 @@ type Embedding struct {
 	Concurrency    int           `koanf:"concurrency"`
 	Batch          int           `koanf:"batch"` // texts in one call
 	Cache          int           `koanf:"cache"` // query embeddings kept; 0: none
+	Previous       Previous      `koanf:"previous"`
+}
+
+// Previous leads to the embedding model that served before, until the memories
+// are re-embedded. What is empty is as in Embedding; the model is known.
+type Previous struct {
+	Model          string `koanf:"model"` // what follows is for this model alone; empty: for whichever serves
+	APIKey         string `koanf:"api_key"`
+	BaseURL        string `koanf:"base_url"`
+	QueryPrefix    string `koanf:"query_prefix"`
+	DocumentPrefix string `koanf:"document_prefix"`
 }
 
 // Gate decides which candidate facts become memories, and what is done when
@@ -152,6 +164,7 @@ type Schedule struct {
 	Reflection   string        `koanf:"reflection"`
 	Forgetting   string        `koanf:"forgetting"`
 	Purge        string        `koanf:"purge"`
+	Compression  string        `koanf:"compression"`
 	Verification string        `koanf:"verification"`
 	Timeout      time.Duration `koanf:"timeout"` // of one run over all users
 }
@@ -175,6 +188,17 @@ type Forgetting struct {
 	MinAge     time.Duration `koanf:"min_age"`     // exponential: younger memories stay
 	MaxShare   float64       `koanf:"max_share"`   // of a user's memories that one run may forget, 0..1
 	PurgeAfter time.Duration `koanf:"purge_after"` // how long a forgotten memory can be restored
+}
+
+// Compression decides what is said in less room.
+type Compression struct {
+	ContextMemories int           `koanf:"context_memories"` // a context of more is condensed though it fits
+	ContextTimeout  time.Duration `koanf:"context_timeout"`  // after which a context holds whole memories
+	ContextCache    int           `koanf:"context_cache"`    // condensed texts kept; 0: none
+	Similarity      float64       `koanf:"similarity"`       // least cosine of related old memories
+	MinAge          time.Duration `koanf:"min_age"`          // younger memories are left alone
+	Accesses        int           `koanf:"accesses"`         // memories recalled so often are left alone
+	MaxMemories     int           `koanf:"max_memories"`     // looked at in one run of a user, the oldest first
 }
 
 // API bounds what clients may ask.

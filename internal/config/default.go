@@ -94,6 +94,7 @@ func Default() Config {
 			Reflection:   "@every 15m",
 			Forgetting:   "0 3 * * *",
 			Purge:        "30 3 * * *",
+			Compression:  "0 4 * * *",
 			Verification: "0 5 * * *",
 			Timeout:      time.Hour,
 		},
@@ -112,6 +113,15 @@ func Default() Config {
 			MinAge:     7 * 24 * time.Hour,
 			MaxShare:   0.2,
 			PurgeAfter: 30 * 24 * time.Hour,
+		},
+		Compression: Compression{
+			ContextMemories: 5,
+			ContextTimeout:  3 * time.Second,
+			ContextCache:    1000,
+			Similarity:      0.6,
+			MinAge:          90 * 24 * time.Hour,
+			Accesses:        5,
+			MaxMemories:     2000,
 		},
 		API: API{
 			BodyLimit:       1 << 20,

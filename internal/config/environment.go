@@ -10,6 +10,10 @@ import (
 // FileVariable names the environment variable that gives the file's path.
 const FileVariable = prefix + "CONFIG"
 
+// KeyVariable names the environment variable that gives the API key of the
+// commands that ask a server. It is no setting.
+const KeyVariable = prefix + "KEY"
+
 const (
 	prefix     = "HIPPOCAMPUS_"
 	testPrefix = prefix + "TEST_" // read by tests alone
@@ -76,7 +80,7 @@ func readEnvironment(env []string) (layer, error) {
 	for _, line := range env {
 		name, _, _ := strings.Cut(line, "=")
 		_, known := variables[name]
-		if known || name == FileVariable || !strings.HasPrefix(name, prefix) ||
+		if known || name == FileVariable || name == KeyVariable || !strings.HasPrefix(name, prefix) ||
 			strings.HasPrefix(name, testPrefix) || serviceLink.MatchString(line) {
 			continue
 		}
@@ -84,6 +88,9 @@ func readEnvironment(env []string) (layer, error) {
 	}
 	return found, nil
 }
+
+// Key is the API key in NAME=VALUE lines; empty: there is none.
+func Key(env []string) string { return lookup(env, KeyVariable) }
 
 // lookup returns the value of a variable in NAME=VALUE lines; the last counts.
 func lookup(env []string, name string) (value string) {

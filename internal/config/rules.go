@@ -48,6 +48,12 @@ var rules = map[string]rule{
 	"embedding.batch":           whole(1, 2048),
 	"embedding.cache":           whole(0, 10_000_000),
 
+	"embedding.previous.model":           anyText,
+	"embedding.previous.api_key":         {"visible ASCII characters without spaces, or nothing for the key of embedding", isKey},
+	"embedding.previous.base_url":        {"http(s)://HOST[:PORT][/PATH], or nothing for that of embedding", optional(isURL("http", "https"))},
+	"embedding.previous.query_prefix":    anyText,
+	"embedding.previous.document_prefix": anyText,
+
 	"gate.threshold":        decimal(0, 1),
 	"gate.echo_window":      between(0, 24*time.Hour),
 	"gate.merge_similarity": decimal(0, 1),
@@ -96,6 +102,7 @@ var rules = map[string]rule{
 	"schedule.reflection":   schedule,
 	"schedule.forgetting":   schedule,
 	"schedule.purge":        schedule,
+	"schedule.compression":  schedule,
 	"schedule.verification": schedule,
 	"schedule.timeout":      between(time.Second, 24*time.Hour),
 
@@ -112,6 +119,14 @@ var rules = map[string]rule{
 	"forgetting.min_age":     between(0, 8760*time.Hour),
 	"forgetting.max_share":   decimal(0, 1),
 	"forgetting.purge_after": between(0, 87600*time.Hour),
+
+	"compression.context_memories": whole(1, memory.MaxLimit),
+	"compression.context_timeout":  between(time.Millisecond, time.Minute),
+	"compression.context_cache":    whole(0, 1_000_000),
+	"compression.similarity":       decimal(0, 1),
+	"compression.min_age":          between(0, 87600*time.Hour),
+	"compression.accesses":         whole(1, 1_000_000),
+	"compression.max_memories":     whole(3, 5000),
 
 	"api.body_limit":       whole(1<<10, 1<<30),
 	"api.batch_limit":      whole(1<<10, 1<<30),

@@ -146,7 +146,7 @@ func unchanged(ctx context.Context, tx db.UserTx, read []memory.Memory) (map[str
 		sources[m.ID] = m
 	}
 	for _, m := range read {
-		if is, ok := sources[m.ID]; !ok || is.Status != memory.Active || is.Revision != m.Revision {
+		if is, ok := sources[m.ID]; !ok || is.Status != memory.Active || is.Revision != m.Revision || is.Pinned != m.Pinned {
 			return nil, memory.Errorf(memory.KindConflict, "memory %s has changed since it was read: try again", m.ID)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // changes nothing. What was said before it is not condensed again by itself.
 // KindConflict: the memory was not derived from others.
 func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error) {
-	found, ids, embeddings, err := s.prepare(ctx, appID, id)
+	by := llm.Serving(s.embedder)
+	found, ids, embeddings, err := s.prepare(ctx, by, appID, id)
 	if err != nil {
 		return memory.Memory{}, nil, err
 	}
@@ -34,7 +35,7 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 				derived, err = s.forget(ctx, changes, m)
 				gone = false
 			case m.Status == memory.Consolidated:
-				if m, err = s.restore(ctx, changes, m, embeddings[m.ID]); err == nil {
+				if m, err = s.restore(ctx, by.Model(), changes, m, embeddings[m.ID]); err == nil {
 					restored = append(restored, m)
 				}
 			}
@@ -65,7 +66,7 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 
 // prepare finds a derived memory and its sources, and embeds those of them
 // that come back with an embedding of another model.
-func (s *Service) prepare(ctx context.Context, appID, id string) (derived memory.Memory, ids []string, embeddings map[string][]float32, err error) {
+func (s *Service) prepare(ctx context.Context, by llm.Embedder, appID, id string) (derived memory.Memory, ids []string, embeddings map[string][]float32, err error) {
 	if derived, err = s.records.Memory(ctx, appID, id); err != nil {
 		return derived, nil, nil, err
 	}
@@ -82,14 +83,14 @@ func (s *Service) prepare(ctx context.Context, appID, id string) (derived memory
 	var stale, texts []string
 	for _, m := range all[id] {
 		ids = append(ids, m.ID)
-		if m.Status == memory.Consolidated && m.EmbeddingModel != s.embedder.Model() {
+		if m.Status == memory.Consolidated && m.EmbeddingModel != by.Model() {
 			stale, texts = append(stale, m.ID), append(texts, m.Content)
 		}
 	}
 	if len(texts) == 0 {
 		return derived, ids, nil, nil
 	}
-	vectors, err := s.embedder.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
 		return derived, nil, nil, err
 	}
@@ -113,14 +114,14 @@ func (s *Service) forget(ctx context.Context, changes *history.Recorder, m memor
 }
 
 // restore brings a source back.
-func (s *Service) restore(ctx context.Context, changes *history.Recorder, m memory.Memory, embedding []float32) (memory.Memory, error) {
+func (s *Service) restore(ctx context.Context, model string, changes *history.Recorder, m memory.Memory, embedding []float32) (memory.Memory, error) {
 	before := m
 	m.Status, m.LastAccessedAt = memory.Active, memory.Instant(s.now())
-	if m.EmbeddingModel != s.embedder.Model() {
+	if m.EmbeddingModel != model {
 		if embedding == nil {
 			return m, memory.Errorf(memory.KindConflict, "memory %s has changed since it was read: try again", m.ID)
 		}
-		m.Embedding, m.EmbeddingModel = embedding, s.embedder.Model()
+		m.Embedding, m.EmbeddingModel = embedding, model
 	}
 	changes.Note(m.ID, memory.EventRestored, history.Diff(before, m))
 	return m, changes.Update(ctx, before, &m)

@@ -25,7 +25,8 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	for i, w := range writes {
 		texts[i] = w.Content
 	}
-	vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, texts)
+	by := llm.Serving(s.Embedder)
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
 		for i := range results {
 			results[i].Err = err
@@ -42,7 +43,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 		places[w.Owner] = append(places[w.Owner], i)
 	}
 	for _, owner := range owners {
-		if err := s.writeFor(ctx, owner, places[owner], writes, vectors, results); err != nil {
+		if err := s.writeFor(ctx, owner, places[owner], writes, vectors, by.Model(), results); err != nil {
 			for _, i := range places[owner] {
 				results[i] = BatchResult{Err: err}
 			}
@@ -52,11 +53,11 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 }
 
 // writeFor writes one owner's part of a batch.
-func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, results []BatchResult) error {
+func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, model string, results []BatchResult) error {
 	drafts := make(map[int]memory.Memory, len(places))
 	compared := map[int]memory.Memory{}
 	for _, i := range places {
-		drafts[i] = s.draft(s.asked(writes[i]), vectors[i])
+		drafts[i] = s.draft(s.asked(writes[i]), vectors[i], model)
 		if writes[i].Dedup {
 			compared[i] = drafts[i]
 		}

@@ -12,9 +12,10 @@ import (
 
 // Change edits an active memory of the app. KindConflict: it is not active.
 func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memory.Memory, error) {
+	by := llm.Serving(s.Embedder)
 	var embedding []float32
 	if c.Content != nil {
-		vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, []string{*c.Content})
+		vectors, err := by.Embed(ctx, llm.ForDocument, []string{*c.Content})
 		if err != nil {
 			return memory.Memory{}, err
 		}
@@ -26,7 +27,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 		}
 		if c.Content != nil && *c.Content != m.Content {
 			m.Content, m.Lexemes = *c.Content, text.Join(text.Lexemes(*c.Content))
-			m.Embedding, m.EmbeddingModel = embedding, s.Embedder.Model()
+			m.Embedding, m.EmbeddingModel = embedding, by.Model()
 		}
 		assign(&m.Importance, c.Importance)
 		assign(&m.Domain, c.Domain)
@@ -55,9 +56,10 @@ func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory,
 	if err != nil || m.Status == memory.Active {
 		return m, err
 	}
+	by := llm.Serving(s.Embedder)
 	var embedding []float32
-	if m.EmbeddingModel != s.Embedder.Model() {
-		vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, []string{m.Content})
+	if m.EmbeddingModel != by.Model() {
+		vectors, err := by.Embed(ctx, llm.ForDocument, []string{m.Content})
 		if err != nil {
 			return memory.Memory{}, err
 		}
@@ -69,7 +71,7 @@ func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory,
 		}
 		m.Status, m.SupersededBy, m.LastAccessedAt = memory.Active, "", memory.Instant(s.Now())
 		if embedding != nil {
-			m.Embedding, m.EmbeddingModel = embedding, s.Embedder.Model()
+			m.Embedding, m.EmbeddingModel = embedding, by.Model()
 		}
 		return nil
 	})

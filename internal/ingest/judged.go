@@ -42,7 +42,7 @@ func (w *writing) settle(ctx context.Context, draft memory.Memory, judged []judg
 	}
 	var written Written
 	if into != nil {
-		similarity := cosine(into.Embedding, draft.Embedding)
+		similarity := likeness(into, &draft)
 		written, err = w.merge(ctx, into, merging.worded(draft, into.CreatedAt), similarity, memory.Merged,
 			fmt.Sprintf("similarity %.3f to an active memory, and judged to say the same", similarity))
 		if err != nil {

@@ -37,10 +37,11 @@ func (n *search) near(ctx context.Context, draft memory.Memory) ([]string, error
 	}
 	hits, err := n.s.Vectors.Search(ctx, vectorstore.Query{
 		Owner: n.owner, Embedding: draft.Embedding, Limit: nearbyLimit, AgentID: draft.AgentID,
+		Space: memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)},
 	})
 	if err != nil {
 		n.s.Log.Warn("duplicates are looked for in the database: the vector store is away", zap.Error(err))
-		if err := n.read(ctx); err != nil {
+		if err := n.read(ctx, draft.EmbeddingModel); err != nil {
 			return nil, err
 		}
 		return n.compare(draft), nil
@@ -52,8 +53,8 @@ func (n *search) near(ctx context.Context, draft memory.Memory) ([]string, error
 	return ids, nil
 }
 
-// read loads the embeddings of the owner's newest memories.
-func (n *search) read(ctx context.Context) error {
+// read loads the embeddings of the owner's newest memories by a model.
+func (n *search) read(ctx context.Context, model string) error {
 	docs, err := n.s.Records.Documents(ctx, n.owner)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (n *search) read(ctx context.Context) error {
 	for _, d := range docs[:min(len(docs), n.s.set.FallbackLimit)] {
 		n.ids = append(n.ids, d.ID)
 	}
-	n.embeddings, err = n.s.Records.Embeddings(ctx, n.owner, n.s.Embedder.Model(), n.ids)
+	n.embeddings, err = n.s.Records.Embeddings(ctx, n.owner, model, n.ids)
 	n.away = err == nil
 	return err
 }

@@ -31,6 +31,7 @@ type judgement struct {
 	id        string
 	revision  int64
 	embedding []float32 // of Merged, where there is one
+	model     string    // that embedded it
 }
 
 // neighbours finds what is near each draft of one owner, by the drafts' places,
@@ -111,7 +112,7 @@ func (s *Service) band(draft memory.Memory, known []memory.Memory) []memory.Memo
 		if !alike(m, draft) {
 			continue
 		}
-		c := cosine(m.Embedding, draft.Embedding)
+		c := likeness(&m, &draft)
 		if c >= s.set.MergeSimilarity || m.Content == draft.Content {
 			return nil
 		}
@@ -139,11 +140,12 @@ func (s *Service) judge(ctx context.Context, draft memory.Memory, near []memory.
 		}
 		j := judgement{Verdict: v, id: near[i].ID, revision: near[i].Revision}
 		if v.Merged != "" {
-			vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, []string{v.Merged})
+			by := llm.Serving(s.Embedder)
+			vectors, err := by.Embed(ctx, llm.ForDocument, []string{v.Merged})
 			if err != nil {
 				return s.undecided(draft, err)
 			}
-			j.embedding = vectors[0]
+			j.embedding, j.model = vectors[0], by.Model()
 		}
 		judged = append(judged, j)
 	}
@@ -162,7 +164,8 @@ func (s *Service) Undecided() int64 { return s.undecidedCount.Load() }
 // worded is the draft in the judge's wording of it and a memory.
 func (j judgement) worded(draft memory.Memory, other time.Time) memory.Memory {
 	if j.Merged != "" {
-		draft.Content, draft.Lexemes, draft.Embedding = j.Merged, text.Join(text.Lexemes(j.Merged)), j.embedding
+		draft.Content, draft.Lexemes = j.Merged, text.Join(text.Lexemes(j.Merged))
+		draft.Embedding, draft.EmbeddingModel = j.embedding, j.model
 		if draft.CreatedAt.Before(other) {
 			draft.CreatedAt = other // it holds what was said last
 		}
@@ -172,5 +175,5 @@ func (j judgement) worded(draft memory.Memory, other time.Time) memory.Memory {
 
 // alike reports whether two memories of a user may say the same to the same agent.
 func alike(m, draft memory.Memory) bool {
-	return m.Status == memory.Active && m.AgentID == draft.AgentID && m.EmbeddingModel == draft.EmbeddingModel
+	return m.Status == memory.Active && m.AgentID == draft.AgentID
 }

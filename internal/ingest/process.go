@@ -23,17 +23,28 @@ func (s *Service) Process(ctx context.Context, turnID string) error {
 	defer s.hold(turnID)()
 	turn, err := s.Records.StartTurn(ctx, turnID, s.Now().Add(s.set.Lease))
 	if memory.IsKind(err, memory.KindNotFound) {
+		s.scored.Remove(turnID)
 		return nil
 	}
 	if err != nil || turn.Status != memory.TurnAccepted {
 		return err
 	}
 	if err := s.remember(ctx, turn); err != nil {
-		return s.setBack(ctx, turn, err)
+		err = s.setBack(ctx, turn, err)
+		if memory.IsKind(err, memory.KindNotFound) {
+			s.scored.Remove(turnID)
+			return nil // its user has been erased meanwhile
+		}
+		return err
 	}
 	s.scored.Remove(turnID)
 	return nil
 }
+
+// Drop lets go of what is held in memory of turns that are not finished; their
+// scorer is asked again. It is for a user who is erased: whose they are is not
+// held.
+func (s *Service) Drop() { s.scored.Purge() }
 
 // remember takes a turn through the stages of a write.
 func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
@@ -111,7 +122,8 @@ func (s *Service) embed(ctx context.Context, turn memory.Turn, candidates []memo
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, texts)
+	by := llm.Serving(s.Embedder)
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +133,7 @@ func (s *Service) embed(ctx context.Context, turn memory.Turn, candidates []memo
 		drafts[i] = s.draft(memory.Memory{
 			Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 			Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
-		}, vectors[n])
+		}, vectors[n], by.Model())
 	}
 	return drafts, nil
 }

@@ -108,7 +108,8 @@ func (s *Service) promote(ctx context.Context, owner memory.Owner, proposals []d
 	for i, p := range proposals {
 		texts[i] = p.Content
 	}
-	vectors, err := s.Embedder.Embed(ctx, llm.ForDocument, texts)
+	by := llm.Serving(s.Embedder)
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (s *Service) promote(ctx context.Context, owner memory.Owner, proposals []d
 		drafts[i] = s.draft(memory.Memory{
 			Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, SourceTurnID: p.TurnID,
 			Content: p.Content, Type: p.Type, Domain: p.Domain, Importance: p.Importance, CreatedAt: p.SaidAt,
-		}, vectors[i])
+		}, vectors[i], by.Model())
 		if near[i].ids, err = search.near(ctx, drafts[i]); err != nil {
 			return err
 		}

@@ -34,8 +34,8 @@ type merged struct {
 	From       string          `json:"from_turn,omitempty"`
 }
 
-// draft completes a new memory.
-func (s *Service) draft(m memory.Memory, embedding []float32) memory.Memory {
+// draft completes a new memory, whose embedding is by this model.
+func (s *Service) draft(m memory.Memory, embedding []float32, model string) memory.Memory {
 	m.ID, m.Status, m.Revision = memory.NewID(), memory.Active, 1
 	m.UpdatedAt = memory.Instant(s.Now())
 	if m.CreatedAt.IsZero() {
@@ -46,7 +46,7 @@ func (s *Service) draft(m memory.Memory, embedding []float32) memory.Memory {
 		m.LastAccessedAt = m.UpdatedAt // what is dated ahead is no fresher than what is new
 	}
 	m.Lexemes = text.Join(text.Lexemes(m.Content))
-	m.Embedding, m.EmbeddingModel = embedding, s.Embedder.Model()
+	m.Embedding, m.EmbeddingModel = embedding, model
 	return m
 }
 
@@ -97,7 +97,7 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 		if !alike(*m, draft) {
 			return
 		}
-		if c := cosine(m.Embedding, draft.Embedding); c > similarity {
+		if c := likeness(m, &draft); c > similarity {
 			best, similarity = m, c
 		}
 	}
@@ -188,6 +188,12 @@ func (w *writing) memories() []memory.Memory {
 		list[i] = *m
 	}
 	return list
+}
+
+// likeness is the cosine of a memory and a draft, by the draft's model; -1 where
+// the memory has no embedding by that one.
+func likeness(m, draft *memory.Memory) float64 {
+	return cosine(m.In(memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)}), draft.Embedding)
 }
 
 // cosine of two unit vectors; -1 where they cannot be compared.

@@ -10,7 +10,11 @@
 // known), and KindBadAnswer when it answered nonsense.
 package llm
 
-import "context"
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+)
 
 // Prompt is one question to a chat model, to be answered with one JSON object.
 type Prompt struct {
@@ -40,3 +44,21 @@ type Embedder interface {
 	Model() string
 	Dim() int
 }
+
+// Switching is an embedder behind which another one may stand at any time.
+type Switching interface {
+	Embedder
+	Serving() Embedder
+}
+
+// Serving is the embedder that e is at this instant. Whoever embeds and then
+// says by which model, or compares what it embedded, asks once and keeps to it.
+func Serving(e Embedder) Embedder {
+	if s, ok := e.(Switching); ok {
+		return s.Serving()
+	}
+	return e
+}
+
+// SpaceOf is the space of an embedder's vectors.
+func SpaceOf(e Embedder) memory.Space { return memory.Space{Model: e.Model(), Dim: e.Dim()} }

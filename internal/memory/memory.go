@@ -47,7 +47,27 @@ type Memory struct {
 	Lexemes        string    // text.Lexemes of Content: normal forms separated by one space, in order
 	Embedding      []float32 // unit length
 	EmbeddingModel string
+	Beside         []float32 // an embedding by another model, of which db.Serving tells; nil: none
+	BesideModel    string
 	Revision       int64 // 1 when created, +1 with every change of what the vector store shows
+}
+
+// Space is an embedding space. Vectors of different spaces must never meet.
+type Space struct {
+	Model string // as the embedder names it
+	Dim   int    // numbers in a vector
+}
+
+// In is the memory's embedding of a space, where it was read with its
+// embeddings; nil: it has none.
+func (m *Memory) In(s Space) []float32 {
+	switch {
+	case m.EmbeddingModel == s.Model && len(m.Embedding) == s.Dim:
+		return m.Embedding
+	case m.BesideModel == s.Model && len(m.Beside) == s.Dim:
+		return m.Beside
+	}
+	return nil
 }
 
 // NewID returns a fresh UUIDv7.

@@ -11,6 +11,7 @@ package projection
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -44,12 +45,22 @@ type Projection struct {
 	set     Settings
 	now     func() time.Time
 	log     *zap.Logger
+	space   func() memory.Space // that serves; zero: one serves for ever, by every embedding there is
+	lacking atomic.Bool
 }
 
 // New makes a projection of queue's memories into vectors.
 func New(queue db.VectorQueue, vectors Vectors, set Settings, now func() time.Time, log *zap.Logger) *Projection {
-	return &Projection{queue, vectors, set, now, log}
+	return &Projection{queue: queue, vectors: vectors, set: set, now: now, log: log, space: func() memory.Space { return memory.Space{} }}
 }
+
+// Serves tells the projection in which space memories are pushed; the first
+// push comes later.
+func (p *Projection) Serves(space func() memory.Space) { p.space = space }
+
+// Lacking reports whether a push since the last call met a memory without an
+// embedding of the space that serves, and thus left it waiting.
+func (p *Projection) Lacking() bool { return p.lacking.Swap(false) }
 
 // Claimed is until when memories that are inserted now are claimed for PushNew.
 func (p *Projection) Claimed() time.Time { return p.now().Add(p.set.Lease) }

@@ -116,6 +116,7 @@ func benchOn(t *testing.T, vectors vectorstore.Store) *bench {
 	b.Projection = New(b.store, b.vectors, Settings{
 		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Backoff: time.Second, BackoffLimit: 10 * time.Second, Grace: grace,
 	}, b.now, zaptest.NewLogger(t))
+	b.Projection.Serves(func() memory.Space { return space })
 	return b
 }
 

@@ -24,11 +24,17 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	ctx, cancel := p.bounded(ctx)
 	defer cancel()
 
-	var removed, first, changed []db.VectorTask
+	space := p.space()
+	var removed, first, changed, lacking []db.VectorTask
 	for _, t := range tasks {
+		if t.Into = space; !t.Remove && space.Model != "" {
+			t.Memory.Embedding = t.Memory.In(space)
+		}
 		switch {
 		case t.Remove:
 			removed = append(removed, t)
+		case t.Memory.Embedding == nil && space.Model != "":
+			lacking = append(lacking, t)
 		case t.First:
 			first = append(first, t)
 		default:
@@ -38,6 +44,10 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	remove := func(part []db.VectorTask) error { return p.vectors.Delete(ctx, ids(part)) }
 	insert := func(part []db.VectorTask) error { return p.vectors.Insert(ctx, records(part)) }
 	replace := func(part []db.VectorTask) error { return p.vectors.Replace(ctx, records(part)) }
+	if len(lacking) > 0 {
+		p.lacking.Store(true)
+		p.putOff(ctx, lacking)
+	}
 	done := p.each(ctx, removed, remove, remove)
 	done = append(done, p.each(ctx, first, insert, replace)...)
 	done = append(done, p.each(ctx, changed, replace, replace)...)
@@ -70,6 +80,12 @@ func (p *Projection) each(ctx context.Context, tasks []db.VectorTask, call, agai
 	}
 	p.log.Warn("the vector store did not take a push; it is tried again",
 		zap.Int("memories", len(tasks)), zap.String("first", tasks[0].Memory.ID), zap.Error(err))
+	p.putOff(ctx, tasks)
+	return nil
+}
+
+// putOff makes tasks due again, later.
+func (p *Projection) putOff(ctx context.Context, tasks []db.VectorTask) {
 	retries := make([]db.VectorRetry, len(tasks))
 	for i, t := range tasks {
 		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now().Add(p.backoff(t.Attempts))}
@@ -80,7 +96,6 @@ func (p *Projection) each(ctx context.Context, tasks []db.VectorTask, call, agai
 	if err := p.queue.RetryVectors(ctx, retries); err != nil {
 		p.log.Warn("failed pushes stay claimed until their claims end", zap.Error(err))
 	}
-	return nil
 }
 
 // backoff doubles with every failed attempt, up to its limit.
@@ -101,6 +116,7 @@ func records(tasks []db.VectorTask) []vectorstore.Record {
 	list := make([]vectorstore.Record, len(tasks))
 	for i, t := range tasks {
 		list[i] = vectorstore.RecordOf(t.Memory)
+		list[i].Space = t.Into
 	}
 	return list
 }

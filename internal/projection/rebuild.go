@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // Rebuilt is what a rebuild did.
 type Rebuilt struct {
 	Copied   int      `json:"copied"`    // memories that were copied from the database
-	Skipped  int      `json:"skipped"`   // active memories without an embedding of the model in use
+	Skipped  int      `json:"skipped"`   // active memories without an embedding of the space that serves
 	CaughtUp int      `json:"caught_up"` // of those, memories that were pushed again because they changed meanwhile
 	After    Repaired `json:"after"`     // the verification that followed
 }
@@ -38,25 +39,11 @@ func (u *Upkeep) Rebuild(ctx context.Context) (Rebuilt, error) {
 	}
 	defer u.end()
 
-	var since time.Time // from when on changes are not known to be in the copy
-	changed := func(p db.Projected) bool { return !p.UpdatedAt.Before(since) }
-	err := store.Rebuild(ctx, func(ctx context.Context, into vectorstore.Writer) (err error) {
-		since = u.now().Add(-u.push.set.Grace)
-		if err = u.copyAll(ctx, into, &done); err != nil {
-			return err
-		}
-		next := u.now().Add(-u.push.set.Grace)
-		if err = u.copyChanged(ctx, into, changed); err != nil {
-			return err
-		}
-		since = next
-		_, err = u.requeue(ctx, changed)
-		return err
-	})
+	since, err := u.fill(ctx, store, u.push.space(), &done)
 	if err != nil {
 		return done, err
 	}
-	if done.CaughtUp, err = u.requeue(ctx, changed); err != nil {
+	if done.CaughtUp, err = u.requeue(ctx, changedSince(since)); err != nil {
 		return done, err
 	}
 	u.pushDue(ctx)
@@ -65,27 +52,64 @@ func (u *Upkeep) Rebuild(ctx context.Context) (Rebuilt, error) {
 	return done, err
 }
 
+// Fill puts a fresh collection of a space, which need not serve, in the place
+// of the one that is in store: with every active memory that has an embedding
+// of it. Changes since the returned instant may be missing; they are requeued.
+func (u *Upkeep) Fill(ctx context.Context, store vectorstore.Rebuilder, space memory.Space) (since time.Time, copied int, err error) {
+	var done Rebuilt
+	since, err = u.fill(ctx, store, space, &done)
+	return since, done.Copied, err
+}
+
+// RequeueSince makes every row due that was changed or pushed since an instant.
+func (u *Upkeep) RequeueSince(ctx context.Context, since time.Time) (int, error) {
+	return u.requeue(ctx, changedSince(since))
+}
+
+func (u *Upkeep) fill(ctx context.Context, store vectorstore.Rebuilder, space memory.Space, done *Rebuilt) (since time.Time, err error) {
+	err = store.Rebuild(ctx, func(ctx context.Context, into vectorstore.Writer) error {
+		since = u.now().Add(-u.push.set.Grace)
+		if err := u.copyAll(ctx, into, space, done); err != nil {
+			return err
+		}
+		next := u.now().Add(-u.push.set.Grace)
+		if err := u.copyChanged(ctx, into, space, changedSince(since)); err != nil {
+			return err
+		}
+		since = next
+		_, err := u.requeue(ctx, changedSince(since))
+		return err
+	})
+	return since, err
+}
+
+// changedSince chooses the rows that are not known to be in a copy begun at an instant.
+func changedSince(since time.Time) func(db.Projected) bool {
+	return func(p db.Projected) bool { return !p.UpdatedAt.Before(since) }
+}
+
 // copyAll inserts every active row.
-func (u *Upkeep) copyAll(ctx context.Context, into vectorstore.Writer, done *Rebuilt) error {
+func (u *Upkeep) copyAll(ctx context.Context, into vectorstore.Writer, space memory.Space, done *Rebuilt) error {
+	erased := &erased{records: u.records}
 	return u.pages(ctx, active, func(rows []db.Projected) error {
-		records, err := u.embedded(ctx, rows)
+		records, err := u.embedded(ctx, rows, space)
 		if err != nil {
 			return err
 		}
 		done.Copied += len(records)
-		for _, row := range rows {
-			if row.Memory.EmbeddingModel != u.model {
-				done.Skipped++
-			}
+		done.Skipped += len(rows) - len(records)
+		if err := into.Insert(ctx, records); err != nil {
+			return err
 		}
-		return into.Insert(ctx, records)
+		return erased.withdraw(ctx, into, records)
 	})
 }
 
 // copyChanged brings the chosen rows up to date.
-func (u *Upkeep) copyChanged(ctx context.Context, into vectorstore.Writer, choose func(db.Projected) bool) error {
+func (u *Upkeep) copyChanged(ctx context.Context, into vectorstore.Writer, space memory.Space, choose func(db.Projected) bool) error {
+	erased := &erased{records: u.records}
 	return u.pages(ctx, choose, func(rows []db.Projected) error {
-		records, err := u.embedded(ctx, rows)
+		records, err := u.embedded(ctx, rows, space)
 		if err != nil {
 			return err
 		}
@@ -96,32 +120,44 @@ func (u *Upkeep) copyChanged(ctx context.Context, into vectorstore.Writer, choos
 		if err := into.Delete(ctx, ids); err != nil {
 			return err
 		}
-		return into.Replace(ctx, records)
+		if err := into.Replace(ctx, records); err != nil {
+			return err
+		}
+		return erased.withdraw(ctx, into, records)
 	})
 }
 
 // embedded are the records of those rows that are active and have an embedding
-// of the model in use.
-func (u *Upkeep) embedded(ctx context.Context, rows []db.Projected) ([]vectorstore.Record, error) {
-	ids := map[memory.Owner][]string{}
+// of the space.
+func (u *Upkeep) embedded(ctx context.Context, rows []db.Projected, space memory.Space) ([]vectorstore.Record, error) {
+	type source struct {
+		owner memory.Owner
+		model string
+	}
+	ids := map[source][]string{}
 	for _, row := range rows {
-		ids[row.Memory.Owner] = append(ids[row.Memory.Owner], row.Memory.ID)
+		from := source{row.Memory.Owner, cmp.Or(space.Model, row.Memory.EmbeddingModel)}
+		ids[from] = append(ids[from], row.Memory.ID)
 	}
 	embeddings := make(map[string][]float32, len(rows))
-	for owner, list := range ids {
-		found, err := u.records.Embeddings(ctx, owner, u.model, list)
+	for from, list := range ids {
+		found, err := u.records.Embeddings(ctx, from.owner, from.model, list)
 		if err != nil {
 			return nil, err
 		}
 		for id, embedding := range found {
-			embeddings[id] = embedding
+			if space.Dim == 0 || len(embedding) == space.Dim {
+				embeddings[id] = embedding
+			}
 		}
 	}
 	records := make([]vectorstore.Record, 0, len(embeddings))
 	for _, row := range rows {
 		if embedding, ok := embeddings[row.Memory.ID]; ok {
 			row.Memory.Embedding = embedding
-			records = append(records, vectorstore.RecordOf(row.Memory))
+			record := vectorstore.RecordOf(row.Memory)
+			record.Space = space
+			records = append(records, record)
 		}
 	}
 	return records, nil

@@ -43,7 +43,7 @@ func TestRebuildUnderWritesAndSearches(t *testing.T) {
 		log := zaptest.NewLogger(t)
 		b.clock = time.Now().UTC()
 		b.Projection = New(b.store, b.vectors, b.set, time.Now, log)
-		u := NewUpkeep(b.store, b.vectors.Store, b.Projection, space.Model, time.Now, log)
+		u := NewUpkeep(b.store, b.vectors.Store, b.Projection, time.Now, log)
 		kept := b.insert(300)
 		b.PushNew(t.Context(), kept)
 
@@ -98,7 +98,7 @@ func TestRebuildUnderWritesAndSearches(t *testing.T) {
 		stop()
 		must(t, work.Wait())
 		u.pushDue(t.Context())
-		later := NewUpkeep(b.store, b.vectors.Store, b.Projection, space.Model,
+		later := NewUpkeep(b.store, b.vectors.Store, b.Projection,
 			func() time.Time { return time.Now().Add(time.Hour) }, log)
 		if r := b.verify(later); r.Drift() != 0 || r.InFlight != 0 || r.Checked != len(kept)+2*writes {
 			t.Errorf("after the rebuild and %d writes: %+v", writes, r)

@@ -22,7 +22,7 @@ import (
 const grace = time.Minute
 
 func (b *bench) upkeep() *Upkeep {
-	return NewUpkeep(b.store, b.vectors.Store, b.Projection, space.Model, b.now, zaptest.NewLogger(b.t))
+	return NewUpkeep(b.store, b.vectors.Store, b.Projection, b.now, zaptest.NewLogger(b.t))
 }
 
 // onBoth runs a test on both vector stores. drop loses all that the store

@@ -36,7 +36,6 @@ type Upkeep struct {
 	records Records
 	vectors vectorstore.Store // as it is: what vectorstore.Rebuilder and Mender offer must be seen
 	push    *Projection
-	model   string // of the embeddings that the store holds
 	now     func() time.Time
 	log     *zap.Logger
 
@@ -48,8 +47,8 @@ type Upkeep struct {
 }
 
 // NewUpkeep makes the upkeep of one projection.
-func NewUpkeep(records Records, vectors vectorstore.Store, push *Projection, model string, now func() time.Time, log *zap.Logger) *Upkeep {
-	return &Upkeep{records: records, vectors: vectors, push: push, model: model, now: now, log: log, busy: make(chan struct{}, 1)}
+func NewUpkeep(records Records, vectors vectorstore.Store, push *Projection, now func() time.Time, log *zap.Logger) *Upkeep {
+	return &Upkeep{records: records, vectors: vectors, push: push, now: now, log: log, busy: make(chan struct{}, 1)}
 }
 
 // Report is what a verification found.

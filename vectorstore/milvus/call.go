@@ -32,7 +32,7 @@ func dialOptions(timeout time.Duration) []grpc.DialOption {
 }
 
 // call runs one exchange with Milvus under the given deadline. collection is
-// the alias. Errors: KindInvalid when
+// the alias of the space. Errors: KindInvalid when
 // Milvus says that the request is wrong, else KindUnavailable.
 func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f func(ctx context.Context, collection string) error) error {
 	if s.closed.Load() {
@@ -40,7 +40,7 @@ func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := f(bounded, s.options.Collection)
+	err := f(bounded, s.alias)
 	if err == nil {
 		return nil
 	}

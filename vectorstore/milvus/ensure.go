@@ -12,7 +12,7 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Ensure makes the alias lead to a loaded, indexed collection of the space,
+// Ensure makes the alias of the space lead to a loaded, indexed collection,
 // creating what is absent. Several processes may do so at once, and a process
 // that died half-way is caught up with. Errors as in Open.
 func (s *Store) Ensure(ctx context.Context) error {
@@ -29,7 +29,7 @@ func (s *Store) ensure(ctx context.Context) (absent bool, err error) {
 		return false, memory.Errorf(memory.KindUnavailable, "waiting for the vector collection: %w", context.Cause(ctx))
 	}
 
-	found, err := s.describe(ctx, s.options.Collection)
+	found, err := s.describe(ctx, s.alias)
 	if absent = refusedWith(err, codeCollectionNotFound); absent {
 		if found, err = s.create(ctx); err == nil {
 			s.losses.Add(1)
@@ -38,7 +38,10 @@ func (s *Store) ensure(ctx context.Context) (absent bool, err error) {
 	if err != nil {
 		return absent, err
 	}
-	if err := s.accept(found); err != nil {
+	if err := s.accept(found, s.alias); err != nil {
+		return absent, err
+	}
+	if err := s.show(ctx, found.Name); err != nil {
 		return absent, err
 	}
 	if err := s.index(ctx, found.Name); err != nil {
@@ -49,7 +52,7 @@ func (s *Store) ensure(ctx context.Context) (absent bool, err error) {
 	}
 	// The SDK keeps each described schema; without it the first caller's
 	// deadline would hold for everybody who asks at the same time.
-	_, err = s.describe(ctx, s.options.Collection)
+	_, err = s.describe(ctx, s.alias)
 	return absent, err
 }
 
@@ -62,7 +65,7 @@ func (s *Store) describe(ctx context.Context, name string) (found *entity.Collec
 	return found, err
 }
 
-// create makes the collection and the alias. Where another process was faster
+// create makes the collection and the alias of the space. Where another process was faster
 // with either, what it made is taken.
 func (s *Store) create(ctx context.Context) (*entity.Collection, error) {
 	name := collectionName(s.options.Collection, s.options.Space)
@@ -71,7 +74,7 @@ func (s *Store) create(ctx context.Context) (*entity.Collection, error) {
 			return nil, err
 		}
 	}
-	return s.alias(ctx, name)
+	return s.lead(ctx, s.alias, name)
 }
 
 func (s *Store) createCollection(ctx context.Context, name string) error {
@@ -83,17 +86,16 @@ func (s *Store) createCollection(ctx context.Context, name string) error {
 	})
 }
 
-// moveAlias leads the alias, which exists, to the named collection.
-func (s *Store) moveAlias(ctx context.Context, name string) error {
-	return s.call(ctx, setupTimeout, fmt.Sprintf("moving the alias %q", s.options.Collection), func(ctx context.Context, alias string) error {
+// moveAlias leads an alias, which exists, to the named collection.
+func (s *Store) moveAlias(ctx context.Context, alias, name string) error {
+	return s.call(ctx, setupTimeout, fmt.Sprintf("moving the alias %q", alias), func(ctx context.Context, _ string) error {
 		return s.client.AlterAlias(ctx, name, alias)
 	})
 }
 
-// alias leads the alias to the named collection, unless it leads to another
-// that exists, and returns where it leads.
-func (s *Store) alias(ctx context.Context, name string) (*entity.Collection, error) {
-	alias := s.options.Collection
+// lead leads an alias to the named collection, unless it leads to another that
+// exists, and returns where it leads.
+func (s *Store) lead(ctx context.Context, alias, name string) (*entity.Collection, error) {
 	aliasErr := s.call(ctx, setupTimeout, fmt.Sprintf("creating the alias %q", alias), func(ctx context.Context, _ string) error {
 		return s.client.CreateAlias(ctx, name, alias)
 	})
@@ -105,24 +107,53 @@ func (s *Store) alias(ctx context.Context, name string) (*entity.Collection, err
 		return nil, aliasErr
 	}
 	// It outlived the collection that it led to.
-	if err := s.moveAlias(ctx, name); err != nil {
+	if err := s.moveAlias(ctx, alias, name); err != nil {
 		return nil, err
 	}
 	return s.describe(ctx, alias)
 }
 
-// accept refuses a collection that is not ours or not of our space.
-func (s *Store) accept(found *entity.Collection) error {
+// accept refuses what an alias leads to when it is not ours or not of our space.
+func (s *Store) accept(found *entity.Collection, alias string) error {
 	space, ours := spaceOf(found)
-	if !ours || found.Name == s.options.Collection {
-		return memory.Errorf(memory.KindConflict,
-			"the Milvus collection %q was not made by Hippocampus: choose another MILVUS_MEMORY_COLLECTION, or rename that collection", s.options.Collection)
+	if !ours || found.Name == alias {
+		return notOurs(alias)
 	}
 	if space != s.options.Space {
-		return vectorstore.SpaceConflict(fmt.Sprintf("the Milvus collection %q", s.options.Collection), space, s.options.Space,
-			"choose another MILVUS_MEMORY_COLLECTION, or rebuild the vectors with the new model")
+		return vectorstore.SpaceConflict(fmt.Sprintf("the Milvus collection %q", found.Name), space, s.options.Space,
+			fmt.Sprintf("drop the alias %q", alias))
 	}
 	return nil
+}
+
+func notOurs(alias string) error {
+	return memory.Errorf(memory.KindConflict,
+		"the Milvus collection %q was not made by Hippocampus: choose another MILVUS_MEMORY_COLLECTION, or rename that collection", alias)
+}
+
+// show leads the alias for people to the named collection where it leads
+// nowhere, and refuses one that leads to a collection of somebody else.
+func (s *Store) show(ctx context.Context, name string) error {
+	shown, err := s.describe(ctx, s.options.Collection)
+	if refusedWith(err, codeCollectionNotFound) {
+		shown, err = s.lead(ctx, s.options.Collection, name)
+	}
+	if err != nil {
+		return err
+	}
+	if _, ours := spaceOf(shown); !ours || shown.Name == s.options.Collection {
+		return notOurs(s.options.Collection)
+	}
+	return nil
+}
+
+// Lead leads the alias for people to the collection of this space.
+func (s *Store) Lead(ctx context.Context) error {
+	found, err := s.describe(ctx, s.alias)
+	if err != nil {
+		return err
+	}
+	return s.moveAlias(ctx, s.options.Collection, found.Name)
 }
 
 // index adds the indexes that are absent: the vectors', and a scalar one of

@@ -1,6 +1,7 @@
 package milvus_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func TestReopenAndRefuseAnotherSpace(t *testing.T) {
+func TestReopen(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	first := open(t, o)
@@ -80,14 +81,65 @@ func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 	}
 	awaitHit(t, again, rec)
 
-	for _, other := range []vectorstore.Space{{Model: "text_embedding_v4", Dim: 4}, {Model: space.Model, Dim: 8}} {
-		o := o
-		o.Space = other
-		_, err := milvus.Open(t.Context(), o)
-		if !memory.IsKind(err, memory.KindConflict) || strings.Contains(err.Error(), "\n") ||
-			!strings.Contains(err.Error(), `"text-embedding-v4" (4 numbers)`) || !strings.Contains(err.Error(), "MILVUS_MEMORY_COLLECTION") {
-			t.Errorf("opening for %v: got %v, want a conflict that names both and the remedy", other, err)
+}
+
+// Each space has collections of its own beside the others'. The alias for
+// people leads where it led, until it is moved.
+func TestSpacesBesideEachOther(t *testing.T) {
+	t.Parallel()
+	o := options(t, space)
+	first := open(t, o)
+	o.Space = vectorstore.Space{Model: "text_embedding_v4", Dim: 4}
+	second := open(t, o)
+	shown := func() string {
+		t.Helper()
+		found, err := sdk(t).DescribeCollection(t.Context(), o.Collection)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return found.Schema.Description
+	}
+	rec := record()
+	for _, s := range []*milvus.Store{first, second} {
+		if err := s.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
+			t.Fatal(err)
+		}
+		awaitHit(t, s, rec)
+		if description := shown(); !strings.Contains(description, space.Model) {
+			t.Errorf("people see %q", description)
+		}
+	}
+	if err := second.Lead(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error {
+		return into.Insert(ctx, []vectorstore.Record{rec})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if description := shown(); !strings.Contains(description, second.Space().Model) {
+		t.Errorf("after the change people see %q", description)
+	}
+	all, err := sdk(t).ListCollections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for _, found := range all {
+		if strings.HasPrefix(found.Name, o.Collection) {
+			left++
+		}
+	}
+	if left != 1 {
+		t.Errorf("%d collections are left, want the second one's", left)
+	}
+	awaitHit(t, second, rec)
+	o.Space = space
+	if !open(t, o).Fresh() {
+		t.Error("what was dropped holds something")
 	}
 }
 
@@ -118,7 +170,7 @@ func TestRefuseForeignCollection(t *testing.T) {
 }
 
 // Replicas that start at once share one collection, even when they differ in
-// layout; of two spaces, one wins and the other is refused.
+// layout; of two spaces each gets its own.
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
@@ -159,12 +211,9 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	for i, err := range errs {
-		if (err == nil) != (errs[i%2] == nil) || err != nil && !memory.IsKind(err, memory.KindConflict) {
+		if err != nil {
 			t.Errorf("opener %d: %v", i, err)
 		}
-	}
-	if (errs[0] == nil) == (errs[1] == nil) {
-		t.Errorf("of two spaces, not exactly one won: %v, %v", errs[0], errs[1])
 	}
 }
 

@@ -72,6 +72,12 @@ func collectionName(alias string, space vectorstore.Space) string {
 	return fmt.Sprintf("%s_%s_%d_%s", alias, slug, space.Dim, hex.EncodeToString(sum[:4]))
 }
 
+// aliasOf is the alias by which every process reaches the collection of one
+// space that is in use.
+func aliasOf(alias string, space vectorstore.Space) string {
+	return collectionName(alias, space) + "_in_use"
+}
+
 // spaceOf reads back which space a collection is for; ok is false when the
 // collection is not one of ours.
 func spaceOf(c *entity.Collection) (space vectorstore.Space, ok bool) {

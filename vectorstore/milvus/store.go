@@ -4,9 +4,11 @@
 //	query   -> filtered search at Bounded consistency -> hits
 //	scan    -> queries by id at Strong consistency -> records
 //
-// There is one collection for each embedding model and dimension; the alias
-// leads to the one in use. Milvus itself follows the alias at each call, so that
-// all processes change over at once when a rebuild moves it. Made for Milvus 2.3 and later. An upsert is never
+// There is one collection in use for each embedding model and dimension, and an
+// alias of the space that leads to it. Milvus itself follows that alias at each
+// call, so that all processes change over at once when a rebuild moves it. The
+// alias named in the options is for people who look inside: it leads to the
+// collection of the space that serves. Made for Milvus 2.3 and later. An upsert is never
 // used: with a partition key it loses rows in Milvus 2.3.
 package milvus
 
@@ -46,6 +48,7 @@ const setupTimeout = time.Minute
 type Store struct {
 	writer
 	options  Options
+	alias    string        // of the space
 	fresh    bool          // the alias led nowhere before Open
 	losses   atomic.Int64  // how often it led nowhere
 	ensuring chan struct{} // holds a token while Ensure runs
@@ -56,11 +59,12 @@ var (
 	_ vectorstore.Store     = (*Store)(nil)
 	_ vectorstore.Rebuilder = (*Store)(nil)
 	_ vectorstore.Mender    = (*Store)(nil)
+	_ vectorstore.Leader    = (*Store)(nil)
+	_ vectorstore.Dropper   = (*Store)(nil)
 )
 
-// Open connects and ensures that the alias leads to a loaded collection of the
-// space. Errors: KindConflict when the alias is taken by another space or by
-// something else, KindInvalid when an option is wrong, KindUnavailable when
+// Open connects and ensures that the space has a loaded collection. Errors:
+// KindConflict when an alias is taken by something else, KindInvalid when an option is wrong, KindUnavailable when
 // Milvus is away.
 func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Collection == "" {
@@ -87,7 +91,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if err != nil {
 		return nil, memory.Errorf(memory.KindInvalid, "the Milvus address %q is not of the form host:port: %w", options.Addr, err)
 	}
-	s := &Store{options: options, ensuring: make(chan struct{}, 1)}
+	s := &Store{options: options, alias: aliasOf(options.Collection, options.Space), ensuring: make(chan struct{}, 1)}
 	s.writer = writer{c, options.Space, s.ensured}
 	if s.fresh, err = s.ensure(ctx); err != nil {
 		s.Close()
@@ -95,6 +99,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// Space is the embedding space of the vectors.
+func (s *Store) Space() vectorstore.Space { return s.options.Space }
 
 // Fresh reports whether Open found nothing behind the alias and created the
 // collection: it holds nothing that was pushed earlier, so that everything is

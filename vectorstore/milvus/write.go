@@ -91,7 +91,7 @@ func (s *Store) ensured(ctx context.Context, doing string, f func(ctx context.Co
 		return err
 	}
 	s.options.Logger.Warn("the vector collection was dropped, replaced or released and is ensured again",
-		zap.String("collection", s.options.Collection), zap.Error(err))
+		zap.String("collection", s.alias), zap.Error(err))
 	if err := s.Ensure(ctx); err != nil {
 		return err
 	}

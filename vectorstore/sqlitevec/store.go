@@ -12,9 +12,14 @@ package sqlitevec
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -33,6 +38,22 @@ type Options struct {
 	Space vectorstore.Space // required
 }
 
+// FileName is what the file of a space is called in a folder that has one file
+// for each space, such as vectors_hashed-v1_512_1c0e5e1f.db. Models whose names
+// differ only in other characters are told apart by the hash.
+func FileName(space vectorstore.Space) string {
+	const maxSlug = 32
+	slug := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.':
+			return r
+		}
+		return '-'
+	}, space.Model)
+	sum := sha256.Sum256([]byte(space.Model))
+	return fmt.Sprintf("vectors_%s_%d_%s.db", slug[:min(len(slug), maxSlug)], space.Dim, hex.EncodeToString(sum[:4]))
+}
+
 // Store is a vectorstore.Store in a SQLite file, safe for concurrent use. One
 // process at a time should have the file open.
 type Store struct {
@@ -47,6 +68,7 @@ var (
 	_ vectorstore.Store     = (*Store)(nil)
 	_ vectorstore.Rebuilder = (*Store)(nil)
 	_ vectorstore.Mender    = (*Store)(nil)
+	_ vectorstore.Dropper   = (*Store)(nil)
 )
 
 // Open opens or makes the file. Errors: KindConflict when it holds vectors of
@@ -133,6 +155,9 @@ func (s *Store) Ensure(ctx context.Context) error {
 // Losses counts how often Open and Ensure made the file's contents anew.
 func (s *Store) Losses() int { return int(s.losses.Load()) }
 
+// Space is the embedding space of the vectors.
+func (s *Store) Space() vectorstore.Space { return s.space }
+
 // Fresh reports whether Open made the file: it holds nothing that was pushed
 // earlier, so that everything is to be pushed again.
 func (s *Store) Fresh() bool { return s.fresh }
@@ -149,6 +174,20 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close waits for calls under way and closes the file.
 func (s *Store) Close() error {
 	return errors.Join(s.reader.Close(), s.db.Close())
+}
+
+// Drop deletes the file and closes the store.
+func (s *Store) Drop(ctx context.Context) error {
+	err := s.Close()
+	for _, suffix := range []string{"-shm", "-wal", ""} {
+		if left := os.Remove(s.path + suffix); !errors.Is(left, fs.ErrNotExist) {
+			err = errors.Join(err, left)
+		}
+	}
+	if err != nil {
+		return failed(ctx, "deleting the vector file "+s.path, err)
+	}
+	return nil
 }
 
 // failed is the error of a step: KindInvalid when SQLite says that the request

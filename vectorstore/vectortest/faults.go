@@ -83,7 +83,9 @@ func operations(s vectorstore.Store) map[string]func(context.Context) error {
 		"Scan": func(ctx context.Context) error {
 			return s.Scan(ctx, "", 1, func(vectorstore.Record) error { return nil })
 		},
-		"Ping": s.Ping,
+		"DeleteOwner": func(ctx context.Context) error { _, err := s.DeleteOwner(ctx, o); return err },
+		"CountOwner":  func(ctx context.Context) error { _, err := s.CountOwner(ctx, o); return err },
+		"Ping":        s.Ping,
 	}
 }
 

@@ -38,7 +38,7 @@ func Run(t *testing.T, open func(t *testing.T, space vectorstore.Space) vectorst
 		"Nearest": testNearest, "Scale": testScale, "Ties": testTies, "MaxLimit": testMaxLimit,
 		"Filters": testFilters, "Replace": testReplace, "Delete": testDelete,
 		"Isolation": testIsolation, "Concurrency": testConcurrency, "EndedContext": testEndedContext,
-		"Refusals": testRefusals, "Ping": testPing,
+		"Refusals": testRefusals, "Ping": testPing, "DeleteOwner": testDeleteOwner, "DeleteManyOfOwner": testDeleteManyOfOwner,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,15 +26,17 @@ type Template struct {
 	name    string
 	english *template.Template
 	chinese *template.Template
+	rows    []string // lexemes of the files
 }
 
 // Parse reads prompts/NAME.en.txt and prompts/NAME.zh.txt. It panics on files
 // that are missing or are no templates: they are part of the program.
 func Parse(files fs.FS, name string) Template {
+	path := func(language string) string { return "prompts/" + name + "." + language + ".txt" }
 	parse := func(language string) *template.Template {
-		return template.Must(template.ParseFS(files, "prompts/"+name+"."+language+".txt"))
+		return template.Must(template.ParseFS(files, path(language)))
 	}
-	return Template{name, parse("en"), parse("zh")}
+	return Template{name, parse("en"), parse("zh"), []string{rows(files, path("en")), rows(files, path("zh"))}}
 }
 
 // Render fills the template in the language of sample.

@@ -44,3 +44,27 @@ func TestQuoted(t *testing.T) {
 		}
 	})
 }
+
+// What is copied from the file, in either language, is an echo; a few words
+// that happen to stand there are none.
+func TestEchoes(t *testing.T) {
+	t.Parallel()
+	ask := Parse(fstest.MapFS{
+		"prompts/ask.en.txt": {Data: []byte(`{{define "system"}}Keep every name, number, date and reason.{{end}}{{define "user"}}{{.}}{{end}}`)},
+		"prompts/ask.zh.txt": {Data: []byte(`{{define "system"}}保留姓名和日期。{{end}}{{define "user"}}{{.}}{{end}}`)},
+	}, "ask")
+	for answer, want := range map[string]bool{
+		"keep every NAME, number and date": true,
+		"姓名和日期":                            true,
+		"Ada keeps every number.":          false,
+		"every name":                       false,
+		"":                                 false,
+	} {
+		if got := ask.Echoes(answer); got != want {
+			t.Errorf("%q: %t", answer, got)
+		}
+	}
+	if Wording("Ada does not swim.") != Wording("ada: does NOT swim!") || Wording("Ada does not swim") == Wording("Ada does swim") {
+		t.Error("wordings")
+	}
+}

@@ -1,0 +1,205 @@
+package compression
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+// model is a chat model that answers by a function.
+type model func(ctx context.Context, p llm.Prompt) (string, error)
+
+func (m model) Model() string { return "model" }
+func (m model) Answer(ctx context.Context, p llm.Prompt) (string, error) {
+	return m(ctx, p)
+}
+
+var limits = Limits{Memories: 5, Timeout: time.Minute, Cache: 2}
+
+var (
+	swims = []string{"Ada swims on Mondays.", "Ada swims on Wednesdays.", "Ada does not swim on Sundays."}
+	games = []string{"艾达每周一去图书馆借书。", "艾达每周五去图书馆还书。", "艾达周日不去图书馆。"}
+)
+
+func TestWanted(t *testing.T) {
+	t.Parallel()
+	c := NewCondenser(nil, limits)
+	for _, test := range []struct {
+		memories   int
+		fits, want bool
+	}{{0, true, false}, {0, false, false}, {1, true, false}, {5, true, false}, {6, true, true}, {1, false, true}} {
+		if got := c.Wanted(test.memories, test.fits); got != test.want {
+			t.Errorf("%+v: %t", test, got)
+		}
+	}
+}
+
+func TestCondense(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		contents     []string
+		room         Room
+		answer, want string
+		asks         string // what the prompt says
+	}{
+		"characters":          {swims, Room{40, false}, "```json\n{\"text\":\" Ada swims Mon and\\nWed, not Sun. \"}\n```", "Ada swims Mon and Wed, not Sun.", "At most 40 characters"},
+		"fits to the letter":  {swims, Room{10, false}, `{"text":"Ada swims."}`, "Ada swims.", "At most 10 characters"},
+		"tokens":              {swims, Room{12, true}, `{"text":"Ada swims Mon and Wed."}`, "Ada swims Mon and Wed.", "At most 12 tokens"},
+		"Chinese":             {games, Room{30, false}, `{"text":"艾达周一借书，周五还书，周日不去。"}`, "艾达周一借书，周五还书，周日不去。", "最多 30 个字符"},
+		"Chinese with a name": {[]string{"艾达喜欢用 PostgreSQL 写程序。", "艾达每天都写程序。"}, Room{30, false}, `{"text":"艾达每天写 PostgreSQL"}`, "艾达每天写 PostgreSQL", ""},
+	} {
+		c := NewCondenser(model(func(_ context.Context, p llm.Prompt) (string, error) {
+			if !strings.Contains(p.System, "[hippocampus/condense]") || !strings.Contains(p.System, test.asks) || !strings.Contains(p.User, test.contents[1]) {
+				t.Errorf("%s: prompt %+v", name, p)
+			}
+			return test.answer, nil
+		}), limits)
+		if got, why := c.Condense(t.Context(), test.contents, test.room, ""); got != test.want || why != "" {
+			t.Errorf("%s: %q, %q", name, got, why)
+		}
+	}
+}
+
+func TestTextsAreKept(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	c := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) {
+		asked++
+		return `{"text":"Ada swims."}`, nil
+	}), limits)
+	ask := func(contents []string, room Room, language string, want int) {
+		t.Helper()
+		if _, why := c.Condense(t.Context(), contents, room, language); why != "" || asked != want {
+			t.Errorf("asked %d times, want %d: %q", asked, want, why)
+		}
+	}
+	room := Room{40, false}
+	ask(swims, room, "", 1)
+	ask(swims, room, "", 1)
+	ask(swims, Room{40, true}, "", 2)
+	ask(swims, room, "", 2)
+	ask(swims[:2], room, "", 3) // the bound is two: what was used longest ago goes
+	ask(swims, Room{40, true}, "", 4)
+	ask(swims[:2], room, "", 4)
+	ask(swims, room, "en", 5)
+	ask(swims, Room{39, false}, "", 6)
+	c = NewCondenser(c.chat, Limits{Memories: 5, Timeout: time.Minute})
+	ask(swims, room, "", 7)
+	ask(swims, room, "", 8)
+}
+
+func TestWhyNotCondensed(t *testing.T) {
+	t.Parallel()
+	hangs := model(func(ctx context.Context, _ llm.Prompt) (string, error) {
+		<-ctx.Done()
+		return "", memory.Errorf(memory.KindUnavailable, "http://10.0.0.7: %w", ctx.Err())
+	})
+	for name, test := range map[string]struct {
+		chat     llm.Chat
+		contents []string
+		room     Room
+		want     string
+	}{
+		"no model":   {nil, swims, Room{40, false}, "DEEPSEEK_API_KEY"},
+		"no room":    {hangs, swims, Room{0, false}, "too small"},
+		"too much":   {hangs, []string{strings.Repeat("a", 24001)}, Room{40, false}, "too long"},
+		"no answer":  {hangs, swims, Room{40, false}, "longer than 10ms"},
+		"bad answer": {model(func(context.Context, llm.Prompt) (string, error) { return "hm", nil }), swims, Room{40, false}, "no JSON object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := NewCondenser(test.chat, Limits{Memories: 5, Timeout: 10 * time.Millisecond, Cache: 1})
+			if got, why := c.Condense(t.Context(), test.contents, test.room, ""); got != "" || !strings.Contains(why, test.want) || strings.Contains(why, "10.0.0.7") {
+				t.Errorf("%q, %q", got, why)
+			}
+		})
+	}
+}
+
+// malformedTexts are answers of a room of 60 characters about swims, each
+// wrong in its own way.
+func malformedTexts() map[string]string {
+	const good = `{"text":"Ada swims."}`
+	text := func(s string) string { return fmt.Sprintf(`{"text":%q}`, s) }
+	return map[string]string{
+		"empty":               "",
+		"blank answer":        " \n",
+		"prose":               "Ada swims.",
+		"html":                "<html><body>502 Bad Gateway</body></html>",
+		"null":                "null",
+		"a string":            `"Ada swims."`,
+		"a number":            "7",
+		"a list":              "[" + good + "]",
+		"truncated":           good[:len(good)-2],
+		"truncated in a word": good[:12],
+		"two objects":         good + good,
+		"trailing comma":      `{"text":"Ada swims.",}`,
+		"single quotes":       `{'text':'Ada swims.'}`,
+		"a comment":           `{"text":"Ada swims." /* short */}`,
+		"lone surrogate":      `{"text":"\ud83d"}`,
+		"raw line break":      "{\"text\":\"Ada\nswims.\"}",
+		"python literals":     `{"text":None}`,
+		"duplicate fields":    `{"text":"Ada swims.","text":"Ada runs."}`,
+		"fences that differ":  "```json\n" + good,
+		"byte order mark":     "\ufeff" + good,
+		"invalid UTF-8":       "{\"text\":\"Ada \xff\"}",
+
+		"no field":          `{}`,
+		"another field":     `{"summary":"Ada swims."}`,
+		"another case":      `{"Text":"Ada swims."}`,
+		"a field in excess": `{"text":"Ada swims.","dropped":[]}`,
+		"nested":            `{"text":{"text":"Ada swims."}}`,
+		"text null":         `{"text":null}`,
+		"text a list":       `{"text":["Ada swims."]}`,
+		"text a number":     `{"text":7}`,
+		"text true":         `{"text":true}`,
+
+		"text empty":                text(""),
+		"text blank":                text(" \n\t "),
+		"text with NUL":             `{"text":"a\u0000b"}`,
+		"text over the room":        text(strings.Repeat("a", 61)),
+		"text far over the room":    text(strings.Repeat("a", 100_000)),
+		"over the room by runes":    text(strings.Repeat("🏊", 61)),
+		"the prompt's words":        text("Every name, number, date, negation and reason."),
+		"the prompt's sample":       text("Rosalind plays the oboe in the city orchestra"),
+		"the other prompt's sample": text("苏眠在市交响乐团吹双簧管"),
+		"another language":          text("艾达周一和周三游泳。"),
+	}
+}
+
+func TestMalformedTextsAreRefused(t *testing.T) {
+	t.Parallel()
+	answers := malformedTexts()
+	own := len(answers)
+	for _, bad := range llmtest.Malformed() {
+		answers["scorer: "+bad.Name] = bad.Answer
+	}
+	for name, answer := range answers {
+		c := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) { return answer, nil }), limits)
+		if got, why := c.Condense(t.Context(), swims, Room{60, false}, ""); got != "" || !strings.Contains(why, "refused") {
+			t.Errorf("%s: %q, %q", name, got, why)
+		}
+		if n := c.kept.Len(); n != 0 {
+			t.Errorf("%s: %d refused texts are kept", name, n)
+		}
+	}
+	t.Logf("%d malformed answers refused, %d of them made for condensing", len(answers), own)
+	for name, c := range map[string]struct {
+		contents []string
+		answer   string
+	}{
+		"in English of Chinese memories": {games, `{"text":"Ada borrows books on Mondays."}`},
+		"longer than the memories":       {[]string{"Ada swims."}, `{"text":"Ada swims a lot."}`},
+	} {
+		condenser := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) { return c.answer, nil }), limits)
+		if _, why := condenser.Condense(t.Context(), c.contents, Room{60, false}, ""); !strings.Contains(why, "refused") {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}

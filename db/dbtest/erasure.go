@@ -1,0 +1,396 @@
+package dbtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// aboutUser is a job about a user.
+type aboutUser struct {
+	AppID  string `json:"app_id"`
+	UserID string `json:"user_id"`
+	More   int    `json:"more"`
+}
+
+func (aboutUser) Kind() string { return "dbtest_about_user" }
+
+// eraseUser is the job of an erasure.
+type eraseUser struct {
+	AppID  string `json:"app_id"`
+	UserID string `json:"user_id"`
+}
+
+func (eraseUser) Kind() string { return "dbtest_erase_user" }
+
+func begin(t *testing.T, s db.Store, owner memory.Owner) db.Erasure {
+	t.Helper()
+	e, err := s.BeginErasure(t.Context(), owner, after(100), after(130), eraseUser{owner.AppID, owner.UserID})
+	must(t, err)
+	return e
+}
+
+// eraseAll takes all steps but the last.
+func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased) {
+	t.Helper()
+	for range 1000 {
+		some, err := s.EraseSome(t.Context(), e, db.EraseStep{Now: after(100), Limit: limit, Keep: eraseUser{}.Kind()})
+		must(t, err)
+		if d := some.Deleted; d.Turns > limit || d.Memories > limit || d.Events > limit || len(some.Memories) != d.Memories {
+			t.Errorf("one step of at most %d rows deletes %+v, memories %q", limit, d, some.Memories)
+		}
+		if some.Deleted == (db.Erased{}) {
+			wantSame(t, "left", some.Left, 0)
+			return all
+		}
+		all = all.Plus(some.Deleted)
+	}
+	t.Fatal("an erasure does not come to an end")
+	return all
+}
+
+// fill gives an owner something of everything: 3 turns, 3 candidates, 4 jobs,
+// 5 memories, 4 events, 2 relations and a state.
+func fill(t *testing.T, s db.Store, owner memory.Owner) {
+	t.Helper()
+	ctx := t.Context()
+	done, failed, waiting := newTurn(owner, ""), newTurn(owner, ""), newTurn(owner, "client-"+memory.NewID())
+	accepted(t, s, done, failed, waiting)
+	refused := newCandidate("")
+	refused.Verdict = memory.InvalidAnswer
+	must(t, s.FailTurn(ctx, failed.ID, 1, "bad", &refused))
+	var memories []memory.Memory
+	for i := range 5 {
+		memories = append(memories, newMemory(owner, describe(i)))
+	}
+	memories[4].Status = memory.Forgotten
+	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		must(t, tx.FinishTurn(ctx, done.ID, 1, epoch))
+		must(t, tx.AddCandidates(ctx, []memory.Candidate{newCandidate(done.ID), newCandidate(done.ID)}))
+		must(t, tx.Insert(ctx, memories, time.Time{}))
+		must(t, tx.SetState(ctx, db.UserState{ReflectedAt: epoch}))
+		must(t, tx.AddRelations(ctx, []memory.Relation{
+			{From: memories[0].ID, To: memories[4].ID, Kind: memory.DerivedFrom, CreatedAt: epoch},
+			{From: memories[3].ID, To: memories[0].ID, Kind: memory.Supports, CreatedAt: epoch},
+		}))
+		return tx.AddEvents(ctx, []memory.Event{
+			newEvent(memories[0].ID, memory.EventCreated, epoch), newEvent(memories[0].ID, memory.EventUpdated, after(1)),
+			newEvent(memories[4].ID, memory.EventForgotten, after(1)), newEvent(memory.NewID(), memory.EventPurged, after(1)),
+		})
+	}))
+	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
+}
+
+var filled = db.Erased{Memories: 5, Turns: 3, Candidates: 3, Events: 4, Relations: 2, Jobs: 4}
+
+// contents is all that an owner has, as far as it can be listed.
+func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
+	t.Helper()
+	ctx := t.Context()
+	turns, err := s.ListTurns(ctx, db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
+	must(t, err)
+	memories, err := s.ListMemories(ctx, db.MemoryFilter{Owner: owner, Limit: 100})
+	must(t, err)
+	candidates, err := s.ListCandidates(ctx, db.CandidateFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
+	must(t, err)
+	state, err := s.State(ctx, owner)
+	must(t, err)
+	var jobs []string
+	kinds := []string{aboutUser{}.Kind(), eraseUser{}.Kind(), work{}.Kind()}
+	found, err := s.ListJobs(ctx, db.JobFilter{Kinds: kinds, Limit: memory.MaxPage})
+	must(t, err)
+	for _, j := range found {
+		var of struct {
+			aboutUser
+			TurnID string `json:"turn_id"`
+		}
+		must(t, json.Unmarshal(j.Payload, &of))
+		if of.AppID == owner.AppID && of.UserID == owner.UserID || slices.ContainsFunc(turns, func(t memory.Turn) bool { return t.ID == of.TurnID }) {
+			jobs = append(jobs, string(j.Payload))
+		}
+	}
+	events := 0
+	for _, m := range memories {
+		history, err := s.History(ctx, owner.AppID, m.ID)
+		must(t, err)
+		events += len(history)
+	}
+	return map[string]any{"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events}
+}
+
+func erase(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	_, err := s.Erasure(ctx, alice)
+	wantKind(t, err, memory.KindNotFound)
+	others := []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}, {AppID: "app", UserID: "Alice"}, {AppID: "appa", UserID: "lice"}}
+	for _, owner := range append(others, alice) {
+		fill(t, s, owner)
+	}
+	var before []map[string]any
+	for _, owner := range others {
+		before = append(before, contents(t, s, owner))
+	}
+
+	e := begin(t, s, alice)
+	wantSame(t, "a new erasure", e, db.Erasure{Owner: alice, Round: 1, RequestedAt: after(100)})
+	again, err := s.BeginErasure(ctx, alice, after(200), after(230), eraseUser{alice.AppID, alice.UserID})
+	must(t, err)
+	wantSame(t, "begun again", again, e)
+	if _, err := s.EndErasure(ctx, e, after(101), 0); !errors.Is(err, db.ErrLeft) {
+		t.Errorf("ending before anything is deleted: %v", err)
+	}
+	wantRefused(t, s, alice)
+	for _, owner := range others {
+		insert(t, s, time.Time{}, newMemory(owner, "goes on"))
+	}
+	for i, owner := range others {
+		before[i] = contents(t, s, owner)
+	}
+
+	wantSame(t, "deleted", eraseAll(t, s, e, 2), filled)
+	wantRefused(t, s, alice)
+	_, err = s.EraseSome(ctx, e, db.EraseStep{Now: after(100), Limit: 1, Keep: eraseUser{}.Kind(), Vectors: 7})
+	must(t, err)
+	done, err := s.EndErasure(ctx, e, after(105), 2)
+	must(t, err)
+	want := db.Erasure{Owner: alice, Round: 1, RequestedAt: after(100), DoneAt: after(105), Deleted: filled}
+	want.Deleted.Vectors = 9
+	wantSame(t, "the ended erasure", done, want)
+	stored, err := s.Erasure(ctx, alice)
+	must(t, err)
+	wantSame(t, "the stored erasure", stored, want)
+	wantSame(t, "what is left of the user", contents(t, s, alice), map[string]any{
+		"turns": []memory.Turn{}, "memories": []memory.Memory{}, "candidates": []db.Proposal{}, "state": db.UserState{Erased: 1}, "jobs": []string(nil), "events": 0,
+	})
+	for i, owner := range others {
+		wantSame(t, "what another has", contents(t, s, owner), before[i])
+	}
+	if _, err := s.EraseSome(ctx, e, db.EraseStep{Now: after(200), Limit: 1}); !errors.Is(err, db.ErrErased) {
+		t.Errorf("a step after the end: %v", err)
+	}
+	if _, err := s.EndErasure(ctx, e, after(200), 0); !errors.Is(err, db.ErrErased) {
+		t.Errorf("ending twice: %v", err)
+	}
+
+	fill(t, s, alice) // is welcome again
+	second := begin(t, s, alice)
+	wantSame(t, "the round", second.Round, 2)
+	if _, err := s.EraseSome(ctx, e, db.EraseStep{Now: after(200), Limit: 100}); !errors.Is(err, db.ErrErased) {
+		t.Errorf("a step of the erasure before: %v", err)
+	}
+	state, err := s.State(ctx, alice)
+	must(t, err)
+	wantSame(t, "the state meanwhile", state, db.UserState{ReflectedAt: epoch, Erased: 1})
+	wantSame(t, "deleted in the second round", eraseAll(t, s, second, 100), filled)
+	_, err = s.EndErasure(ctx, second, after(300), 0)
+	must(t, err)
+}
+
+// wantRefused makes sure that nothing can be written for an owner.
+func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
+	t.Helper()
+	turn := newTurn(owner, "")
+	if _, _, err := s.AcceptTurn(t.Context(), turn, epoch, work{turn.ID}); !errors.Is(err, db.ErrErasing) || !memory.IsKind(err, memory.KindConflict) {
+		t.Errorf("a turn of a user who is being erased: %v", err)
+	}
+	turns, err := s.ListTurns(t.Context(), db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnFailed, Limit: 1})
+	must(t, err)
+	for _, failed := range turns {
+		if _, err := s.ReplayTurn(t.Context(), owner.AppID, failed.ID, epoch, epoch, work{failed.ID}); !errors.Is(err, db.ErrErasing) {
+			t.Errorf("replaying a turn of a user who is being erased: %v", err)
+		}
+		is, err := s.Turn(t.Context(), owner.AppID, failed.ID)
+		must(t, err)
+		wantSame(t, "status of the turn", is.Status, memory.TurnFailed)
+	}
+	err = s.InUser(t.Context(), owner, func(context.Context, db.UserTx) error {
+		t.Error("a change of a user who is being erased runs")
+		return nil
+	})
+	if !errors.Is(err, db.ErrErasing) {
+		t.Errorf("a change of a user who is being erased: %v", err)
+	}
+}
+
+// eraseWaitsForPushes: a memory stays until its pusher is done.
+func eraseWaitsForPushes(t *testing.T, s db.Store) {
+	claimed, born, free := newMemory(alice, "claimed"), newMemory(alice, "claimed at birth"), newMemory(alice, "free")
+	insert(t, s, time.Time{}, claimed, free)
+	insert(t, s, after(110), born)
+	tasks, err := s.ClaimVectors(t.Context(), []string{claimed.ID}, epoch, after(500))
+	must(t, err)
+	e := begin(t, s, alice)
+	step := func(now int, left int, want ...string) {
+		t.Helper()
+		some, err := s.EraseSome(t.Context(), e, db.EraseStep{Now: after(now), Limit: 10})
+		must(t, err)
+		wantSame(t, "deleted memories", some.Memories, want)
+		wantSame(t, "left memories", some.Left, left)
+	}
+	step(100, 2, free.ID)
+	step(109, 2)
+	step(110, 1, born.ID)
+	step(120, 1)
+	must(t, s.FinishVectors(t.Context(), tasks, after(121)))
+	step(122, 0, claimed.ID)
+	again, err := s.ClaimDueVectors(t.Context(), after(9999), after(10000), 10)
+	must(t, err)
+	wantSame(t, "what is left to push", again, []db.VectorTask{})
+}
+
+// eraseAgainstWriters: whoever is in before the mark ends before it is made,
+// and nobody comes in after.
+func eraseAgainstWriters(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	var group errgroup.Group
+	group.Go(func() error {
+		return s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+			close(inside)
+			<-leave
+			return tx.Insert(ctx, []memory.Memory{newMemory(alice, "slow")}, time.Time{})
+		})
+	})
+	<-inside
+	marked := make(chan struct{})
+	group.Go(func() error {
+		defer close(marked)
+		begin(t, s, alice)
+		memories, err := s.ListMemories(ctx, db.MemoryFilter{Owner: alice, Limit: 10})
+		wantSame(t, "memories when the mark is made", len(memories), 1)
+		return err
+	})
+	select {
+	case <-marked:
+		t.Error("the mark is made while a change is under way")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(leave)
+	must(t, group.Wait())
+
+	// Crowds at the door of another.
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	failed := newTurn(bob, "")
+	accepted(t, s, failed)
+	must(t, s.FailTurn(ctx, failed.ID, 1, "bad", nil))
+	const writers, rounds = 8, 40
+	refused := func(err error) (bool, error) {
+		if errors.Is(err, db.ErrErasing) {
+			return true, nil
+		}
+		return false, err
+	}
+	count := func() (turns, memories, jobs int) {
+		for filter := (db.TurnFilter{AppID: "app", UserID: "bob", Limit: memory.MaxPage}); ; {
+			found, err := s.ListTurns(ctx, filter)
+			must(t, err)
+			turns = len(found)
+			break
+		}
+		list, err := s.ListMemories(ctx, db.MemoryFilter{Owner: bob, Limit: memory.MaxPage})
+		must(t, err)
+		all, err := s.ListJobs(ctx, db.JobFilter{Kinds: []string{work{}.Kind()}, Limit: memory.MaxPage})
+		must(t, err)
+		return turns, len(list), len(all)
+	}
+	var crowd errgroup.Group
+	started := make(chan struct{}, writers*rounds)
+	for w := range writers {
+		crowd.Go(func() error {
+			for range rounds {
+				var err error
+				switch w % 4 {
+				case 0:
+					err = s.InUser(ctx, bob, func(ctx context.Context, tx db.UserTx) error {
+						return tx.Insert(ctx, []memory.Memory{newMemory(bob, "m")}, time.Time{})
+					})
+				case 1:
+					_, err = s.ReplayTurn(ctx, "app", failed.ID, epoch, epoch, work{failed.ID})
+				default:
+					turn := newTurn(bob, "")
+					_, _, err = s.AcceptTurn(ctx, turn, epoch, work{turn.ID})
+				}
+				started <- struct{}{}
+				if out, err := refused(err); out || err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for range writers * 2 {
+		<-started
+	}
+	e := begin(t, s, bob)
+	turns, memories, jobs := count()
+	must(t, crowd.Wait())
+	turnsAfter, memoriesAfter, jobsAfter := count()
+	wantSame(t, "what is there after the mark", []int{turnsAfter, memoriesAfter, jobsAfter}, []int{turns, memories, jobs})
+
+	// Overdue turns are queued again while they are erased.
+	var race errgroup.Group
+	race.Go(func() error {
+		for i := range 20 {
+			if _, err := s.ResumeTurns(ctx, after(1000+i), after(1000+i), 7, workOn); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	eraseAll(t, s, e, 5)
+	must(t, race.Wait())
+	eraseAll(t, s, e, 5)
+	_, err := s.EndErasure(ctx, e, after(100), 0)
+	must(t, err)
+	_, _, left := count()
+	wantSame(t, "jobs left", left, 0)
+}
+
+// eraseHostile: owners whose ids are syntax somewhere.
+func eraseHostile(t *testing.T, s db.Store) {
+	names := []string{"a/b", "%", "a%2Fb", `"`, `'`, `\`, `\"`, `{"x":1}`, "$", "🧠", "é", "e\u0301", strings.Repeat("中", 85), "_", "*", "?"}
+	for _, name := range names {
+		fill(t, s, memory.Owner{AppID: "app", UserID: name})
+	}
+	for i, name := range names {
+		owner := memory.Owner{AppID: "app", UserID: name}
+		e := begin(t, s, owner)
+		wantSame(t, "deleted of "+name, eraseAll(t, s, e, 100), filled)
+		_, err := s.EndErasure(t.Context(), e, after(100), 0)
+		must(t, err)
+		for _, other := range names[i+1:] {
+			left, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: memory.Owner{AppID: "app", UserID: other}, Limit: 10})
+			must(t, err)
+			wantSame(t, "memories of "+other, len(left), 5)
+		}
+	}
+}
+
+// everyErasure calls each method of db.Erasures, and returns their errors.
+func everyErasure(ctx context.Context, s db.Store) map[string]error {
+	errs := map[string]error{}
+	e := db.Erasure{Owner: alice, Round: 1}
+	_, errs["BeginErasure"] = s.BeginErasure(ctx, alice, epoch, epoch, eraseUser{"app", "alice"})
+	_, errs["Erasure"] = s.Erasure(ctx, alice)
+	_, errs["EraseSome"] = s.EraseSome(ctx, e, db.EraseStep{Now: epoch, Limit: 1})
+	_, errs["EndErasure"] = s.EndErasure(ctx, e, epoch, 0)
+	return errs
+}
+
+// exerciseErasure is Exercise for db.Erasures: it erases the owner.
+func exerciseErasure(t *testing.T, s db.Store, owner memory.Owner) {
+	t.Helper()
+	e := begin(t, s, owner)
+	eraseAll(t, s, e, 10)
+	_, err := s.EndErasure(t.Context(), e, after(100), 0)
+	must(t, err)
+}

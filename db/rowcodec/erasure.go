@@ -1,0 +1,54 @@
+package rowcodec
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// OwnerHash is the SHA-256 under which an owner's tombstone stands. Ids hold no
+// NUL, so that no two owners are one text.
+func OwnerHash(owner memory.Owner) []byte {
+	sum := sha256.Sum256([]byte(owner.AppID + "\x00" + owner.UserID))
+	return sum[:]
+}
+
+// OnceFrom is Once for a job that is worked from due on.
+func OnceFrom(due time.Time) *river.InsertOpts {
+	once := Once()
+	once.ScheduledAt = due
+	return once
+}
+
+// ErasedJSON is the column of an erasure's counts.
+func ErasedJSON(e db.Erased) string {
+	b, _ := json.Marshal(e) // numbers only: cannot fail
+	return string(b)
+}
+
+// Erased is the inverse of ErasedJSON.
+func Erased(column []byte) (e db.Erased, err error) {
+	err = json.Unmarshal(column, &e)
+	return e, err
+}
+
+// NamesOwner is what the payload of a job about an owner holds.
+func NamesOwner(owner memory.Owner) string {
+	b, _ := json.Marshal(map[string]string{"app_id": owner.AppID, "user_id": owner.UserID})
+	return string(b)
+}
+
+// NameTurns are, one for each turn, what the payload of a job about it holds.
+func NameTurns(turnIDs []string) []string {
+	names := make([]string, len(turnIDs))
+	for i, id := range turnIDs {
+		b, _ := json.Marshal(map[string]string{"turn_id": id})
+		names[i] = string(b)
+	}
+	return names
+}

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hippocampus/vectorstore/milvus/milvustest"
+)
+
+// A user is erased from every store, another of a like name is not, and is
+// welcome again.
+func TestErasure(t *testing.T) {
+	onBothSizes(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		for _, user := range []string{"a/da", "a"} {
+			s.call("POST", "/v1/turns", turn(user, "I live in Lisbon and work as a marine biologist."), 200)
+			s.call("POST", "/v1/memories", object{"user_id": user, "content": "Likes tea."}, 201)
+		}
+		s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200)
+		r := s.call("DELETE", "/v1/users/a%2Fda", nil, 200)
+		deleted, _ := r.body["deleted"].(map[string]any)
+		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 2.0 || deleted["turns"] != 1.0 || deleted["vectors"] != 2.0 {
+			t.Errorf("receipt %s", r.raw)
+		}
+		for _, record := range s.records(builtin) {
+			if record.UserID != "a" {
+				t.Errorf("left of the user: %+v", record)
+			}
+		}
+		if r := s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200); len(r.list("memories")) != 0 {
+			t.Errorf("recalled after the erasure: %s", r.raw)
+		}
+		if r := s.call("DELETE", "/v1/users/a%2Fda", nil, 200); !strings.Contains(r.raw, `"memories":0`) {
+			t.Errorf("second receipt %s", r.raw)
+		}
+		s.call("POST", "/v1/turns", turn("a/da", "I live in Porto and work as a nurse."), 200)
+		if n := len(s.active("a/da")); n != 1 {
+			t.Errorf("%d memories of the user who is here again", n)
+		}
+		s.storesEqual(builtin, "a", "a/da")
+	})
+}
+
+// While Milvus is cut off the rows go and writes are refused, whether the
+// server is killed or not; afterwards the receipt counts all.
+func TestErasureWhileMilvusIsCutOff(t *testing.T) {
+	t.Parallel()
+	proxy := newProxy(t, milvustest.Addr(t))
+	s := start(t, slices.Concat(large(t, proxy.Listen), impatient, []string{"HIPPOCAMPUS_MILVUS_TIMEOUT=2s"})...)
+	s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
+	eventually(t, "the memory in Milvus", func() string {
+		if n := len(s.records(builtin)); n != 1 {
+			return "none"
+		}
+		return ""
+	})
+	cut(t, proxy)
+	if r := s.call("DELETE", "/v1/users/ada", nil, 503); r.header.Get("Retry-After") == "" {
+		t.Errorf("no Retry-After: %v", r.header)
+	}
+	if n := len(s.active("ada")); n != 0 {
+		t.Errorf("%d memories are left", n)
+	}
+	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)
+	s.call("POST", "/v1/turns", turn("ada", "I like skiing."), 409)
+	s.call("POST", "/v1/memories", object{"user_id": "eve", "content": "Likes tea."}, 201)
+	mend(t, proxy)
+	s.kill()
+	s.run()
+	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)
+	var receipt reply
+	eventually(t, "the receipt", func() string {
+		receipt, _ = s.try("DELETE", "/v1/users/ada", nil)
+		if receipt.status != 200 {
+			return receipt.raw
+		}
+		return ""
+	})
+	if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["memories"] != 1.0 || deleted["turns"] != 1.0 || deleted["vectors"] != 1.0 {
+		t.Errorf("receipt %s", receipt.raw)
+	}
+	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 201)
+	s.storesEqual(builtin, "ada", "eve")
+}

@@ -1,0 +1,191 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hippocampus/internal/llm/llmtest"
+)
+
+// carry runs an export or import command for this server, elsewhere.
+func (s *server) carry(key string, args ...string) (out string, err error) {
+	return s.carryTo(s.url, key, args...)
+}
+
+func (s *server) carryTo(url, key string, args ...string) (out string, err error) {
+	s.t.Helper()
+	env := s.cmd.Env
+	defer func() { s.cmd.Env = env }()
+	s.cmd.Env = append(append([]string{}, env...), "HIPPOCAMPUS_KEY="+key)
+	return s.tryCommand(append(args, "--url", url)...)
+}
+
+// remember gives two users memories of every status, with relations, unicode,
+// accesses and times to the microsecond. It returns how many.
+func (s *server) remember(models *llmtest.Server) int {
+	s.t.Helper()
+	models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
+		return llmtest.Text(`{"insights":[{"insight":"Ada is an athlete.","sources":[1,2]}]}`)
+	})
+	near := func(text string, second float32) { // cosine 0.9 to each other, by the first number
+		v := make([]float32, llmtest.Dim)
+		v[0], v[1] = 1, second
+		models.Embedding(text, v)
+	}
+	near("Ada lives in Beijing", 0)
+	near("Ada moved to Shanghai", 0.48)
+	models.OnPrompt("hippocampus/judge", func(llmtest.ChatRequest) llmtest.Reply {
+		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace","relation":"contradicts"}]}`)
+	})
+	for i, content := range []string{"Ada swims every week", "Ada runs at dawn", "艾达喜欢 <b>绿茶</b> & 🍵\n\"quoted\" \\ \u2028", "Ada keeps bees"} {
+		s.call("POST", "/v1/memories", object{
+			"user_id": "ada", "content": content, "importance": 0.1 + float64(i)/7, "at": fmt.Sprintf("2026-01-0%dT08:00:00.%06dZ", i+1, i+1),
+			"tags": []string{"<tag>", "标签"}, "metadata": object{"a": []any{1.5, "é", nil}}, "conversation_id": "c", "pinned": i == 3,
+		}, 201)
+	}
+	s.call("POST", "/v1/reflect", object{"user_id": "ada", "force": true}, 200)
+	bees := s.call("GET", "/v1/memories?user_id=ada", nil, 200).list("memories")
+	s.call("PATCH", "/v1/memories/"+bees[len(bees)-1]["id"].(string), object{"importance": 0.95}, 200)
+	deleted := s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "to be forgotten"}, 201).body["id"].(string)
+	s.call("DELETE", "/v1/memories/"+deleted, nil, 200)
+	s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "Ada lives in Beijing"}, 201)
+	s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "Ada moved to Shanghai", "dedup": true}, 201)
+	s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "bees", "route": false}, 200)
+	eventually(s.t, "the accesses being counted", func() string {
+		if r := s.call("GET", "/v1/memories?user_id=ada", nil, 200); !strings.Contains(r.raw, `"access_count":1`) {
+			return r.raw
+		}
+		return ""
+	})
+	return 8
+}
+
+func exportedBody(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "\n")
+	return rest
+}
+
+// What is exported from one size, imported into the other and exported again
+// is the same text, with embeddings and without.
+func TestExportAndImport(t *testing.T) {
+	t.Parallel()
+	for i, from := range sizes {
+		to := sizes[1-i]
+		t.Run(from.name+" to "+to.name, func(t *testing.T) {
+			t.Parallel()
+			models := llmtest.New(t)
+			a := start(t, append(from.settings(t), append(withModels(models), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100", "HIPPOCAMPUS_RECALL_TOUCH_INTERVAL=50ms")...)...)
+			n := a.remember(models)
+			dir := t.TempDir()
+			for _, flags := range [][]string{{"--embeddings"}, {}} {
+				b := start(t, append(to.settings(t), withModels(models)...)...)
+				first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil || out != fmt.Sprintf("exported %d memories to %s\n", n, first) {
+					t.Fatalf("export: %s %v", out, err)
+				}
+				if out, err := b.carry(adminKey, "import", first); err != nil || out != fmt.Sprintf("imported %d memories, skipped 0 that were there already\n", n) {
+					t.Fatalf("import: %s %v", out, err)
+				}
+				if out, err := b.carry(adminKey, append([]string{"export", second}, flags...)...); err != nil {
+					t.Fatalf("export again: %s %v", out, err)
+				}
+				one, two := exportedBody(t, first), exportedBody(t, second)
+				if one != two {
+					t.Errorf("%v: the round trip differs:\n%s\n%s", flags, one, two)
+				}
+				for _, part := range []string{`"superseded_by"`, `"consolidated"`, `"forgotten"`, `"pinned":true`, `"derived_from"`, `"contradicts"`, `"access_count":1`, `.000003Z"`, "绿茶", `<b>`} {
+					if !strings.Contains(one, part) {
+						t.Errorf("%s is not in the export: %s", part, one)
+					}
+				}
+				b.storesEqual(scripted, "ada", "%E7%94%A8%E6%88%B7%2F1")
+				if out, err := b.carry(adminKey, "import", first); err != nil || out != fmt.Sprintf("imported 0 memories, skipped %d that were there already\n", n) {
+					t.Errorf("import again: %s %v", out, err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "first.part")); !os.IsNotExist(err) {
+				t.Errorf("a part is left behind: %v", err)
+			}
+		})
+	}
+}
+
+// What goes wrong is told in one line that helps.
+func TestExportAndImportThatFail(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "a fact"}, 201)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "out")
+	if out, err := s.carry(s.createKey("--role", "read"), "export", "--user", "ada"); err != nil || strings.Count(out, "\n") != 3 {
+		t.Errorf("to stdout: %s %v", out, err)
+	}
+	if out, err := s.carry(adminKey, "export", file); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(dir, "cut")
+	changed := filepath.Join(dir, "changed")
+	for name, text := range map[string]string{cut: string(whole[:len(whole)-30]), changed: strings.Replace(string(whole), "a fact", "a lie", 1)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(whole[:len(whole)/2])
+		if r.URL.Query().Get("user_id") == "told" {
+			_, _ = w.Write([]byte("\n" + `{"error":"A part of the server is away."}` + "\n"))
+		}
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	defer broken.Close()
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+
+	for _, c := range []struct {
+		key, url, want string
+		args           []string
+	}{
+		{adminKey, "http://127.0.0.1:1", "check that the server runs", []string{"export", file}},
+		{adminKey, "http://127.0.0.1:1", "check that the server runs", []string{"import", file}},
+		{adminKey, "localhost", "no address", []string{"export", file}},
+		{adminKey, other.URL, "is no hippocampus server", []string{"export", file}},
+		{adminKey, other.URL, "is no hippocampus server", []string{"import", file}},
+		{"", s.url, "HIPPOCAMPUS_KEY", []string{"export", file}},
+		{"wrong", s.url, "HIPPOCAMPUS_KEY", []string{"import", file}},
+		{s.createKey("--role", "write"), s.url, "role admin", []string{"import", file}},
+		{adminKey, broken.URL, "broke off", []string{"export", file}},
+		{adminKey, broken.URL, "A part of the server is away", []string{"export", "--user", "told", file}},
+		{adminKey, s.url, "no such file", []string{"import", filepath.Join(dir, "nowhere")}},
+		{adminKey, s.url, "is no export", []string{"import", "/dev/null"}},
+		{adminKey, s.url, "no such file", []string{"export", filepath.Join(dir, "no", "folder")}},
+	} {
+		out, err := s.carryTo(c.url, c.key, c.args...)
+		if err == nil || strings.Count(out, "\n") != 1 || !strings.Contains(out, c.want) {
+			t.Errorf("%v at %s: %q %v, want %q", c.args, c.url, out, err, c.want)
+		}
+	}
+	if now, err := os.ReadFile(file); err != nil || string(now) != string(whole) {
+		t.Errorf("an export that failed has changed the file: %v", err)
+	}
+	if out, err := s.carry(adminKey, "import", cut); err == nil || !strings.Contains(out, "line 2: ") || !strings.Contains(out, "1 of 2 lines failed") {
+		t.Errorf("a file that is cut: %s %v", out, err)
+	}
+	if out, err := s.carry(adminKey, "import", changed); err == nil || !strings.Contains(out, "line 2: ") || !strings.Contains(out, "differs in content") {
+		t.Errorf("a file that is changed: %s %v", out, err)
+	}
+}

@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+// The models that the endpoint of these tests offers.
+var (
+	modelA = memory.Space{Model: "model-a", Dim: 128}
+	modelB = memory.Space{Model: "model-b", Dim: 192}
+)
+
+// twoModels answers by both, slowly enough for a process to be killed in the middle.
+func twoModels(t *testing.T) *llmtest.Server {
+	a, b := llmtest.New(t), llmtest.New(t)
+	a.SetDim(modelA.Dim)
+	b.SetDim(modelB.Dim)
+	a.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply {
+		by, wait := a, time.Duration(0)
+		switch r.Model {
+		case modelA.Model:
+		case modelB.Model:
+			by, wait = b, 20*time.Millisecond
+		default:
+			return llmtest.Status(404)
+		}
+		data := []object{}
+		for i, text := range r.Texts {
+			data = append(data, object{"object": "embedding", "index": i, "embedding": by.Vector(text)})
+		}
+		return llmtest.JSON(object{"object": "list", "model": r.Model, "data": data}).After(wait)
+	})
+	return a
+}
+
+// embedding is what the server says of its models.
+func (s *server) embedding() (serving, target string, remaining float64) {
+	s.t.Helper()
+	e, _ := s.call("GET", "/v1/stats", nil, 200).body["embedding"].(map[string]any)
+	serving, _ = e["serving"].(string)
+	target, _ = e["target"].(string)
+	remaining, _ = e["remaining"].(float64)
+	return serving, target, remaining
+}
+
+// reader recalls until stop, over restarts of the server: every answer has the
+// memory that the query is nearest to, and none is degraded.
+func (s *server) reader() (stop func() (answers int)) {
+	ended := make(chan struct{})
+	answers := 0
+	var group sync.WaitGroup
+	group.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			item := fmt.Sprintf("item%dx", i*7%300)
+			r, err := s.try("POST", "/v1/recall", object{"user_id": "ada", "query": "owns " + item, "limit": 5, "touch": false, "route": false})
+			if err != nil {
+				time.Sleep(20 * time.Millisecond) // it is being started
+				continue
+			}
+			found := r.list("memories")
+			if r.status != 200 || r.body["degraded"] != nil && len(r.body["degraded"].([]any)) > 0 || len(found) == 0 ||
+				!strings.Contains(contents(found)[0], item) || found[0]["similarity"].(float64) <= 0.1 {
+				s.t.Errorf("recall of %s: status %d: %.600s", item, r.status, r.raw)
+				return
+			}
+			answers++
+		}
+	})
+	return func() int { close(ended); group.Wait(); return answers }
+}
+
+// settledOn waits until one model alone serves and is everywhere.
+func (s *server) settledOn(space memory.Space) {
+	s.t.Helper()
+	eventually(s.t, space.Model+" serving", func() string {
+		serving, target, remaining := s.embedding()
+		if serving != space.Model || target != space.Model || remaining != 0 {
+			return fmt.Sprintf("%s serves, %s is to, %v remain", serving, target, remaining)
+		}
+		return ""
+	})
+	s.storesEqual(space, "ada")
+	var done object
+	eventually(s.t, "the former vectors being gone", func() string {
+		for _, j := range s.call("GET", "/v1/jobs?kind=reembedding", nil, 200).list("jobs") {
+			if done, _ = j["result"].(map[string]any); done["to"] == space.Model && j["state"] == "completed" && done["note"] == nil {
+				return ""
+			}
+		}
+		return "no job says so"
+	})
+	job := s.call("POST", "/v1/admin/verify", object{}, 202).body["id"].(string)
+	eventually(s.t, "the verification", func() string {
+		j := s.call("GET", "/v1/jobs/"+job, nil, 200)
+		result, _ := j.body["result"].(map[string]any)
+		if j.body["state"] != "completed" {
+			return j.raw
+		}
+		for _, kind := range []string{"missing", "orphaned", "different"} {
+			if found := result[kind].(map[string]any); found["count"] != 0.0 {
+				s.t.Errorf("%s: %s", kind, j.raw)
+			}
+		}
+		return ""
+	})
+}
+
+// A changed embedding model takes over while the server serves, over a crash in
+// the middle; and so does the built-in one after it.
+func TestAChangedModelTakesOver(t *testing.T) {
+	onBothSizes(t, func(t *testing.T, size size) {
+		models := twoModels(t)
+		endpoint := []string{"QWEN_API_KEY=embedding-key", "QWEN_API_BASE=" + models.URL(), "HIPPOCAMPUS_EMBEDDING_CONCURRENCY=1", "HIPPOCAMPUS_PROJECTION_GRACE=1s",
+			"HIPPOCAMPUS_RECALL_OWN_LIMIT=1000"} // all were written in the last seconds: more own writes than this count as degraded
+		s := start(t, slices.Concat(size.settings(t), endpoint, []string{"MEMORY_EMBEDDING_MODEL=" + modelA.Model})...)
+		batch := []object{}
+		for i := range 300 {
+			batch = append(batch, object{"user_id": "ada", "content": fmt.Sprintf("The user owns item%dx from shop%d", i, i), "dedup": false})
+		}
+		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
+		s.storesEqual(modelA, "ada")
+		s.stop()
+		s.listen = strings.TrimPrefix(s.url, "http://") // the reader finds it there again
+
+		s.env = append(s.env, "MEMORY_EMBEDDING_MODEL="+modelB.Model)
+		s.run()
+		if out := s.printed(); !strings.Contains(out, "300 memories are being re-embedded from model-a") {
+			t.Errorf("the banner does not say what is done:\n%s", out)
+		}
+		stop := s.reader()
+		eventually(t, "some memories being re-embedded", func() string {
+			if serving, _, remaining := s.embedding(); serving == modelA.Model && remaining >= 300 {
+				return fmt.Sprint(remaining, " remain")
+			}
+			return ""
+		})
+		s.kill()
+		s.run()
+		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Written while another model takes over"}, 201)
+		s.settledOn(modelB)
+		if n := stop(); n < 20 {
+			t.Errorf("%d answers meanwhile", n)
+		} else {
+			t.Logf("%d answers meanwhile", n)
+		}
+		s.stop()
+
+		s.env = append(s.env, "QWEN_API_KEY=", "HIPPOCAMPUS_EMBEDDING_PREVIOUS_API_KEY=embedding-key")
+		s.run()
+		stop = s.reader()
+		s.settledOn(builtin)
+		if n := stop(); n < 20 {
+			t.Errorf("%d answers on the way back", n)
+		}
+	})
+}

@@ -1,0 +1,13 @@
+package milvus_test
+
+import (
+	"testing"
+
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/vectortest"
+)
+
+func TestOwnersAreDeletedFromWhatIsBeingFilled(t *testing.T) {
+	t.Parallel()
+	vectortest.DeleteOwnerInRebuild(t, open(t, options(t, vectorstore.Space{Model: "test", Dim: vectortest.Dim})))
+}

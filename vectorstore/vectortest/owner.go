@@ -1,0 +1,127 @@
+package vectortest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// testDeleteOwner: one owner's records go, all of them and nobody else's,
+// whatever the owners are called.
+func testDeleteOwner(t *testing.T, s vectorstore.Store) {
+	const names = 40
+	held := map[memory.Owner][]string{}
+	var records []vectorstore.Record
+	add := func(o memory.Owner) {
+		r := record(o, axis(3, 1))
+		records, held[o] = append(records, r), append(held[o], r.ID)
+	}
+	for seed := range names {
+		o := hostileOwner().Example(seed)
+		o.AppID = "erased-" + o.AppID[:min(len(o.AppID), 1)] // few apps, whose users are namesakes
+		if memory.CheckID(o.AppID, false) != "" {
+			o.AppID = "erased"
+		}
+		for range seed%3 + 1 {
+			add(o)
+		}
+		add(memory.Owner{AppID: "erased-too", UserID: o.UserID})
+	}
+	must(t, s.Insert(t.Context(), records))
+	wantHeld := func(o memory.Owner, want int) {
+		t.Helper()
+		if n, err := s.CountOwner(t.Context(), o); err != nil || n != want {
+			t.Errorf("%q holds %d records, %v, want %d", o, n, err, want)
+		}
+	}
+	i := 0
+	for o, ids := range held {
+		if i++; i%2 == 0 {
+			continue
+		}
+		wantHeld(o, len(ids))
+		if n, err := s.DeleteOwner(t.Context(), o); err != nil || n != len(ids) {
+			t.Errorf("deleting what %q holds: %d records, %v, want %d", o, n, err, len(ids))
+		}
+		if n, err := s.DeleteOwner(t.Context(), o); err != nil || n != 0 {
+			t.Errorf("deleting it again: %d records, %v", n, err)
+		}
+		held[o] = nil
+	}
+	for o, ids := range held {
+		wantHeld(o, len(ids))
+	}
+	for _, nobody := range []memory.Owner{{}, {AppID: "a"}, {UserID: "u"}, {AppID: "a", UserID: "u\n"}} {
+		if _, err := s.DeleteOwner(t.Context(), nobody); !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("deleting what %q holds: %v, want an error of kind invalid", nobody, err)
+		}
+		if _, err := s.CountOwner(t.Context(), nobody); !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("counting what %q holds: %v, want an error of kind invalid", nobody, err)
+		}
+	}
+}
+
+// testDeleteManyOfOwner: more records than are read at once.
+func testDeleteManyOfOwner(t *testing.T, s vectorstore.Store) {
+	const n = 2500
+	o := owner()
+	var records []vectorstore.Record
+	for range n {
+		records = append(records, record(o, axis(4, 1)))
+	}
+	for part := range slices.Chunk(records, 500) {
+		must(t, s.Insert(t.Context(), part))
+	}
+	if held, err := s.CountOwner(t.Context(), o); err != nil || held != n {
+		t.Errorf("%d records are held, %v", held, err)
+	}
+	if deleted, err := s.DeleteOwner(t.Context(), o); err != nil || deleted != n {
+		t.Errorf("%d records are deleted, %v", deleted, err)
+	}
+	if held, err := s.CountOwner(t.Context(), o); err != nil || held != 0 {
+		t.Errorf("%d records are left, %v", held, err)
+	}
+}
+
+// DeleteOwnerInRebuild holds an empty store that is a vectorstore.Rebuilder to
+// it that what is deleted while another collection is filled is deleted there, too.
+func DeleteOwnerInRebuild(t *testing.T, s vectorstore.Store) {
+	t.Helper()
+	r, ok := s.(vectorstore.Rebuilder)
+	if !ok {
+		t.Fatal("the store is no vectorstore.Rebuilder")
+	}
+	gone, stays := owner(), owner()
+	records := []vectorstore.Record{record(gone, axis(0, 1)), record(stays, axis(0, 1))}
+	must(t, s.Insert(t.Context(), records))
+	erase := func(want int) {
+		t.Helper()
+		if n, err := s.DeleteOwner(t.Context(), gone); err != nil || n != want {
+			t.Errorf("%d records are deleted, %v, want %d", n, err, want)
+		}
+		if n, err := s.CountOwner(t.Context(), gone); err != nil || n != 0 {
+			t.Errorf("%d records are left, %v", n, err)
+		}
+	}
+	must(t, r.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error {
+		must(t, into.Insert(ctx, records))
+		if n, err := s.CountOwner(ctx, gone); err != nil || n != 2 {
+			t.Errorf("%d records are held in both collections, %v", n, err)
+		}
+		erase(2)
+		return nil
+	}))
+	erase(0)
+	if left := idsOf(collect(t, s)); !slices.Equal(left, []string{records[1].ID}) {
+		t.Errorf("%q serve after the rebuild", left)
+	}
+	failed := errors.New("the process dies")
+	if err := r.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error { return failed }); err != failed {
+		t.Error(err)
+	}
+	erase(0)
+}
