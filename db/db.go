@@ -119,8 +119,8 @@ type Memories interface {
 	// KindNotFound: the app has no such memory and no event of it.
 	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
 
-	// Documents lists every active memory of the owner as the lexical ranking
-	// and the filters need it, in (ConversationID, CreatedAt, ID) order.
+	// Documents lists every active memory of the owner as the ranking and the
+	// filters need it, in (ConversationID, CreatedAt, ID) order.
 	Documents(ctx context.Context, owner memory.Owner) ([]Document, error)
 	// Hydrate returns those of the ids that are active memories of the owner,
 	// in any order; the ones in embedded carry their embeddings.
@@ -132,6 +132,11 @@ type Memories interface {
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// Glance is what a recall must read anew each time, in one look: the owner's
+	// revision, and the memories of Unconfirmed. The revision is another one
+	// after every change of the owner's memories but accesses and vector states:
+	// what Documents returned after a glance with the same revision still holds.
+	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, unconfirmed []memory.Memory, err error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)

@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"documents":              documents,
 		"hydrate":                hydrate,
 		"unconfirmed":            unconfirmed,
+		"glance":                 glance,
 		"same content":           sameContent,
 		"touch and handed out":   touchAndHandedOut,
 		"touch in a change":      touchInAChange,

@@ -111,7 +111,7 @@ func documents(t *testing.T, s db.Store) {
 		m.CreatedAt, m.Lexemes, m.Status = after(-(i / 12)), describe(i), []memory.Status{memory.Active, memory.Active, memory.Forgotten}[i%3]
 		all = append(all, m)
 		if m.Status == memory.Active {
-			want = append(want, db.Document{ID: m.ID, Lexemes: m.Lexemes, Domain: m.Domain, Type: m.Type, AgentID: m.AgentID,
+			want = append(want, db.Document{ID: m.ID, Lexemes: m.Lexemes, Content: m.Content, Domain: m.Domain, Type: m.Type, AgentID: m.AgentID,
 				ConversationID: m.ConversationID, Importance: m.Importance, CreatedAt: m.CreatedAt})
 		}
 	}

@@ -113,6 +113,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Documents"] = s.Documents(ctx, alice)
 	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
 	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
+	_, _, errs["Glance"] = s.Glance(ctx, alice, epoch, 1)
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
 	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)
 	errs["Touch"] = s.Touch(ctx, []db.Touch{{ID: id, Count: 1, At: epoch}})

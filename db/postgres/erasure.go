@@ -124,6 +124,7 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 			some = x.some
 			sum := is.Deleted.Plus(some.Deleted)
 			sum.Vectors += step.Vectors
+			x.run(revise, rowcodec.OwnerHash(e.Owner), rowcodec.NewRevision())
 			x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(e.Owner))
 			return x.err
 		})

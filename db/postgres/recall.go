@@ -14,11 +14,11 @@ import (
 // Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	rows, _ := s.pool.Query(ctx, `
-		SELECT id, lexemes, domain, memory_type, agent_id, conversation_id, importance_score, created_at
+		SELECT id, lexemes, content, domain, memory_type, agent_id, conversation_id, importance_score, created_at
 		FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
 		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
 	documents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d db.Document, err error) {
-		err = row.Scan(&d.ID, &d.Lexemes, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt)
+		err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt)
 		return d, err
 	})
 	return documents, fault(err, "read the user's documents")

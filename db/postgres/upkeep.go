@@ -149,6 +149,7 @@ func orZero(t *time.Time) time.Time {
 // Purge deletes those of the ids that are forgotten and gone from the vector
 // store. Their relations go with them, by the foreign keys.
 func (u *userTx) Purge(ctx context.Context, ids []string) ([]string, error) {
+	u.changed = true
 	rows, _ := u.tx.Query(ctx, `
 		WITH mine AS (
 			SELECT id FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2

@@ -34,8 +34,12 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		if err := admit(ctx, tx, lockAlone, lockKey(owner), owner); err != nil {
 			return fault(err, "wait for the user's other writes")
 		}
-		refused = f(ctx, &userTx{tx: tx, owner: owner})
-		return refused
+		user := &userTx{tx: tx, owner: owner}
+		if refused = f(ctx, user); refused != nil || !user.changed {
+			return refused
+		}
+		_, err := tx.Exec(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
+		return err
 	})
 	if refused != nil {
 		return refused
@@ -53,6 +57,8 @@ func lockKey(owner memory.Owner) int64 {
 type userTx struct {
 	tx    pgx.Tx
 	owner memory.Owner
+
+	changed bool // memories were written
 }
 
 // Memories returns those of the ids that exist, in any status, with embeddings.

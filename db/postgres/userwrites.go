@@ -31,6 +31,7 @@ type standing struct {
 
 // insert stores rows by COPY: one round trip to prepare, one for all of them.
 func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
+	u.changed = true
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
 			return err
@@ -58,6 +59,7 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 // Update stores every changeable field of an existing memory. What Touch may
 // have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
+	u.changed = true
 	if !memory.IsID(m.ID) || m.Owner != u.owner {
 		return notFound("memory", m.ID)
 	}

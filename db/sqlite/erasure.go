@@ -85,6 +85,7 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 		some = x.some
 		sum := is.Deleted.Plus(some.Deleted)
 		sum.Vectors += step.Vectors
+		x.run(revise, rowcodec.OwnerHash(e.Owner), rowcodec.NewRevision())
 		x.run(`UPDATE erasures SET deleted = ? WHERE owner_hash = ?`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(e.Owner))
 		return x.err
 	})

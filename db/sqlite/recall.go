@@ -11,8 +11,8 @@ import (
 // Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
-		return []any{&d.ID, &d.Lexemes, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt)}
-	}, `SELECT id, lexemes, domain, memory_type, agent_id, conversation_id, importance_score, created_at
+		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt)}
+	}, `SELECT id, lexemes, content, domain, memory_type, agent_id, conversation_id, importance_score, created_at
 		FROM agent_memories WHERE app_id = ? AND user_id = ? AND status = 'active'
 		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
 	return documents, fault(err, "read the user's documents")

@@ -126,6 +126,7 @@ func (u *userTx) SetState(ctx context.Context, s db.UserState) error {
 // Purge deletes those of the ids that are forgotten and gone from the vector
 // store. Their relations go with them, by the foreign keys.
 func (u *userTx) Purge(ctx context.Context, ids []string) ([]string, error) {
+	u.changed = true
 	purged, err := collect(ctx, u.tx, func(id *string) []any { return []any{id} }, `
 		DELETE FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?
 			AND +status = 'forgotten' AND +vector_state = 'absent'

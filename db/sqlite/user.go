@@ -19,8 +19,12 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		if err := refuseErasing(ctx, tx, owner); err != nil {
 			return err
 		}
-		refused = f(ctx, &userTx{tx: tx, owner: owner})
-		return refused
+		user := &userTx{tx: tx, owner: owner}
+		if refused = f(ctx, user); refused != nil || !user.changed {
+			return refused
+		}
+		_, err := tx.ExecContext(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
+		return err
 	})
 	if refused != nil {
 		return refused
@@ -32,6 +36,8 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 type userTx struct {
 	tx    *sql.Tx
 	owner memory.Owner
+
+	changed bool // memories were written
 }
 
 // Memories returns those of the ids that exist, in any status, with embeddings.

@@ -1,0 +1,83 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// glance checks that a revision tells of every change of the owner's memories,
+// and of nothing else.
+func glance(t *testing.T, s db.Store) {
+	other := memory.Owner{AppID: alice.AppID, UserID: alice.UserID + "'"}
+	last, own, err := s.Glance(t.Context(), alice, epoch, 10)
+	must(t, err)
+	if last != 0 || len(own) != 0 {
+		t.Errorf("a glance at nobody shows %d, %v", last, own)
+	}
+	seen := map[int64]bool{0: true}
+	revised := func(what string, want bool) {
+		t.Helper()
+		now, _, err := s.Glance(t.Context(), alice, epoch, 10)
+		must(t, err)
+		switch {
+		case want && seen[now]:
+			t.Errorf("%s leaves the revision at one that has been", what)
+		case !want && now != last:
+			t.Errorf("%s makes a new revision", what)
+		}
+		last, seen[now] = now, true
+	}
+	a, b := newMemory(alice, "a"), newMemory(alice, "b")
+	insert(t, s, time.Time{}, a, b)
+	revised("an insert", true)
+
+	_, own, err = s.Glance(t.Context(), alice, epoch, 10)
+	must(t, err)
+	same, err := s.Unconfirmed(t.Context(), alice, epoch, 10)
+	must(t, err)
+	wantSame(t, "unconfirmed at a glance", own, same)
+
+	insert(t, s, time.Time{}, newMemory(other, "c"))
+	revised("another's insert", false)
+	must(t, s.Touch(t.Context(), []db.Touch{{ID: a.ID, Count: 1, At: after(1)}}))
+	revised("a touch", false)
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a}}, after(1)))
+	revised("a confirmed push", false)
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		_, err := tx.Memories(ctx, []string{a.ID})
+		return err
+	}))
+	revised("reading", false)
+	regret := errors.New("regret")
+	err = s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return errors.Join(tx.Insert(ctx, []memory.Memory{newMemory(alice, "d")}, time.Time{}), regret)
+	})
+	if !errors.Is(err, regret) {
+		t.Errorf("a change that is regretted gives %v", err)
+	}
+	revised("a change that is rolled back", false)
+
+	a.Content, a.Revision, a.UpdatedAt = "another", 2, after(2)
+	update(t, s, a)
+	revised("an update", true)
+	a.Status, a.Revision = memory.Forgotten, 3
+	update(t, s, a)
+	revised("a memory that is forgotten", true)
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a, Remove: true}}, after(3)))
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		_, err := tx.Purge(ctx, []string{a.ID})
+		return err
+	}))
+	revised("a purge", true)
+
+	e, err := s.BeginErasure(t.Context(), alice, after(4), after(5), eraseUser{alice.AppID, alice.UserID})
+	must(t, err)
+	_, err = s.EraseSome(t.Context(), e, db.EraseStep{Now: after(4), Limit: 10})
+	must(t, err)
+	revised("an erasure", true)
+}
