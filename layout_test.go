@@ -11,9 +11,9 @@ import (
 // of lower layers, so that packages of one layer never know each other.
 var layers = [][]string{
 	{"internal/memory"},
-	{"internal/text", "db", "vectorstore", "internal/config"},
+	{"internal/text", "internal/cache", "db", "vectorstore", "internal/config"},
 	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "internal/jobs", "internal/history"},
-	{"internal/llm/prompt", "internal/derivation"},
+	{"internal/llm/prompt", "internal/wordvec", "internal/derivation"},
 	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",
 		"vectorstore/milvus/milvustest", "scorer", "router", "internal/judge", "internal/projection"},
 	{"db/postgres/postgrestest", "recall", "compression", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange"},

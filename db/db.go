@@ -1,6 +1,6 @@
 // Package db is the contract of the database, the record of truth:
 //
-//	accept turn -> turn row + job      (one transaction)
+//	accept turn -> turn row -> job
 //	user's change -> memories + events + candidates + desired vector states
 //	recall -> documents (lexical), rows (hydration), touches
 //
@@ -49,10 +49,13 @@ type Job interface{ Kind() string }
 // renewed or ended it. ResumeTurns enqueues the overdue ones again, so that a
 // process that died mid-turn loses nothing.
 type Turns interface {
-	// AcceptTurn stores t and enqueues job in one transaction. Where the app
-	// already has a turn with t.ClientID (when not empty) it stores nothing
-	// and returns that turn with fresh false. ErrErasing: see Erasures.
-	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job Job) (stored memory.Turn, fresh bool, err error)
+	// AcceptTurn stores t, whose job EnqueueTurns enqueues; by due it is overdue.
+	// Where the app already has a turn with t.ClientID (when not empty) it stores
+	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
+	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error)
+	// EnqueueTurns enqueues job(id) for those of the turns that are accepted,
+	// and sets their due time, in one transaction. It returns how many they are.
+	EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) Job) (int, error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
 	// TurnStatus is the status of a turn of the app by its id.

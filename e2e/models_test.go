@@ -124,7 +124,7 @@ func TestAChangedModelTakesOver(t *testing.T) {
 	onBothSizes(t, func(t *testing.T, size size) {
 		models := twoModels(t)
 		endpoint := []string{"QWEN_API_KEY=embedding-key", "QWEN_API_BASE=" + models.URL(), "HIPPOCAMPUS_EMBEDDING_CONCURRENCY=1", "HIPPOCAMPUS_PROJECTION_GRACE=1s",
-			"HIPPOCAMPUS_RECALL_OWN_LIMIT=1000"} // all were written in the last seconds: more own writes than this count as degraded
+			"HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"}
 		s := start(t, slices.Concat(size.settings(t), endpoint, []string{"MEMORY_EMBEDDING_MODEL=" + modelA.Model})...)
 		batch := []object{}
 		for i := range 300 {
@@ -132,14 +132,24 @@ func TestAChangedModelTakesOver(t *testing.T) {
 		}
 		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
 		s.storesEqual(modelA, "ada")
+		eventually(t, "the vector store alone answering", func() string { // that all are own writes counts as degraded
+			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "item7x", "limit": 1, "touch": false, "route": false}, 200)
+			if sources := fmt.Sprint(r.list("memories")[0]["sources"]); strings.Contains(sources, "own_write") {
+				return sources
+			}
+			return ""
+		})
 		s.stop()
 		s.listen = strings.TrimPrefix(s.url, "http://") // the reader finds it there again
 
 		s.env = append(s.env, "MEMORY_EMBEDDING_MODEL="+modelB.Model)
 		s.run()
-		if out := s.printed(); !strings.Contains(out, "300 memories are being re-embedded from model-a") {
-			t.Errorf("the banner does not say what is done:\n%s", out)
-		}
+		eventually(t, "the banner saying what is done", func() string {
+			if !strings.Contains(s.printed(), "300 memories are being re-embedded from model-a") {
+				return "it does not"
+			}
+			return ""
+		})
 		stop := s.reader()
 		eventually(t, "some memories being re-embedded", func() string {
 			if serving, _, remaining := s.embedding(); serving == modelA.Model && remaining >= 300 {

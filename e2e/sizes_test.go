@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
 	"hippocampus/vectorstore/milvus/milvustest"
@@ -59,7 +60,7 @@ func onBothSizes(t *testing.T, scenario func(t *testing.T, size size)) {
 }
 
 // builtin is the embedding space of the built-in embedder.
-var builtin = vectorstore.Space{Model: "hashed-v1", Dim: 512}
+var builtin = vectorstore.Space{Model: wordvec.Model, Dim: wordvec.Dim}
 
 // records reads everything that a server's vector store holds, in id order.
 func (s *server) records(space vectorstore.Space) []vectorstore.Record {

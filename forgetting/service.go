@@ -155,6 +155,9 @@ func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, 
 		if err != nil {
 			return err
 		}
+		slices.SortFunc(memories, func(a, b memory.Memory) int { // the first to fade first
+			return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID))
+		})
 		changes := history.Record(tx, cause, s.now())
 		for _, m := range memories {
 			age := AgeOf(m)

@@ -1,5 +1,15 @@
 package recall
 
-// Drop lets go of the queries whose embeddings are kept: they are a user's
-// words, too.
-func (s *Service) Drop() { s.queries.Purge() }
+import "hippocampus/internal/cache"
+
+// Drop lets go of the queries whose embeddings are kept, and of what is known
+// of users: they are their words, too.
+func (s *Service) Drop() {
+	s.queries.Purge()
+	s.indexes.Purge()
+}
+
+// CacheStats tell how the caches do, by what they hold.
+func (s *Service) CacheStats() map[string]cache.Stats {
+	return map[string]cache.Stats{"query_embeddings": s.queries.Stats(), "user_indexes": s.indexes.Stats()}
+}

@@ -25,7 +25,7 @@ func (s *Service) embed(ctx context.Context, by llm.Embedder, query string) []fl
 		}
 		return nil
 	}
-	s.queries.Add(key, vectors[0])
+	s.queries.Add(key, vectors[0], 4*len(vectors[0]))
 	return vectors[0]
 }
 

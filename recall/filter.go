@@ -30,13 +30,14 @@ func (q *Query) beyondVectors() bool {
 	return q.ConversationID != "" || q.MinImportance > 0
 }
 
-// allowed lists the documents that pass every filter, by their places.
-func (q *Query) allowed(docs []db.Document, domains []memory.Domain) []int {
-	var allowed []int
-	for i := range docs {
-		if q.allows(&docs[i], domains) {
+// open says of every document whether it passes every filter, and lists the
+// places of those that do.
+func (q *Query) open(x *index, domains []memory.Domain) (open []bool, allowed []int) {
+	open, allowed = make([]bool, len(x.docs)), make([]int, 0, len(x.docs))
+	for i := range x.docs {
+		if open[i] = q.allows(&x.docs[i].Document, domains); open[i] {
 			allowed = append(allowed, i)
 		}
 	}
-	return allowed
+	return open, allowed
 }

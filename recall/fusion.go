@@ -1,68 +1,91 @@
 package recall
 
-import "hippocampus/db"
-
 // candidate is a memory on its way to a rank.
 type candidate struct {
-	id      string
-	doc     int     // its place in the documents
-	cosine  float64 // meaningful when compared
-	bm25    float64
-	sources []string
+	id       string
+	doc      int     // its place in the index
+	cosine   float64 // meaningful when compared
+	bm25     float64
+	lexical  float64 // bm25, 0..1
+	sources  []string
+	compared bool // cosine is known
 
-	compared  bool // cosine is known
-	neighbour float64
-	relevance float64
+	neighbour, speaker, date, when float64 // what lifted it
+	question                       float64 // share of its text that asks, 0..1
+	relevance                      float64
+}
+
+// Lift is by how much a memory rises towards its better neighbours in the same
+// conversation: an answer often stands beside the words that the query shares.
+type Lift struct {
+	Near float64 // share of the way to the better of the previous and the next
+	Far  float64 // to the better of those at distance two
+}
+
+// rise is how far the value of a place rises; places without a value have 0:
+//
+//	near*max(0, best(previous, next) - v) + far*max(0, best(at distance two) - v)
+func (l Lift) rise(x *index, doc int, values []float64) float64 {
+	v, near, far := values[doc], 0.0, 0.0
+	x.neighbours(doc, 1, func(d int) { near = max(near, values[d]) })
+	x.neighbours(doc, 2, func(d int) { far = max(far, values[d]) })
+	return l.Near*max(0, near-v) + l.Far*max(0, far-v)
+}
+
+// Cues are what the ranking makes of signs beside words and meaning.
+type Cues struct {
+	Speaker  float64 // for a memory of the form "Name: text" whose name is in the query
+	Date     float64 // for a memory of the day or month that the query names; half for one of the days after
+	When     float64 // for a memory that tells a time, where the query asks when
+	Question float64 // share that a memory loses where all its text asks
 }
 
 // fuse gives every candidate its relevance, 0..1:
 //
-//	x = (minmax(cosine) + bm25/max) / 2        over the candidates
-//	x = x + lift*max(0, max(x of the previous and next) - x)
-//	relevance = minmax(x)
+//	x = (minmax(cosine) + lexical) / 2                    over the candidates
+//	y = x + rise(x) + speaker + date + when               neighbours: candidates alone
+//	relevance = y * (1 - question) / max(...)
 //
-// Previous and next are the neighbours in the same conversation, where they
-// are candidates too: an answer often stands beside the words that the query
-// shares. Where no candidate has a cosine, x is the lexical half alone.
-func fuse(candidates []candidate, docs []db.Document, lift float64) {
-	cosine, bm25 := span{}, 0.0
-	for _, c := range candidates {
+// Where no candidate has a cosine, x is the lexical half alone.
+func fuse(found []candidate, x *index, lift Lift, cues Cues, query wanted) {
+	cosine, compared := span{}, false
+	for _, c := range found {
 		if c.compared {
 			cosine.add(c.cosine)
+			compared = true
 		}
-		bm25 = max(bm25, c.bm25)
 	}
-
-	x := make([]float64, len(candidates))
-	at := make(map[int]int, len(candidates)) // document -> candidate
-	for i, c := range candidates {
-		at[c.doc] = i
+	values := make([]float64, len(x.docs))
+	for _, c := range found {
+		v := c.lexical
+		if compared {
+			v /= 2
+		}
 		if c.compared {
-			x[i] += cosine.scale(c.cosine) / 2
+			v += cosine.scale(c.cosine) / 2
 		}
-		if bm25 > 0 {
-			x[i] += c.bm25 / bm25 / 2
+		values[c.doc] = v
+	}
+	best := 0.0
+	for i := range found {
+		c, doc := &found[i], &x.docs[found[i].doc]
+		c.neighbour = lift.rise(x, c.doc, values)
+		if query.speaks(doc.cues.speaker) {
+			c.speaker = cues.Speaker
+		}
+		c.date = cues.Date * query.dated(doc.CreatedAt)
+		if query.when && doc.cues.timed {
+			c.when = cues.When
+		}
+		c.question = doc.cues.question
+		c.relevance = (values[c.doc] + c.neighbour + c.speaker + c.date + c.when) * (1 - cues.Question*c.question)
+		best = max(best, c.relevance)
+	}
+	if best > 0 {
+		for i := range found {
+			found[i].relevance /= best
 		}
 	}
-
-	lifted := span{}
-	for i := range candidates {
-		c := &candidates[i]
-		for _, d := range []int{c.doc - 1, c.doc + 1} {
-			if j, ok := at[d]; ok && sameConversation(docs[c.doc], docs[d]) {
-				c.neighbour = max(c.neighbour, lift*(x[j]-x[i]))
-			}
-		}
-		c.relevance = x[i] + c.neighbour
-		lifted.add(c.relevance)
-	}
-	for i := range candidates {
-		candidates[i].relevance = lifted.scale(candidates[i].relevance)
-	}
-}
-
-func sameConversation(a, b db.Document) bool {
-	return a.ConversationID != "" && a.ConversationID == b.ConversationID
 }
 
 // span is the range of the values added to it.

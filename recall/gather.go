@@ -9,7 +9,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
@@ -30,43 +29,72 @@ const (
 
 // gather unites the best by vector, own writes among them, and the best by words.
 func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []memory.Domain) (found []candidate, degraded []string, err error) {
-	hits, degraded, err := s.nearest(ctx, q, seen, domains)
+	x := seen.index
+	open, allowed := q.open(x, domains)
+	hits, degraded, err := s.nearest(ctx, q, seen, domains, allowed)
 	if err != nil {
 		return nil, nil, err
 	}
-	at := map[int]int{} // document -> candidate
+	words := s.words(seen.terms, x, open)
+	similarity := make(map[int]float64, len(hits))
+	at := make(map[int]int, s.set.Candidates) // place -> candidate
 	for _, h := range hits {
-		doc, known := seen.position[h.id]
-		if !known || !q.allows(&seen.docs[doc], domains) {
+		doc, known := x.position[h.id]
+		if !known || !open[doc] {
 			continue
 		}
-		if i, double := at[doc]; double {
+		if _, twice := similarity[doc]; !twice {
+			similarity[doc] = h.similarity
+			if len(found) < s.set.Candidates {
+				at[doc] = len(found)
+				found = append(found, candidate{id: h.id, doc: doc})
+			}
+		}
+		if i, ok := at[doc]; ok {
 			found[i].sources = append(found[i].sources, h.source)
-			continue
 		}
-		at[doc] = len(found)
-		found = append(found, candidate{
-			id: h.id, doc: doc, cosine: h.similarity, compared: true, sources: []string{h.source},
-		})
 	}
-	found = found[:min(len(found), s.set.Candidates)]
-	compared := len(found)
-
-	words := make(map[int]float64, len(seen.lexical))
-	for _, h := range seen.lexical {
-		words[h.doc] = h.score
+	for _, doc := range words.best(x, s.set.Lift, open, s.set.Candidates) {
+		i, both := at[doc]
+		if !both {
+			i = len(found)
+			found = append(found, candidate{id: x.docs[doc].ID, doc: doc})
+		}
+		found[i].sources = append(found[i].sources, byWords)
 	}
 	for i := range found {
-		found[i].bm25 = words[found[i].doc]
+		c := &found[i]
+		c.bm25, c.lexical = words.bm25[c.doc], words.lexical[c.doc]
+		c.cosine, c.compared = similarity[c.doc]
 	}
-	for _, h := range best(seen.lexical, seen.docs, s.set.Candidates, func(d *db.Document) bool { return q.allows(d, domains) }) {
-		if i, both := at[h.doc]; both && i < compared {
-			found[i].sources = append(found[i].sources, byWords)
-			continue
+	return found, degraded, s.compareRest(ctx, q, seen, found)
+}
+
+// compareRest compares those that only words had found, and that are further
+// from the query than what the vector store was asked for.
+func (s *Service) compareRest(ctx context.Context, q Query, seen sight, found []candidate) error {
+	if seen.vector == nil {
+		return nil
+	}
+	var ids []string
+	for _, c := range found {
+		if !c.compared {
+			ids = append(ids, c.id)
 		}
-		found = append(found, candidate{id: seen.docs[h.doc].ID, doc: h.doc, bm25: h.score, sources: []string{byWords}})
 	}
-	return found, degraded, nil
+	if len(ids) == 0 {
+		return nil
+	}
+	embeddings, err := s.records.Embeddings(ctx, q.Owner, seen.embedder.Model(), ids)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		if v := embeddings[found[i].id]; !found[i].compared && len(v) == len(seen.vector) {
+			found[i].cosine, found[i].compared = Cosine(seen.vector, v), true
+		}
+	}
+	return nil
 }
 
 type near struct {
@@ -81,7 +109,7 @@ type near struct {
 // in the database's embeddings. Where both know a memory the database is
 // right: the vector store may still hold it as it was before a change. A vector
 // store that lacks memories is as good as away.
-func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []memory.Domain) (hits []near, degraded []string, err error) {
+func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []memory.Domain, allowed []int) (hits []near, degraded []string, err error) {
 	if seen.vector == nil {
 		return nil, []string{partEmbedder}, nil
 	}
@@ -94,9 +122,10 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 	}
 	var stored []near
 	searched := false
-	allowed := q.allowed(seen.docs, domains)
 	if !q.beyondVectors() || len(allowed) > s.set.FallbackLimit {
-		stored, err = s.search(ctx, q, seen, domains)
+		if stored, err = seen.stored, seen.refused; !seen.searched {
+			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains)
+		}
 		if err == nil && s.lacking(seen, allowed, stored) {
 			err = errLacking
 		}
@@ -139,11 +168,11 @@ func (s *Service) lacking(seen sight, allowed []int, stored []near) bool {
 		own[seen.own[i].ID] = true
 	}
 	for _, h := range stored {
-		if _, known := seen.position[h.id]; known && !own[h.id] {
+		if _, known := seen.index.position[h.id]; known && !own[h.id] {
 			return false
 		}
 	}
-	return slices.ContainsFunc(allowed, func(doc int) bool { return !own[seen.docs[doc].ID] })
+	return slices.ContainsFunc(allowed, func(doc int) bool { return !own[seen.index.docs[doc].ID] })
 }
 
 // united are both lists, without what the second repeats.
@@ -160,15 +189,19 @@ func united(a, b []near) []near {
 	return a
 }
 
-func (s *Service) search(ctx context.Context, q Query, seen sight, domains []memory.Domain) ([]near, error) {
+// depth is how many hits are asked for, for each that becomes a candidate: the
+// others spare reading the embeddings of what only words find.
+const depth = 4
+
+func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector []float32, domains []memory.Domain) ([]near, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
 	defer cancel()
-	limit := s.set.Candidates
+	limit := s.set.Candidates * depth
 	if q.beyondVectors() {
-		limit = s.set.FallbackLimit
+		limit = max(limit, s.set.FallbackLimit)
 	}
 	hits, err := s.vectors.Search(ctx, vectorstore.Query{
-		Owner: q.Owner, Embedding: seen.vector, Space: llm.SpaceOf(seen.embedder), Limit: limit, Domains: domains,
+		Owner: q.Owner, Embedding: vector, Space: llm.SpaceOf(by), Limit: limit, Domains: domains,
 		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: q.Until,
 	})
 	found := make([]near, len(hits))
@@ -180,12 +213,13 @@ func (s *Service) search(ctx context.Context, q Query, seen sight, domains []mem
 
 // compare reads the embeddings of the newest allowed memories.
 func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []int) ([]near, error) {
+	docs := seen.index.docs
 	slices.SortFunc(allowed, func(a, b int) int {
-		return cmp.Or(seen.docs[b].CreatedAt.Compare(seen.docs[a].CreatedAt), cmp.Compare(seen.docs[a].ID, seen.docs[b].ID))
+		return cmp.Or(docs[b].CreatedAt.Compare(docs[a].CreatedAt), cmp.Compare(docs[a].ID, docs[b].ID))
 	})
 	ids := make([]string, 0, min(len(allowed), s.set.FallbackLimit))
 	for _, doc := range allowed[:cap(ids)] {
-		ids = append(ids, seen.docs[doc].ID)
+		ids = append(ids, docs[doc].ID)
 	}
 	embeddings, err := s.records.Embeddings(ctx, q.Owner, seen.embedder.Model(), ids)
 	if err != nil {
@@ -212,4 +246,4 @@ func Cosine(a, b []float32) float64 {
 // steady cuts off the digits in which stores differ: they add up the same
 // products in different orders. What is equal in all stores is then equal in
 // the ranking, and ordered by id.
-func steady(similarity float64) float64 { return math.Round(similarity*1e6) / 1e6 }
+func steady(similarity float64) float64 { return math.Round(similarity*1e6)/1e6 + 0 } // + 0: never -0

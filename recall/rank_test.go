@@ -14,17 +14,21 @@ import (
 	"hippocampus/internal/memory"
 )
 
-var defaults = Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}
+var (
+	defaults   = Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}
+	lift       = Lift{Near: 0.5, Far: 0.3}
+	cueWeights = Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Question: 0.3}
+)
 
 // The golden file is worked by hand, part by part, for both modes.
 func TestRankingFollowsTheHandComputedExample(t *testing.T) {
 	t.Parallel()
 	var golden struct {
 		Candidates []struct {
-			ID, Conversation                string
-			Cosine, BM25, Hours, Importance float64
-			Neighbour, Relevance, Decay     float64
-			Modulated, Additive             float64
+			ID, Conversation                   string
+			Cosine, Lexical, Hours, Importance float64
+			Neighbour, Relevance, Decay        float64
+			Modulated, Additive                float64
 		}
 		Modulated, Additive []string
 	}
@@ -40,9 +44,9 @@ func TestRankingFollowsTheHandComputedExample(t *testing.T) {
 	var found []candidate
 	for i, c := range golden.Candidates {
 		docs = append(docs, db.Document{ID: c.ID, ConversationID: c.Conversation})
-		found = append(found, candidate{id: c.ID, doc: i, cosine: c.Cosine, bm25: c.BM25, compared: true})
+		found = append(found, candidate{id: c.ID, doc: i, cosine: c.Cosine, lexical: c.Lexical, compared: true})
 	}
-	fuse(found, docs, 0.5)
+	fuse(found, indexOf(docs), lift, cueWeights, wanted{})
 	ranked := map[Mode][]Recalled{}
 	for i, c := range golden.Candidates {
 		approx(t, c.ID+" neighbour", found[i].neighbour, c.Neighbour)
@@ -124,14 +128,14 @@ func TestFusionProperties(t *testing.T) {
 			docs[i].ConversationID = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "conversation")
 			found[i] = candidate{
 				id: string(rune('a' + i)), doc: i, compared: rapid.Bool().Draw(t, "compared"),
-				cosine: rapid.Float64Range(-1, 1).Draw(t, "cosine"), bm25: rapid.Float64Range(0, 20).Draw(t, "bm25"),
+				cosine: rapid.Float64Range(-1, 1).Draw(t, "cosine"), lexical: rapid.Float64Range(0, 1).Draw(t, "lexical"),
 			}
 		}
 		fused := slices.Clone(found)
-		fuse(fused, docs, 0.5)
+		fuse(fused, indexOf(docs), lift, cueWeights, wanted{})
 		highest, signal := 0.0, false
 		for _, c := range fused {
-			signal = signal || c.bm25 > 0 || c.compared && c.cosine > 0
+			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
 			if c.relevance < 0 || c.relevance > 1 || c.neighbour < 0 {
 				t.Fatalf("relevance %v, neighbour %v", c.relevance, c.neighbour)
 			}
@@ -142,7 +146,7 @@ func TestFusionProperties(t *testing.T) {
 		}
 		turned := slices.Clone(found)
 		slices.Reverse(turned)
-		fuse(turned, docs, 0.5)
+		fuse(turned, indexOf(docs), lift, cueWeights, wanted{})
 		slices.Reverse(turned)
 		for i := range fused {
 			if fused[i].relevance != turned[i].relevance {
@@ -175,7 +179,7 @@ func TestNoSignalIsNoRelevance(t *testing.T) {
 	t.Parallel()
 	docs := make([]db.Document, 2)
 	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fuse(found, docs, 0.5)
+	fuse(found, indexOf(docs), lift, cueWeights, wanted{})
 	if found[0].relevance != 0 || found[1].relevance != 0 {
 		t.Errorf("relevance %v and %v", found[0].relevance, found[1].relevance)
 	}

@@ -1,8 +1,9 @@
 // Package recall finds what a query should remind of, and says why:
 //
 //	query -> route | embedding | lexical documents        (in parallel)
-//	      -> vector candidates -> hydrated rows -> fusion -> neighbours
-//	      -> three-way rank -> cut -> touch (batched, off the request path)
+//	      -> vector and word candidates -> fusion -> neighbours, cues
+//	      -> rows from the database -> three-way rank -> cut
+//	      -> touch (batched, off the request path)
 //
 // The database decides what exists: every vector hit is read back from it, and
 // what is missing, inactive or another user's is dropped. Without the vector
@@ -71,6 +72,10 @@ type Recalled struct {
 	Similarity float64  // raw cosine to the query, -1..1; 0 where the embedder was away
 	Lexical    float64  // raw BM25 to the query, 0 or more
 	Neighbour  float64  // what a neighbour in its conversation lifted relevance by, before scaling
+	Speaker    float64  // what its speaker, named by the query, lifted it by
+	Date       float64  // what its time, named by the query, lifted it by
+	When       float64  // what telling a time, for a query that asks when, lifted it by
+	Question   float64  // share of its text that asks, 0..1, for which relevance is lowered
 	Relevance  float64  // fused and scaled over the candidates, 0..1
 	Decay      float64  // freshness at the query's clock, 0..1
 	Importance float64  // 0..1

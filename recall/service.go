@@ -4,14 +4,13 @@ import (
 	"context"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"hippocampus/db"
+	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 	"hippocampus/router"
 	"hippocampus/vectorstore"
 )
@@ -19,7 +18,7 @@ import (
 // Records is what recall reads of the database.
 type Records interface {
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
-	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error)
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 }
@@ -40,15 +39,18 @@ type Settings struct {
 	Mode          Mode
 	Weights       Weights
 	DecayRate     float64 // a memory's freshness after one hour without access
-	NeighbourLift float64
+	Lift          Lift
+	Cues          Cues
 	BM25          BM25
+	LexicalFloor  float64       // share of a query's idf that a full lexical match has at least
 	Candidates    int           // taken from the vectors, and from the lexical ranking
 	OwnWindow     time.Duration // how long after its confirmation a write may be missing from searches
 	OwnLimit      int           // unconfirmed memories compared, newest first
 	FallbackLimit int           // memories compared while the vector store is away, newest first
 	VectorTimeout time.Duration
 	EmbedTimeout  time.Duration
-	CachedQueries int // query embeddings kept
+	QueryCache    int // bytes of query embeddings kept
+	IndexCache    int // bytes of users' indexes kept
 }
 
 // Service answers queries.
@@ -61,16 +63,16 @@ type Service struct {
 	set      Settings
 	now      func() time.Time
 	log      *zap.Logger
-	queries  *lru.Cache[string, []float32]
+	queries  *cache.Cache[[]float32]
+	indexes  *cache.Cache[*index]
 }
 
 // New makes a service. touches may be shared; its owner runs it.
-func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, touches *Touches, set Settings, now func() time.Time, log *zap.Logger) (*Service, error) {
-	queries, err := lru.New[string, []float32](max(1, set.CachedQueries))
-	if err != nil {
-		return nil, err
+func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, touches *Touches, set Settings, now func() time.Time, log *zap.Logger) *Service {
+	return &Service{
+		records, vectors, r, embedder, touches, set, now, log,
+		cache.New[[]float32](set.QueryCache), cache.New[*index](set.IndexCache),
 	}
-	return &Service{records, vectors, r, embedder, touches, set, now, log, queries}, nil
 }
 
 // Recall answers a query. Only the database being away is an error
@@ -93,12 +95,10 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	}
 	answer.Widened, answer.Degraded = widened, degraded
 
-	rows, found, err := s.hydrate(ctx, q, seen, found)
-	if err != nil {
+	fuse(found, seen.index, s.set.Lift, s.set.Cues, wantedOf(q.Text))
+	if answer.Memories, err = s.rank(ctx, q, seen, found); err != nil {
 		return Answer{}, err
 	}
-	fuse(found, seen.docs, s.set.NeighbourLift)
-	answer.Memories = s.rank(q, seen, found, rows)
 	if !q.NoTouch {
 		s.Touch(idsOf(answer.Memories), q.At)
 	}
@@ -124,21 +124,26 @@ type sight struct {
 	smallTalk bool         // nothing needs to be searched
 	embedder  llm.Embedder // for this query, whichever serves when it ends
 	vector    []float32    // nil: the embedder is away
-	docs      []db.Document
+	index     *index
 	own       []memory.Memory
-	lexical   []lexicalHit
-	position  map[string]int // id -> place in docs
+	terms     []string
+
+	searched bool // the vector store has answered, so or so
+	stored   []near
+	refused  error
 }
 
-// look routes, embeds and reads in parallel. Small talk ends the embedding
-// early; the reads of the database are short, and ending them would close
-// their connections.
+// look routes, embeds and reads in parallel, and searches where the index has
+// no say in which domains. Small talk ends the embedding early; the reads of
+// the database are short, and ending them would close their connections.
 func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 	seen := sight{embedder: llm.Serving(s.embedder)}
 	embedding, needless := context.WithCancel(ctx)
 	defer needless()
+	routed := make(chan struct{})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
+		defer close(routed)
 		seen.route = s.route(ctx, q)
 		if seen.smallTalk = len(q.Domains) == 0 && seen.route.SmallTalk(); seen.smallTalk {
 			needless()
@@ -147,21 +152,17 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 	})
 	group.Go(func() error {
 		seen.vector = s.embed(embedding, seen.embedder, q.Text)
-		return nil
-	})
-	group.Go(func() (err error) {
-		if seen.docs, err = s.records.Documents(ctx, q.Owner); err != nil {
-			return err
-		}
-		seen.lexical = s.set.BM25.rank(text.Lexemes(q.Text), seen.docs)
-		seen.position = make(map[string]int, len(seen.docs))
-		for i := range seen.docs {
-			seen.position[seen.docs[i].ID] = i
+		<-routed
+		widens := len(q.Domains) == 0 && len(seen.route.Domains) > 0
+		if seen.vector != nil && !seen.smallTalk && !widens && !q.beyondVectors() {
+			seen.searched = true
+			seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains)
 		}
 		return nil
 	})
 	group.Go(func() (err error) {
-		seen.own, err = s.records.Unconfirmed(ctx, q.Owner, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
+		seen.terms = terms(q.Text)
+		seen.index, seen.own, err = s.known(ctx, q.Owner)
 		return err
 	})
 	if err := group.Wait(); err != nil || seen.vector == nil || seen.smallTalk {
@@ -169,6 +170,31 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 	}
 	s.reembed(embedding, seen)
 	return seen, nil
+}
+
+// known is what is known of an owner's memories: the index of this moment's
+// revision, kept from an earlier query or made anew, and the newest writes.
+func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memory.Memory, error) {
+	since := s.now().Add(-s.set.OwnWindow)
+	revision, own, err := s.records.Glance(ctx, owner, since, s.set.OwnLimit)
+	if err != nil {
+		return nil, nil, err
+	}
+	key := owner.AppID + "\x00" + owner.UserID
+	if x, ok := s.indexes.Get(key); ok && x.revision == revision {
+		return x, own, nil
+	}
+	docs, err := s.records.Documents(ctx, owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	x := indexOf(docs)
+	x.revision = revision // or a later one: then it is made once more
+	s.indexes.Add(key, x, x.size())
+	// What was written since the first glance is in the index: it must be among
+	// the newest writes, too.
+	_, own, err = s.records.Glance(ctx, owner, since, s.set.OwnLimit)
+	return x, own, err
 }
 
 func (s *Service) route(ctx context.Context, q Query) router.Route {
@@ -187,64 +213,10 @@ func (s *Service) domains(q Query, seen sight) (domains []memory.Domain, widened
 	if len(q.Domains) > 0 || len(seen.route.Domains) == 0 {
 		return q.Domains, false
 	}
-	if len(q.allowed(seen.docs, seen.route.Domains)) < q.Limit {
+	if _, allowed := q.open(seen.index, seen.route.Domains); len(allowed) < q.Limit {
 		return nil, true
 	}
 	return seen.route.Domains, false
-}
-
-// hydrate reads the candidates' rows, drops the ones that are no longer
-// there, and compares those that only words had found.
-func (s *Service) hydrate(ctx context.Context, q Query, seen sight, found []candidate) (map[string]memory.Memory, []candidate, error) {
-	ids, embedded := make([]string, 0, len(found)), []string{}
-	for _, c := range found {
-		ids = append(ids, c.id)
-		if !c.compared && seen.vector != nil {
-			embedded = append(embedded, c.id)
-		}
-	}
-	if len(ids) == 0 {
-		return nil, nil, nil
-	}
-	memories, err := s.records.Hydrate(ctx, q.Owner, ids, embedded)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows := make(map[string]memory.Memory, len(memories))
-	for _, m := range memories {
-		rows[m.ID] = m
-	}
-	kept := found[:0]
-	for _, c := range found {
-		m, ok := rows[c.id]
-		if !ok {
-			continue
-		}
-		if !c.compared && seen.vector != nil && seen.comparable(&m) {
-			c.cosine, c.compared = Cosine(seen.vector, seen.embedding(&m)), true
-		}
-		kept = append(kept, c)
-	}
-	return rows, kept, nil
-}
-
-func (s *Service) rank(q Query, seen sight, found []candidate, rows map[string]memory.Memory) []Recalled {
-	recalled := make([]Recalled, 0, len(found))
-	for _, c := range found {
-		if seen.vector != nil && q.MinSimilarity != 0 && c.cosine < q.MinSimilarity {
-			continue
-		}
-		m := rows[c.id]
-		m.Embedding, m.Beside, m.BesideModel = nil, nil, ""
-		r := Recalled{
-			Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Relevance: c.relevance,
-			Decay: Decay(s.set.DecayRate, m.LastAccessedAt, q.At), Importance: m.Importance, Sources: c.sources,
-		}
-		r.Score = Score(q.Mode, *q.Weights, r.Relevance, r.Decay, r.Importance)
-		recalled = append(recalled, r)
-	}
-	sortByScore(recalled)
-	return recalled[:min(q.Limit, len(recalled))]
 }
 
 // Touch counts an access of memories at an instant, off the request path: it

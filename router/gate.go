@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 	"golang.org/x/sync/singleflight"
 
+	"hippocampus/internal/cache"
 	"hippocampus/internal/memory"
 )
 
@@ -21,18 +21,18 @@ const FailedOpen = "failed_open"
 
 // Options bound a Gate. Zero values mean the defaults named beside them.
 type Options struct {
-	Timeout   time.Duration    // of one route; 800 ms
-	CacheSize int              // routes remembered; 10,000
-	CacheTTL  time.Duration    // how long each is; 1 h
-	Now       func() time.Time // ages the cache; nil: entries only leave when it is full
-	Logger    *zap.Logger      // none
+	Timeout    time.Duration    // of one route; 800 ms
+	CacheBytes int              // of routes remembered; 4 MiB
+	CacheTTL   time.Duration    // how long each is; 1 h
+	Now        func() time.Time // ages the cache; nil: entries only leave when it is full
+	Logger     *zap.Logger      // none
 }
 
 // Gate routes every query, in bounded time.
 type Gate struct {
 	router  Router
 	options Options
-	cache   *lru.Cache[key, entry]
+	cache   *cache.Cache[entry]
 	flights singleflight.Group
 
 	open  context.Context // ends with Close
@@ -41,6 +41,9 @@ type Gate struct {
 }
 
 type key [sha256.Size]byte // of a query: short, however long the query
+
+// routeBytes is about what a route holds.
+const routeBytes = 200
 
 type entry struct {
 	route   Route
@@ -52,8 +55,8 @@ func Open(r Router, o Options) *Gate {
 	if o.Timeout <= 0 {
 		o.Timeout = 800 * time.Millisecond
 	}
-	if o.CacheSize <= 0 {
-		o.CacheSize = 10_000
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 4 << 20
 	}
 	if o.CacheTTL <= 0 {
 		o.CacheTTL = time.Hour
@@ -64,11 +67,7 @@ func Open(r Router, o Options) *Gate {
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
 	}
-	cache, err := lru.New[key, entry](o.CacheSize)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
-	g := &Gate{router: r, options: o, cache: cache}
+	g := &Gate{router: r, options: o, cache: cache.New[entry](o.CacheBytes)}
 	g.open, g.close = context.WithCancel(context.Background())
 	return g
 }
@@ -80,6 +79,9 @@ func (g *Gate) Close() {
 	defer g.calls.Unlock()
 }
 
+// CacheStats tell how the remembered routes do.
+func (g *Gate) CacheStats() cache.Stats { return g.cache.Stats() }
+
 // Name is the router's.
 func (g *Gate) Name() string { return g.router.Name() }
 
@@ -88,7 +90,7 @@ func (g *Gate) Name() string { return g.router.Name() }
 // nonsense, panics or is not done in time; then the call is cancelled.
 func (g *Gate) Route(ctx context.Context, query string) Route {
 	k := key(sha256.Sum256([]byte(query)))
-	if e, ok := g.cache.Get(k); ok && g.options.Now().Before(e.expires) {
+	if e, ok := g.cache.Get(string(k[:])); ok && g.options.Now().Before(e.expires) {
 		return e.route.clone()
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.options.Timeout)
@@ -128,7 +130,7 @@ func (g *Gate) ask(query string, k key) (route any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g.cache.Add(k, entry{r, g.options.Now().Add(g.options.CacheTTL)})
+	g.cache.Add(string(k[:]), entry{r, g.options.Now().Add(g.options.CacheTTL)}, routeBytes)
 	return r, nil
 }
 

@@ -75,7 +75,7 @@ func TestGateRemembersGoodRoutesForAWhile(t *testing.T) {
 			return nil, errors.New("away")
 		}
 		return []memory.Domain{work, life}, nil
-	}), Options{CacheTTL: time.Minute, CacheSize: 2, Now: func() time.Time { return clock }})
+	}), Options{CacheTTL: time.Minute, CacheBytes: 1000 /* two routes */, Now: func() time.Time { return clock }})
 	ask := func(query, source string, total int32) {
 		t.Helper()
 		r := g.Route(t.Context(), query)

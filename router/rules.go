@@ -50,30 +50,37 @@ func Guess(content string) memory.Domain {
 
 // term is an entry of a vocabulary.
 type term struct {
-	row    string // its lexemes in the stored form, between separators
-	char   string // instead, where the entry is a single CJK character
-	weight int    // lexemes in it
+	domain int // place in memory.Domains
+	weight int // lexemes in it
 }
 
-// vocabulary holds the terms of each domain that has a vocabulary.
-var vocabulary = func() map[memory.Domain][]term {
-	all := map[memory.Domain][]term{}
-	for _, d := range memory.Domains {
+// vocabulary finds the terms of all domains that have a vocabulary.
+var vocabulary = func() (v struct {
+	terms   []term
+	rows    map[string][]int // places of terms by their lexemes in the stored form
+	chars   map[rune][]int   // by the CJK character, where an entry is a single one
+	longest map[string]int   // lexemes of a term, by the first one
+}) {
+	v.rows, v.chars, v.longest = map[string][]int{}, map[rune][]int{}, map[string]int{}
+	for i, d := range memory.Domains {
 		if d == memory.GeneralChat {
 			continue
 		}
 		for _, line := range lines(string(d)) {
-			t := term{row: frame(line), weight: len(text.Lexemes(line))}
-			if r, size := utf8.DecodeRuneInString(line); size == len(line) && unicode.Is(unicode.Han, r) {
-				t.char = line
-			}
-			if t.weight == 0 {
+			lexemes, n := text.Lexemes(line), len(v.terms)
+			if len(lexemes) == 0 {
 				panic("the vocabulary of " + string(d) + " holds " + line + ", which has no lexeme")
 			}
-			all[d] = append(all[d], t)
+			if r, size := utf8.DecodeRuneInString(line); size == len(line) && unicode.Is(unicode.Han, r) {
+				v.chars[r] = append(v.chars[r], n)
+			}
+			row := text.Join(lexemes)
+			v.rows[row] = append(v.rows[row], n)
+			v.terms = append(v.terms, term{i, len(lexemes)})
+			v.longest[lexemes[0]] = max(v.longest[lexemes[0]], len(lexemes))
 		}
 	}
-	return all
+	return v
 }()
 
 // smallTalk holds the phrases of which small talk is made, in tokens.
@@ -100,25 +107,40 @@ func lines(name string) []string {
 	return entries
 }
 
-func frame(s string) string { return " " + text.Join(text.Lexemes(s)) + " " }
-
-// rank lists the domains that share words with s, best first.
+// rank lists the domains that share words with s, best first. A term counts
+// once, however often it is said.
 func rank(s string) []memory.Domain {
-	row := frame(s)
-	score := map[memory.Domain]int{}
-	var found []memory.Domain
-	for _, d := range memory.Domains {
-		for _, t := range vocabulary[d] {
-			if t.char != "" && strings.Contains(s, t.char) || strings.Contains(row, t.row) {
-				score[d] += t.weight
+	score := make([]int, len(memory.Domains))
+	counted := map[int]bool{}
+	count := func(places []int) {
+		for _, n := range places {
+			if t := vocabulary.terms[n]; !counted[n] {
+				counted[n] = true
+				score[t.domain] += t.weight
 			}
 		}
-		if score[d] > 0 {
-			found = append(found, d)
+	}
+	for _, r := range s {
+		count(vocabulary.chars[r])
+	}
+	lexemes := text.Lexemes(s)
+	for i, first := range lexemes {
+		for n := 1; n <= min(vocabulary.longest[first], len(lexemes)-i); n++ {
+			count(vocabulary.rows[text.Join(lexemes[i:i+n])])
 		}
 	}
-	slices.SortStableFunc(found, func(a, b memory.Domain) int { return cmp.Compare(score[b], score[a]) })
-	return found
+	var found []int
+	for i := range score {
+		if score[i] > 0 {
+			found = append(found, i)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	domains := make([]memory.Domain, len(found))
+	for i, place := range found {
+		domains[i] = memory.Domains[place]
+	}
+	return domains
 }
 
 // isSmallTalk reports whether s is nothing but phrases of small talk in a row.

@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 	groups := map[string]func(t *testing.T, s db.Store){
 		"accept":                 accept,
 		"accept concurrently":    acceptConcurrently,
-		"accept rolls back":      acceptRollsBack,
+		"enqueue turns":          enqueueTurns,
 		"find turn":              findTurn,
 		"list turns":             listTurns,
 		"turn status":            turnStatus,
@@ -205,11 +205,15 @@ func update(t *testing.T, s db.Store, memories ...memory.Memory) {
 	}))
 }
 
+// accepted accepts turns and enqueues their jobs, one by one.
 func accepted(t *testing.T, s db.Store, turns ...memory.Turn) {
 	t.Helper()
 	for _, turn := range turns {
-		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(60), work{turn.ID}); err != nil || !fresh {
+		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(10)); err != nil || !fresh {
 			t.Fatalf("accept turn: fresh %v, %v", fresh, err)
+		}
+		if n, err := s.EnqueueTurns(t.Context(), []string{turn.ID}, after(60), workOn); err != nil || n != 1 {
+			t.Fatalf("enqueue turn: %d, %v", n, err)
 		}
 	}
 }

@@ -199,7 +199,7 @@ func erase(t *testing.T, s db.Store) {
 func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	turn := newTurn(owner, "")
-	if _, _, err := s.AcceptTurn(t.Context(), turn, epoch, work{turn.ID}); !errors.Is(err, db.ErrErasing) || !memory.IsKind(err, memory.KindConflict) {
+	if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) || !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("a turn of a user who is being erased: %v", err)
 	}
 	turns, err := s.ListTurns(t.Context(), db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnFailed, Limit: 1})
@@ -317,7 +317,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 					_, err = s.ReplayTurn(ctx, "app", failed.ID, epoch, epoch, work{failed.ID})
 				default:
 					turn := newTurn(bob, "")
-					_, _, err = s.AcceptTurn(ctx, turn, epoch, work{turn.ID})
+					_, _, err = s.AcceptTurn(ctx, turn, epoch)
 				}
 				started <- struct{}{}
 				if out, err := refused(err); out || err != nil {
@@ -336,8 +336,18 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 	turnsAfter, memoriesAfter, jobsAfter := count()
 	wantSame(t, "what is there after the mark", []int{turnsAfter, memoriesAfter, jobsAfter}, []int{turns, memories, jobs})
 
-	// Overdue turns are queued again while they are erased.
+	// Turns are enqueued, and overdue ones queued again, while they are erased.
+	waiting, err := s.ListTurns(ctx, db.TurnFilter{AppID: "app", UserID: "bob", Limit: memory.MaxPage})
+	must(t, err)
 	var race errgroup.Group
+	race.Go(func() error {
+		for _, turn := range waiting {
+			if _, err := s.EnqueueTurns(ctx, []string{turn.ID, failed.ID}, after(2000), workOn); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	race.Go(func() error {
 		for i := range 20 {
 			if _, err := s.ResumeTurns(ctx, after(1000+i), after(1000+i), 7, workOn); err != nil {
@@ -349,7 +359,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 	eraseAll(t, s, e, 5)
 	must(t, race.Wait())
 	eraseAll(t, s, e, 5)
-	_, err := s.EndErasure(ctx, e, after(100), 0)
+	_, err = s.EndErasure(ctx, e, after(100), 0)
 	must(t, err)
 	_, _, left := count()
 	wantSame(t, "jobs left", left, 0)

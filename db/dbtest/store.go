@@ -95,7 +95,8 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	id := memory.NewID()
 	turn := newTurn(alice, "")
 	errs := map[string]error{}
-	_, _, errs["AcceptTurn"] = s.AcceptTurn(ctx, turn, epoch, work{turn.ID})
+	_, _, errs["AcceptTurn"] = s.AcceptTurn(ctx, turn, epoch)
+	_, errs["EnqueueTurns"] = s.EnqueueTurns(ctx, []string{turn.ID}, epoch, workOn)
 	_, errs["Turn"] = s.Turn(ctx, "app", id)
 	_, errs["TurnCandidates"] = s.TurnCandidates(ctx, "app", id)
 	_, errs["ListTurns"] = s.ListTurns(ctx, db.TurnFilter{AppID: "app", Limit: 1})

@@ -14,7 +14,7 @@ import (
 
 func accept(t *testing.T, s db.Store) {
 	turn := newTurn(alice, "client-1")
-	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60), work{turn.ID})
+	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60))
 	must(t, err)
 	if !fresh {
 		t.Error("the first turn is not fresh")
@@ -26,7 +26,7 @@ func accept(t *testing.T, s db.Store) {
 
 	again := newTurn(alice, "client-1")
 	again.Hash = "other"
-	stored, fresh, err = s.AcceptTurn(t.Context(), again, after(60), work{again.ID})
+	stored, fresh, err = s.AcceptTurn(t.Context(), again, after(60))
 	must(t, err)
 	if fresh {
 		t.Error("a repeated client id is fresh")
@@ -36,9 +36,8 @@ func accept(t *testing.T, s db.Store) {
 	elsewhere := newTurn(memory.Owner{AppID: "other", UserID: "alice"}, "client-1")
 	unnamed, unnamed2 := newTurn(alice, ""), newTurn(alice, "")
 	accepted(t, s, elsewhere, unnamed, unnamed2)
-	wantSame(t, "jobs", jobs(t, s), []string{turn.ID, elsewhere.ID, unnamed.ID, unnamed2.ID})
 
-	_, _, err = s.AcceptTurn(t.Context(), unnamed, after(60), work{unnamed.ID})
+	_, _, err = s.AcceptTurn(t.Context(), unnamed, after(60))
 	wantKind(t, err, memory.KindConflict)
 }
 
@@ -50,7 +49,7 @@ func acceptConcurrently(t *testing.T, s db.Store) {
 	for i := range n {
 		group.Go(func() (err error) {
 			turn := newTurn(alice, "the same")
-			results[i], freshes[i], err = s.AcceptTurn(t.Context(), turn, after(60), work{turn.ID})
+			results[i], freshes[i], err = s.AcceptTurn(t.Context(), turn, after(60))
 			return err
 		})
 	}
@@ -65,22 +64,38 @@ func acceptConcurrently(t *testing.T, s db.Store) {
 	if fresh != 1 {
 		t.Errorf("%d turns were fresh, want 1", fresh)
 	}
-	wantSame(t, "jobs", jobs(t, s), []string{results[0].ID})
 }
 
-// badJob cannot be written as JSON, so enqueueing it fails after the row is stored.
+// badJob cannot be written as JSON, so enqueueing it fails after the row is changed.
 type badJob struct{ C chan int }
 
 func (badJob) Kind() string { return "dbtest_bad" }
 
-func acceptRollsBack(t *testing.T, s db.Store) {
-	turn := newTurn(alice, "client")
-	if _, _, err := s.AcceptTurn(t.Context(), turn, after(60), badJob{}); err == nil {
-		t.Fatal("a job that cannot be stored was accepted")
+func enqueueTurns(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	var ids []string
+	for range 4 {
+		turn := newTurn(alice, "")
+		_, _, err := s.AcceptTurn(ctx, turn, after(60))
+		must(t, err)
+		ids = append(ids, turn.ID)
 	}
-	_, err := s.Turn(t.Context(), "app", turn.ID)
-	wantKind(t, err, memory.KindNotFound)
-	accepted(t, s, turn) // as if nothing had happened
+	must(t, s.FailTurn(ctx, ids[3], 1, "bad", nil))
+	wantSame(t, "jobs of what is accepted only", jobs(t, s), []string(nil))
+	if _, err := s.EnqueueTurns(ctx, ids, after(90), func(string) db.Job { return badJob{} }); err == nil {
+		t.Error("jobs that cannot be stored were enqueued")
+	}
+	n, err := s.EnqueueTurns(ctx, append(ids, memory.NewID(), "no id")[1:], after(90), workOn)
+	must(t, err)
+	wantSame(t, "enqueued", n, 2)
+	queued := jobs(t, s)
+	slices.Sort(queued)
+	wantSame(t, "jobs", queued, ids[1:3])
+	n, err = s.EnqueueTurns(ctx, nil, after(90), workOn)
+	must(t, err)
+	wantSame(t, "none", n, 0)
+	wantSame(t, "overdue: what nobody enqueued", resume(t, s, after(61), after(200)), 1)
+	wantSame(t, "overdue: the others", resume(t, s, after(91), after(200)), 2)
 }
 
 func findTurn(t *testing.T, s db.Store) {

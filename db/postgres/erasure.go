@@ -21,6 +21,10 @@ const (
 	lockShared = `SELECT pg_advisory_xact_lock_shared($1)`
 )
 
+// isErasing asks whether the owner of a hash is being erased; the hash and a
+// bracket follow.
+const isErasing = `EXISTS (SELECT 1 FROM erasures WHERE state = 'erasing' AND owner_hash = `
+
 // turnsKey names the owner's turns among the advisory locks, as lockKey names
 // the rest. Whoever takes both takes lockKey first.
 func turnsKey(owner memory.Owner) int64 {
@@ -31,18 +35,25 @@ func turnsKey(owner memory.Owner) int64 {
 // for an owner who is being erased: a mark that is being made is waited for, and
 // one that comes later waits for this transaction.
 func admit(ctx context.Context, tx pgx.Tx, lock string, key int64, owner memory.Owner) error {
-	var erasing bool
-	batch := &pgx.Batch{} // two statements, of which the second sees what the first has waited for
-	batch.Queue(lock, key)
-	batch.Queue(`SELECT EXISTS (SELECT 1 FROM erasures WHERE owner_hash = $1 AND state = 'erasing')`, rowcodec.OwnerHash(owner)).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&erasing) })
+	batch := &pgx.Batch{}
+	erasing := admission(batch, lock, key, owner)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
-	if erasing {
+	if *erasing {
 		return db.ErrErasing
 	}
 	return nil
+}
+
+// admission queues a lock, and whether the owner is being erased: two
+// statements, of which the second sees what the first has waited for.
+func admission(batch *pgx.Batch, lock string, key int64, owner memory.Owner) (erasing *bool) {
+	erasing = new(bool)
+	batch.Queue(lock, key)
+	batch.Queue(`SELECT `+isErasing+`$1)`, rowcodec.OwnerHash(owner)).
+		QueryRow(func(row pgx.Row) error { return row.Scan(erasing) })
+	return erasing
 }
 
 // BeginErasure marks the owner and enqueues the job.

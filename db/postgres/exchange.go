@@ -68,7 +68,7 @@ func (u *userTx) Recorded(ctx context.Context, ids []string) (map[string]db.Reco
 
 // recorded reads the events and relations of memories of an owner, or of any
 // user of the app where none is named.
-func recorded(ctx context.Context, tx pgx.Tx, owner memory.Owner, ids []string) ([]memory.Event, []rowcodec.Ends, error) {
+func recorded(ctx context.Context, tx session, owner memory.Owner, ids []string) ([]memory.Event, []rowcodec.Ends, error) {
 	events, err := eventsOf(ctx, tx, `WHERE memory_id = ANY($1::uuid[]) AND app_id = $2 AND ($3::text = '' OR user_id = $3)`,
 		ids, owner.AppID, owner.UserID)
 	if err != nil {

@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
@@ -53,42 +55,56 @@ type querier interface {
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at)
-	VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+	WHERE NOT (` + isErasing + `$18))
 	ON CONFLICT (app_id, client_id) DO NOTHING`
 
 const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = $1 AND client_id = $2`
 
-// AcceptTurn stores t and its job, or finds the turn that has its client id.
-func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job db.Job) (stored memory.Turn, fresh bool, err error) {
+// AcceptTurn stores t, or finds the turn that has its client id: in one round
+// trip where t is new.
+func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
+	hash := rowcodec.OwnerHash(t.Owner)
+	for {
+		// One implicit transaction, in which the second statement sees what the
+		// lock has waited for. Where another process is storing the same client
+		// id, it waits for its commit.
+		batch := &pgx.Batch{}
+		batch.Queue(lockShared, turnsKey(t.Owner))
+		batch.Queue(insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
+			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due, hash).
+			Exec(func(tag pgconn.CommandTag) error {
+				fresh = tag.RowsAffected() == 1
+				return nil
+			})
+		if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
+			return memory.Turn{}, false, fault(err, "store the turn")
+		}
+		if fresh {
+			t.At, t.AcceptedAt, t.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+			return t, true, nil
+		}
+		stored, err = s.hindering(ctx, t)
+		if !errors.Is(err, pgx.ErrNoRows) { // else it was erased meanwhile
+			return stored, false, fault(err, "store the turn")
+		}
+	}
+}
+
+// hindering is the turn with the client id of one that was not stored.
+func (s *Store) hindering(ctx context.Context, t memory.Turn) (stored memory.Turn, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := admit(ctx, tx, lockShared, turnsKey(t.Owner), t.Owner); err != nil {
 			return err
 		}
-		// Where another process is storing the same client id, this waits for its commit.
-		tag, err := tx.Exec(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
-			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due)
-		if err != nil {
-			return err
-		}
-		if fresh = tag.RowsAffected() == 1; !fresh {
-			stored, err = turn(ctx, tx, turnByClientID, t.AppID, t.ClientID)
-			return err
-		}
-		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
+		stored, err = turn(ctx, tx, turnByClientID, t.AppID, t.ClientID)
 		return err
 	})
-	if err != nil {
-		return memory.Turn{}, false, fault(err, "store the turn")
-	}
-	if fresh {
-		stored = t
-		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
-	}
-	return stored, fresh, nil
+	return stored, err
 }
 
 // Turn finds a turn of the app by its id, else by its client id.

@@ -105,29 +105,44 @@ func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due ti
 }
 
 // ResumeTurns takes overdue turns and enqueues a job for each.
-func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (resumed int, err error) {
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, `
-			WITH overdue AS (
-				SELECT id FROM turns WHERE status = 'accepted' AND due_at < $1
-				ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-			UPDATE turns SET due_at = $2 FROM overdue WHERE turns.id = overdue.id RETURNING turns.id`, now, due, limit)
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil || len(ids) == 0 {
+func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (int, error) {
+	n, err := s.enqueue(ctx, job, `
+		WITH overdue AS (
+			SELECT id FROM turns WHERE status = 'accepted' AND due_at < $1
+			ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+		UPDATE turns SET due_at = $2 FROM overdue WHERE turns.id = overdue.id RETURNING turns.id`, now, due, limit)
+	return n, fault(err, "resume overdue turns")
+}
+
+// EnqueueTurns enqueues a job for each of the turns that are accepted.
+func (s *Store) EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) db.Job) (int, error) {
+	n, err := s.enqueue(ctx, job, `
+		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
+		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id RETURNING turns.id`, onlyIDs(turnIDs), due)
+	return n, fault(err, "enqueue the turns")
+}
+
+// enqueue runs an update that returns ids of turns, and enqueues a job for each.
+func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, update string, args ...any) (n int, err error) {
+	err = again(ctx, func() error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			rows, _ := tx.Query(ctx, update, args...)
+			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if n = len(ids); err != nil || n == 0 {
+				return err
+			}
+			jobs := make([]river.InsertManyParams, n)
+			for i, id := range ids {
+				jobs[i].Args = job(id)
+			}
+			_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
 			return err
-		}
-		jobs := make([]river.InsertManyParams, len(ids))
-		for i, id := range ids {
-			jobs[i].Args = job(id)
-		}
-		resumed = len(ids)
-		_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
-		return err
+		})
 	})
 	if err != nil {
-		return 0, fault(err, "resume overdue turns")
+		return 0, err
 	}
-	return resumed, nil
+	return n, nil
 }
 
 // onlyIDs drops what cannot be the id of any row.

@@ -28,25 +28,6 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 	return again(ctx, func() error { return s.inUser(ctx, owner, f) })
 }
 
-func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
-	var refused error
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := admit(ctx, tx, lockAlone, lockKey(owner), owner); err != nil {
-			return fault(err, "wait for the user's other writes")
-		}
-		user := &userTx{tx: tx, owner: owner}
-		if refused = f(ctx, user); refused != nil || !user.changed {
-			return refused
-		}
-		_, err := tx.Exec(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
-		return err
-	})
-	if refused != nil {
-		return refused
-	}
-	return fault(err, "commit the user's changes")
-}
-
 // lockKey names the owner among the database's advisory locks. Two owners who
 // share a key wait for each other, and nothing else.
 func lockKey(owner memory.Owner) int64 {
@@ -55,7 +36,7 @@ func lockKey(owner memory.Owner) int64 {
 
 // userTx is a db.UserTx: every statement names the owner.
 type userTx struct {
-	tx    pgx.Tx
+	tx    session
 	owner memory.Owner
 
 	changed bool // memories were written

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +31,27 @@ type standing struct {
 	claims  int
 }
 
-// insert stores rows by COPY: one round trip to prepare, one for all of them.
+// insertColumns are those that inserted gives values to.
+var insertColumns = []string{
+	"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
+	"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
+	"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model", "embedding",
+	"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims",
+}
+
+var insertMemory = func() string {
+	places := make([]string, len(insertColumns))
+	for i := range places {
+		places[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return `INSERT INTO agent_memories (` + strings.Join(insertColumns, ", ") + `) VALUES (` + strings.Join(places, ", ") + `)`
+}()
+
+// few rows are inserted one by one in one round trip; COPY, which must ask for
+// the columns' types each time, takes two.
+const few = 8
+
+// insert stores rows.
 func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
 	u.changed = true
 	for _, m := range memories {
@@ -37,13 +59,7 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 			return err
 		}
 	}
-	columns := []string{
-		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
-		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
-		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model", "embedding",
-		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims",
-	}
-	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{"agent_memories"}, columns, pgx.CopyFromSlice(len(memories), func(i int) ([]any, error) {
+	inserted := func(i int) ([]any, error) {
 		m := &memories[i]
 		o := stand(m)
 		return []any{
@@ -52,8 +68,17 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 			m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
 			o.state, 0, o.due, o.due, orNull(o.claimed), o.claims,
 		}, nil
-	}))
-	return fault(err, "store the memories")
+	}
+	if len(memories) > few {
+		_, err := u.tx.CopyFrom(ctx, pgx.Identifier{"agent_memories"}, insertColumns, pgx.CopyFromSlice(len(memories), inserted))
+		return fault(err, "store the memories")
+	}
+	batch := &pgx.Batch{}
+	for i := range memories {
+		row, _ := inserted(i)
+		batch.Queue(insertMemory, row...)
+	}
+	return fault(u.tx.SendBatch(ctx, batch).Close(), "store the memories")
 }
 
 // Update stores every changeable field of an existing memory. What Touch may
@@ -119,7 +144,7 @@ func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidat
 	return fault(addCandidates(ctx, u.tx, u.owner, candidates), "store the candidates")
 }
 
-func addCandidates(ctx context.Context, tx pgx.Tx, owner memory.Owner, candidates []memory.Candidate) error {
+func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidates []memory.Candidate) error {
 	if len(candidates) == 0 {
 		return nil
 	}

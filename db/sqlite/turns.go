@@ -18,8 +18,8 @@ const insertTurn = `
 
 const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = ? AND client_id = ?`
 
-// AcceptTurn stores t and its job, or finds the turn that has its client id.
-func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, job db.Job) (stored memory.Turn, fresh bool, err error) {
+// AcceptTurn stores t, or finds the turn that has its client id.
+func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
@@ -36,9 +36,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, jo
 		}
 		if fresh = affected(result) == 1; !fresh {
 			stored, err = one(ctx, tx, turnFields, turnByClientID, t.AppID, t.ClientID)
-			return err
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
 		return err
 	})
 	if err != nil {

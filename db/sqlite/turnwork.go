@@ -100,25 +100,38 @@ func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due ti
 }
 
 // ResumeTurns takes overdue turns and enqueues a job for each.
-func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (resumed int, err error) {
+func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (int, error) {
+	n, err := s.enqueue(ctx, job, `
+		UPDATE turns SET due_at = ? WHERE id IN (
+			SELECT id FROM turns WHERE status = 'accepted' AND due_at < ? ORDER BY due_at LIMIT ?)
+		RETURNING id`, moment(due), moment(now), limit)
+	return n, fault(err, "resume overdue turns")
+}
+
+// EnqueueTurns enqueues a job for each of the turns that are accepted.
+func (s *Store) EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) db.Job) (int, error) {
+	n, err := s.enqueue(ctx, job, `
+		UPDATE turns SET due_at = ? WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted' RETURNING id`,
+		moment(due), list(turnIDs))
+	return n, fault(err, "enqueue the turns")
+}
+
+// enqueue runs an update that returns ids of turns, and enqueues a job for each.
+func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, update string, args ...any) (n int, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		ids, err := collect(ctx, tx, func(id *string) []any { return []any{id} }, `
-			UPDATE turns SET due_at = ? WHERE id IN (
-				SELECT id FROM turns WHERE status = 'accepted' AND due_at < ? ORDER BY due_at LIMIT ?)
-			RETURNING id`, moment(due), moment(now), limit)
-		if err != nil || len(ids) == 0 {
+		ids, err := collect(ctx, tx, func(id *string) []any { return []any{id} }, update, args...)
+		if n = len(ids); err != nil || n == 0 {
 			return err
 		}
-		jobs := make([]river.InsertManyParams, len(ids))
+		jobs := make([]river.InsertManyParams, n)
 		for i, id := range ids {
 			jobs[i].Args = job(id)
 		}
-		resumed = len(ids)
 		_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
 		return err
 	})
 	if err != nil {
-		return 0, fault(err, "resume overdue turns")
+		return 0, err
 	}
-	return resumed, nil
+	return n, nil
 }

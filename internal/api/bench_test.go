@@ -89,12 +89,11 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	gate := router.Open(router.NewRules(), router.Options{Timeout: time.Minute, Now: b.now})
 	t.Cleanup(gate.Close)
 	b.touches = recall.NewTouches(b.store, time.Hour, log)
-	recaller, err := recall.New(b.store, b.vectors, gate, embedder, b.touches, recall.Settings{
-		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, DecayRate: 0.99, NeighbourLift: 0.5,
+	recaller := recall.New(b.store, b.vectors, gate, embedder, b.touches, recall.Settings{
+		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, DecayRate: 0.99, Lift: recall.Lift{Near: 0.5, Far: 0.3}, LexicalFloor: 0.3,
 		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 50, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, CachedQueries: 100,
+		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
 	}, b.now, log)
-	b.must(err)
 
 	forgetter := forgetting.New(b.store, push, forgetting.Settings{
 		Rule:     forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5},
@@ -167,6 +166,10 @@ func (b *bench) work() {
 	b.must(err)
 	b.must(runner.Start(b.t.Context()))
 	b.t.Cleanup(func() { _ = runner.Stop(context.Background()) })
+	ctx, end := context.WithCancel(context.Background())
+	var dispatch sync.WaitGroup
+	dispatch.Go(func() { b.service.Dispatch(ctx) })
+	b.t.Cleanup(func() { end(); dispatch.Wait() })
 }
 
 // settle waits until a turn is processed or failed.
@@ -180,13 +183,16 @@ func (b *bench) settle(turnID string) ingest.Outcome {
 // owner is a user of the app "app".
 func owner(userID string) memory.Owner { return memory.Owner{AppID: "app", UserID: userID} }
 
-// accept stores a turn of a user, whose client id may be empty.
+// accept stores and queues a turn of a user, whose client id may be empty.
 func (b *bench) accept(userID, clientID, content string) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.service.Accept(b.t.Context(), memory.Turn{
 		Owner: owner(userID), ClientID: clientID, Messages: []memory.Message{{Role: "user", Content: content}},
 	})
 	b.must(err)
+	ended, end := context.WithCancel(b.t.Context())
+	end()
+	b.service.Dispatch(ended) // enqueues what waits
 	return turn
 }
 

@@ -72,6 +72,10 @@ type recalledBody struct {
 	Similarity float64  `json:"similarity"`
 	Lexical    float64  `json:"lexical"`
 	Neighbour  float64  `json:"neighbour"`
+	Speaker    float64  `json:"speaker"`
+	Date       float64  `json:"date"`
+	When       float64  `json:"when"`
+	Question   float64  `json:"question"`
 	Relevance  float64  `json:"relevance"`
 	Decay      float64  `json:"decay"`
 	Score      float64  `json:"score"`
@@ -96,7 +100,7 @@ func answerOf(a recall.Answer, took time.Duration) answerBody {
 	}
 	for _, m := range a.Memories {
 		body.Memories = append(body.Memories, recalledBody{
-			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources), nil,
+			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Speaker, m.Date, m.When, m.Question, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources), nil,
 		})
 	}
 	return body

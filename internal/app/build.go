@@ -94,13 +94,10 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	touches := recall.NewTouches(store, cfg.Recall.TouchInterval, log.Named("recall"))
 	life.run("touches", touches.Run)
 	gate := router.Open(route, router.Options{
-		Timeout: cfg.Router.Timeout, CacheSize: cfg.Router.Cache, CacheTTL: cfg.Router.CacheTTL, Now: now, Logger: log.Named("router"),
+		Timeout: cfg.Router.Timeout, CacheBytes: cfg.Router.CacheBytes, CacheTTL: cfg.Router.CacheTTL, Now: now, Logger: log.Named("router"),
 	})
 	life.onStop("router", func(context.Context) error { gate.Close(); return nil })
-	remember, err := recall.New(store, vectors, gate, embedder, touches, recallSettings(cfg), now, log.Named("recall"))
-	if err != nil {
-		return nil, err
-	}
+	remember := recall.New(store, vectors, gate, embedder, touches, recallSettings(cfg), now, log.Named("recall"))
 	derive := derivation.New(store, push, embedder, now)
 	reflect := openReflection(store, derive, s.chat, embedder, cfg.Reflection, now, life, log)
 	write := ingest.New(ingest.Parts{
@@ -108,6 +105,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 		Guess: router.Guess, Written: reflect.Written, Now: now, Log: log.Named("ingest"),
 	}, ingestSettings(cfg))
 	life.run("turns", write.Run)
+	life.run("dispatch", write.Dispatch)
 	forget := forgetting.New(store, push, forgettingSettings(cfg.Forgetting), now, log.Named("forgetting"))
 	compress := openCompression(store, derive, s.chat, embedder, cfg.Compression, now, log)
 	upkeep := append(scheduled(cfg.Schedule, forget, reflect, compress), append(proofs(cfg.Schedule, keep), reembedding(cfg.Schedule, models))...)
@@ -132,7 +130,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&backlog{queue: store, now: now}, drift{keep}, remaining(models), undecided(write))
+		&backlog{queue: store, now: now}, drift{keep}, remaining(models), undecided(write), cachesOf(remember, gate))
 	s.handler, err = api.New(api.Options{
 		Ingest: write, Recaller: remember, Turns: store, Candidates: store, Memories: store, Stats: store, Embedding: embeddingOf(models), Keys: store,
 		Condenser: condense, Compressor: compress,
@@ -177,9 +175,10 @@ func recallSettings(cfg config.Config) recall.Settings {
 	r := cfg.Recall
 	return recall.Settings{
 		Mode: recall.Mode(r.Mode), Weights: recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
-		DecayRate: r.DecayRate, NeighbourLift: r.Neighbour, BM25: recall.BM25{K1: r.BM25K1, B: r.BM25B},
+		DecayRate: r.DecayRate, Lift: recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
+		Cues: recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Question: r.Question}, LexicalFloor: r.LexicalFloor, BM25: recall.BM25{K1: r.BM25K1, B: r.BM25B},
 		Candidates: r.Candidates, OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
-		VectorTimeout: r.VectorTimeout, EmbedTimeout: r.EmbedTimeout, CachedQueries: cfg.Embedding.Cache,
+		VectorTimeout: r.VectorTimeout, EmbedTimeout: r.EmbedTimeout, QueryCache: cfg.Embedding.CacheBytes, IndexCache: r.CacheBytes,
 	}
 }
 

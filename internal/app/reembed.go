@@ -17,6 +17,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/projection"
 	"hippocampus/internal/reembed"
+	"hippocampus/internal/wordvec"
 )
 
 // pairs opens embedders together with the vectors of their space.
@@ -68,20 +69,31 @@ func (p *pairs) open(ctx context.Context, space memory.Space) (reembed.Pair, err
 
 // able reports whether this server is configured to embed for a space.
 func (p *pairs) able(space memory.Space) bool {
-	return space == llm.SpaceOf(p.configured) || builtIn(space)
+	return space == llm.SpaceOf(p.configured) || builtIn(space) != nil
 }
 
-func builtIn(space memory.Space) bool { return space == llm.SpaceOf(llm.Hashed(llm.HashedDim)) }
+// builtIn is the embedder of a space that needs no endpoint; nil: none does.
+// Hashed vectors are those of folders that were begun before words had meanings:
+// they serve until they are re-embedded.
+func builtIn(space memory.Space) llm.Embedder {
+	switch space {
+	case memory.Space{Model: wordvec.Model, Dim: wordvec.Dim}:
+		return wordvec.New()
+	case memory.Space{Model: llm.HashedModel, Dim: llm.HashedDim}:
+		return llm.Hashed(llm.HashedDim)
+	}
+	return nil
+}
 
 // embedder is the configured one, the built-in one, or the one that the
 // settings of the previous model lead to: by default another model at the same
 // endpoint.
 func (p *pairs) embedder(ctx context.Context, space memory.Space) (llm.Embedder, error) {
-	switch {
-	case space == llm.SpaceOf(p.configured):
+	if space == llm.SpaceOf(p.configured) {
 		return p.configured, nil
-	case builtIn(space):
-		return llm.Hashed(space.Dim), nil
+	}
+	if e := builtIn(space); e != nil {
+		return e, nil
 	}
 	e := p.cfg.Embedding
 	e.Model, e.Dimension = space.Model, space.Dim // so that nothing is probed

@@ -14,6 +14,7 @@ import (
 	"hippocampus/internal/config"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
+	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
 	"hippocampus/vectorstore/sqlitevec"
@@ -79,7 +80,7 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 // openEmbedder reaches the configured embedder, or takes the built-in one.
 func openEmbedder(ctx context.Context, cfg config.Embedding, o llm.Options) (e llm.Embedder, name string, closeClient func(), err error) {
 	if cfg.APIKey == "" {
-		e := llm.Hashed(llm.HashedDim)
+		e := wordvec.New()
 		return e, fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)", e.Model(), e.Dim()), func() {}, nil
 	}
 	client, e, err := reachEmbedder(ctx, cfg, o)

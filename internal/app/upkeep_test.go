@@ -17,6 +17,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/projection"
+	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/sqlitevec"
 )
@@ -86,7 +87,7 @@ func TestVerifyRepairAndRebuild(t *testing.T) {
 	cfg := config.Default()
 	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
 	cfg.Projection.Grace = time.Second
-	vectorFile := filepath.Join(cfg.Data, sqlitevec.FileName(llm.SpaceOf(llm.Hashed(llm.HashedDim))))
+	vectorFile := filepath.Join(cfg.Data, sqlitevec.FileName(llm.SpaceOf(wordvec.New())))
 	post, metrics, stop := serving(t, cfg)
 	var stored memory.Memory
 	if err := json.Unmarshal([]byte(post("/v1/memories", `{"user_id":"ada","content":"I live in Oslo"}`)), &stored); err != nil {
@@ -106,7 +107,7 @@ func TestVerifyRepairAndRebuild(t *testing.T) {
 		}
 		return out, err
 	}
-	embedder := llm.Hashed(llm.HashedDim)
+	embedder := wordvec.New()
 	space := vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()}
 	lose := func() {
 		t.Helper()

@@ -83,8 +83,8 @@ type Embedding struct {
 	Timeout        time.Duration `koanf:"timeout"` // of one attempt
 	Retries        int           `koanf:"retries"`
 	Concurrency    int           `koanf:"concurrency"`
-	Batch          int           `koanf:"batch"` // texts in one call
-	Cache          int           `koanf:"cache"` // query embeddings kept; 0: none
+	Batch          int           `koanf:"batch"`       // texts in one call
+	CacheBytes     int           `koanf:"cache_bytes"` // of query embeddings kept; 0: none
 	Previous       Previous      `koanf:"previous"`
 }
 
@@ -124,23 +124,30 @@ type Jobs struct {
 
 // Router decides which domains a query searches.
 type Router struct {
-	Timeout  time.Duration `koanf:"timeout"` // after which all domains are searched
-	Cache    int           `koanf:"cache"`   // routes kept; 0: none
-	CacheTTL time.Duration `koanf:"cache_ttl"`
+	Timeout    time.Duration `koanf:"timeout"`     // after which all domains are searched
+	CacheBytes int           `koanf:"cache_bytes"` // of routes kept; 0: none
+	CacheTTL   time.Duration `koanf:"cache_ttl"`
 }
 
 // Recall finds and ranks.
 type Recall struct {
-	Limit         int           `koanf:"limit"`      // memories in an answer that names no limit
-	Candidates    int           `koanf:"candidates"` // taken from each source
-	Mode          string        `koanf:"mode"`       // modulated or additive
-	Relevance     float64       `koanf:"relevance"`  // weight alpha
-	Decay         float64       `koanf:"decay"`      // weight beta
-	Importance    float64       `koanf:"importance"` // weight gamma
-	DecayRate     float64       `koanf:"decay_rate"` // freshness kept per hour, (0, 1]
-	Neighbour     float64       `koanf:"neighbour"`  // share of a neighbour's lead that lifts relevance, 0..1
+	Limit         int           `koanf:"limit"`       // memories in an answer that names no limit
+	Candidates    int           `koanf:"candidates"`  // taken from each source
+	Mode          string        `koanf:"mode"`        // modulated or additive
+	Relevance     float64       `koanf:"relevance"`   // weight alpha
+	Decay         float64       `koanf:"decay"`       // weight beta
+	Importance    float64       `koanf:"importance"`  // weight gamma
+	DecayRate     float64       `koanf:"decay_rate"`  // freshness kept per hour, (0, 1]
+	Neighbour     float64       `koanf:"neighbour"`   // share of a neighbour's lead that lifts relevance, 0..1
+	SecondNext    float64       `koanf:"second_next"` // the same of neighbours at distance two
+	Speaker       float64       `koanf:"speaker"`     // lift of a "Name: text" whose name the query has
+	Date          float64       `koanf:"date"`        // lift of a memory of the day or month that the query names
+	When          float64       `koanf:"when"`        // lift of a memory that tells a time, where the query asks when
+	Question      float64       `koanf:"question"`    // share that a memory loses where all its text asks
 	BM25K1        float64       `koanf:"bm25_k1"`
 	BM25B         float64       `koanf:"bm25_b"`
+	LexicalFloor  float64       `koanf:"lexical_floor"`  // share of a query's words, by rarity, that a full lexical match has at least
+	CacheBytes    int           `koanf:"cache_bytes"`    // of what is known of users; 0: none
 	OwnWindow     time.Duration `koanf:"own_window"`     // confirmed writes this young still come from the database
 	OwnLimit      int           `koanf:"own_limit"`      // of those writes
 	FallbackLimit int           `koanf:"fallback_limit"` // memories compared in the database while the vector store is away

@@ -1,7 +1,9 @@
 package derivation
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"hippocampus/db"
 	"hippocampus/internal/history"
@@ -11,8 +13,9 @@ import (
 
 // Undo takes a reflection or summary of the app back: it is forgotten, and
 // each of its sources that is consolidated is active again, as if just
-// accessed, embedded anew where the embedding model has changed. Undoing twice
-// changes nothing. What was said before it is not condensed again by itself.
+// accessed, embedded anew where the embedding model has changed; they are
+// returned oldest first. Undoing twice changes nothing. What was said before it
+// is not condensed again by itself.
 // KindConflict: the memory was not derived from others.
 func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error) {
 	by := llm.Serving(s.embedder)
@@ -57,6 +60,9 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 		return memory.Memory{}, nil, err
 	}
 	s.pusher.Push(ctx, changes.Changed())
+	slices.SortFunc(restored, func(a, b memory.Memory) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	derived.Embedding = nil
 	for i := range restored {
 		restored[i].Embedding = nil

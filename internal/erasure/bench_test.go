@@ -119,6 +119,9 @@ func (b *bench) turn(owner memory.Owner) memory.Turn {
 		Owner: owner, Messages: []memory.Message{{Role: "user", Content: "I live in Lisbon and work as a marine biologist."}},
 	})
 	b.must(err)
+	ended, end := context.WithCancel(b.t.Context())
+	end()
+	b.ingest.Dispatch(ended) // enqueues what waits
 	return turn
 }
 

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Accept makes a turn durable and queues it. It fills in the id, the hash and
+// Accept makes a turn durable; Dispatch queues it. It fills in the id, the hash and
 // the times; a zero At becomes now. Where the app has a turn with the same
 // client id, that one is returned with fresh false.
 // KindConflict: the client id belongs to a turn with other content.
@@ -22,8 +22,13 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	if turn.At.IsZero() {
 		turn.At = now
 	}
-	stored, fresh, err = s.Records.AcceptTurn(ctx, turn, now.Add(s.set.ResumeAfter), processTurn(turn.ID))
-	if err == nil && !fresh && stored.Hash != turn.Hash {
+	stored, fresh, err = s.Records.AcceptTurn(ctx, turn, now.Add(s.set.Lease))
+	switch {
+	case err != nil:
+		return stored, false, err
+	case fresh:
+		s.accepted.add(stored.ID)
+	case stored.Hash != turn.Hash:
 		err = memory.Errorf(memory.KindConflict,
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)
 	}

@@ -3,6 +3,8 @@ package ingest
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -42,15 +44,24 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 		}
 		places[w.Owner] = append(places[w.Owner], i)
 	}
+	var group errgroup.Group
+	group.SetLimit(ownersAtOnce)
 	for _, owner := range owners {
-		if err := s.writeFor(ctx, owner, places[owner], writes, vectors, by.Model(), results); err != nil {
-			for _, i := range places[owner] {
-				results[i] = BatchResult{Err: err}
+		group.Go(func() error {
+			if err := s.writeFor(ctx, owner, places[owner], writes, vectors, by.Model(), results); err != nil {
+				for _, i := range places[owner] {
+					results[i] = BatchResult{Err: err}
+				}
 			}
-		}
+			return nil
+		})
 	}
+	_ = group.Wait() // each owner's errors are in their results
 	return results
 }
+
+// ownersAtOnce is how many transactions of one batch are under way.
+const ownersAtOnce = 4
 
 // writeFor writes one owner's part of a batch.
 func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, model string, results []BatchResult) error {

@@ -1,6 +1,6 @@
 // Package ingest turns what backends report into memories:
 //
-//	turn  -> durable + job -> scorer -> gate -> echo check -> embed -> neighbours, judged
+//	turn  -> durable -> job -> scorer -> gate -> echo check -> embed -> neighbours, judged
 //	      -> one transaction: memory, candidate, event, vector state -> push
 //	write -> embed -> (neighbours, judged) -> the same transaction -> push
 //	edit  -> one transaction -> push

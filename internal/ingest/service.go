@@ -61,7 +61,7 @@ type Settings struct {
 	GiveUp          time.Duration // age at which a turn that cannot be scored has failed
 	Lease           time.Duration // how long a turn is held without renewal
 	Renew           time.Duration // between renewals
-	ResumeAfter     time.Duration // when an accepted turn that nobody started is queued again
+	ResumeAfter     time.Duration // when a queued turn that nobody started is queued again
 }
 
 // Parts are what a Service works with.
@@ -85,6 +85,8 @@ type Service struct {
 
 	scored *lru.Cache[string, []scorer.Fact] // answers whose turns are not finished
 
+	accepted dispatch // turns that are to be enqueued
+
 	undecidedCount atomic.Int64
 
 	mu   sync.Mutex
@@ -94,13 +96,15 @@ type Service struct {
 // maxScored is how many answers are kept for turns that wait for something else.
 const maxScored = 1000
 
-// New makes a service; Run keeps its turns alive.
+// New makes a service; Dispatch has its turns worked on, and Run keeps them alive.
 func New(parts Parts, set Settings) *Service {
 	if parts.Written == nil {
 		parts.Written = func(memory.Owner) {}
 	}
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
-	return &Service{Parts: parts, set: set, scored: scored, held: map[string]int{}}
+	return &Service{
+		Parts: parts, set: set, scored: scored, held: map[string]int{}, accepted: dispatch{wake: make(chan struct{}, 1)},
+	}
 }
 
 // ProcessTurn is the job that scores one turn.

@@ -1,16 +1,19 @@
 // Package projection keeps the vector store equal to the database:
 //
-//	committed change -> push at once -> confirmed
-//	                       | failed
-//	                       v
+//	committed change -> queue -> push -> confirmed
+//	                              | failed
+//	                              v
 //	reconciler: claim what is due -> push -> confirmed, or due again later
 //
+// Nobody waits for the queue, unless it is full: recall has what is not confirmed
+// from the database. What a process that dies has queued is due in the database.
 // A push is idempotent, a memory has one pusher at a time (it holds the row's
 // claim), and nothing is ever given up.
 package projection
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,11 +50,15 @@ type Projection struct {
 	log     *zap.Logger
 	space   func() memory.Space // that serves; zero: one serves for ever, by every embedding there is
 	lacking atomic.Bool
+	queued  *queue
 }
 
 // New makes a projection of queue's memories into vectors.
 func New(queue db.VectorQueue, vectors Vectors, set Settings, now func() time.Time, log *zap.Logger) *Projection {
-	return &Projection{queue: queue, vectors: vectors, set: set, now: now, log: log, space: func() memory.Space { return memory.Space{} }}
+	return &Projection{
+		queue: queue, vectors: vectors, set: set, now: now, log: log, space: func() memory.Space { return memory.Space{} },
+		queued: newQueue(),
+	}
 }
 
 // Serves tells the projection in which space memories are pushed; the first
@@ -65,19 +72,28 @@ func (p *Projection) Lacking() bool { return p.lacking.Swap(false) }
 // Claimed is until when memories that are inserted now are claimed for PushNew.
 func (p *Projection) Claimed() time.Time { return p.now().Add(p.set.Lease) }
 
-// PushNew pushes memories that were just inserted with a claim until Claimed.
-// A failure is only logged: the reconciler finishes what is left.
+// PushNew has memories pushed that were just inserted with a claim until Claimed:
+// while Run runs, after it has returned. A failure is only logged: the
+// reconciler finishes what is left.
 func (p *Projection) PushNew(ctx context.Context, memories []memory.Memory) {
 	tasks := make([]db.VectorTask, len(memories))
 	for i, m := range memories {
 		tasks[i] = db.VectorTask{Memory: m, First: true}
 	}
-	p.push(ctx, tasks)
+	if !p.queued.add(born{tasks, p.now()}, nil) {
+		p.push(ctx, tasks)
+	}
 }
 
-// Push claims and pushes memories that were just changed. Those that another
-// pusher holds are left to it: it finds that they have changed.
+// Push has memories claimed and pushed that were just changed, as PushNew does.
+// Those that another pusher holds are left to it: it finds that they have changed.
 func (p *Projection) Push(ctx context.Context, ids []string) {
+	if len(ids) > 0 && !p.queued.add(born{}, ids) {
+		p.pushChanged(ctx, ids)
+	}
+}
+
+func (p *Projection) pushChanged(ctx context.Context, ids []string) {
 	if len(ids) == 0 {
 		return
 	}
@@ -91,8 +107,13 @@ func (p *Projection) Push(ctx context.Context, ids []string) {
 	p.push(ctx, tasks)
 }
 
-// Run looks for due rows until the context ends, and ends its last push first.
+// Run pushes what is queued and looks for due rows until the context ends. It
+// returns when everything that is queued has been pushed.
 func (p *Projection) Run(ctx context.Context) {
+	p.queued.set(true)
+	var queued sync.WaitGroup
+	queued.Go(func() { p.pushQueued(ctx) })
+	defer queued.Wait()
 	ticker := time.NewTicker(p.set.Interval)
 	defer ticker.Stop()
 	for {

@@ -8,7 +8,6 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -257,93 +256,4 @@ func (r *run) drop(ctx context.Context, space memory.Space) error {
 	}
 	r.Switch.take(space)
 	return r.Records.DropFormer(ctx)
-}
-
-// embedAll goes once over the memories without an embedding of the space and
-// returns how many are left. requeue has each pushed.
-func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (left int, err error) {
-	pair, err := r.pair(ctx, space)
-	if err != nil {
-		return 0, err
-	}
-	r.done.Failed = 0
-	for after := ""; ; {
-		page, err := r.Records.Unembedded(ctx, space, after, r.set.Page)
-		if err != nil {
-			return 0, err
-		}
-		if len(page) == 0 {
-			break
-		}
-		after = page[len(page)-1].ID
-		if err := r.embed(ctx, pair, page, requeue); err != nil {
-			return 0, err
-		}
-		if r.over() {
-			return 0, errSlice
-		}
-	}
-	left, err = r.Records.CountUnembedded(ctx, space)
-	r.mu.Lock()
-	r.progress.Remaining = left
-	r.mu.Unlock()
-	return left, err
-}
-
-// embed embeds some memories and stores that. While the embedder is away it
-// waits; of memories that it refuses together each is tried alone.
-func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, requeue bool) error {
-	texts := make([]string, len(memories))
-	for i, m := range memories {
-		texts[i] = m.Content
-	}
-	for wait := r.set.Backoff; ; wait = min(2*wait, r.set.BackoffLimit) {
-		vectors, err := pair.Embedder.Embed(ctx, llm.ForDocument, texts)
-		var away *memory.Error
-		switch {
-		case err == nil:
-			r.done.Note = ""
-			return r.store(ctx, pair.Space, memories, vectors, requeue)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case memory.IsKind(err, memory.KindUnavailable):
-			if r.done.Note == "" {
-				r.Log.Warn("re-embedding waits for the embedder", zap.String("model", pair.Space.Model), zap.Error(err))
-			}
-			r.done.Note = err.Error()
-			if errors.As(err, &away) {
-				wait = max(wait, min(away.RetryAfter, r.set.BackoffLimit))
-			}
-			if err := r.wait(ctx, wait); err != nil {
-				return err
-			}
-		case len(memories) > 1:
-			for i := range memories {
-				if err := r.embed(ctx, pair, memories[i:i+1], requeue); err != nil {
-					return err
-				}
-			}
-			return nil
-		default:
-			r.done.Failed++
-			r.Log.Warn("a memory could not be re-embedded: it is found by its words alone", zap.String("memory", memories[0].ID), zap.Error(err))
-			return nil
-		}
-	}
-}
-
-func (r *run) store(ctx context.Context, space memory.Space, memories []memory.Memory, vectors [][]float32, requeue bool) error {
-	fresh, ids := make([]db.Reembedding, len(memories)), make([]string, len(memories))
-	for i, m := range memories {
-		fresh[i], ids[i] = db.Reembedding{ID: m.ID, Revision: m.Revision, Embedding: vectors[i]}, m.ID
-	}
-	if err := r.Records.Reembed(ctx, space, fresh); err != nil {
-		return err
-	}
-	r.done.Embedded += len(memories)
-	if !requeue {
-		return nil
-	}
-	_, err := r.Records.Requeue(ctx, ids, r.Now())
-	return err
 }

@@ -53,6 +53,10 @@ func Lexemes(s string) []string {
 	return lexemes
 }
 
+// Paired reports whether a character is matched in pairs: those of scripts that
+// are written without word boundaries.
+func Paired(r rune) bool { return classify(r) == cjk }
+
 func classify(r rune) script {
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul), r == 'ー':

@@ -22,25 +22,33 @@ func documents(lexemes ...string) []db.Document {
 // green once: 0.980829*2.2/2.44 = 0.884354. Second: length 1, norm 1.2*(0.6+0.2) = 0.96: 0.470004*2.2/1.96 = 0.527555.
 func TestBM25IsAsComputedByHand(t *testing.T) {
 	t.Parallel()
-	docs := documents("tea green tea", "tea", "coffe black")
-	hits := BM25{K1: 1.2, B: 0.4}.rank([]string{"green", "tea", "tea"}, docs)
-	if len(hits) != 2 || hits[0].doc != 0 || hits[1].doc != 1 {
-		t.Fatalf("hits %+v", hits)
+	x := indexOf(documents("tea green tea", "tea", "coffe black"))
+	scores, whole := BM25{K1: 1.2, B: 0.4}.scores([]string{"green", "tea", "milk"}, x)
+	for i, want := range []float64{0.601168 + 0.884354, 0.527555, 0} {
+		if math.Abs(scores[i]-want) > 1e-5 {
+			t.Errorf("document %d has %v, not %v", i, scores[i], want)
+		}
 	}
-	if math.Abs(hits[0].score-(0.601168+0.884354)) > 1e-5 || math.Abs(hits[1].score-0.527555) > 1e-5 {
-		t.Errorf("scores %v and %v", hits[0].score, hits[1].score)
+	// "milk": df 0, idf ln(1 + 3.5/0.5) = 2.079442.
+	if math.Abs(whole-(0.980829+0.470004+2.079442)) > 1e-5 {
+		t.Errorf("the whole idf is %v", whole)
 	}
 }
 
 func TestBM25OfNothing(t *testing.T) {
 	t.Parallel()
-	p := BM25{K1: 1.2, B: 0.4}
-	for name, hits := range map[string][]lexicalHit{
-		"no terms": p.rank(nil, documents("tea")), "no documents": p.rank([]string{"tea"}, nil),
-		"empty documents": p.rank([]string{"tea"}, documents("", "")), "no match": p.rank([]string{"tea"}, documents("coffe")),
+	of := func(terms []string, lexemes ...string) []float64 {
+		scores, _ := BM25{K1: 1.2, B: 0.4}.scores(terms, indexOf(documents(lexemes...)))
+		return scores
+	}
+	for name, scores := range map[string][]float64{
+		"no terms": of(nil, "tea"), "no documents": of([]string{"tea"}),
+		"empty documents": of([]string{"tea"}, "", ""), "no match": of([]string{"tea"}, "coffe"),
 	} {
-		if len(hits) != 0 {
-			t.Errorf("%s: %+v", name, hits)
+		for _, score := range scores {
+			if score != 0 {
+				t.Errorf("%s: %v", name, scores)
+			}
 		}
 	}
 }
@@ -58,20 +66,15 @@ func TestBM25Properties(t *testing.T) {
 			}
 			docs = append(docs, db.Document{Lexemes: text})
 		}
-		terms := rapid.SliceOfN(word, 1, 3).Draw(t, "terms")
+		terms := rapid.SliceOfNDistinct(word, 1, 3, rapid.ID[string]).Draw(t, "terms")
 		p := BM25{K1: 1.2, B: 0.4}
-		fewer := map[int]float64{}
-		for _, h := range p.rank(terms, docs) {
-			if !(h.score > 0) || math.IsInf(h.score, 0) {
-				t.Fatalf("score %v", h.score)
-			}
-			fewer[h.doc] = h.score
-		}
-		more := map[int]float64{}
-		for _, h := range p.rank(append(terms, word.Draw(t, "more")), docs) {
-			more[h.doc] = h.score
-		}
+		x := indexOf(docs)
+		fewer, _ := p.scores(terms, x)
+		more, _ := p.scores(append(terms, word.Draw(t, "more")), x)
 		for doc, score := range fewer {
+			if score < 0 || math.IsInf(score, 0) || math.IsNaN(score) {
+				t.Fatalf("score %v", score)
+			}
 			if more[doc] < score-1e-12 {
 				t.Fatalf("document %d fell from %v to %v", doc, score, more[doc])
 			}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// session is what the statements of a transaction are run on.
+type session interface {
+	querier
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// inUser runs f in one transaction that has the owner's lock. A round trip
+// begins it and takes the lock, and one ends it.
+func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) (err error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fault(err, "reach the user's memories")
+	}
+	defer conn.Release() // which closes it where the transaction has not ended
+	if err := begin(ctx, conn, owner); err != nil {
+		return fault(err, "wait for the user's other writes")
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_, _ = conn.Exec(ctx, `ROLLBACK`)
+		}
+	}()
+	user := &userTx{tx: conn, owner: owner}
+	if err := f(ctx, user); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	if user.changed {
+		batch.Queue(revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
+	}
+	batch.Queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
+		if ended = true; tag.String() != "COMMIT" {
+			return pgx.ErrTxCommitRollback
+		}
+		return nil
+	})
+	return fault(conn.SendBatch(ctx, batch).Close(), "commit the user's changes")
+}
+
+// begin begins a transaction with the owner's lock, or answers db.ErrErasing.
+func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`BEGIN`)
+	erasing := admission(batch, lockAlone, lockKey(owner), owner)
+	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+		_, _ = conn.Exec(ctx, `ROLLBACK`)
+		return err
+	}
+	if *erasing {
+		_, _ = conn.Exec(ctx, `ROLLBACK`)
+		return db.ErrErasing
+	}
+	return nil
+}

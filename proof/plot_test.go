@@ -1,0 +1,245 @@
+package proof
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/ingest"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// plot is what one user goes through: something is prepared, then changed.
+type plot struct {
+	t      *testing.T
+	s      *server
+	fuse   func() *fuse // of the server as it runs
+	owner  memory.Owner
+	it     string   // id of the memory that it is about: the first one
+	ids    []string // of every memory met so far
+	stream string   // an export of the user
+}
+
+// try asks the server; no answer is one that says nothing.
+func (p *plot) try(method, path string, body any) reply {
+	r, err := p.s.try(method, path, body)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+func (p *plot) memory(content string) fields {
+	return fields{"user_id": p.owner.UserID, "content": content, "importance": 0.8, "domain": topicOf(content).domain}
+}
+
+// written has memories written directly, one by one.
+func written(contents ...string) func(p *plot) {
+	return func(p *plot) { p.write(time.Time{}, contents...) }
+}
+
+// longAgo has them written as of half a year ago.
+func longAgo(contents ...string) func(p *plot) {
+	return func(p *plot) { p.write(p.s.clock.now().AddDate(0, -6, 0), contents...) }
+}
+
+func (p *plot) write(at time.Time, contents ...string) {
+	for _, content := range contents {
+		body := p.memory(content)
+		if !at.IsZero() {
+			body["at"] = at.Format(time.RFC3339)
+			at = at.Add(time.Hour)
+		}
+		p.s.call("POST", "/v1/memories", body, 200, 201)
+	}
+	p.lookFor(func(m memory.Memory) bool { return m.Content == contents[0] })
+}
+
+// lookFor makes a memory the one that the plot is about.
+func (p *plot) lookFor(hold func(memory.Memory) bool) bool {
+	for id, r := range p.chronicle() {
+		if hold(r.Memory) {
+			p.it = id
+			return true
+		}
+	}
+	return false
+}
+
+func (p *plot) lookForReflection() bool {
+	return p.lookFor(func(m memory.Memory) bool { return m.Content == "Ada is settled" })
+}
+
+// onIt asks for something of the memory that the plot is about.
+func onIt(method, what string, body any) func(p *plot) bool {
+	return func(p *plot) bool { return p.try(method, "/v1/memories/"+p.it+what, body).ok() }
+}
+
+// turn sends a turn and waits until its job has ended, or the server is dead.
+func turn(text string) func(p *plot) bool {
+	return func(p *plot) bool {
+		ref := p.owner.UserID + "-turn"
+		r := p.try("POST", "/v1/turns", fields{"id": ref, "user_id": p.owner.UserID, "messages": []fields{{"role": "user", "content": text}}})
+		if !r.ok() {
+			return false
+		}
+		eventually(p.t, "the turn being processed", func() string {
+			if p.fuse().dead() {
+				return ""
+			}
+			list, err := p.s.records.ListJobs(p.t.Context(), db.JobFilter{Kinds: []string{ingest.ProcessTurn{}.Kind()}, Limit: 20})
+			for _, job := range list {
+				if strings.Contains(string(job.Payload), r.body["id"].(string)) && job.State == "completed" {
+					return ""
+				}
+			}
+			return fmt.Sprint(list, err)
+		})
+		return true
+	}
+}
+
+func (p *plot) reflect() bool {
+	return p.try("POST", "/v1/reflect", fields{"user_id": p.owner.UserID, "force": true}).ok()
+}
+
+// sweep purges what other users have left.
+func (p *plot) sweep() {
+	p.s.clock.pass(48 * time.Hour)
+	if _, err := toolOf(p.s, p.s.records, p.s.vectors).forget.Purge(p.t.Context(), "test"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// drift makes the stores differ in every way, without the database knowing.
+func (p *plot) drift() {
+	ctx := p.t.Context()
+	different := vectorstore.Record{Content: "something else", Embedding: make([]float32, space.Dim)}
+	different.Embedding[0] = 1
+	for id, r := range p.chronicle() {
+		if id != p.it {
+			different.ID, different.Owner, different.CreatedAt = id, r.Memory.Owner, r.Memory.CreatedAt
+			different.Domain, different.Type = r.Memory.Domain, r.Memory.Type
+		}
+	}
+	stray := different
+	stray.ID = memory.NewID()
+	for _, err := range []error{
+		p.s.vectors.Delete(ctx, []string{p.it}), p.s.vectors.Replace(ctx, []vectorstore.Record{stray, different}),
+	} {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.s.clock.pass(2 * time.Hour) // nothing is in flight
+}
+
+// exported has a user exported and erased.
+func (p *plot) exported() {
+	after(written(home(1), pet(1), task(1)), onIt("PATCH", "", fields{"importance": 0.4}), (*plot).reflect)(p)
+	p.settle()
+	p.stream = p.s.call("GET", "/v1/export?user_id="+p.owner.UserID, nil, 200).raw
+	p.s.call("DELETE", "/v1/users/"+p.owner.UserID, nil, 200)
+}
+
+// chronicle is all that is recorded of the user's memories, those that are
+// purged included once they were met.
+func (p *plot) chronicle() map[string]db.Record {
+	p.t.Helper()
+	all, err := chronicle(p.t.Context(), p.s.records, p.owner, p.ids)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for id := range all {
+		if !slices.Contains(p.ids, id) {
+			p.ids = append(p.ids, id)
+		}
+	}
+	return all
+}
+
+// settle waits until every turn is worked on and the stores are equal.
+func (p *plot) settle() {
+	p.t.Helper()
+	ctx := p.t.Context()
+	eventually(p.t, "rest", func() string {
+		turns, err := p.s.records.ListTurns(ctx, db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Status: memory.TurnAccepted, Limit: 1})
+		if err != nil || len(turns) > 0 {
+			return fmt.Sprint(turns, err)
+		}
+		different, err := unequal(ctx, p.s.records, p.s.vectors)
+		if err != nil {
+			return err.Error()
+		}
+		return different
+	})
+}
+
+// retention is what a forgotten memory had left, which depends on the moment.
+var retention = regexp.MustCompile(`"retention":[^,}]+`)
+
+// shape is all that is recorded of the user, in words that another user's shares.
+func (p *plot) shape() string {
+	p.t.Helper()
+	ctx := p.t.Context()
+	all := p.chronicle()
+	named := func(text string) string {
+		text = retention.ReplaceAllString(text, `"retention":0`)
+		return strings.ReplaceAll(anyID.ReplaceAllStringFunc(text, func(id string) string {
+			if r, known := all[id]; known {
+				return "<" + r.Memory.Content + ">"
+			}
+			return "<>"
+		}), p.owner.UserID, "USER")
+	}
+	var shape []string
+	add := func(format string, args ...any) { shape = append(shape, named(fmt.Sprintf(format, args...))) }
+	for _, r := range all {
+		m := r.Memory
+		m.Embedding, m.Lexemes = nil, ""
+		v, err := json.Marshal(valuesOf(m))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		line := fmt.Sprintf("%s %s, agent %q", m.Content, v, m.AgentID)
+		for _, e := range r.Events {
+			line += fmt.Sprintf("\n\t%s %s %s", e.Kind, e.Cause, e.Detail)
+		}
+		var relations []string
+		for _, relation := range r.Relations {
+			relations = append(relations, named(fmt.Sprintf("\n\t%s %s %s", relation.From, relation.Kind, relation.To)))
+		}
+		slices.Sort(relations)
+		add("%s", line+strings.Join(relations, ""))
+	}
+	turns, err := p.s.records.ListTurns(ctx, db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Limit: memory.MaxPage})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, turn := range turns {
+		add("turn %s %s", turn.ClientID, turn.Status)
+		candidates, err := p.s.records.TurnCandidates(ctx, p.owner.AppID, turn.ID)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for _, c := range candidates {
+			if _, known := all[c.MemoryID]; c.MemoryID != "" && !known {
+				p.t.Errorf("candidate %+v is kept without its memory", c)
+			}
+			add("candidate %q %s %s, memory %s", c.Content, c.Verdict, c.Reason, c.MemoryID)
+		}
+	}
+	state, err := p.s.records.State(ctx, p.owner)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	add("reflected %v, compressed %v", !state.ReflectedAt.IsZero(), !state.CompressedAt.IsZero())
+	slices.Sort(shape)
+	return strings.Join(shape, "\n")
+}
