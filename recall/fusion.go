@@ -26,9 +26,16 @@ type Lift struct {
 //
 //	near*max(0, best(previous, next) - v) + far*max(0, best(at distance two) - v)
 func (l Lift) rise(x *index, doc int, values []float64) float64 {
+	d := &x.docs[doc]
 	v, near, far := values[doc], 0.0, 0.0
-	x.neighbours(doc, 1, func(d int) { near = max(near, values[d]) })
-	x.neighbours(doc, 2, func(d int) { far = max(far, values[d]) })
+	for i := max(d.from, doc-2); i < min(d.to, doc+3); i++ {
+		switch i - doc {
+		case -1, 1:
+			near = max(near, values[i])
+		case -2, 2:
+			far = max(far, values[i])
+		}
+	}
 	return l.Near*max(0, near-v) + l.Far*max(0, far-v)
 }
 

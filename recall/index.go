@@ -1,8 +1,8 @@
 package recall
 
 import (
-	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +28,8 @@ type index struct {
 
 // document is a memory as the ranking sees it, in the order of its conversation.
 type document struct {
-	db.Document // without lexemes and content
+	db.Document     // without lexemes and content
+	from, to    int // the places of its conversation, [from, to); without one its own
 	length      float64
 	cues        cues
 }
@@ -41,16 +42,19 @@ var seed = maphash.MakeSeed()
 // indexOf builds the index of documents in the order of db.Memories.Documents.
 func indexOf(docs []db.Document) *index {
 	x := &index{docs: make([]document, len(docs)), position: make(map[string]int, len(docs))}
-	type token struct {
-		term uint64
-		doc  uint32
-	}
 	var tokens []token
-	same := map[string]string{} // conversations and agents repeat: one copy of each
+	ordinals := map[uint64]uint32{} // of terms, as they come
+	same := map[string]string{}     // conversations and agents repeat: one copy of each
 	for i, d := range docs {
 		before := len(tokens)
 		for lexeme := range strings.FieldsSeq(d.Lexemes) {
-			tokens = append(tokens, token{maphash.String(seed, lexeme), uint32(i)})
+			hash := maphash.String(seed, lexeme)
+			term, known := ordinals[hash]
+			if !known {
+				term = uint32(len(ordinals))
+				ordinals[hash] = term
+			}
+			tokens = append(tokens, token{term, uint32(i)})
 		}
 		found := cuesOf(d.Content)
 		d.Lexemes, d.Content = "", ""
@@ -59,22 +63,62 @@ func indexOf(docs []db.Document) *index {
 		x.docs[i] = document{Document: d, length: float64(len(tokens) - before), cues: found}
 		x.position[d.ID] = i
 	}
+	x.findConversations()
 	x.average = float64(len(tokens)) / float64(max(1, len(docs)))
-	slices.SortFunc(tokens, func(a, b token) int { return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.doc, b.doc)) })
-	for i, t := range tokens {
-		switch {
-		case i == 0 || t.term != tokens[i-1].term:
-			x.terms, x.ends = append(x.terms, t.term), append(x.ends, 0)
-			x.postings = append(x.postings, posting{t.doc, 1})
-		case t.doc != tokens[i-1].doc:
-			x.postings = append(x.postings, posting{t.doc, 1})
-		default:
-			x.postings[len(x.postings)-1].count++
-		}
-		x.ends[len(x.ends)-1] = uint32(len(x.postings))
-	}
-	x.terms, x.ends, x.postings = slices.Clip(x.terms), slices.Clip(x.ends), slices.Clip(x.postings)
+	x.invert(tokens, ordinals)
 	return x
+}
+
+// token is one lexeme of a document.
+type token struct{ term, doc uint32 }
+
+// invert makes the inverted list of tokens in the order of their documents.
+func (x *index) invert(tokens []token, ordinals map[uint64]uint32) {
+	x.terms = slices.Sorted(maps.Keys(ordinals))
+	place := make([]uint32, len(ordinals)) // ordinal -> place among the terms
+	for i, hash := range x.terms {
+		place[ordinals[hash]] = uint32(i)
+	}
+	// last is the document that each term was seen in last, and 1: 0 is none.
+	last := make([]uint32, len(x.terms))
+	x.ends = make([]uint32, len(x.terms))
+	for _, t := range tokens {
+		if p := place[t.term]; last[p] != t.doc+1 {
+			last[p] = t.doc + 1
+			x.ends[p]++
+		}
+	}
+	total := uint32(0)
+	next := make([]uint32, len(x.terms)) // where each term's postings go on
+	for p, n := range x.ends {
+		next[p] = total
+		total += n
+		x.ends[p], last[p] = total, 0
+	}
+	x.postings = make([]posting, total)
+	for _, t := range tokens {
+		p := place[t.term]
+		if last[p] != t.doc+1 {
+			last[p] = t.doc + 1
+			x.postings[next[p]] = posting{doc: t.doc}
+			next[p]++
+		}
+		x.postings[next[p]-1].count++
+	}
+}
+
+// findConversations notes where each document's conversation begins and ends.
+func (x *index) findConversations() {
+	for from := 0; from < len(x.docs); {
+		to := from + 1
+		for id := x.docs[from].ConversationID; id != "" && to < len(x.docs) && x.docs[to].ConversationID == id; {
+			to++
+		}
+		for i := from; i < to; i++ {
+			x.docs[i].from, x.docs[i].to = from, to
+		}
+		from = to
+	}
 }
 
 func intern(same map[string]string, s string) string {
@@ -101,16 +145,6 @@ func (x *index) of(lexeme string) []posting {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perTerm, perPosting = 330, 12, 8 // of the structs, the ids and the map
+	const perDocument, perTerm, perPosting = 350, 12, 8 // of the structs, the ids and the map
 	return perDocument*len(x.docs) + perTerm*len(x.terms) + perPosting*len(x.postings)
-}
-
-// neighbours calls f with the places that stand at a distance from a document
-// in its conversation, before and after it.
-func (x *index) neighbours(doc, distance int, f func(int)) {
-	for _, d := range [2]int{doc - distance, doc + distance} {
-		if d >= 0 && d < len(x.docs) && x.docs[doc].ConversationID != "" && x.docs[d].ConversationID == x.docs[doc].ConversationID {
-			f(d)
-		}
-	}
 }

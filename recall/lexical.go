@@ -73,18 +73,26 @@ func (w words) best(x *index, lift Lift, open []bool, n int) []int {
 		doc   int
 		value float64
 	}
-	var places []place
+	order := func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(x.docs[a.doc].ID, x.docs[b.doc].ID))
+	}
+	var places []place // the best so far, sorted and cut whenever there are many more than asked for
+	least := 0.0       // what a further one must have
 	for doc := range x.docs {
 		if !open[doc] {
 			continue
 		}
-		if v := w.lexical[doc] + lift.rise(x, doc, w.lexical); v > 0 {
-			places = append(places, place{doc, v})
+		v := w.lexical[doc] + lift.rise(x, doc, w.lexical)
+		if v <= 0 || v < least {
+			continue
+		}
+		if places = append(places, place{doc, v}); len(places) >= 4*n {
+			slices.SortFunc(places, order)
+			places = places[:n]
+			least = places[n-1].value
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(x.docs[a.doc].ID, x.docs[b.doc].ID))
-	})
+	slices.SortFunc(places, order)
 	list := make([]int, 0, n)
 	for _, p := range places[:min(n, len(places))] {
 		list = append(list, p.doc)

@@ -26,6 +26,11 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 
 // Hydrate returns those of the ids that are active memories of the owner.
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
+	if len(embedded) == 0 {
+		found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories
+			WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID, onlyIDs(ids))
+		return found, fault(err, "read the candidates")
+	}
 	found, err := memories(ctx, s.pool, `
 		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN embedding END, `+besideColumns+`
 		FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,

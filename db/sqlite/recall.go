@@ -20,6 +20,11 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 
 // Hydrate returns those of the ids that are active memories of the owner.
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
+	if len(embedded) == 0 {
+		found, err := collect(ctx, s.reader, memoryFields, `SELECT `+withoutVectors+` FROM agent_memories
+			WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`, list(ids), owner.AppID, owner.UserID)
+		return found, fault(err, "read the candidates")
+	}
 	found, err := collect(ctx, s.reader, memoryFields, `
 		SELECT `+bareColumns+`CASE WHEN id IN (SELECT value FROM json_each(?)) THEN embedding END, `+besideColumns+`
 		FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,

@@ -1,0 +1,55 @@
+package recall
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// manyDocuments are n memories of 12 to 22 words, as unevenly common as a language's.
+func manyDocuments(n int) []db.Document {
+	random := rand.New(rand.NewPCG(1, 2))
+	docs := make([]db.Document, n)
+	for i := range docs {
+		content := fmt.Sprintf("[2024-03-%02d] Nora:", i%28+1)
+		for range 12 + random.IntN(10) {
+			content += fmt.Sprintf(" w%d", int(math.Exp(random.Float64()*math.Log(20_000))))
+		}
+		docs[i] = db.Document{
+			ID: memory.NewID(), Content: content, Lexemes: text.Join(text.Lexemes(content)), ConversationID: fmt.Sprint(i / 20),
+			Importance: 0.8, CreatedAt: time.Unix(int64(i)*60, 0),
+		}
+	}
+	return docs
+}
+
+// What words add to a recall of a user with 10,000 memories, when their index
+// is kept: terms, scores, the best of them and the filter.
+func BenchmarkWordsAmong10000(b *testing.B) {
+	x := indexOf(manyDocuments(10_000))
+	s := &Service{set: Settings{Lift: lift, LexicalFloor: 0.3, BM25: BM25{K1: 1.2, B: 0.4}}}
+	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
+	b.ReportAllocs()
+	for b.Loop() {
+		open, _ := q.open(x, nil)
+		words := s.words(terms(q.Text), x, open)
+		if len(words.best(x, lift, open, 50)) != 50 {
+			b.Fatal("not 50 are found")
+		}
+	}
+}
+
+// What it costs to make the index anew, after a change.
+func BenchmarkIndexOf10000(b *testing.B) {
+	docs := manyDocuments(10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		indexOf(docs)
+	}
+}
