@@ -111,6 +111,7 @@ func speedCommand() *cobra.Command {
 	f := c.Flags()
 	sizeFlag(c, &size, target.Large)
 	f.StringSliceVar(&data, "data", []string{"1000x100"}, "USERSxMEMORIES of each; each is a run on fresh stores")
+	f.IntVar(&o.Replicas, "replicas", 1, "servers on the same stores, asked in turn")
 	f.IntSliceVar(&o.Clients, "clients", []int{1, 8}, "recalling clients; each number is measured")
 	f.DurationVar(&o.Slice, "slice", 3*time.Second, "how long the server and its floor take turns")
 	f.IntVar(&o.Rounds, "rounds", 5, "turns of each")
@@ -126,7 +127,7 @@ func speedCommand() *cobra.Command {
 func peersCommand() *cobra.Command {
 	var size, file string
 	o := speed.Options{
-		Data: []speed.Data{{Users: 100, Each: 200}}, Clients: []int{1, 8}, Dim: 384, Slice: 3 * time.Second, Rounds: 5, Progress: os.Stderr,
+		Data: []speed.Data{{Users: 100, Each: 200}}, Clients: []int{1, 8}, Replicas: 1, Dim: 384, Slice: 3 * time.Second, Rounds: 5, Progress: os.Stderr,
 	}
 	c := &cobra.Command{
 		Use: "peers", Short: "20,000 memories of 100 users, 384 numbers, 1 and 8 clients over HTTP", Args: cobra.NoArgs,

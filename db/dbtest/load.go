@@ -113,6 +113,8 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.Embeddings(ctx, owner, "model", known)
 	must(t, err)
+	_, _, err = s.Glance(ctx, owner, after(500), 10)
+	must(t, err)
 	_, err = s.Unconfirmed(ctx, owner, after(500), 10)
 	must(t, err)
 	_, err = s.HandedOut(ctx, owner, after(50), 10)

@@ -28,6 +28,7 @@ type Options struct {
 	Size     target.Size
 	Data     []Data
 	Clients  []int
+	Replicas int           // servers on the same stores, asked in turn
 	Slice    time.Duration // of one side's turn at the machine
 	Rounds   int           // turns of each side
 	Dim      int           // numbers in an embedding from an instant endpoint; 0: the built-in embedder
@@ -40,6 +41,7 @@ type Report struct {
 	Size     string   `json:"size"`
 	Machine  Machine  `json:"machine"`
 	Settings []string `json:"settings,omitempty"`
+	Replicas int      `json:"replicas"`
 	Loads    []Load   `json:"loads"`
 	Pairs    []Pair   `json:"pairs"`
 }
@@ -70,14 +72,15 @@ const (
 // bench is one server with its floor.
 type bench struct {
 	Options
-	server *target.Server
-	floor  *floor // nil on the small size, which has no other client
+	server *target.Server   // the first of the replicas
+	all    []*target.Server // of them
+	floor  *floor           // nil on the small size, which has no other client
 	report *Report
 }
 
 // Run measures every size of data, each on fresh stores.
 func Run(ctx context.Context, o Options) (report Report, err error) {
-	report = Report{Size: string(o.Size), Machine: machine(), Settings: o.Settings}
+	report = Report{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Replicas: o.Replicas}
 	for _, data := range o.Data {
 		if err := measure(ctx, o, data, &report); err != nil {
 			return report, err
@@ -98,7 +101,15 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 		return err
 	}
 	defer func() { err = cmp.Or(err, server.Close()) }()
-	b := &bench{Options: o, server: server, report: report}
+	b := &bench{Options: o, server: server, all: []*target.Server{server}, report: report}
+	for range o.Replicas - 1 {
+		replica, err := target.Start(ctx, target.Options{Settings: settings, Stores: server.Stores})
+		if err != nil {
+			return err
+		}
+		defer replica.Close()
+		b.all = append(b.all, replica)
+	}
 	if err := b.load(ctx, data); err != nil {
 		return fmt.Errorf("%w\n%s", err, server.Log())
 	}
@@ -169,7 +180,7 @@ func (b *bench) pairs(ctx context.Context, data Data) error {
 	}
 	recall := func(ctx context.Context, n int) error {
 		user, k := pick(n)
-		_, err := b.server.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": user, "query": query(k)}))
+		_, err := b.all[n%len(b.all)].Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": user, "query": query(k)}))
 		return err
 	}
 	bare := func(ctx context.Context, n int) error {
@@ -177,8 +188,10 @@ func (b *bench) pairs(ctx context.Context, data Data) error {
 		return b.floor.recall(ctx, user, query(k))
 	}
 	for k := range queries { // embeddings are cached from here on
-		if _, err := b.server.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": data.user(k % data.Users), "query": query(k), "touch": false})); err != nil {
-			return err
+		for _, replica := range b.all {
+			if _, err := replica.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": data.user(k % data.Users), "query": query(k), "touch": false})); err != nil {
+				return err
+			}
 		}
 	}
 	for _, clients := range b.Clients {
@@ -223,14 +236,14 @@ func (b *bench) pair(ctx context.Context, name string, data Data, clients int, f
 				return fmt.Errorf("floor of %s: %w", name, err)
 			}
 		}
-		before, err := b.server.CPU()
+		before, err := b.cpu()
 		if err != nil {
 			return err
 		}
 		if err := second.run(ctx, clients, slice, &next, server); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		after, err := b.server.CPU()
+		after, err := b.cpu()
 		if err != nil {
 			return err
 		}
@@ -238,6 +251,18 @@ func (b *bench) pair(ctx context.Context, name string, data Data, clients int, f
 	}
 	b.report.Pairs = append(b.report.Pairs, Pair{Name: name, Data: data.String(), Clients: clients, Floor: bare.sample(), Server: ours.sample()})
 	return nil
+}
+
+// cpu is the processor time that all replicas have used.
+func (b *bench) cpu() (sum time.Duration, err error) {
+	for _, replica := range b.all {
+		used, err := replica.CPU()
+		if err != nil {
+			return 0, err
+		}
+		sum += used
+	}
+	return sum, nil
 }
 
 func (d Data) String() string { return fmt.Sprintf("%d users of %d", d.Users, d.Each) }
