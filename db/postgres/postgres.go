@@ -137,12 +137,16 @@ func (s *Store) Close() error {
 
 // lazily runs one statement in a transaction that does not wait for the disk.
 // It is for bookkeeping whose loss in a crash of the server costs nothing: an
-// unrecorded push is repeated, an uncounted access is forgotten.
+// unrecorded push is repeated, an uncounted access is forgotten, a turn whose job
+// is lost becomes overdue.
 func (s *Store) lazily(ctx context.Context, sql string, args ...any) error {
 	return again(ctx, func() error {
 		batch := &pgx.Batch{} // one implicit transaction, one round trip
-		batch.Queue(`SELECT set_config('synchronous_commit', 'off', true)`)
+		batch.Queue(unsynced)
 		batch.Queue(sql, args...)
 		return s.pool.SendBatch(ctx, batch).Close()
 	})
 }
+
+// unsynced has the transaction not wait for the disk.
+const unsynced = `SELECT set_config('synchronous_commit', 'off', true)`

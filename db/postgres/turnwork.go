@@ -18,9 +18,16 @@ func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (me
 	if !memory.IsID(turnID) {
 		return memory.Turn{}, notFound("turn", turnID)
 	}
-	t, err := turn(ctx, s.pool, `
+	var t memory.Turn
+	batch := &pgx.Batch{} // one implicit transaction
+	batch.Queue(unsynced)
+	batch.Queue(`
 		UPDATE turns SET due_at = CASE WHEN status = 'accepted' THEN $2 ELSE due_at END
-		WHERE id = $1 RETURNING `+turnColumns, turnID, due)
+		WHERE id = $1 RETURNING `+turnColumns, turnID, due).Query(func(rows pgx.Rows) (err error) {
+		t, err = pgx.CollectExactlyOneRow(rows, scanTurn)
+		return err
+	})
+	err := s.pool.SendBatch(ctx, batch).Close()
 	if err = fault(err, "start the turn"); memory.IsKind(err, memory.KindNotFound) {
 		return t, notFound("turn", turnID)
 	}
@@ -29,7 +36,7 @@ func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (me
 
 // RenewTurns moves the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
-	_, err := s.pool.Exec(ctx, `
+	err := s.lazily(ctx, `
 		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
 		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), due)
 	return fault(err, "renew the turns")
@@ -126,8 +133,14 @@ func (s *Store) EnqueueTurns(ctx context.Context, turnIDs []string, due time.Tim
 func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, update string, args ...any) (n int, err error) {
 	err = again(ctx, func() error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			rows, _ := tx.Query(ctx, update, args...)
-			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			var ids []string
+			batch := &pgx.Batch{}
+			batch.Queue(unsynced)
+			batch.Queue(update, args...).Query(func(rows pgx.Rows) (err error) {
+				ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+				return err
+			})
+			err := tx.SendBatch(ctx, batch).Close()
 			if n = len(ids); err != nil || n == 0 {
 				return err
 			}

@@ -72,18 +72,19 @@ func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at
 	if !memory.IsID(turnID) {
 		return notFound("turn", turnID)
 	}
-	var status memory.TurnStatus
-	err := u.tx.QueryRow(ctx, `SELECT status FROM turns WHERE id = $1 AND app_id = $2 AND user_id = $3 FOR UPDATE`,
-		turnID, u.owner.AppID, u.owner.UserID).Scan(&status)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return notFound("turn", turnID)
-	case err != nil:
-		return fault(err, "read the turn")
-	case status != memory.TurnAccepted:
-		return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
+	tag, err := u.tx.Exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
+		WHERE id = $1 AND app_id = $2 AND user_id = $3 AND status = 'accepted'`, turnID, u.owner.AppID, u.owner.UserID, attempts, at)
+	if err != nil || tag.RowsAffected() == 1 {
+		return fault(err, "finish the turn")
 	}
-	_, err = u.tx.Exec(ctx, `UPDATE turns SET status = 'processed', attempts = $2, last_error = '', processed_at = $3
-		WHERE id = $1`, turnID, attempts, at)
-	return fault(err, "finish the turn")
+	var status memory.TurnStatus
+	err = u.tx.QueryRow(ctx, `SELECT status FROM turns WHERE id = $1 AND app_id = $2 AND user_id = $3`,
+		turnID, u.owner.AppID, u.owner.UserID).Scan(&status)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return notFound("turn", turnID)
+	}
+	if err != nil {
+		return fault(err, "read the turn")
+	}
+	return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
 }

@@ -3,13 +3,14 @@ package ingest
 import (
 	"context"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 )
 
 // dispatch hands accepted turns over to the job queue, after they are answered:
 //
-//	accepted -> waiting -> the first at once, those that come meanwhile together -> jobs
+//	accepted -> waiting -> the first at once, those of the next milliseconds together -> jobs
 //
 // What it loses costs time alone: a turn that nobody has enqueued is overdue
 // after a lease, and is then resumed.
@@ -25,6 +26,10 @@ const (
 	mostWaiting  = 20_000
 	mostEnqueued = 500
 )
+
+// pace is the least time between two transactions: what a turn of a crowd may
+// wait, so that the database has the time for accepting others.
+const pace = 10 * time.Millisecond
 
 func (d *dispatch) add(turnID string) {
 	d.mu.Lock()
@@ -61,6 +66,12 @@ func (s *Service) Dispatch(ctx context.Context) {
 		}
 		if ctx.Err() != nil {
 			return
+		}
+		timer := time.NewTimer(pace)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
 		}
 	}
 }

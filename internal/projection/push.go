@@ -90,7 +90,12 @@ func (p *Projection) putOff(ctx context.Context, tasks []db.VectorTask) {
 	for i, t := range tasks {
 		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now().Add(p.backoff(t.Attempts))}
 	}
-	// The push may have used up its time: the record of its failure gets its own.
+	p.retry(ctx, retries)
+}
+
+// retry ends claims. A push may have used up its time: the record of its
+// failure gets its own.
+func (p *Projection) retry(ctx context.Context, retries []db.VectorRetry) {
 	ctx, cancel := p.bounded(ctx)
 	defer cancel()
 	if err := p.queue.RetryVectors(ctx, retries); err != nil {

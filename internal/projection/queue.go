@@ -85,6 +85,8 @@ func (q *queue) set(open bool) {
 // pushQueued pushes what is added to the queue until the context ends, and then
 // the rest, as far as the vector store takes it.
 func (p *Projection) pushQueued(ctx context.Context) {
+	lasting := context.WithoutCancel(ctx)
+	away := false // the last push did not arrive
 	for ended := false; !ended; {
 		select {
 		case <-p.queued.wake:
@@ -92,31 +94,37 @@ func (p *Projection) pushQueued(ctx context.Context) {
 			p.queued.set(false)
 			ended = true
 		}
-		away := false
 		for taken, changed := p.queued.take(); len(taken)+len(changed) > 0; taken, changed = p.queued.take() {
-			if ctx := context.WithoutCancel(ctx); ended && away {
-				p.putOffBorn(ctx, taken) // what is changed is due as it is
-			} else {
-				away = !p.pushBorn(ctx, taken)
-				p.pushChanged(ctx, changed)
+			if away && ctx.Err() != nil {
+				p.putOffBorn(lasting, taken) // what is changed is due as it is
+				continue
 			}
+			away = !p.pushBorn(lasting, taken)
+			p.pushChanged(lasting, changed)
 		}
 	}
 }
 
 // pushBorn pushes new memories together, and reports whether all arrived. Those
-// that have waited so long that their claims might end first are put off.
+// that have waited so long that their claims might end first are given back,
+// due at once; where a claim may have ended, the row is already another's.
 func (p *Projection) pushBorn(ctx context.Context, taken []born) bool {
 	var tasks []db.VectorTask
-	var late []born
+	var late []db.VectorRetry
+	now := p.now()
 	for _, b := range taken {
-		if p.now().Sub(b.since) > p.set.Lease/4 {
-			late = append(late, b)
-		} else {
+		switch waited := now.Sub(b.since); {
+		case waited <= p.set.Lease/4:
 			tasks = append(tasks, b.tasks...)
+		case waited < p.set.Lease:
+			for _, t := range b.tasks {
+				late = append(late, db.VectorRetry{ID: t.Memory.ID, Due: now})
+			}
 		}
 	}
-	p.putOffBorn(ctx, late)
+	if len(late) > 0 {
+		p.retry(ctx, late)
+	}
 	return p.push(ctx, tasks)
 }
 
