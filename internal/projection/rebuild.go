@@ -97,12 +97,27 @@ func (u *Upkeep) copyAll(ctx context.Context, into vectorstore.Writer, space mem
 			return err
 		}
 		done.Copied += len(records)
-		done.Skipped += len(rows) - len(records)
+		done.Skipped += strangers(rows, records, space)
 		if err := into.Insert(ctx, records); err != nil {
 			return err
 		}
 		return erased.withdraw(ctx, into, records)
 	})
+}
+
+// strangers are how many of the rows have no embedding of the space. Others that
+// have no record have stopped being active meanwhile.
+func strangers(rows []db.Projected, records []vectorstore.Record, space memory.Space) (n int) {
+	copied := make(map[string]bool, len(records))
+	for _, r := range records {
+		copied[r.ID] = true
+	}
+	for _, row := range rows {
+		if !copied[row.Memory.ID] && row.Memory.EmbeddingModel != cmp.Or(space.Model, row.Memory.EmbeddingModel) {
+			n++
+		}
+	}
+	return n
 }
 
 // copyChanged brings the chosen rows up to date.
