@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,6 +35,10 @@ func TestMain(m *testing.M) {
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
 		os.Exit(1)
+	}
+	// They wait more than they compute; but Milvus makes one collection at a time.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
@@ -123,7 +128,10 @@ func (s *server) launch() error {
 		exited <- cmd.Wait()
 	}(s.cmd, s.exited)
 	select {
-	case s.url = <-found:
+	case url := <-found:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.url = url // some ask on while the server is started again
 		return nil
 	case err := <-s.exited:
 		s.exited <- err
@@ -138,6 +146,13 @@ func (s *server) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.output.Write(p)
+}
+
+// address is where the server listens, or did last.
+func (s *server) address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.url
 }
 
 func (s *server) printed() string {
@@ -197,7 +212,7 @@ func (s *server) try(method, path string, body any) (reply, error) {
 		}
 		reader = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(context.Background(), method, s.url+path, reader)
+	req, err := http.NewRequestWithContext(context.Background(), method, s.address()+path, reader)
 	if err != nil {
 		return reply{}, err
 	}

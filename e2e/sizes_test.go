@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/internal/wordvec"
@@ -90,7 +91,7 @@ func (s *server) records(space vectorstore.Space) []vectorstore.Record {
 func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vectorstore.Store, error) {
 	if collection := s.setting("MILVUS_MEMORY_COLLECTION"); collection != "" {
 		// Read directly, past any proxy that the server goes through.
-		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4})
+		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4, Timeout: time.Minute})
 	}
 	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
 }

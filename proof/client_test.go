@@ -84,7 +84,7 @@ const patience = time.Minute
 // eventually waits until f reports no more reason to wait.
 func eventually(t *testing.T, what string, f func() (waiting string)) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline, pause := time.Now().Add(patience), 2*time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		waiting := f()
 		if waiting == "" {
 			return
@@ -92,5 +92,6 @@ func eventually(t *testing.T, what string, f func() (waiting string)) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s did not come true within %s: %s", what, patience, waiting)
 		}
+		time.Sleep(pause)
 	}
 }

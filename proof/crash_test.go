@@ -17,10 +17,10 @@ import (
 )
 
 // TestCrashes has the server die before and after every call of a store that a
-// change makes; on Postgres and Milvus, at every fifth of these points. A fresh server over the same stores then makes up for it: the
-// stores are equal, every history is whole, and the change has happened once
-// or not at all, where it was answered once. What has not happened can be
-// asked for again.
+// change makes; on Postgres and Milvus, at every fifth of these points. A fresh
+// server over the same stores then makes up for it: the stores are equal, every
+// history is whole, and the change has happened once or not at all, where it
+// was answered once. What has not happened can be asked for again.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	for _, size := range sizes {

@@ -40,7 +40,11 @@ func chronicle(ctx context.Context, records db.Store, owner memory.Owner, known 
 
 // unequal says where the vector store shows something else than the active
 // rows, or where the database does not know yet that it does; empty: nowhere.
+// The vector store, which is slow to read, is read once nothing is on its way.
 func unequal(ctx context.Context, records db.Store, vectors vectorstore.Store) (string, error) {
+	if backlog, err := records.VectorBacklog(ctx); err != nil || backlog.Pending+backlog.Removing > 0 {
+		return fmt.Sprintf("%+v is on its way", backlog), err
+	}
 	const page = 1000
 	shown := map[string]vectorstore.Record{}
 	for after, more := "", true; more; {

@@ -3,6 +3,7 @@ package proof
 import (
 	"bytes"
 	"context"
+	"flag"
 	"net"
 	"net/http"
 	"regexp"
@@ -22,7 +23,14 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain has every test run at once, unless it is told otherwise: these wait
+// for stores and clocks more than they compute.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // size is one of the two sizes of an installation.
 type size struct {
@@ -41,7 +49,7 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
 	cfg.Embedding.APIKey, cfg.Embedding.BaseURL, cfg.Embedding.Model = "key", models.URL(), space.Model
 	cfg.Embedding.Dimension = space.Dim
-	cfg.Projection.Interval, cfg.Jobs.Poll = 20*time.Millisecond, 10*time.Millisecond
+	cfg.Projection.Interval, cfg.Jobs.Poll = 50*time.Millisecond, 50*time.Millisecond // dozens of servers look
 	if !size.large {
 		return cfg
 	}

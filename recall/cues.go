@@ -34,7 +34,10 @@ func cuesOf(content string) cues {
 var timeWords = wordSet(`yesterday today tonight tomorrow last next ago weekend week month year since recently just
 	monday tuesday wednesday thursday friday saturday sunday
 	january february march april may june july august september october november december
-	morning summer winter spring fall autumn 昨天 今天 明天 去年 今年 明年 上周 下周 上个月 下个月`)
+	morning summer winter spring fall autumn`)
+
+// timeInChinese is looked for within a text, as nothing stands between its words.
+var timeInChinese = regexp.MustCompile(`[昨今明前后]天|[去今明前后]年|[上下这本]个?(?:周|月|星期|礼拜)|周末|(?:星期|礼拜|周)[一二三四五六日天]|(?:[0-9]|[一二三四五六七八九十])(?:年|月|号|点)`)
 
 // afterThis are time words only after "this".
 var afterThis = wordSet("morning summer winter spring fall autumn")
@@ -61,8 +64,10 @@ func timed(content string) bool {
 		}
 		before = word
 	}
-	return false
+	return strings.ContainsFunc(content, isHan) && timeInChinese.MatchString(content)
 }
+
+func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
 
 func isDigits(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
@@ -120,7 +125,7 @@ type wanted struct {
 	when  bool // it asks when
 }
 
-var asksWhen = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|什么时候|哪天|哪年|哪一天|哪一年|多久|几点|几号`)
+var asksWhen = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|什么时候|哪天|哪年|哪一天|哪一年|哪个月|多久|何时|几时|几月|几点|几号|星期几|周几`)
 
 func wantedOf(query string) wanted {
 	w := wanted{text: strings.ToLower(query), names: map[string]bool{}, dates: datesOf(query)}
@@ -151,12 +156,18 @@ func firstRune(s string) (rune, bool) {
 
 // speaks reports whether the query names a speaker: each word of the name
 // stands in it with a capital, or, in scripts without capitals, the name does.
+// Of a Chinese name of three or four characters, the given name will do: the
+// last two.
 func (w *wanted) speaks(speaker string) bool {
 	if speaker == "" {
 		return false
 	}
 	if first, _ := firstRune(speaker); !unicode.IsLower(first) {
-		return len([]rune(speaker)) > 1 && strings.Contains(w.text, speaker)
+		name := []rune(speaker)
+		if n := len(name); (n == 3 || n == 4) && isHan(first) {
+			speaker = string(name[n-2:])
+		}
+		return len(name) > 1 && strings.Contains(w.text, speaker)
 	}
 	for part := range strings.FieldsSeq(speaker) {
 		if !w.names[part] {

@@ -13,6 +13,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,8 +55,16 @@ func deliver(r report, file string) error {
 func qualityCommand() *cobra.Command {
 	var size, url, model, queryPrefix, file string
 	var settings []string
+	var ablate bool
 	c := &cobra.Command{
-		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions", Args: cobra.MinimumNArgs(1),
+		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions",
+		Args: func(_ *cobra.Command, paths []string) error {
+			if len(paths) == 0 {
+				return errors.New("name the folders or files that hold conversations, such as cmd/bench/testdata/zh")
+			}
+			return nil
+		},
+		Example: "  bench quality cmd/bench/testdata/zh\n  bench quality DIR --embedder http://127.0.0.1:8089/v1 --model bge-small-en-v1.5 --ablate --json quality.json",
 		RunE: func(c *cobra.Command, paths []string) error {
 			embedder := "built-in"
 			if url != "" {
@@ -64,7 +73,7 @@ func qualityCommand() *cobra.Command {
 					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model, "HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
 				}, settings...)
 			}
-			r, err := quality.Run(c.Context(), quality.Options{Size: target.Size(size), Settings: settings, Paths: paths, Progress: os.Stderr})
+			r, err := quality.Run(c.Context(), quality.Options{Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate, Progress: os.Stderr})
 			if err != nil {
 				return err
 			}
@@ -78,6 +87,7 @@ func qualityCommand() *cobra.Command {
 	f.StringVar(&model, "model", "bge-small-en-v1.5", "model of that endpoint")
 	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
 	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	f.BoolVar(&ablate, "ablate", false, "measure once more without each part of the ranking, 7 d after the last turn")
 	jsonFlag(c, &file)
 	return c
 }

@@ -17,7 +17,7 @@ func keyFields(k *memory.Key) []any {
 
 // CreateKey stores a key. KindConflict: its id or hash exists already.
 func (s *Store) CreateKey(ctx context.Context, k memory.Key) error {
-	_, err := s.writer.ExecContext(ctx, `INSERT INTO api_keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	_, err := s.exec(ctx, `INSERT INTO api_keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		k.ID, k.Hash, k.Name, k.AppID, k.Role, moment(k.CreatedAt), instant(k.RevokedAt))
 	return fault(err, "store the key")
 }
@@ -43,7 +43,7 @@ func (s *Store) ListKeys(ctx context.Context, appID string) ([]memory.Key, error
 
 // RevokeKey ends a key from at on; one that was revoked before stays as it is.
 func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
-	result, err := s.writer.ExecContext(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?`, moment(at), id)
+	result, err := s.exec(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?`, moment(at), id)
 	if err == nil && affected(result) == 0 {
 		return notFound("key", id)
 	}

@@ -40,7 +40,7 @@ func (s *Store) Aim(ctx context.Context, target memory.Space, at time.Time) (db.
 
 // HoldReembedding makes holder the only one who re-embeds.
 func (s *Store) HoldReembedding(ctx context.Context, holder string, now, until time.Time) (bool, error) {
-	result, err := s.writer.ExecContext(ctx, `
+	result, err := s.exec(ctx, `
 		UPDATE serving SET holder = ?1, held_until = ?3 WHERE holder = ?1 OR held_until IS NULL OR held_until <= ?2`,
 		holder, moment(now), moment(until))
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) HoldReembedding(ctx context.Context, holder string, now, until t
 
 // ChangeOver makes the target serve.
 func (s *Store) ChangeOver(ctx context.Context, to memory.Space, copied, at time.Time) error {
-	result, err := s.writer.ExecContext(ctx, `
+	result, err := s.exec(ctx, `
 		UPDATE serving SET former_model = model, former_dim = dim, model = ?1, dim = ?2, copied_at = ?3, changed_at = ?4
 		WHERE target_model = ?1 AND target_dim = ?2 AND former_model = '' AND (model, dim) <> (?1, ?2)`,
 		to.Model, to.Dim, moment(copied), moment(at))
@@ -66,7 +66,7 @@ func (s *Store) ChangeOver(ctx context.Context, to memory.Space, copied, at time
 
 // DropFormer notes that nothing is left of the space that served before.
 func (s *Store) DropFormer(ctx context.Context) error {
-	_, err := s.writer.ExecContext(ctx, `UPDATE serving SET former_model = '', former_dim = 0`)
+	_, err := s.exec(ctx, `UPDATE serving SET former_model = '', former_dim = 0`)
 	return fault(err, "note that the former embedding model is gone")
 }
 

@@ -4,7 +4,7 @@
 //	jobs    -> River's tables, in the transaction of what they are about
 //
 // A commit is on the disk before it is answered (synchronous=FULL). Writers of
-// one process queue in Go, where contexts are honoured; those of another
+// one process stand in line in Go, where contexts are honoured; those of another
 // process (a command beside the server) are waited for by SQLite, for up to
 // five seconds, in which the end of a context goes unseen.
 package sqlite
@@ -40,6 +40,7 @@ type Options struct {
 type Store struct {
 	path   string
 	writer *sql.DB // one connection: SQLite has one writer at a time
+	line   line    // of those who want to write
 	reader *sql.DB
 	jobs   *river.Client[*sql.Tx] // inserts only
 	seen   *river.Client[*sql.Tx] // reads only: jobs can be looked at while others write
@@ -64,7 +65,7 @@ func open(ctx context.Context, driver string, o Options) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: path, log: log}
+	s := &Store{path: path, line: newLine(), log: log}
 	opened := func(err error) (*Store, error) {
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -119,6 +120,10 @@ func (s *Store) Close() error {
 // write runs f in a transaction of the writing connection and commits it
 // unless f returns an error.
 func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
+	if err := s.line.enter(ctx); err != nil {
+		return err
+	}
+	defer s.line.leave()
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err

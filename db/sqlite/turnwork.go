@@ -29,7 +29,7 @@ func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (t 
 
 // RenewTurns moves the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
-	_, err := s.writer.ExecContext(ctx, `UPDATE turns SET due_at = ?
+	_, err := s.exec(ctx, `UPDATE turns SET due_at = ?
 		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(due), list(turnIDs))
 	return fault(err, "renew the turns")
 }

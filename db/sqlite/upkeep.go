@@ -85,7 +85,7 @@ func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Pr
 
 // Requeue makes rows due again, whatever their vector state was.
 func (s *Store) Requeue(ctx context.Context, ids []string, at time.Time) (int, error) {
-	result, err := s.writer.ExecContext(ctx, `
+	result, err := s.exec(ctx, `
 		UPDATE agent_memories SET
 			vector_state = iif(status = 'active', 'pending', 'removing'),
 			vector_since = iif(vector_state IN ('pending', 'removing'), vector_since, ?1),

@@ -70,6 +70,25 @@ func TestMergingKeepsTheNewerWordingAndTheHigherImportance(t *testing.T) {
 	}
 }
 
+// Of memories that are as like a fact the oldest takes it up, however a database orders them.
+func TestOfEquallyNearMemoriesTheOldestIsMerged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for content, place := range map[string][2]float32{"Ada drinks": {1, 0}, "Ada drinks tea": {1, 0.25}, "Ada drinks milk": {1, -0.25}} {
+		vector := make([]float32, llmtest.Dim)
+		copy(vector, place[:])
+		b.models.Embedding(content, vector)
+	}
+	b.write("Ada drinks tea", 0.8, time.Time{})
+	oldest := b.write("Ada drinks milk", 0.8, b.now().Add(-24*time.Hour))
+	if oldest.Verdict != memory.Kept {
+		t.Fatalf("%+v", oldest)
+	}
+	if w := b.write("Ada drinks", 0.8, time.Time{}); w.Verdict != memory.Merged || w.Memory.ID != oldest.Memory.ID {
+		t.Errorf("merged into %+v, not into %s", w, oldest.Memory.ID)
+	}
+}
+
 func TestUnderTheMergeSimilarityBothStay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -75,7 +76,8 @@ func (w *writing) add(draft memory.Memory) Written {
 }
 
 // nearest finds the active memory of the same agent that is most like the
-// draft, and how like; nil when there is none. The word-for-word same is 1.
+// draft, and how like; nil when there is none. The word-for-word same is 1; of
+// several that are as like, it is the oldest.
 func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []string) (*memory.Memory, float64, error) {
 	if m, ok, err := w.tx.SameContent(ctx, draft.AgentID, draft.Content); err != nil || ok {
 		return &m, 1, err
@@ -97,7 +99,7 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 		if !alike(*m, draft) {
 			return
 		}
-		if c := likeness(m, &draft); c > similarity {
+		if c := likeness(m, &draft); c > similarity || c == similarity && older(m, best) {
 			best, similarity = m, c
 		}
 	}
@@ -110,6 +112,11 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 		consider(m)
 	}
 	return best, similarity, nil
+}
+
+// older is the order of creation.
+func older(a, b *memory.Memory) bool {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
 }
 
 // merge lets the newer wording and the higher importance win.

@@ -71,7 +71,7 @@ func load(paths []string) ([]conversation, error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("conversations: %w", err)
 		}
 		if !info.IsDir() {
 			files = append(files, path)
@@ -85,7 +85,7 @@ func load(paths []string) ([]conversation, error) {
 	}
 	slices.Sort(files)
 	if len(files) == 0 {
-		return nil, fmt.Errorf("no conversations (*.json) in %v", paths)
+		return nil, fmt.Errorf("no conversations (*.json) in %v; cmd/bench/testdata/zh/README.md tells their form", paths)
 	}
 	list := make([]conversation, len(files))
 	for i, file := range files {

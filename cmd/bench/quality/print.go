@@ -12,7 +12,7 @@ func (r Report) Print(out io.Writer) error {
 	for _, lag := range Lags {
 		fmt.Fprintf(w, "%s after the last turn\tquestions\tR@5\tR@10\t(95 %%)\tR@20\tnDCG@10\tMRR\t(95 %%)\n", lag.Name)
 		for _, row := range r.Results {
-			if row.Lag != lag.Name {
+			if row.Lag != lag.Name || row.Without != "" {
 				continue
 			}
 			name := row.Ranking
@@ -28,5 +28,25 @@ func (r Report) Print(out io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
+	printAblations(w, r.Results)
 	return w.Flush()
+}
+
+// printAblations writes what each part is worth, where that was measured.
+func printAblations(w io.Writer, results []Result) {
+	var whole Measures
+	for _, row := range results {
+		if row.Lag != ablated[0].Name || row.Ranking != "modulated" || row.Category+row.Conversation != "" {
+			continue
+		}
+		m := row.Mean.Mean
+		if row.Without == "" {
+			whole = m
+			continue
+		}
+		if row.Without == Parts[0].Name {
+			fmt.Fprintf(w, "modulated, %s\tR@10\tchange\tMRR\tchange\nall parts\t%.3f\t\t%.3f\t\n", row.Lag, whole.R10, whole.MRR)
+		}
+		fmt.Fprintf(w, "without %s\t%.3f\t%+.3f\t%.3f\t%+.3f\n", row.Without, m.R10, m.R10-whole.R10, m.MRR, m.MRR-whole.MRR)
+	}
 }

@@ -27,6 +27,7 @@ type Options struct {
 	Size     target.Size
 	Settings []string // KEY=VALUE for the server, such as those of an embedder
 	Paths    []string // conversation files, and folders of them
+	Ablate   bool     // measure once more without each part of the ranking
 	Progress io.Writer
 }
 
@@ -46,6 +47,7 @@ type Result struct {
 	Lag          string `json:"lag"`
 	Category     string `json:"category,omitempty"`
 	Conversation string `json:"conversation,omitempty"`
+	Without      string `json:"without,omitempty"` // the part that is off
 	Mean
 }
 
@@ -61,29 +63,69 @@ var Lags = []Lag{{"1 h", time.Hour}, {"7 d", 7 * 24 * time.Hour}, {"30 d", 30 * 
 // Rankings are those of every report.
 var Rankings = []string{"BM25 alone", "vectors alone", "relevance alone", "additive", "modulated"}
 
-// Run measures.
-func Run(ctx context.Context, o Options) (report Report, err error) {
+// Parts of the ranking, each with the setting that turns it off.
+var Parts = []struct{ Name, Off string }{
+	{"neighbours", "HIPPOCAMPUS_RECALL_NEIGHBOUR=0"},
+	{"neighbours at distance two", "HIPPOCAMPUS_RECALL_SECOND_NEXT=0"},
+	{"speaker", "HIPPOCAMPUS_RECALL_SPEAKER=0"},
+	{"date", "HIPPOCAMPUS_RECALL_DATE=0"},
+	{"when", "HIPPOCAMPUS_RECALL_WHEN=0"},
+	{"question", "HIPPOCAMPUS_RECALL_QUESTION=0"},
+	{"lexical floor", "HIPPOCAMPUS_RECALL_LEXICAL_FLOOR=0"},
+	{"importance", "HIPPOCAMPUS_RECALL_IMPORTANCE=0"},
+	{"decay", "HIPPOCAMPUS_RECALL_DECAY=0"},
+}
+
+// ablated is the lag at which the parts are turned off.
+var ablated = Lags[1:2]
+
+// Run measures at every lag, and with Ablate once more without each part.
+func Run(ctx context.Context, o Options) (Report, error) {
+	report := Report{Size: string(o.Size)}
 	conversations, err := load(o.Paths)
 	if err != nil {
 		return report, err
 	}
-	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
-	if err != nil {
+	for _, c := range conversations {
+		report.Conversations = append(report.Conversations, c.user())
+	}
+	if report.Results, err = run(ctx, o, conversations, Lags); err != nil || !o.Ablate {
 		return report, err
 	}
-	defer func() { err = cmp.Or(err, server.Close()) }()
-	report.Size = string(o.Size)
+	for _, part := range Parts {
+		fmt.Fprintf(o.Progress, "without %s\n", part.Name)
+		less := o
+		less.Settings = append(slices.Clone(o.Settings), part.Off)
+		results, err := run(ctx, less, conversations, ablated)
+		if err != nil {
+			return report, err
+		}
+		for _, r := range results {
+			if r.Category+r.Conversation == "" && (r.Ranking == "relevance alone" || r.Ranking == "modulated") {
+				r.Without = part.Name
+				report.Results = append(report.Results, r)
+			}
+		}
+	}
+	return report, nil
+}
 
+// run loads a fresh server and asks at some lags.
+func run(ctx context.Context, o Options, conversations []conversation, lags []Lag) (results []Result, err error) {
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
 	turns := map[string]string{} // memory -> turn
 	for i, c := range conversations {
-		report.Conversations = append(report.Conversations, c.user())
 		fmt.Fprintf(o.Progress, "loading %s: %d turns\n", c.user(), len(c.Turns))
 		memories := c.memories(uint64(i + 1))
 		for start := 0; start < len(memories); start += 200 {
 			part := memories[start:min(start+200, len(memories))]
 			ids, err := server.Write(ctx, part)
 			if err != nil {
-				return report, err
+				return nil, err
 			}
 			for j, id := range ids {
 				turns[id] = c.Turns[start+j].ID
@@ -91,17 +133,17 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		}
 	}
 	if err := server.Settle(ctx); err != nil {
-		return report, err
+		return nil, err
 	}
-	for _, lag := range Lags {
+	for _, lag := range lags {
 		fmt.Fprintf(o.Progress, "asking %s after the last turn\n", lag.Name)
 		answers, err := ask(ctx, server.Client, conversations, turns, lag.Duration)
 		if err != nil {
-			return report, err
+			return nil, err
 		}
-		report.add(conversations, lag.Name, answers)
+		results = append(results, rows(conversations, lag.Name, answers)...)
 	}
-	return report, nil
+	return results, nil
 }
 
 // ask returns the measures of every question, by ranking.
@@ -200,11 +242,11 @@ func ids(list []recalled) []string {
 	return all
 }
 
-// add puts the rows of one lag into the report.
-func (r *Report) add(conversations []conversation, lag string, answers map[string][]asked) {
+// rows are the results of one lag.
+func rows(conversations []conversation, lag string, answers map[string][]asked) (list []Result) {
 	for _, ranking := range Rankings {
 		all := answers[ranking]
-		r.Results = append(r.Results, Result{Ranking: ranking, Lag: lag, Mean: summarise(all)})
+		list = append(list, Result{Ranking: ranking, Lag: lag, Mean: summarise(all)})
 		categories := map[string][]asked{}
 		places := make([][]asked, len(conversations))
 		for _, a := range all {
@@ -217,10 +259,11 @@ func (r *Report) add(conversations []conversation, lag string, answers map[strin
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			r.Results = append(r.Results, Result{Ranking: ranking, Lag: lag, Category: name, Mean: summarise(categories[name])})
+			list = append(list, Result{Ranking: ranking, Lag: lag, Category: name, Mean: summarise(categories[name])})
 		}
-		for i, list := range places {
-			r.Results = append(r.Results, Result{Ranking: ranking, Lag: lag, Conversation: conversations[i].user(), Mean: summarise(list)})
+		for i, place := range places {
+			list = append(list, Result{Ranking: ranking, Lag: lag, Conversation: conversations[i].user(), Mean: summarise(place)})
 		}
 	}
+	return list
 }

@@ -1,0 +1,45 @@
+package recall
+
+import "testing"
+
+func TestWhoIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		query, content string
+		want           bool
+	}{
+		{"What does Nora grow?", "[2024-03-01] Nora: tomatoes", true},
+		{"What does nora grow?", "[2024-03-01] Nora: tomatoes", false},
+		{"Where is Ann Lee's dog?", "Ann Lee: in the garden", true},
+		{"Where is Ann's dog?", "Ann Lee: in the garden", false},
+		{"王建国种什么？", "[2024-03-01] 王建国: 西红柿", true},
+		{"建国种什么？", "[2024-03-01] 王建国: 西红柿", true},
+		{"欧阳雪梅和雪梅的狗", "欧阳雪梅: 在院子里", true},
+		{"王家种什么？", "王建国: 西红柿", false},
+		{"李强种什么？", "李强: 西红柿", true},
+		{"强种种什么？", "李强: 西红柿", false},
+	} {
+		w := wantedOf(c.query)
+		if got := w.speaks(cuesOf(c.content).speaker); got != c.want {
+			t.Errorf("%q names the speaker of %q: %v, want %v", c.query, c.content, got, c.want)
+		}
+	}
+}
+
+func TestWhatTellsATime(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]bool{
+		"We went last summer.": true, "In 2019 we moved.": true, "The summer is hot.": false, "I like tea.": false,
+		"我们昨天去了海边。": true, "十月起换工作": true, "她3月生日": true, "下周三考试": true, "礼拜五见": true,
+		"我喜欢喝茶。": false, "他会拉琴": false, "月亮很圆": false,
+	} {
+		if timed(content) != want {
+			t.Errorf("timed(%q) = %v", content, !want)
+		}
+	}
+	for query, want := range map[string]bool{"他几时走？": true, "哪个月考试？": true, "When is it?": true, "他是谁？": false} {
+		if w := wantedOf(query); w.when != want {
+			t.Errorf("%q asks when: %v", query, w.when)
+		}
+	}
+}
