@@ -1,10 +1,17 @@
 package main
 
 import (
+	"os"
+	"runtime/debug"
+
 	"github.com/spf13/cobra"
 
 	"hippocampus/internal/app"
 )
+
+// collectAt is the share of the live heap, in percent, that may grow before it
+// is collected: most of it is caches, which doubling would make twice as large.
+const collectAt = 50
 
 func serveCommand(o *overrides, host app.Host) *cobra.Command {
 	return &cobra.Command{
@@ -15,6 +22,9 @@ func serveCommand(o *overrides, host app.Host) *cobra.Command {
 			cfg, err := o.load()
 			if err != nil {
 				return err
+			}
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(collectAt)
 			}
 			return app.Run(cmd.Context(), cfg, host)
 		},

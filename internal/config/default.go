@@ -81,7 +81,7 @@ func Default() Config {
 			BM25K1:        1.2,
 			BM25B:         0.4,
 			LexicalFloor:  0.3,
-			CacheBytes:    48 << 20,
+			CacheBytes:    32 << 20,
 			OwnWindow:     10 * time.Second,
 			OwnLimit:      1000,
 			FallbackLimit: 5000,
