@@ -3,13 +3,12 @@ package recall
 import (
 	"slices"
 
-	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
 // allows reports whether a document passes every filter of the query, with
 // the domains given in place of the query's (empty: all).
-func (q *Query) allows(d *db.Document, domains []memory.Domain) bool {
+func (q *Query) allows(d *document, domains []memory.Domain) bool {
 	switch {
 	case len(domains) > 0 && !slices.Contains(domains, d.Domain):
 	case len(q.Types) > 0 && !slices.Contains(q.Types, d.Type):
@@ -35,7 +34,7 @@ func (q *Query) beyondVectors() bool {
 func (q *Query) open(x *index, domains []memory.Domain) (open []bool, allowed []int) {
 	open, allowed = make([]bool, len(x.docs)), make([]int, 0, len(x.docs))
 	for i := range x.docs {
-		if open[i] = q.allows(&x.docs[i].Document, domains); open[i] {
+		if open[i] = q.allows(&x.docs[i], domains); open[i] {
 			allowed = append(allowed, i)
 		}
 	}

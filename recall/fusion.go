@@ -28,7 +28,7 @@ type Lift struct {
 func (l Lift) rise(x *index, doc int, values []float64) float64 {
 	d := &x.docs[doc]
 	v, near, far := values[doc], 0.0, 0.0
-	for i := max(d.from, doc-2); i < min(d.to, doc+3); i++ {
+	for i := max(int(d.from), doc-2); i < min(int(d.to), doc+3); i++ {
 		switch i - doc {
 		case -1, 1:
 			near = max(near, values[i])

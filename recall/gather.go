@@ -39,7 +39,7 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 	similarity := make(map[int]float64, len(hits))
 	at := make(map[int]int, s.set.Candidates) // place -> candidate
 	for _, h := range hits {
-		doc, known := x.position[h.id]
+		doc, known := x.place(h.id)
 		if !known || !open[doc] {
 			continue
 		}
@@ -168,7 +168,7 @@ func (s *Service) lacking(seen sight, allowed []int, stored []near) bool {
 		own[seen.own[i].ID] = true
 	}
 	for _, h := range stored {
-		if _, known := seen.index.position[h.id]; known && !own[h.id] {
+		if _, known := seen.index.place(h.id); known && !own[h.id] {
 			return false
 		}
 	}

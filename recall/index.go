@@ -1,12 +1,15 @@
 package recall
 
 import (
+	"cmp"
 	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // index is what recall knows of one user's active memories at one revision:
@@ -15,8 +18,8 @@ import (
 type index struct {
 	revision int64
 
-	docs     []document
-	position map[string]int // id -> place in docs
+	docs []document
+	byID []uint32 // places, in the order of ids
 
 	// The inverted list: the postings of terms[i] end at ends[i]. Terms stand
 	// as 64-bit hashes, in order.
@@ -28,10 +31,17 @@ type index struct {
 
 // document is a memory as the ranking sees it, in the order of its conversation.
 type document struct {
-	db.Document     // without lexemes and content
-	from, to    int // the places of its conversation, [from, to); without one its own
-	length      float64
-	cues        cues
+	ID             string
+	Domain         memory.Domain
+	Type           memory.Type
+	AgentID        string
+	ConversationID string
+	Importance     float64
+	CreatedAt      time.Time
+
+	from, to int32 // the places of its conversation, [from, to); without one its own
+	length   float32
+	cues     cues
 }
 
 type posting struct{ doc, count uint32 }
@@ -41,10 +51,10 @@ var seed = maphash.MakeSeed()
 
 // indexOf builds the index of documents in the order of db.Memories.Documents.
 func indexOf(docs []db.Document) *index {
-	x := &index{docs: make([]document, len(docs)), position: make(map[string]int, len(docs))}
+	x := &index{docs: make([]document, len(docs)), byID: make([]uint32, len(docs))}
 	var tokens []token
 	ordinals := map[uint64]uint32{} // of terms, as they come
-	same := map[string]string{}     // conversations and agents repeat: one copy of each
+	same := map[string]string{}     // what repeats: one copy of each
 	for i, d := range docs {
 		before := len(tokens)
 		for lexeme := range strings.FieldsSeq(d.Lexemes) {
@@ -57,12 +67,15 @@ func indexOf(docs []db.Document) *index {
 			tokens = append(tokens, token{term, uint32(i)})
 		}
 		found := cuesOf(d.Content)
-		d.Lexemes, d.Content = "", ""
-		d.ConversationID, d.AgentID = intern(same, d.ConversationID), intern(same, d.AgentID)
 		found.speaker = intern(same, found.speaker)
-		x.docs[i] = document{Document: d, length: float64(len(tokens) - before), cues: found}
-		x.position[d.ID] = i
+		x.docs[i] = document{
+			ID: d.ID, Domain: memory.Domain(intern(same, string(d.Domain))), Type: memory.Type(intern(same, string(d.Type))),
+			AgentID: intern(same, d.AgentID), ConversationID: intern(same, d.ConversationID),
+			Importance: d.Importance, CreatedAt: d.CreatedAt, length: float32(len(tokens) - before), cues: found,
+		}
+		x.byID[i] = uint32(i)
 	}
+	slices.SortFunc(x.byID, func(a, b uint32) int { return cmp.Compare(x.docs[a].ID, x.docs[b].ID) })
 	x.findConversations()
 	x.average = float64(len(tokens)) / float64(max(1, len(docs)))
 	x.invert(tokens, ordinals)
@@ -115,7 +128,7 @@ func (x *index) findConversations() {
 			to++
 		}
 		for i := from; i < to; i++ {
-			x.docs[i].from, x.docs[i].to = from, to
+			x.docs[i].from, x.docs[i].to = int32(from), int32(to)
 		}
 		from = to
 	}
@@ -128,6 +141,15 @@ func intern(same map[string]string, s string) string {
 	s = strings.Clone(s)
 	same[s] = s
 	return s
+}
+
+// place is where a memory stands among the documents.
+func (x *index) place(id string) (doc int, known bool) {
+	i, known := slices.BinarySearchFunc(x.byID, id, func(doc uint32, id string) int { return cmp.Compare(x.docs[doc].ID, id) })
+	if !known {
+		return 0, false
+	}
+	return int(x.byID[i]), true
 }
 
 // of are the documents that hold a lexeme, in their order.
@@ -145,6 +167,6 @@ func (x *index) of(lexeme string) []posting {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perTerm, perPosting = 350, 12, 8 // of the structs, the ids and the map
+	const perDocument, perTerm, perPosting = 220, 12, 8 // of the structs and the ids
 	return perDocument*len(x.docs) + perTerm*len(x.terms) + perPosting*len(x.postings)
 }

@@ -31,7 +31,7 @@ func (p BM25) scores(terms []string, x *index) (scores []float64, whole float64)
 		whole += idf
 		for _, f := range found {
 			tf := float64(f.count)
-			norm := p.K1 * (1 - p.B + p.B*x.docs[f.doc].length/x.average)
+			norm := p.K1 * (1 - p.B + p.B*float64(x.docs[f.doc].length)/x.average)
 			scores[f.doc] += idf * tf * (p.K1 + 1) / (tf + norm)
 		}
 	}

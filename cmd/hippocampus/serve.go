@@ -11,7 +11,7 @@ import (
 
 // collectAt is the share of the live heap, in percent, that may grow before it
 // is collected: most of it is caches, which doubling would make twice as large.
-const collectAt = 50
+const collectAt = 75
 
 func serveCommand(o *overrides, host app.Host) *cobra.Command {
 	return &cobra.Command{
