@@ -3,6 +3,7 @@ package scorer
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,11 +76,11 @@ type language struct {
 	tail     string   // a question that follows a statement after a comma
 	patterns []pattern
 
-	refused    *regexp.Regexp
-	questioned *regexp.Regexp
-	commanded  *regexp.Regexp
-	secretive  *regexp.Regexp
-	tailed     *regexp.Regexp
+	refused    []expression
+	questioned expression
+	commanded  expression
+	secretive  expression
+	tailed     expression
 }
 
 // A pattern recognises one kind of statement about the user.
@@ -90,7 +91,7 @@ type pattern struct {
 	kind       memory.Type
 	importance float64
 
-	matches, vetoes *regexp.Regexp
+	matches, vetoes expression
 }
 
 // Importances of what the rules recognise. The gate's default is 0.7.
@@ -113,52 +114,55 @@ const (
 )
 
 func compile(l language) *language {
-	l.refused = expression("(?:" + strings.Join(l.refuse, ")|(?:") + ")")
-	l.questioned, l.commanded, l.tailed = expression(l.question), expression(l.command), expression(l.tail)
-	l.secretive = expression(l.secret)
+	for _, refuse := range l.refuse {
+		l.refused = append(l.refused, newExpression(refuse))
+	}
+	l.questioned, l.commanded, l.tailed = newExpression(l.question), newExpression(l.command), newExpression(l.tail)
+	l.secretive = newExpression(l.secret)
 	for i := range l.patterns {
 		p := &l.patterns[i]
-		p.matches = expression(p.says)
+		p.matches = newExpression(p.says)
 		if p.unless != "" {
-			p.vetoes = expression(p.unless)
+			p.vetoes = newExpression(p.unless)
 		}
 	}
 	return &l
 }
 
-func expression(s string) *regexp.Regexp { return regexp.MustCompile("(?i)" + s) }
+// Patterns write the plain apostrophe.
+var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "`", "'")
 
 // judge finds the most important statement that a sentence makes.
-func judge(sentence string) (Fact, bool) {
+func judge(said string) (Fact, bool) {
 	l := english
-	if text.IsChinese(sentence) {
+	if text.IsChinese(said) {
 		l = chinese
 	}
-	// Patterns write the plain apostrophe.
-	plain := strings.NewReplacer("’", "'", "‘", "'", "`", "'").Replace(sentence)
-	best := Fact{Content: sentence}
-	if l.secretive.MatchString(plain) {
+	plain := newSentence(apostrophes.Replace(said))
+	best := Fact{Content: said}
+	if l.secretive.in(plain) {
 		return Fact{}, false
 	}
-	if l.commanded.MatchString(plain) && !l.questioned.MatchString(plain) {
+	questioned := l.questioned.in(plain)
+	if !questioned && l.commanded.in(plain) {
 		best.Importance, best.Domain, best.Type = vital, memory.Preferences, aFact
 		if p := l.best(plain); p != nil {
 			best.Domain, best.Type = p.domain, p.kind
 		}
-		return best, memory.CheckContent(sentence, memory.MaxContentRunes) == ""
+		return best, memory.CheckContent(said, memory.MaxContentRunes) == ""
 	}
-	if l.questioned.MatchString(plain) {
-		cut := l.tailed.FindStringIndex(plain)
+	if questioned {
+		cut := l.tailed.FindStringIndex(plain.text)
 		if cut == nil {
 			return Fact{}, false
 		}
-		plain = strings.TrimSpace(plain[:cut[0]])
-		best.Content = string([]rune(sentence)[:utf8.RuneCountInString(plain)]) // plain differs rune for rune
-		if l.questioned.MatchString(plain) {
+		plain = newSentence(strings.TrimSpace(plain.text[:cut[0]]))
+		best.Content = string([]rune(said)[:utf8.RuneCountInString(plain.text)]) // plain differs rune for rune
+		if l.questioned.in(plain) {
 			return Fact{}, false
 		}
 	}
-	if l.refused.MatchString(plain) || memory.CheckContent(best.Content, memory.MaxContentRunes) != "" {
+	if slices.ContainsFunc(l.refused, func(e expression) bool { return e.in(plain) }) || memory.CheckContent(best.Content, memory.MaxContentRunes) != "" {
 		return Fact{}, false
 	}
 	p := l.best(plain)
@@ -170,12 +174,12 @@ func judge(sentence string) (Fact, bool) {
 }
 
 // best is the most important pattern that matches, the first of equals.
-func (l *language) best(sentence string) *pattern {
+func (l *language) best(plain *sentence) *pattern {
 	var best *pattern
 	for i := range l.patterns {
 		p := &l.patterns[i]
-		if (best == nil || p.importance > best.importance) && p.matches.MatchString(sentence) &&
-			(p.vetoes == nil || !p.vetoes.MatchString(sentence)) {
+		if (best == nil || p.importance > best.importance) && p.matches.in(plain) &&
+			(p.unless == "" || !p.vetoes.in(plain)) {
 			best = p
 		}
 	}
@@ -217,4 +221,4 @@ func sentences(message string) []string {
 	return list
 }
 
-var abbreviation = expression(`(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)
+var abbreviation = regexp.MustCompile(`(?i)(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)
