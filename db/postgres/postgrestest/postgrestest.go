@@ -1,6 +1,7 @@
 // Package postgrestest lends tests a schema of their own on a real Postgres:
 //
 //	HIPPOCAMPUS_TEST_POSTGRES_URL -> fresh schema -> URL with its search_path
+//	HIPPOCAMPUS_TEST_PGVECTOR_URL -> the same on a Postgres that has pgvector
 package postgrestest
 
 import (
@@ -16,20 +17,34 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Env names the server that tests use.
-const Env = "HIPPOCAMPUS_TEST_POSTGRES_URL"
+// Env names the server that tests use, and PgvectorEnv the one with pgvector.
+const (
+	Env         = "HIPPOCAMPUS_TEST_POSTGRES_URL"
+	PgvectorEnv = "HIPPOCAMPUS_TEST_PGVECTOR_URL"
+)
 
 // URL makes an empty schema, dropped when the test ends, and returns a
 // database URL that reads and writes there.
 func URL(t testing.TB) string {
 	t.Helper()
-	server := os.Getenv(Env)
+	return urlOn(t, Env)
+}
+
+// PgvectorURL is URL on the server that has the extension vector.
+func PgvectorURL(t testing.TB) string {
+	t.Helper()
+	return urlOn(t, PgvectorEnv)
+}
+
+func urlOn(t testing.TB, env string) string {
+	t.Helper()
+	server := os.Getenv(env)
 	if server == "" {
-		t.Fatalf(`%s is not set: run ./scripts/test, or: eval "$(scripts/services env)"`, Env)
+		t.Fatalf(`%s is not set: run ./scripts/test, or: eval "$(scripts/services env)"`, env)
 	}
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatalf("%s is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE", Env)
+		t.Fatalf("%s is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE", env)
 	}
 	schema := "test_" + strings.ReplaceAll(memory.NewID(), "-", "")
 	execute(t, server, `CREATE SCHEMA `+schema)
@@ -46,7 +61,7 @@ func execute(t testing.TB, server, sql string) {
 	defer cancel()
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
-		t.Fatalf("Postgres of %s does not answer (start it with scripts/services up): %v", Env, err)
+		t.Fatalf("Postgres at %s does not answer (start it with scripts/services up): %v", server, err)
 	}
 	defer conn.Close(ctx)
 	if _, err := conn.Exec(ctx, sql); err != nil {

@@ -1,0 +1,89 @@
+package pgvector_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/pgvector"
+)
+
+// The load of the benchmark: many ordinary users whose writes interleave, then
+// two large ones.
+const (
+	benchDim   = 512
+	benchUsers = 50
+	benchEach  = 100
+	benchTop   = 200 // what recall asks for
+)
+
+// BenchmarkIndex compares tables with a graph and without: time of a write of
+// one record, and of searches for ordinary and large users, which with a graph
+// and Exact 10,000 are all but the largest's compared.
+//
+//	go test -run - -bench Index -benchtime 40x ./vectorstore/pgvector
+func BenchmarkIndex(b *testing.B) {
+	for _, index := range []string{"FLAT", "HNSW"} {
+		b.Run(index, func(b *testing.B) {
+			s := open(b, pgvector.Options{
+				URL: postgrestest.PgvectorURL(b), Space: vectorstore.Space{Model: "bench", Dim: benchDim}, Index: index, Exact: 10_000,
+			})
+			dice := rand.New(rand.NewPCG(1, 2))
+			put := func(users []string) {
+				records := make([]vectorstore.Record, len(users))
+				for i, user := range users {
+					records[i] = benchRecord(dice, user)
+				}
+				if err := s.Insert(b.Context(), records); err != nil {
+					b.Fatal(err)
+				}
+			}
+			everybody := make([]string, benchUsers)
+			for i := range everybody {
+				everybody[i] = fmt.Sprint("user", i)
+			}
+			for range benchEach {
+				put(everybody)
+			}
+			put(slices.Repeat([]string{"1000"}, 1000))
+			put(slices.Repeat([]string{"12000"}, 12_000))
+			b.Run("write", func(b *testing.B) {
+				for b.Loop() {
+					put([]string{"user7"})
+				}
+			})
+			for _, user := range []string{"user9", "1000", "12000"} {
+				b.Run("search of "+user, func(b *testing.B) {
+					for b.Loop() {
+						r := benchRecord(dice, user)
+						hits, err := s.Search(b.Context(), vectorstore.Query{Owner: r.Owner, Embedding: r.Embedding, Limit: benchTop})
+						if err != nil || len(hits) < benchEach {
+							b.Fatal(len(hits), err)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// benchRecord is a record of a user in any direction.
+func benchRecord(dice *rand.Rand, user string) vectorstore.Record {
+	v, square := make([]float32, benchDim), 0.0
+	for i := range v {
+		x := dice.NormFloat64()
+		v[i], square = float32(x), square+x*x
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(square))
+	}
+	return vectorstore.Record{
+		ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: user}, Domain: memory.Preferences, Type: memory.TypeFact,
+		Content: "The user likes a cup of green tea in the morning, before work.", Embedding: v,
+	}
+}
