@@ -1,0 +1,319 @@
+package dbtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// newFact is an accepted, open fact with every other field set.
+func newFact(owner memory.Owner, key, value string, from time.Time) memory.Fact {
+	return memory.Fact{
+		ID: memory.NewID(), Owner: owner, Type: "profile", Key: key, Value: json.RawMessage(value), Confidence: 0.8125,
+		ValidFrom: from, Source: "用户 \"said\" it's so", State: memory.FactAccepted, Reason: "nothing was valid", RecordedAt: from,
+	}
+}
+
+// addFacts stores facts of one owner.
+func addFacts(t *testing.T, s db.Store, facts ...memory.Fact) {
+	t.Helper()
+	must(t, tryFacts(t, s, facts[0].Owner, facts...))
+}
+
+func tryFacts(t *testing.T, s db.Store, owner memory.Owner, facts ...memory.Fact) error {
+	return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		for _, f := range facts {
+			if err := tx.AddFact(ctx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// city is alice's timeline of the tests.
+var city = db.Timeline{Owner: alice, Type: "profile", Key: "city"}
+
+// factsOf is everything on a timeline, oldest first.
+func factsOf(t *testing.T, s db.Store, line db.Timeline) []memory.Fact {
+	t.Helper()
+	found, err := s.FactHistory(t.Context(), line, nil, memory.MaxPage)
+	must(t, err)
+	return found
+}
+
+func factRoundTrip(t *testing.T, s db.Store) {
+	values := []string{`"里斯本 🍵 it's \"x\" \\ "`, `null`, `0`, `false`, `[1.50, {"b": 1, "a": []}]`, `"` + strings.Repeat("x", memory.MaxFactValue-2) + `"`}
+	var want []memory.Fact
+	for i, value := range values {
+		f := newFact(alice, "city", value, after(10*i))
+		f.ValidUntil = after(10*i + 5)
+		want = append(want, f)
+	}
+	want[0].MemoryID, want[0].Told, want[0].Due = memory.NewID(), true, after(5)
+	want[1].MemoryID = memory.NewID()
+	ended := newFact(alice, "city", "", after(60))
+	ended.State, ended.Value = memory.FactEnded, nil
+	refused, confirmed, replaced, open := newFact(alice, "city", `1`, after(61)), newFact(alice, "city", `1`, after(62)), newFact(alice, "city", `1`, after(63)), newFact(alice, "city", `2`, after(63))
+	refused.State, confirmed.State, replaced.State, open.Due = memory.FactRefused, memory.FactConfirmed, memory.FactReplaced, after(63)
+	replaced.RecordedAt = after(64)
+	want = append(want, ended, refused, confirmed, open, replaced)
+	addFacts(t, s, want...)
+	wantSame(t, "history", factsOf(t, s, city), want)
+	if got := factsOf(t, s, city); string(got[1].Value) != "null" || got[6].Value != nil {
+		t.Errorf("null is a value, and nil is none: %q, %q", got[1].Value, got[6].Value)
+	}
+
+	changed := want[0]
+	changed.Confidence, changed.ValidUntil, changed.State, changed.Reason = 1, after(4), memory.FactReplaced, "other \x00"
+	changed.MemoryID, changed.Told, changed.Due = "", false, time.Time{}
+	ignored := changed
+	ignored.Type, ignored.Key, ignored.Value, ignored.ValidFrom, ignored.Source, ignored.RecordedAt = "x", "x", nil, after(99), "x", after(99)
+	change := func(owner memory.Owner, f memory.Fact) error {
+		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.ChangeFact(ctx, f) })
+	}
+	must(t, change(alice, ignored))
+	changed.Reason = "other \uFFFD"
+	wantSame(t, "changed", factsOf(t, s, city)[0], changed)
+
+	unknown := changed
+	unknown.ID = memory.NewID()
+	wantKind(t, change(alice, unknown), memory.KindNotFound)
+	unknown.ID = "no id"
+	wantKind(t, change(alice, unknown), memory.KindInvalid)
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	wantKind(t, change(bob, changed), memory.KindNotFound)
+	changed.Owner = bob
+	wantKind(t, change(bob, changed), memory.KindNotFound)
+}
+
+// factLimits: what the stores refuse.
+func factLimits(t *testing.T, s db.Store) {
+	standing := newFact(alice, "city", `"Lisbon"`, after(10))
+	standing.MemoryID, standing.Told = memory.NewID(), true
+	addFacts(t, s, standing)
+	for what, c := range map[string]struct {
+		spoil func(*memory.Fact)
+		want  memory.Kind
+	}{
+		"the same instant":  {func(f *memory.Fact) { f.ValidFrom, f.ValidUntil = after(10), after(20) }, memory.KindConflict},
+		"a second open one": {func(f *memory.Fact) { f.ValidUntil = time.Time{} }, memory.KindConflict},
+		"a second told one": {func(f *memory.Fact) { f.MemoryID, f.Told = memory.NewID(), true }, memory.KindConflict},
+		"the same id":       {func(f *memory.Fact) { f.ID = standing.ID }, memory.KindConflict},
+		"told by nothing":   {func(f *memory.Fact) { f.Told = true }, memory.KindInvalid},
+		"never valid":       {func(f *memory.Fact) { f.ValidUntil = f.ValidFrom }, memory.KindInvalid},
+		"no type":           {func(f *memory.Fact) { f.Type = "" }, memory.KindInvalid},
+		"a long key":        {func(f *memory.Fact) { f.Key = strings.Repeat("界", memory.MaxFactName+1) }, memory.KindInvalid},
+		"no value":          {func(f *memory.Fact) { f.Value = nil }, memory.KindInvalid},
+		"no JSON":           {func(f *memory.Fact) { f.Value = json.RawMessage(`{`) }, memory.KindInvalid},
+		"a long value": {func(f *memory.Fact) {
+			f.Value = json.RawMessage(`"` + strings.Repeat("x", memory.MaxFactValue-1) + `"`)
+		}, memory.KindInvalid},
+		"a long source":       {func(f *memory.Fact) { f.Source = strings.Repeat("界", memory.MaxFactSource+1) }, memory.KindInvalid},
+		"a high confidence":   {func(f *memory.Fact) { f.Confidence = 1.01 }, memory.KindInvalid},
+		"an unknown state":    {func(f *memory.Fact) { f.State = "guess" }, memory.KindInvalid},
+		"an end with a value": {func(f *memory.Fact) { f.State = memory.FactEnded }, memory.KindInvalid},
+		"no id":               {func(f *memory.Fact) { f.ID = "no id" }, memory.KindInvalid},
+		"no id of a memory":   {func(f *memory.Fact) { f.MemoryID = "no id" }, memory.KindInvalid},
+		"another user's":      {func(f *memory.Fact) { f.UserID = "bob" }, memory.KindNotFound},
+	} {
+		f := newFact(alice, "city", `"Porto"`, after(1))
+		f.ValidUntil = after(5)
+		c.spoil(&f)
+		if got := memory.KindOf(tryFacts(t, s, alice, f)); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+	fine := newFact(alice, "city", `"Porto"`, after(1))
+	fine.ValidUntil = after(5)
+	addFacts(t, s, fine)
+	wantSame(t, "stored", factsOf(t, s, city), []memory.Fact{fine, standing})
+	// Other timelines, other users and other apps have their own.
+	for _, owner := range []memory.Owner{alice, {AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}} {
+		key := "city"
+		if owner == alice {
+			key = "City"
+		}
+		f := newFact(owner, key, `"Lisbon"`, after(10))
+		f.MemoryID, f.Told = memory.NewID(), true
+		addFacts(t, s, f)
+	}
+}
+
+// factTimeline reads one in a transaction:
+//
+//	10 [a) 20 [b) 30 ended at 35, 40 [c ...
+func factTimeline(t *testing.T, s db.Store) {
+	a, b, c := newFact(alice, "city", `"a"`, after(10)), newFact(alice, "city", `"b"`, after(20)), newFact(alice, "city", `"c"`, after(40))
+	a.ValidUntil, b.ValidUntil = after(20), after(30)
+	c.MemoryID, c.Told = memory.NewID(), true
+	ended := newFact(alice, "city", "", after(35))
+	ended.State, ended.Value = memory.FactEnded, nil
+	refused := newFact(alice, "city", `"r"`, after(15))
+	refused.State = memory.FactRefused
+	gone := newFact(alice, "city", `"g"`, after(37))
+	gone.State = memory.FactReplaced
+	addFacts(t, s, a, b, c, ended, refused, gone)
+	elsewhere := newFact(alice, "job", `"x"`, after(12))
+	elsewhere.ValidUntil = after(13)
+	addFacts(t, s, elsewhere)
+	addFacts(t, s, newFact(memory.Owner{AppID: "app", UserID: "bob"}, "city", `"x"`, after(5)))
+	addFacts(t, s, newFact(memory.Owner{AppID: "other", UserID: "alice"}, "city", `"x"`, after(5)))
+
+	type seen struct {
+		valid string
+		next  int // seconds; 0: none
+	}
+	micro := time.Microsecond
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		for _, c := range []struct {
+			at   time.Time
+			want seen
+		}{
+			{after(0), seen{"", 10}}, {after(10).Add(-micro), seen{"", 10}}, {after(10), seen{`"a"`, 20}}, {after(15), seen{`"a"`, 20}},
+			{after(20).Add(-micro), seen{`"a"`, 20}}, {after(20), seen{`"b"`, 35}}, {after(30).Add(-micro), seen{`"b"`, 35}}, {after(30), seen{"", 35}},
+			{after(35), seen{"", 40}}, {after(40), seen{`"c"`, 0}}, {after(99999), seen{`"c"`, 0}},
+		} {
+			f, ok, err := tx.FactAt(ctx, "profile", "city", c.at)
+			must(t, err)
+			next, err := tx.NextFact(ctx, "profile", "city", c.at)
+			must(t, err)
+			got := seen{next: int(next.Sub(epoch) / time.Second)}
+			if next.IsZero() {
+				got.next = 0
+			}
+			if ok {
+				got.valid = string(f.Value)
+			}
+			if got != c.want {
+				t.Errorf("at %s: %+v, want %+v", c.at.Sub(epoch), got, c.want)
+			}
+		}
+		told, ok, err := tx.ToldFact(ctx, "profile", "city")
+		must(t, err)
+		wantSame(t, "told", told, c)
+		_, other, err := tx.ToldFact(ctx, "profile", "job")
+		if !ok || other {
+			t.Errorf("told: %v, and of another timeline: %v", ok, other)
+		}
+		return err
+	}))
+}
+
+// listFacts compares pages of what is valid with what was stored.
+func listFacts(t *testing.T, s db.Store) {
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	var all []memory.Fact
+	for i := range 24 { // key k0: 0 to 10, k1: 1 to 11, ...; every fourth is open
+		f := newFact(alice, fmt.Sprint("k", i), fmt.Sprint(i), after(i/2))
+		if f.Type = []string{"profile", "work"}[i%2]; i%4 != 0 {
+			f.ValidUntil = after(i + 10)
+		}
+		all = append([]memory.Fact{f}, all...)
+	}
+	for i := len(all) - 1; i > 0; i -= 2 { // of one instant, in the order of their ids
+		if all[i].ID > all[i-1].ID {
+			all[i], all[i-1] = all[i-1], all[i]
+		}
+	}
+	addFacts(t, s, all...)
+	addFacts(t, s, newFact(bob, "k1", `"bob's"`, epoch))
+	addFacts(t, s, newFact(memory.Owner{AppID: "other", UserID: "alice"}, "k1", `"other's"`, epoch))
+	refused := newFact(alice, "k1", `"refused"`, epoch)
+	refused.State = memory.FactRefused
+	addFacts(t, s, refused)
+	for at := -1; at < 40; at += 3 {
+		for what, c := range map[string]struct {
+			filter db.FactFilter
+			keep   func(memory.Fact) bool
+		}{
+			"all":      {db.FactFilter{}, func(memory.Fact) bool { return true }},
+			"type":     {db.FactFilter{Type: "work"}, func(f memory.Fact) bool { return f.Type == "work" }},
+			"key":      {db.FactFilter{Key: "k4"}, func(f memory.Fact) bool { return f.Key == "k4" }},
+			"both":     {db.FactFilter{Type: "profile", Key: "k4"}, func(f memory.Fact) bool { return f.Key == "k4" }},
+			"mismatch": {db.FactFilter{Type: "work", Key: "k4"}, func(memory.Fact) bool { return false }},
+		} {
+			want := []memory.Fact{}
+			for _, f := range all {
+				if f.Valid(after(at)) && c.keep(f) {
+					want = append(want, f)
+				}
+			}
+			for _, limit := range []int{1, 5, memory.MaxPage} {
+				f, got := c.filter, []memory.Fact{}
+				f.Owner, f.At, f.Limit = alice, after(at), limit
+				for {
+					page, err := s.ListFacts(t.Context(), f)
+					must(t, err)
+					got = append(got, page...)
+					if len(page) < limit {
+						break
+					}
+					f.Before = &db.Position{At: page[limit-1].ValidFrom, ID: page[limit-1].ID}
+				}
+				wantSame(t, fmt.Sprint(what, " at ", at), got, want)
+			}
+		}
+	}
+}
+
+func factHistory(t *testing.T, s db.Store) {
+	var all []memory.Fact
+	for i := range 9 {
+		f := newFact(alice, "city", fmt.Sprint(i), after(100-i))
+		f.State, f.RecordedAt = memory.FactStates[1+i%3], after(i/3) // confirmed, replaced, refused
+		all = append(all, f)
+	}
+	addFacts(t, s, all...)
+	addFacts(t, s, newFact(alice, "town", `1`, epoch))
+	for _, limit := range []int{1, 2, 9, 100} {
+		var got []memory.Fact
+		var last *db.Position
+		for {
+			page, err := s.FactHistory(t.Context(), city, last, limit)
+			must(t, err)
+			got = append(got, page...)
+			if len(page) < limit {
+				break
+			}
+			last = &db.Position{At: page[limit-1].RecordedAt, ID: page[limit-1].ID}
+		}
+		wantSame(t, "history", got, all)
+	}
+	for _, line := range []db.Timeline{{Owner: alice, Type: "profile", Key: "City"}, {Owner: memory.Owner{AppID: "app", UserID: "bob"}, Type: "profile", Key: "city"}, {Owner: memory.Owner{AppID: "other", UserID: "alice"}, Type: "profile", Key: "city"}} {
+		wantSame(t, "another timeline", factsOf(t, s, line), []memory.Fact{})
+	}
+}
+
+func dueFacts(t *testing.T, s db.Store) {
+	var all []memory.Fact
+	for i := range 7 {
+		f := newFact(memory.Owner{AppID: fmt.Sprint("app", i%3), UserID: fmt.Sprint("user", i)}, "city", `1`, epoch)
+		f.Due = after(i / 2)
+		addFacts(t, s, f)
+		all = append(all, f)
+	}
+	addFacts(t, s, newFact(alice, "city", `1`, epoch)) // never due
+	for now, want := range map[int]int{-1: 0, 0: 2, 1: 4, 2: 6, 3: 7, 99: 7} {
+		for _, limit := range []int{1, 2, 100} {
+			var got []memory.Fact
+			var last db.Position
+			for {
+				page, err := s.DueFacts(t.Context(), after(now), last, limit)
+				must(t, err)
+				got = append(got, page...)
+				if len(page) < limit {
+					break
+				}
+				last = db.Position{At: page[limit-1].Due, ID: page[limit-1].ID}
+			}
+			wantSame(t, fmt.Sprint("due at ", now), got, all[:want])
+		}
+	}
+}

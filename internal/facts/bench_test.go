@@ -1,0 +1,246 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/postgres"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+var (
+	ada   = memory.Owner{AppID: "app", UserID: "ada"}
+	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	city  = db.Timeline{Owner: ada, Type: "profile", Key: "home_city"}
+)
+
+// background is the context of helpers that rapid checks share.
+var background = context.Background()
+
+// day is n days past begin.
+func day(n int) time.Time { return begin.AddDate(0, 0, n) }
+
+// bench is a service on a real database, with a clock that the test moves. It
+// is its own pusher and embedder.
+type bench struct {
+	*Service
+	llm.Embedder
+	store db.Store
+
+	mu      sync.Mutex
+	clock   time.Time
+	embeds  error // what the embedder fails with
+	pushed  []string
+	written []memory.Owner
+}
+
+func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
+	if b.embeds != nil {
+		return nil, b.embeds
+	}
+	return b.Embedder.Embed(ctx, use, texts)
+}
+
+func (b *bench) Claimed() time.Time { return b.now().Add(time.Minute) }
+
+func (b *bench) PushNew(ctx context.Context, list []memory.Memory) {
+	for _, m := range list {
+		b.Push(ctx, []string{m.ID})
+	}
+}
+
+func (b *bench) Push(_ context.Context, ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pushed = append(b.pushed, ids...)
+}
+
+func (b *bench) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock
+}
+
+// newBench makes one whose clock stands at day 100.
+func newBench(store db.Store) *bench {
+	b := &bench{store: store, clock: day(100), Embedder: llm.Hashed(16)}
+	b.Service = New(Parts{
+		Records: store, Embedder: b, Pusher: b, Guess: func(string) memory.Domain { return memory.Lifestyle },
+		Written: func(o memory.Owner) { b.written = append(b.written, o) }, Now: b.now,
+	}, 0.5)
+	return b
+}
+
+// onEach runs a test on both databases; open may be called again for the same one.
+func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+		ready(t, s, err)
+		test(t, func() db.Store { return s }) // one process has it
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := postgrestest.URL(t)
+		test(t, func() db.Store {
+			s, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+			ready(t, s, err)
+			return s
+		})
+	})
+}
+
+func ready(t *testing.T, s db.Store, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newSQLite is a bench on SQLite alone.
+func newSQLite(t *testing.T) *bench {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	ready(t, s, err)
+	return newBench(s)
+}
+
+// tester is what a test and a rapid check have in common.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// says is evidence for ada's city.
+func says(value string, confidence float64, from, until time.Time) Evidence {
+	quoted, _ := json.Marshal(value)
+	return Evidence{Type: city.Type, Key: city.Key, Value: quoted, Confidence: confidence, ValidFrom: from, ValidUntil: until}
+}
+
+// timeline reads one as "A[0,10) B[10,)", in days.
+func (b *bench) timeline(t tester) string {
+	t.Helper()
+	var told []string
+	for _, f := range b.accepted(t, city) {
+		until := ""
+		if !f.ValidUntil.IsZero() {
+			until = fmt.Sprint(f.ValidUntil.Sub(begin).Hours() / 24)
+		}
+		told = append(told, fmt.Sprintf("%s[%v,%s)", strings.Trim(string(f.Value), `"`), f.ValidFrom.Sub(begin).Hours()/24, until))
+	}
+	return strings.Join(told, " ")
+}
+
+func (b *bench) history(t tester, line db.Timeline) []memory.Fact {
+	t.Helper()
+	all, err := b.store.FactHistory(background, line, nil, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// accepted are those that make a timeline, by their beginnings.
+func (b *bench) accepted(t tester, line db.Timeline) (list []memory.Fact) {
+	t.Helper()
+	for _, f := range b.history(t, line) {
+		if f.State == memory.FactAccepted {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(x, y memory.Fact) int { return x.ValidFrom.Compare(y.ValidFrom) })
+	return list
+}
+
+// active lists a user's active memories, the newest first.
+func (b *bench) active(t tester, owner memory.Owner) []memory.Memory {
+	t.Helper()
+	list, err := b.store.ListMemories(background, db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Active}, Limit: memory.MaxPage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func (b *bench) memory(t tester, id string) memory.Memory {
+	t.Helper()
+	m, err := b.store.Memory(background, ada.AppID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// change edits a memory of ada's, as a client would.
+func (b *bench) change(t tester, id string, f func(*memory.Memory)) {
+	t.Helper()
+	err := b.store.InUser(background, ada, func(ctx context.Context, tx db.UserTx) error {
+		found, err := tx.Memories(ctx, []string{id})
+		if err != nil {
+			return err
+		}
+		f(&found[0])
+		found[0].Revision++
+		return tx.Update(ctx, found[0])
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// put takes evidence for ada and expects a state.
+func (b *bench) put(t tester, e Evidence, want memory.FactState) Outcome {
+	t.Helper()
+	o, err := b.Put(background, ada, e, "api")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Fact.State != want {
+		t.Errorf("%s became %s (%s), want %s", e.Value, o.Fact.State, o.Fact.Reason, want)
+	}
+	return o
+}
+
+// inStep checks that a timeline has no overlaps, and that the fact which is
+// valid now, and no other, has an active memory.
+func (b *bench) inStep(t tester, line db.Timeline) {
+	t.Helper()
+	now, want := b.now(), []string{}
+	accepted := b.accepted(t, line)
+	for i, f := range accepted {
+		if i > 0 && (accepted[i-1].ValidUntil.IsZero() || accepted[i-1].ValidUntil.After(f.ValidFrom)) {
+			t.Fatalf("two are valid at %s: %+v and %+v", f.ValidFrom, accepted[i-1], f)
+		}
+		if f.Told != f.Valid(now) {
+			t.Fatalf("valid now: %t, told: %t: %+v", f.Valid(now), f.Told, f)
+		}
+		if f.Told {
+			want = append(want, f.MemoryID)
+		}
+	}
+	got := []string{}
+	for _, m := range b.active(t, line.Owner) {
+		got = append(got, m.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("active memories %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,222 @@
+package facts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"hippocampus/internal/memory"
+)
+
+// Name is the form in which types and keys are compared: compatibility
+// characters as their plain ones (NFKC), lower case, words joined by one
+// underscore. "Home City", "home-city" and "home_city" are one key.
+func Name(s string) string {
+	s = norm.NFKC.String(strings.ToLower(norm.NFKC.String(s)))
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r == '_' || unicode.IsSpace(r) || unicode.Is(unicode.Pd, r)
+	}), "_")
+}
+
+// CheckName says what is wrong with a type or key; "" is nothing.
+func CheckName(s string) string {
+	if why := memory.CheckContent(s, memory.MaxFactName); why != "" {
+		return why
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return fmt.Sprintf("holds the control character %U", r)
+		}
+	}
+	switch n := utf8.RuneCountInString(Name(s)); {
+	case n == 0:
+		return "holds only spaces, dashes and underscores"
+	case n > memory.MaxFactName:
+		return fmt.Sprintf("has %d characters when it is written plainly: at most %d are allowed", n, memory.MaxFactName)
+	}
+	return ""
+}
+
+// canonical checks evidence and brings it into the form in which it is kept.
+func canonical(e Evidence) (Evidence, []memory.Field) {
+	var wrong []memory.Field
+	note := func(path, why string) {
+		if why != "" {
+			wrong = append(wrong, memory.Field{Path: path, Message: why})
+		}
+	}
+	note("type", CheckName(e.Type))
+	note("key", CheckName(e.Key))
+	e.Type, e.Key = Name(e.Type), Name(e.Key)
+	value, err := Value(e.Value)
+	if err != nil {
+		note("value", err.Error())
+	}
+	e.Value = value
+	if !(e.Confidence >= 0 && e.Confidence <= 1) { // NaN is not either
+		note("confidence", "is not between 0 and 1")
+	}
+	if e.Source != "" {
+		note("source", memory.CheckContent(e.Source, memory.MaxFactSource))
+	}
+	e.ValidFrom, e.ValidUntil = orInstant(e.ValidFrom), orInstant(e.ValidUntil)
+	if !e.ValidFrom.IsZero() && !e.ValidUntil.IsZero() && !e.ValidUntil.After(e.ValidFrom) {
+		note("valid_until", "is not after valid_from")
+	}
+	return e, wrong
+}
+
+// Value is a JSON value in the form in which values are kept and compared: the
+// keys of objects sorted, numbers as a float64 in its shortest plain form (but
+// integers with all their digits), no space. Its error says what is wrong.
+func Value(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) == 0 {
+		return nil, errors.New("is missing: give any JSON value")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, errors.New("is not JSON")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("holds more than one JSON value")
+	}
+	plain, err := numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(plain); err != nil {
+		return nil, errors.New("is not JSON")
+	}
+	value := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if len(value) > memory.MaxFactValue {
+		return nil, fmt.Errorf("has %d bytes: at most %d are allowed", len(value), memory.MaxFactValue)
+	}
+	if bytes.Contains(value, []byte(`\u0000`)) && holdsNUL(plain) {
+		return nil, errors.New("holds a NUL character")
+	}
+	return value, nil
+}
+
+// numbers is v with its numbers in one form.
+func numbers(v any) (_ any, err error) {
+	switch v := v.(type) {
+	case json.Number:
+		return number(v)
+	case []any:
+		for i := range v {
+			if v[i], err = numbers(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for key := range v {
+			if v[key], err = numbers(v[key]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// number is a number in its shortest plain form. 1, 1.0 and 1e0 are one; what
+// is written as an integer keeps all of its digits.
+func number(n json.Number) (json.Number, error) {
+	f, err := n.Float64()
+	if err != nil {
+		return "", errors.New("holds a number outside the range of a float64")
+	}
+	const plain = 1e21 // as JavaScript writes them
+	switch {
+	case f == 0:
+		return "0", nil
+	case !strings.ContainsAny(string(n), ".eE"):
+		return n, nil
+	case math.Abs(f) < plain && f == math.Trunc(f):
+		return json.Number(strconv.FormatFloat(f, 'f', -1, 64)), nil
+	}
+	return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), nil
+}
+
+// holdsNUL reports whether a string of v holds what no text column can.
+func holdsNUL(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.ContainsRune(v, 0)
+	case []any:
+		return slices.ContainsFunc(v, holdsNUL)
+	case map[string]any:
+		for key, item := range v {
+			if strings.ContainsRune(key, 0) || holdsNUL(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Content is what the memory of a fact says, "home city: Lisbon": the key in
+// words, and the value as people write it. It has at most
+// memory.MaxContentRunes characters; a longer value is cut, and marked so.
+func Content(key string, value json.RawMessage) string {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	_ = dec.Decode(&v) // a canonical value: cannot fail
+	content := []rune(strings.ReplaceAll(key, "_", " ") + ": " + words(v))
+	if len(content) > memory.MaxContentRunes {
+		return string(content[:memory.MaxContentRunes-1]) + "…"
+	}
+	return string(content)
+}
+
+// words is a value as people write it: lists with commas, objects as "key: value".
+func words(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = words(item)
+		}
+		return strings.Join(items, ", ")
+	case map[string]any:
+		var items []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			items = append(items, strings.ReplaceAll(key, "_", " ")+": "+words(v[key]))
+		}
+		return strings.Join(items, "; ")
+	case nil:
+		return "none"
+	}
+	return fmt.Sprint(v)
+}
+
+// Importance of the memory of a fact of this confidence (0..1): 0.7, from
+// which the gate keeps what a scorer proposes, to 1.
+func Importance(confidence float64) float64 { return 0.7 + 0.3*confidence }
+
+// orInstant is memory.Instant, of which zero is none.
+func orInstant(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return memory.Instant(t)
+}
