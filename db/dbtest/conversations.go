@@ -1,0 +1,308 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// talked is a turn of a conversation with some user messages, said and accepted
+// at an instant.
+func talked(owner memory.Owner, id string, at time.Time, contents ...string) memory.Turn {
+	t := newTurn(owner, "")
+	t.ConversationID, t.Messages, t.At, t.AcceptedAt = id, nil, at, at
+	for _, content := range contents {
+		t.Messages = append(t.Messages, memory.Message{Role: "user", Content: content, Tokens: 10})
+	}
+	return t
+}
+
+func say(t *testing.T, s db.Store, turn memory.Turn) memory.Turn {
+	t.Helper()
+	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60))
+	must(t, err)
+	wantSame(t, "fresh", fresh, true)
+	return stored
+}
+
+func conversation(t *testing.T, s db.Store, owner memory.Owner, id string) memory.Conversation {
+	t.Helper()
+	c, err := s.Conversation(t.Context(), owner.AppID, owner.UserID, id)
+	must(t, err)
+	return c
+}
+
+func conversationIDs(list []memory.Conversation) []string {
+	all := []string{}
+	for _, c := range list {
+		all = append(all, c.ID)
+	}
+	return all
+}
+
+// conversationGrows: counts, numbers, times and titles by hand.
+func conversationGrows(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	full := talked(alice, "c", after(10), "")
+	full.ClientID = "client-1"
+	full.Messages = []memory.Message{
+		{Role: "assistant", Content: "hello", Tokens: 3},
+		{Role: "tool", Content: "42", Name: "t", Kind: memory.ToolUse, Tags: []string{"茶", `q"u'ote\`}, Context: memory.MessageContext{ActionTaken: true, MentionedMe: true}, Tokens: 4},
+	}
+	first := say(t, s, full)
+	want := full
+	want.FirstEvent = 1
+	wantSame(t, "the answer", first, want)
+	found, err := s.Turn(ctx, "app", full.ID)
+	must(t, err)
+	wantSame(t, "the row", found, want)
+	grown := memory.Conversation{
+		Owner: alice, ID: "c", Began: full.ID, Turns: 1, Events: 2, Tokens: 7, StartedAt: after(10), LastAt: after(10),
+	}
+	wantSame(t, "begun", conversation(t, s, alice, "c"), grown)
+
+	again := talked(alice, "c", after(11), "again")
+	again.ClientID = "client-1"
+	repeated, fresh, err := s.AcceptTurn(ctx, again, after(60))
+	must(t, err)
+	wantSame(t, "fresh", fresh, false)
+	wantSame(t, "the first turn again", repeated, want)
+	elsewhere := talked(alice, "other", after(11), "again")
+	elsewhere.ClientID = "client-1"
+	repeated, fresh, err = s.AcceptTurn(ctx, elsewhere, after(60))
+	must(t, err)
+	wantSame(t, "fresh", fresh, false)
+	wantSame(t, "the first turn again", repeated.ID, full.ID)
+	wantSame(t, "nothing grew", conversation(t, s, alice, "c"), grown)
+	_, err = s.Conversation(ctx, "app", "alice", "other")
+	wantKind(t, err, memory.KindNotFound)
+	_, _, err = s.AcceptTurn(ctx, talkedAs(full.ID, alice, "c"), after(60))
+	wantKind(t, err, memory.KindConflict)
+	wantSame(t, "nothing grew", conversation(t, s, alice, "c"), grown)
+
+	wantSame(t, "second", say(t, s, talked(alice, "c", after(5), "tea?", "green tea")).FirstEvent, int64(3))
+	wantSame(t, "third", say(t, s, talked(alice, "c", after(20), "thanks")).FirstEvent, int64(5))
+	wantSame(t, "elsewhere", say(t, s, talked(alice, "d", after(20), "hi")).FirstEvent, int64(1))
+	grown.Title, grown.Turns, grown.Events, grown.Tokens, grown.StartedAt, grown.LastAt = "tea?", 3, 5, 37, after(5), after(20)
+	wantSame(t, "grown", conversation(t, s, alice, "c"), grown)
+
+	titled, err := s.SetTitle(ctx, alice, "c", "Tea 茶")
+	must(t, err)
+	grown.Title = "Tea 茶"
+	wantSame(t, "titled", titled, grown)
+	say(t, s, talked(alice, "c", after(21), "more"))
+	wantSame(t, "title", conversation(t, s, alice, "c").Title, "Tea 茶")
+	_, err = s.SetTitle(ctx, alice, "none", "x")
+	wantKind(t, err, memory.KindNotFound)
+}
+
+// talkedAs is a turn with the id of another one.
+func talkedAs(id string, owner memory.Owner, conversation string) memory.Turn {
+	t := talked(owner, conversation, epoch, "x")
+	t.ID = id
+	return t
+}
+
+// conversationTurns reads the log by event numbers.
+func conversationTurns(t *testing.T, s db.Store) {
+	for i, n := range []int{2, 1, 3} { // events 1-2, 3, 4-6
+		say(t, s, talked(alice, "c", after(-i), strings.Fields(strings.Repeat("x ", n))...)) // said backwards: the order is of acceptance
+	}
+	say(t, s, newTurn(alice, ""))
+	for _, step := range []struct {
+		after int64
+		limit int
+		want  []int64
+	}{{0, 10, []int64{1, 3, 4}}, {-5, 10, []int64{1, 3, 4}}, {0, 2, []int64{1, 3}}, {1, 10, []int64{1, 3, 4}}, {2, 10, []int64{3, 4}}, {3, 10, []int64{4}},
+		{5, 10, []int64{4}}, {6, 10, nil}, {1 << 60, 10, nil}} {
+		turns, err := s.ConversationTurns(t.Context(), alice, "c", step.after, step.limit)
+		must(t, err)
+		var got []int64
+		for _, turn := range turns {
+			got = append(got, turn.FirstEvent)
+			if turn.Tokens() == 0 {
+				t.Errorf("turn %d has no messages or tokens", turn.FirstEvent)
+			}
+		}
+		wantSame(t, fmt.Sprintf("after %d, at most %d", step.after, step.limit), got, step.want)
+	}
+	for _, other := range []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}} {
+		turns, err := s.ConversationTurns(t.Context(), other, "c", 0, 10)
+		must(t, err)
+		wantSame(t, "another's turns", len(turns), 0)
+	}
+}
+
+// conversationAtOnce: crowds number their events without a gap.
+func conversationAtOnce(t *testing.T, s db.Store) {
+	const n = 12
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error {
+			for j := range 4 {
+				turn := talked(alice, "c", epoch, "one", "two")
+				turn.ClientID = fmt.Sprint((i/2)*4 + j) // each of them twice
+				if _, _, err := s.AcceptTurn(t.Context(), turn, after(60)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(t, group.Wait())
+	turns, err := s.ConversationTurns(t.Context(), alice, "c", 0, 100)
+	must(t, err)
+	wantSame(t, "turns", len(turns), n*2)
+	for i, turn := range turns {
+		wantSame(t, "first event", turn.FirstEvent, int64(2*i+1))
+	}
+	c := conversation(t, s, alice, "c")
+	wantSame(t, "counts", []int64{c.Turns, c.Events, c.Tokens}, []int64{n * 2, n * 4, n * 40})
+	wantSame(t, "began", c.Began, turns[0].ID)
+}
+
+func listConversations(t *testing.T, s db.Store) {
+	want := []string{}
+	for i := range 9 {
+		id := fmt.Sprint("c", i)
+		say(t, s, talked(alice, id, after(i/2), "hi"))
+		want = append([]string{id}, want...)
+	}
+	say(t, s, talked(memory.Owner{AppID: "app", UserID: "bob"}, "c9", epoch, "hi"))
+	say(t, s, talked(memory.Owner{AppID: "other", UserID: "alice"}, "c9", epoch, "hi"))
+	for _, limit := range []int{1, 2, 4, 100} {
+		f := db.ConversationFilter{Owner: alice, Limit: limit}
+		got := []string{}
+		for {
+			page, err := s.ListConversations(t.Context(), f)
+			must(t, err)
+			if got = append(got, conversationIDs(page)...); len(page) < limit {
+				break
+			}
+			last := page[len(page)-1]
+			f.Before = &db.Position{At: last.LastAt, ID: last.ID}
+		}
+		wantSame(t, fmt.Sprint("pages of ", limit), got, want)
+	}
+}
+
+// conversationHostile: ids that are syntax somewhere.
+func conversationHostile(t *testing.T, s db.Store) {
+	names := []string{"a/b", "%", "_", `"`, `'; DROP TABLE conversations; --`, `\`, "$1", "?1", "{x}", "🧠", "é", "e\u0301", strings.Repeat("中", 85), "c ", " c", "c", "C"}
+	for i, name := range names {
+		turn := say(t, s, talked(memory.Owner{AppID: "app", UserID: names[(i+5)%len(names)]}, name, epoch, name))
+		wantSame(t, "first event", turn.FirstEvent, int64(1))
+	}
+	for i, name := range names {
+		c, err := s.Conversation(t.Context(), "app", "", name)
+		must(t, err)
+		wantSame(t, "conversation", []string{c.ID, c.UserID}, []string{name, names[(i+5)%len(names)]})
+		deleted, err := s.DeleteConversation(t.Context(), c.Owner, name)
+		must(t, err)
+		wantSame(t, "deleted", deleted.Turns, 1)
+	}
+}
+
+// loadConversations is Load for conversations: a few long ones a user.
+func loadConversations(t *testing.T, s db.Store, owner memory.Owner) {
+	t.Helper()
+	for i := range 20 {
+		say(t, s, talked(owner, fmt.Sprint("talk ", i%10), after(i), "one", "two"))
+	}
+}
+
+// exerciseConversations is Exercise for db.Conversations.
+func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
+	t.Helper()
+	ctx := t.Context()
+	turn := talked(owner, "talk 1", after(99), "more")
+	turn.ClientID = "exercise"
+	say(t, s, turn)
+	_, _, err := s.AcceptTurn(ctx, talked(owner, "talk 1", after(99), "more"), after(60))
+	must(t, err)
+	_, err = s.Conversation(ctx, owner.AppID, "", "talk none")
+	wantKind(t, err, memory.KindNotFound)
+	for _, f := range []db.ConversationFilter{{}, {State: db.ConversationOpen}, {State: db.ConversationEnded}, {Before: &db.Position{At: after(50), ID: "x"}}} {
+		f.Owner, f.Limit = owner, 5
+		_, err := s.ListConversations(ctx, f)
+		must(t, err)
+	}
+	_, err = s.ConversationTurns(ctx, owner, "talk 1", 1, 10)
+	must(t, err)
+	_, err = s.Idle(ctx, after(1), 10)
+	must(t, err)
+	_, err = s.SetTitle(ctx, owner, "talk 1", "title")
+	must(t, err)
+	c := conversation(t, s, owner, "talk 1")
+	next := c
+	next.Summary, next.SummarisedThrough = "summary", 1
+	must(t, s.Summarise(ctx, c, next))
+	_, _, err = s.EndConversation(ctx, owner, "talk 1", epoch, "client")
+	must(t, err)
+	_, err = s.DeleteConversation(ctx, owner, "talk 1")
+	must(t, err)
+}
+
+// everyConversation calls each method of db.Conversations, and returns their errors.
+func everyConversation(ctx context.Context, s db.Store) map[string]error {
+	errs := map[string]error{}
+	c := memory.Conversation{Owner: alice, ID: "c", Began: memory.NewID()}
+	_, _, errs["AcceptTurn in a conversation"] = s.AcceptTurn(ctx, talked(alice, "every", epoch, "hi"), epoch)
+	_, errs["Conversation"] = s.Conversation(ctx, "app", "alice", "c")
+	_, errs["ListConversations"] = s.ListConversations(ctx, db.ConversationFilter{Owner: alice, Limit: 1})
+	_, errs["ConversationTurns"] = s.ConversationTurns(ctx, alice, "c", 0, 1)
+	_, errs["Idle"] = s.Idle(ctx, epoch, 1)
+	_, errs["SetTitle"] = s.SetTitle(ctx, alice, "c", "title")
+	_, _, errs["EndConversation"] = s.EndConversation(ctx, alice, "c", epoch, "reason")
+	errs["Summarise"] = s.Summarise(ctx, c, c)
+	_, errs["DeleteConversation"] = s.DeleteConversation(ctx, alice, "c")
+	return errs
+}
+
+// UpgradeConversations checks what the seventh migration makes of turns of
+// before; insert stores one as the schema has it at which s stands.
+func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn, messages string) error) {
+	t.Helper()
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	var turns []memory.Turn
+	for i, n := range []int{2, 1, 3} { // said backwards
+		turn := talked(alice, "c", after(i), strings.Fields(strings.Repeat("x ", n))...)
+		turn.At = after(-i)
+		turns = append(turns, turn)
+	}
+	turns = append(turns, talked(bob, "c", after(1), "hi"), newTurn(alice, ""))
+	for i := len(turns) - 1; i >= 0; i-- {
+		var parts []string
+		for _, m := range turns[i].Messages {
+			parts = append(parts, fmt.Sprintf(`{"role":"user","content":%q}`, m.Content))
+		}
+		must(t, insert(turns[i], "["+strings.Join(parts, ",")+"]"))
+	}
+	must(t, s.Migrate(t.Context()))
+	c := conversation(t, s, alice, "c")
+	wantSame(t, "alice's conversation", c, memory.Conversation{
+		Owner: alice, ID: "c", Began: turns[0].ID, Turns: 3, Events: 6, Tokens: c.Tokens, StartedAt: after(-2), LastAt: epoch,
+	})
+	if c.Tokens < 20 || c.Tokens > 60 { // six messages of some 30 bytes
+		t.Errorf("%d tokens", c.Tokens)
+	}
+	wantSame(t, "bob's conversation", conversation(t, s, bob, "c").Began, turns[3].ID)
+	log, err := s.ConversationTurns(t.Context(), alice, "c", 2, 10)
+	must(t, err)
+	var got []string
+	for _, turn := range log {
+		got = append(got, fmt.Sprint(turn.ID, turn.FirstEvent))
+	}
+	wantSame(t, "the log after event 2", got, []string{turns[1].ID + "3", turns[2].ID + "4"})
+	wantSame(t, "goes on", say(t, s, talked(alice, "c", after(9), "on")).FirstEvent, int64(7))
+	loose, err := s.Turn(t.Context(), "app", turns[4].ID)
+	must(t, err)
+	wantSame(t, "a turn without a conversation", loose.FirstEvent, int64(0))
+}

@@ -1,0 +1,43 @@
+-- +goose Up
+
+CREATE TABLE conversations (
+    app_id             text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
+    user_id            text COLLATE "C" NOT NULL CHECK (octet_length(user_id) BETWEEN 1 AND 256),
+    id                 text COLLATE "C" NOT NULL CHECK (octet_length(id) BETWEEN 1 AND 256),
+    began              uuid NOT NULL, -- the turn that began it
+    title              text NOT NULL,
+    summary            text NOT NULL DEFAULT '',
+    summarised_through bigint NOT NULL DEFAULT 0 CHECK (summarised_through BETWEEN 0 AND events),
+    summarised_tokens  bigint NOT NULL DEFAULT 0 CHECK (summarised_tokens BETWEEN 0 AND tokens),
+    turns              bigint NOT NULL CHECK (turns >= 1),
+    events             bigint NOT NULL CHECK (events >= 0), -- the number of the last one
+    tokens             bigint NOT NULL CHECK (tokens >= 0),
+    started_at         timestamptz NOT NULL,
+    last_at            timestamptz NOT NULL,
+    heard_at           timestamptz NOT NULL, -- when the latest turn was accepted
+    ended_at           timestamptz,
+    end_reason         text NOT NULL DEFAULT '',
+    PRIMARY KEY (app_id, user_id, id)
+);
+CREATE INDEX conversations_by_id ON conversations (app_id, id, user_id);
+CREATE INDEX conversations_by_time ON conversations (app_id, user_id, last_at, id);
+CREATE INDEX conversations_open ON conversations (heard_at) WHERE ended_at IS NULL;
+
+-- The numbers of a turn's events in its conversation; 0 without one.
+ALTER TABLE turns ADD COLUMN first_event bigint NOT NULL DEFAULT 0;
+ALTER TABLE turns ADD COLUMN last_event bigint NOT NULL DEFAULT 0;
+
+-- What was said before is numbered as it was accepted, and its tokens are taken
+-- to have four bytes each.
+UPDATE turns SET first_event = counted.upto - counted.n + 1, last_event = counted.upto
+FROM (SELECT id, json_array_length(messages) AS n,
+          sum(json_array_length(messages)) OVER (PARTITION BY app_id, user_id, conversation_id ORDER BY accepted_at, id) AS upto
+      FROM turns WHERE conversation_id <> '') AS counted
+WHERE counted.id = turns.id;
+
+INSERT INTO conversations (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
+SELECT app_id, user_id, conversation_id, (array_agg(id ORDER BY accepted_at, id))[1], '', count(*), max(last_event), sum(octet_length(messages::text) / 4),
+    min(said_at), max(said_at), max(accepted_at)
+FROM turns WHERE conversation_id <> '' GROUP BY app_id, user_id, conversation_id;
+
+CREATE INDEX turns_of_conversation ON turns (app_id, user_id, conversation_id, last_event) WHERE last_event > 0;

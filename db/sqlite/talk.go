@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// growConversation makes a conversation, or has it grow by one turn.
+const growConversation = `
+	INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
+	VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, ?8, ?9)
+	ON CONFLICT (app_id, user_id, id) DO UPDATE SET
+		title = CASE WHEN c.title = '' THEN excluded.title ELSE c.title END,
+		turns = c.turns + 1, events = c.events + excluded.events, tokens = c.tokens + excluded.tokens,
+		started_at = min(c.started_at, excluded.started_at), last_at = max(c.last_at, excluded.last_at),
+		heard_at = excluded.heard_at, ended_at = NULL, end_reason = ''
+	RETURNING events`
+
+const insertTalk = `
+	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
+	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// acceptTalk is AcceptTurn for a turn with a conversation.
+func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+	messages, err := rowcodec.MessagesJSON(t.Messages)
+	if err != nil {
+		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		if err := refuseErasing(ctx, tx, t.Owner); err != nil {
+			return err
+		}
+		if t.ClientID != "" {
+			stored, err = one(ctx, tx, turnFields, turnByClientID, t.AppID, t.ClientID)
+			if !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+		var last int64
+		if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID, memory.TitleOf(t.Messages),
+			len(t.Messages), t.Tokens(), moment(t.At), moment(t.AcceptedAt)).Scan(&last); err != nil {
+			return err
+		}
+		t.FirstEvent, fresh = last-int64(len(t.Messages))+1, true
+		_, err = tx.ExecContext(ctx, insertTalk, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
+			string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
+			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last)
+		return err
+	})
+	if err != nil {
+		return memory.Turn{}, false, fault(err, "store the turn")
+	}
+	if fresh {
+		stored = t
+		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+	}
+	return stored, fresh, nil
+}

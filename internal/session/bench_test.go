@@ -1,0 +1,161 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+var (
+	ada  = memory.Owner{AppID: "app", UserID: "ada"}
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// small is a working memory that is soon full.
+var small = Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20}
+
+// bench is a log in a real SQLite database, working memories over it, and a
+// clock that the test moves. It is its own chat model.
+type bench struct {
+	t     testing.TB
+	store *sqlite.Store
+	clock time.Time
+
+	mu    sync.Mutex
+	asked []llm.Prompt
+	reply func(llm.Prompt) (string, error)
+	heard []Heard
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	b := &bench{t: t, clock: noon}
+	var err error
+	b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")})
+	b.must(err)
+	t.Cleanup(func() { _ = b.store.Close() })
+	b.must(b.store.Migrate(t.Context()))
+	return b
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// replica is the working memory of one process.
+func (b *bench) replica(set Settings) *Service {
+	return New(Parts{
+		Records: b.store, Now: func() time.Time { return b.clock }, Log: zap.NewNop(),
+		Triggers: func(_ context.Context, h Heard) { b.heard = append(b.heard, h) },
+	}, set)
+}
+
+// withModel is a replica that has the bench for a model.
+func (b *bench) withModel(set Settings) *Service {
+	s := b.replica(set)
+	s.Chat = b
+	return s
+}
+
+func (b *bench) Model() string { return "bench" }
+
+func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, p)
+	return b.reply(p)
+}
+
+// said is a message of the user.
+func said(content string) memory.Message {
+	return memory.Message{Role: "user", Content: content, Tokens: text.CountTokens(content)}
+}
+
+// say stores a turn of Ada's, as the process of some replica, or of none.
+func (b *bench) say(by *Service, id string, messages ...memory.Message) memory.Turn {
+	b.t.Helper()
+	stored, _, err := b.store.AcceptTurn(b.t.Context(), memory.Turn{
+		ID: memory.NewID(), Owner: ada, ConversationID: id, Messages: messages, At: b.clock, AcceptedAt: b.clock, QueuedAt: b.clock,
+		Hash: "h", Status: memory.TurnAccepted,
+	}, b.clock.Add(time.Hour))
+	b.must(err)
+	if by != nil {
+		by.Accepted(stored)
+	}
+	return stored
+}
+
+// sayMany says some things, each in a turn of its own.
+func (b *bench) sayMany(by *Service, id string, from, to int) (last memory.Turn) {
+	b.t.Helper()
+	for i := from; i <= to; i++ {
+		last = b.say(by, id, said(fmt.Sprintf("message %d", i)))
+	}
+	return last
+}
+
+func (b *bench) working(s *Service, id string) Working {
+	b.t.Helper()
+	w, err := s.Working(b.t.Context(), "app", "", id, Filter{})
+	b.must(err)
+	return w
+}
+
+func contents(events []Event) (all []string) {
+	for _, e := range events {
+		all = append(all, e.Content)
+	}
+	return all
+}
+
+// wantNumbers requires the events that are numbered from first to last.
+func (b *bench) wantNumbers(what string, w Working, first, last int64) {
+	b.t.Helper()
+	var got, want []int64
+	for _, e := range w.Events {
+		got = append(got, e.Number)
+	}
+	for n := first; n <= last; n++ {
+		want = append(want, n)
+	}
+	if !slices.Equal(got, want) {
+		b.t.Errorf("%s: events %v, want %v", what, got, want)
+	}
+}
+
+// compactions are the jobs that wait.
+func (b *bench) compactions() []db.JobInfo {
+	b.t.Helper()
+	found, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{CompactConversation{}.Kind()}, Limit: 100})
+	b.must(err)
+	return found
+}
+
+func (b *bench) conversation(id string) memory.Conversation {
+	b.t.Helper()
+	c, err := b.store.Conversation(b.t.Context(), "app", "ada", id)
+	b.must(err)
+	return c
+}
+
+// compact does the job that is due for a conversation as it stands.
+func (b *bench) compact(s *Service, id string) (Compacted, error) {
+	b.t.Helper()
+	done, err := s.Work(b.t.Context(), s.compaction(b.conversation(id)).(CompactConversation))
+	return done.(Compacted), err
+}

@@ -1,0 +1,108 @@
+package session
+
+import (
+	"time"
+	"unsafe"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// Event is one message of a conversation.
+type Event struct {
+	TurnID     string
+	Number     int64 // in the conversation, from 1
+	Role       string
+	Name       string
+	Content    string
+	Kind       memory.MessageKind // never empty
+	Tags       []string
+	Context    memory.MessageContext
+	Importance float64 // 0..1, see memory.Importance
+	Tokens     int     // of Content
+	At         time.Time
+}
+
+// EventsOf are the messages of a turn that has a conversation.
+func EventsOf(t memory.Turn) []Event {
+	events := make([]Event, len(t.Messages))
+	for i, m := range t.Messages {
+		events[i] = Event{
+			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind, Tags: m.Tags,
+			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.At,
+		}
+		if m.IsChat() {
+			events[i].Kind = memory.Chat
+		}
+		if m.Tokens == 0 { // it is empty, or of before tokens were counted
+			events[i].Tokens = text.CountTokens(m.Content)
+		}
+	}
+	return events
+}
+
+// ring holds the latest events of a conversation, without a gap. It never
+// changes: one with more events is another ring.
+type ring struct {
+	began  string  // Conversation.Began
+	last   int64   // number up to which the log was read
+	events []Event // oldest first; the last one's number is last
+}
+
+// with is the ring with the events of some turns that it does not have yet, and
+// at most so many of the latest ones.
+func (r ring) with(most int, turns ...memory.Turn) ring {
+	var more []Event
+	for _, t := range turns {
+		for _, e := range EventsOf(t) {
+			if e.Number > r.last {
+				more, r.last = append(more, e), e.Number
+			}
+		}
+	}
+	if len(more) == 0 {
+		return r
+	}
+	more = more[max(0, len(more)-most):]
+	old := r.events[max(0, len(r.events)+len(more)-most):]
+	r.events = append(append(make([]Event, 0, len(old)+len(more)), old...), more...)
+	return r
+}
+
+// bytes is about what the ring takes up.
+func (r ring) bytes() int {
+	n := int(unsafe.Sizeof(r)) + len(r.began)
+	turn := ""
+	for _, e := range r.events {
+		n += int(unsafe.Sizeof(e)) + len(e.Role) + len(e.Name) + len(e.Content) + len(e.Kind)
+		for _, tag := range e.Tags {
+			n += int(unsafe.Sizeof(tag)) + len(tag)
+		}
+		if e.TurnID != turn { // the events of a turn share it
+			n, turn = n+len(e.TurnID), e.TurnID
+		}
+	}
+	return n
+}
+
+// lasting is the importance from which an event does not age.
+const lasting = 0.5
+
+// view are the events of the working memory at an instant, oldest first: those
+// after the summary, within the age, and of these the latest that have room.
+// The latest of all is there, however long it is.
+func (r ring) view(summarised int64, set Settings, now time.Time) []Event {
+	events := make([]Event, 0, len(r.events))
+	for _, e := range r.events {
+		if e.Number > summarised && (e.Importance >= lasting || now.Sub(e.At) < set.Age) {
+			events = append(events, e)
+		}
+	}
+	tokens := 0
+	for i := len(events) - 1; i >= 0; i-- {
+		if tokens += events[i].Tokens; tokens > set.Tokens {
+			return events[min(i+1, len(events)-1):]
+		}
+	}
+	return events
+}

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// Filter chooses events of a working memory. Empty fields do not restrict.
+type Filter struct {
+	Kinds         []memory.MessageKind
+	Tags          []string // at least one of them
+	MinImportance float64
+	Since         time.Time // said at or after
+	Limit         int       // the latest so many; 0: all
+}
+
+// Working is the working memory of a conversation.
+type Working struct {
+	Conversation memory.Conversation // its Summary stands for what came before the events
+	Events       []Event             // those that the filter chose, oldest first
+	Held         int                 // events, chosen or not
+	Tokens       int                 // of all that are held
+	Fill         float64             // with what the summary does not stand for; 1 is full, over it compaction is due
+}
+
+// tries is how often a conversation is read that changes under the reader.
+const tries = 3
+
+// Working reads the working memory of a conversation, up to the last event that
+// was accepted before. An empty userID means the only user who has one of this
+// id. KindNotFound, KindConflict: as db.Conversations says.
+func (s *Service) Working(ctx context.Context, appID, userID, id string, f Filter) (Working, error) {
+	for range tries {
+		c, err := s.Records.Conversation(ctx, appID, userID, id)
+		if err != nil {
+			return Working{}, err
+		}
+		r, err := s.ring(ctx, c)
+		if err != nil {
+			return Working{}, err
+		}
+		if r.last < c.Events { // it was deleted in between
+			continue
+		}
+		held := r.view(c.SummarisedThrough, s.set, s.Now())
+		w := Working{Conversation: c, Events: f.choose(held), Held: len(held), Fill: c.Fill(s.set.Events, s.set.Tokens)}
+		for _, e := range held {
+			w.Tokens += e.Tokens
+		}
+		return w, nil
+	}
+	return Working{}, memory.Errorf(memory.KindUnavailable, "the conversation is being deleted and begun anew: try again")
+}
+
+// ring returns the ring of a conversation, with all events that it has.
+func (s *Service) ring(ctx context.Context, c memory.Conversation) (ring, error) {
+	key := keyOf(c.Owner, c.ID)
+	from := max(c.SummarisedThrough, c.Events-int64(s.set.Events))
+	r, ok := s.rings.Get(key)
+	if !ok || r.began != c.Began || r.last < from {
+		r = ring{began: c.Began, last: from}
+	}
+	if r.last >= c.Events {
+		return r, nil
+	}
+	turns, err := s.Records.ConversationTurns(ctx, c.Owner, c.ID, r.last, s.set.Events)
+	if err != nil {
+		return r, err
+	}
+	r = r.with(s.set.Events, turns...)
+	s.keep(key, r)
+	return r, nil
+}
+
+func (s *Service) keep(key string, r ring) { s.rings.Add(key, r, r.bytes()) }
+
+// choose returns the events that the filter lets through.
+func (f Filter) choose(events []Event) []Event {
+	chosen := make([]Event, 0, len(events))
+	for _, e := range events {
+		if f.matches(e) {
+			chosen = append(chosen, e)
+		}
+	}
+	if f.Limit > 0 {
+		chosen = chosen[max(0, len(chosen)-f.Limit):]
+	}
+	return chosen
+}
+
+func (f Filter) matches(e Event) bool {
+	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind)) &&
+		(len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, func(tag string) bool { return slices.Contains(e.Tags, tag) })) &&
+		e.Importance >= f.MinImportance && !e.At.Before(f.Since)
+}
