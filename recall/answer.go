@@ -4,84 +4,160 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"hippocampus/internal/memory"
 )
 
-// rank reads the rows of those candidates that can be among the first, puts
-// them in order and cuts. What is no longer there, active and this user's is
-// dropped.
+// row is what was read of a memory.
+type row struct {
+	accessed time.Time
+	whole    *memory.Memory // nil: only the last access was read
+}
+
+// standing is a candidate with its score.
+type standing struct {
+	*candidate
+	decay, score float64
+}
+
+// rank puts those candidates in order that can be among the first, and cuts.
+// Those that will probably be first are read as a whole at once, of the others
+// only the last access, which the order depends on. What is no longer there,
+// active and this user's is dropped, and the next best moves up.
 func (s *Service) rank(ctx context.Context, q Query, seen sight, found []candidate) ([]Recalled, error) {
 	if seen.vector != nil && q.MinSimilarity != 0 {
 		found = slices.DeleteFunc(found, func(c candidate) bool { return c.cosine < q.MinSimilarity })
 	}
+	rows := make(map[string]row, len(found))
 	hopeful := s.hopeful(q, seen, found)
-	rows, err := s.rows(ctx, q, hopeful)
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) < len(hopeful) && len(hopeful) < len(found) { // others move up
-		if rows, err = s.rows(ctx, q, found); err != nil {
+	likely := s.guess(q, seen.index, hopeful)
+	whole, rest := likely[:min(q.Limit, len(likely))], likely[min(q.Limit, len(likely)):]
+	for {
+		if err := s.read(ctx, q, rows, whole, rest); err != nil {
 			return nil, err
 		}
-		hopeful = found
-	}
-	recalled := make([]Recalled, 0, len(hopeful))
-	for _, c := range hopeful {
-		m, there := rows[c.id]
-		if !there {
+		if len(rows) < len(hopeful) && len(hopeful) < len(found) { // without those who are gone others have hope
+			hopeful = found
+			whole, rest = nil, without(s.guess(q, seen.index, found), func(c standing) bool { _, read := rows[c.id]; return read })
 			continue
 		}
-		r := Recalled{
-			Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour,
-			Speaker: c.speaker, Date: c.date, When: c.when, Question: c.question, Relevance: c.relevance,
-			Decay: Decay(s.set.DecayRate, m.LastAccessedAt, q.At), Importance: m.Importance, Sources: c.sources,
+		list := s.stand(q, seen.index, rows, hopeful)
+		list = list[:min(q.Limit, len(list))]
+		whole, rest = without(list, func(c standing) bool { return rows[c.id].whole != nil }), nil
+		if len(whole) == 0 {
+			return s.recalled(q, seen.index, rows, list), nil
 		}
-		r.Score = Score(q.Mode, *q.Weights, r.Relevance, r.Decay, r.Importance)
-		recalled = append(recalled, r)
+		for _, c := range whole { // it is read again, and may have gone
+			delete(rows, c.id)
+		}
 	}
-	sortByScore(recalled)
-	return recalled[:min(q.Limit, len(recalled))], nil
+}
+
+// without is a copy of a list without those that are out.
+func without(list []standing, out func(standing) bool) []standing {
+	return slices.DeleteFunc(slices.Clone(list), out)
 }
 
 // hopeful are the candidates that can be among the first, whenever they were
 // last accessed: that alone is not known yet. A candidate's score lies between
 // those of the two ends of decay, 0 and 1; whose upper end is below the lower
-// end of as many others as are asked for has no hope.
+// end of as many others as are asked for has no hope. The others are moved to
+// the front of found and returned.
 func (s *Service) hopeful(q Query, seen sight, found []candidate) []candidate {
 	if len(found) <= q.Limit {
 		return found
 	}
 	lower := make([]float64, len(found))
-	for i, c := range found {
+	for i := range found {
+		c := &found[i]
 		lower[i] = Score(q.Mode, *q.Weights, c.relevance, 0, seen.index.docs[c.doc].Importance)
 	}
 	slices.SortFunc(lower, func(a, b float64) int { return cmp.Compare(b, a) })
-	hopeful := make([]candidate, 0, len(found))
-	for _, c := range found {
-		if Score(q.Mode, *q.Weights, c.relevance, 1, seen.index.docs[c.doc].Importance) >= lower[q.Limit-1] {
-			hopeful = append(hopeful, c)
+	hopeful := 0
+	for i := range found {
+		if c := &found[i]; Score(q.Mode, *q.Weights, c.relevance, 1, seen.index.docs[c.doc].Importance) >= lower[q.Limit-1] {
+			found[hopeful], found[i] = found[i], found[hopeful]
+			hopeful++
 		}
 	}
-	return hopeful
+	return found[:hopeful]
 }
 
-// rows reads the candidates' memories from the database.
-func (s *Service) rows(ctx context.Context, q Query, found []candidate) (map[string]memory.Memory, error) {
-	if len(found) == 0 {
-		return nil, nil
+// guess puts candidates in order by the accesses that this process knows of.
+func (s *Service) guess(q Query, x *index, found []candidate) []standing {
+	list := make([]standing, len(found))
+	for i := range found {
+		d := &x.docs[found[i].doc]
+		list[i] = s.standing(q, &found[i], d.Importance, d.lastAccess())
 	}
-	ids := make([]string, len(found))
-	for i, c := range found {
-		ids[i] = c.id
+	sortByScore(list)
+	return list
+}
+
+// stand puts the candidates that were read in order.
+func (s *Service) stand(q Query, x *index, rows map[string]row, found []candidate) []standing {
+	list := make([]standing, 0, len(found))
+	for i := range found {
+		c := &found[i]
+		r, there := rows[c.id]
+		if !there {
+			continue
+		}
+		importance := x.docs[c.doc].Importance
+		if r.whole != nil {
+			importance = r.whole.Importance
+		}
+		x.docs[c.doc].access(r.accessed)
+		list = append(list, s.standing(q, c, importance, r.accessed))
 	}
-	memories, err := s.records.Hydrate(ctx, q.Owner, ids, nil)
-	if err != nil {
-		return nil, err
+	sortByScore(list)
+	return list
+}
+
+func (s *Service) standing(q Query, c *candidate, importance float64, accessed time.Time) standing {
+	decay := 1.0
+	if !c.fresh {
+		decay = Decay(s.set.DecayRate, accessed, q.At)
 	}
-	rows := make(map[string]memory.Memory, len(memories))
-	for _, m := range memories {
-		rows[m.ID] = m
+	return standing{c, decay, Score(q.Mode, *q.Weights, c.relevance, decay, importance)}
+}
+
+// read adds what the database has of memories to the rows.
+func (s *Service) read(ctx context.Context, q Query, rows map[string]row, whole, rest []standing) error {
+	if len(whole)+len(rest) == 0 {
+		return nil
 	}
-	return rows, nil
+	ids := func(list []standing) []string {
+		ids := make([]string, len(list))
+		for i, c := range list {
+			ids[i] = c.id
+		}
+		return ids
+	}
+	memories, accessed, err := s.records.Recalled(ctx, q.Owner, ids(whole), ids(rest))
+	for id, at := range accessed {
+		rows[id] = row{accessed: at}
+	}
+	for i := range memories {
+		rows[memories[i].ID] = row{memories[i].LastAccessedAt, &memories[i]}
+	}
+	return err
+}
+
+// recalled are the answered memories with every part of their scores.
+func (s *Service) recalled(q Query, x *index, rows map[string]row, list []standing) []Recalled {
+	recalled := make([]Recalled, len(list))
+	for i, c := range list {
+		m := rows[c.id].whole
+		recalled[i] = Recalled{
+			Memory: *m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour,
+			Speaker: c.speaker, Date: c.date, When: c.when, Question: c.question, Skill: c.skill, Relevance: c.relevance,
+			Decay: c.decay, Importance: m.Importance, Score: c.score, Sources: c.sources,
+		}
+		if !q.NoTouch {
+			x.docs[c.doc].access(s.past(q.At))
+		}
+	}
+	return recalled
 }

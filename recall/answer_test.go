@@ -75,15 +75,15 @@ func TestOnlyTheHopelessAreLeftOut(t *testing.T) {
 			Weights: &Weights{unit.Draw(t, "alpha"), unit.Draw(t, "beta"), unit.Draw(t, "gamma")},
 		}
 		first := func(list []candidate) []string {
-			var ranked []Recalled
+			var ranked []standing
 			for _, c := range list {
 				score := Score(q.Mode, *q.Weights, c.relevance, Decay(s.set.DecayRate, accessed[c.doc], now), x.docs[c.doc].Importance)
-				ranked = append(ranked, Recalled{Memory: memory.Memory{ID: c.id}, Score: score})
+				ranked = append(ranked, standing{candidate: &c, score: score})
 			}
 			sortByScore(ranked)
 			var ids []string
 			for _, r := range ranked[:min(q.Limit, len(ranked))] {
-				ids = append(ids, r.Memory.ID)
+				ids = append(ids, r.id)
 			}
 			return ids
 		}
@@ -92,4 +92,109 @@ func TestOnlyTheHopelessAreLeftOut(t *testing.T) {
 			t.Fatalf("the first are %v, not %v", got, want)
 		}
 	})
+}
+
+// reading counts the reads of rows, and may lose some.
+type reading struct {
+	Records
+	reads int
+	lose  func(read int, m memory.Memory) bool
+}
+
+func (r *reading) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error) {
+	r.reads++
+	rows, accessed, err := r.Records.Recalled(ctx, owner, whole, rest)
+	if r.lose != nil {
+		rows = slices.DeleteFunc(rows, func(m memory.Memory) bool { return r.lose(r.reads, m) })
+	}
+	return rows, accessed, err
+}
+
+// sameAge adds memories that differ in their ids alone, in that order.
+func (b *bench) sameAge(n int) (ids []string) {
+	for range n {
+		ids = append(ids, b.add("Ada keeps bees", func(m *memory.Memory) { m.LastAccessedAt = begin.AddDate(0, -3, 0) }, true).ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (b *bench) touch(ids ...string) {
+	b.t.Helper()
+	for _, id := range ids {
+		if err := b.store.Touch(b.t.Context(), []db.Touch{{ID: id, Count: 1, At: b.now}}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// Another process touches memories that this one does not expect to be first:
+// they are, and are read as a whole.
+func TestAccessesThatWereNotSeenCount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	records := &reading{Records: b.store}
+	b.records = records
+	ids := b.sameAge(30)
+	recall := func(when string, wantReads int, want ...string) {
+		t.Helper()
+		records.reads = 0
+		a := b.recall(Query{Text: "bees", Limit: 3, NoTouch: true})
+		if got := idsOf(a.Memories); !slices.Equal(got, want) || records.reads != wantReads {
+			t.Errorf("%s: %d reads brought %v, not %d and %v", when, records.reads, got, wantReads, want)
+		}
+		for _, r := range a.Memories {
+			if r.Memory.Content != "Ada keeps bees" {
+				t.Errorf("%s: recalled %+v", when, r)
+			}
+		}
+	}
+	recall("untouched", 1, ids[:3]...)
+	b.touch(ids[20], ids[25])
+	recall("touched", 2, ids[20], ids[25], ids[0])
+	recall("touched, and seen", 1, ids[20], ids[25], ids[0])
+}
+
+// Whoever goes while a recall is under way is left out, at each of its reads,
+// and the next best moves up.
+func TestWhoGoesMeanwhileIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ids := b.sameAge(30)
+	gone := map[int]string{}
+	b.records = &reading{Records: b.store, lose: func(read int, m memory.Memory) bool { return gone[read] == m.ID }}
+	recall := func(when string, want ...string) {
+		t.Helper()
+		b.records.(*reading).reads = 0
+		if got := idsOf(b.recall(Query{Text: "bees", Limit: 3, NoTouch: true}).Memories); !slices.Equal(got, want) {
+			t.Errorf("%s: recalled %v, not %v", when, got, want)
+		}
+	}
+	gone[1] = ids[1]
+	recall("at the first read", ids[0], ids[2], ids[3])
+	b.touch(ids[20:25]...)
+	gone = map[int]string{2: ids[20]}
+	recall("at the second read", ids[21], ids[22], ids[23])
+	gone = map[int]string{1: ids[21], 2: ids[23], 3: ids[24]}
+	recall("at each", ids[20], ids[22], ids[0])
+}
+
+// Without hope is only who is worse than others that are there.
+func TestTheHopelessMoveUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var ids []string
+	for i := range 10 {
+		ids = append(ids, b.add("Ada keeps bees", func(m *memory.Memory) {
+			if m.Importance = 0; i < 3 {
+				m.Importance = 1
+			}
+		}, true).ID)
+	}
+	records := &reading{Records: b.store, lose: func(_ int, m memory.Memory) bool { return m.ID == ids[0] }}
+	b.records = records
+	answer := b.recall(Query{Text: "bees", Limit: 3, NoTouch: true})
+	if got, want := idsOf(answer.Memories), []string{ids[1], ids[2], ids[3]}; !slices.Equal(got, want) || answer.Memories[2].Memory.Content == "" {
+		t.Errorf("recalled %v, not %v", got, want)
+	}
 }

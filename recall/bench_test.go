@@ -85,7 +85,7 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(func() { _ = b.vectors.Close() })
 	log := zaptest.NewLogger(t)
 	b.Service = New(b.store, b, b, b, NewTouches(b.store, time.Hour, log), Settings{
-		Mode: Modulated, Weights: defaults, DecayRate: 0.99, Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, BM25: BM25{K1: 1.2, B: 0.4}, Candidates: 50,
+		Mode: Modulated, Weights: defaults, DecayRate: 0.99, Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4}, Candidates: 50,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 1000, VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
 	}, func() time.Time { return b.now }, log)
 	return b

@@ -1,5 +1,7 @@
 package recall
 
+import "math"
+
 // candidate is a memory on its way to a rank.
 type candidate struct {
 	id       string
@@ -13,6 +15,9 @@ type candidate struct {
 	neighbour, speaker, date, when float64 // what lifted it
 	question                       float64 // share of its text that asks, 0..1
 	relevance                      float64
+
+	skill float64 // what the best workflow of its skill added to its relevance
+	fresh bool    // it does not fade
 }
 
 // Lift is by how much a memory rises towards its better neighbours in the same
@@ -49,12 +54,15 @@ type Cues struct {
 
 // fuse gives every candidate its relevance, 0..1:
 //
-//	x = (minmax(cosine) + lexical) / 2                    over the candidates
+//	x = (1 - words)*minmax(cosine) + words*lexical        over the candidates
 //	y = x + rise(x) + speaker + date + when               neighbours: candidates alone
-//	relevance = y * (1 - question) / max(...)
+//	z = y * (1 - question)
+//	relevance = (z / max(z))^contrast
 //
-// Where no candidate has a cosine, x is the lexical half alone.
-func fuse(found []candidate, x *index, lift Lift, cues Cues, query wanted) {
+// Where no candidate has a cosine, x is lexical alone. Contrast sets relevant
+// memories apart, so that decay and importance, by which relevance is then
+// multiplied, decide between nearly equal ones alone.
+func fuse(found []candidate, x *index, set *Settings, query wanted) {
 	cosine, compared := span{}, false
 	for _, c := range found {
 		if c.compared {
@@ -62,25 +70,25 @@ func fuse(found []candidate, x *index, lift Lift, cues Cues, query wanted) {
 			compared = true
 		}
 	}
+	share := 1.0
+	if compared {
+		share = set.Words
+	}
 	values := make([]float64, len(x.docs))
 	for _, c := range found {
-		v := c.lexical
-		if compared {
-			v /= 2
-		}
+		values[c.doc] = share * c.lexical
 		if c.compared {
-			v += cosine.scale(c.cosine) / 2
+			values[c.doc] += (1 - share) * cosine.scale(c.cosine)
 		}
-		values[c.doc] = v
 	}
-	best := 0.0
+	cues, best := set.Cues, 0.0
 	for i := range found {
 		c, doc := &found[i], &x.docs[found[i].doc]
-		c.neighbour = lift.rise(x, c.doc, values)
+		c.neighbour = set.Lift.rise(x, c.doc, values)
 		if query.speaks(doc.cues.speaker) {
 			c.speaker = cues.Speaker
 		}
-		c.date = cues.Date * query.dated(doc.CreatedAt)
+		c.date = cues.Date * query.dated(doc.CreatedAt())
 		if query.when && doc.cues.timed {
 			c.when = cues.When
 		}
@@ -90,7 +98,7 @@ func fuse(found []candidate, x *index, lift Lift, cues Cues, query wanted) {
 	}
 	if best > 0 {
 		for i := range found {
-			found[i].relevance /= best
+			found[i].relevance = math.Pow(found[i].relevance/best, set.Contrast)
 		}
 	}
 }

@@ -36,6 +36,7 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 		return nil, nil, err
 	}
 	words := s.words(seen.terms, x, open)
+	found = make([]candidate, 0, 2*s.set.Candidates)
 	similarity := make(map[int]float64, len(hits))
 	at := make(map[int]int, s.set.Candidates) // place -> candidate
 	for _, h := range hits {
@@ -114,6 +115,7 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 		return nil, []string{partEmbedder}, nil
 	}
 	own := map[string]float64{}
+	hits = make([]near, 0, len(seen.own)+len(seen.stored))
 	for _, m := range seen.own {
 		if seen.comparable(&m) {
 			own[m.ID] = Cosine(seen.vector, seen.embedding(&m))
@@ -215,7 +217,7 @@ func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector [
 func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []int) ([]near, error) {
 	docs := seen.index.docs
 	slices.SortFunc(allowed, func(a, b int) int {
-		return cmp.Or(docs[b].CreatedAt.Compare(docs[a].CreatedAt), cmp.Compare(docs[a].ID, docs[b].ID))
+		return cmp.Or(cmp.Compare(docs[b].created, docs[a].created), cmp.Compare(docs[a].ID, docs[b].ID))
 	})
 	ids := make([]string, 0, min(len(allowed), s.set.FallbackLimit))
 	for _, doc := range allowed[:cap(ids)] {

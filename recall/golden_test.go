@@ -45,7 +45,7 @@ func TestRelevanceIsAsAnotherProgramHasIt(t *testing.T) {
 	}
 	x := indexOf(docs)
 	open, _ := (&Query{}).open(x, nil)
-	s := &Service{set: Settings{Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, BM25: BM25{K1: 1.2, B: 0.4}, Candidates: 50}}
+	s := &Service{set: ranking}
 	for _, c := range golden.Cases {
 		asked := terms(c.Query)
 		if !slices.Equal(asked, c.Terms) {
@@ -66,7 +66,7 @@ func TestRelevanceIsAsAnotherProgramHasIt(t *testing.T) {
 			}
 			found = append(found, one)
 		}
-		fuse(found, x, lift, cueWeights, wantedOf(c.Query))
+		fuse(found, x, &ranking, wantedOf(c.Query))
 		slices.SortFunc(found, func(a, b candidate) int {
 			return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 		})

@@ -24,8 +24,9 @@ type BM25 struct {
 func (p BM25) scores(terms []string, x *index) (scores []float64, whole float64) {
 	scores = make([]float64, len(x.docs))
 	n := float64(len(x.docs))
+	var found []posting
 	for _, term := range terms {
-		found := x.of(term)
+		found = x.of(term, found[:0])
 		df := float64(len(found))
 		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
 		whole += idf

@@ -33,7 +33,7 @@ func manyDocuments(n int) []db.Document {
 // is kept: terms, scores, the best of them and the filter.
 func BenchmarkWordsAmong10000(b *testing.B) {
 	x := indexOf(manyDocuments(10_000))
-	s := &Service{set: Settings{Lift: lift, LexicalFloor: 0.3, BM25: BM25{K1: 1.2, B: 0.4}}}
+	s := &Service{set: ranking}
 	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -29,8 +29,6 @@ func Score(mode Mode, w Weights, relevance, decay, importance float64) float64 {
 }
 
 // sortByScore orders best first, ties by id.
-func sortByScore(found []Recalled) {
-	slices.SortFunc(found, func(a, b Recalled) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Memory.ID, b.Memory.ID))
-	})
+func sortByScore(list []standing) {
+	slices.SortFunc(list, func(a, b standing) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
 }

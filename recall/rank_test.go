@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/db"
-	"hippocampus/internal/memory"
 )
 
 var (
 	defaults   = Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}
-	lift       = Lift{Near: 0.5, Far: 0.3}
-	cueWeights = Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Question: 0.3}
+	lift       = Lift{Near: 0.5, Far: 0.2}
+	cueWeights = Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Question: 0.5}
+	ranking    = Settings{Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4}, Candidates: 50}
 )
 
 // The golden file is worked by hand, part by part, for both modes.
@@ -46,8 +46,8 @@ func TestRankingFollowsTheHandComputedExample(t *testing.T) {
 		docs = append(docs, db.Document{ID: c.ID, ConversationID: c.Conversation})
 		found = append(found, candidate{id: c.ID, doc: i, cosine: c.Cosine, lexical: c.Lexical, compared: true})
 	}
-	fuse(found, indexOf(docs), lift, cueWeights, wanted{})
-	ranked := map[Mode][]Recalled{}
+	fuse(found, indexOf(docs), &ranking, wanted{})
+	ranked := map[Mode][]standing{}
 	for i, c := range golden.Candidates {
 		approx(t, c.ID+" neighbour", found[i].neighbour, c.Neighbour)
 		approx(t, c.ID+" relevance", found[i].relevance, c.Relevance)
@@ -56,14 +56,14 @@ func TestRankingFollowsTheHandComputedExample(t *testing.T) {
 		for mode, want := range map[Mode]float64{Modulated: c.Modulated, Additive: c.Additive} {
 			score := Score(mode, defaults, found[i].relevance, decay, c.Importance)
 			approx(t, c.ID+" "+string(mode), score, want)
-			ranked[mode] = append(ranked[mode], Recalled{Memory: memory.Memory{ID: c.ID}, Score: score})
+			ranked[mode] = append(ranked[mode], standing{candidate: &found[i], score: score})
 		}
 	}
 	for mode, want := range map[Mode][]string{Modulated: golden.Modulated, Additive: golden.Additive} {
 		sortByScore(ranked[mode])
 		var got []string
 		for _, r := range ranked[mode] {
-			got = append(got, r.Memory.ID[len(r.Memory.ID)-1:])
+			got = append(got, r.id[len(r.id)-1:])
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s order %v, want %v", mode, got, want)
@@ -71,7 +71,7 @@ func TestRankingFollowsTheHandComputedExample(t *testing.T) {
 	}
 }
 
-func approx(t *testing.T, what string, got, want float64) {
+func approx(t rapid.TB, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-8 {
 		t.Errorf("%s = %.10f, want %.10f", what, got, want)
@@ -132,7 +132,7 @@ func TestFusionProperties(t *testing.T) {
 			}
 		}
 		fused := slices.Clone(found)
-		fuse(fused, indexOf(docs), lift, cueWeights, wanted{})
+		fuse(fused, indexOf(docs), &ranking, wanted{})
 		highest, signal := 0.0, false
 		for _, c := range fused {
 			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
@@ -146,7 +146,7 @@ func TestFusionProperties(t *testing.T) {
 		}
 		turned := slices.Clone(found)
 		slices.Reverse(turned)
-		fuse(turned, indexOf(docs), lift, cueWeights, wanted{})
+		fuse(turned, indexOf(docs), &ranking, wanted{})
 		slices.Reverse(turned)
 		for i := range fused {
 			if fused[i].relevance != turned[i].relevance {
@@ -160,15 +160,15 @@ func TestTiesAreBrokenByID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{4}`), 2, 20, rapid.ID[string]).Draw(t, "ids")
-		var found []Recalled
+		var found []standing
 		for _, id := range ids {
-			found = append(found, Recalled{Memory: memory.Memory{ID: id}, Score: float64(rapid.IntRange(0, 2).Draw(t, "score"))})
+			found = append(found, standing{candidate: &candidate{id: id}, score: float64(rapid.IntRange(0, 2).Draw(t, "score"))})
 		}
 		sortByScore(found)
 		for i := 1; i < len(found); i++ {
 			a, b := found[i-1], found[i]
-			if a.Score < b.Score || a.Score == b.Score && a.Memory.ID >= b.Memory.ID {
-				t.Fatalf("%v %s stands before %v %s", a.Score, a.Memory.ID, b.Score, b.Memory.ID)
+			if a.score < b.score || a.score == b.score && a.id >= b.id {
+				t.Fatalf("%v %s stands before %v %s", a.score, a.id, b.score, b.id)
 			}
 		}
 	})
@@ -179,8 +179,52 @@ func TestNoSignalIsNoRelevance(t *testing.T) {
 	t.Parallel()
 	docs := make([]db.Document, 2)
 	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fuse(found, indexOf(docs), lift, cueWeights, wanted{})
+	fuse(found, indexOf(docs), &ranking, wanted{})
 	if found[0].relevance != 0 || found[1].relevance != 0 {
 		t.Errorf("relevance %v and %v", found[0].relevance, found[1].relevance)
 	}
+}
+
+// Contrast sets candidates apart and keeps their order; a signal without a
+// share says nothing.
+func TestContrastAndShares(t *testing.T) {
+	t.Parallel()
+	docs := make([]db.Document, 3)
+	of := func(words, contrast float64, signals ...[2]float64) (relevances []float64) {
+		set := ranking
+		set.Words, set.Contrast = words, contrast
+		var found []candidate
+		for i, s := range signals {
+			found = append(found, candidate{id: string(rune('a' + i)), doc: i, cosine: s[0], lexical: s[1], compared: true})
+		}
+		fuse(found, indexOf(docs), &set, wanted{})
+		for _, c := range found {
+			relevances = append(relevances, c.relevance)
+		}
+		return relevances
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.Float64Range(0, 1)
+		signal := func(name string) [2]float64 {
+			return [2]float64{unit.Draw(t, name+" cosine"), unit.Draw(t, name+" lexical")}
+		}
+		one, two, three := signal("one"), signal("two"), signal("three")
+		words, contrast := unit.Draw(t, "words"), rapid.Float64Range(1, 10).Draw(t, "contrast")
+		plain, apart := of(words, 1, one, two, three), of(words, contrast, one, two, three)
+		for i := range plain {
+			approx(t, "relevance", apart[i], math.Pow(plain[i], contrast))
+			for j := range plain {
+				if plain[i] < plain[j] && apart[i] > apart[j] {
+					t.Fatalf("%v in the order %v", plain, apart)
+				}
+			}
+		}
+		silent := signal("another")
+		if a, b := of(0, contrast, one, two, three), of(0, contrast, one, [2]float64{two[0], silent[1]}, three); !slices.Equal(a, b) {
+			t.Fatalf("words without a share change %v to %v", a, b)
+		}
+		if a, b := of(1, contrast, one, two, three), of(1, contrast, one, [2]float64{silent[0], two[1]}, three); !slices.Equal(a, b) {
+			t.Fatalf("vectors without a share change %v to %v", a, b)
+		}
+	})
 }

@@ -1,7 +1,7 @@
 // Package recall finds what a query should remind of, and says why:
 //
 //	query -> route | embedding | lexical documents        (in parallel)
-//	      -> vector and word candidates -> fusion -> neighbours, cues
+//	      -> vector and word candidates -> fusion -> neighbours, cues -> workflows of one skill
 //	      -> rows from the database -> three-way rank -> cut
 //	      -> touch (batched, off the request path)
 //
@@ -46,6 +46,7 @@ type Query struct {
 	Types          []memory.Type
 	AgentID        string // this agent's memories and those shared by all
 	ConversationID string
+	Tags           []string  // all of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
 	MinImportance  float64   // 0..1
 	MinSimilarity  float64   // -1..1; 0: none
@@ -76,8 +77,9 @@ type Recalled struct {
 	Date       float64  // what its time, named by the query, lifted it by
 	When       float64  // what telling a time, for a query that asks when, lifted it by
 	Question   float64  // share of its text that asks, 0..1, for which relevance is lowered
-	Relevance  float64  // fused and scaled over the candidates, 0..1
-	Decay      float64  // freshness at the query's clock, 0..1
+	Skill      float64  // what the best workflow of its skill added to its relevance; see level
+	Relevance  float64  // fused and scaled over the candidates, 0..1; see fuse
+	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill
 	Importance float64  // 0..1
 	Score      float64  // what the order is by; ties by id
 	Sources    []string // how it was found: "vector", "lexical", "own_write"

@@ -19,7 +19,7 @@ import (
 type Records interface {
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error)
-	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 }
 
@@ -43,6 +43,8 @@ type Settings struct {
 	Cues          Cues
 	BM25          BM25
 	LexicalFloor  float64       // share of a query's idf that a full lexical match has at least
+	Words         float64       // share of words in relevance, 0..1; the rest is meaning
+	Contrast      float64       // power of relevance, more than 0; 1: none
 	Candidates    int           // taken from the vectors, and from the lexical ranking
 	OwnWindow     time.Duration // how long after its confirmation a write may be missing from searches
 	OwnLimit      int           // unconfirmed memories compared, newest first
@@ -95,7 +97,8 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	}
 	answer.Widened, answer.Degraded = widened, degraded
 
-	fuse(found, seen.index, s.set.Lift, s.set.Cues, wantedOf(q.Text))
+	fuse(found, seen.index, &s.set, wantedOf(q.Text))
+	level(found, seen.index)
 	if answer.Memories, err = s.rank(ctx, q, seen, found); err != nil {
 		return Answer{}, err
 	}
@@ -222,11 +225,14 @@ func (s *Service) domains(q Query, seen sight) (domains []memory.Domain, widened
 // Touch counts an access of memories at an instant, off the request path: it
 // is for those who recall with NoTouch and decide later what they hand out.
 // No access lies in the future, whatever clock a query was given.
-func (s *Service) Touch(ids []string, at time.Time) {
+func (s *Service) Touch(ids []string, at time.Time) { s.touches.Add(ids, s.past(at)) }
+
+// past is an instant, or now where it lies in the future.
+func (s *Service) past(at time.Time) time.Time {
 	if now := s.now(); at.After(now) {
-		at = now
+		return now
 	}
-	s.touches.Add(ids, at)
+	return at
 }
 
 func idsOf(recalled []Recalled) []string {

@@ -14,11 +14,14 @@ import (
 // Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	rows, _ := s.pool.Query(ctx, `
-		SELECT id, lexemes, content, domain, memory_type, agent_id, conversation_id, importance_score, created_at
+		SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at, last_accessed_at
 		FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
 		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
 	documents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d db.Document, err error) {
-		err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt)
+		err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt)
+		if len(d.Tags) == 0 {
+			d.Tags = nil
+		}
 		return d, err
 	})
 	return documents, fault(err, "read the user's documents")
@@ -36,6 +39,37 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 		FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,
 		owner.AppID, owner.UserID, onlyIDs(ids), onlyIDs(embedded))
 	return found, fault(err, "read the candidates")
+}
+
+// The two statements of Recalled.
+const (
+	recalled = `SELECT ` + recordColumns + `'', embedding_model, revision, ` + noVectors + ` FROM agent_memories
+		WHERE id = ANY($3) AND app_id = $1 AND user_id = $2 AND status = 'active'`
+	accesses = `SELECT id, last_accessed_at FROM agent_memories
+		WHERE id = ANY($3) AND app_id = $1 AND user_id = $2 AND status = 'active'`
+)
+
+// Recalled reads the whole ones, and when the rest were last accessed, in one round trip.
+func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found []memory.Memory, accessed map[string]time.Time, err error) {
+	batch := &pgx.Batch{}
+	batch.Queue(recalled, owner.AppID, owner.UserID, onlyIDs(whole)).Query(func(rows pgx.Rows) (err error) {
+		found, err = pgx.CollectRows(rows, scanMemory)
+		return err
+	})
+	accessed = make(map[string]time.Time, len(rest))
+	if len(rest) > 0 {
+		batch.Queue(accesses, owner.AppID, owner.UserID, onlyIDs(rest)).Query(func(rows pgx.Rows) error {
+			var id string
+			var at time.Time
+			_, err := pgx.ForEachRow(rows, []any{&id, &at}, func() error {
+				accessed[id] = at
+				return nil
+			})
+			return err
+		})
+	}
+	err = s.pool.SendBatch(ctx, batch).Close()
+	return found, accessed, fault(err, "read what may be recalled")
 }
 
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.

@@ -2,30 +2,33 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
-// Glance reads the owner's revision and newest writes in one round trip.
+// glanced tells the revision, and whether the vector store may lack any of the
+// owner's memories. It plans the same for every value, so that Postgres keeps the
+// plan: planning unconfirmed anew costs many times what this does.
+const glanced = `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = $1), 0),
+	EXISTS (SELECT FROM agent_memories
+		WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'pending')
+	OR coalesce((SELECT max(vector_synced_at) FROM agent_memories
+		WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'synced') >= $4, false)`
+
+// Glance reads the owner's revision, then the newest writes, where there are
+// any: a change between the two is in the latter.
 func (s *Store) Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
-	batch := &pgx.Batch{}
-	batch.Queue(`SELECT revision FROM revisions WHERE owner_hash = $1`, rowcodec.OwnerHash(owner)).QueryRow(func(row pgx.Row) error {
-		if err := row.Scan(&revision); !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		return nil
-	})
-	batch.Queue(unconfirmed, owner.AppID, owner.UserID, since, limit).Query(func(rows pgx.Rows) (err error) {
-		own, err = pgx.CollectRows(rows, scanMemory)
-		return err
-	})
-	err = s.pool.SendBatch(ctx, batch).Close()
-	return revision, own, fault(err, "read the user's newest writes")
+	var fresh bool
+	err = s.pool.QueryRow(ctx, glanced, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since).Scan(&revision, &fresh)
+	if err != nil {
+		return 0, nil, fault(err, "read the user's revision")
+	}
+	if fresh {
+		own, err = s.Unconfirmed(ctx, owner, since, limit)
+	}
+	return revision, own, err
 }
 
 // revise gives the owner's memories a new revision.

@@ -11,8 +11,9 @@ import (
 // Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
-		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.AgentID, &d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt)}
-	}, `SELECT id, lexemes, content, domain, memory_type, agent_id, conversation_id, importance_score, created_at
+		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID, &d.ConversationID, &d.Importance,
+			(*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt)}
+	}, `SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at, last_accessed_at
 		FROM agent_memories WHERE app_id = ? AND user_id = ? AND status = 'active'
 		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
 	return documents, fault(err, "read the user's documents")
@@ -30,6 +31,29 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 		FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
 		list(embedded), list(ids), owner.AppID, owner.UserID)
 	return found, fault(err, "read the candidates")
+}
+
+// Recalled reads the whole ones, then when the rest were last accessed.
+func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found []memory.Memory, accessed map[string]time.Time, err error) {
+	const these = ` FROM agent_memories
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`
+	found, err = collect(ctx, s.reader, memoryFields,
+		`SELECT `+recordColumns+`'', embedding_model, revision, `+noVectors+these, list(whole), owner.AppID, owner.UserID)
+	if err != nil {
+		return nil, nil, fault(err, "read what may be recalled")
+	}
+	accessed = make(map[string]time.Time, len(rest))
+	if len(rest) > 0 {
+		others, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*instant)(&m.LastAccessedAt)} },
+			`SELECT id, last_accessed_at`+these, list(rest), owner.AppID, owner.UserID)
+		if err != nil {
+			return nil, nil, fault(err, "read when memories were last accessed")
+		}
+		for _, m := range others {
+			accessed[m.ID] = m.LastAccessedAt
+		}
+	}
+	return found, accessed, nil
 }
 
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.

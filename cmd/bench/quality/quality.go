@@ -65,6 +65,8 @@ var Rankings = []string{"BM25 alone", "vectors alone", "relevance alone", "addit
 
 // Parts of the ranking, each with the setting that turns it off.
 var Parts = []struct{ Name, Off string }{
+	{"words", "HIPPOCAMPUS_RECALL_WORDS=0"},   // they still find candidates, as vectors do below
+	{"vectors", "HIPPOCAMPUS_RECALL_WORDS=1"}, // words are all of what fuses
 	{"neighbours", "HIPPOCAMPUS_RECALL_NEIGHBOUR=0"},
 	{"neighbours at distance two", "HIPPOCAMPUS_RECALL_SECOND_NEXT=0"},
 	{"speaker", "HIPPOCAMPUS_RECALL_SPEAKER=0"},
@@ -72,6 +74,7 @@ var Parts = []struct{ Name, Off string }{
 	{"when", "HIPPOCAMPUS_RECALL_WHEN=0"},
 	{"question", "HIPPOCAMPUS_RECALL_QUESTION=0"},
 	{"lexical floor", "HIPPOCAMPUS_RECALL_LEXICAL_FLOOR=0"},
+	{"contrast", "HIPPOCAMPUS_RECALL_CONTRAST=1"},
 	{"importance", "HIPPOCAMPUS_RECALL_IMPORTANCE=0"},
 	{"decay", "HIPPOCAMPUS_RECALL_DECAY=0"},
 }

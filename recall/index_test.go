@@ -1,0 +1,42 @@
+package recall
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hippocampus/db"
+)
+
+// The packed lists hold what a count of each document's words finds.
+func TestPostingsAreWhatTheDocumentsHold(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := []string{"tea", "sky", "bee", "茶道"}
+		docs := make([]db.Document, rapid.IntRange(0, 300).Draw(t, "documents"))
+		for i := range docs {
+			// Some words are rare, some repeat often.
+			rare := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 200}).Draw(t, "times")
+			docs[i].Lexemes = strings.Repeat(rapid.SampledFrom(words).Draw(t, "word")+" ", rare) + "everywhere"
+		}
+		x := indexOf(docs)
+		for _, word := range append(words, "everywhere", "nowhere") {
+			var want []posting
+			for i, d := range docs {
+				if n := strings.Count(d.Lexemes, word); n > 0 {
+					want = append(want, posting{uint32(i), uint32(n)})
+				}
+			}
+			got := x.of(word, nil)
+			if len(got) != len(want) {
+				t.Fatalf("%s stands in %d documents, not %d", word, len(got), len(want))
+			}
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%s: %v, not %v", word, got[i], want[i])
+				}
+			}
+		}
+	})
+}

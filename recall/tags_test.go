@@ -1,0 +1,57 @@
+package recall
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+func TestTagsFilter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for content, tags := range map[string][]string{
+		"green tea": {"drink", "茶"}, "black tea": {"drink"}, "tea with milk": {"茶", "drink", "milk"}, "tea pot": nil, "drinks tea": {"drinks"},
+	} {
+		b.add(content, func(m *memory.Memory) { m.Tags = tags }, content != "black tea")
+	}
+	expect(t, b.recall(Query{Text: "tea"}), "green tea", "black tea", "tea with milk", "tea pot", "drinks tea")
+	expect(t, b.recall(Query{Text: "tea", Tags: []string{"drink"}}), "green tea", "black tea", "tea with milk")
+	expect(t, b.recall(Query{Text: "tea", Tags: []string{"drink", "茶"}}), "green tea", "tea with milk")
+	expect(t, b.recall(Query{Text: "tea", Tags: []string{"drink", "茶", "drinks"}}))
+	b.vectorsAway = true
+	expect(t, b.recall(Query{Text: "tea", Tags: []string{"drink"}}), "green tea", "black tea", "tea with milk")
+
+	x, _, err := b.known(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.tags) != 5 {
+		t.Errorf("lists of tags: %q", x.tags)
+	}
+	if again := indexOf(nil); len(again.tagged(nil)) != 0 {
+		t.Errorf("an index of nothing has lists of tags: %q", again.tags)
+	}
+}
+
+// Slices of time share no memory and leave none out.
+func TestSlicesPartitionRecall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var all []string
+	for i := range 12 {
+		content := "tea " + string(rune('a'+i))
+		all = append(all, content)
+		b.add(content, func(m *memory.Memory) { m.CreatedAt = begin.Add(time.Duration(i/2) * time.Millisecond) }, i%3 > 0)
+	}
+	for _, away := range []bool{false, true} {
+		b.vectorsAway = away
+		for cut := range 8 {
+			at := begin.Add(time.Duration(cut) * time.Millisecond)
+			before, after := b.recall(Query{Text: "tea", Limit: 20, Until: at}), b.recall(Query{Text: "tea", Limit: 20, Since: at})
+			expect(t, before, slices.Clone(all[:min(12, 2*cut)])...)
+			expect(t, after, slices.Clone(all[min(12, 2*cut):])...)
+		}
+	}
+}
