@@ -35,6 +35,7 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 	if err != nil {
 		return nil, nil, err
 	}
+	q.admitSkills(x, domains, open)
 	words := s.words(seen.terms, x, open)
 	found = make([]candidate, 0, 2*s.set.Candidates)
 	similarity := make(map[int]float64, len(hits))

@@ -26,3 +26,18 @@ func level(found []candidate, x *index) {
 		}
 	}
 }
+
+// admitSkills opens to the words of a query the skills that nothing but the
+// router's choice of domains keeps out: how something is done serves tasks of
+// any domain.
+func (q *Query) admitSkills(x *index, domains []memory.Domain, open []bool) {
+	if len(domains) == 0 || len(q.Domains) > 0 {
+		return
+	}
+	tagged := x.tagged(q.Tags)
+	for i := range x.docs {
+		if d := &x.docs[i]; d.Type == memory.TypeSkill {
+			open[i] = tagged[d.tags] && q.allows(d, nil)
+		}
+	}
+}

@@ -18,21 +18,29 @@ type Config struct {
 	Dev      bool   `koanf:"dev"`       // no authentication; on loopback only
 	AdminKey string `koanf:"admin_key"` // first admin key; empty: generated at first start
 
-	Log         Log         `koanf:"log"`
-	Database    Database    `koanf:"database"`
-	Milvus      Milvus      `koanf:"milvus"`
-	Chat        Chat        `koanf:"chat"`
-	Embedding   Embedding   `koanf:"embedding"`
-	Gate        Gate        `koanf:"gate"`
-	Jobs        Jobs        `koanf:"jobs"`
-	Router      Router      `koanf:"router"`
-	Recall      Recall      `koanf:"recall"`
-	Projection  Projection  `koanf:"projection"`
-	Schedule    Schedule    `koanf:"schedule"`
-	Reflection  Reflection  `koanf:"reflection"`
-	Forgetting  Forgetting  `koanf:"forgetting"`
-	Compression Compression `koanf:"compression"`
-	API         API         `koanf:"api"`
+	Log           Log           `koanf:"log"`
+	Database      Database      `koanf:"database"`
+	Vectors       string        `koanf:"vectors"` // auto, or pgvector: beside the record
+	Pgvector      Pgvector      `koanf:"pgvector"`
+	Milvus        Milvus        `koanf:"milvus"`
+	Chat          Chat          `koanf:"chat"`
+	Embedding     Embedding     `koanf:"embedding"`
+	Gate          Gate          `koanf:"gate"`
+	Memories      Memories      `koanf:"memories"`
+	Jobs          Jobs          `koanf:"jobs"`
+	Router        Router        `koanf:"router"`
+	Recall        Recall        `koanf:"recall"`
+	Projection    Projection    `koanf:"projection"`
+	Schedule      Schedule      `koanf:"schedule"`
+	Reflection    Reflection    `koanf:"reflection"`
+	Forgetting    Forgetting    `koanf:"forgetting"`
+	Compression   Compression   `koanf:"compression"`
+	Session       Session       `koanf:"session"`
+	Consolidation Consolidation `koanf:"consolidation"`
+	Facts         Facts         `koanf:"facts"`
+	Events        Events        `koanf:"events"`
+	Webhooks      Webhooks      `koanf:"webhooks"`
+	API           API           `koanf:"api"`
 }
 
 // Log says how the server logs.
@@ -48,7 +56,14 @@ type Database struct {
 	Migrate  bool   `koanf:"migrate"`   // bring the schema up to date at start
 }
 
-// Milvus is the vector store.
+// Pgvector is the vector store where vectors says so.
+type Pgvector struct {
+	Index   string        `koanf:"index"`   // of a new table: HNSW or FLAT
+	Exact   int           `koanf:"exact"`   // memories of a user up to which all are compared
+	Timeout time.Duration `koanf:"timeout"` // of one call
+}
+
+// Milvus is the vector store where a host is set.
 type Milvus struct {
 	Host       string        `koanf:"host"` // empty: sqlite-vec in Data
 	Port       int           `koanf:"port"`
@@ -112,6 +127,12 @@ type Gate struct {
 	GiveUp          time.Duration `koanf:"give_up"`          // age at which a turn whose model is away fails
 }
 
+// Memories bounds what is remembered.
+type Memories struct {
+	MaxPerUser    int     `koanf:"max_per_user"`   // active ones; 0: any number
+	MinImportance float64 `koanf:"min_importance"` // of a direct write, 0..1
+}
+
 // Jobs is the durable work.
 type Jobs struct {
 	Workers     int           `koanf:"workers"`
@@ -147,6 +168,8 @@ type Recall struct {
 	BM25K1        float64       `koanf:"bm25_k1"`
 	BM25B         float64       `koanf:"bm25_b"`
 	LexicalFloor  float64       `koanf:"lexical_floor"`  // share of a query's words, by rarity, that a full lexical match has at least
+	Words         float64       `koanf:"words"`          // share of words in relevance, 0..1; the rest is meaning
+	Contrast      float64       `koanf:"contrast"`       // power of relevance; 1: none
 	CacheBytes    int           `koanf:"cache_bytes"`    // of what is known of users; 0: none
 	OwnWindow     time.Duration `koanf:"own_window"`     // confirmed writes this young still come from the database
 	OwnLimit      int           `koanf:"own_limit"`      // of those writes
@@ -168,12 +191,16 @@ type Projection struct {
 
 // Schedule says when upkeep is done: cron expressions in UTC; empty: never.
 type Schedule struct {
-	Reflection   string        `koanf:"reflection"`
-	Forgetting   string        `koanf:"forgetting"`
-	Purge        string        `koanf:"purge"`
-	Compression  string        `koanf:"compression"`
-	Verification string        `koanf:"verification"`
-	Timeout      time.Duration `koanf:"timeout"` // of one run over all users
+	Reflection    string        `koanf:"reflection"`
+	Consolidation string        `koanf:"consolidation"`
+	Idle          string        `koanf:"idle"`
+	Facts         string        `koanf:"facts"`
+	Forgetting    string        `koanf:"forgetting"`
+	Purge         string        `koanf:"purge"`
+	Compression   string        `koanf:"compression"`
+	Verification  string        `koanf:"verification"`
+	Events        string        `koanf:"events"`
+	Timeout       time.Duration `koanf:"timeout"` // of one run over all users
 }
 
 // Reflection decides when a user's new facts are condensed.
@@ -206,6 +233,46 @@ type Compression struct {
 	MinAge          time.Duration `koanf:"min_age"`          // younger memories are left alone
 	Accesses        int           `koanf:"accesses"`         // memories recalled so often are left alone
 	MaxMemories     int           `koanf:"max_memories"`     // looked at in one run of a user, the oldest first
+}
+
+// Session is the working memory of conversations.
+type Session struct {
+	Events     int           `koanf:"events"`      // most of them
+	Tokens     int           `koanf:"tokens"`      // of their contents together
+	Age        time.Duration `koanf:"age"`         // after which events of an importance under 0.5 are left out
+	Summary    int           `koanf:"summary"`     // characters of the running summary
+	CacheBytes int           `koanf:"cache_bytes"` // of the conversations held; 0: none
+}
+
+// Consolidation decides what of conversations lasts.
+type Consolidation struct {
+	Importance float64       `koanf:"importance"` // of a stated event, from which it passes the gate, 0..1
+	Urgent     float64       `koanf:"urgent"`     // of a stated event, from which that is at once, 0..1
+	Full       float64       `koanf:"full"`       // fill of the working memory at which it is
+	Idle       time.Duration `koanf:"idle"`       // without a turn, after which a conversation ends
+	Messages   int           `koanf:"messages"`   // since the last one, at which an end has a replay and a reflection
+	Similarity float64       `koanf:"similarity"` // least cosine at which what a reflection made is one with a memory
+	Attempts   int           `koanf:"attempts"`   // bad answers before a consolidation is left as failed
+}
+
+// Facts decides which evidence is believed.
+type Facts struct {
+	Trust float64 `koanf:"trust"` // confidence from which newer evidence replaces any value, 0..1
+}
+
+// Events is what is told to the world outside.
+type Events struct {
+	Keep      time.Duration `koanf:"keep"`      // age at which an event is deleted
+	Poll      time.Duration `koanf:"poll"`      // between two looks for new ones
+	Streams   int           `koanf:"streams"`   // that a key may have open in this process
+	Heartbeat time.Duration `koanf:"heartbeat"` // between signs of life in a stream
+}
+
+// Webhooks are events that are sent.
+type Webhooks struct {
+	Timeout      time.Duration `koanf:"timeout"`       // of one delivery
+	DisableAfter time.Duration `koanf:"disable_after"` // of failing, after which a webhook is switched off
+	AllowPrivate bool          `koanf:"allow_private"` // they may lead to loopback and private addresses
 }
 
 // API bounds what clients may ask.

@@ -18,6 +18,12 @@ var rules = map[string]rule{
 	"database.url":       {"postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isURL("postgres", "postgresql"))},
 	"database.max_conns": whole(4, 1000),
 
+	"vectors": oneOf("auto", "pgvector"),
+
+	"pgvector.index":   oneOf("HNSW", "FLAT"),
+	"pgvector.exact":   whole(0, 1_000_000),
+	"pgvector.timeout": between(100*time.Millisecond, 5*time.Minute),
+
 	"milvus.host":       {"a host name or address without scheme and port, or nothing for sqlite-vec", isHost},
 	"milvus.port":       whole(1, 65535),
 	"milvus.collection": {"a letter or underscore, then up to 199 letters, digits or underscores", matches(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)},
@@ -64,6 +70,9 @@ var rules = map[string]rule{
 	"gate.retry_limit":      between(time.Millisecond, 24*time.Hour),
 	"gate.give_up":          between(time.Second, 720*time.Hour),
 
+	"memories.max_per_user":   whole(0, 10_000_000),
+	"memories.min_importance": decimal(0, 1),
+
 	"jobs.workers":      whole(1, 1000),
 	"jobs.poll":         between(time.Millisecond, time.Minute),
 	"jobs.lease":        between(100*time.Millisecond, time.Hour),
@@ -89,6 +98,8 @@ var rules = map[string]rule{
 	"recall.when":           decimal(0, 1),
 	"recall.question":       decimal(0, 1),
 	"recall.lexical_floor":  decimal(0, 1),
+	"recall.words":          decimal(0, 1),
+	"recall.contrast":       decimal(0.1, 10),
 	"recall.cache_bytes":    whole(0, 1<<40),
 	"recall.bm25_k1":        decimal(0, 10),
 	"recall.bm25_b":         decimal(0, 1),
@@ -106,12 +117,26 @@ var rules = map[string]rule{
 	"projection.backoff_limit": between(time.Millisecond, 24*time.Hour),
 	"projection.grace":         between(time.Second, 24*time.Hour),
 
-	"schedule.reflection":   schedule,
-	"schedule.forgetting":   schedule,
-	"schedule.purge":        schedule,
-	"schedule.compression":  schedule,
-	"schedule.verification": schedule,
-	"schedule.timeout":      between(time.Second, 24*time.Hour),
+	"schedule.reflection":    schedule,
+	"schedule.consolidation": schedule,
+	"schedule.idle":          schedule,
+	"schedule.facts":         schedule,
+	"schedule.forgetting":    schedule,
+	"schedule.purge":         schedule,
+	"schedule.compression":   schedule,
+	"schedule.verification":  schedule,
+	"schedule.events":        schedule,
+	"schedule.timeout":       between(time.Second, 24*time.Hour),
+
+	"facts.trust": decimal(0, 1),
+
+	"consolidation.importance": decimal(0, 1),
+	"consolidation.urgent":     decimal(0, 1),
+	"consolidation.full":       decimal(0.01, 1),
+	"consolidation.idle":       between(time.Second, 8760*time.Hour),
+	"consolidation.messages":   whole(1, 10_000),
+	"consolidation.similarity": decimal(0, 1),
+	"consolidation.attempts":   whole(1, 100),
 
 	"reflection.importance": decimal(0, 1000),
 	"reflection.cooldown":   between(0, 8760*time.Hour),
@@ -134,6 +159,20 @@ var rules = map[string]rule{
 	"compression.min_age":          between(0, 87600*time.Hour),
 	"compression.accesses":         whole(1, 1_000_000),
 	"compression.max_memories":     whole(3, 5000),
+
+	"session.events":      whole(2, 10_000),
+	"session.tokens":      whole(100, 1_000_000),
+	"session.age":         between(0, 8760*time.Hour),
+	"session.summary":     whole(200, memory.MaxContentRunes),
+	"session.cache_bytes": whole(0, 1<<40),
+
+	"events.keep":      between(time.Minute, 8760*time.Hour),
+	"events.poll":      between(time.Millisecond, time.Minute),
+	"events.streams":   whole(1, 10_000),
+	"events.heartbeat": between(10*time.Millisecond, time.Hour),
+
+	"webhooks.timeout":       between(time.Millisecond, time.Minute),
+	"webhooks.disable_after": between(time.Second, 8760*time.Hour),
 
 	"api.body_limit":       whole(1<<10, 1<<30),
 	"api.batch_limit":      whole(1<<10, 1<<30),

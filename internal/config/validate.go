@@ -36,6 +36,7 @@ func (c Config) combinations() []combination {
 	models := time.Duration(c.Chat.Retries+1)*c.Chat.Timeout + time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait + c.Gate.JudgeTimeout
 	return []combination{
 		{!c.Dev || isLoopback(c.Listen), "dev", "false, or listen on loopback such as 127.0.0.1:8080: dev turns authentication off"},
+		{c.Vectors != "pgvector" || c.Database.URL != "", "vectors", "auto, or set database.url: pgvector keeps the vectors in that Postgres"},
 		{c.Recall.Relevance+c.Recall.Decay+c.Recall.Importance > 0, "recall.relevance", "more than 0, here or in recall.decay or recall.importance"},
 		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates", fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{c.Gate.RetryDelay <= c.Gate.RetryLimit, "gate.retry_delay", "at most gate.retry_limit, which is " + short(c.Gate.RetryLimit)},
@@ -43,6 +44,8 @@ func (c Config) combinations() []combination {
 			" by chat.timeout, chat.retries, chat.max_retry_wait and gate.judge_timeout"},
 		{c.Jobs.Renew*2 <= c.Jobs.Lease, "jobs.renew", "at most half of jobs.lease, which is " + short(c.Jobs.Lease)},
 		{c.Projection.Backoff <= c.Projection.BackoffLimit, "projection.backoff", "at most projection.backoff_limit, which is " + short(c.Projection.BackoffLimit)},
+		{c.Webhooks.Timeout < c.Jobs.Timeout, "webhooks.timeout", "less than jobs.timeout, which is " + short(c.Jobs.Timeout)},
+		{c.Webhooks.DisableAfter <= c.Events.Keep, "webhooks.disable_after", "at most events.keep, which is " + short(c.Events.Keep)},
 		{c.API.BodyLimit <= c.API.BatchLimit, "api.batch_limit", fmt.Sprintf("at least api.body_limit, which is %d", c.API.BodyLimit)},
 	}
 }

@@ -121,7 +121,7 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 		Backoff: time.Millisecond, BackoffLimit: 10 * time.Millisecond,
 	})
 	r.recall = recall.New(r.store, r.sw.Vectors(), everywhere{}, r.sw, recall.NewTouches(r.store, time.Hour, log), recall.Settings{
-		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 1}, DecayRate: 0.99, BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 500,
+		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 1}, DecayRate: 0.99, Words: 0.5, Contrast: 1, BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 500,
 		OwnWindow: 10 * time.Second, OwnLimit: 1000, FallbackLimit: 1000, VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
 	}, time.Now, log)
 	p.must(err)
