@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 )
 
 // Accept makes a turn durable; Dispatch queues it. It fills in the id, the hash and
@@ -17,6 +19,9 @@ import (
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	now := memory.Instant(s.Now())
 	turn.Hash = turnHash(turn)
+	if turn.ConversationID != "" {
+		turn.Messages = counted(turn.Messages)
+	}
 	turn.ID, turn.Status, turn.AcceptedAt, turn.QueuedAt = memory.NewID(), memory.TurnAccepted, now, now
 	turn.At = memory.Instant(turn.At)
 	if turn.At.IsZero() {
@@ -28,11 +33,21 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 		return stored, false, err
 	case fresh:
 		s.accepted.add(stored.ID)
+		s.Accepted(stored)
 	case stored.Hash != turn.Hash:
 		err = memory.Errorf(memory.KindConflict,
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)
 	}
 	return stored, fresh, err
+}
+
+// counted are messages with the tokens of each.
+func counted(messages []memory.Message) []memory.Message {
+	messages = slices.Clone(messages)
+	for i := range messages {
+		messages[i].Tokens = text.CountTokens(messages[i].Content)
+	}
+	return messages
 }
 
 // turnHash covers all that the client sent.

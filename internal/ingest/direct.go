@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,27 +24,38 @@ func (s *Service) Write(ctx context.Context, w Write) (Written, error) {
 // part is one transaction: it is kept whole or refused whole.
 func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult {
 	results := make([]BatchResult, len(writes))
-	texts := make([]string, len(writes))
-	for i, w := range writes {
-		texts[i] = w.Content
-	}
-	by := llm.Serving(s.Embedder)
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
-	if err != nil {
-		for i := range results {
-			results[i].Err = err
-		}
-		return results
-	}
-
 	var owners []memory.Owner
+	var texts []string
 	places := map[memory.Owner][]int{}
+	vectors := make([][]float32, len(writes))
 	for i, w := range writes {
+		if results[i].Err = s.unimportant(w); results[i].Err != nil {
+			continue
+		}
 		if places[w.Owner] == nil {
 			owners = append(owners, w.Owner)
 		}
 		places[w.Owner] = append(places[w.Owner], i)
+		texts = append(texts, w.Content)
 	}
+	if len(texts) == 0 {
+		return results
+	}
+	by := llm.Serving(s.Embedder)
+	embedded, err := by.Embed(ctx, llm.ForDocument, texts)
+	for i := range results {
+		switch {
+		case results[i].Err != nil:
+		case err != nil:
+			results[i].Err = err
+		default:
+			vectors[i], embedded = embedded[0], embedded[1:]
+		}
+	}
+	if err != nil {
+		return results
+	}
+
 	var group errgroup.Group
 	group.SetLimit(ownersAtOnce)
 	for _, owner := range owners {
@@ -58,6 +70,19 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	}
 	_ = group.Wait() // each owner's errors are in their results
 	return results
+}
+
+// unimportant refuses a write that the server's least importance rules out.
+func (s *Service) unimportant(w Write) error {
+	importance := DefaultImportance
+	if w.Importance != nil {
+		importance = *w.Importance
+	}
+	if importance >= s.set.MinImportance {
+		return nil
+	}
+	return memory.Invalid(memory.Field{Path: "importance", Message: fmt.Sprintf(
+		"is %v, and this server remembers nothing below %v (memories.min_importance)", importance, s.set.MinImportance)})
 }
 
 // ownersAtOnce is how many transactions of one batch are under way.

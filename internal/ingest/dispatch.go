@@ -29,7 +29,7 @@ const (
 
 // pace is the least time between two transactions: what a turn of a crowd may
 // wait, so that the database has the time for accepting others.
-const pace = 10 * time.Millisecond
+const pace = 50 * time.Millisecond
 
 func (d *dispatch) add(turnID string) {
 	d.mu.Lock()

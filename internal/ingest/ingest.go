@@ -5,6 +5,7 @@
 //	write -> embed -> (neighbours, judged) -> the same transaction -> push
 //	edit  -> one transaction -> push
 //	refused candidate -> embed -> neighbours -> one transaction -> push
+//	stated in a conversation -> gate -> ... as a turn's; made of it -> embed -> neighbours -> the same transaction -> push
 //
 // What is pushed and whether it arrived is projection's business.
 package ingest

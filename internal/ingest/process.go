@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -29,6 +30,7 @@ func (s *Service) Process(ctx context.Context, turnID string) error {
 	if err != nil || turn.Status != memory.TurnAccepted {
 		return err
 	}
+	defer s.Processed(ctx, turn)
 	if err := s.remember(ctx, turn); err != nil {
 		err = s.setBack(ctx, turn, err)
 		if memory.IsKind(err, memory.KindNotFound) {
@@ -58,11 +60,14 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	candidates, err := s.gate(ctx, turn, facts)
+	if len(facts) == 0 { // nothing to keep, and nobody to lock out
+		return s.Records.EndTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
+	}
+	candidates, err := s.gate(ctx, turn, s.Scorer.Name(), facts)
 	if err != nil {
 		return err
 	}
-	drafts, err := s.embed(ctx, turn, candidates)
+	drafts, err := s.embed(ctx, func(int) memory.Turn { return turn }, candidates)
 	if err != nil {
 		return err
 	}
@@ -79,24 +84,46 @@ func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, e
 	if facts, ok := s.scored.Get(turn.ID); ok {
 		return facts, nil
 	}
-	facts, err := s.Scorer.Score(ctx, turn)
+	asked := turn
+	if asked.Messages = scorable(turn); len(asked.Messages) == 0 {
+		return nil, nil
+	}
+	facts, err := s.Scorer.Score(ctx, asked)
 	if err == nil {
 		s.scored.Add(turn.ID, facts)
 	}
 	return facts, err
 }
 
-// gate gives each fact its first verdict: kept, below the threshold, or an echo.
-func (s *Service) gate(ctx context.Context, turn memory.Turn, facts []scorer.Fact) ([]memory.Candidate, error) {
-	echoes, err := s.echoes(ctx, turn)
-	if err != nil {
-		return nil, err
+// scorable are the messages that a scorer reads: all, but in a conversation
+// what was said. Its other events are consolidated with it, as they are.
+func scorable(turn memory.Turn) (messages []memory.Message) {
+	if turn.ConversationID == "" {
+		return turn.Messages
+	}
+	for _, m := range turn.Messages {
+		if m.Tokens = 0; m.IsChat() {
+			messages = append(messages, m)
+		}
+	}
+	return messages
+}
+
+// gate gives each fact that somebody proposed its first verdict: kept, below the
+// threshold, or an echo.
+func (s *Service) gate(ctx context.Context, turn memory.Turn, by string, facts []scorer.Fact) ([]memory.Candidate, error) {
+	var echoes echoes
+	if slices.ContainsFunc(facts, func(f scorer.Fact) bool { return f.Importance >= s.set.Threshold }) {
+		var err error
+		if echoes, err = s.echoes(ctx, turn); err != nil {
+			return nil, err
+		}
 	}
 	candidates := make([]memory.Candidate, len(facts))
 	for i, f := range facts {
 		c := memory.Candidate{
 			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
-			Type: f.Type, Verdict: memory.Kept, Scorer: s.Scorer.Name(), CreatedAt: memory.Instant(s.Now()),
+			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
 		}
 		if f.Importance < s.set.Threshold {
 			c.Verdict = memory.BelowThreshold
@@ -110,8 +137,9 @@ func (s *Service) gate(ctx context.Context, turn memory.Turn, facts []scorer.Fac
 	return candidates, nil
 }
 
-// embed makes a draft memory of every candidate that is still kept, by its place.
-func (s *Service) embed(ctx context.Context, turn memory.Turn, candidates []memory.Candidate) (map[int]memory.Memory, error) {
+// embed makes a draft memory of every candidate that is still kept, by its
+// place; turnOf tells the turn of a place.
+func (s *Service) embed(ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate) (map[int]memory.Memory, error) {
 	var places []int
 	var texts []string
 	for i, c := range candidates {
@@ -129,7 +157,7 @@ func (s *Service) embed(ctx context.Context, turn memory.Turn, candidates []memo
 	}
 	drafts := make(map[int]memory.Memory, len(texts))
 	for n, i := range places {
-		c := candidates[i]
+		c, turn := candidates[i], turnOf(i)
 		drafts[i] = s.draft(memory.Memory{
 			Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 			Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
@@ -202,7 +230,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	refused, reason := s.refusal(turn, cause, now), excerpt(cause.Error())
 	if failed {
 		s.Log.Warn("turn failed; it can be replayed", zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), zap.Error(cause))
-		return s.Records.FailTurn(ctx, turn.ID, turn.Attempts, reason, refused)
+		return s.Records.FailTurn(ctx, turn.ID, turn.Attempts, reason, now, refused)
 	}
 	var e *memory.Error
 	if errors.As(cause, &e) {

@@ -48,6 +48,7 @@ type Pusher interface {
 // defaults and ranges.
 type Settings struct {
 	Threshold       float64       // importance from which a fact is kept
+	MinImportance   float64       // from which a direct write is accepted
 	EchoWindow      time.Duration // how long a recalled memory can be echoed
 	MergeSimilarity float64       // cosine from which two memories are one
 	JudgeSimilarity float64       // cosine from which the judge is asked about two memories
@@ -74,8 +75,15 @@ type Parts struct {
 	Pusher   Pusher
 	Guess    func(content string) memory.Domain // of a direct write that names none
 	Written  func(owner memory.Owner)           // hears of each user whose memories a turn or write has changed; it must not wait
-	Now      func() time.Time
-	Log      *zap.Logger
+	// Accepted hears of each turn that has just become durable; it must not wait.
+	Accepted func(turn memory.Turn)
+	// Processed hears of each turn that has been worked on, whatever came of it.
+	Processed func(ctx context.Context, turn memory.Turn)
+	// Grown hears of memories that were added for a user, and keeps their number
+	// within its bound; the write waits for it.
+	Grown func(ctx context.Context, owner memory.Owner, added int)
+	Now   func() time.Time
+	Log   *zap.Logger
 }
 
 // Service writes.
@@ -100,6 +108,15 @@ const maxScored = 1000
 func New(parts Parts, set Settings) *Service {
 	if parts.Written == nil {
 		parts.Written = func(memory.Owner) {}
+	}
+	if parts.Accepted == nil {
+		parts.Accepted = func(memory.Turn) {}
+	}
+	if parts.Processed == nil {
+		parts.Processed = func(context.Context, memory.Turn) {}
+	}
+	if parts.Grown == nil {
+		parts.Grown = func(context.Context, memory.Owner, int) {}
 	}
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
 	return &Service{

@@ -187,6 +187,9 @@ func (w *writing) push(ctx context.Context, owner memory.Owner) {
 	if len(w.inserted)+len(w.Changed()) > 0 {
 		w.s.Written(owner)
 	}
+	if len(w.inserted) > 0 {
+		w.s.Grown(ctx, owner, len(w.inserted))
+	}
 }
 
 func (w *writing) memories() []memory.Memory {

@@ -1,0 +1,172 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"hippocampus/db"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+)
+
+// Consolidation is what a conversation leaves to be remembered.
+type Consolidation struct {
+	Owner  memory.Owner
+	Cause  string // recorded with each event
+	Scorer string // who is said to have proposed what was stated
+	Stated []Stated
+	// Made are drafts of what was made of the conversation: AgentID,
+	// ConversationID, Content, Type, Domain, Importance and CreatedAt; the rest is
+	// filled in.
+	Made []memory.Memory
+	// Similarity is the cosine from which what was made is one with an active
+	// memory of the same agent, whose wording stays; 0: never.
+	Similarity float64
+	// Last ends the transaction; its error refuses all of it. It may run more than once.
+	Last func(ctx context.Context, tx db.UserTx, done Consolidated) error
+}
+
+// Stated is a fact that a backend has stated in a turn: no scorer is asked, and
+// where it cannot be a memory it becomes an invalid candidate.
+type Stated struct {
+	Turn memory.Turn
+	Fact scorer.Fact
+}
+
+// Consolidated is what became of a consolidation.
+type Consolidated struct {
+	Candidates []memory.Candidate // one for each that was stated, in their order
+	Made       []Written          // one for each draft, in their order
+}
+
+// Consolidate takes what was stated through the stages of a write, with a
+// candidate for each, and keeps what was made, all in one transaction.
+func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consolidated, err error) {
+	candidates, err := s.gateStated(ctx, c)
+	if err != nil {
+		return done, err
+	}
+	drafts, err := s.embed(ctx, func(i int) memory.Turn { return c.Stated[i].Turn }, candidates)
+	if err != nil {
+		return done, err
+	}
+	near, err := s.neighbours(ctx, c.Owner, drafts)
+	if err != nil {
+		return done, err
+	}
+	made, around, err := s.embedMade(ctx, c)
+	if err != nil {
+		return done, err
+	}
+	var w *writing
+	err = s.Records.InUser(ctx, c.Owner, func(ctx context.Context, tx db.UserTx) error {
+		w = s.writing(tx, c.Cause)
+		done = Consolidated{Candidates: candidates}
+		for i := range candidates {
+			if draft, kept := drafts[i]; kept {
+				held, err := w.put(ctx, draft, near[i])
+				if err != nil {
+					return err
+				}
+				candidates[i].Verdict, candidates[i].MemoryID, candidates[i].Reason = held.Verdict, held.Memory.ID, held.Reason
+			}
+		}
+		for i, draft := range made {
+			held, err := w.absorb(ctx, draft, around[i], c.Similarity)
+			if err != nil {
+				return err
+			}
+			done.Made = append(done.Made, held)
+		}
+		if len(candidates) > 0 {
+			if err := tx.AddCandidates(ctx, candidates); err != nil {
+				return err
+			}
+		}
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+		return c.Last(ctx, tx, done)
+	})
+	if err != nil {
+		return Consolidated{}, err
+	}
+	w.push(ctx, c.Owner)
+	return done, nil
+}
+
+// gateStated gives each stated fact its first verdict, turn by turn.
+func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Candidate, error) {
+	candidates := make([]memory.Candidate, 0, len(c.Stated))
+	for rest := c.Stated; len(rest) > 0; {
+		turn := rest[0].Turn
+		var facts []scorer.Fact
+		for len(rest) > 0 && rest[0].Turn.ID == turn.ID {
+			facts, rest = append(facts, rest[0].Fact), rest[1:]
+		}
+		proposed, err := s.gate(ctx, turn, c.Scorer, facts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range proposed {
+			p := &proposed[i]
+			if why := memory.CheckContent(p.Content, memory.MaxContentRunes); why != "" {
+				p.Verdict, p.Reason, p.MemoryID, p.Content = memory.InvalidAnswer, "it "+why, "", excerpt(p.Content)
+			}
+		}
+		candidates = append(candidates, proposed...)
+	}
+	return candidates, nil
+}
+
+// embedMade completes the drafts of what was made, and finds what each may be one with.
+func (s *Service) embedMade(ctx context.Context, c Consolidation) (made []memory.Memory, around [][]string, err error) {
+	if len(c.Made) == 0 {
+		return nil, nil, nil
+	}
+	texts := make([]string, len(c.Made))
+	for i, m := range c.Made {
+		texts[i] = m.Content
+	}
+	by := llm.Serving(s.Embedder)
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	search := s.search(c.Owner)
+	made, around = make([]memory.Memory, len(c.Made)), make([][]string, len(c.Made))
+	for i, m := range c.Made {
+		m.Owner = c.Owner
+		made[i] = s.draft(m, vectors[i], by.Model())
+		if c.Similarity == 0 {
+			continue
+		}
+		if around[i], err = search.near(ctx, made[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return made, around, nil
+}
+
+// absorb makes what was made from others one with the active memory that says
+// about the same. The memory keeps its wording, and the higher importance.
+func (w *writing) absorb(ctx context.Context, draft memory.Memory, nearby []string, least float64) (Written, error) {
+	if least == 0 {
+		return w.add(draft), nil
+	}
+	same, similarity, err := w.nearest(ctx, draft, nearby)
+	if err != nil {
+		return Written{}, err
+	}
+	if same == nil || similarity < least {
+		return w.add(draft), nil
+	}
+	verdict := memory.Merged
+	if draft.Importance <= same.Importance {
+		verdict = memory.Duplicate // nothing changes
+	}
+	draft.Content = same.Content
+	return w.merge(ctx, same, draft, similarity, verdict,
+		fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one", similarity, least))
+}
