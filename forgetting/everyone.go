@@ -45,10 +45,15 @@ func (s *Service) RunAll(ctx context.Context, cause string) (totals Totals, err 
 		for _, owner := range owners {
 			last = owner
 			report, err := s.Run(ctx, owner, cause, false)
+			trimmed := 0
+			if err == nil {
+				trimmed, err = s.Trim(ctx, owner)
+			}
 			if errors.Is(err, db.ErrErasing) {
 				continue
 			}
 			totals.add(owner, report, err)
+			totals.Forgotten += trimmed
 			if ctx.Err() != nil || memory.IsKind(err, memory.KindUnavailable) {
 				return totals, err
 			}

@@ -3,7 +3,9 @@
 //	active memories -> retention now, date of fading -> preview
 //	                -> forgotten (soft, with an event each) -> purged for good
 //
-// Pinned memories and reflections stay. A run that would take too
+//	more active memories than the maximum -> those of the lowest retention forgotten at once
+//
+// Pinned memories and reflections do not fade. A run that would take too
 // large a share of a user's memories stops and tells instead.
 package forgetting
 

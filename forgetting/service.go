@@ -22,6 +22,7 @@ type Records interface {
 	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	Ages(ctx context.Context, appID string, f func(db.Age) error) error
+	db.Bounds
 }
 
 // Pusher brings committed changes to the vector store; see internal/projection.
@@ -32,8 +33,9 @@ type Pusher interface {
 // Settings of the runs; internal/config states their defaults and ranges.
 type Settings struct {
 	Rule
-	MaxShare   float64       // of a user's active memories that one run may forget, 0..1
-	PurgeAfter time.Duration // how long a forgotten memory can be restored
+	MaxShare    float64       // of a user's active memories that one run may forget, 0..1
+	PurgeAfter  time.Duration // how long a forgotten memory can be restored
+	MaxMemories int           // active ones of a user; 0: any number
 }
 
 // Service forgets.
@@ -43,11 +45,12 @@ type Service struct {
 	set     Settings
 	now     func() time.Time
 	log     *zap.Logger
+	rooms   *rooms
 }
 
 // New makes a service.
 func New(records Records, pusher Pusher, set Settings, now func() time.Time, log *zap.Logger) *Service {
-	return &Service{records, pusher, set, now, log}
+	return &Service{records, pusher, set, now, log, newRooms()}
 }
 
 // Fading is a memory on its way out.
@@ -138,7 +141,7 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 		}
 	}
 	for part := range slices.Chunk(due, batch) {
-		gone, err := s.forget(ctx, owner, part, cause)
+		gone, err := s.forget(ctx, owner, part, cause, s.due)
 		report.Gone = append(report.Gone, gone...)
 		if err != nil {
 			return report, err
@@ -147,8 +150,10 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	return report, nil
 }
 
-// forget takes those of the memories that have still faded out of use.
-func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string) (gone []string, err error) {
+// forget takes active memories out of use for which there still is a reason,
+// which is the detail of their event: each may have changed meanwhile.
+func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string,
+	reason func(memory.Memory, *history.Change) (detail any, still bool)) (gone []string, err error) {
 	err = s.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		gone = nil
 		memories, err := tx.Memories(ctx, ids)
@@ -160,13 +165,13 @@ func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, 
 		})
 		changes := history.Record(tx, cause, s.now())
 		for _, m := range memories {
-			age := AgeOf(m)
-			if m.Status != memory.Active || !s.set.Faded(age, s.now()) {
-				continue // touched, pinned or changed meanwhile
-			}
 			before := m
 			m.Status = memory.Forgotten
-			changes.Note(m.ID, memory.EventForgotten, faded{history.Diff(before, m), s.set.Retention(age, s.now()), s.set.Threshold})
+			detail, still := reason(before, history.Diff(before, m))
+			if before.Status != memory.Active || !still {
+				continue
+			}
+			changes.Note(m.ID, memory.EventForgotten, detail)
 			if err := changes.Update(ctx, before, &m); err != nil {
 				return err
 			}
@@ -186,6 +191,12 @@ type faded struct {
 	*history.Change
 	Retention float64 `json:"retention"`
 	Threshold float64 `json:"threshold"`
+}
+
+// due is the reason to forget a memory that has faded.
+func (s *Service) due(m memory.Memory, change *history.Change) (detail any, still bool) {
+	age := AgeOf(m)
+	return faded{change, s.set.Retention(age, s.now()), s.set.Threshold}, s.set.Faded(age, s.now())
 }
 
 // Purge deletes for good what was forgotten long enough ago and is gone from

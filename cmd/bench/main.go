@@ -32,7 +32,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), soakCommand())
+	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), soakCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		os.Exit(1)
 	}
@@ -179,6 +179,29 @@ func soakCommand() *cobra.Command {
 	f.DurationVar(&o.For, "for", 10*time.Minute, "how long")
 	f.Float64Var(&o.Share, "share", 0.7, "of the highest rate")
 	f.DurationVar(&o.Every, "every", 15*time.Second, "between two readings")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+func slicesCommand() *cobra.Command {
+	var size, file string
+	o := speed.SlicesOptions{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "slices", Short: "Slices of time, tags and the past of one user with many memories", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Size = target.Size(size)
+			r, err := speed.RunSlices(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	sizeFlag(c, &size, target.Large)
+	f.IntVar(&o.Memories, "memories", 100_000, "of the user")
+	f.DurationVar(&o.For, "for", 4*time.Second, "of each kind of request")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c

@@ -2,10 +2,14 @@
 //
 //	before + after -> stored row + event with the fields' values from and to
 //
-// Undoing a memory's changes from the latest gives it as it was at any instant.
+//	rows + events after an instant, undone from the latest -> memories as they were
+//
+// That holds as long as every change of a memory's fields is told by Diff, as
+// an event's detail, within it, or as its "change".
 package history
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -73,8 +77,13 @@ func Record(tx db.UserTx, cause string, at time.Time) *Recorder {
 func (r *Recorder) Note(memoryID string, kind memory.EventKind, detail any) {
 	e := memory.Event{ID: memory.NewID(), MemoryID: memoryID, Kind: kind, Cause: r.cause, At: r.at}
 	if detail != nil {
-		// Details are made of strings, numbers and checked JSON: encoding cannot fail.
-		e.Detail, _ = json.Marshal(detail)
+		// Details are made of strings, numbers and checked JSON: encoding cannot
+		// fail. Metadata within them must stay as it is, byte for byte.
+		var text bytes.Buffer
+		exact := json.NewEncoder(&text)
+		exact.SetEscapeHTML(false)
+		_ = exact.Encode(detail)
+		e.Detail = bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 	}
 	r.events = append(r.events, e)
 }

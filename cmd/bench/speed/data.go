@@ -13,6 +13,7 @@ import (
 // Data is what a server is filled with: so many users of so many memories.
 type Data struct {
 	Users, Each int
+	Tag         string // of every hundredth memory; empty: none
 }
 
 // ParseData reads "USERSxMEMORIES", such as 1000x100.
@@ -34,10 +35,14 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // memory is the j-th memory of the i-th user, always the same.
 func (d Data) memory(i, j int) target.Memory {
 	random := rand.New(rand.NewPCG(uint64(i), uint64(j)))
-	return target.Memory{
+	m := target.Memory{
 		UserID: d.user(i), Content: sentence(random, 12+random.IntN(10)), Importance: 0.7 + 0.3*random.Float64(),
 		At: start.Add(time.Duration(j) * time.Minute).Format(time.RFC3339), ConversationID: fmt.Sprint("c", j/20),
 	}
+	if d.Tag != "" && j%100 == 0 {
+		m.Tags = []string{d.Tag}
+	}
+	return m
 }
 
 // query is the k-th of the queries that are asked.

@@ -69,11 +69,12 @@ func (c Client) Call(ctx context.Context, method, path string, in, out any) erro
 
 // Memory is a memory to write.
 type Memory struct {
-	UserID         string  `json:"user_id"`
-	Content        string  `json:"content"`
-	Importance     float64 `json:"importance"`
-	At             string  `json:"at,omitempty"`
-	ConversationID string  `json:"conversation_id,omitempty"`
+	UserID         string   `json:"user_id"`
+	Content        string   `json:"content"`
+	Importance     float64  `json:"importance"`
+	At             string   `json:"at,omitempty"`
+	ConversationID string   `json:"conversation_id,omitempty"`
+	Tags           []string `json:"tags,omitempty"`
 }
 
 // Write stores memories, up to 1,000, and returns their ids.

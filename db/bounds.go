@@ -1,0 +1,16 @@
+package db
+
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+)
+
+// Bounds reads what keeps an owner's memories within a maximum.
+type Bounds interface {
+	// CountActive counts the owner's active memories.
+	CountActive(ctx context.Context, owner memory.Owner) (int, error)
+	// OwnerAges calls f with the id and age of each of the owner's active
+	// memories, in no order. f returning an error ends it.
+	OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a Age) error) error
+}

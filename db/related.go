@@ -1,0 +1,22 @@
+package db
+
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+)
+
+// Related finds what stands beside a memory.
+type Related interface {
+	// Around lists active memories of an owner's conversation: the n last ones
+	// before a place in (CreatedAt, ID) order and the n first ones after it,
+	// oldest first, without embeddings. What is at the place itself is left out.
+	Around(ctx context.Context, owner memory.Owner, conversationID string, place Position, n int) ([]memory.Memory, error)
+}
+
+// RelatedTx undoes UpkeepTx.AddRelations.
+type RelatedTx interface {
+	// RemoveRelation deletes a relation between memories of the owner.
+	// KindNotFound: there is none.
+	RemoveRelation(ctx context.Context, r memory.Relation) error
+}

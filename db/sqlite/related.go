@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"context"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Around lists active memories of a conversation on both sides of a place.
+func (s *Store) Around(ctx context.Context, owner memory.Owner, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
+	if !memory.IsID(place.ID) {
+		return nil, notFound("memory", place.ID)
+	}
+	const side = `SELECT * FROM (SELECT id FROM agent_memories INDEXED BY agent_memories_documents
+		WHERE app_id = ?1 AND user_id = ?2 AND conversation_id = ?3 AND status = 'active' AND (created_at, id) `
+	found, err := collect(ctx, s.reader, memoryFields, `SELECT `+withoutVectors+` FROM agent_memories WHERE id IN (`+
+		side+`< (?4, ?5) ORDER BY created_at DESC, id DESC LIMIT ?6) UNION ALL `+
+		side+`> (?4, ?5) ORDER BY created_at, id LIMIT ?6)) ORDER BY +created_at, +id`,
+		owner.AppID, owner.UserID, conversationID, moment(place.At), place.ID, n)
+	return found, fault(err, "read the conversation around the memory")
+}
+
+// RemoveRelation deletes a relation between memories of the owner.
+func (u *userTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
+	result, err := u.tx.ExecContext(ctx, `
+		DELETE FROM memory_relations WHERE from_id = ?3 AND kind = ?4 AND to_id = ?5
+			AND EXISTS (SELECT 1 FROM agent_memories WHERE id = ?3 AND +app_id = ?1 AND +user_id = ?2)`,
+		u.owner.AppID, u.owner.UserID, r.From, r.Kind, r.To)
+	if err == nil && affected(result) == 0 {
+		return memory.Errorf(memory.KindNotFound, "there is no relation %s %s %s", r.From, r.Kind, r.To)
+	}
+	return fault(err, "delete the relation")
+}
