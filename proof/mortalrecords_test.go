@@ -123,8 +123,12 @@ func (s *mortalRecords) Facts(ctx context.Context, owner memory.Owner, since tim
 	return get(s.fuse, "Facts", func() ([]memory.Memory, error) { return s.real.Facts(ctx, owner, since, limit) })
 }
 
-func (s *mortalRecords) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error {
-	return act(s.fuse, "FailTurn", func() error { return s.real.FailTurn(ctx, turnID, attempts, lastError, refused) })
+func (s *mortalRecords) EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	return act(s.fuse, "EndTurn", func() error { return s.real.EndTurn(ctx, turnID, attempts, at) })
+}
+
+func (s *mortalRecords) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error {
+	return act(s.fuse, "FailTurn", func() error { return s.real.FailTurn(ctx, turnID, attempts, lastError, at, refused) })
 }
 
 func (s *mortalRecords) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
@@ -157,6 +161,10 @@ func (s *mortalRecords) Job(ctx context.Context, id int64) (db.JobInfo, error) {
 
 func (s *mortalRecords) KeyByHash(ctx context.Context, hash string) (memory.Key, error) {
 	return get(s.fuse, "KeyByHash", func() (memory.Key, error) { return s.real.KeyByHash(ctx, hash) })
+}
+
+func (s *mortalRecords) Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error) {
+	return get(s.fuse, "Events", func() (map[string][]memory.Event, error) { return s.real.Events(ctx, owner, ids) })
 }
 
 func (s *mortalRecords) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error) {
@@ -205,6 +213,10 @@ func (s *mortalRecords) Proposals(ctx context.Context, appID string, ids []strin
 
 func (s *mortalRecords) Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error) {
 	return get(s.fuse, "Purgeable", func() ([]memory.Memory, error) { return s.real.Purgeable(ctx, before, limit) })
+}
+
+func (s *mortalRecords) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error) {
+	return find(s.fuse, "Recalled", func() ([]memory.Memory, map[string]time.Time, error) { return s.real.Recalled(ctx, owner, whole, rest) })
 }
 
 func (s *mortalRecords) Recorded(ctx context.Context, owner memory.Owner, ids []string) (map[string]db.Record, error) {

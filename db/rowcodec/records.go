@@ -64,3 +64,12 @@ func Recorded(memories []memory.Memory, events []memory.Event, relations []Ends)
 	}
 	return records
 }
+
+// ByMemory puts events with their memories, in their order.
+func ByMemory(events []memory.Event) map[string][]memory.Event {
+	histories := map[string][]memory.Event{}
+	for _, e := range events {
+		histories[e.MemoryID] = append(histories[e.MemoryID], e)
+	}
+	return histories
+}

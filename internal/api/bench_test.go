@@ -16,14 +16,21 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
 	"hippocampus/forgetting"
+	"hippocampus/internal/announce"
+	"hippocampus/internal/consolidation"
 	"hippocampus/internal/derivation"
 	"hippocampus/internal/erasure"
 	"hippocampus/internal/exchange"
+	"hippocampus/internal/facts"
 	"hippocampus/internal/ingest"
+	"hippocampus/internal/instructions"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/projection"
+	"hippocampus/internal/related"
+	"hippocampus/internal/session"
+	"hippocampus/internal/skills"
 	"hippocampus/recall"
 	"hippocampus/reflection"
 	"hippocampus/router"
@@ -47,12 +54,14 @@ var embedder = llm.Hashed(128)
 // between requests, by wrappers that override one method.
 type bench struct {
 	*Server
-	t       testing.TB
-	store   *sqlite.Store
-	vectors *sqlitevec.Store
-	service *ingest.Service
-	touches *recall.Touches
-	keyIDs  map[string]string // by secret
+	t           testing.TB
+	store       *sqlite.Store
+	vectors     *sqlitevec.Store
+	service     *ingest.Service
+	session     *session.Service
+	consolidate *consolidation.Service
+	touches     *recall.Touches
+	keyIDs      map[string]string // by secret
 
 	mu    sync.Mutex
 	clock time.Time
@@ -80,7 +89,10 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	t.Cleanup(func() { _ = b.vectors.Close() })
 
 	push := projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
+	b.session = session.New(session.Parts{Records: b.store, Now: b.now, Log: log},
+		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
 	b.service = ingest.New(ingest.Parts{
+		Accepted: b.session.Accepted, Processed: b.session.Processed,
 		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.Guess, Now: b.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
@@ -90,7 +102,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	t.Cleanup(gate.Close)
 	b.touches = recall.NewTouches(b.store, time.Hour, log)
 	recaller := recall.New(b.store, b.vectors, gate, embedder, b.touches, recall.Settings{
-		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, DecayRate: 0.99, Lift: recall.Lift{Near: 0.5, Far: 0.3}, LexicalFloor: 0.3,
+		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, DecayRate: 0.99, Lift: recall.Lift{Near: 0.5, Far: 0.2}, LexicalFloor: 0.3, Words: 0.5, Contrast: 3,
 		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 50, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
 	}, b.now, log)
@@ -109,12 +121,23 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	for _, role := range memory.Roles {
 		b.issue(string(role), "app", role)
 	}
+	told := announce.Settings{Poll: 10 * time.Millisecond}
+	know := facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}, 0.5)
+	b.consolidate = consolidation.New(consolidation.Parts{
+		Records: b.store, Write: b.service, Facts: know, Guess: router.Guess, Now: b.now, Lease: time.Minute, Log: log,
+	}, consolidation.Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3})
 	o := Options{
 		Ingest: b.service, Recaller: recaller, Turns: b.store, Candidates: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
+		Conversations: b.store, Sessions: b.session,
+		Consolidator: b.consolidate, Consolidations: b.store,
+		Facts: know, Timelines: b.store,
+		Instructor: instructions.New(b.store, b.now), Instructions: b.store,
+		Skills: skills.New(skills.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}), SkillReader: b.store,
 		Exchange: exchange.New(b.store, embedder, b.now),
-		Jobs:     b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Drop() }, b.now, log),
+		Feed:     announce.NewFeed(b.store, told, log), Webhooks: announce.NewWebhooks(b.store, told, b.now),
+		Jobs: b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Drop(); b.session.Drop() }, b.now, log),
 		Condenser:  compression.NewCondenser(b, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
-		Compressor: compressor, Reflector: reflector, Undoer: derive, Sources: b.store,
+		Compressor: compressor, Reflector: reflector, Undoer: derive, Related: related.New(b.store, b.vectors, embedder, related.Settings{OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute}, b.now, log), Sources: b.store,
 		Checks: []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
 		Ask: func(ctx context.Context, kind string) (db.JobInfo, error) {
 			return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))

@@ -9,6 +9,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
+	"hippocampus/db"
+	"hippocampus/internal/assembly"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
 )
@@ -41,15 +43,24 @@ func TestContractStatesTheLimits(t *testing.T) {
 	schemas := contract.doc.Components.Schemas
 	value := func(name string) *openapi3.Schema { return schemas[name].Value }
 	for what, pair := range map[string][2]uint64{
-		"user_id":  {*value("UserID").MaxLength, memory.MaxIDBytes},
-		"content":  {*value("Content").MaxLength, memory.MaxContentRunes},
-		"query":    {*value("Query").MaxLength, memory.MaxQueryRunes},
-		"message":  {*value("Message").Properties["content"].Value.MaxLength, memory.MaxMessageBytes},
-		"messages": {*value("TurnRequest").Properties["messages"].Value.MaxItems, memory.MaxMessages},
-		"tags":     {*value("Tags").MaxItems, memory.MaxTags},
-		"tag":      {*value("Tags").Items.Value.MaxLength, memory.MaxTagRunes},
-		"recall":   {uint64(*value("RecallLimit").Max), memory.MaxLimit},
-		"page":     {uint64(*contract.doc.Components.Parameters["Limit"].Value.Schema.Value.Max), memory.MaxPage},
+		"user_id":     {*value("UserID").MaxLength, memory.MaxIDBytes},
+		"content":     {*value("Content").MaxLength, memory.MaxContentRunes},
+		"query":       {*value("Query").MaxLength, memory.MaxQueryRunes},
+		"message":     {*value("Message").Properties["content"].Value.MaxLength, memory.MaxMessageBytes},
+		"messages":    {*value("TurnRequest").Properties["messages"].Value.MaxItems, memory.MaxMessages},
+		"tags":        {*value("Tags").MaxItems, memory.MaxTags},
+		"tag":         {*value("Tags").Items.Value.MaxLength, memory.MaxTagRunes},
+		"instruction": {*value("InstructionName").MaxLength, memory.MaxInstructionName},
+		"text":        {*value("InstructionRequest").Properties["content"].Value.MaxLength, memory.MaxInstruction},
+		"version":     {*value("InstructionRequest").Properties["note"].Value.MaxLength, memory.MaxNote},
+		"skill":       {*value("SkillName").MaxLength, uint64(memory.MaxSkillName)},
+		"workflow":    {*value("OutcomeRequest").Properties["workflow"].Value.MaxLength, memory.MaxContentRunes},
+		"outcome":     {*value("OutcomeRequest").Properties["note"].Value.MaxLength, memory.MaxNote},
+		"fact":        {*value("FactName").MaxLength, memory.MaxFactName},
+		"source":      {*value("FactRequest").Properties["source"].Value.MaxLength, memory.MaxFactSource},
+		"title":       {*value("ConversationTitle").MaxLength, memory.MaxTitleRunes},
+		"recall":      {uint64(*value("RecallLimit").Max), memory.MaxLimit},
+		"page":        {uint64(*contract.doc.Components.Parameters["Limit"].Value.Schema.Value.Max), memory.MaxPage},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: openapi.yaml says %d, the domain %d", what, pair[0], pair[1])
@@ -62,9 +73,15 @@ func TestContractStatesTheLimits(t *testing.T) {
 	sameNames(t, value("Type"), memory.Types)
 	sameNames(t, value("MemoryStatus"), memory.Statuses)
 	sameNames(t, value("TurnStatus"), memory.TurnStatuses)
+	sameNames(t, value("MessageKind"), memory.MessageKinds)
+	sameNames(t, value("ConversationState"), []db.ConversationState{db.ConversationOpen, db.ConversationEnded})
+	sameNames(t, value("FactState"), memory.FactStates)
+	sameNames(t, value("ContextPart"), assembly.Parts)
+	sameNames(t, value("ScopeKind"), memory.ScopeKinds)
 	sameNames(t, value("Verdict"), memory.Verdicts)
 	sameNames(t, value("Mode"), recall.Modes)
 	sameNames(t, value("Event").Properties["kind"].Value, memory.EventKinds)
+	sameNames(t, value("AnnouncementKind"), memory.AnnouncementKinds)
 }
 
 func sameNames[T ~string](t *testing.T, schema *openapi3.Schema, want []T) {
@@ -127,6 +144,7 @@ func TestContractExamplesAreAccepted(t *testing.T) {
 	b := newBench(t, nil)
 	b.work() // some of them wait
 	id := b.peanuts().ID
+	b.talk("u", id, hello)
 	sent := 0
 	for path, item := range b.contract.doc.Paths.Map() {
 		for method, op := range item.Operations() {

@@ -29,7 +29,7 @@ func TestEraseUser(t *testing.T) {
 	b.want(http.StatusForbidden, "DELETE", "/v1/users/u", "", "Authorization", "Bearer write")
 	b.want(http.StatusNotFound, "DELETE", "/v1/users/", "")
 	receipt := parse[erasedBody](t, b.want(200, "DELETE", "/v1/users/u", ""))
-	want := erasedBody{"u", noon, noon, db.Erased{Memories: 1, Turns: 1, Events: 1, Jobs: 1, Vectors: 1}, true}
+	want := erasedBody{"u", noon, noon, db.Erased{Memories: 1, Turns: 1, Events: 1, Announcements: 1, Jobs: 1, Vectors: 1}, true}
 	if diff := cmp.Diff(want, receipt); diff != "" {
 		t.Errorf("the receipt (-want +got):\n%s", diff)
 	}
@@ -65,7 +65,7 @@ func TestEraseHostileUsers(t *testing.T) {
 	}
 	for i, id := range ids {
 		receipt := parse[erasedBody](t, b.want(200, "DELETE", erase(id), ""))
-		if receipt.UserID != id || receipt.Deleted != (db.Erased{Memories: 1, Events: 1, Vectors: 1}) {
+		if receipt.UserID != id || receipt.Deleted != (db.Erased{Memories: 1, Events: 1, Announcements: 1, Vectors: 1}) {
 			t.Errorf("%q: %+v", id, receipt)
 		}
 		for _, other := range ids[i+1:] {
@@ -85,7 +85,7 @@ func TestEraseWhileTheVectorStoreIsAway(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	turn := b.accept("u", "", "I live in Lisbon.")
-	b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "bad", nil))
+	b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "bad", b.now(), nil))
 	kept := b.peanuts()
 	b.must(b.vectors.Close())
 	if w := b.want(http.StatusServiceUnavailable, "DELETE", "/v1/users/u", ""); w.Header().Get("Retry-After") != "30" {

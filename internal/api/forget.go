@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"hippocampus/forgetting"
@@ -20,11 +21,12 @@ type Forgetter interface {
 const defaultFading = 100 // memories listed
 
 type forgetRequest struct {
-	UserID string `json:"user_id"`
-	DryRun *bool  `json:"dry_run"`
-	At     string `json:"at"`
-	Limit  *int   `json:"limit"`
-	Whole  bool   `json:"whole"`
+	UserID string   `json:"user_id"`
+	DryRun *bool    `json:"dry_run"`
+	At     string   `json:"at"`
+	Limit  *int     `json:"limit"`
+	Tags   []string `json:"tags"`
+	Whole  bool     `json:"whole"`
 }
 
 type forgetBody struct {
@@ -58,6 +60,10 @@ func (s *Server) forget(ctx context.Context, r *request) error {
 	if body.At != "" && !dry {
 		c.note("at", "is given without dry_run: only a preview can be of another time")
 	}
+	c.note("tags", memory.CheckTags(body.Tags))
+	if len(body.Tags) > 0 && !dry {
+		c.note("tags", "are given without dry_run: only what is listed can be chosen by tags")
+	}
 	if err := c.err(); err != nil {
 		return err
 	}
@@ -80,6 +86,9 @@ func (s *Server) forget(ctx context.Context, r *request) error {
 		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due, Stopped: report.Stopped,
 		Memories: []fadingBody{}, Forgotten: atLeastEmpty(report.Gone),
 	}
+	report.Fading = slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
+		return slices.ContainsFunc(body.Tags, func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) })
+	})
 	for _, f := range report.Fading[:min(len(report.Fading), orDefault(body.Limit, defaultFading))] {
 		answer.Memories = append(answer.Memories, fadingBody{f.Memory.ID, f.Memory.Content, f.Retention, memory.Instant(f.Fades), f.Faded})
 	}

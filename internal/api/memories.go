@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/internal/history"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/memory"
 )
@@ -55,8 +56,29 @@ func (s *Server) getMemory(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
+	var c checks
+	at := c.time("query.as_of", r.query.Get("as_of"))
+	if err := c.err(); err != nil {
+		return err
+	}
 	m, err := s.Memories.Memory(ctx, r.key.AppID, id)
+	if err == nil && !at.IsZero() {
+		m, err = s.past(ctx, m, at)
+	}
 	return answerMemory(r, m, err)
+}
+
+// past is a memory as it was at an instant.
+func (s *Server) past(ctx context.Context, m memory.Memory, at time.Time) (memory.Memory, error) {
+	events, err := s.Memories.Events(ctx, m.Owner, []string{m.ID})
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	then, there := history.At(m, events[m.ID], at)
+	if !there {
+		return memory.Memory{}, memory.Errorf(memory.KindNotFound, "there was no memory with this id at %s", at.Format(time.RFC3339Nano))
+	}
+	return then, nil
 }
 
 func (s *Server) deleteMemory(ctx context.Context, r *request) error {
@@ -121,18 +143,26 @@ func (s *Server) listMemories(ctx context.Context, r *request) error {
 		Types:          namesOf[memory.Type](r.query["type"]),
 		Domains:        namesOf[memory.Domain](r.query["domain"]),
 		Statuses:       namesOf[memory.Status](r.query["status"]),
+		Tags:           r.query["tag"],
 		ConversationID: r.query.Get("conversation_id"), AgentID: r.query.Get("agent_id"),
-		Before: page.before, Limit: page.limit,
+		AsOf: c.time("query.as_of", r.query.Get("as_of")), Before: page.before, Limit: page.limit,
 	}
 	if len(filter.Statuses) == 0 {
 		filter.Statuses = []memory.Status{memory.Active}
 	}
 	filter.Since, filter.Until = c.window("query.", r.query.Get("since"), r.query.Get("until"))
 	c.places("query.", filter.AgentID, filter.ConversationID)
+	c.note("query.tag", memory.CheckTags(filter.Tags))
 	if err := c.err(); err != nil {
 		return err
 	}
-	memories, err := s.Memories.ListMemories(ctx, filter)
+	list := s.Memories.ListMemories
+	if !filter.AsOf.IsZero() {
+		list = func(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
+			return history.List(ctx, s.Memories, f)
+		}
+	}
+	memories, err := list(ctx, filter)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,14 @@ type page struct {
 	before *db.Position // nil: from the newest
 }
 
-// page reads the query parameters limit and cursor.
-func (c *checks) page(r *request) page {
+// page reads the query parameters limit and cursor of a list of what has our ids.
+func (c *checks) page(r *request) page { return c.pageOf(r, memory.IsID) }
+
+// pageOf is page for a list of what has other ids.
+func (c *checks) pageOf(r *request, isID func(string) bool) page {
 	p := page{limit: c.limit(r)}
 	if text := r.query.Get("cursor"); text != "" {
-		at, err := parseCursor(text)
+		at, err := parseCursor(text, isID)
 		if err != nil {
 			c.note("query.cursor", notACursor)
 		}
@@ -63,7 +66,7 @@ func formatCursor(p db.Position) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%s", p.At.UnixMicro(), p.ID))
 }
 
-func parseCursor(text string) (db.Position, error) {
+func parseCursor(text string, isID func(string) bool) (db.Position, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return db.Position{}, err
@@ -74,7 +77,7 @@ func parseCursor(text string) (db.Position, error) {
 		return db.Position{}, err
 	}
 	at := time.UnixMicro(n).UTC()
-	if !memory.IsID(id) || at.Year() < firstYear || at.Year() > lastYear {
+	if !isID(id) || at.Year() < firstYear || at.Year() > lastYear {
 		return db.Position{}, errors.New("the position lies outside every list")
 	}
 	return db.Position{At: at, ID: id}, nil

@@ -137,7 +137,7 @@ func TestCursors(t *testing.T) {
 	if len(full.Memories) != 2 || full.Next == "" {
 		t.Fatalf("%+v", full)
 	}
-	if at, err := parseCursor(full.Next); err != nil || at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
+	if at, err := parseCursor(full.Next, memory.IsID); err != nil || at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
 		t.Errorf("%+v, %v", at, err)
 	}
 	rest := parse[memoryList](t, b.want(200, "GET", "/v1/memories?user_id=u&limit=2&cursor="+full.Next, ""))

@@ -17,6 +17,7 @@ type recallRequest struct {
 	Limit          *int            `json:"limit"`
 	Domains        []memory.Domain `json:"domains"`
 	Types          []memory.Type   `json:"types"`
+	Tags           []string        `json:"tags"`
 	AgentID        string          `json:"agent_id"`
 	ConversationID string          `json:"conversation_id"`
 	Since          string          `json:"since"`
@@ -38,13 +39,14 @@ type weightsBody struct {
 }
 
 // recall makes the request a query of the key's app, for limit memories unless
-// it names a limit, and notes what is wrong with it.
+// it names a limit, and notes what is wrong with it. The text of the query is
+// checked by the caller, who knows whether there must be one.
 func (b recallRequest) recall(key memory.Key, limit int, c *checks) recall.Query {
-	c.note("query", memory.CheckContent(b.Query, memory.MaxQueryRunes))
 	c.places("", b.AgentID, b.ConversationID)
+	c.note("tags", memory.CheckTags(b.Tags))
 	q := recall.Query{
 		Owner: c.owner("user_id", key, b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
-		Domains: b.Domains, Types: b.Types, AgentID: b.AgentID, ConversationID: b.ConversationID,
+		Domains: b.Domains, Types: b.Types, Tags: b.Tags, AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: c.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
 	}
@@ -76,6 +78,7 @@ type recalledBody struct {
 	Date       float64  `json:"date"`
 	When       float64  `json:"when"`
 	Question   float64  `json:"question"`
+	Skill      float64  `json:"skill"`
 	Relevance  float64  `json:"relevance"`
 	Decay      float64  `json:"decay"`
 	Score      float64  `json:"score"`
@@ -100,7 +103,7 @@ func answerOf(a recall.Answer, took time.Duration) answerBody {
 	}
 	for _, m := range a.Memories {
 		body.Memories = append(body.Memories, recalledBody{
-			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Speaker, m.Date, m.When, m.Question, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources), nil,
+			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Speaker, m.Date, m.When, m.Question, m.Skill, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources), nil,
 		})
 	}
 	return body
@@ -113,6 +116,7 @@ func (s *Server) recall(ctx context.Context, r *request) error {
 		return err
 	}
 	var c checks
+	c.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	query := body.recall(r.key, s.Limit, &c)
 	if err := c.err(); err != nil {
 		return err

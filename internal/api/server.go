@@ -22,6 +22,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/internal/assembly"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
@@ -70,6 +71,7 @@ type TurnLister interface {
 type MemoryReader interface {
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
 	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
 }
 
@@ -93,10 +95,29 @@ type Options struct {
 
 	Candidates CandidateLister
 	Exchange   Exchanger
-	Condenser  Condenser
+
+	Conversations ConversationKeeper
+	Sessions      Sessions
+
+	Consolidator   Consolidator
+	Consolidations ConsolidationLister
+
+	Facts     FactKeeper
+	Timelines FactReader
+
+	Instructor   Instructor
+	Instructions InstructionLister
+	Skills       SkillKeeper
+	SkillReader  SkillReader
+
+	Feed     EventFeed
+	Webhooks WebhookKeeper
+
+	Condenser  assembly.Condenser
 	Compressor Compressor
 
 	Reflector Reflector
+	Related   Relater
 	Undoer    Undoer
 	Sources   SourceReader
 	Forgetter Forgetter
@@ -122,6 +143,8 @@ type Options struct {
 	Timeout     time.Duration // of any request's work, streams apart; 0: 2 min
 	// StreamTimeout is how long a stream may stand still; 0: 1 min.
 	StreamTimeout time.Duration
+	Streams       int           // of events, that a key may have open here; 0: 16
+	Heartbeat     time.Duration // between signs of life in a stream of events; 0: 15 s
 }
 
 // Server answers the API's requests. It is an http.Handler, safe for
@@ -132,10 +155,12 @@ type Server struct {
 	contract *contract
 	keys     *keyring
 	rates    *rates
+	streams  *streams
 	draining context.Context // ends when the server shuts down
 	drain    context.CancelFunc
 
 	retention *retention
+	counts    *assembly.Counts
 }
 
 // New puts the API together. It fails where openapi.yaml lacks a route, a metric
@@ -162,6 +187,12 @@ func New(o Options) (*Server, error) {
 	if o.StreamTimeout == 0 {
 		o.StreamTimeout = time.Minute
 	}
+	if o.Streams == 0 {
+		o.Streams = 16
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 15 * time.Second
+	}
 	if o.WaitTimeout >= o.Timeout {
 		return nil, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.WaitTimeout, o.Timeout)
 	}
@@ -174,8 +205,8 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		Options: o, echo: echo.New(), contract: contract,
-		keys: newKeyring(o.Keys, o.KeyTTL, o.Now), rates: newRates(o.RateLimit, o.RateBurst, o.Now),
-		retention: newRetention(o.Forgetter, o.Now),
+		keys: newKeyring(o.Keys, o.KeyTTL, o.Now), rates: newRates(o.RateLimit, o.RateBurst, o.Now), streams: newStreams(o.Streams),
+		retention: newRetention(o.Forgetter, o.Now), counts: assembly.NewCounts(keptCounts),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	metrics, scrape, err := instrument(o.Registerer, o.Gatherer)
@@ -194,8 +225,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Drain answers those who wait for a turn with the turn as it stands: the
-// server is about to end.
+// Drain answers those who wait for a turn with the turn as it stands, and ends
+// the streams of events: the server is about to end.
 func (s *Server) Drain() { s.drain() }
 
 // ServeHTTP answers one request.
@@ -217,6 +248,14 @@ func (s *Server) routes(scrape http.Handler) []route {
 		{"GET", "/v1/turns/:id", read, 0, s.getTurn},
 		{"POST", "/v1/turns/:id/replay", write, 0, s.replayTurn},
 
+		{"GET", "/v1/conversations", read, 0, s.listConversations},
+		{"GET", "/v1/conversations/:id", read, 0, s.getConversation},
+		{"PATCH", "/v1/conversations/:id", write, s.BodyLimit, s.patchConversation},
+		{"DELETE", "/v1/conversations/:id", write, 0, s.deleteConversation},
+		{"GET", "/v1/conversations/:id/working", read, 0, s.getWorking},
+		{"POST", "/v1/conversations/:id/end", write, s.BodyLimit, s.endConversation},
+		{"GET", "/v1/conversations/:id/consolidations", read, 0, s.listConsolidations},
+
 		{"POST", "/v1/memories", write, s.BodyLimit, s.postMemory},
 		{"POST", "/v1/memories/batch", write, s.BatchLimit, s.postBatch},
 		{"GET", "/v1/memories", read, 0, s.listMemories},
@@ -226,6 +265,28 @@ func (s *Server) routes(scrape http.Handler) []route {
 		{"GET", "/v1/memories/:id/history", read, 0, s.getHistory},
 		{"POST", "/v1/memories/:id/restore", write, 0, s.restoreMemory},
 		{"POST", "/v1/memories/:id/undo", write, 0, s.undoMemory},
+		{"POST", "/v1/memories/:id/relations", write, s.BodyLimit, s.postRelation},
+		{"DELETE", "/v1/memories/:id/relations", write, 0, s.deleteRelation},
+		{"GET", "/v1/memories/:id/related", read, 0, s.getRelated},
+
+		{"PUT", "/v1/facts", write, s.BodyLimit, s.putFact},
+		{"GET", "/v1/facts", read, 0, s.listFacts},
+		{"DELETE", "/v1/facts", write, 0, s.endFact},
+		{"GET", "/v1/facts/history", read, 0, s.factHistory},
+
+		{"POST", "/v1/instructions", write, s.BodyLimit, s.postInstruction},
+		{"GET", "/v1/instructions", read, 0, s.listInstructions},
+		{"GET", "/v1/instructions/merged", read, 0, s.mergedInstructions},
+		{"GET", "/v1/instructions/:name", read, 0, s.getInstruction},
+		{"DELETE", "/v1/instructions/:name", write, 0, s.retireInstruction},
+		{"GET", "/v1/instructions/:name/versions", read, 0, s.listVersions},
+		{"GET", "/v1/instructions/:name/diff", read, 0, s.diffInstruction},
+		{"POST", "/v1/instructions/:name/activate", write, s.BodyLimit, s.activateInstruction},
+		{"POST", "/v1/instructions/:name/rollback", write, s.BodyLimit, s.rollBackInstruction},
+
+		{"GET", "/v1/skills", read, 0, s.listSkills},
+		{"GET", "/v1/skills/:name", read, 0, s.getSkill},
+		{"POST", "/v1/skills/:name/outcomes", write, s.BodyLimit, s.postOutcome},
 
 		{"GET", "/v1/candidates", read, 0, s.listCandidates},
 		{"POST", "/v1/candidates/promote", write, s.BodyLimit, s.promoteCandidates},
@@ -239,6 +300,12 @@ func (s *Server) routes(scrape http.Handler) []route {
 		{"GET", "/v1/stats", read, 0, s.stats},
 		{"GET", "/v1/export", read, streamed, s.exportMemories},
 		{"POST", "/v1/import", admin, streamed, s.importMemories},
+		{"GET", "/v1/events", read, streamed, s.streamEvents},
+		{"POST", "/v1/webhooks", admin, s.BodyLimit, s.postWebhook},
+		{"GET", "/v1/webhooks", admin, 0, s.listWebhooks},
+		{"GET", "/v1/webhooks/:id", admin, 0, s.getWebhook},
+		{"PATCH", "/v1/webhooks/:id", admin, s.BodyLimit, s.patchWebhook},
+		{"DELETE", "/v1/webhooks/:id", admin, 0, s.deleteWebhook},
 		{"GET", "/v1/jobs", admin, 0, s.listJobs},
 		{"GET", "/v1/jobs/:id", admin, 0, s.getJob},
 		{"POST", "/v1/admin/verify", admin, 0, s.ask(Verification)},

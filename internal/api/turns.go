@@ -30,6 +30,7 @@ type turnBody struct {
 	UserID         string            `json:"user_id"`
 	ConversationID string            `json:"conversation_id,omitempty"`
 	AgentID        string            `json:"agent_id,omitempty"`
+	FirstEvent     int64             `json:"first_event,omitempty"`
 	Status         memory.TurnStatus `json:"status"`
 	Attempts       int               `json:"attempts"`
 	LastError      string            `json:"last_error,omitempty"`
@@ -55,7 +56,7 @@ type candidateBody struct {
 
 func turnOf(t memory.Turn) turnBody {
 	return turnBody{
-		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
+		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID, FirstEvent: t.FirstEvent,
 		Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
 		At: t.At, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, Metadata: t.Metadata,
 	}
@@ -111,6 +112,7 @@ func (b turnRequest) turn(key memory.Key) (memory.Turn, error) {
 	for i, m := range b.Messages {
 		c.note(fmt.Sprintf("messages[%d].content", i), memory.CheckMessage(m.Content))
 		c.note(fmt.Sprintf("messages[%d].name", i), memory.CheckID(m.Name, true))
+		c.note(fmt.Sprintf("messages[%d].tags", i), memory.CheckTags(m.Tags))
 	}
 	return t, c.err()
 }

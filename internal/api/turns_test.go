@@ -25,8 +25,8 @@ func TestPostTurnHandsTheTurnOn(t *testing.T) {
 	b.must(err)
 	want := memory.Turn{
 		ID: got.ID, Hash: got.Hash, Status: memory.TurnAccepted, AcceptedAt: noon, QueuedAt: noon,
-		Owner: owner("用户"), ClientID: "c-1", AgentID: "tutor", ConversationID: "chat",
-		Messages: []memory.Message{{Role: "user", Content: "Hi 🙂", Name: "Ana"}, {Role: "assistant"}},
+		Owner: owner("用户"), ClientID: "c-1", AgentID: "tutor", ConversationID: "chat", FirstEvent: 1,
+		Messages: []memory.Message{{Role: "user", Content: "Hi 🙂", Name: "Ana", Tokens: 2}, {Role: "assistant"}},
 		Metadata: []byte(`{"b":[1,{"c":null}]}`), At: time.Date(2026, 1, 31, 8, 0, 0, 123456000, time.UTC),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -163,7 +163,7 @@ func TestListTurnsFilters(t *testing.T) {
 	b.Turns = listed
 	one, two, other := b.accept("u 1", "", "one"), b.accept("u 1", "", "two"), b.accept("v", "", "three")
 	for _, turn := range []memory.Turn{one, other} {
-		b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "no answer", nil))
+		b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "no answer", b.now(), nil))
 	}
 	for query, c := range map[string]struct {
 		filter db.TurnFilter

@@ -26,3 +26,9 @@ func largeConfig(t *testing.T) config.Config {
 }
 
 func TestRunEndsCleanlyOnPostgresAndMilvus(t *testing.T) { runEndsCleanly(t, largeConfig(t)) }
+
+func TestRunEndsCleanlyOnPgvector(t *testing.T) {
+	cfg := config.Default()
+	cfg.Database.URL, cfg.Vectors = postgrestest.PgvectorURL(t), "pgvector"
+	runEndsCleanly(t, cfg)
+}

@@ -13,13 +13,17 @@ import (
 	"hippocampus/forgetting"
 	"hippocampus/internal/api"
 	"hippocampus/internal/config"
+	"hippocampus/internal/consolidation"
 	"hippocampus/internal/derivation"
 	"hippocampus/internal/erasure"
 	"hippocampus/internal/exchange"
 	"hippocampus/internal/ingest"
+	"hippocampus/internal/instructions"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/projection"
+	"hippocampus/internal/related"
+	"hippocampus/internal/session"
 	"hippocampus/recall"
 	"hippocampus/reflection"
 	"hippocampus/router"
@@ -82,6 +86,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 
 	push := projection.New(store, vectors, projection.Settings(cfg.Projection), now, log.Named("projection"))
 	push.Serves(embedder.Space)
+	pusher := pusherOf(cfg, push)
 	keep := projection.NewUpkeep(store, opened, push, now, log.Named("projection"))
 	models, err := startReembedding(ctx, cfg, s, store, pairs, embedder, push, keep, now, life, log)
 	if err != nil {
@@ -98,21 +103,29 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	})
 	life.onStop("router", func(context.Context) error { gate.Close(); return nil })
 	remember := recall.New(store, vectors, gate, embedder, touches, recallSettings(cfg), now, log.Named("recall"))
-	derive := derivation.New(store, push, embedder, now)
+	derive := derivation.New(store, pusher, embedder, now)
 	reflect := openReflection(store, derive, s.chat, embedder, cfg.Reflection, now, life, log)
+	working := openSession(store, s.chat, cfg.Session, now, log)
+	forget := forgetting.New(store, pusher, forgettingSettings(cfg), now, log.Named("forgetting"))
 	write := ingest.New(ingest.Parts{
-		Records: store, Scorer: score, Judge: openJudge(cfg, client, life), Embedder: embedder, Vectors: vectors, Pusher: push,
-		Guess: router.Guess, Written: reflect.Written, Now: now, Log: log.Named("ingest"),
+		Accepted: working.Accepted, Processed: working.Processed,
+		Records: store, Scorer: score, Judge: openJudge(cfg, client, life), Embedder: embedder, Vectors: vectors, Pusher: pusher,
+		Guess: router.Guess, Written: reflect.Written, Grown: forget.Grown, Now: now, Log: log.Named("ingest"),
 	}, ingestSettings(cfg))
+	know := openFacts(store, embedder, pusher, reflect, forget, cfg.Facts, now)
 	life.run("turns", write.Run)
 	life.run("dispatch", write.Dispatch)
-	forget := forgetting.New(store, push, forgettingSettings(cfg.Forgetting), now, log.Named("forgetting"))
 	compress := openCompression(store, derive, s.chat, embedder, cfg.Compression, now, log)
 	upkeep := append(scheduled(cfg.Schedule, forget, reflect, compress), append(proofs(cfg.Schedule, keep), reembedding(cfg.Schedule, models))...)
+	upkeep = append(upkeep, factsDue(cfg.Schedule, know))
+	consolidate, consolidated := openConsolidation(store, working, write, know, s.chat, cfg, now, log)
+	upkeep = append(upkeep, consolidating(cfg.Schedule, consolidate)...)
+	tell := startAnnouncing(store, cfg, now, life, log)
+	upkeep = append(upkeep, tell.purge)
 	condense := openCondenser(cfg, client, life)
-	erase, eraseJob := openErasure(store, vectors, cfg.Schedule.Timeout, now, log, write, remember, condense)
+	erase, eraseJob := openErasure(store, vectors, cfg.Schedule.Timeout, now, log, write, remember, condense, working)
 	handlers := handlersOf(upkeep, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return write.Process(ctx, job.TurnID) }),
-		jobs.HandleResult(cfg.Jobs.Timeout, reflect.Work), eraseJob)
+		jobs.HandleResult(cfg.Jobs.Timeout, reflect.Work), jobs.HandleResult(cfg.Jobs.Timeout, working.Work), jobs.HandleResult(cfg.Jobs.Timeout, consolidate.Work), tell.deliver, eraseJob)
 	runner, err := store.runner(jobs.Options{
 		Workers: cfg.Jobs.Workers, Poll: cfg.Jobs.Poll, Timeout: cfg.Jobs.Timeout,
 		Drain: cfg.API.ShutdownTimeout, Log: slogOf(log, "jobs"),
@@ -130,11 +143,14 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&backlog{queue: store, now: now}, drift{keep}, remaining(models), undecided(write), cachesOf(remember, gate))
+		&backlog{queue: store, now: now}, drift{keep}, remaining(models), undecided(write), consolidated, cachesOf(remember, gate, working))
 	s.handler, err = api.New(api.Options{
 		Ingest: write, Recaller: remember, Turns: store, Candidates: store, Memories: store, Stats: store, Embedding: embeddingOf(models), Keys: store,
+		Conversations: store, Sessions: working, Consolidator: consolidate, Consolidations: store, Facts: know, Timelines: store,
+		Instructor: instructions.New(store, now), Instructions: store, Skills: openSkills(store, embedder, pusher, reflect, forget, now), SkillReader: store,
+		Feed: tell.feed, Webhooks: tell.webhooks, Streams: cfg.Events.Streams, Heartbeat: cfg.Events.Heartbeat,
 		Condenser: condense, Compressor: compress,
-		Reflector: reflect, Undoer: derive, Sources: store, Forgetter: forget, Eraser: erase, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), erasure.EraseUser{}.Kind()), Ask: asker(store, now),
+		Reflector: reflect, Undoer: derive, Related: related.New(store, vectors, embedder, relatedSettings(cfg.Recall), now, log.Named("related")), Sources: store, Forgetter: forget, Eraser: erase, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(), consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind()), Ask: asker(store, now),
 		Checks: []api.Check{
 			{Name: "database", Required: true, Check: store.Ping},
 			{Name: "vector_store", Check: opened.Ping},
@@ -177,15 +193,20 @@ func recallSettings(cfg config.Config) recall.Settings {
 		Mode: recall.Mode(r.Mode), Weights: recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
 		DecayRate: r.DecayRate, Lift: recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
 		Cues: recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Question: r.Question}, LexicalFloor: r.LexicalFloor, BM25: recall.BM25{K1: r.BM25K1, B: r.BM25B},
+		Words: r.Words, Contrast: r.Contrast,
 		Candidates: r.Candidates, OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
 		VectorTimeout: r.VectorTimeout, EmbedTimeout: r.EmbedTimeout, QueryCache: cfg.Embedding.CacheBytes, IndexCache: r.CacheBytes,
 	}
 }
 
+func relatedSettings(r config.Recall) related.Settings {
+	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, VectorTimeout: r.VectorTimeout}
+}
+
 func ingestSettings(cfg config.Config) ingest.Settings {
 	g, j, r := cfg.Gate, cfg.Jobs, cfg.Recall
 	return ingest.Settings{
-		Threshold: g.Threshold, EchoWindow: g.EchoWindow, MergeSimilarity: g.MergeSimilarity,
+		Threshold: g.Threshold, MinImportance: cfg.Memories.MinImportance, EchoWindow: g.EchoWindow, MergeSimilarity: g.MergeSimilarity,
 		JudgeSimilarity: g.JudgeSimilarity, JudgeTimeout: g.JudgeTimeout,
 		OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
 		Attempts: g.Attempts, RetryDelay: g.RetryDelay, RetryLimit: g.RetryLimit, GiveUp: g.GiveUp,

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hippocampus/internal/cache"
+	"hippocampus/internal/session"
 	"hippocampus/recall"
 	"hippocampus/router"
 )
@@ -32,11 +33,12 @@ func (c caches) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// cachesOf are those that recall looks into.
-func cachesOf(r *recall.Service, routes *router.Gate) caches {
+// cachesOf are those that recall and the working memory look into.
+func cachesOf(r *recall.Service, routes *router.Gate, working *session.Service) caches {
 	return func() map[string]cache.Stats {
 		all := r.CacheStats()
 		all["routes"] = routes.CacheStats()
+		all["conversations"] = working.CacheStats()
 		return all
 	}
 }

@@ -64,12 +64,13 @@ func startSchedule(queue jobs.Enqueuer, upkeep []jobs.Upkeep, now func() time.Ti
 	return nil
 }
 
-func forgettingSettings(cfg config.Forgetting) forgetting.Settings {
+func forgettingSettings(cfg config.Config) forgetting.Settings {
+	f := cfg.Forgetting
 	return forgetting.Settings{
 		Rule: forgetting.Rule{
-			Policy: forgetting.Policy(cfg.Policy), Threshold: cfg.Threshold,
-			Base: cfg.Base, Growth: cfg.Growth, Lambda: cfg.Lambda, MinAge: cfg.MinAge,
+			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
+			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge,
 		},
-		MaxShare: cfg.MaxShare, PurgeAfter: cfg.PurgeAfter,
+		MaxShare: f.MaxShare, PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
 	}
 }

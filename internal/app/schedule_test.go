@@ -15,7 +15,7 @@ import (
 func TestScheduledUpkeepIsDone(t *testing.T) {
 	cfg := config.Default()
 	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
-	cfg.Schedule = config.Schedule{Forgetting: "@every 1s", Purge: "@every 1s", Compression: "@every 1s", Timeout: time.Minute}
+	cfg.Schedule = config.Schedule{Forgetting: "@every 1s", Purge: "@every 1s", Facts: "@every 1s", Compression: "@every 1s", Timeout: time.Minute}
 	ctx, cancel := context.WithCancel(t.Context())
 	var out buffer
 	ended := make(chan error, 1)
@@ -25,6 +25,7 @@ func TestScheduledUpkeepIsDone(t *testing.T) {
 	for kind, want := range map[string]string{
 		"forgetting": `{"considered":0,"failed":0,"forgotten":0,"notes":[],"stopped":0,"users":0}`,
 		"purge":      `{"purged":0}`,
+		"facts":      `{"begun":0,"due":0,"ended":0,"failed":0}`,
 		// There is no model.
 		"compression": `{"considered":0,"failed":0,"groups":0,"refused":0,"retired":0,"summaries":0,"users":0}`,
 	} {

@@ -12,11 +12,14 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
 	"hippocampus/internal/config"
+	"hippocampus/internal/ingest"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/llm"
+	"hippocampus/internal/projection"
 	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
+	"hippocampus/vectorstore/pgvector"
 	"hippocampus/vectorstore/sqlitevec"
 )
 
@@ -30,9 +33,11 @@ type database struct {
 // openDatabase opens Postgres where a URL is set, else SQLite in the data folder.
 func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*database, error) {
 	if cfg.Database.URL != "" {
-		store, err := postgres.Open(ctx, postgres.Options{
-			URL: cfg.Database.URL, MaxConns: int32(cfg.Database.MaxConns), Logger: slogOf(log, "postgres"),
-		})
+		options := postgres.Options{URL: cfg.Database.URL, MaxConns: int32(cfg.Database.MaxConns), Logger: slogOf(log, "postgres")}
+		if together(cfg) {
+			options.Vectors = pgvector.InTransaction{}
+		}
+		store, err := postgres.Open(ctx, options)
 		if err != nil {
 			return nil, fmt.Errorf("database: %w", err)
 		}
@@ -53,8 +58,30 @@ func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*dat
 	}}, nil
 }
 
-// openVectors opens Milvus where a host is set, else sqlite-vec in the data folder.
+// together reports whether memories and vectors are in one database.
+func together(cfg config.Config) bool { return cfg.Vectors == "pgvector" }
+
+// pusherOf is who brings changes to the vector store, where they are not there already.
+func pusherOf(cfg config.Config, push *projection.Projection) ingest.Pusher {
+	if together(cfg) {
+		return projection.Together{}
+	}
+	return push
+}
+
+// openVectors opens pgvector where it is chosen, Milvus where a host is set,
+// else sqlite-vec in the data folder.
 func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (store vectorstore.Store, name string, err error) {
+	if together(cfg) {
+		store, err := pgvector.Open(ctx, pgvector.Options{
+			URL: cfg.Database.URL, Space: space, Index: cfg.Pgvector.Index, Exact: cfg.Pgvector.Exact,
+			MaxConns: int32(cfg.Database.MaxConns), Timeout: cfg.Pgvector.Timeout,
+		})
+		if err != nil {
+			return nil, "", fmt.Errorf("vector store: %w", err)
+		}
+		return store, "pgvector in the same database, written with the memories", nil
+	}
 	if cfg.Milvus.Host != "" {
 		addr := fmt.Sprintf("%s:%d", cfg.Milvus.Host, cfg.Milvus.Port)
 		store, err := milvus.Open(ctx, milvus.Options{

@@ -58,6 +58,15 @@ func CheckMessage(s string) string {
 	return checkText(s, false)
 }
 
+// CheckTitle says what is wrong with the title of a conversation: one line of
+// visible text.
+func CheckTitle(s string) string {
+	if why := CheckContent(s, MaxTitleRunes); why != "" {
+		return why
+	}
+	return checkText(s, true)
+}
+
 // CheckMetadata says what is wrong with a metadata object; nil is fine.
 func CheckMetadata(raw json.RawMessage) string {
 	if raw == nil {

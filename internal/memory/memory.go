@@ -10,6 +10,7 @@ package memory
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,8 +76,16 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // IsID reports whether s is an id in the canonical form that NewID returns.
 func IsID(s string) bool {
-	id, err := uuid.Parse(s)
-	return err == nil && id.String() == s
+	_, ok := ParseID(s)
+	return ok
+}
+
+const idLength = 36 // bytes of that form
+
+// ParseID returns the bytes of an id in that form.
+func ParseID(s string) (id [16]byte, ok bool) {
+	u, err := uuid.Parse(s)
+	return u, err == nil && len(s) == idLength && s == strings.ToLower(s)
 }
 
 // Instant is t as it is stored: UTC, cut to whole microseconds.

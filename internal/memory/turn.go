@@ -10,6 +10,14 @@ type Message struct {
 	Role    string `json:"role"`    // "user", "assistant", "system" or "tool"
 	Content string `json:"content"` // at most MaxMessageBytes
 	Name    string `json:"name,omitempty"`
+
+	Kind    MessageKind    `json:"kind,omitempty"` // empty: Chat
+	Tags    []string       `json:"tags,omitempty"` // at most MaxTags
+	Context MessageContext `json:"context,omitzero"`
+
+	// Tokens of the content, counted where its turn has a conversation; 0 in
+	// turns of before they were counted.
+	Tokens int `json:"tokens,omitempty"`
 }
 
 // Turn is a raw turn as a backend reported it. It is durable before it is answered.
@@ -23,6 +31,7 @@ type Turn struct {
 	Metadata       json.RawMessage // a JSON object or nil
 	At             time.Time       // when it was said; memories made from it are created then
 	Hash           string          // of all that the client sent; tells a repeated client id from a reused one
+	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: it has no conversation
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, refused ones included; its being away costs none
@@ -30,6 +39,14 @@ type Turn struct {
 	AcceptedAt  time.Time
 	QueuedAt    time.Time // when it was accepted or last replayed: its age counts from here
 	ProcessedAt time.Time // zero until processed
+}
+
+// Tokens are those of all its messages.
+func (t Turn) Tokens() (n int) {
+	for _, m := range t.Messages {
+		n += m.Tokens
+	}
+	return n
 }
 
 // TurnStatus is how far a turn has come.

@@ -1,7 +1,7 @@
 // Package text breaks human language into the units that are counted and compared:
 //
 //	text -> NFKC, lower case -> words | CJK runs -> Lexemes -> Join -> stored
-//	text -> CountTokens, IsChinese
+//	text -> Pieces -> Tokens, of an encoding;  text -> CountTokens, IsChinese
 //
 // Lexemes feed the lexical ranking, the built-in embedder and the rules; two
 // texts match where they share a lexeme. Everything here is a pure function.

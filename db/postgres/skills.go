@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+const workflowColumns = `id, app_id, user_id, agent_id, name, workflow, successes, failures, notes, coalesce(memory_id::text, ''), first_at, last_at`
+
+// workflows runs a query for workflowColumns.
+func workflows(ctx context.Context, q querier, where string, args ...any) ([]memory.Workflow, error) {
+	rows, _ := q.Query(ctx, `SELECT `+workflowColumns+` FROM skills WHERE `+where, args...)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (w memory.Workflow, err error) {
+		var notes []byte
+		if err := row.Scan(&w.ID, &w.AppID, &w.UserID, &w.AgentID, &w.Skill, &w.Text, &w.Successes, &w.Failures,
+			&notes, &w.MemoryID, &w.FirstAt, &w.LastAt); err != nil {
+			return w, err
+		}
+		w.Notes, err = rowcodec.Notes(notes)
+		return w, err
+	})
+}
+
+// seenBy adds the conditions on owner and agent.
+func seenBy(where *conditions, f db.SkillFilter) {
+	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+	if f.AgentID != "" {
+		where.add(`agent_id IN ('', ?)`, f.AgentID)
+	}
+}
+
+// ListSkills pages through a user's skills by name.
+func (s *Store) ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skill, error) {
+	var where conditions
+	seenBy(&where, f)
+	where.add(`name > ?`, f.After)
+	rows, _ := s.pool.Query(ctx, `SELECT name, count(*), sum(successes), sum(failures), max(last_at) FROM skills WHERE `+where.sql()+
+		` GROUP BY name ORDER BY name LIMIT `+where.arg(f.Limit), where.args...)
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k memory.Skill, err error) {
+		return k, row.Scan(&k.Name, &k.Workflows, &k.Successes, &k.Failures, &k.LastAt)
+	})
+	return found, fault(err, "list the skills")
+}
+
+// Workflows lists a skill's workflows, the best first.
+func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) ([]memory.Workflow, error) {
+	var where conditions
+	seenBy(&where, f)
+	where.add(`name = ?`, skill)
+	found, err := workflows(ctx, s.pool, where.sql()+
+		` ORDER BY (successes + 1)::double precision / (successes + failures + 2) DESC, successes DESC, id LIMIT `+where.arg(f.Limit), where.args...)
+	return found, fault(err, "list the workflows of the skill")
+}
+
+// Workflow finds a workflow of the user.
+func (u *userTx) Workflow(ctx context.Context, agentID, skill, text string) (w memory.Workflow, ok bool, err error) {
+	found, err := workflows(ctx, u.tx, `app_id = $1 AND user_id = $2 AND name = $3 AND agent_id = $4 AND workflow_hash = $5 AND workflow = $6`,
+		u.owner.AppID, u.owner.UserID, skill, agentID, rowcodec.ContentHash(text), text)
+	if err != nil || len(found) == 0 {
+		return w, false, fault(err, "read the workflow")
+	}
+	return found[0], true, nil
+}
+
+// CountWorkflows is how many a skill of the user has.
+func (u *userTx) CountWorkflows(ctx context.Context, skill string) (n int, err error) {
+	err = u.tx.QueryRow(ctx, `SELECT count(*) FROM skills WHERE app_id = $1 AND user_id = $2 AND name = $3`,
+		u.owner.AppID, u.owner.UserID, skill).Scan(&n)
+	return n, fault(err, "count the workflows of the skill")
+}
+
+// PutWorkflow stores a new workflow, or what has changed of one.
+func (u *userTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
+	if err := rowcodec.CheckWorkflow(u.owner, w); err != nil {
+		return err
+	}
+	_, err := u.tx.Exec(ctx, `
+		INSERT INTO skills (id, app_id, user_id, agent_id, name, workflow, workflow_hash, successes, failures, notes, memory_id, first_at, last_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+		ON CONFLICT (id) DO UPDATE SET successes = excluded.successes, failures = excluded.failures, notes = excluded.notes,
+			memory_id = excluded.memory_id, last_at = excluded.last_at
+		WHERE skills.app_id = excluded.app_id AND skills.user_id = excluded.user_id`,
+		w.ID, u.owner.AppID, u.owner.UserID, w.AgentID, w.Skill, w.Text, rowcodec.ContentHash(w.Text), w.Successes, w.Failures,
+		rowcodec.NotesJSON(w.Notes), idOrNull(w.MemoryID), w.FirstAt, w.LastAt)
+	return fault(err, "store the workflow")
+}
+
+// Counted is the hash of the outcome that was counted under a client's id.
+func (u *userTx) Counted(ctx context.Context, id string) (hash string, ok bool, err error) {
+	err = u.tx.QueryRow(ctx, `SELECT hash FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id = $3`,
+		u.owner.AppID, u.owner.UserID, id).Scan(&hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	return hash, err == nil, fault(err, "look for the outcome")
+}
+
+// AddCounted notes that an outcome was counted.
+func (u *userTx) AddCounted(ctx context.Context, id, hash string, at time.Time) error {
+	_, err := u.tx.Exec(ctx, `INSERT INTO skill_outcomes (app_id, user_id, id, hash, counted_at) VALUES ($1, $2, $3, $4, $5)`,
+		u.owner.AppID, u.owner.UserID, id, hash, at)
+	return fault(err, "store the outcome")
+}
+
+// procedures deletes the owner's instructions and skills.
+func (x *eraser) procedures(limit int) {
+	d := &x.some.Deleted
+	d.Instructions += x.run(`DELETE FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2 AND (name, version) IN (
+		SELECT name, version FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
+	x.run(`DELETE FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2 AND NOT EXISTS (SELECT 1 FROM instruction_versions v
+		WHERE v.app_id = $1 AND v.scope = 'user' AND v.holder = $2 AND v.name = instructions.name)`, x.owner.AppID, x.owner.UserID)
+	d.Skills += x.run(`DELETE FROM skills WHERE id IN (
+		SELECT id FROM skills WHERE app_id = $1 AND user_id = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
+	d.Outcomes += x.run(`DELETE FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id IN (
+		SELECT id FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
+}

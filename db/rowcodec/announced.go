@@ -1,0 +1,95 @@
+package rowcodec
+
+import (
+	"encoding/json"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// writtenData is what a memory.written tells, and without the memory's fields
+// a memory.forgotten.
+type writtenData struct {
+	MemoryID       string           `json:"memory_id"`
+	Change         memory.EventKind `json:"change"`
+	Cause          string           `json:"cause"`
+	AgentID        string           `json:"agent_id,omitempty"`
+	ConversationID string           `json:"conversation_id,omitempty"`
+	*memoryData
+}
+
+type memoryData struct {
+	Status     memory.Status `json:"status"`
+	Type       memory.Type   `json:"type"`
+	Domain     memory.Domain `json:"domain"`
+	Importance float64       `json:"importance"`
+	Content    string        `json:"content"`
+}
+
+type reflectionData struct {
+	MemoryID string   `json:"memory_id"`
+	AgentID  string   `json:"agent_id,omitempty"`
+	Content  string   `json:"content"`
+	Sources  []string `json:"sources"`
+}
+
+// Announcing are the announcements of events, with the memories by id as the
+// same transaction has written them.
+func Announcing(events []memory.Event, written map[string]memory.Memory) []memory.Announcement {
+	var all []memory.Announcement
+	for _, e := range events {
+		m, known := written[e.MemoryID]
+		told := writtenData{MemoryID: e.MemoryID, Change: e.Kind, Cause: Storable(e.Cause), AgentID: m.AgentID, ConversationID: m.ConversationID}
+		if e.Kind == memory.EventForgotten || e.Kind == memory.EventPurged {
+			all = append(all, announcement(memory.MemoryForgotten, e, told))
+			continue
+		}
+		if known {
+			told.memoryData = &memoryData{m.Status, m.Type, m.Domain, m.Importance, m.Content}
+		}
+		all = append(all, announcement(memory.MemoryWritten, e, told))
+		if known && e.Kind == memory.EventCreated && m.Type == memory.TypeReflection {
+			all = append(all, announcement(memory.ReflectionCreated, e, reflectionData{m.ID, m.AgentID, m.Content, sourcesOf(e)}))
+		}
+	}
+	return all
+}
+
+func announcement(kind memory.AnnouncementKind, e memory.Event, data any) memory.Announcement {
+	return memory.Announcement{Kind: kind, At: e.At, Data: object(data)}
+}
+
+// sourcesOf are the memories that the event of a derived one names.
+func sourcesOf(e memory.Event) []string {
+	detail := struct{ Sources []string }{Sources: []string{}}
+	_ = json.Unmarshal(e.Detail, &detail) // a reflection that a client wrote has none
+	return detail.Sources
+}
+
+// FailedTurn announces that a turn was given up at an instant.
+func FailedTurn(t memory.Turn, at time.Time) memory.Announcement {
+	return memory.Announcement{Kind: memory.TurnGivenUp, At: at, Data: object(struct {
+		TurnID         string `json:"turn_id"`
+		ClientID       string `json:"client_id,omitempty"`
+		AgentID        string `json:"agent_id,omitempty"`
+		ConversationID string `json:"conversation_id,omitempty"`
+		Attempts       int    `json:"attempts"`
+		Error          string `json:"error"`
+	}{t.ID, t.ClientID, t.AgentID, t.ConversationID, t.Attempts, t.LastError})}
+}
+
+// EndedConversation announces that a conversation has ended.
+func EndedConversation(c memory.Conversation) memory.Announcement {
+	return memory.Announcement{Kind: memory.ConversationOver, At: c.EndedAt, Data: object(struct {
+		ConversationID string `json:"conversation_id"`
+		Reason         string `json:"reason"`
+		Title          string `json:"title,omitempty"`
+		Turns          int64  `json:"turns"`
+		Events         int64  `json:"events"`
+	}{c.ID, c.EndReason, c.Title, c.Turns, c.Events})}
+}
+
+func object(data any) json.RawMessage {
+	raw, _ := json.Marshal(data) // strings and numbers only: cannot fail
+	return raw
+}

@@ -1,0 +1,254 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/postgres"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/db/sqlite"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+var (
+	ada  = memory.Owner{AppID: "app", UserID: "ada"}
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// bench is a service on a real database, whose embedder counts and can fail.
+type bench struct {
+	*Service
+	llm.Embedder
+	t     *testing.T
+	store db.Store
+
+	mu       sync.Mutex
+	embedded int
+	embeds   error // what the embedder fails with
+	pushed   int
+	written  int
+}
+
+func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.embedded++
+	if b.embeds != nil {
+		return nil, b.embeds
+	}
+	return b.Embedder.Embed(ctx, use, texts)
+}
+
+func (b *bench) Claimed() time.Time { return noon.Add(time.Minute) }
+
+func (b *bench) PushNew(_ context.Context, list []memory.Memory) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pushed += len(list)
+}
+
+func newBench(t *testing.T, store db.Store) *bench {
+	b := &bench{t: t, store: store, Embedder: llm.Hashed(16)}
+	b.Service = New(Parts{
+		Records: store, Embedder: b, Pusher: b, Guess: func(string) memory.Domain { return memory.Tasks },
+		Written: func(memory.Owner) { b.mu.Lock(); b.written++; b.mu.Unlock() }, Now: func() time.Time { return noon },
+	})
+	return b
+}
+
+func open(t *testing.T, s db.Store, err error) db.Store {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newSQLite(t *testing.T) *bench {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	return newBench(t, open(t, s, err))
+}
+
+// tell records an outcome of the workflow w of the skill s.
+func (b *bench) tell(success bool) memory.Workflow {
+	b.t.Helper()
+	r, err := b.Record(b.t.Context(), ada, Outcome{Skill: "s", Workflow: "w", Success: success}, "test")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r.Workflow
+}
+
+func (b *bench) memory(id string) memory.Memory {
+	b.t.Helper()
+	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return m
+}
+
+// The expected rates of success, worked by hand: (successes + 1) / (outcomes + 2).
+func TestImportanceIsTheRuleOfSuccession(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		successes, failures int
+		want                float64
+	}{{1, 0, 0.6667}, {0, 1, 0.3333}, {1, 1, 0.5}, {2, 1, 0.6}, {9, 1, 0.8333}, {3, 0, 0.8}, {0, 8, 0.1}, {998, 0, 0.999}, {1, 5, 0.25}, {4, 1, 0.7143}} {
+		w := memory.Workflow{Successes: c.successes, Failures: c.failures}
+		if got := w.Importance(); got != c.want {
+			t.Errorf("%d of %d: %g, want %g", c.successes, c.successes+c.failures, got, c.want)
+		}
+	}
+}
+
+// A memory comes with the first success, follows each outcome, and after
+// somebody has taken it out of use the next success makes another.
+func TestTheMemoryFollowsTheOutcomes(t *testing.T) {
+	t.Parallel()
+	b := newSQLite(t)
+	if w := b.tell(false); w.MemoryID != "" || b.embedded != 0 || b.written != 0 {
+		t.Errorf("%+v, embedded %d times, written %d", w, b.embedded, b.written)
+	}
+	w := b.tell(true)
+	if m := b.memory(w.MemoryID); m.Importance != 0.5 || m.Content != "s: w" || b.pushed != 1 || b.written != 1 {
+		t.Errorf("%+v, %d pushed, %d written", m, b.pushed, b.written)
+	}
+	b.tell(true)
+	if after := b.tell(false); after.MemoryID != w.MemoryID || b.embedded != 1 || b.pushed != 1 {
+		t.Errorf("%+v, embedded %d times", after, b.embedded)
+	}
+	events, err := b.store.History(t.Context(), ada.AppID, w.MemoryID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range events {
+		told = append(told, string(e.Kind)+string(e.Detail))
+		if !strings.Contains(string(e.Detail), w.ID) || e.Cause != "test" {
+			t.Errorf("%+v", e)
+		}
+	}
+	want := fmt.Sprintf(`created{"workflow":%[1]q} updated{"from":{"importance":0.5},"to":{"importance":0.6},"workflow":%[1]q} updated{"from":{"importance":0.6},"to":{"importance":0.5},"workflow":%[1]q}`, w.ID)
+	if got := strings.Join(told, " "); got != want {
+		t.Errorf("history\n%s, want\n%s", got, want)
+	}
+
+	err = b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		found, err := tx.Memories(ctx, []string{w.MemoryID})
+		if err != nil {
+			return err
+		}
+		found[0].Status = memory.Forgotten
+		found[0].Revision++
+		return tx.Update(ctx, found[0])
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := b.tell(false); after.MemoryID != w.MemoryID || b.memory(w.MemoryID).Importance != 0.5 {
+		t.Errorf("a failure changes what is forgotten: %+v", after)
+	}
+	again := b.tell(true)
+	if m := b.memory(again.MemoryID); again.MemoryID == w.MemoryID || m.Importance != 0.5 || m.Status != memory.Active {
+		t.Errorf("%+v, %+v", again, m)
+	}
+}
+
+// Without an embedder a workflow's first success is refused, and not counted.
+func TestWithoutAnEmbedder(t *testing.T) {
+	t.Parallel()
+	b := newSQLite(t)
+	b.embeds = errors.New("away")
+	o := Outcome{ID: "1", Skill: "s", Workflow: "w", Success: true}
+	if _, err := b.Record(t.Context(), ada, o, "test"); !errors.Is(err, b.embeds) {
+		t.Error(err)
+	}
+	b.embeds = nil
+	if r, err := b.Record(t.Context(), ada, o, "test"); err != nil || !r.Counted || r.Workflow.Successes != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	b.embeds = errors.New("away again")
+	if w := b.tell(true); w.Successes != 2 {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestOutcomesAreRefused(t *testing.T) {
+	t.Parallel()
+	b := newSQLite(t)
+	for want, o := range map[string]Outcome{
+		"skill":    {Skill: strings.Repeat("x", memory.MaxSkillName+1), Workflow: "w"},
+		"workflow": {Skill: "界界", Workflow: strings.Repeat("x", memory.MaxContentRunes-3)},
+		"note":     {Skill: "s", Workflow: "w", Note: "\x00"},
+		"agent_id": {Skill: "s", Workflow: "w", AgentID: "\n"},
+		"id":       {Skill: "s", Workflow: "w", ID: "\n"},
+	} {
+		_, err := b.Record(t.Context(), ada, o, "test")
+		var refused *memory.Error
+		if !errors.As(err, &refused) || refused.Kind != memory.KindInvalid || len(refused.Fields) != 1 || refused.Fields[0].Path != want {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if _, err := b.Record(t.Context(), ada, Outcome{Skill: "界界", Workflow: strings.Repeat("x", memory.MaxContentRunes-4), Success: true}, "test"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two processes count the same outcomes at once, each of them once.
+func TestOutcomesAtOnceCountOnce(t *testing.T) {
+	t.Parallel()
+	stores := map[string]func(t *testing.T) (a, b db.Store){
+		"sqlite": func(t *testing.T) (a, b db.Store) {
+			s := newSQLite(t).store // one process has it
+			return s, s
+		},
+		"postgres": func(t *testing.T) (a, b db.Store) {
+			url := postgrestest.URL(t)
+			first, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+			a = open(t, first, err)
+			second, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+			return a, open(t, second, err)
+		},
+	}
+	for name, two := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one, other := two(t)
+			services := []*bench{newBench(t, one), newBench(t, other)}
+			var group sync.WaitGroup
+			for _, s := range services {
+				for n := range 12 {
+					group.Go(func() {
+						o := Outcome{ID: fmt.Sprint(n), Skill: "s", Workflow: "w", Success: n%3 > 0}
+						if _, err := s.Record(t.Context(), ada, o, "test"); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+			group.Wait()
+			found, err := one.Workflows(t.Context(), db.SkillFilter{Owner: ada, Limit: 10}, "s")
+			if err != nil || len(found) != 1 || found[0].Successes != 8 || found[0].Failures != 4 {
+				t.Fatalf("%+v, %v", found, err)
+			}
+			list, err := one.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Limit: 10})
+			if err != nil || len(list) != 1 || list[0].Importance != 0.6429 || list[0].ID != found[0].MemoryID {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}
