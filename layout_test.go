@@ -12,11 +12,13 @@ import (
 var layers = [][]string{
 	{"internal/memory"},
 	{"internal/text", "internal/cache", "db", "vectorstore", "internal/config"},
-	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "internal/jobs", "internal/history"},
-	{"internal/llm/prompt", "internal/wordvec", "internal/derivation"},
+	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "vectorstore/pgvector", "internal/jobs", "internal/history"},
+	{"internal/llm/prompt", "internal/wordvec", "internal/derivation", "internal/facts", "internal/instructions", "internal/skills"},
 	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",
 		"vectorstore/milvus/milvustest", "scorer", "router", "internal/judge", "internal/projection"},
-	{"db/postgres/postgrestest", "recall", "compression", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange"},
+	{"db/postgres/postgrestest", "recall", "compression", "internal/session", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange", "internal/related", "internal/announce"},
+	{"internal/consolidation"},
+	{"internal/assembly"},
 	{"internal/api"},
 	{"internal/app"},
 	{"cmd/bench/target"},
@@ -61,7 +63,7 @@ func TestClientLibrariesStayInTheirAdapters(t *testing.T) {
 	t.Parallel()
 	homes := map[string][]string{
 		"github.com/milvus-io/":         {"hippocampus/vectorstore/milvus", "hippocampus/cmd/bench"},
-		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/cmd/bench"},
+		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/vectorstore/pgvector", "hippocampus/cmd/bench"},
 		"modernc.org/sqlite":            {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
 		"github.com/sashabaranov/":      {"hippocampus/internal/llm"},
 		"github.com/labstack/":          {"hippocampus/internal/api"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -148,15 +147,10 @@ func parseText(answer string, contents []string, room Room) (string, error) {
 		return "", refuse("its text is longer than the memories")
 	case condensePrompt.Echoes(condensed):
 		return "", refuse("its text repeats the prompt's own words")
-	case foreign(condensed, all) || foreign(all, condensed):
+	case prompt.Foreign(condensed, all):
 		return "", refuse("its text is in another language than the memories")
 	}
 	return condensed, nil
-}
-
-// foreign reports whether one text is Chinese and the other holds none of it.
-func foreign(chinese, other string) bool {
-	return text.IsChinese(chinese) && !strings.ContainsFunc(other, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }
 
 // Drop lets go of the texts that are kept.

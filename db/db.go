@@ -27,6 +27,15 @@ type Store interface {
 	Erasures
 	Serving
 	Exchange
+	Conversations
+	Consolidations
+	Timelines
+	Instructions
+	Skills
+	Related
+	Bounds
+	Announcements
+	Webhooks
 	Keys
 	Counts
 	Jobs
@@ -50,6 +59,7 @@ type Job interface{ Kind() string }
 // process that died mid-turn loses nothing.
 type Turns interface {
 	// AcceptTurn stores t, whose job EnqueueTurns enqueues; by due it is overdue.
+	// Where it has a conversation that grows by t, and stored has its FirstEvent.
 	// Where the app already has a turn with t.ClientID (when not empty) it stores
 	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
 	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error)
@@ -74,9 +84,13 @@ type Turns interface {
 	// What a text column cannot hold (NUL, bytes that are not UTF-8) is stored as
 	// U+FFFD in lastError and in the content and reason of any candidate.
 	DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error
-	// FailTurn records the last attempt of a turn that is given up.
-	// A turn no longer accepted is left alone.
-	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error
+	// FailTurn records the last attempt of a turn that is given up, and announces
+	// it. A turn no longer accepted is left alone.
+	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error
+	// EndTurn makes an accepted turn of which nothing is kept, not even a candidate,
+	// processed. A turn no longer accepted, or no longer there, is left alone. A crash
+	// of the database may undo it: the turn is then accepted and due as before.
+	EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error
 	// ReplayTurn makes a failed or accepted turn accepted, queued at an instant
 	// and due again, with no attempts behind it, and enqueues job in the same
 	// transaction. KindConflict: it has been processed, or ErrErasing.
@@ -122,12 +136,20 @@ type Memories interface {
 	// KindNotFound: the app has no such memory and no event of it.
 	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
 
+	// Events lists the events of those of the ids that the owner has events of,
+	// by memory, oldest first.
+	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
+
 	// Documents lists every active memory of the owner as the ranking and the
 	// filters need it, in (ConversationID, CreatedAt, ID) order.
 	Documents(ctx context.Context, owner memory.Owner) ([]Document, error)
 	// Hydrate returns those of the ids that are active memories of the owner,
 	// in any order; the ones in embedded carry their embeddings.
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	// Recalled reads what a recall ranks: of the ids in whole the memories, without
+	// lexemes and embeddings, and of those in rest when each was last accessed.
+	// What is not an active memory of the owner is left out of both.
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error)
 	// Embeddings returns the embeddings of those of the ids that are active
 	// memories of the owner, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
@@ -135,8 +157,8 @@ type Memories interface {
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	// Glance is what a recall must read anew each time, in one look: the owner's
-	// revision, and the memories of Unconfirmed. The revision is another one
+	// Glance is what a recall must read anew each time: the owner's revision, and
+	// then the memories of Unconfirmed. The revision is another one
 	// after every change of the owner's memories but accesses and vector states:
 	// what Documents returned after a glance with the same revision still holds.
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, unconfirmed []memory.Memory, err error)
@@ -153,6 +175,11 @@ type Memories interface {
 type UserTx interface {
 	UpkeepTx
 	ExchangeTx
+	AnnouncementTx
+	TimelineTx
+	SkillTx
+	ConsolidationTx
+	RelatedTx
 
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
@@ -165,6 +192,8 @@ type UserTx interface {
 	// Insert stores new memories. Their vector state is pending and claimed
 	// until claimed: the caller pushes them right after the commit. Where
 	// claimed is zero nobody has claimed them yet, and the first claim is First.
+	// An adapter that writes vectors, too, in this transaction has them synced
+	// at once, and what Update changes synced or absent.
 	// KindConflict: an id exists already.
 	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
 	// Update stores every changeable field of an existing memory. Accesses are
@@ -174,6 +203,8 @@ type UserTx interface {
 	// pending (status active) or removing (any other), due at m.UpdatedAt; an
 	// existing claim stays. KindNotFound: the owner has no such memory.
 	Update(ctx context.Context, m memory.Memory) error
+	// AddEvents appends to the histories of memories, which may have been purged,
+	// and announces what it tells of at the commit.
 	AddEvents(ctx context.Context, events []memory.Event) error
 	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
 	// FinishTurn makes an accepted turn processed. KindConflict: it is not
@@ -189,9 +220,15 @@ type MemoryFilter struct {
 	Statuses       []memory.Status
 	ConversationID string
 	AgentID        string    // exactly this agent's
+	Tags           []string  // all of them
+	AnyTags        []string  // at least one of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
-	Before         *Position // strictly older than this, in (CreatedAt, ID) order
-	Limit          int       // required, 1..memory.MaxPage
+	// AsOf chooses what may have matched at an instant: memories created by then,
+	// in CreatedAt and in their history, that match Types, Domains, Statuses and
+	// Tags now, or were changed after it. internal/history knows which did.
+	AsOf   time.Time
+	Before *Position // strictly older than this, in (CreatedAt, ID) order
+	Limit  int       // required, 1..memory.MaxPage
 }
 
 // Document is what the ranking and the filters know of an active memory.
@@ -201,10 +238,12 @@ type Document struct {
 	Content        string
 	Domain         memory.Domain
 	Type           memory.Type
+	Tags           []string // nil: none
 	AgentID        string
 	ConversationID string
 	Importance     float64
 	CreatedAt      time.Time
+	LastAccessedAt time.Time
 }
 
 // Touch is some accesses of one memory.

@@ -47,20 +47,28 @@ type Erasure struct {
 
 // Erased counts what an erasure has deleted.
 type Erased struct {
-	Memories   int `json:"memories"`
-	Turns      int `json:"turns"`
-	Candidates int `json:"candidates"`
-	Events     int `json:"events"`
-	Relations  int `json:"relations"`
-	Jobs       int `json:"jobs"`    // without the erasing one
-	Vectors    int `json:"vectors"` // records in the vector store
+	Memories       int `json:"memories"`
+	Turns          int `json:"turns"`
+	Conversations  int `json:"conversations"`
+	Consolidations int `json:"consolidations"`
+	Candidates     int `json:"candidates"`
+	Events         int `json:"events"`
+	Relations      int `json:"relations"`
+	Facts          int `json:"facts"`
+	Instructions   int `json:"instructions"` // versions
+	Skills         int `json:"skills"`       // workflows
+	Outcomes       int `json:"outcomes"`     // of workflows, that had an id
+	Announcements  int `json:"announcements"`
+	Jobs           int `json:"jobs"`    // without the erasing one
+	Vectors        int `json:"vectors"` // records in the vector store
 }
 
 // Plus is the sum of both.
 func (e Erased) Plus(more Erased) Erased {
 	return Erased{
-		e.Memories + more.Memories, e.Turns + more.Turns, e.Candidates + more.Candidates, e.Events + more.Events,
-		e.Relations + more.Relations, e.Jobs + more.Jobs, e.Vectors + more.Vectors,
+		e.Memories + more.Memories, e.Turns + more.Turns, e.Conversations + more.Conversations, e.Consolidations + more.Consolidations, e.Candidates + more.Candidates, e.Events + more.Events,
+		e.Relations + more.Relations, e.Facts + more.Facts, e.Instructions + more.Instructions,
+		e.Skills + more.Skills, e.Outcomes + more.Outcomes, e.Announcements + more.Announcements, e.Jobs + more.Jobs, e.Vectors + more.Vectors,
 	}
 }
 

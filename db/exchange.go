@@ -30,6 +30,8 @@ type ExchangeTx interface {
 	// the vector store may have known them, their first claim is not First. The
 	// others are absent. KindConflict: an id exists already, whoever has it.
 	Restore(ctx context.Context, memories []memory.Memory, due time.Time) error
+	// RestoreEvents is AddEvents for what has happened elsewhere: it announces nothing.
+	RestoreEvents(ctx context.Context, events []memory.Event) error
 }
 
 // ExportPage chooses a page of an export. Empty fields do not restrict.

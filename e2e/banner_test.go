@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"hippocampus/db/postgres/postgrestest"
 )
 
 // The curl lines that the first start prints work when pasted; the second start
@@ -78,6 +80,8 @@ func TestWrongSettingsAreOneClearLine(t *testing.T) {
 		"out of range":         {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=1.7"}, []string{"gate.threshold", "1.7"}},
 		"unreachable Postgres": {[]string{"DATABASE_URL=postgres://someone:secret@127.0.0.1:1/x"}, []string{"127.0.0.1:1", "database"}},
 		"unreachable Milvus":   {[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_MILVUS_TIMEOUT=1s"}, []string{"127.0.0.1:1", "ector store"}},
+		"pgvector alone":       {[]string{"HIPPOCAMPUS_VECTORS=pgvector"}, []string{"vectors", "database.url"}},
+		"no pgvector there":    {[]string{"HIPPOCAMPUS_VECTORS=pgvector", "DATABASE_URL=" + postgrestest.URL(t)}, []string{"CREATE EXTENSION vector", "vector store"}},
 		"unreachable embedder": {[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_EMBEDDING_RETRIES=0"}, []string{"127.0.0.1:1", "embedder"}},
 		"dev on the network":   {[]string{"HIPPOCAMPUS_DEV=true", "HIPPOCAMPUS_LISTEN=0.0.0.0:8080"}, []string{"dev", "127.0.0.1"}},
 	} {

@@ -58,6 +58,8 @@ type server struct {
 	dir string // working directory and SQLite's folder
 	key string
 
+	program string // what runs
+
 	listen string // HOST:PORT to listen on
 	url    string
 	cmd    *exec.Cmd
@@ -77,7 +79,13 @@ func start(t *testing.T, env ...string) *server {
 // startWithoutKey starts a server that makes up its own admin key.
 func startWithoutKey(t *testing.T, env ...string) *server {
 	t.Helper()
-	s := &server{t: t, env: env, dir: t.TempDir(), listen: "127.0.0.1:0"}
+	return startProgram(t, binary, env...)
+}
+
+// startProgram starts a server from another build of the binary.
+func startProgram(t *testing.T, program string, env ...string) *server {
+	t.Helper()
+	s := &server{t: t, env: env, dir: t.TempDir(), program: program, listen: "127.0.0.1:0"}
 	s.run()
 	t.Cleanup(func() {
 		s.kill()
@@ -99,7 +107,7 @@ func (s *server) run() {
 }
 
 func (s *server) launch() error {
-	s.cmd = exec.Command(binary, "serve", "--listen", s.listen)
+	s.cmd = exec.Command(s.program, "serve", "--listen", s.listen)
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}, s.env...)
 	out, err := s.cmd.StdoutPipe()

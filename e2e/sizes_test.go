@@ -2,8 +2,8 @@
 //
 //	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
 //
-// Every scenario runs on both sizes: SQLite with nothing installed, and real
-// Postgres with real Milvus.
+// Every scenario runs on all sizes: SQLite with nothing installed, real Postgres
+// with real Milvus, and one real Postgres with pgvector.
 package e2e
 
 import (
@@ -21,10 +21,11 @@ import (
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
 	"hippocampus/vectorstore/milvus/milvustest"
+	"hippocampus/vectorstore/pgvector"
 	"hippocampus/vectorstore/sqlitevec"
 )
 
-// size is one of the two sizes that the server comes in.
+// size is one of those that the server comes in.
 type size struct {
 	name string
 	// settings are those of fresh stores.
@@ -34,6 +35,9 @@ type size struct {
 var sizes = []size{
 	{"sqlite", func(*testing.T) []string { return nil }},
 	{"postgres+milvus", func(t *testing.T) []string { return large(t, milvustest.Addr(t)) }},
+	{"pgvector", func(t *testing.T) []string {
+		return []string{"DATABASE_URL=" + postgrestest.PgvectorURL(t), "HIPPOCAMPUS_VECTORS=pgvector"}
+	}},
 }
 
 // large are the settings of a fresh schema and collection, with Milvus reached at addr.
@@ -92,6 +96,9 @@ func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vect
 	if collection := s.setting("MILVUS_MEMORY_COLLECTION"); collection != "" {
 		// Read directly, past any proxy that the server goes through.
 		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4, Timeout: time.Minute})
+	}
+	if s.setting("HIPPOCAMPUS_VECTORS") == "pgvector" {
+		return pgvector.Open(ctx, pgvector.Options{URL: s.setting("DATABASE_URL"), Space: space})
 	}
 	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
 }

@@ -34,6 +34,7 @@ var idle = []string{
 	"ClaimDueVectors", "ResumeTurns", "RenewTurns", // what is due
 	"ServingState", "CountUnembedded", "HoldReembedding", // whether the embedding model has changed
 	"State", "Facts", // whether a reflection is due
+	"AnnouncedApps", "EnqueueDeliveries", // whether there is something to tell
 	"Ping",
 }
 

@@ -3,8 +3,8 @@
 //
 //	memory -> record -> store;  query vector + filter -> hits (id, similarity)
 //
-// vectorstore/milvus and vectorstore/sqlitevec implement it;
-// vectorstore/vectortest holds both to it. Errors carry KindInvalid when the
+// vectorstore/milvus, vectorstore/sqlitevec and vectorstore/pgvector implement
+// it; vectorstore/vectortest holds them to it. Errors carry KindInvalid when the
 // request is wrong however often it is repeated, and KindUnavailable when the
 // store cannot be reached, did not answer in time, or cannot work for now.
 package vectorstore

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"hippocampus/internal/app"
 )
@@ -18,7 +17,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	code := execute(ctx, os.Args[1:], os.Environ(), app.Host{Out: os.Stdout, Err: os.Stderr, Now: time.Now})
+	code := execute(ctx, os.Args[1:], os.Environ(), app.Host{Out: os.Stdout, Err: os.Stderr, Now: clock})
 	stop()
 	os.Exit(code)
 }

@@ -15,9 +15,14 @@ import (
 // wantRefused makes sure that nothing can be written for an owner.
 func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
-	turn := newTurn(owner, "")
-	if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) || !memory.IsKind(err, memory.KindConflict) {
-		t.Errorf("a turn of a user who is being erased: %v", err)
+	for _, turn := range []memory.Turn{newTurn(owner, ""), talked(owner, "talk", epoch, "hi"), talked(owner, "a talk that is none yet", epoch, "hi")} {
+		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) || !memory.IsKind(err, memory.KindConflict) {
+			t.Errorf("a turn of a user who is being erased: %v", err)
+		}
+	}
+	scope := memory.Scope{AppID: owner.AppID, Kind: memory.UserScope, ID: owner.UserID}
+	if _, err := tryPublish(t, s, scope, "tone", "text"); !errors.Is(err, db.ErrErasing) {
+		t.Errorf("an instruction of a user who is being erased: %v", err)
 	}
 	turns, err := s.ListTurns(t.Context(), db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnFailed, Limit: 1})
 	must(t, err)
@@ -72,7 +77,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	failed := newTurn(bob, "")
 	accepted(t, s, failed)
-	must(t, s.FailTurn(ctx, failed.ID, 1, "bad", nil))
+	must(t, s.FailTurn(ctx, failed.ID, 1, "bad", epoch, nil))
 	const writers, rounds = 8, 40
 	refused := func(err error) (bool, error) {
 		if errors.Is(err, db.ErrErasing) {
@@ -108,6 +113,9 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 					_, err = s.ReplayTurn(ctx, "app", failed.ID, epoch, epoch, work{failed.ID})
 				default:
 					turn := newTurn(bob, "")
+					if w%4 == 3 {
+						turn.ConversationID = "talk"
+					}
 					_, _, err = s.AcceptTurn(ctx, turn, epoch)
 				}
 				started <- struct{}{}

@@ -43,7 +43,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 	for range 1000 {
 		some, err := s.EraseSome(t.Context(), e, db.EraseStep{Now: after(100), Limit: limit, Keep: eraseUser{}.Kind()})
 		must(t, err)
-		if d := some.Deleted; d.Turns > limit || d.Memories > limit || d.Events > limit || len(some.Memories) != d.Memories {
+		if d := some.Deleted; d.Turns > limit || d.Conversations > limit || d.Consolidations > limit || d.Memories > limit || d.Events > limit || d.Facts > limit || d.Instructions > limit || d.Skills > limit || d.Outcomes > limit || len(some.Memories) != d.Memories {
 			t.Errorf("one step of at most %d rows deletes %+v, memories %q", limit, d, some.Memories)
 		}
 		if some.Deleted == (db.Erased{}) {
@@ -56,16 +56,17 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 	return all
 }
 
-// fill gives an owner something of everything: 3 turns, 3 candidates, 4 jobs,
-// 5 memories, 4 events, 2 relations and a state.
+// fill gives an owner something of everything: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
+// 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome and a state.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
 	done, failed, waiting := newTurn(owner, ""), newTurn(owner, ""), newTurn(owner, "client-"+memory.NewID())
+	failed.ConversationID, waiting.ConversationID = "talk", "another talk"
 	accepted(t, s, done, failed, waiting)
 	refused := newCandidate("")
 	refused.Verdict = memory.InvalidAnswer
-	must(t, s.FailTurn(ctx, failed.ID, 1, "bad", &refused))
+	must(t, s.FailTurn(ctx, failed.ID, 1, "bad", epoch, &refused))
 	var memories []memory.Memory
 	for i := range 5 {
 		memories = append(memories, newMemory(owner, describe(i)))
@@ -85,10 +86,14 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 			newEvent(memories[4].ID, memory.EventForgotten, after(1)), newEvent(memory.NewID(), memory.EventPurged, after(1)),
 		})
 	}))
+	addFacts(t, s, newFact(owner, "city", `1`, epoch), newFact(owner, "job", `1`, epoch), newFact(owner, "team", `1`, epoch))
+	planAll(t, s, newConsolidation(owner, "talk", memory.FastReplay, 1, 1), newConsolidation(owner, "talk", memory.DeepReflection, 1, 1),
+		newConsolidation(owner, "another talk", memory.FastReplay, 1, 1))
+	fillProcedures(t, s, owner)
 	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
 }
 
-var filled = db.Erased{Memories: 5, Turns: 3, Candidates: 3, Events: 4, Relations: 2, Jobs: 4}
+var filled = db.Erased{Memories: 5, Turns: 3, Conversations: 2, Consolidations: 3, Candidates: 3, Events: 4, Relations: 2, Facts: 3, Instructions: 3, Skills: 2, Outcomes: 1, Announcements: 5, Jobs: 4}
 
 // contents is all that an owner has, as far as it can be listed.
 func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
@@ -122,7 +127,7 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 		must(t, err)
 		events += len(history)
 	}
-	return map[string]any{"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events}
+	return map[string]any{"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events, "facts": factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}), "consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner)}
 }
 
 func erase(t *testing.T, s db.Store) {
@@ -167,7 +172,7 @@ func erase(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
 	wantSame(t, "what is left of the user", contents(t, s, alice), map[string]any{
-		"turns": []memory.Turn{}, "memories": []memory.Memory{}, "candidates": []db.Proposal{}, "state": db.UserState{Erased: 1}, "jobs": []string(nil), "events": 0,
+		"turns": []memory.Turn{}, "memories": []memory.Memory{}, "candidates": []db.Proposal{}, "state": db.UserState{Erased: 1}, "jobs": []string(nil), "events": 0, "facts": []memory.Fact{}, "consolidations": []memory.Consolidation{}, "procedures": "[] []",
 	})
 	for i, owner := range others {
 		wantSame(t, "what another has", contents(t, s, owner), before[i])

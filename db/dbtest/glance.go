@@ -3,6 +3,8 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,6 +50,12 @@ func glance(t *testing.T, s db.Store) {
 	revised("a touch", false)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a}}, after(1)))
 	revised("a confirmed push", false)
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: b}}, after(1)))
+	for since, want := range map[int][]string{0: {a.ID, b.ID}, 1: {a.ID, b.ID}, 2: {}} {
+		_, own, err = s.Glance(t.Context(), alice, after(since), 10)
+		must(t, err)
+		wantSame(t, fmt.Sprintf("confirmed since %d", since), slices.Sorted(slices.Values(ids(own))), slices.Sorted(slices.Values(want)))
+	}
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 		_, err := tx.Memories(ctx, []string{a.ID})
 		return err

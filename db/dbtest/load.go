@@ -11,12 +11,13 @@ import (
 )
 
 // Load stores rows of so many owners (at least 8) in 20 apps: for each 80
-// memories, 80 events, 79 relations, 20 turns and as many candidates. A planner that goes by
+// memories, 80 events, 79 relations, 20 facts, 20 turns and as many candidates. A planner that goes by
 // statistics needs some thousand rows before it prefers an index.
 func Load(t *testing.T, s db.Store, owners int) {
 	t.Helper()
 	for u := range owners {
 		owner := memory.Owner{AppID: fmt.Sprint("app", u%20), UserID: fmt.Sprint("user", u)}
+		loadConversations(t, s, owner)
 		var found []memory.Candidate
 		for i := range 20 {
 			turn := newTurn(owner, fmt.Sprint(u, "/", i))
@@ -44,6 +45,9 @@ func Load(t *testing.T, s db.Store, owners int) {
 			must(t, tx.AddRelations(ctx, relations))
 			return tx.AddCandidates(ctx, found)
 		}))
+		loadFacts(t, s, owner)
+		loadProcedures(t, s, owner)
+		loadConsolidations(t, s, owner)
 		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))
 		must(t, err)
 		must(t, s.FinishVectors(t.Context(), tasks, epoch))
@@ -72,7 +76,8 @@ func Exercise(t *testing.T, s db.Store) {
 		_, err = s.ListTurns(ctx, f)
 		must(t, err)
 	}
-	for _, f := range []db.MemoryFilter{{}, {Statuses: memory.Statuses[:1]}, {ConversationID: "conversation"}, {Before: before}, {Types: memory.Types[:1]}} {
+	for _, f := range []db.MemoryFilter{{}, {Statuses: memory.Statuses[:1]}, {ConversationID: "conversation"}, {Before: before}, {Types: memory.Types[:1]},
+		{Tags: []string{"work"}}, {AnyTags: []string{"work", "茶"}, Before: before}, {AsOf: after(20), Statuses: memory.Statuses[:1], Tags: []string{"work"}}} {
 		f.Owner, f.Limit = owner, 5
 		_, err = s.ListMemories(ctx, f)
 		must(t, err)
@@ -85,7 +90,8 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.EnqueueTurns(ctx, []string{turn.ID}, after(2000), workOn)
 	must(t, err)
-	must(t, s.FailTurn(ctx, turns[1].ID, 1, "away", nil))
+	must(t, s.EndTurn(ctx, turns[2].ID, 1, epoch))
+	must(t, s.FailTurn(ctx, turns[1].ID, 1, "away", epoch, nil))
 	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, epoch, after(2000), work{turn.ID})
 	must(t, err)
 	_, err = s.Turn(ctx, owner.AppID, turn.ClientID)
@@ -111,6 +117,8 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.Hydrate(ctx, owner, known, known[:2])
 	must(t, err)
+	_, _, err = s.Recalled(ctx, owner, known[:2], known[2:])
+	must(t, err)
 	_, err = s.Embeddings(ctx, owner, "model", known)
 	must(t, err)
 	_, _, err = s.Glance(ctx, owner, after(500), 10)
@@ -121,6 +129,13 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	exerciseUpkeep(t, s, owner, known, turn.ID)
 	exerciseExchange(t, s, owner, known)
+	exerciseFacts(t, s, owner)
+	exerciseInstructions(t, s, owner)
+	exerciseSkills(t, s, owner)
+	exerciseConsolidations(t, s, owner)
+	exerciseConversations(t, s, owner)
+	exerciseRelated(t, s, owner, list)
+	exerciseAnnouncements(t, s, owner)
 	exerciseErasure(t, s, owner)
 	for method, err := range every(ctx, s) {
 		if err != nil && !memory.IsKind(err, memory.KindNotFound) {

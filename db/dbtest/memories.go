@@ -106,13 +106,14 @@ func documents(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 24 {
 		m := newMemory(alice, describe(i))
+		m.Tags = [][]string{{"茶", "a"}, nil}[i%2]
 		// Orders that a locale would change: by bytes, capitals come first.
 		m.ConversationID = []string{"", "b", "B", "a", "ä", "茶"}[i%6]
 		m.CreatedAt, m.Lexemes, m.Status = after(-(i / 12)), describe(i), []memory.Status{memory.Active, memory.Active, memory.Forgotten}[i%3]
 		all = append(all, m)
 		if m.Status == memory.Active {
-			want = append(want, db.Document{ID: m.ID, Lexemes: m.Lexemes, Content: m.Content, Domain: m.Domain, Type: m.Type, AgentID: m.AgentID,
-				ConversationID: m.ConversationID, Importance: m.Importance, CreatedAt: m.CreatedAt})
+			want = append(want, db.Document{ID: m.ID, Lexemes: m.Lexemes, Content: m.Content, Domain: m.Domain, Type: m.Type, Tags: m.Tags, AgentID: m.AgentID,
+				ConversationID: m.ConversationID, Importance: m.Importance, CreatedAt: m.CreatedAt, LastAccessedAt: m.LastAccessedAt})
 		}
 	}
 	insert(t, s, time.Time{}, all...)
@@ -139,6 +140,23 @@ func hydrate(t *testing.T, s db.Store) {
 	got, err = s.Hydrate(t.Context(), alice, nil, nil)
 	must(t, err)
 	wantSame(t, "nothing", got, []memory.Memory{})
+}
+
+func recalled(t *testing.T, s db.Store) {
+	a, b, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "gone")
+	a.LastAccessedAt, gone.Status = after(3), memory.Forgotten
+	insert(t, s, time.Time{}, a, b, gone)
+	whole, rest := []string{b.ID, gone.ID, memory.NewID(), "no id", b.ID}, []string{a.ID, gone.ID, memory.NewID(), "no id"}
+	got, accessed, err := s.Recalled(t.Context(), alice, whole, rest)
+	must(t, err)
+	b = bare(b)
+	b.Lexemes = ""
+	wantSame(t, "recalled", got, []memory.Memory{b})
+	wantSame(t, "last accessed", accessed, map[string]time.Time{a.ID: a.LastAccessedAt})
+	got, accessed, err = s.Recalled(t.Context(), alice, nil, nil)
+	must(t, err)
+	wantSame(t, "nothing", got, []memory.Memory{})
+	wantSame(t, "nothing's accesses", accessed, map[string]time.Time{})
 }
 
 func unconfirmed(t *testing.T, s db.Store) {

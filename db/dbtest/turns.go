@@ -80,7 +80,7 @@ func enqueueTurns(t *testing.T, s db.Store) {
 		must(t, err)
 		ids = append(ids, turn.ID)
 	}
-	must(t, s.FailTurn(ctx, ids[3], 1, "bad", nil))
+	must(t, s.FailTurn(ctx, ids[3], 1, "bad", epoch, nil))
 	wantSame(t, "jobs of what is accepted only", jobs(t, s), []string(nil))
 	if _, err := s.EnqueueTurns(ctx, ids, after(90), func(string) db.Job { return badJob{} }); err == nil {
 		t.Error("jobs that cannot be stored were enqueued")
@@ -121,7 +121,7 @@ func findTurn(t *testing.T, s db.Store) {
 func turnStatus(t *testing.T, s db.Store) {
 	waiting, failed, processed := newTurn(alice, "client"), newTurn(alice, ""), newTurn(alice, "")
 	accepted(t, s, waiting, failed, processed)
-	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", nil))
+	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, processed.ID, 1, epoch) }))
 	for id, want := range map[string]memory.TurnStatus{
 		waiting.ID: memory.TurnAccepted, failed.ID: memory.TurnFailed, processed.ID: memory.TurnProcessed,
@@ -148,8 +148,8 @@ func listTurns(t *testing.T, s db.Store) {
 	}
 	accepted(t, s, all...)
 	accepted(t, s, newTurn(memory.Owner{AppID: "other", UserID: "alice"}, ""))
-	must(t, s.FailTurn(t.Context(), all[4].ID, 3, "gave up", nil))
-	must(t, s.FailTurn(t.Context(), all[7].ID, 3, "gave up", nil))
+	must(t, s.FailTurn(t.Context(), all[4].ID, 3, "gave up", epoch, nil))
+	must(t, s.FailTurn(t.Context(), all[7].ID, 3, "gave up", epoch, nil))
 	newest := slices.Clone(all)
 	slices.Reverse(newest)
 

@@ -41,7 +41,7 @@ func workOnTurn(t *testing.T, s db.Store) {
 
 	must(t, s.DeferTurn(ctx, turn.ID, 2, "away", after(130), nil))
 	wantSame(t, "overdue at 130", resume(t, s, after(130), after(200)), 0) // due is not before now
-	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", nil))
+	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", epoch, nil))
 	turn.Status, turn.Attempts, turn.LastError = memory.TurnFailed, 3, "gave up"
 	alone := func(what string) {
 		t.Helper()
@@ -53,7 +53,8 @@ func workOnTurn(t *testing.T, s db.Store) {
 
 	second := newCandidate("")
 	must(t, s.DeferTurn(ctx, turn.ID, 9, "late", after(140), &second))
-	must(t, s.FailTurn(ctx, turn.ID, 9, "late", &second))
+	must(t, s.FailTurn(ctx, turn.ID, 9, "late", epoch, &second))
+	must(t, s.EndTurn(ctx, turn.ID, 9, after(140)))
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(1)))
 	started, err = s.StartTurn(ctx, turn.ID, after(1))
 	must(t, err)
@@ -68,15 +69,29 @@ func workOnTurn(t *testing.T, s db.Store) {
 		_, err = s.StartTurn(ctx, unknown, after(1))
 		wantKind(t, err, memory.KindNotFound)
 		wantKind(t, s.DeferTurn(ctx, unknown, 1, "", after(1), nil), memory.KindNotFound)
-		wantKind(t, s.FailTurn(ctx, unknown, 1, "", nil), memory.KindNotFound)
+		wantKind(t, s.FailTurn(ctx, unknown, 1, "", epoch, nil), memory.KindNotFound)
+		must(t, s.EndTurn(ctx, unknown, 1, after(1)))
 	}
+}
+
+func endTurn(t *testing.T, s db.Store) {
+	turn := newTurn(alice, "")
+	accepted(t, s, turn)
+	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "away", after(70), nil))
+	must(t, s.EndTurn(t.Context(), turn.ID, 2, after(80)))
+	must(t, s.EndTurn(t.Context(), turn.ID, 3, after(90))) // it is no longer accepted
+	found, err := s.Turn(t.Context(), "app", turn.ID)
+	must(t, err)
+	turn.Status, turn.Attempts, turn.ProcessedAt = memory.TurnProcessed, 2, after(80)
+	wantSame(t, "the ended turn", found, turn)
+	wantSame(t, "overdue though ended", resume(t, s, after(999), after(2000)), 0)
 }
 
 func replayTurn(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	turn := newTurn(alice, "")
 	accepted(t, s, turn)
-	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", nil))
+	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", epoch, nil))
 	replayed, err := s.ReplayTurn(ctx, "app", turn.ID, after(240), after(300), work{turn.ID})
 	must(t, err)
 	turn.QueuedAt = after(240)
@@ -93,7 +108,7 @@ func replayTurn(t *testing.T, s db.Store) {
 	wantKind(t, err, memory.KindNotFound)
 	_, err = s.ReplayTurn(ctx, "app", "no id", epoch, after(300), work{turn.ID})
 	wantKind(t, err, memory.KindNotFound)
-	must(t, s.FailTurn(ctx, turn.ID, 1, "again", nil))
+	must(t, s.FailTurn(ctx, turn.ID, 1, "again", epoch, nil))
 	if _, err = s.ReplayTurn(ctx, "app", turn.ID, epoch, after(300), badJob{}); err == nil {
 		t.Error("a job that cannot be stored was replayed")
 	}
@@ -178,6 +193,6 @@ func finishTurn(t *testing.T, s db.Store) {
 	turn.Status, turn.Attempts, turn.ProcessedAt = memory.TurnProcessed, 2, after(80)
 	wantSame(t, "the finished turn", found, turn)
 	wantKind(t, finish(alice, turn.ID), memory.KindConflict)
-	must(t, s.FailTurn(t.Context(), second.ID, 1, "bad", nil))
+	must(t, s.FailTurn(t.Context(), second.ID, 1, "bad", epoch, nil))
 	wantKind(t, finish(alice, second.ID), memory.KindConflict)
 }

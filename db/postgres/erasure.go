@@ -156,9 +156,17 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 			var left bool
 			err := tx.QueryRow(ctx, `SELECT
 				EXISTS (SELECT 1 FROM turns WHERE app_id = $1 AND user_id = $2)
+				OR EXISTS (SELECT 1 FROM conversations WHERE app_id = $1 AND user_id = $2)
+				OR EXISTS (SELECT 1 FROM consolidation_jobs WHERE app_id = $1 AND user_id = $2)
 				OR EXISTS (SELECT 1 FROM candidates WHERE app_id = $1 AND user_id = $2)
 				OR EXISTS (SELECT 1 FROM agent_memories WHERE app_id = $1 AND user_id = $2)
 				OR EXISTS (SELECT 1 FROM memory_events WHERE app_id = $1 AND user_id = $2)
+				OR EXISTS (SELECT 1 FROM facts WHERE app_id = $1 AND user_id = $2)
+				OR EXISTS (SELECT 1 FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
+				OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
+				OR EXISTS (SELECT 1 FROM skills WHERE app_id = $1 AND user_id = $2)
+				OR EXISTS (SELECT 1 FROM skill_outcomes WHERE app_id = $1 AND user_id = $2)
+				OR EXISTS (SELECT 1 FROM announcements WHERE app_id = $1 AND user_id = $2)
 				OR EXISTS (SELECT 1 FROM user_states WHERE app_id = $1 AND user_id = $2)`,
 				e.Owner.AppID, e.Owner.UserID).Scan(&left)
 			if err != nil {
@@ -248,8 +256,19 @@ func (x *eraser) memories(now time.Time, limit int) {
 // rest deletes histories, jobs about the owner but for one kind, and what upkeep has noted.
 func (x *eraser) rest(limit int, keep string) {
 	d := &x.some.Deleted
+	d.Consolidations += x.run(`DELETE FROM consolidation_jobs WHERE id IN (
+		SELECT id FROM consolidation_jobs WHERE app_id = $1 AND user_id = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
+	d.Conversations += x.run(`DELETE FROM conversations WHERE app_id = $1 AND user_id = $2 AND id IN (
+		SELECT c.id FROM conversations AS c WHERE c.app_id = $1 AND c.user_id = $2 AND NOT EXISTS (
+			SELECT 1 FROM consolidation_jobs WHERE app_id = c.app_id AND user_id = c.user_id AND conversation_id = c.id)
+		LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
 	d.Events += x.run(`DELETE FROM memory_events WHERE id IN (
 		SELECT id FROM memory_events WHERE app_id = $1 AND user_id = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
+	d.Facts += x.run(`DELETE FROM facts WHERE id IN (
+		SELECT id FROM facts WHERE app_id = $1 AND user_id = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
+	x.procedures(limit)
+	d.Announcements += x.run(`DELETE FROM announcements WHERE (xact, seq) IN (
+		SELECT xact, seq FROM announcements WHERE app_id = $1 AND user_id = $2 LIMIT $3)`, x.owner.AppID, x.owner.UserID, limit)
 	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE args @> $1::jsonb AND kind <> $2 LIMIT $3)`, rowcodec.NamesOwner(x.owner), keep, limit)
 	x.run(`DELETE FROM user_states WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
@@ -35,7 +36,7 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 		for i, m := range page {
 			ids[i] = m.ID
 		}
-		events, relations, err := recorded(ctx, tx, memory.Owner{AppID: p.AppID, UserID: p.UserID}, ids)
+		events, relations, err := recorded(ctx, tx, memory.Owner{AppID: p.AppID, UserID: p.UserID}, onlyIDs(ids))
 		records = rowcodec.Exported(page, events, relations)
 		return err
 	})
@@ -53,13 +54,13 @@ func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) 
 
 // Recorded is Store.Recorded within the transaction.
 func (u *userTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
-	ids = onlyIDs(ids)
+	these := onlyIDs(ids)
 	found, err := memories(ctx, u.tx, `SELECT `+withoutVectors+` FROM agent_memories
-		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, ids)
+		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, these)
 	if err != nil {
 		return nil, fault(err, "read the memories")
 	}
-	events, relations, err := recorded(ctx, u.tx, u.owner, ids)
+	events, relations, err := recorded(ctx, u.tx, u.owner, these)
 	if err != nil {
 		return nil, fault(err, "read what is recorded of the memories")
 	}
@@ -68,7 +69,7 @@ func (u *userTx) Recorded(ctx context.Context, ids []string) (map[string]db.Reco
 
 // recorded reads the events and relations of memories of an owner, or of any
 // user of the app where none is named.
-func recorded(ctx context.Context, tx session, owner memory.Owner, ids []string) ([]memory.Event, []rowcodec.Ends, error) {
+func recorded(ctx context.Context, tx session, owner memory.Owner, ids pgtype.FlatArray[pgtype.UUID]) ([]memory.Event, []rowcodec.Ends, error) {
 	events, err := eventsOf(ctx, tx, `WHERE memory_id = ANY($1::uuid[]) AND app_id = $2 AND ($3::text = '' OR user_id = $3)`,
 		ids, owner.AppID, owner.UserID)
 	if err != nil {

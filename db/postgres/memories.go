@@ -14,11 +14,13 @@ import (
 // The columns that scanMemory reads: all, or all but the embedding, which is
 // the larger part of a row.
 const (
-	bareColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), content,
+	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
-		created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision, `
+		created_at, updated_at, last_accessed_at, access_count, `
+	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
 	memoryColumns  = bareColumns + `embedding, ` + besideColumns
-	withoutVectors = bareColumns + `NULL::bytea, '', NULL::bytea`
+	withoutVectors = bareColumns + noVectors
+	noVectors      = `NULL::bytea, '', NULL::bytea`
 	besideColumns  = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
 		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 )
@@ -74,39 +76,6 @@ func (s *Store) Memory(ctx context.Context, appID, id string) (memory.Memory, er
 		return memory.Memory{}, notFound("memory", id)
 	}
 	return found[0], nil
-}
-
-// ListMemories pages through a user's memories, newest first, without embeddings.
-func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
-	var where conditions
-	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
-	if len(f.Types) > 0 {
-		where.add(`memory_type = ANY(?)`, f.Types)
-	}
-	if len(f.Domains) > 0 {
-		where.add(`domain = ANY(?)`, f.Domains)
-	}
-	if len(f.Statuses) > 0 {
-		where.add(`status = ANY(?)`, f.Statuses)
-	}
-	if f.ConversationID != "" {
-		where.add(`conversation_id = ?`, f.ConversationID)
-	}
-	if f.AgentID != "" {
-		where.add(`agent_id = ?`, f.AgentID)
-	}
-	if !f.Since.IsZero() {
-		where.add(`created_at >= ?`, f.Since)
-	}
-	if !f.Until.IsZero() {
-		where.add(`created_at < ?`, f.Until)
-	}
-	if p := f.Before; p != nil {
-		where.add(`(created_at, id) < (?, ?)`, p.At, p.ID)
-	}
-	found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories WHERE `+where.sql()+
-		` ORDER BY created_at DESC, id DESC LIMIT `+where.arg(f.Limit), where.args...)
-	return found, fault(err, "list the memories")
 }
 
 // History lists the events of a memory of the app, oldest first.

@@ -47,8 +47,8 @@ func (r *recorder) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Trac
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 var (
-	bigTable = regexp.MustCompile(`\b(agent_memories|turns|candidates|memory_events|memory_relations|user_states|river_job)\b`)
-	seqScan  = regexp.MustCompile(`Seq Scan on (agent_memories|turns|candidates|memory_events|memory_relations|user_states|river_job)\b`)
+	bigTable = regexp.MustCompile(`\b(agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
+	seqScan  = regexp.MustCompile(`Seq Scan on (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
 )
 
 // TestPlans runs every query against some thousand rows and asks Postgres how
@@ -68,7 +68,7 @@ func TestPlans(t *testing.T) {
 	for _, sql := range []string{
 		`INSERT INTO user_states SELECT 'app', 'user' || i FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO river_job (kind, max_attempts, args) SELECT 'many', 3, jsonb_build_object('turn_id', i) FROM generate_series(1, 10000) AS i`,
-		`VACUUM ANALYZE agent_memories, turns, candidates, memory_events, memory_relations, user_states, river_job`,
+		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events, memory_relations, announcements, user_states, facts, instructions, instruction_versions, skills, skill_outcomes, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -35,6 +35,7 @@ var _ db.Store = (*Store)(nil)
 type Options struct {
 	URL      string       // postgres://USER:PASSWORD@HOST:PORT/DATABASE, ?search_path=SCHEMA for a schema of its own
 	MaxConns int32        // 0: pgx's default, the larger of 4 and the number of CPUs
+	Vectors  Vectors      // in the same database; nil: the vector store is elsewhere
 	Logger   *slog.Logger // nil: silent
 }
 
@@ -42,6 +43,7 @@ type Options struct {
 type Store struct {
 	pool    *pgxpool.Pool
 	writers owners                // one at a time for each owner, within this process
+	vectors Vectors               // nil: elsewhere
 	jobs    *river.Client[pgx.Tx] // inserts only
 	schema  versions              // that this program needs
 	log     *slog.Logger
@@ -75,7 +77,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return connect(ctx, config, log)
+	s, err := connect(ctx, config, log)
+	if err == nil {
+		s.vectors = o.Vectors
+	}
+	return s, err
 }
 
 func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*Store, error) {

@@ -23,13 +23,14 @@ type session interface {
 
 // inUser runs f in one transaction that has the owner's lock. A round trip
 // begins it and takes the lock, and one ends it.
-func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) (err error) {
+func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors, f func(ctx context.Context, tx db.UserTx) error) (err error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return fault(err, "reach the user's memories")
 	}
 	defer conn.Release() // which closes it where the transaction has not ended
-	if err := begin(ctx, conn, owner); err != nil {
+	user := &userTx{tx: conn, owner: owner, vectors: vectorWrites{to: vectors}}
+	if err := begin(ctx, conn, owner, &user.vectors); err != nil {
 		return fault(err, "wait for the user's other writes")
 	}
 	ended := false
@@ -38,7 +39,6 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 			_, _ = conn.Exec(ctx, `ROLLBACK`)
 		}
 	}()
-	user := &userTx{tx: conn, owner: owner}
 	if err := f(ctx, user); err != nil {
 		return err
 	}
@@ -46,20 +46,23 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 	if user.changed {
 		batch.Queue(revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
 	}
+	queueAnnouncements(batch, owner, user.announcing())
+	user.vectors.end(batch)
 	batch.Queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
 		if ended = true; tag.String() != "COMMIT" {
 			return pgx.ErrTxCommitRollback
 		}
 		return nil
 	})
-	return fault(conn.SendBatch(ctx, batch).Close(), "commit the user's changes")
+	return fault(user.vectors.ended(conn.SendBatch(ctx, batch).Close()), "commit the user's changes")
 }
 
 // begin begins a transaction with the owner's lock, or answers db.ErrErasing.
-func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner) error {
+func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner, vectors *vectorWrites) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)
 	erasing := admission(batch, lockAlone, lockKey(owner), owner)
+	vectors.begin(batch)
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		_, _ = conn.Exec(ctx, `ROLLBACK`)
 		return err

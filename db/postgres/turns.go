@@ -18,7 +18,8 @@ import (
 // larger part of a row.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, `
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at,
+		first_event, `
 	turnColumns     = bareTurnColumns + `messages`
 	withoutMessages = bareTurnColumns + `NULL::json`
 )
@@ -27,7 +28,8 @@ func scanTurn(row pgx.CollectableRow) (t memory.Turn, err error) {
 	var messages []byte
 	var processed *time.Time
 	err = row.Scan(&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata,
-		&t.At, &t.Hash, &t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &processed, &messages)
+		&t.At, &t.Hash, &t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &processed,
+		&t.FirstEvent, &messages)
 	if err != nil {
 		return t, err
 	}
@@ -64,6 +66,9 @@ const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = $1 
 // AcceptTurn stores t, or finds the turn that has its client id: in one round
 // trip where t is new.
 func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+	if t.ConversationID != "" {
+		return s.acceptTalk(ctx, t, due)
+	}
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/riverqueue/river"
 
 	"hippocampus/db"
@@ -44,42 +45,55 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 
 // DeferTurn records an attempt that failed; the turn stays accepted.
 func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
-	return s.recordAttempt(ctx, turnID, refused, `
+	return s.recordAttempt(ctx, turnID, time.Time{}, refused, `
 		UPDATE turns SET attempts = $2, last_error = $3, due_at = $4
-		WHERE id = $1 AND status = 'accepted' RETURNING app_id, user_id`, turnID, attempts, rowcodec.Storable(lastError), due)
+		WHERE id = $1 AND status = 'accepted' RETURNING `+withoutMessages, turnID, attempts, rowcodec.Storable(lastError), due)
 }
 
 // FailTurn records the last attempt of a turn that is given up.
-func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error {
-	return s.recordAttempt(ctx, turnID, refused, `
+func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error {
+	return s.recordAttempt(ctx, turnID, at, refused, `
 		UPDATE turns SET attempts = $2, last_error = $3, status = 'failed'
-		WHERE id = $1 AND status = 'accepted' RETURNING app_id, user_id`, turnID, attempts, rowcodec.Storable(lastError))
+		WHERE id = $1 AND status = 'accepted' RETURNING `+withoutMessages, turnID, attempts, rowcodec.Storable(lastError))
 }
 
-// recordAttempt runs an update of an accepted turn, which returns its owner,
-// and keeps the refused candidate beside it. It leaves any other turn alone.
-func (s *Store) recordAttempt(ctx context.Context, turnID string, refused *memory.Candidate, update string, args ...any) error {
+// recordAttempt runs an update of an accepted turn, which returns it, announces
+// its failure where it has failed at an instant, and keeps the refused candidate
+// beside it. It leaves any other turn alone.
+func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, update string, args ...any) error {
 	if !memory.IsID(turnID) {
 		return notFound("turn", turnID)
 	}
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		var owner memory.Owner
-		err := tx.QueryRow(ctx, update, args...).Scan(&owner.AppID, &owner.UserID)
+		t, err := turn(ctx, tx, update, args...)
 		if errors.Is(err, pgx.ErrNoRows) {
 			_, err = turn(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE id = $1`, turnID)
 			return err
+		}
+		if err == nil && !failed.IsZero() {
+			err = announce(ctx, tx, t.Owner, rowcodec.FailedTurn(t, failed))
 		}
 		if err != nil || refused == nil {
 			return err
 		}
 		kept := *refused
 		kept.TurnID = turnID
-		return addCandidates(ctx, tx, owner, []memory.Candidate{kept})
+		return addCandidates(ctx, tx, t.Owner, []memory.Candidate{kept})
 	})
 	if err = fault(err, "record the attempt at the turn"); memory.IsKind(err, memory.KindNotFound) {
 		return notFound("turn", turnID)
 	}
 	return err
+}
+
+// EndTurn makes an accepted turn of which nothing is kept processed.
+func (s *Store) EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	if !memory.IsID(turnID) {
+		return nil
+	}
+	err := s.lazily(ctx, `UPDATE turns SET status = 'processed', attempts = $2, last_error = '', processed_at = $3
+		WHERE id = $1 AND status = 'accepted'`, turnID, attempts, at)
+	return fault(err, "end the turn")
 }
 
 // ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.
@@ -158,12 +172,12 @@ func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, upd
 	return n, nil
 }
 
-// onlyIDs drops what cannot be the id of any row.
-func onlyIDs(ids []string) []string {
-	kept := make([]string, 0, len(ids))
+// onlyIDs are ids as a parameter, without what cannot be the id of any row.
+func onlyIDs(ids []string) pgtype.FlatArray[pgtype.UUID] {
+	kept := make(pgtype.FlatArray[pgtype.UUID], 0, len(ids))
 	for _, id := range ids {
-		if memory.IsID(id) {
-			kept = append(kept, id)
+		if id, ok := memory.ParseID(id); ok {
+			kept = append(kept, pgtype.UUID{Bytes: id, Valid: true})
 		}
 	}
 	return kept

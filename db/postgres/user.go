@@ -25,7 +25,12 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		return fault(err, "wait for the user's other writes")
 	}
 	defer leave()
-	return again(ctx, func() error { return s.inUser(ctx, owner, f) })
+	err = again(ctx, func() error { return s.inUser(ctx, owner, s.vectors, f) })
+	if refused := (refusedVectors{}); errors.As(err, &refused) {
+		s.log.WarnContext(ctx, "memories are written without their vectors, which are pushed later", "error", err)
+		err = again(ctx, func() error { return s.inUser(ctx, owner, nil, f) })
+	}
+	return err
 }
 
 // lockKey names the owner among the database's advisory locks. Two owners who
@@ -40,6 +45,12 @@ type userTx struct {
 	owner memory.Owner
 
 	changed bool // memories were written
+	vectors vectorWrites
+
+	// What the commit tells of: events, their memories as they were written, and the rest.
+	events    []memory.Event
+	written   map[string]memory.Memory
+	announced []memory.Announcement
 }
 
 // Memories returns those of the ids that exist, in any status, with embeddings.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ const few = 8
 
 // insert stores rows.
 func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
-	u.changed = true
+	u.wrote(memories...)
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
 			return err
@@ -61,7 +62,7 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 	}
 	inserted := func(i int) ([]any, error) {
 		m := &memories[i]
-		o := stand(m)
+		o := u.vectors.stand(*m, stand(m))
 		return []any{
 			m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 			m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
@@ -84,35 +85,49 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 // Update stores every changeable field of an existing memory. What Touch may
 // have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
-	u.changed = true
+	u.wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.owner {
 		return notFound("memory", m.ID)
 	}
 	if err := rowcodec.CheckMemory(u.owner, m); err != nil {
 		return err
 	}
-	tag, err := u.tx.Exec(ctx, `
+	taken, vectored := u.vectors.take(m), false
+	err := u.tx.QueryRow(ctx, `
 		UPDATE agent_memories SET
 			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
 			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
 			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at, $19),
 			lexemes = $20, embedding_model = $21, embedding = $22, revision = $23,
-			vector_state = CASE WHEN revision = $23 THEN vector_state WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_state = CASE WHEN revision = $23 THEN vector_state
+				WHEN $24 AND vector_claimed_until IS NULL THEN CASE WHEN $15 = 'active' THEN 'synced' ELSE 'absent' END
+				WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_attempts = CASE WHEN $24 AND revision <> $23 AND vector_claimed_until IS NULL THEN 0 ELSE vector_attempts END,
 			vector_since = CASE WHEN revision = $23 OR vector_state IN ('pending', 'removing') THEN vector_since ELSE $18 END,
 			vector_due = CASE WHEN revision = $23 THEN vector_due ELSE $18 END
-		WHERE id = $1 AND app_id = $2 AND user_id = $3`,
+		WHERE id = $1 AND app_id = $2 AND user_id = $3
+		RETURNING $24 AND vector_state IN ('synced', 'absent') AND vector_due = $18`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
-		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
-	if err == nil && tag.RowsAffected() == 0 {
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, taken).Scan(&vectored)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("memory", m.ID)
+	}
+	if vectored {
+		u.vectors.note(m)
 	}
 	return fault(err, "change the memory")
 }
 
 // AddEvents appends to the history of the owner's memories, purged ones included.
 func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
+	u.events = append(u.events, events...)
+	return u.RestoreEvents(ctx, events)
+}
+
+// RestoreEvents is AddEvents for what has happened elsewhere.
+func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	if len(events) == 0 {
 		return nil
 	}

@@ -11,11 +11,13 @@ import (
 // The columns that memoryFields reads: all, or all but the embedding, which is
 // the larger part of a row.
 const (
-	bareColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id, ''), content,
+	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by, ''),
-		created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision, `
+		created_at, updated_at, last_accessed_at, access_count, `
+	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
 	memoryColumns  = bareColumns + `embedding, ` + besideColumns
-	withoutVectors = bareColumns + `NULL, '', NULL`
+	withoutVectors = bareColumns + noVectors
+	noVectors      = `NULL, '', NULL`
 	besideColumns  = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
 		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 )
@@ -38,7 +40,8 @@ func eventFields(e *memory.Event) []any {
 // The columns that turnFields reads: all, or all but the messages.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, `
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at,
+		first_event, `
 	turnColumns     = bareTurnColumns + `messages`
 	withoutMessages = bareTurnColumns + `NULL`
 )
@@ -47,7 +50,8 @@ func turnFields(t *memory.Turn) []any {
 	return []any{
 		&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, (*[]byte)(&t.Metadata),
 		(*instant)(&t.At), &t.Hash, &t.Status, &t.Attempts, &t.LastError,
-		(*instant)(&t.AcceptedAt), (*instant)(&t.QueuedAt), (*instant)(&t.ProcessedAt), (*messageList)(&t.Messages),
+		(*instant)(&t.AcceptedAt), (*instant)(&t.QueuedAt), (*instant)(&t.ProcessedAt),
+		&t.FirstEvent, (*messageList)(&t.Messages),
 	}
 }
 

@@ -17,40 +17,6 @@ func (s *Store) Memory(ctx context.Context, appID, id string) (memory.Memory, er
 	return m, err
 }
 
-// ListMemories pages through a user's memories, newest first, without embeddings.
-func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
-	var where conditions
-	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
-	// The + keeps SQLite from a less selective index than the owner's, which also has the order.
-	if len(f.Types) > 0 {
-		where.add(`+memory_type IN (SELECT value FROM json_each(?))`, list(f.Types))
-	}
-	if len(f.Domains) > 0 {
-		where.add(`+domain IN (SELECT value FROM json_each(?))`, list(f.Domains))
-	}
-	if len(f.Statuses) > 0 {
-		where.add(`+status IN (SELECT value FROM json_each(?))`, list(f.Statuses))
-	}
-	if f.ConversationID != "" {
-		where.add(`conversation_id = ?`, f.ConversationID)
-	}
-	if f.AgentID != "" {
-		where.add(`agent_id = ?`, f.AgentID)
-	}
-	if !f.Since.IsZero() {
-		where.add(`created_at >= ?`, moment(f.Since))
-	}
-	if !f.Until.IsZero() {
-		where.add(`created_at < ?`, moment(f.Until))
-	}
-	if p := f.Before; p != nil {
-		where.add(`(created_at, id) < (?, ?)`, moment(p.At), p.ID)
-	}
-	found, err := collect(ctx, s.reader, memoryFields, `SELECT `+withoutVectors+` FROM agent_memories WHERE `+where.sql()+
-		` ORDER BY created_at DESC, id DESC LIMIT ?`, append(where.args, f.Limit)...)
-	return found, fault(err, "list the memories")
-}
-
 // History lists the events of a memory of the app, oldest first.
 func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.Event, error) {
 	events, err := collect(ctx, s.reader, eventFields, `SELECT `+eventColumns+` FROM memory_events

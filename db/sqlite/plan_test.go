@@ -63,8 +63,8 @@ func (c *recordedConn) ExecContext(ctx context.Context, query string, args []dri
 }
 
 var (
-	bigTable = regexp.MustCompile(`\b(agent_memories|turns|candidates|memory_events|memory_relations|user_states|river_job)\b`)
-	scan     = regexp.MustCompile(`SCAN (agent_memories|turns|candidates|memory_events|memory_relations|user_states|river_job)\b`)
+	bigTable = regexp.MustCompile(`\b(agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
+	scan     = regexp.MustCompile(`SCAN (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
 	outbox   = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`) // holds what waits, no more
 )
 

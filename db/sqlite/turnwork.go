@@ -36,40 +36,51 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 
 // DeferTurn records an attempt that failed; the turn stays accepted.
 func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
-	return s.recordAttempt(ctx, turnID, refused, `
+	return s.recordAttempt(ctx, turnID, time.Time{}, refused, `
 		UPDATE turns SET attempts = ?, last_error = ?, due_at = ?
-		WHERE id = ? AND status = 'accepted' RETURNING app_id, user_id`,
+		WHERE id = ? AND status = 'accepted' RETURNING `+withoutMessages,
 		attempts, rowcodec.Storable(lastError), moment(due), turnID)
 }
 
 // FailTurn records the last attempt of a turn that is given up.
-func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, refused *memory.Candidate) error {
-	return s.recordAttempt(ctx, turnID, refused, `
+func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error {
+	return s.recordAttempt(ctx, turnID, at, refused, `
 		UPDATE turns SET attempts = ?, last_error = ?, status = 'failed'
-		WHERE id = ? AND status = 'accepted' RETURNING app_id, user_id`,
+		WHERE id = ? AND status = 'accepted' RETURNING `+withoutMessages,
 		attempts, rowcodec.Storable(lastError), turnID)
 }
 
-// recordAttempt runs an update of an accepted turn, which returns its owner,
-// and keeps the refused candidate beside it. It leaves any other turn alone.
-func (s *Store) recordAttempt(ctx context.Context, turnID string, refused *memory.Candidate, update string, args ...any) error {
+// recordAttempt runs an update of an accepted turn, which returns it, announces
+// its failure where it has failed at an instant, and keeps the refused candidate
+// beside it. It leaves any other turn alone.
+func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, update string, args ...any) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		owner, err := one(ctx, tx, func(o *memory.Owner) []any { return []any{&o.AppID, &o.UserID} }, update, args...)
+		t, err := one(ctx, tx, turnFields, update, args...)
 		if errors.Is(err, sql.ErrNoRows) {
 			_, err = one(ctx, tx, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ?`, turnID)
 			return err
+		}
+		if err == nil && !failed.IsZero() {
+			err = announce(ctx, tx, t.Owner, rowcodec.FailedTurn(t, failed))
 		}
 		if err != nil || refused == nil {
 			return err
 		}
 		kept := *refused
 		kept.TurnID = turnID
-		return addCandidates(ctx, tx, owner, []memory.Candidate{kept})
+		return addCandidates(ctx, tx, t.Owner, []memory.Candidate{kept})
 	})
 	if err = fault(err, "record the attempt at the turn"); memory.IsKind(err, memory.KindNotFound) {
 		return notFound("turn", turnID)
 	}
 	return err
+}
+
+// EndTurn makes an accepted turn of which nothing is kept processed.
+func (s *Store) EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	_, err := s.exec(ctx, `UPDATE turns SET status = 'processed', attempts = ?, last_error = '', processed_at = ?
+		WHERE id = ? AND status = 'accepted'`, attempts, moment(at), turnID)
+	return fault(err, "end the turn")
 }
 
 // ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.

@@ -46,3 +46,27 @@ func TestUpgrade(t *testing.T) {
 		return err
 	})
 }
+
+// TestUpgradeNumbersEvents migrates a database whose turns know no conversations.
+func TestUpgradeNumbersEvents(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	tables, err := s.tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tables.UpTo(t.Context(), 6); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {
+		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO turns
+			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
+			VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, '', 'accepted', 0, '', ?7, ?7, ?7)`,
+			turn.ID, turn.AppID, turn.UserID, turn.ConversationID, messages, moment(turn.At), moment(turn.AcceptedAt))
+		return err
+	})
+}

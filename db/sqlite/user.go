@@ -20,8 +20,11 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 			return err
 		}
 		user := &userTx{tx: tx, owner: owner}
-		if refused = f(ctx, user); refused != nil || !user.changed {
+		if refused = f(ctx, user); refused != nil {
 			return refused
+		}
+		if err := announce(ctx, tx, owner, user.announcing()...); err != nil || !user.changed {
+			return err
 		}
 		_, err := tx.ExecContext(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
 		return err
@@ -38,6 +41,11 @@ type userTx struct {
 	owner memory.Owner
 
 	changed bool // memories were written
+
+	// What the commit tells of: events, their memories as they were written, and the rest.
+	events    []memory.Event
+	written   map[string]memory.Memory
+	announced []memory.Announcement
 }
 
 // Memories returns those of the ids that exist, in any status, with embeddings.

@@ -29,7 +29,7 @@ type standing struct {
 }
 
 func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(memory.Memory) standing) error {
-	u.changed = true
+	u.wrote(memories...)
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 // Update stores every changeable field of an existing memory. What Touch may
 // have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
-	u.changed = true
+	u.wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.owner {
 		return notFound("memory", m.ID)
 	}
@@ -86,6 +86,12 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 
 // AddEvents appends to the history of the owner's memories, purged ones included.
 func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
+	u.events = append(u.events, events...)
+	return u.RestoreEvents(ctx, events)
+}
+
+// RestoreEvents is AddEvents for what has happened elsewhere.
+func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	ids := make([]string, len(events))
 	for i, e := range events {
 		ids[i] = e.MemoryID

@@ -15,7 +15,7 @@ import (
 )
 
 // lived is what bench.live leaves, for a receipt.
-var lived = db.Erased{Memories: 3, Turns: 2, Candidates: 1, Events: 4, Jobs: 2, Vectors: 2}
+var lived = db.Erased{Memories: 3, Turns: 2, Candidates: 1, Events: 4, Announcements: 4, Jobs: 2, Vectors: 2}
 
 func TestErase(t *testing.T) {
 	t.Parallel()

@@ -175,7 +175,7 @@ func (i *importing) write(ctx context.Context, tx db.UserTx, items []item) error
 	if err := tx.Restore(ctx, memories, memory.Instant(i.now())); err != nil {
 		return taken(err, "a memory")
 	}
-	if err := tx.AddEvents(ctx, events); err != nil {
+	if err := tx.RestoreEvents(ctx, events); err != nil {
 		return taken(err, "an event")
 	}
 	return tx.AddRelations(ctx, relations)

@@ -58,6 +58,7 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		Queues: map[string]river.QueueConfig{
 			river.QueueDefault: {MaxWorkers: o.Workers},
 			upkeepQueue:        {MaxWorkers: upkeepWorkers, FetchPollInterval: max(upkeepPoll, o.Poll)},
+			outgoingQueue:      {MaxWorkers: outgoingWorkers, FetchPollInterval: max(upkeepPoll, o.Poll)},
 		},
 		Workers:              workers,
 		FetchCooldown:        min(fetchCooldown, o.Poll),

@@ -37,6 +37,14 @@ func rows(files fs.FS, path string) string {
 	return " " + text.Join(text.Lexemes(string(file))) + " "
 }
 
+// Foreign reports whether one of two texts is Chinese and the other holds none of it.
+func Foreign(a, b string) bool {
+	none := func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	}
+	return text.IsChinese(a) && none(b) || text.IsChinese(b) && none(a)
+}
+
 // Wording is a text without its case, spaces and punctuation: what two answers
 // that say the same share. Lexemes would drop too much: "not" is one of their
 // stop words.

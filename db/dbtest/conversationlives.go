@@ -1,0 +1,171 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// conversationEnds and opens again.
+func conversationEnds(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	for i, id := range []string{"a", "b", "c"} {
+		late := talked(alice, id, after(-1000), "hi") // idleness is not about when it was said
+		late.AcceptedAt = after(i)
+		say(t, s, late)
+	}
+	idle := func(before, limit int, want ...string) {
+		t.Helper()
+		list, err := s.Idle(ctx, after(before), limit)
+		must(t, err)
+		wantSame(t, fmt.Sprintf("idle before %d", before), conversationIDs(list), append([]string{}, want...))
+	}
+	idle(0, 10)
+	idle(2, 10, "a", "b")
+	idle(2, 1, "a")
+	c, fresh, err := s.EndConversation(ctx, alice, "a", after(50), "idle")
+	must(t, err)
+	want := conversation(t, s, alice, "a")
+	wantSame(t, "ended", c, want)
+	wantSame(t, "how", []any{fresh, c.EndedAt, c.EndReason}, []any{true, after(50), "idle"})
+	c, fresh, err = s.EndConversation(ctx, alice, "a", after(60), "client")
+	must(t, err)
+	wantSame(t, "ended before", []any{fresh, c}, []any{false, want})
+	_, _, err = s.EndConversation(ctx, alice, "none", after(60), "client")
+	wantKind(t, err, memory.KindNotFound)
+	idle(2, 10, "b")
+
+	list := func(state db.ConversationState) []string {
+		found, err := s.ListConversations(ctx, db.ConversationFilter{Owner: alice, State: state, Limit: 10})
+		must(t, err)
+		return conversationIDs(found)
+	}
+	wantSame(t, "open ones", list(db.ConversationOpen), []string{"c", "b"})
+	wantSame(t, "ended ones", list(db.ConversationEnded), []string{"a"})
+	say(t, s, talked(alice, "a", after(70), "hi again"))
+	wantSame(t, "open ones", list(db.ConversationOpen), []string{"a", "c", "b"})
+	opened := conversation(t, s, alice, "a")
+	wantSame(t, "open again", []any{opened.EndedAt, opened.EndReason, opened.Turns}, []any{time.Time{}, "", int64(2)})
+	idle(2, 10, "b")
+}
+
+// summarise: the one who read last writes.
+func summarise(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
+	c := conversation(t, s, alice, "c")
+	next := c
+	next.Summary, next.SummarisedThrough, next.SummarisedTokens = "one and two 一二", 2, 20
+	must(t, s.Summarise(ctx, c, next))
+	wantSame(t, "summarised", conversation(t, s, alice, "c"), next)
+	if err := s.Summarise(ctx, c, next); !errors.Is(err, db.ErrSummarised) || !memory.IsKind(err, memory.KindConflict) {
+		t.Errorf("a summary of what is summarised: %v", err)
+	}
+	say(t, s, talked(alice, "c", epoch, "four"))
+	wantSame(t, "a turn leaves the summary", conversation(t, s, alice, "c").Summary, next.Summary)
+
+	deleted, err := s.DeleteConversation(ctx, alice, "c")
+	must(t, err)
+	wantSame(t, "deleted", deleted, db.DeletedConversation{Turns: 2})
+	wantKind(t, s.Summarise(ctx, c, next), memory.KindNotFound)
+	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
+	if err := s.Summarise(ctx, c, next); !errors.Is(err, db.ErrSummarised) {
+		t.Errorf("a summary of a conversation that has been begun anew: %v", err)
+	}
+	wantSame(t, "summary", conversation(t, s, alice, "c").Summary, "")
+}
+
+// deleteConversation takes its turns and candidates, and nothing else.
+func deleteConversation(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	gone, kept := say(t, s, talked(alice, "c", epoch, "hi")), say(t, s, talked(alice, "d", epoch, "hi"))
+	other, loose := say(t, s, talked(bob, "c", epoch, "hi")), newTurn(alice, "")
+	accepted(t, s, loose)
+	from := newMemory(alice, "made from it")
+	from.SourceTurnID, from.ConversationID = gone.ID, "c"
+	insert(t, s, time.Time{}, from)
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddCandidates(ctx, []memory.Candidate{newCandidate(gone.ID), newCandidate(gone.ID), newCandidate(kept.ID)})
+	}))
+	_, err := s.Conversation(ctx, "app", "", "c")
+	if !errors.Is(err, db.ErrSeveralUsers) || !memory.IsKind(err, memory.KindConflict) {
+		t.Errorf("a conversation of two users: %v", err)
+	}
+	for _, wrong := range []memory.Owner{{AppID: "other", UserID: "alice"}, {AppID: "app", UserID: "carol"}} {
+		_, err := s.DeleteConversation(ctx, wrong, "c")
+		wantKind(t, err, memory.KindNotFound)
+		_, err = s.Conversation(ctx, wrong.AppID, wrong.UserID, "c")
+		wantKind(t, err, memory.KindNotFound)
+		_, _, err = s.EndConversation(ctx, wrong, "c", epoch, "x")
+		wantKind(t, err, memory.KindNotFound)
+		_, err = s.SetTitle(ctx, wrong, "c", "x")
+		wantKind(t, err, memory.KindNotFound)
+	}
+	deleted, err := s.DeleteConversation(ctx, alice, "c")
+	must(t, err)
+	wantSame(t, "deleted", deleted, db.DeletedConversation{Turns: 1, Candidates: 2})
+	_, err = s.DeleteConversation(ctx, alice, "c")
+	wantKind(t, err, memory.KindNotFound)
+	_, err = s.Turn(ctx, "app", gone.ID)
+	wantKind(t, err, memory.KindNotFound)
+	for _, id := range []string{kept.ID, other.ID, loose.ID} {
+		_, err = s.Turn(ctx, "app", id)
+		must(t, err)
+	}
+	still, err := s.TurnCandidates(ctx, "app", kept.ID)
+	must(t, err)
+	wantSame(t, "candidates of another conversation", len(still), 1)
+	_, err = s.Memory(ctx, "app", from.ID)
+	must(t, err)
+	found, err := s.Conversation(ctx, "app", "", "c")
+	must(t, err)
+	wantSame(t, "the only one left", found.Owner, bob)
+
+	anew := say(t, s, talked(alice, "c", after(9), "hi"))
+	c := conversation(t, s, alice, "c")
+	wantSame(t, "begun anew", []any{c.Began, c.Events, c.StartedAt}, []any{anew.ID, int64(1), after(9)})
+}
+
+// conversationDeletedAtOnce: who deletes while others speak leaves no turn
+// without its conversation, and no conversation without its turns.
+func conversationDeletedAtOnce(t *testing.T, s db.Store) {
+	var group errgroup.Group
+	for range 4 {
+		group.Go(func() error {
+			for range 12 {
+				if _, _, err := s.AcceptTurn(t.Context(), talked(alice, "c", epoch, "one", "two"), after(60)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		for range 12 {
+			if _, err := s.DeleteConversation(t.Context(), alice, "c"); err != nil && !memory.IsKind(err, memory.KindNotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, group.Wait())
+	say(t, s, talked(alice, "c", epoch, "one", "two"))
+	c := conversation(t, s, alice, "c")
+	turns, err := s.ConversationTurns(t.Context(), alice, "c", 0, 100)
+	must(t, err)
+	all, err := s.ListTurns(t.Context(), db.TurnFilter{AppID: "app", UserID: "alice", Limit: 100})
+	must(t, err)
+	wantSame(t, "turns", []int64{int64(len(turns)), int64(len(all))}, []int64{c.Turns, c.Turns})
+	for i, turn := range turns {
+		wantSame(t, "first event", turn.FirstEvent, int64(2*i+1))
+	}
+	wantSame(t, "began", c.Began, turns[0].ID)
+}

@@ -1,0 +1,40 @@
+-- +goose Up
+
+-- What is told to the world outside. Writers come one at a time, so that the
+-- order of seq is that of commits; numbers of deleted rows do not come again.
+CREATE TABLE announcements (
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    app_id  TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    kind    TEXT NOT NULL CHECK (kind IN (
+        'memory.written', 'memory.forgotten', 'reflection.created', 'conversation.ended', 'turn.failed')),
+    at      INTEGER NOT NULL,
+    data    TEXT NOT NULL CHECK (json_type(data) = 'object')
+);
+CREATE INDEX announcements_by_app ON announcements (app_id, seq);
+CREATE INDEX announcements_by_user ON announcements (app_id, user_id, seq);
+
+-- Up to where announcements may have been purged, in one row.
+CREATE TABLE announcements_purged (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    seq INTEGER NOT NULL
+);
+INSERT INTO announcements_purged (one, seq) VALUES (1, 0);
+
+CREATE TABLE webhooks (
+    id            TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 36),
+    app_id        TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
+    url           TEXT NOT NULL CHECK (length(CAST(url AS BLOB)) BETWEEN 1 AND 2048),
+    secret        TEXT NOT NULL CHECK (length(CAST(secret AS BLOB)) BETWEEN 16 AND 256), -- as it is: it signs
+    kinds         TEXT NOT NULL, -- none: all
+    active        INTEGER NOT NULL CHECK (active IN (0, 1)),
+    activation    INTEGER NOT NULL CHECK (activation >= 0),
+    after_seq     INTEGER NOT NULL, -- deliveries have been enqueued up to here
+    failing_since INTEGER,
+    last_error    TEXT NOT NULL DEFAULT '',
+    retry_at      INTEGER,
+    disabled_at   INTEGER CHECK (disabled_at IS NULL OR active = 0),
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL
+);
+CREATE INDEX webhooks_by_app ON webhooks (app_id, created_at, id);

@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// private says which agent a text was meant for alone: what a talk of the user
+// with it has said, or made.
+func (l *life) private(user string) map[string]string {
+	texts := map[string]string{}
+	for _, e := range l.script {
+		if e.Talk == "" || e.User != user || e.Agent == "" {
+			continue
+		}
+		for _, turn := range e.Turns {
+			for _, m := range turn.Said {
+				texts[m.text()] = e.Agent
+			}
+			for _, f := range turn.Facts {
+				texts[f.Fact] = e.Agent
+			}
+		}
+		for _, text := range e.answers().texts() {
+			texts[text] = e.Agent
+		}
+	}
+	return texts
+}
+
+// texts are what becomes of a talk in words; none where it is still open.
+func (r *remembers) texts() (texts []string) {
+	if r == nil {
+		return nil
+	}
+	texts = append(texts, r.Summary)
+	for _, in := range r.Insights {
+		texts = append(texts, in.Text)
+	}
+	for _, one := range slices.Concat(r.Preferences, r.Patterns, r.Projects, r.Skills) {
+		texts = append(texts, one.Text)
+	}
+	return texts
+}
+
+// checkPrivacy asks for each active memory in its own words, and for each
+// agent: an agent finds what is its own or shared, and never another one's, in
+// recall and in context.
+func (l *life) checkPrivacy(user string, all []remembered) {
+	l.t.Helper()
+	private := l.private(user)
+	ask := func(path, agent, query string, more object) reply {
+		l.t.Helper()
+		question := object{"user_id": user, "agent_id": agent, "query": query, "touch": false, "route": false}
+		for field, value := range more {
+			question[field] = value
+		}
+		return l.call("POST", path, question, 200)
+	}
+	for _, one := range all {
+		content := one.Memory["content"].(string)
+		if one.Memory["status"] != "active" {
+			continue
+		}
+		owner := agentOf(one.Memory)
+		if meant := private[content]; meant != "" && owner != meant {
+			l.t.Errorf("%q was meant for %q alone, and belongs to %q", content, meant, owner)
+		}
+		for _, agent := range agents {
+			found := ask("/v1/recall", agent, content, object{"limit": 100}).list("memories")
+			if sees := owner == "" || owner == agent; slices.Contains(ids(found), one.Memory["id"]) != sees {
+				l.t.Errorf("%s finds %q of %s: %v, want %v", agent, content, user, !sees, sees)
+			}
+			for _, m := range found {
+				if whose := agentOf(m); whose != "" && whose != agent {
+					l.t.Errorf("%s sees %q of %s, which is %s's", agent, m["content"], user, whose)
+				}
+			}
+		}
+	}
+	for text, whose := range private {
+		if utf8.RuneCountInString(text) < 6 {
+			continue // others may say so, too
+		}
+		for _, agent := range agents {
+			if agent == whose {
+				continue
+			}
+			r := ask("/v1/context", agent, text, object{"max_tokens": 4000, "condense": false})
+			if strings.Contains(fmt.Sprint(r.body["text"]), text) {
+				l.t.Errorf("a context for %s and %s tells what is %s's: %s", user, agent, whose, text)
+			}
+		}
+	}
+}
+
+// ids are those of a list, in order.
+func ids(list []object) (all []any) {
+	for _, o := range list {
+		all = append(all, o["id"])
+	}
+	return all
+}
