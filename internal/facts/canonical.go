@@ -210,8 +210,8 @@ func words(v any) string {
 }
 
 // Importance of the memory of a fact of this confidence (0..1): 0.7, from
-// which the gate keeps what a scorer proposes, to 1.
-func Importance(confidence float64) float64 { return 0.7 + 0.3*confidence }
+// which the gate keeps what a scorer proposes, to 1; to four decimals.
+func Importance(confidence float64) float64 { return math.Round(1e4*(0.7+0.3*confidence)) / 1e4 }
 
 // orInstant is memory.Instant, of which zero is none.
 func orInstant(t time.Time) time.Time {

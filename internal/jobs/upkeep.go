@@ -76,5 +76,5 @@ func (tick) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: upkee
 const (
 	upkeepQueue   = "upkeep"
 	upkeepWorkers = 2
-	upkeepPoll    = time.Second
+	upkeepPoll    = 200 * time.Millisecond
 )
