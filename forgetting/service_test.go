@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"slices"
 	"strings"
 	"testing"
@@ -24,11 +25,16 @@ type bench struct {
 	t      *testing.T
 	store  *sqlite.Store
 	clock  time.Time
+	mu     sync.Mutex
 	pushed []string
 	enter  func() // called before each user's transaction; nil: nothing
 }
 
-func (b *bench) Push(_ context.Context, ids []string) { b.pushed = append(b.pushed, ids...) }
+func (b *bench) Push(_ context.Context, ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pushed = append(b.pushed, ids...)
+}
 
 // records lets a test act between the reading and the writing of a run.
 type records struct {
