@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
