@@ -227,6 +227,23 @@ func TestSlowImports(t *testing.T) {
 	}
 }
 
+// A body without a line has been read to its end when the rest of it is given
+// up, and net/http watches the connection by then.
+func TestAnEmptyImportIsAnswered(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	s := b.live()
+	for range 500 {
+		answer, err := b.ask(t.Context(), s, "POST", "/v1/import", strings.NewReader(""))
+		b.must(err)
+		raw, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != 400 || !strings.Contains(string(raw), "is no export") {
+			t.Fatalf("answered %d %s", answer.StatusCode, raw)
+		}
+	}
+}
+
 // faulty breaks exports off, or never ends them.
 type faulty struct {
 	Exchanger

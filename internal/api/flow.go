@@ -38,6 +38,7 @@ type flow struct {
 	body    io.Reader
 	out     *bufio.Writer
 	begun   bool // something was written
+	whole   bool // the body was read to its end
 	stall   *time.Timer
 	stalled atomic.Bool // the client was cut off
 	limit   time.Duration
@@ -64,7 +65,9 @@ func (s *Server) flow(r *request, bound func(*http.ResponseController, time.Time
 func (f *flow) Read(p []byte) (int, error) {
 	f.stall.Reset(f.limit)
 	defer f.stall.Stop()
-	return f.body.Read(p)
+	n, err := f.body.Read(p)
+	f.whole = f.whole || err == io.EOF
+	return n, err
 }
 
 // Write writes to the answer, through a buffer.
@@ -83,8 +86,14 @@ func (f *flow) flush() error {
 	return f.control.Flush()
 }
 
-// abandon leaves the rest of the body unread.
-func (f *flow) abandon() { _ = f.control.SetReadDeadline(gone) }
+// abandon leaves the rest of the body unread. Of a body that is read there is
+// none, and net/http, which watches its connection by then, would take the
+// deadline for a client that has left.
+func (f *flow) abandon() {
+	if !f.whole {
+		_ = f.control.SetReadDeadline(gone)
+	}
+}
 
 // end must be called before the handler returns.
 func (f *flow) end() { f.stall.Stop() }
