@@ -35,6 +35,7 @@ var idle = []string{
 	"ServingState", "CountUnembedded", "HoldReembedding", // whether the embedding model has changed
 	"State", "Facts", // whether a reflection is due
 	"AnnouncedApps", "EnqueueDeliveries", // whether there is something to tell
+	"Erasure", // whether an erasure was not ended by its caller
 	"Ping",
 }
 

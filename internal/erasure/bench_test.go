@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ var (
 )
 
 // bench is an erasure on real SQLite stores, beside what writes to them. Its
-// clock stands still.
+// clock moves by pass alone.
 type bench struct {
 	t       *testing.T
 	store   *sqlite.Store
@@ -39,6 +40,8 @@ type bench struct {
 	push    *projection.Projection
 	ingest  *ingest.Service
 	*Service
+
+	passed atomic.Int64 // ns since noon
 
 	mu       sync.Mutex
 	embedded func() // is called once, by the next embedding
@@ -72,7 +75,9 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) now() time.Time { return noon }
+func (b *bench) now() time.Time { return noon.Add(time.Duration(b.passed.Load())) }
+
+func (b *bench) pass(d time.Duration) { b.passed.Add(int64(d)) }
 
 func (b *bench) must(err error) {
 	b.t.Helper()

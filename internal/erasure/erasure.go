@@ -90,6 +90,9 @@ func (s *Service) Work(ctx context.Context, job EraseUser) (any, error) {
 	if memory.IsKind(err, memory.KindNotFound) || err == nil && !e.DoneAt.IsZero() {
 		return nil, nil
 	}
+	if wait := e.RequestedAt.Add(retry).Sub(s.now()); err == nil && wait > 0 {
+		return nil, jobs.Later(wait) // its caller is at it
+	}
 	if err == nil {
 		_, err = s.finish(ctx, e)
 	}

@@ -122,6 +122,7 @@ func TestVectorStoreAway(t *testing.T) {
 		b.wantMarked(ada)
 	}
 	down.back = true
+	b.pass(retry)
 	runner, err := jobs.New(b.store.Driver(), jobs.Options{
 		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}, jobs.HandleResult(time.Minute, b.Work))

@@ -105,6 +105,7 @@ func TestDeathAtEachStep(t *testing.T) {
 				}
 				dying(0, false)
 				if byJob && e.Round > before.Round {
+					b.pass(retry)
 					_, err := b.Work(t.Context(), EraseUser{AppID: ada.AppID, UserID: ada.UserID})
 					b.must(err)
 				} else if e.Round == before.Round || e.DoneAt.IsZero() {
@@ -163,9 +164,18 @@ func TestJobIsNotGivenUp(t *testing.T) {
 	if !memory.IsKind(err, memory.KindUnavailable) {
 		t.Fatal(err)
 	}
-	_, err = b.Work(t.Context(), EraseUser{AppID: ada.AppID, UserID: ada.UserID})
-	var later *river.JobSnoozeError
-	if !errors.As(err, &later) {
-		t.Errorf("the job while the vector store is away: %v", err)
+	for _, c := range []struct {
+		why        string
+		pass, want time.Duration
+	}{
+		{"its caller may be at it", retry / 3, retry - retry/3},
+		{"the vector store is away", retry - retry/3, retry},
+	} {
+		b.pass(c.pass)
+		_, err = b.Work(t.Context(), EraseUser{AppID: ada.AppID, UserID: ada.UserID})
+		var later *river.JobSnoozeError
+		if !errors.As(err, &later) || later.Duration != c.want {
+			t.Errorf("while %s the job answers %v, want another try after %s", c.why, err, c.want)
+		}
 	}
 }
