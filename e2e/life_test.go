@@ -38,6 +38,7 @@ const idleAfter = 30 * time.Minute
 // conditions are settings by which only what the script says happens, as soon as its time comes.
 var conditions = []string{
 	"HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_JOBS_POLL=20ms",
+	"HIPPOCAMPUS_JOBS_RESUME_AFTER=30s", // before the minute that a kill takes is over
 	"HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s",
 	"HIPPOCAMPUS_SCHEDULE_REFLECTION=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_FORGETTING=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_PURGE=0 0 1 1 *",
 	"HIPPOCAMPUS_SCHEDULE_COMPRESSION=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_VERIFICATION=0 0 1 1 *",
