@@ -11,7 +11,7 @@ import (
 // of lower layers, so that packages of one layer never know each other.
 var layers = [][]string{
 	{"internal/memory"},
-	{"internal/text", "internal/cache", "db", "vectorstore", "internal/config"},
+	{"internal/text", "internal/cache", "internal/prepared", "db", "vectorstore", "internal/config"},
 	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "vectorstore/pgvector", "internal/jobs", "internal/history"},
 	{"internal/llm/prompt", "internal/wordvec", "internal/derivation", "internal/facts", "internal/instructions", "internal/skills"},
 	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",

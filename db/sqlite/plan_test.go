@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"maps"
 	"path/filepath"
@@ -11,25 +10,35 @@ import (
 	"sync"
 	"testing"
 
-	"modernc.org/sqlite"
-
+	"hippocampus/db"
 	"hippocampus/db/dbtest"
+	"hippocampus/internal/memory"
 )
 
-// recorder is SQLite's driver that keeps the statements it runs, with how
-// many parameters each has.
+// recorder keeps the statements that SQLite runs, with how many parameters each
+// has.
 type recorder struct {
-	driver.Driver
 	mu  sync.Mutex
 	ran map[string]int
 }
 
-func (r *recorder) Open(name string) (driver.Conn, error) {
-	conn, err := r.Driver.Open(name)
+// connector is the package's, recorded.
+func (r *recorder) connector(address string) (driver.Connector, error) {
+	c, err := connector(address)
+	return recordedConnector{c, r}, err
+}
+
+type recordedConnector struct {
+	driver.Connector
+	*recorder
+}
+
+func (c recordedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &recordedConn{Conn: conn, recorder: r}, nil
+	return &recordedConn{Conn: conn, recorder: c.recorder}, nil
 }
 
 func (r *recorder) keep(query string, args int) {
@@ -71,10 +80,8 @@ var (
 // TestPlans runs every query and asks SQLite how it finds the rows.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	record := &recorder{Driver: &sqlite.Driver{}, ran: map[string]int{}}
-	path := filepath.Join(t.TempDir(), "test.db")
-	sql.Register("recorded "+path, record) // for good: a name can be used once
-	s, err := open(t.Context(), "recorded "+path, Options{Path: path})
+	record := &recorder{ran: map[string]int{}}
+	s, err := open(t.Context(), record.connector, Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,5 +118,30 @@ func TestPlans(t *testing.T) {
 	}
 	if explained < 60 {
 		t.Errorf("only %d statements were explained: were the others not recorded?", explained)
+	}
+}
+
+// TestListsFilterInTheIndex: what a list leaves out is not read.
+func TestListsFilterInTheIndex(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var where conditions
+	where.add(`app_id = ? AND user_id = ?`, "app", "user")
+	matching(&where, db.MemoryFilter{Types: []memory.Type{memory.TypeSkill}, Domains: []memory.Domain{memory.GeneralChat}, Statuses: []memory.Status{memory.Active}})
+	var id, parent, unused int
+	var step string
+	if err := s.reader.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN SELECT id FROM agent_memories WHERE `+where.sql()+
+		` ORDER BY created_at DESC, id DESC`, where.args...).Scan(&id, &parent, &unused, &step); err != nil {
+		t.Fatal(err)
+	}
+	if want := "SEARCH agent_memories USING COVERING INDEX agent_memories_by_time (app_id=? AND user_id=?)"; step != want {
+		t.Errorf("a list is found by %q, want %q", step, want)
 	}
 }

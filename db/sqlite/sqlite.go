@@ -12,6 +12,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,11 +22,12 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/prepared"
 )
 
 var _ db.Store = (*Store)(nil)
@@ -54,9 +56,18 @@ const (
 )
 
 // Open opens the file. It does not migrate. KindUnavailable: it cannot be opened or made.
-func Open(ctx context.Context, o Options) (*Store, error) { return open(ctx, "sqlite", o) }
+func Open(ctx context.Context, o Options) (*Store, error) { return open(ctx, connector, o) }
 
-func open(ctx context.Context, driver string, o Options) (*Store, error) {
+// connector makes the connections to an address, with statements kept prepared.
+func connector(address string) (driver.Connector, error) {
+	c, err := sqlite.NewConnector(address)
+	if err != nil {
+		return nil, err
+	}
+	return prepared.Connector(c), nil
+}
+
+func open(ctx context.Context, connector func(address string) (driver.Connector, error), o Options) (*Store, error) {
 	path, err := filepath.Abs(o.Path)
 	if err != nil || o.Path == "" {
 		return nil, memory.Errorf(memory.KindInvalid, "the database needs the path of a file, not %q", o.Path)
@@ -72,17 +83,21 @@ func open(ctx context.Context, driver string, o Options) (*Store, error) {
 		}
 		return s, nil
 	}
-	if s.writer, err = sql.Open(driver, address(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")); err != nil {
+	writing, err := connector(address(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"))
+	if err != nil {
 		return opened(fault(err, "open "+path))
 	}
+	s.writer = sql.OpenDB(writing)
 	s.writer.SetMaxOpenConns(1)
 	if err := s.writer.PingContext(ctx); err != nil { // also makes the file, in WAL mode
 		return opened(memory.Errorf(memory.KindUnavailable,
 			"the database file %s cannot be opened: %w; check that its folder exists and can be written", path, err))
 	}
-	if s.reader, err = sql.Open(driver, address(path, "query_only(1)")); err != nil {
+	reading, err := connector(address(path, "query_only(1)"))
+	if err != nil {
 		return opened(fault(err, "open "+path))
 	}
+	s.reader = sql.OpenDB(reading)
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
 	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts}); err != nil {

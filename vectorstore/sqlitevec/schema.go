@@ -9,6 +9,7 @@ var schema = []string{
 	) STRICT`,
 	`CREATE TABLE IF NOT EXISTS records ` + columns,
 	index,
+	`DROP INDEX IF EXISTS records_of_user`, // which files of earlier versions have instead
 }
 
 // columns of a table of records. What is compared comes first: long contents
@@ -25,4 +26,5 @@ const columns = `(
 	content     TEXT NOT NULL
 ) STRICT`
 
-const index = `CREATE INDEX IF NOT EXISTS records_of_user ON records (app_id, user_id)`
+// index finds a user's records, those of a slice of time without reading the others.
+const index = `CREATE INDEX IF NOT EXISTS records_of_user_by_time ON records (app_id, user_id, created_at)`

@@ -19,12 +19,11 @@ func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 	if err := vectorstore.CheckQuery(s.space, q); err != nil {
 		return nil, err
 	}
-	where, args, err := filter(q)
+	query, args, err := searching(q)
 	if err != nil {
 		return nil, fmt.Errorf("searching vectors: %w", err)
 	}
-	rows, err := s.reader.QueryContext(ctx, `SELECT id, vec_distance_L2(embedding, ?) AS distance FROM records WHERE `+where+
-		` ORDER BY distance, id LIMIT ?`, append(append([]any{encode(q.Embedding)}, args...), q.Limit)...)
+	rows, err := s.reader.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, failed(ctx, "searching vectors", err)
 	}
@@ -42,6 +41,13 @@ func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 		return nil, failed(ctx, "searching vectors", err)
 	}
 	return hits, nil
+}
+
+// searching is the statement for a query, with its arguments.
+func searching(q vectorstore.Query) (query string, args []any, err error) {
+	where, args, err := filter(q)
+	return `SELECT id, vec_distance_L2(embedding, ?) AS distance FROM records WHERE ` + where + ` ORDER BY distance, id LIMIT ?`,
+		append(append([]any{encode(q.Embedding)}, args...), q.Limit), err
 }
 
 // filter is the condition of a query, with its arguments.

@@ -29,6 +29,7 @@ import (
 	_ "modernc.org/sqlite/vec" // vec_distance_L2
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/prepared"
 	"hippocampus/vectorstore"
 )
 
@@ -108,10 +109,11 @@ func open(path, lock string, connections int) (*sql.DB, error) {
 		"_txlock": {lock},
 	}
 	q.Set("_journal_mode", "WAL")
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	connector, err := sqlite.NewConnector((&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err != nil {
 		return nil, err
 	}
+	db := sql.OpenDB(prepared.Connector(connector))
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil
