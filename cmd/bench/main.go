@@ -4,6 +4,8 @@
 //	bench quality DIR...   conversations -> R@k, nDCG, MRR
 //	bench speed            server and bare clients on the same data -> ratios
 //	bench peers            the load shape that other memory servers were measured with
+//	bench slices           one user with many memories -> slices of time, tags, the past
+//	bench context          whole prompts of conversations that go on
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each builds and starts the server on stores of its own, prints a table and
@@ -32,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), soakCommand())
+	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), contextCommand(), soakCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		os.Exit(1)
 	}
@@ -202,6 +204,32 @@ func slicesCommand() *cobra.Command {
 	sizeFlag(c, &size, target.Large)
 	f.IntVar(&o.Memories, "memories", 100_000, "of the user")
 	f.DurationVar(&o.For, "for", 4*time.Second, "of each kind of request")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+func contextCommand() *cobra.Command {
+	var size, data, file string
+	o := speed.ContextOptions{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "context", Short: "Whole prompts of conversations that go on", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			o.Size = target.Size(size)
+			if o.Data, err = speed.ParseData(data); err != nil {
+				return err
+			}
+			r, err := speed.RunContext(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	sizeFlag(c, &size, target.Large)
+	f.StringVar(&data, "data", "100x1000", "USERSxMEMORIES of each")
+	f.DurationVar(&o.For, "for", 6*time.Second, "of each kind of request")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c

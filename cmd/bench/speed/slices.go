@@ -5,12 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net/url"
-	"slices"
-	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"hippocampus/cmd/bench/target"
@@ -25,19 +21,10 @@ type SlicesOptions struct {
 	Progress io.Writer
 }
 
-// SlicesReport is what lists and recalls of slices of time took.
-type SlicesReport struct {
-	Size     string            `json:"size"`
-	Machine  Machine           `json:"machine"`
-	Settings []string          `json:"settings,omitempty"`
-	Loads    []Load            `json:"loads"`
-	Requests map[string]Sample `json:"requests"` // one client
-}
-
 // RunSlices fills a server with one user's memories, a minute apart, and asks
 // for random days of them.
-func RunSlices(ctx context.Context, o SlicesOptions) (report SlicesReport, err error) {
-	report = SlicesReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
+func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err error) {
+	report = RequestsReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
 		return report, err
@@ -85,29 +72,9 @@ func RunSlices(ctx context.Context, o SlicesOptions) (report SlicesReport, err e
 		"recall":       func(_ context.Context, n int) error { return recall(n, map[string]any{}) },
 	} {
 		fmt.Fprintln(o.Progress, name)
-		var warm, measured times
-		var next atomic.Int64
-		if err := warm.run(ctx, 1, o.For/4, &next, request); err != nil {
-			return report, fmt.Errorf("%s: %w", name, err)
+		if err := report.measure(ctx, name, 1, o.For, request); err != nil {
+			return report, err
 		}
-		if err := measured.run(ctx, 1, o.For, &next, request); err != nil {
-			return report, fmt.Errorf("%s: %w", name, err)
-		}
-		report.Requests[name] = measured.sample()
 	}
 	return report, nil
-}
-
-// Print writes the report as a table for people.
-func (r SlicesReport) Print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, l := range r.Loads {
-		fmt.Fprintf(out, "%s, %d cores, %d memories of one user, %.0f written a second\n\n", r.Size, r.Machine.Cores, l.Memories, l.PerSecond)
-	}
-	fmt.Fprintln(w, "request\tn\tp50 ms\tp95 ms\tp99 ms\t")
-	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
-		s := r.Requests[name]
-		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t\n", name, s.Requests, s.P50, s.P95, s.P99)
-	}
-	return w.Flush()
 }

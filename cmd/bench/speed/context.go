@@ -1,0 +1,116 @@
+package speed
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// ContextOptions choose how contexts are measured.
+type ContextOptions struct {
+	Size     target.Size
+	Data     Data          // each of the first talkers of these users has the rest of what a context is made of
+	For      time.Duration // of each kind of request
+	Settings []string
+	Progress io.Writer
+}
+
+// What a talker has beside memories.
+const (
+	talkers = 16
+	stated  = 50  // facts
+	events  = 150 // of a conversation that goes on, 10 a turn
+	rules   = 3   // instructions, of the app
+)
+
+// RunContext fills a server and asks for contexts of conversations, each time
+// with another query.
+func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, err error) {
+	report = RequestsReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
+	loaded := Report{}
+	b := &bench{Options: Options{Progress: o.Progress}, server: server, report: &loaded}
+	if err := b.talk(ctx, o.Data); err != nil {
+		return report, fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	if err := b.load(ctx, o.Data); err != nil {
+		return report, fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	report.Loads = loaded.Loads
+	user := func(n int) string { return o.Data.user(n % min(talkers, o.Data.Users)) }
+	assemble := func(more map[string]any) func(context.Context, int) error {
+		return func(ctx context.Context, n int) error {
+			wanted := map[string]any{"user_id": user(n), "query": query(n % queries), "condense": false}
+			for key, value := range more {
+				wanted[key] = value
+			}
+			_, err := server.Do(ctx, "POST", "/v1/context", body(wanted))
+			return err
+		}
+	}
+	whole := assemble(map[string]any{"conversation_id": "now", "model": "gpt-4o", "max_tokens": 8000, "format": "messages"})
+	for _, kind := range []struct {
+		name    string
+		clients int
+		request func(context.Context, int) error
+	}{
+		{"context of 8,000 tokens, 1 client", 1, whole},
+		{"context of 8,000 tokens, 8 clients", 8, whole},
+		{"context of 2,000 tokens, 1 client", 1, assemble(map[string]any{"conversation_id": "now", "max_tokens": 2000})},
+		{"context of memories alone, 1 client", 1, assemble(map[string]any{"max_chars": 2000})},
+		{"working memory, 1 client", 1, func(ctx context.Context, n int) error {
+			_, err := server.Do(ctx, "GET", "/v1/conversations/now/working?user_id="+user(n), nil)
+			return err
+		}},
+	} {
+		fmt.Fprintln(o.Progress, kind.name)
+		if err := report.measure(ctx, kind.name, kind.clients, o.For, kind.request); err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// talk gives the talkers facts, a conversation that goes on, and the app its
+// instructions.
+func (b *bench) talk(ctx context.Context, data Data) error {
+	fmt.Fprintln(b.Progress, "talking")
+	random := rand.New(rand.NewPCG(5, 8))
+	for i := range rules {
+		err := b.server.Call(ctx, "POST", "/v1/instructions", map[string]any{
+			"scope": "app", "name": fmt.Sprint("rule-", i), "content": sentence(random, 60)}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	for i := range min(talkers, data.Users) {
+		for f := range stated {
+			err := b.server.Call(ctx, "PUT", "/v1/facts", map[string]any{
+				"user_id": data.user(i), "type": "profile", "key": fmt.Sprint("key-", f), "value": sentence(random, 4)}, nil)
+			if err != nil {
+				return err
+			}
+		}
+		for range events / 10 {
+			messages := make([]map[string]any, 10)
+			for j := range messages {
+				messages[j] = map[string]any{"role": []string{"user", "assistant"}[j%2], "content": sentence(random, 25)}
+			}
+			err := b.server.Call(ctx, "POST", "/v1/turns", map[string]any{
+				"user_id": data.user(i), "conversation_id": "now", "messages": messages, "wait": true}, nil)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

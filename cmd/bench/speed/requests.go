@@ -1,0 +1,50 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+)
+
+// RequestsReport is what several kinds of request took.
+type RequestsReport struct {
+	Size     string            `json:"size"`
+	Machine  Machine           `json:"machine"`
+	Settings []string          `json:"settings,omitempty"`
+	Loads    []Load            `json:"loads"`
+	Requests map[string]Sample `json:"requests"` // by kind
+}
+
+// measure has clients send requests of a kind for a while, after a quarter of
+// it that is not counted.
+func (r *RequestsReport) measure(ctx context.Context, kind string, clients int, while time.Duration, request func(ctx context.Context, n int) error) error {
+	var warm, measured times
+	var next atomic.Int64
+	if err := warm.run(ctx, clients, while/4, &next, request); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	if err := measured.run(ctx, clients, while, &next, request); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	r.Requests[kind] = measured.sample()
+	return nil
+}
+
+// Print writes the report as a table for people.
+func (r RequestsReport) Print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, l := range r.Loads {
+		fmt.Fprintf(out, "%s, %d cores, %s memories, %.0f written a second\n\n", r.Size, r.Machine.Cores, l.Data, l.PerSecond)
+	}
+	fmt.Fprintln(w, "request\tn\tp50 ms\tp95 ms\tp99 ms\ta second\t")
+	for _, kind := range slices.Sorted(maps.Keys(r.Requests)) {
+		s := r.Requests[kind]
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.0f\t\n", kind, s.Requests, s.P50, s.P95, s.P99, s.PerSecond)
+	}
+	return w.Flush()
+}
