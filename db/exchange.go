@@ -7,7 +7,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Exchange reads memories whole, with all that is recorded about them.
+// Exchange reads memories whole, with all that is recorded about them, and what
+// else is kept of users. What is exported in pages comes in an order by bytes.
 type Exchange interface {
 	// Export pages through an app's memories, in any status, in (UserID,
 	// CreatedAt, ID) order by bytes. A page is as of one instant. A relation is
@@ -18,6 +19,22 @@ type Exchange interface {
 	// has a memory or events of, by id, without embeddings. Relations are in
 	// both directions. Memory is zero where it has been purged.
 	Recorded(ctx context.Context, owner memory.Owner, ids []string) (map[string]Record, error)
+
+	// ExportFacts pages through the evidence of timelines, in (UserID, Type, Key,
+	// RecordedAt, ID) order, strictly after a fact; nil: from the first.
+	ExportFacts(ctx context.Context, of Extent, after *memory.Fact) ([]memory.Fact, error)
+	// ExportInstructions pages through instructions, in (Kind, ID, Name) order,
+	// strictly after one; nil: from the first. A user's are those of the user's scope.
+	ExportInstructions(ctx context.Context, of Extent, after *memory.Instruction) ([]memory.Instruction, error)
+	// ExportWorkflows pages through workflows, in (UserID, Skill, AgentID, SHA-256
+	// of Text) order, strictly after one; nil: from the first.
+	ExportWorkflows(ctx context.Context, of Extent, after *memory.Workflow) ([]memory.Workflow, error)
+	// ExportOutcomes pages through the outcomes that were counted under an id, in
+	// (UserID, ID) order, strictly after one; nil: from the first.
+	ExportOutcomes(ctx context.Context, of Extent, after *CountedOutcome) ([]CountedOutcome, error)
+	// ExportConversations pages through conversations, in (UserID, ID) order,
+	// strictly after one; nil: from the first.
+	ExportConversations(ctx context.Context, of Extent, after *memory.Conversation) ([]memory.Conversation, error)
 }
 
 // ExchangeTx is what an import writes in a user's transaction, beside events
@@ -32,6 +49,23 @@ type ExchangeTx interface {
 	Restore(ctx context.Context, memories []memory.Memory, due time.Time) error
 	// RestoreEvents is AddEvents for what has happened elsewhere: it announces nothing.
 	RestoreEvents(ctx context.Context, events []memory.Event) error
+	// RecordedFact returns a fact of the owner; ok is false where there is none.
+	RecordedFact(ctx context.Context, id string) (f memory.Fact, ok bool, err error)
+	// RestoreWorkflow stores a new workflow of the owner as it is. KindConflict:
+	// its id exists already, whoever has it, or another one says the same.
+	RestoreWorkflow(ctx context.Context, w memory.Workflow) error
+	// RecordedConversation, RecordedTurn and RecordedConsolidation return what the
+	// owner has under an id; ok is false where there is none.
+	RecordedConversation(ctx context.Context, id string) (c memory.Conversation, ok bool, err error)
+	RecordedTurn(ctx context.Context, id string) (t memory.Turn, ok bool, err error)
+	RecordedConsolidation(ctx context.Context, id string) (c memory.Consolidation, ok bool, err error)
+	// RestoreConversation stores a new conversation of the owner as it is; it is
+	// idle from an instant on. KindConflict: there is one of this id.
+	RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error
+	// RestoreTurn stores a new turn of a conversation of the owner as it is, which
+	// does not grow by it. A turn that is not accepted is never due. KindConflict:
+	// its id or client id exists already, whoever has it.
+	RestoreTurn(ctx context.Context, t memory.Turn) error
 }
 
 // ExportPage chooses a page of an export. Empty fields do not restrict.
@@ -41,6 +75,20 @@ type ExportPage struct {
 	After      *ExportPlace // strictly after this
 	Limit      int          // required, 1..memory.MaxPage
 	Embeddings bool         // with embeddings
+}
+
+// Extent is what a page of an export takes of what is no memory.
+type Extent struct {
+	AppID  string // required
+	UserID string // empty: every user's, and the app's and its agents' own
+	Limit  int    // required, 1..memory.MaxPage
+}
+
+// CountedOutcome is that an outcome was counted under a client's id; see SkillTx.
+type CountedOutcome struct {
+	memory.Owner
+	ID, Hash string
+	At       time.Time
 }
 
 // ExportPlace is a place in an export.

@@ -26,7 +26,8 @@ func (s *server) carryTo(url, key string, args ...string) (out string, err error
 }
 
 // remember gives two users memories of every status, with relations, unicode,
-// accesses and times to the microsecond. It returns how many.
+// accesses and times to the microsecond, and what else is kept. It returns how
+// many memories.
 func (s *server) remember(models *llmtest.Server) int {
 	s.t.Helper()
 	models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
@@ -55,6 +56,7 @@ func (s *server) remember(models *llmtest.Server) int {
 	s.call("DELETE", "/v1/memories/"+deleted, nil, 200)
 	s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "Ada lives in Beijing"}, 201)
 	s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "Ada moved to Shanghai", "dedup": true}, 201)
+	told := s.rememberOthers(models)
 	s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "bees", "route": false}, 200)
 	eventually(s.t, "the accesses being counted", func() string {
 		if r := s.call("GET", "/v1/memories?user_id=ada", nil, 200); !strings.Contains(r.raw, `"access_count":1`) {
@@ -62,7 +64,63 @@ func (s *server) remember(models *llmtest.Server) int {
 		}
 		return ""
 	})
-	return 8
+	return 8 + told
+}
+
+// rememberOthers gives a user facts that changed, ended and were refused,
+// instructions of each scope, skills that worked and did not, and a conversation
+// that has ended. It returns how many memories tell of them.
+func (s *server) rememberOthers(models *llmtest.Server) int {
+	s.t.Helper()
+	models.OnPrompt("hippocampus/replay", func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(`{"summary":"Ada plans a trip."}`) })
+	models.OnPrompt("hippocampus/deep", func(llmtest.ChatRequest) llmtest.Reply {
+		return llmtest.Text(`{"facts":[],"insights":[],"preferences":[],"patterns":[],"projects":[],"skills":[]}`)
+	})
+	for n, messages := range [][]object{
+		{{"role": "user", "content": "Let us plan a trip 旅行 <b>", "name": "Ada", "tags": []string{"<trip>"}}, {"role": "assistant", "content": "Where to?"}},
+		{{"role": "user", "content": "To the sea.\n", "context": object{"mentioned_me": true}}},
+	} {
+		s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": "trip", "agent_id": "butler", "id": fmt.Sprint("turn ", n),
+			"metadata": object{"n": 1.50}, "messages": messages, "wait": true}, 200)
+	}
+	s.call("POST", "/v1/conversations/trip/end", object{"user_id": "ada", "wait": true}, 200)
+	for n, city := range []string{"Lisbon", "上海", "Porto <b>"} {
+		s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "Home City", "value": city, "confidence": 0.9,
+			"valid_from": fmt.Sprintf("202%d-01-01T00:00:00.000001Z", n), "source": "chat"}, 200)
+	}
+	s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "home_city", "value": nil, "confidence": 0.1}, 200)
+	s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "job", "value": object{"title": "biologist", "since": 1.5}}, 200)
+	s.call("DELETE", "/v1/facts?user_id=ada&type=profile&key=job", nil, 200)
+	for _, whose := range []object{{"scope": "app"}, {"scope": "agent", "agent_id": "butler"}, {"scope": "user", "user_id": "ada"}} {
+		whose["name"] = "tone"
+		for _, text := range []string{"Be warm.\n暖 <b>", "Be brief."} {
+			whose["content"] = text
+			s.call("POST", "/v1/instructions", whose, 201)
+		}
+	}
+	s.call("POST", "/v1/instructions/tone/rollback", object{"scope": "user", "user_id": "ada"}, 200)
+	for n, success := range []bool{true, true, false} {
+		s.call("POST", "/v1/skills/deploy/outcomes", object{"user_id": "ada", "workflow": "make 发布", "success": success, "note": "so", "id": fmt.Sprint("run ", n)}, 200)
+	}
+	s.call("POST", "/v1/skills/deploy/outcomes", object{"user_id": "ada", "agent_id": "butler", "workflow": "by hand", "success": false}, 200)
+	return 6 // the three cities, the job, the workflow that worked, and the summary of the conversation
+}
+
+// answersAlike compares what two servers answer about what is no memory.
+func (s *server) answersAlike(other *server) {
+	s.t.Helper()
+	for _, path := range []string{
+		"/v1/facts?user_id=ada", "/v1/facts?user_id=ada&at=2021-06-01T00:00:00Z", "/v1/facts/history?user_id=ada&type=profile&key=home_city",
+		"/v1/facts/history?user_id=ada&type=profile&key=job", "/v1/instructions?scope=user&user_id=ada", "/v1/instructions?scope=app",
+		"/v1/instructions/merged?user_id=ada&agent_id=butler", "/v1/instructions/tone/versions?scope=agent&agent_id=butler",
+		"/v1/skills?user_id=ada", "/v1/skills/deploy?user_id=ada",
+		"/v1/conversations?user_id=ada", "/v1/conversations/trip?user_id=ada", "/v1/conversations/trip/working?user_id=ada",
+		"/v1/conversations/trip/consolidations?user_id=ada",
+	} {
+		if one, two := s.call("GET", path, nil, 200).raw, other.call("GET", path, nil, 200).raw; one != two {
+			s.t.Errorf("%s: the answers differ:\n%s\n%s", path, one, two)
+		}
+	}
 }
 
 func exportedBody(t *testing.T, file string) string {
@@ -73,6 +131,18 @@ func exportedBody(t *testing.T, file string) string {
 	}
 	_, rest, _ := strings.Cut(string(raw), "\n")
 	return rest
+}
+
+// carried is what an import tells of n memories and what rememberOthers has made.
+func carried(format string, n int) string {
+	text := fmt.Sprintf(format, n, "memories")
+	for _, other := range []struct {
+		n    int
+		kind string
+	}{{6, "facts"}, {3, "instructions"}, {6, "instruction versions"}, {2, "skills"}, {3, "outcomes"}, {1, "conversations"}, {2, "turns"}, {2, "consolidations"}} {
+		text += fmt.Sprintf(format, other.n, other.kind)
+	}
+	return text
 }
 
 // What is exported from one size, imported into another and exported again
@@ -90,10 +160,10 @@ func TestExportAndImport(t *testing.T) {
 			for _, flags := range [][]string{{"--embeddings"}, {}} {
 				b := start(t, append(to.settings(t), withModels(models)...)...)
 				first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil || out != fmt.Sprintf("exported %d memories to %s\n", n, first) {
+				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil || out != fmt.Sprintf("exported %d memories, %s to %s\n", n, "6 facts, 3 instructions, 6 instruction versions, 2 skills, 3 outcomes, 1 conversations, 2 turns, 2 consolidations", first) {
 					t.Fatalf("export: %s %v", out, err)
 				}
-				if out, err := b.carry(adminKey, "import", first); err != nil || out != fmt.Sprintf("imported %d memories, skipped 0 that were there already\n", n) {
+				if out, err := b.carry(adminKey, "import", first); err != nil || out != carried("imported %d %s, skipped 0 that were there already\n", n) {
 					t.Fatalf("import: %s %v", out, err)
 				}
 				if out, err := b.carry(adminKey, append([]string{"export", second}, flags...)...); err != nil {
@@ -103,13 +173,14 @@ func TestExportAndImport(t *testing.T) {
 				if one != two {
 					t.Errorf("%v: the round trip differs:\n%s\n%s", flags, one, two)
 				}
-				for _, part := range []string{`"superseded_by"`, `"consolidated"`, `"forgotten"`, `"pinned":true`, `"derived_from"`, `"contradicts"`, `"access_count":1`, `.000003Z"`, "绿茶", `<b>`} {
+				for _, part := range []string{`"superseded_by"`, `"consolidated"`, `"forgotten"`, `"pinned":true`, `"derived_from"`, `"contradicts"`, `"access_count":1`, `.000003Z"`, "绿茶", `<b>`, `"fact":`, `"told":true`, `"ended"`, `"refused"`, `"before":[`, `"outcome":`, `"mentioned_me":true`, `"deep_reflection"`} {
 					if !strings.Contains(one, part) {
 						t.Errorf("%s is not in the export: %s", part, one)
 					}
 				}
+				a.answersAlike(b)
 				b.storesEqual(scripted, "ada", "%E7%94%A8%E6%88%B7%2F1")
-				if out, err := b.carry(adminKey, "import", first); err != nil || out != fmt.Sprintf("imported 0 memories, skipped %d that were there already\n", n) {
+				if out, err := b.carry(adminKey, "import", first); err != nil || out != carried("imported 0 %[2]s, skipped %[1]d that were there already\n", n) {
 					t.Errorf("import again: %s %v", out, err)
 				}
 			}

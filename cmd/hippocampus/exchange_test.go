@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hippocampus/internal/exchange"
 )
 
 func TestLastLine(t *testing.T) {
@@ -36,12 +38,12 @@ func TestLastLine(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		n, err := l.memories(t.Context(), nil)
-		if (err == nil) != (c.want == "") || err == nil && n != 7 || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %d, %v", what, n, err)
+		n, err := l.counts(t.Context(), nil)
+		if (err == nil) != (c.want == "") || err == nil && n[exchange.Memories] != 7 || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v", what, n, err)
 		}
-		if n, err := l.memories(t.Context(), errors.New("reset")); err == nil {
-			t.Errorf("%s, with the connection reset: %d", what, n)
+		if n, err := l.counts(t.Context(), errors.New("reset")); err == nil {
+			t.Errorf("%s, with the connection reset: %v", what, n)
 		}
 	}
 }

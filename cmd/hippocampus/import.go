@@ -64,11 +64,16 @@ func tell(cmd *cobra.Command, report exchange.Report) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more lines failed\n", n)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "imported %d memories, skipped %d that were there already\n", report.Imported, report.Skipped)
+	for _, kind := range exchange.Kinds {
+		if t, came := report.Others[kind]; came {
+			fmt.Fprintf(cmd.OutOrStdout(), "imported %d %s, skipped %d that were there already\n", t.Imported, kind.Words(), t.Skipped)
+		}
+	}
 	switch {
 	case report.Failed > 0:
 		return fmt.Errorf("%d of %d lines failed", report.Failed, report.Lines)
 	case !report.Complete:
-		return fmt.Errorf("the export is not whole: its end is missing, or counts other memories")
+		return fmt.Errorf("the export is not whole: its end is missing, or counts other lines")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-const exportHead = `{"format":"hippocampus-export","version":1,"exported_at":"2026-01-31T12:00:00Z"}`
+const exportHead = `{"format":"hippocampus-export","version":2,"exported_at":"2026-01-31T12:00:00Z"}`
 
 // bring imports with the admin key.
 func (b *bench) bring(text string) exchange.Report {
@@ -90,7 +90,7 @@ func TestExchangeRequestsAreChecked(t *testing.T) {
 	for _, query := range []string{"user_id=", "user_id=%00", "user_id=" + strings.Repeat("x", 257), "embeddings=maybe", "users=u", "user_id=u&user_id=v"} {
 		b.want(400, "GET", "/v1/export?"+query, "")
 	}
-	for _, text := range []string{"", "\n", "{}", "<html>", `{"format":"other","version":1}`, strings.Replace(exportHead, "1", "7", 1)} {
+	for _, text := range []string{"", "\n", "{}", "<html>", `{"format":"other","version":1}`, strings.Replace(exportHead, `"version":2`, `"version":7`, 1)} {
 		b.want(400, "POST", "/v1/import", text, "Content-Type", ndjson)
 	}
 }

@@ -1,10 +1,13 @@
 package exchange
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -14,9 +17,12 @@ import (
 )
 
 const (
-	firstYear, lastYear = 1970, 2200 // the range that every store keeps exactly
-	maxCause            = 1024       // characters
-	unitError           = 1e-3       // of an embedding's length
+	firstYear, lastYear = 1970, 2200    // the range that every store keeps exactly
+	maxCause            = 1024          // characters
+	unitError           = 1e-3          // of an embedding's length
+	maxSummary          = 64 << 10      // characters
+	maxError            = 64 << 10      // characters
+	maxNumber           = math.MaxInt32 // of what is counted
 )
 
 // complaints are what is wrong with a line, field by field.
@@ -38,6 +44,31 @@ func (c *complaints) id(path, id string) {
 func (c *complaints) time(path string, t time.Time) {
 	if year := t.UTC().Year(); year < firstYear || year > lastYear {
 		c.note(path, fmt.Sprintf("is not in the years %d to %d", firstYear, lastYear))
+	}
+}
+
+func (c *complaints) timeOrNone(path string, t time.Time) {
+	if !t.IsZero() {
+		c.time(path, t)
+	}
+}
+
+func (c *complaints) textOrNone(path, text string, maxRunes int) {
+	if text != "" {
+		c.note(path, memory.CheckContent(text, maxRunes))
+	}
+}
+
+func (c *complaints) number(path string, n, least, most int64) {
+	if n < least || n > most {
+		c.note(path, fmt.Sprintf("is not in %d to %d", least, most))
+	}
+}
+
+// hash is one as everything is hashed that clients send.
+func (c *complaints) hash(path, hash string) {
+	if sum, err := hex.DecodeString(hash); err != nil || len(sum) != sha256.Size || strings.ToLower(hash) != hash {
+		c.note(path, "is not the SHA-256 of a text, in hexadecimal digits")
 	}
 }
 

@@ -16,8 +16,9 @@ type Selection struct {
 	Embeddings bool
 }
 
-// Export writes the selected memories as NDJSON: a header, the memories of each
-// user from the oldest on, and an end that counts them. Each line is as of one
+// Export writes what is selected as NDJSON: a header, the memories of each user
+// from the oldest on, what else is kept, kind by kind, and an end that counts
+// the lines of each kind. Each line is as of one
 // instant; the whole is not, where the app is written to meanwhile. Nothing is
 // written before the database has answered for the first time. After an error
 // the text lacks its end; WriteError says so to those who read it.
@@ -25,7 +26,8 @@ func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	page := db.ExportPage{AppID: what.AppID, UserID: what.UserID, Limit: pageLines, Embeddings: what.Embeddings}
-	for count := 0; ; {
+	counts := Counts{Memories: 0}
+	for {
 		records, err := s.records.Export(ctx, page)
 		if err != nil {
 			return err
@@ -40,12 +42,16 @@ func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error
 				return err
 			}
 		}
-		if count += len(records); len(records) < pageLines {
-			return out.Encode(endLine{end{count}})
+		if counts[Memories] += len(records); len(records) < pageLines {
+			break
 		}
 		last := records[len(records)-1].Memory
 		page.After = &db.ExportPlace{UserID: last.UserID, Position: db.Position{At: last.CreatedAt, ID: last.ID}}
 	}
+	if err := s.exportOthers(ctx, what, counts, out); err != nil {
+		return err
+	}
+	return out.Encode(endLine{counts})
 }
 
 // WriteError ends an export that broke off.

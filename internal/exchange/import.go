@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
@@ -19,9 +20,30 @@ type Report struct {
 	Lines    int         `json:"lines"`    // read, the first and last ones included
 	Imported int         `json:"imported"` // memories
 	Skipped  int         `json:"skipped"`  // memories that were here already, just so
+	Others   Tallies     `json:"others"`   // what is no memory
 	Failed   int         `json:"failed"`   // lines
 	Errors   []LineError `json:"errors"`   // of the failed lines, by number, at most 100
-	Complete bool        `json:"complete"` // every export in the stream had its end, and as many memories as that says
+	Complete bool        `json:"complete"` // every export in the stream had its end, and as many lines of each kind as that says
+}
+
+// Tallies say what became of the lines of each kind that came.
+type Tallies map[Kind]Tally
+
+// Tally is Report.Imported and Report.Skipped of one kind.
+type Tally struct {
+	Imported int `json:"imported"`
+	Skipped  int `json:"skipped"`
+}
+
+// tally counts what was settled.
+func (r *Report) tally(kind Kind, fresh bool) {
+	t := r.Others[kind]
+	if fresh {
+		t.Imported++
+	} else {
+		t.Skipped++
+	}
+	r.Others[kind] = t
 }
 
 // LineError says why a line failed.
@@ -31,7 +53,7 @@ type LineError struct {
 }
 
 // Import reads an export, or several one after the other, into the app. Each
-// line is first held to what check says of its JSON. A memory that is here
+// line is first held to what check says of its JSON. What is here
 // already is skipped where it is the same, and else fails: nothing is ever
 // overwritten, so that a broken import is resumed by repeating it. A line that
 // fails is told in the report, and the others go on.
@@ -40,7 +62,8 @@ type LineError struct {
 // stream is no export, or broke off; KindUnavailable: the database or the
 // embedder is away.
 func (s *Service) Import(ctx context.Context, appID string, stream io.Reader, check func(line []byte) error) (Report, error) {
-	i := &importing{Service: s, appID: appID, check: check, report: Report{Errors: []LineError{}}}
+	i := &importing{Service: s, appID: appID, check: check, report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}}
+	i.users.in, i.scopes.in = inUser(s.records), s.records.InScope
 	in := newReader(stream)
 	for {
 		text, whole, err := in.next()
@@ -80,15 +103,18 @@ type importing struct {
 	check  func([]byte) error
 	report Report
 
-	pending []item // lines that wait to be settled together
-	size    int    // bytes of them
+	pending []item                  // lines of memories that wait to be settled together
+	users   queue[db.UserTx]        // lines of what else is kept of a user
+	scopes  queue[db.InstructionTx] // lines of instructions
+	waiting int                     // how many wait
+	size    int                     // bytes of them
 
 	differing string // the latest memory that was here already and differs
 
-	begun    bool // a header has come
-	ended    bool // and its end
-	broken   bool // an export had no end, or another count than its end says
-	memories int  // lines of the present export that hold a memory, or should
+	begun  bool   // a header has come
+	ended  bool   // and its end
+	broken bool   // an export had no end, or another count than its end says
+	counts Counts // of the present export's lines, the ones that fail too
 }
 
 // take reads one line. An error ends the import.
@@ -100,6 +126,7 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 			err = fmt.Errorf("cannot be read: %w", err)
 		}
 	}
+	other, several := l.other()
 	first := !i.begun
 	if i.begun = true; first && (err != nil || l.Format != Format) {
 		return noExport
@@ -112,18 +139,27 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 		err = fmt.Errorf("comes after the end of the export")
 	case l.End != nil:
 		i.ended = true
-		if l.End.Memories != i.memories {
+		if !i.counts.equal(l.End) {
 			i.broken = true
-			err = fmt.Errorf("counts %d memories where %d came: the export is not whole", l.End.Memories, i.memories)
+			err = fmt.Errorf("counts %v where %v came: the export is not whole", l.End, i.counts)
 		}
 	case l.Error != "":
 		i.broken, i.ended = true, true
 		err = fmt.Errorf("says that the export broke off here: %s", l.Error)
+	case several:
+		err = fmt.Errorf("holds more than one thing: give each a line of its own")
+	case other != nil:
+		i.counts[other.kind()]++
+		var c complaints
+		if other.check(&c); len(c) == 0 {
+			return other.wait(ctx, i, number, len(text))
+		}
+		err = Wrong(c)
 	case l.Memory == nil && l.Continues == nil:
-		err = fmt.Errorf("holds no memory")
+		err = fmt.Errorf("holds no memory, and nothing else that is known")
 	default:
 		if l.Memory != nil {
-			i.memories++
+			i.counts[Memories]++
 		}
 		if err = l.check(); err == nil {
 			return i.add(ctx, item{number, l.record(i.appID), l.Memory == nil}, len(text))
@@ -141,8 +177,8 @@ func (i *importing) begin(first bool, number int, l line) error {
 	case l.Format != Format:
 		i.fail(number, fmt.Errorf("begins another format, %q", l.Format))
 		return nil
-	case l.Version != Version:
-		err := memory.Errorf(memory.KindInvalid, "the export is of version %d: this server reads version %d", l.Version, Version)
+	case l.Version < oldest || l.Version > Version:
+		err := memory.Errorf(memory.KindInvalid, "the export is of version %d: this server reads versions %d to %d", l.Version, oldest, Version)
 		if first {
 			return err
 		}
@@ -152,7 +188,7 @@ func (i *importing) begin(first bool, number int, l line) error {
 	case !first && !i.ended:
 		i.broken = true
 	}
-	i.ended, i.memories = false, 0
+	i.ended, i.counts = false, Counts{}
 	return nil
 }
 

@@ -151,7 +151,7 @@ func TestWhatIsNoExport(t *testing.T) {
 		"\n \r\n":                          "is no export",
 		"<html>":                           "is no export",
 		stream(fact(id1, nil))[len(head):]: "is no export",
-		strings.Replace(head, `"version":1`, `"version":2`, 1): "version 2",
+		strings.Replace(head, `"version":1`, `"version":3`, 1): "version 3",
 	} {
 		_, err := p.Import(t.Context(), "app", strings.NewReader(text), valid)
 		if !memory.IsKind(err, memory.KindInvalid) || !strings.Contains(err.Error(), want) {

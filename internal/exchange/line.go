@@ -13,7 +13,8 @@ import (
 // The first line of an export says what it is.
 const (
 	Format  = "hippocampus-export"
-	Version = 1
+	Version = 2
+	oldest  = 1 // the oldest version that is read: memories alone
 )
 
 // header is the first line.
@@ -39,7 +40,7 @@ type moreLine struct {
 
 // endLine is the last line of a whole export.
 type endLine struct {
-	End end `json:"end"`
+	End Counts `json:"end"`
 }
 
 // errorLine is the last line of an export that broke off.
@@ -49,18 +50,22 @@ type errorLine struct {
 
 // line is any line, as it is read.
 type line struct {
-	Format    string         `json:"format"`
-	Version   int            `json:"version"`
-	Memory    *memoryLine    `json:"memory"`
-	Continues *subject       `json:"continues"`
-	Events    []eventLine    `json:"events"`
-	Relations []relationLine `json:"relations"`
-	End       *end           `json:"end"`
-	Error     string         `json:"error"`
-}
-
-type end struct {
-	Memories int `json:"memories"`
+	Format        string             `json:"format"`
+	Version       int                `json:"version"`
+	Memory        *memoryLine        `json:"memory"`
+	Continues     *subject           `json:"continues"`
+	Events        []eventLine        `json:"events"`
+	Relations     []relationLine     `json:"relations"`
+	Fact          *factLine          `json:"fact"`
+	Instruction   *instructionLine   `json:"instruction"`
+	Text          *versionLine       `json:"instruction_version"`
+	Skill         *skillLine         `json:"skill"`
+	Outcome       *outcomeLine       `json:"outcome"`
+	Conversation  *conversationLine  `json:"conversation"`
+	Turn          *turnLine          `json:"turn"`
+	Consolidation *consolidationLine `json:"consolidation"`
+	End           Counts             `json:"end"`
+	Error         string             `json:"error"`
 }
 
 type subject struct {

@@ -23,16 +23,20 @@ type item struct {
 // memory the first is settled before the second is looked at.
 func (i *importing) add(ctx context.Context, it item, size int) error {
 	twice := !it.continues && slices.ContainsFunc(i.pending, func(p item) bool { return p.record.Memory.ID == it.record.Memory.ID })
-	if twice || len(i.pending) == batch || i.size+size > batchRoom {
+	if twice || i.full(size) {
 		if err := i.settle(ctx); err != nil {
 			return err
 		}
 	}
-	i.pending, i.size = append(i.pending, it), i.size+size
+	i.pending, i.waiting, i.size = append(i.pending, it), i.waiting+1, i.size+size
 	return nil
 }
 
-// settle settles all that waits, one user after the other.
+// full reports whether a line of a size finds no room beside those that wait.
+func (i *importing) full(size int) bool { return i.waiting >= batch || i.size+size > batchRoom }
+
+// settle settles all that waits: memories, one user after the other, and what
+// else is kept.
 func (i *importing) settle(ctx context.Context) error {
 	var owners []memory.Owner
 	items := map[memory.Owner][]item{}
@@ -43,13 +47,16 @@ func (i *importing) settle(ctx context.Context) error {
 		}
 		items[owner] = append(items[owner], it)
 	}
-	i.pending, i.size = nil, 0
+	i.pending, i.waiting, i.size = nil, 0, 0
 	for _, owner := range owners {
 		if err := i.settleFor(ctx, owner, items[owner]); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := i.users.settle(ctx, i); err != nil {
+		return err
+	}
+	return i.scopes.settle(ctx, i)
 }
 
 // settleFor settles lines of one user: all in one transaction, or one by one

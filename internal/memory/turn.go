@@ -41,6 +41,9 @@ type Turn struct {
 	ProcessedAt time.Time // zero until processed
 }
 
+// LastEvent is the number of its last message in the conversation.
+func (t Turn) LastEvent() int64 { return t.FirstEvent + int64(len(t.Messages)) - 1 }
+
 // Tokens are those of all its messages.
 func (t Turn) Tokens() (n int) {
 	for _, m := range t.Messages {

@@ -1,0 +1,156 @@
+package dbtest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// settledTurn is a turn of a conversation as an import brings it, with every field set.
+func settledTurn(owner memory.Owner, conversation string, first int64, status memory.TurnStatus) memory.Turn {
+	t := talked(owner, conversation, after(int(first)), "一 <b>", "two")
+	t.FirstEvent, t.Status, t.Attempts, t.ClientID = first, status, 2, "client "+t.ID
+	t.Messages[1] = memory.Message{Role: "tool", Name: "t", Kind: memory.ToolUse, Tags: []string{"<a>"}, Context: memory.MessageContext{ActionTaken: true}, Tokens: 3}
+	if t.LastError = "away"; status == memory.TurnProcessed {
+		t.LastError, t.ProcessedAt = "", after(100)
+	}
+	return t
+}
+
+// talkOf is a conversation of four events with every field set.
+func talkOf(owner memory.Owner, id string) memory.Conversation {
+	return memory.Conversation{
+		Owner: owner, ID: id, Began: memory.NewID(), Title: "Über \"x\"", Summary: "说了 <b>", SummarisedThrough: 2, SummarisedTokens: 9,
+		ConsolidatedThrough: 3, Turns: 2, Events: 4, Tokens: 26, StartedAt: after(1), LastAt: after(3), EndedAt: after(5), EndReason: "idle",
+	}
+}
+
+// consolidated is a consolidation of a conversation that is done.
+func consolidated(c memory.Conversation) memory.Consolidation {
+	return memory.Consolidation{
+		ID: memory.NewID(), Owner: c.Owner, ConversationID: c.ID, Type: memory.FastReplay, Trigger: memory.TriggerEnd, State: memory.ConsolidationDone,
+		From: 1, Through: 4, Counts: json.RawMessage(`{"memories":1}`), Error: "before", Attempts: 1, CreatedAt: after(5), StartedAt: after(6), EndedAt: after(7),
+	}
+}
+
+func exportConversations(t *testing.T, s db.Store) {
+	var want []memory.Conversation
+	for _, user := range exportedUsers {
+		owner := memory.Owner{AppID: "app", UserID: user}
+		var all []memory.Conversation
+		for n, id := range []string{"C", "a", "c", "对话"} {
+			c := talkOf(owner, id)
+			if n == 2 {
+				c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens, c.EndReason = "", "", 0, 0, ""
+				c.EndedAt = time.Time{}
+			}
+			all = append(all, c)
+		}
+		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			for _, c := range all {
+				must(t, tx.RestoreConversation(ctx, c, after(50)))
+			}
+			return nil
+		}))
+		want = append(want, all...)
+	}
+	other := memory.Owner{AppID: "other", UserID: "alice"}
+	must(t, s.InUser(t.Context(), other, func(ctx context.Context, tx db.UserTx) error {
+		return tx.RestoreConversation(ctx, talkOf(other, "a"), epoch)
+	}))
+	wantPaged(t, s.ExportConversations, want, func(c memory.Conversation) string { return c.UserID })
+	none, err := s.Idle(t.Context(), after(50), 10)
+	must(t, err)
+	idle, err := s.Idle(t.Context(), after(51), 10)
+	must(t, err)
+	if len(none) != 0 || len(idle) != 3 {
+		t.Errorf("%d and %d are idle: want those that are open, from when they were restored", len(none), len(idle))
+	}
+}
+
+func restoreTalk(t *testing.T, s db.Store) {
+	c := talkOf(alice, "c")
+	c.EndedAt, c.EndReason = time.Time{}, ""
+	turns := []memory.Turn{settledTurn(alice, "c", 1, memory.TurnProcessed), settledTurn(alice, "c", 3, memory.TurnFailed)}
+	done := consolidated(c)
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	in := func(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+		return s.InUser(t.Context(), owner, f)
+	}
+	must(t, in(alice, func(ctx context.Context, tx db.UserTx) error {
+		must(t, tx.RestoreConversation(ctx, c, epoch))
+		for _, turn := range turns {
+			must(t, tx.RestoreTurn(ctx, turn))
+		}
+		return tx.PlanConsolidation(ctx, done)
+	}))
+	wantSame(t, "conversation", conversation(t, s, alice, "c"), c)
+	got, err := s.ConversationTurns(t.Context(), alice, "c", 0, 10)
+	must(t, err)
+	wantSame(t, "turns", got, turns)
+	look := func(owner memory.Owner, found bool) {
+		must(t, in(owner, func(ctx context.Context, tx db.UserTx) error {
+			is, a, err := tx.RecordedConversation(ctx, "c")
+			must(t, err)
+			turn, b, err := tx.RecordedTurn(ctx, turns[1].ID)
+			must(t, err)
+			one, d, err := tx.RecordedConsolidation(ctx, done.ID)
+			must(t, err)
+			if a != found || b != found || d != found {
+				t.Errorf("%v finds %t, %t, %t", owner, a, b, d)
+			}
+			if found {
+				wantSame(t, "recorded", []any{is, turn, one}, []any{c, turns[1], done})
+			}
+			return nil
+		}))
+	}
+	look(alice, true)
+	look(bob, false)
+	look(memory.Owner{AppID: "other", UserID: "alice"}, false)
+
+	// Nothing is to be done again, and the next turn goes on after the last event.
+	n, err := s.ResumeTurns(t.Context(), after(10_000), after(10_060), 10, workOn)
+	must(t, err)
+	due, err := s.DueConsolidations(t.Context(), after(10_000), 9, db.Position{}, 10)
+	must(t, err)
+	if n != 0 || len(due) != 0 {
+		t.Errorf("%d turns and %d consolidations are due", n, len(due))
+	}
+	must(t, in(alice, func(ctx context.Context, tx db.UserTx) error {
+		planned, err := tx.Planned(ctx, "c")
+		wantSame(t, "planned", planned, map[memory.ConsolidationType]int64{memory.FastReplay: 4})
+		return err
+	}))
+	next := say(t, s, talked(alice, "c", after(9), "next"))
+	wantSame(t, "first event", next.FirstEvent, int64(5))
+
+	again, taken := settledTurn(alice, "c", 5, memory.TurnFailed), settledTurn(bob, "c", 5, memory.TurnFailed)
+	again.ID = turns[0].ID
+	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreTurn(ctx, again) }), memory.KindConflict)
+	taken.ClientID = turns[0].ClientID
+	wantKind(t, in(bob, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreTurn(ctx, taken) }), memory.KindConflict)
+	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreConversation(ctx, c, epoch) }), memory.KindConflict)
+}
+
+// exerciseExportedTalk is exerciseExported for conversations.
+func exerciseExportedTalk(t *testing.T, s db.Store, owner memory.Owner) {
+	t.Helper()
+	for _, user := range []string{"", owner.UserID} {
+		paged(t, owner.AppID, user, 3, s.ExportConversations)
+	}
+	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		_, _, err := tx.RecordedConversation(ctx, "restored")
+		must(t, err)
+		_, _, err = tx.RecordedTurn(ctx, memory.NewID())
+		must(t, err)
+		_, _, err = tx.RecordedConsolidation(ctx, memory.NewID())
+		must(t, err)
+		must(t, tx.RestoreConversation(ctx, talkOf(owner, "restored"), epoch))
+		return tx.RestoreTurn(ctx, settledTurn(owner, "restored", 1, memory.TurnProcessed))
+	}))
+}
