@@ -61,10 +61,10 @@ func (c *Condenser) Wanted(memories int, fits bool) bool {
 }
 
 // Condense has the model say what the contents, best first, say together, in
-// at most the room, as one line. why says in words for people why it did not;
-// it is empty where it did. Texts are kept: the same contents, room and
-// language are asked for once. The language is that of what the text goes
-// into; the text itself is in that of the contents.
+// at most the room and no more than they take up, as one line. why says in
+// words for people why it did not; it is empty where it did. Texts are kept:
+// the same contents, room and language are asked for once. The language is that
+// of what the text goes into; the text itself is in that of the contents.
 func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, language string) (condensed, why string) {
 	switch {
 	case c.chat == nil:
@@ -74,6 +74,7 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 	case runes(contents...) > maxPromptRunes:
 		return "", "the memories are too long for one prompt"
 	}
+	room.Size = min(room.Size, room.Measure(strings.Join(contents, "\n"))) // or nothing would be condensed
 	id, err := identify(contents, room, language)
 	if err != nil {
 		return "", "the memories could not be written down"
@@ -142,9 +143,7 @@ func parseText(answer string, contents []string, room Room) (string, error) {
 	condensed, all := strings.Join(strings.Fields(*reply.Text), " "), strings.Join(contents, "\n")
 	switch size := room.Measure(condensed); {
 	case size > room.Size:
-		return "", refuse("its text has a size of %d: the room is %d", size, room.Size)
-	case size > room.Measure(all):
-		return "", refuse("its text is longer than the memories")
+		return "", refuse("its text has a size of %d: the room, or what the memories take up, is %d", size, room.Size)
 	case condensePrompt.Echoes(condensed):
 		return "", refuse("its text repeats the prompt's own words")
 	case prompt.Foreign(condensed, all):

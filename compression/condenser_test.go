@@ -89,9 +89,15 @@ func TestTextsAreKept(t *testing.T) {
 	ask(swims[:2], room, "", 4)
 	ask(swims, room, "en", 5)
 	ask(swims, Room{39, false}, "", 6)
+	// More room than the memories take up is all the same: what a growing
+	// conversation leaves of a prompt is another number each time.
+	ask(swims, Room{9000, false}, "", 7)
+	ask(swims, Room{8000, false}, "", 7)
+	ask(swims, Room{9000, true}, "", 8)
+	ask(swims, Room{8000, true}, "", 8)
 	c = NewCondenser(c.chat, Limits{Memories: 5, Timeout: time.Minute})
-	ask(swims, room, "", 7)
-	ask(swims, room, "", 8)
+	ask(swims, room, "", 9)
+	ask(swims, room, "", 10)
 }
 
 func TestWhyNotCondensed(t *testing.T) {

@@ -76,8 +76,9 @@ type Webhooks interface {
 	// Delivery reads what a job is about, of any app. KindNotFound: the webhook
 	// or the announcement is gone.
 	Delivery(ctx context.Context, webhookID string, place memory.Place) (memory.Webhook, memory.Announcement, error)
-	// SettleDelivery notes whether a webhook fails, where it still has this
-	// activation; a failure that has begun before keeps its Since. With disabled,
-	// if not zero, it is switched off.
-	SettleDelivery(ctx context.Context, webhookID string, activation int, failing memory.Failing, disabled time.Time) error
+	// SettleDelivery notes whether a webhook fails, and with disabled, if not
+	// zero, switches it off; tried is the webhook as Delivery read it. Where it
+	// was switched on or off since, or has begun or ceased to fail, a delivery
+	// that was sent before tells nothing new: nothing changes, and noted is false.
+	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool, err error)
 }

@@ -220,6 +220,7 @@ type MemoryFilter struct {
 	Statuses       []memory.Status
 	ConversationID string
 	AgentID        string    // exactly this agent's
+	SeenBy         string    // this agent's and those that all agents share
 	Tags           []string  // all of them
 	AnyTags        []string  // at least one of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)

@@ -40,6 +40,8 @@ type InstructionTx interface {
 	FindInstruction(ctx context.Context, name string) (i memory.Instruction, ok bool, err error)
 	// CountActive is how many instructions of the scope are active.
 	CountActive(ctx context.Context) (int, error)
+	// FindVersion returns a version; ok is false where there is none.
+	FindVersion(ctx context.Context, name string, number int) (v memory.InstructionVersion, ok bool, err error)
 	// PutInstruction stores a new or changed instruction of the scope.
 	PutInstruction(ctx context.Context, i memory.Instruction) error
 	// AddVersion stores a version. KindConflict: there is one of this number.

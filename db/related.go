@@ -10,8 +10,9 @@ import (
 type Related interface {
 	// Around lists active memories of an owner's conversation: the n last ones
 	// before a place in (CreatedAt, ID) order and the n first ones after it,
-	// oldest first, without embeddings. What is at the place itself is left out.
-	Around(ctx context.Context, owner memory.Owner, conversationID string, place Position, n int) ([]memory.Memory, error)
+	// oldest first, without embeddings. What is at the place itself is left out,
+	// and with seenBy what that agent may not see: others' memories.
+	Around(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place Position, n int) ([]memory.Memory, error)
 }
 
 // RelatedTx undoes UpkeepTx.AddRelations.

@@ -27,10 +27,11 @@ const boundTimeout = time.Minute
 // Grown hears that memories of a user were added, and forgets what is over
 // the maximum before it returns: those of the lowest retention, and never a
 // pinned one. Counting takes as long as there are memories, so that it is done
-// only when this process has written its share of the room that it last saw.
+// only when this process has written its share of the room that it last saw, or
+// has seen it a minute ago or more.
 // What fails is tried again with the user's next write, and by RunAll.
 func (s *Service) Grown(ctx context.Context, owner memory.Owner, added int) {
-	if s.set.MaxMemories == 0 || s.rooms.take(owner, added) {
+	if s.set.MaxMemories == 0 || s.rooms.take(owner, added, s.now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), boundTimeout)
@@ -68,7 +69,7 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 	if room < 0 { // all that is left is pinned
 		room = sharers * spare
 	}
-	s.rooms.set(owner, room/sharers)
+	s.rooms.set(owner, room/sharers, s.now())
 	return forgotten, nil
 }
 

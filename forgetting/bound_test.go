@@ -189,3 +189,20 @@ func TestAMemoryPinnedMeanwhileStays(t *testing.T) {
 		t.Errorf("%d were forgotten, %v", n, err)
 	}
 }
+
+// What comes in beside the writes, by an import, a restore or another server, is
+// found with a write a minute later, however much room there was before.
+func TestWhatIsNotToldIsFoundSoon(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set.MaxMemories = 80
+	b.add(1, 0, nil)
+	b.Grown(t.Context(), ada, 1) // there is room for 9 more
+	b.add(100, 1, nil)           // told to nobody
+	b.clock = b.clock.Add(roomAge)
+	b.add(1, 0, nil)
+	b.Grown(t.Context(), ada, 1)
+	if n := b.count(); n != 80 {
+		t.Errorf("%d are active, want 80", n)
+	}
+}

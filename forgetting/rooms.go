@@ -2,6 +2,7 @@ package forgetting
 
 import (
 	"sync"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -12,33 +13,44 @@ import (
 // for the longest are counted again.
 const maxRooms = 100_000
 
+// roomAge is for how long a count is believed: others add memories, too, which
+// this process is not told of.
+const roomAge = time.Minute
+
 // rooms is how many memories may still be added for each user before they must
 // be counted.
 type rooms struct {
 	mu   sync.Mutex
-	left *lru.Cache[memory.Owner, int]
+	seen *lru.Cache[memory.Owner, seenRoom]
+}
+
+// seenRoom is what was left for a user at an instant, without what was used since.
+type seenRoom struct {
+	left int
+	at   time.Time
 }
 
 func newRooms() *rooms {
-	left, _ := lru.New[memory.Owner, int](maxRooms) // fails only for a size below 1
-	return &rooms{left: left}
+	seen, _ := lru.New[memory.Owner, seenRoom](maxRooms) // fails only for a size below 1
+	return &rooms{seen: seen}
 }
 
-// take uses room for n memories; false: there is not enough, or it is not known.
-func (r *rooms) take(owner memory.Owner, n int) bool {
+// take uses room for n memories; false: there is not enough, or it is not known
+// any more.
+func (r *rooms) take(owner memory.Owner, n int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left, known := r.left.Get(owner)
-	if !known || left < n {
-		r.left.Remove(owner)
+	seen, known := r.seen.Get(owner)
+	if !known || seen.left < n || now.Sub(seen.at) >= roomAge {
+		r.seen.Remove(owner)
 		return false
 	}
-	r.left.Add(owner, left-n)
+	r.seen.Add(owner, seenRoom{seen.left - n, seen.at})
 	return true
 }
 
-func (r *rooms) set(owner memory.Owner, left int) {
+func (r *rooms) set(owner memory.Owner, left int, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.left.Add(owner, left)
+	r.seen.Add(owner, seenRoom{left, now})
 }

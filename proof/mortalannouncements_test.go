@@ -58,8 +58,8 @@ func (s *mortalRecords) Delivery(ctx context.Context, webhookID string, place me
 	})
 }
 
-func (s *mortalRecords) SettleDelivery(ctx context.Context, webhookID string, activation int, f memory.Failing, disabled time.Time) error {
-	return act(s.fuse, "SettleDelivery", func() error { return s.real.SettleDelivery(ctx, webhookID, activation, f, disabled) })
+func (s *mortalRecords) SettleDelivery(ctx context.Context, tried memory.Webhook, f memory.Failing, disabled time.Time) (bool, error) {
+	return get(s.fuse, "SettleDelivery", func() (bool, error) { return s.real.SettleDelivery(ctx, tried, f, disabled) })
 }
 
 func (s *mortalTx) Announce(ctx context.Context, announcements []memory.Announcement) error {

@@ -32,9 +32,9 @@ func (s *mortalRecords) SetTitle(ctx context.Context, owner memory.Owner, id, ti
 	return get(s.fuse, "SetTitle", func() (memory.Conversation, error) { return s.real.SetTitle(ctx, owner, id, title) })
 }
 
-func (s *mortalRecords) EndConversation(ctx context.Context, owner memory.Owner, id string, at time.Time, reason string) (memory.Conversation, bool, error) {
+func (s *mortalRecords) EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (memory.Conversation, bool, error) {
 	return find(s.fuse, "EndConversation", func() (memory.Conversation, bool, error) {
-		return s.real.EndConversation(ctx, owner, id, at, reason)
+		return s.real.EndConversation(ctx, c, at, reason)
 	})
 }
 

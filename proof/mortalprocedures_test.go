@@ -56,6 +56,10 @@ func (s *mortalScope) FindInstruction(ctx context.Context, name string) (memory.
 	return find(s.fuse, "tx.FindInstruction", func() (memory.Instruction, bool, error) { return s.real.FindInstruction(ctx, name) })
 }
 
+func (s *mortalScope) FindVersion(ctx context.Context, name string, number int) (memory.InstructionVersion, bool, error) {
+	return find(s.fuse, "tx.FindVersion", func() (memory.InstructionVersion, bool, error) { return s.real.FindVersion(ctx, name, number) })
+}
+
 func (s *mortalScope) CountActive(ctx context.Context) (int, error) {
 	return get(s.fuse, "tx.CountActive", func() (int, error) { return s.real.CountActive(ctx) })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -19,6 +20,7 @@ const (
 	byVector = "vector"
 	byWords  = "lexical"
 	byOwn    = "own_write" // in the database, not confirmed in the vector store
+	bySkill  = "skill"     // the best proven workflow of a skill that another one of was found
 )
 
 // Parts that an answer can do without.
@@ -64,6 +66,7 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 		}
 		found[i].sources = append(found[i].sources, byWords)
 	}
+	found = addProven(found, x, open)
 	for i := range found {
 		c := &found[i]
 		c.bm25, c.lexical = words.bm25[c.doc], words.lexical[c.doc]
@@ -192,6 +195,15 @@ func united(a, b []near) []near {
 	return a
 }
 
+// wholeMillisecond is the end of the millisecond that an instant falls into, which
+// stores of vectors cannot cut: the index does.
+func wholeMillisecond(until time.Time) time.Time {
+	if begun := until.Truncate(time.Millisecond); begun.Before(until) {
+		return begun.Add(time.Millisecond)
+	}
+	return until
+}
+
 // depth is how many hits are asked for, for each that becomes a candidate: the
 // others spare reading the embeddings of what only words find.
 const depth = 4
@@ -205,7 +217,7 @@ func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector [
 	}
 	hits, err := s.vectors.Search(ctx, vectorstore.Query{
 		Owner: q.Owner, Embedding: vector, Space: llm.SpaceOf(by), Limit: limit, Domains: domains,
-		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: q.Until,
+		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: wholeMillisecond(q.Until),
 	})
 	found := make([]near, len(hits))
 	for i, h := range hits {

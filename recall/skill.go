@@ -6,25 +6,57 @@ import "hippocampus/internal/memory"
 // that their importance, which is how well they are proven, orders them. For
 // the same reason they are all fresh: what works does not fade.
 func level(found []candidate, x *index) {
-	skillOf := func(c *candidate) string {
-		if d := &x.docs[c.doc]; d.Type == memory.TypeSkill {
-			return memory.SkillOf(x.tags[d.tags])
-		}
-		return ""
-	}
 	best := map[string]float64{}
 	for i := range found {
-		if name := skillOf(&found[i]); name != "" {
+		if name := x.skillOf(found[i].doc); name != "" {
 			found[i].fresh = true
 			best[name] = max(best[name], found[i].relevance)
 		}
 	}
 	for i := range found {
 		if c := &found[i]; c.fresh {
-			c.skill = best[skillOf(c)] - c.relevance
+			c.skill = best[x.skillOf(c.doc)] - c.relevance
 			c.relevance += c.skill
 		}
 	}
+}
+
+// skillOf is the skill that a document is a workflow of; "": of none.
+func (x *index) skillOf(doc int) string {
+	if d := &x.docs[doc]; d.Type == memory.TypeSkill {
+		return memory.SkillOf(x.tags[d.tags])
+	}
+	return ""
+}
+
+// addProven adds to the candidates, for each skill that one of them is a
+// workflow of, the best proven of its open workflows. Its own words and meaning
+// may be far from the query's: which of them is best is no matter of these.
+func addProven(found []candidate, x *index, open []bool) []candidate {
+	proven := map[string]int{} // places, by skill
+	for _, c := range found {
+		if name := x.skillOf(c.doc); name != "" {
+			proven[name] = c.doc
+		}
+	}
+	if len(proven) == 0 {
+		return found
+	}
+	for doc := range x.docs {
+		name := x.skillOf(doc)
+		if best, wanted := proven[name]; wanted && open[doc] && x.docs[doc].Importance > x.docs[best].Importance {
+			proven[name] = doc
+		}
+	}
+	for _, c := range found {
+		if name := x.skillOf(c.doc); proven[name] == c.doc {
+			delete(proven, name)
+		}
+	}
+	for _, doc := range proven {
+		found = append(found, candidate{id: x.docs[doc].ID, doc: doc, sources: []string{bySkill}})
+	}
+	return found
 }
 
 // admitSkills opens to the words of a query the skills that nothing but the

@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,5 +54,41 @@ func TestWorkflowsOfASkillAreEquallyRelevant(t *testing.T) {
 	sortByScore(list)
 	if list[0].id != "tagged fact" || list[1].id != "proven" || list[2].id != "worded" {
 		t.Errorf("%s, %s, %s", list[0].id, list[1].id, list[2].id)
+	}
+}
+
+// However many others are nearer to the query in words and meaning, what is
+// best proven of a skill that is recalled comes first; within the filters.
+func TestTheBestProvenWorkflowIsAlwaysACandidate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	workflow := func(agent string, importance float64) func(*memory.Memory) {
+		return func(m *memory.Memory) {
+			m.Type, m.Tags, m.AgentID, m.Importance = memory.TypeSkill, []string{memory.SkillTag("release")}, agent, importance
+		}
+	}
+	for i := range 60 {
+		b.add(fmt.Sprintf("release: upload the new version of the shop by way %d", i), workflow("", 0.3), true)
+	}
+	proven := b.add("release: make all", workflow("", 0.9), true)
+	butlers := b.add("release: make some", workflow("butler", 0.95), true)
+	b.add("baking: knead", func(m *memory.Memory) {
+		m.Type, m.Tags, m.Importance = memory.TypeSkill, []string{memory.SkillTag("baking")}, 1
+	}, true)
+	q := Query{Text: "How do I release and upload the new version of the shop?", AgentID: "coach", NoTouch: true}
+	a := b.recall(q)
+	first := a.Memories[0]
+	if first.Memory.ID != proven.ID || first.Similarity == 0 || first.Relevance != 1 || first.Skill == 0 || !slices.Equal(first.Sources, []string{bySkill}) {
+		t.Errorf("%+v", first)
+	}
+	if q.AgentID = "butler"; b.recall(q).Memories[0].Memory.ID != butlers.ID {
+		t.Errorf("for the butler: %q", found(b.recall(q)))
+	}
+	if q.Types = []memory.Type{memory.TypeFact}; len(b.recall(q).Memories) != 0 {
+		t.Errorf("of facts alone: %q", found(b.recall(q)))
+	}
+	q.Types, b.embedderAway = nil, true
+	if got := found(b.recall(q)); got[0] != butlers.Content {
+		t.Errorf("without the embedder: %q", got)
 	}
 }

@@ -55,3 +55,18 @@ func TestSlicesPartitionRecall(t *testing.T) {
 		}
 	}
 }
+
+// A slice may end within a millisecond, which is what vector stores tell apart.
+func TestASliceEndsWithinAMillisecond(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for content, after := range map[string]time.Duration{"tea before": 500 * time.Microsecond, "tea after": 700 * time.Microsecond} {
+		b.add(content, func(m *memory.Memory) { m.CreatedAt = begin.Add(after) }, true)
+	}
+	answer := b.recall(Query{Text: "tea", Until: begin.Add(700 * time.Microsecond)})
+	expect(t, answer, "tea before")
+	if sources := answer.Memories[0].Sources; !slices.Contains(sources, byVector) || len(answer.Degraded) > 0 {
+		t.Errorf("found by %q, degraded %q", sources, answer.Degraded)
+	}
+	expect(t, b.recall(Query{Text: "tea", Since: begin.Add(700 * time.Microsecond)}), "tea after")
+}

@@ -120,7 +120,7 @@ func endedConversation(t *testing.T, s db.Store) {
 	turn.ConversationID = "talk"
 	accepted(t, s, turn)
 	for range 2 {
-		_, _, err := s.EndConversation(t.Context(), alice, turn.ConversationID, after(9), "api")
+		_, _, err := s.EndConversation(t.Context(), conversation(t, s, alice, turn.ConversationID), after(9), "api")
 		must(t, err)
 	}
 	must(t, s.FailTurn(t.Context(), turn.ID, 1, "", epoch, nil))
@@ -253,7 +253,7 @@ func everyAnnouncement(ctx context.Context, s db.Store) map[string]error {
 	errs["DeleteWebhook"] = s.DeleteWebhook(ctx, "app", id)
 	_, errs["EnqueueDeliveries"] = s.EnqueueDeliveries(ctx, epoch, 1, deliver)
 	_, _, errs["Delivery"] = s.Delivery(ctx, id, memory.Place{})
-	errs["SettleDelivery"] = s.SettleDelivery(ctx, id, 1, memory.Failing{}, time.Time{})
+	_, errs["SettleDelivery"] = s.SettleDelivery(ctx, memory.Webhook{ID: id, Activation: 1}, memory.Failing{}, time.Time{})
 	return errs
 }
 

@@ -30,15 +30,16 @@ func conversationEnds(t *testing.T, s db.Store) {
 	idle(0, 10)
 	idle(2, 10, "a", "b")
 	idle(2, 1, "a")
-	c, fresh, err := s.EndConversation(ctx, alice, "a", after(50), "idle")
+	read := conversation(t, s, alice, "a")
+	c, fresh, err := s.EndConversation(ctx, read, after(50), "idle")
 	must(t, err)
 	want := conversation(t, s, alice, "a")
 	wantSame(t, "ended", c, want)
 	wantSame(t, "how", []any{fresh, c.EndedAt, c.EndReason}, []any{true, after(50), "idle"})
-	c, fresh, err = s.EndConversation(ctx, alice, "a", after(60), "client")
+	c, fresh, err = s.EndConversation(ctx, read, after(60), "client")
 	must(t, err)
 	wantSame(t, "ended before", []any{fresh, c}, []any{false, want})
-	_, _, err = s.EndConversation(ctx, alice, "none", after(60), "client")
+	_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "none", Began: read.Began}, after(60), "client")
 	wantKind(t, err, memory.KindNotFound)
 	idle(2, 10, "b")
 
@@ -54,6 +55,21 @@ func conversationEnds(t *testing.T, s db.Store) {
 	opened := conversation(t, s, alice, "a")
 	wantSame(t, "open again", []any{opened.EndedAt, opened.EndReason, opened.Turns}, []any{time.Time{}, "", int64(2)})
 	idle(2, 10, "b")
+
+	anew := opened
+	anew.Began = memory.NewID()
+	for name, stale := range map[string]memory.Conversation{"one in which something was said": read, "one that was begun anew": anew} {
+		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrGoesOn) || !memory.IsKind(err, memory.KindConflict) {
+			t.Errorf("the end of %s: %v", name, err)
+		}
+	}
+	wantSame(t, "which goes on", conversation(t, s, alice, "a"), opened)
+	_, fresh, err = s.EndConversation(ctx, opened, after(80), "idle")
+	must(t, err)
+	wantSame(t, "its end", fresh, true)
+	if _, _, err := s.EndConversation(ctx, read, after(90), "idle"); !errors.Is(err, db.ErrGoesOn) {
+		t.Errorf("ended as it was before: %v", err)
+	}
 }
 
 // summarise: the one who read last writes.
@@ -104,7 +120,7 @@ func deleteConversation(t *testing.T, s db.Store) {
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.Conversation(ctx, wrong.AppID, wrong.UserID, "c")
 		wantKind(t, err, memory.KindNotFound)
-		_, _, err = s.EndConversation(ctx, wrong, "c", epoch, "x")
+		_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: wrong, ID: "c", Began: gone.ID, Events: 1}, epoch, "x")
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.SetTitle(ctx, wrong, "c", "x")
 		wantKind(t, err, memory.KindNotFound)

@@ -244,7 +244,7 @@ func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
 	next := c
 	next.Summary, next.SummarisedThrough = "summary", 1
 	must(t, s.Summarise(ctx, c, next))
-	_, _, err = s.EndConversation(ctx, owner, "talk 1", epoch, "client")
+	_, _, err = s.EndConversation(ctx, conversation(t, s, owner, "talk 1"), epoch, "client")
 	must(t, err)
 	_, err = s.DeleteConversation(ctx, owner, "talk 1")
 	must(t, err)
@@ -260,7 +260,7 @@ func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ConversationTurns"] = s.ConversationTurns(ctx, alice, "c", 0, 1)
 	_, errs["Idle"] = s.Idle(ctx, epoch, 1)
 	_, errs["SetTitle"] = s.SetTitle(ctx, alice, "c", "title")
-	_, _, errs["EndConversation"] = s.EndConversation(ctx, alice, "c", epoch, "reason")
+	_, _, errs["EndConversation"] = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "c", Began: memory.NewID()}, epoch, "reason")
 	errs["Summarise"] = s.Summarise(ctx, c, c)
 	_, errs["DeleteConversation"] = s.DeleteConversation(ctx, alice, "c")
 	return errs
@@ -288,7 +288,8 @@ func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn
 	must(t, s.Migrate(t.Context()))
 	c := conversation(t, s, alice, "c")
 	wantSame(t, "alice's conversation", c, memory.Conversation{
-		Owner: alice, ID: "c", Began: turns[0].ID, Turns: 3, Events: 6, Tokens: c.Tokens, StartedAt: after(-2), LastAt: epoch,
+		Owner: alice, ID: "c", Began: turns[0].ID, Turns: 3, Events: 6, Tokens: c.Tokens, SummarisedTokens: c.Tokens, StartedAt: after(-2), LastAt: epoch,
+		EndedAt: after(2), EndReason: "idle", // or the upgrade would have a model read all that was ever said
 	})
 	if c.Tokens < 20 || c.Tokens > 60 { // six messages of some 30 bytes
 		t.Errorf("%d tokens", c.Tokens)

@@ -129,6 +129,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	exerciseUpkeep(t, s, owner, known, turn.ID)
 	exerciseExchange(t, s, owner, known)
+	exerciseExported(t, s, owner)
 	exerciseFacts(t, s, owner)
 	exerciseInstructions(t, s, owner)
 	exerciseSkills(t, s, owner)

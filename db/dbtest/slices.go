@@ -128,6 +128,10 @@ func around(t *testing.T, s db.Store) {
 		m.CreatedAt = after(i / 2) // two at an instant
 		all = append(all, m)
 	}
+	for i := range all {
+		all[i].AgentID = ""
+	}
+	all[2].AgentID, all[3].AgentID, all[6].AgentID = "cook", "vet", "vet"
 	all[1].Status = memory.Superseded
 	insert(t, s, time.Time{}, all...)
 	elsewhere := newMemory(alice, "elsewhere")
@@ -136,15 +140,21 @@ func around(t *testing.T, s db.Store) {
 	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's"))
 	slices.SortFunc(all, func(a, b memory.Memory) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	active := slices.DeleteFunc(slices.Clone(all), func(m memory.Memory) bool { return m.Status != memory.Active })
-	for _, n := range []int{1, 3, 100} {
-		for i, m := range active {
-			want := []memory.Memory{}
-			for _, beside := range append(slices.Clone(active[max(0, i-n):i]), active[i+1:min(len(active), i+1+n)]...) {
-				want = append(want, bare(beside))
+	for _, seenBy := range []string{"", "vet", "cook"} {
+		list := slices.DeleteFunc(slices.Clone(active), func(m memory.Memory) bool { return seenBy != "" && m.AgentID != "" && m.AgentID != seenBy })
+		listed := listAll(t, s, db.MemoryFilter{Owner: alice, SeenBy: seenBy, ConversationID: "conversation", Statuses: []memory.Status{memory.Active}})
+		slices.Reverse(listed)
+		wantSame(t, "seen by "+seenBy, said(listed), said(list))
+		for _, n := range []int{1, 3, 100} {
+			for i, m := range list {
+				want := []memory.Memory{}
+				for _, beside := range append(slices.Clone(list[max(0, i-n):i]), list[i+1:min(len(list), i+1+n)]...) {
+					want = append(want, bare(beside))
+				}
+				got, err := s.Around(t.Context(), alice, seenBy, "conversation", db.Position{At: m.CreatedAt, ID: m.ID}, n)
+				must(t, err)
+				wantSame(t, "around "+m.Content+" for "+seenBy, got, want)
 			}
-			got, err := s.Around(t.Context(), alice, "conversation", db.Position{At: m.CreatedAt, ID: m.ID}, n)
-			must(t, err)
-			wantSame(t, "around "+m.Content, got, want)
 		}
 	}
 }
@@ -209,7 +219,7 @@ func activeMemories(t *testing.T, s db.Store) {
 // exerciseRelated calls what relates memories of a conversation, for the plans.
 func exerciseRelated(t *testing.T, s db.Store, owner memory.Owner, list []memory.Memory) {
 	t.Helper()
-	_, err := s.Around(t.Context(), owner, "conversation", db.Position{At: list[1].CreatedAt, ID: list[1].ID}, 3)
+	_, err := s.Around(t.Context(), owner, "a", "conversation", db.Position{At: list[1].CreatedAt, ID: list[1].ID}, 3)
 	must(t, err)
 	_, err = s.Events(t.Context(), owner, ids(list))
 	must(t, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"hippocampus/db"
@@ -112,7 +113,7 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	turn.ConversationID = "talk"
 	accepted(t, s, turn)
 	must(t, tell(ctx, s, alice, 1))
-	_, _, err := s.EndConversation(ctx, alice, turn.ConversationID, epoch, "api") // is not wanted
+	_, _, err := s.EndConversation(ctx, conversation(t, s, alice, turn.ConversationID), epoch, "api") // is not wanted
 	must(t, err)
 	must(t, tell(ctx, s, memory.Owner{AppID: "other", UserID: "alice"}, 2))
 	must(t, tell(ctx, s, alice, 3))
@@ -139,17 +140,24 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	wantKind(t, err, memory.KindNotFound)
 
 	// A webhook that fails is left alone until it is to be tried again.
-	settle := func(activation int, f memory.Failing, disabled time.Time) memory.Webhook {
+	settle := func(tried memory.Webhook, f memory.Failing, disabled time.Time, want memory.Webhook) {
 		t.Helper()
-		must(t, s.SettleDelivery(ctx, early.ID, activation, f, disabled))
-		w, err := s.Webhook(ctx, "app", early.ID)
+		before, err := s.Webhook(ctx, "app", early.ID)
 		must(t, err)
-		return w
+		noted, err := s.SettleDelivery(ctx, tried, f, disabled)
+		must(t, err)
+		got, err := s.Webhook(ctx, "app", early.ID)
+		must(t, err)
+		wantSame(t, "the settled webhook", got, want)
+		wantSame(t, "noted", noted, !cmp.Equal(before, got))
 	}
-	wantSame(t, "of another activation", settle(2, memory.Failing{Since: after(10)}, after(10)), early)
+	again := early
+	again.Activation = 2
+	settle(again, memory.Failing{Since: after(10)}, after(10), early)
 	failing := early
 	failing.Failing = memory.Failing{Since: after(10), LastError: "status 500", RetryAt: after(20)}
-	wantSame(t, "failing", settle(1, failing.Failing, time.Time{}), failing)
+	settle(early, failing.Failing, time.Time{}, failing)
+	settle(early, memory.Failing{Since: after(11), LastError: "of the same time", RetryAt: after(21)}, time.Time{}, failing)
 	must(t, s.DeleteWebhook(ctx, "app", late.ID))
 	must(t, tell(ctx, s, alice, 4))
 	fourth := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 4)[3]
@@ -159,12 +167,13 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	want = append(want, delivery{early.ID, 1, fourth.Place.String()})
 	wantSame(t, "jobs when it is to be tried", enqueueUntil(t, s, 20, 1), want)
 	failing.Failing.LastError, failing.Failing.RetryAt = "status 502", after(30)
-	wantSame(t, "still failing since", settle(1, memory.Failing{Since: after(25), LastError: "status 502", RetryAt: after(30)}, time.Time{}), failing)
-	wantSame(t, "well again", settle(1, memory.Failing{}, time.Time{}), early)
+	settle(failing, failing.Failing, time.Time{}, failing)
+	settle(failing, memory.Failing{}, time.Time{}, early)
+	settle(failing, memory.Failing{Since: after(10), LastError: "sent before"}, after(31), early)
 	disabled := failing
 	disabled.Failing, disabled.Active, disabled.DisabledAt = memory.Failing{Since: after(40), LastError: "x"}, false, after(50)
-	wantSame(t, "disabled", settle(1, disabled.Failing, after(50)), disabled)
-	wantSame(t, "settled afterwards", settle(1, memory.Failing{}, time.Time{}), disabled)
+	settle(early, disabled.Failing, after(50), disabled)
+	settle(disabled, memory.Failing{}, time.Time{}, disabled)
 	must(t, tell(ctx, s, alice, 5))
 	announced(t, s, db.AnnouncementFilter{AppID: "app"}, 5)
 	n, err = s.EnqueueDeliveries(ctx, after(99), 100, deliver)

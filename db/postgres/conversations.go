@@ -97,26 +97,31 @@ func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title stri
 	return changed[0], nil
 }
 
-// EndConversation ends an open conversation, and announces it.
-func (s *Store) EndConversation(ctx context.Context, owner memory.Owner, id string, at time.Time, reason string) (c memory.Conversation, fresh bool, err error) {
-	var ended []memory.Conversation
+// EndConversation ends an open conversation as it was read, and announces it.
+func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error) {
+	var changed []memory.Conversation
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		ended, err = conversations(ctx, tx, `UPDATE conversations SET ended_at = $4, end_reason = $5
-			WHERE app_id = $1 AND user_id = $2 AND id = $3 AND ended_at IS NULL RETURNING `+conversationColumns,
-			owner.AppID, owner.UserID, id, at, reason)
-		if err != nil || len(ended) == 0 {
+		changed, err = conversations(ctx, tx, `UPDATE conversations SET ended_at = $6, end_reason = $7
+			WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND events = $5 AND ended_at IS NULL RETURNING `+conversationColumns,
+			c.AppID, c.UserID, c.ID, c.Began, c.Events, at, reason)
+		if err != nil || len(changed) == 0 {
 			return err
 		}
-		return announce(ctx, tx, owner, rowcodec.EndedConversation(ended[0]))
+		return announce(ctx, tx, c.Owner, rowcodec.EndedConversation(changed[0]))
 	})
 	if err != nil {
-		return c, false, fault(err, "end the conversation")
+		return ended, false, fault(err, "end the conversation")
 	}
-	if len(ended) == 1 {
-		return ended[0], true, nil
+	if len(changed) == 1 {
+		return changed[0], true, nil
 	}
-	c, err = s.Conversation(ctx, owner.AppID, owner.UserID, id)
-	return c, false, err
+	if ended, err = s.Conversation(ctx, c.AppID, c.UserID, c.ID); err != nil {
+		return ended, false, err
+	}
+	if ended.EndedAt.IsZero() || !ended.SameTalk(c) {
+		return memory.Conversation{}, false, db.ErrGoesOn
+	}
+	return ended, false, nil
 }
 
 // Summarise replaces the running summary, where it is still the one that was read.

@@ -50,9 +50,9 @@ func (s *Store) FindInstruction(ctx context.Context, scope memory.Scope, name st
 	return i, err
 }
 
-// versions runs a query for the columns of a version.
-func (s *Store) versions(ctx context.Context, scope memory.Scope, name, where string, args ...any) ([]memory.InstructionVersion, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT version, content, note, published_at FROM instruction_versions
+// instructionVersions runs a query for the columns of a version.
+func instructionVersions(ctx context.Context, q querier, scope memory.Scope, name, where string, args ...any) ([]memory.InstructionVersion, error) {
+	rows, _ := q.Query(ctx, `SELECT version, content, note, published_at FROM instruction_versions
 		WHERE `+ofScope+` AND name = $4 AND `+where, append([]any{scope.AppID, scope.Kind, scope.ID, name}, args...)...)
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (v memory.InstructionVersion, err error) {
 		return v, row.Scan(&v.Number, &v.Content, &v.Note, &v.PublishedAt)
@@ -62,7 +62,7 @@ func (s *Store) versions(ctx context.Context, scope memory.Scope, name, where st
 
 // InstructionVersion returns one version.
 func (s *Store) InstructionVersion(ctx context.Context, scope memory.Scope, name string, number int) (v memory.InstructionVersion, err error) {
-	found, err := s.versions(ctx, scope, name, `version = $5`, number)
+	found, err := instructionVersions(ctx, s.pool, scope, name, `version = $5`, number)
 	if err != nil || len(found) == 1 {
 		return append(found, v)[0], err
 	}
@@ -72,9 +72,9 @@ func (s *Store) InstructionVersion(ctx context.Context, scope memory.Scope, name
 // InstructionVersions pages through the versions, the newest first.
 func (s *Store) InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) ([]memory.InstructionVersion, error) {
 	if below > 0 {
-		return s.versions(ctx, scope, name, `version < $5 ORDER BY version DESC LIMIT $6`, below, limit)
+		return instructionVersions(ctx, s.pool, scope, name, `version < $5 ORDER BY version DESC LIMIT $6`, below, limit)
 	}
-	return s.versions(ctx, scope, name, `true ORDER BY version DESC LIMIT $5`, limit)
+	return instructionVersions(ctx, s.pool, scope, name, `true ORDER BY version DESC LIMIT $5`, limit)
 }
 
 // ActiveInstructions returns what a context of the user and agent shows.
@@ -127,6 +127,12 @@ func (x *scopeTx) CountActive(ctx context.Context) (n int, err error) {
 	err = x.tx.QueryRow(ctx, `SELECT count(*) FROM instructions WHERE `+ofScope+` AND active IS NOT NULL`,
 		x.scope.AppID, x.scope.Kind, x.scope.ID).Scan(&n)
 	return n, fault(err, "count the active instructions")
+}
+
+// FindVersion returns a version of an instruction of the scope.
+func (x *scopeTx) FindVersion(ctx context.Context, name string, number int) (v memory.InstructionVersion, ok bool, err error) {
+	found, err := instructionVersions(ctx, x.tx, x.scope, name, `version = $5`, number)
+	return append(found, v)[0], len(found) == 1, err
 }
 
 // PutInstruction stores a new or changed instruction.

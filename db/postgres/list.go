@@ -18,6 +18,9 @@ func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 	if f.AgentID != "" {
 		where.add(`agent_id = ?`, f.AgentID)
 	}
+	if f.SeenBy != "" {
+		where.add(`agent_id IN ('', ?)`, f.SeenBy)
+	}
 	if !f.Since.IsZero() {
 		where.add(`created_at >= ?`, f.Since)
 	}

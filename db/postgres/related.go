@@ -8,15 +8,16 @@ import (
 )
 
 // Around lists active memories of a conversation on both sides of a place.
-func (s *Store) Around(ctx context.Context, owner memory.Owner, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
+func (s *Store) Around(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
 	if !memory.IsID(place.ID) {
 		return nil, notFound("memory", place.ID)
 	}
 	const side = `(SELECT ` + withoutVectors + ` FROM agent_memories
-		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 AND status = 'active' AND (created_at, id) `
+		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 AND status = 'active'
+			AND ($7 = '' OR agent_id IN ('', $7)) AND (created_at, id) `
 	found, err := memories(ctx, s.pool, side+`< ($4, $5) ORDER BY created_at DESC, id DESC LIMIT $6)
 		UNION ALL `+side+`> ($4, $5) ORDER BY created_at, id LIMIT $6) ORDER BY created_at, id`,
-		owner.AppID, owner.UserID, conversationID, place.At, place.ID, n)
+		owner.AppID, owner.UserID, conversationID, place.At, place.ID, n, seenBy)
 	return found, fault(err, "read the conversation around the memory")
 }
 

@@ -76,19 +76,25 @@ func (u *userTx) CountWorkflows(ctx context.Context, skill string) (n int, err e
 	return n, fault(err, "count the workflows of the skill")
 }
 
+const insertWorkflow = `
+	INSERT INTO skills (id, app_id, user_id, agent_id, name, workflow, workflow_hash, successes, failures, notes, memory_id, first_at, last_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+
+// workflowValues are the parameters of insertWorkflow.
+func workflowValues(w memory.Workflow) []any {
+	return []any{w.ID, w.AppID, w.UserID, w.AgentID, w.Skill, w.Text, rowcodec.ContentHash(w.Text), w.Successes, w.Failures,
+		rowcodec.NotesJSON(w.Notes), idOrNull(w.MemoryID), w.FirstAt, w.LastAt}
+}
+
 // PutWorkflow stores a new workflow, or what has changed of one.
 func (u *userTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
 	if err := rowcodec.CheckWorkflow(u.owner, w); err != nil {
 		return err
 	}
-	_, err := u.tx.Exec(ctx, `
-		INSERT INTO skills (id, app_id, user_id, agent_id, name, workflow, workflow_hash, successes, failures, notes, memory_id, first_at, last_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+	_, err := u.tx.Exec(ctx, insertWorkflow+`
 		ON CONFLICT (id) DO UPDATE SET successes = excluded.successes, failures = excluded.failures, notes = excluded.notes,
 			memory_id = excluded.memory_id, last_at = excluded.last_at
-		WHERE skills.app_id = excluded.app_id AND skills.user_id = excluded.user_id`,
-		w.ID, u.owner.AppID, u.owner.UserID, w.AgentID, w.Skill, w.Text, rowcodec.ContentHash(w.Text), w.Successes, w.Failures,
-		rowcodec.NotesJSON(w.Notes), idOrNull(w.MemoryID), w.FirstAt, w.LastAt)
+		WHERE skills.app_id = excluded.app_id AND skills.user_id = excluded.user_id`, workflowValues(w)...)
 	return fault(err, "store the workflow")
 }
 

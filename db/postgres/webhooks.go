@@ -191,16 +191,16 @@ func (s *Store) Delivery(ctx context.Context, webhookID string, place memory.Pla
 }
 
 // SettleDelivery notes whether a webhook fails.
-func (s *Store) SettleDelivery(ctx context.Context, webhookID string, activation int, f memory.Failing, disabled time.Time) error {
-	if !memory.IsID(webhookID) {
-		return nil
+func (s *Store) SettleDelivery(ctx context.Context, tried memory.Webhook, f memory.Failing, disabled time.Time) (noted bool, err error) {
+	if !memory.IsID(tried.ID) {
+		return false, nil
 	}
-	_, err := s.pool.Exec(ctx, `
-		UPDATE webhooks SET failing_since = CASE WHEN $3::timestamptz IS NULL THEN NULL ELSE coalesce(failing_since, $3) END,
-			last_error = $4, retry_at = $5, disabled_at = $6, active = active AND $6::timestamptz IS NULL
-		WHERE id = $1 AND activation = $2 AND active`,
-		webhookID, activation, orNull(f.Since), rowcodec.Storable(f.LastError), orNull(f.RetryAt), orNull(disabled))
-	return fault(err, "note how the delivery went")
+	tag, err := s.pool.Exec(ctx, `
+		UPDATE webhooks SET failing_since = $4, last_error = $5, retry_at = $6, disabled_at = $7, active = $7::timestamptz IS NULL
+		WHERE id = $1 AND activation = $2 AND active AND failing_since IS NOT DISTINCT FROM $3`,
+		tried.ID, tried.Activation, orNull(tried.Failing.Since),
+		orNull(f.Since), rowcodec.Storable(f.LastError), orNull(f.RetryAt), orNull(disabled))
+	return tag.RowsAffected() > 0, fault(err, "note how the delivery went")
 }
 
 // kindNames are never null: none are an empty array.

@@ -88,27 +88,30 @@ func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title stri
 	return c, fault(err, "change the title of the conversation")
 }
 
-// EndConversation ends an open conversation, and announces it.
-func (s *Store) EndConversation(ctx context.Context, owner memory.Owner, id string, at time.Time, reason string) (c memory.Conversation, fresh bool, err error) {
+// EndConversation ends an open conversation as it was read, and announces it.
+func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		c, err = one(ctx, tx, conversationFields, `UPDATE conversations SET ended_at = ?, end_reason = ?
-			WHERE app_id = ? AND user_id = ? AND id = ? AND ended_at IS NULL RETURNING `+conversationColumns,
-			moment(at), reason, owner.AppID, owner.UserID, id)
+		ended, err = one(ctx, tx, conversationFields, `UPDATE conversations SET ended_at = ?, end_reason = ?
+			WHERE app_id = ? AND user_id = ? AND id = ? AND began = ? AND events = ? AND ended_at IS NULL RETURNING `+conversationColumns,
+			moment(at), reason, c.AppID, c.UserID, c.ID, c.Began, c.Events)
 		if fresh = err == nil; fresh {
-			return announce(ctx, tx, owner, rowcodec.EndedConversation(c))
+			return announce(ctx, tx, c.Owner, rowcodec.EndedConversation(ended))
 		}
-		if errors.Is(err, sql.ErrNoRows) {
-			c, err = one(ctx, tx, conversationFields, conversationByID, owner.AppID, owner.UserID, id)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if ended, err = one(ctx, tx, conversationFields, conversationByID, c.AppID, c.UserID, c.ID); err == nil && !ended.SameTalk(c) {
+			return db.ErrGoesOn
 		}
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, false, notFound("conversation", id)
+		return memory.Conversation{}, false, notFound("conversation", c.ID)
 	}
 	if err != nil {
 		return memory.Conversation{}, false, fault(err, "end the conversation")
 	}
-	return c, fresh, nil
+	return ended, fresh, nil
 }
 
 // Summarise replaces the running summary, where it is still the one that was read.

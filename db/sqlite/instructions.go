@@ -61,9 +61,9 @@ func (s *Store) FindInstruction(ctx context.Context, scope memory.Scope, name st
 	return i, err
 }
 
-// versions runs a query for the columns of a version.
-func (s *Store) versions(ctx context.Context, scope memory.Scope, name, where string, args ...any) ([]memory.InstructionVersion, error) {
-	found, err := collect(ctx, s.reader, func(v *memory.InstructionVersion) []any {
+// instructionVersions runs a query for the columns of a version.
+func instructionVersions(ctx context.Context, q querier, scope memory.Scope, name, where string, args ...any) ([]memory.InstructionVersion, error) {
+	found, err := collect(ctx, q, func(v *memory.InstructionVersion) []any {
 		return []any{&v.Number, &v.Content, &v.Note, (*instant)(&v.PublishedAt)}
 	}, `SELECT version, content, note, published_at FROM instruction_versions WHERE `+ofScope+` AND name = ? AND `+where,
 		append([]any{scope.AppID, scope.Kind, scope.ID, name}, args...)...)
@@ -72,7 +72,7 @@ func (s *Store) versions(ctx context.Context, scope memory.Scope, name, where st
 
 // InstructionVersion returns one version.
 func (s *Store) InstructionVersion(ctx context.Context, scope memory.Scope, name string, number int) (v memory.InstructionVersion, err error) {
-	found, err := s.versions(ctx, scope, name, `version = ?`, number)
+	found, err := instructionVersions(ctx, s.reader, scope, name, `version = ?`, number)
 	if err != nil || len(found) == 1 {
 		return append(found, v)[0], err
 	}
@@ -82,9 +82,9 @@ func (s *Store) InstructionVersion(ctx context.Context, scope memory.Scope, name
 // InstructionVersions pages through the versions, the newest first.
 func (s *Store) InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) ([]memory.InstructionVersion, error) {
 	if below > 0 {
-		return s.versions(ctx, scope, name, `version < ? ORDER BY version DESC LIMIT ?`, below, limit)
+		return instructionVersions(ctx, s.reader, scope, name, `version < ? ORDER BY version DESC LIMIT ?`, below, limit)
 	}
-	return s.versions(ctx, scope, name, `true ORDER BY version DESC LIMIT ?`, limit)
+	return instructionVersions(ctx, s.reader, scope, name, `true ORDER BY version DESC LIMIT ?`, limit)
 }
 
 // ActiveInstructions returns what a context of the user and agent shows.
@@ -135,6 +135,12 @@ func (x *scopeTx) CountActive(ctx context.Context) (int, error) {
 	n, err := one(ctx, x.tx, func(n *int) []any { return []any{n} }, `SELECT count(*) FROM instructions WHERE `+ofScope+` AND active IS NOT NULL`,
 		x.scope.AppID, x.scope.Kind, x.scope.ID)
 	return n, fault(err, "count the active instructions")
+}
+
+// FindVersion returns a version of an instruction of the scope.
+func (x *scopeTx) FindVersion(ctx context.Context, name string, number int) (v memory.InstructionVersion, ok bool, err error) {
+	found, err := instructionVersions(ctx, x.tx, x.scope, name, `version = ?`, number)
+	return append(found, v)[0], len(found) == 1, err
 }
 
 // PutInstruction stores a new or changed instruction.

@@ -185,11 +185,11 @@ func (s *Store) Delivery(ctx context.Context, webhookID string, place memory.Pla
 }
 
 // SettleDelivery notes whether a webhook fails.
-func (s *Store) SettleDelivery(ctx context.Context, webhookID string, activation int, f memory.Failing, disabled time.Time) error {
-	_, err := s.exec(ctx, `
-		UPDATE webhooks SET failing_since = iif(?3 IS NULL, NULL, coalesce(failing_since, ?3)),
-			last_error = ?4, retry_at = ?5, disabled_at = ?6, active = active AND ?6 IS NULL
-		WHERE id = ?1 AND activation = ?2 AND active`,
-		webhookID, activation, instant(f.Since), rowcodec.Storable(f.LastError), instant(f.RetryAt), instant(disabled))
-	return fault(err, "note how the delivery went")
+func (s *Store) SettleDelivery(ctx context.Context, tried memory.Webhook, f memory.Failing, disabled time.Time) (noted bool, err error) {
+	result, err := s.exec(ctx, `
+		UPDATE webhooks SET failing_since = ?4, last_error = ?5, retry_at = ?6, disabled_at = ?7, active = ?7 IS NULL
+		WHERE id = ?1 AND activation = ?2 AND active AND failing_since IS ?3`,
+		tried.ID, tried.Activation, instant(tried.Failing.Since),
+		instant(f.Since), rowcodec.Storable(f.LastError), instant(f.RetryAt), instant(disabled))
+	return err == nil && affected(result) > 0, fault(err, "note how the delivery went")
 }

@@ -23,7 +23,7 @@ import (
 // Deliveries is what the sender reads and notes; db.Webhooks has it.
 type Deliveries interface {
 	Delivery(ctx context.Context, webhookID string, place memory.Place) (memory.Webhook, memory.Announcement, error)
-	SettleDelivery(ctx context.Context, webhookID string, activation int, failing memory.Failing, disabled time.Time) error
+	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool, err error)
 }
 
 // Sender delivers.
@@ -73,9 +73,9 @@ func (s *Sender) Work(ctx context.Context, job Deliver) error {
 		return s.failed(ctx, w, a, sent)
 	}
 	if !w.Failing.Since.IsZero() {
-		return s.records.SettleDelivery(ctx, w.ID, w.Activation, memory.Failing{}, time.Time{})
+		_, err = s.records.SettleDelivery(ctx, w, memory.Failing{}, time.Time{})
 	}
-	return nil
+	return err
 }
 
 // failed notes a failure, and says when the job is to be worked again.
@@ -91,13 +91,17 @@ func (s *Sender) failed(ctx context.Context, w memory.Webhook, a memory.Announce
 	disabled := time.Time{}
 	if lasted >= s.set.DisableAfter {
 		disabled, failing.RetryAt = now, time.Time{}
-		s.log.Warn("a webhook has failed for too long and is switched off", zap.String("webhook", w.ID), zap.Time("since", failing.Since), zap.Error(cause))
 	}
-	if err := s.records.SettleDelivery(ctx, w.ID, w.Activation, failing, disabled); err != nil {
+	noted, err := s.records.SettleDelivery(ctx, w, failing, disabled)
+	if err != nil {
 		return jobs.Later(minWait)
 	}
+	off := noted && !disabled.IsZero()
+	if off {
+		s.log.Warn("a webhook has failed for too long and is switched off", zap.String("webhook", w.ID), zap.Time("since", failing.Since), zap.Error(cause))
+	}
 	age := now.Sub(a.At)
-	if !disabled.IsZero() || age >= s.set.DisableAfter {
+	if off || age >= s.set.DisableAfter {
 		s.log.Warn("an announcement was not delivered", zap.String("webhook", w.ID), zap.String("announcement", a.Place.String()), zap.Error(cause))
 		return nil
 	}

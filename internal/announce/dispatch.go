@@ -45,6 +45,11 @@ func NewDispatcher(records Lagging, s Settings, now func() time.Time, log *zap.L
 
 const dispatched = 100 // announcements of one webhook in one transaction
 
+// untried is for how long nothing has tried a failing webhook, though it was to
+// be tried again, until it gets more jobs than those that have failed: these may
+// be gone, with the users whom they told of. It is longer than an attempt takes.
+const untried = 2 * time.Minute
+
 // Run enqueues until the context ends.
 func (d *Dispatcher) Run(ctx context.Context) {
 	ticker := time.NewTicker(d.poll)
@@ -62,7 +67,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 // dispatch enqueues until no webhook lags.
 func (d *Dispatcher) dispatch(ctx context.Context) {
 	for {
-		n, err := d.records.EnqueueDeliveries(ctx, d.now(), dispatched, func(w memory.Webhook, place memory.Place) db.Job {
+		n, err := d.records.EnqueueDeliveries(ctx, d.now().Add(-untried), dispatched, func(w memory.Webhook, place memory.Place) db.Job {
 			return Deliver{WebhookID: w.ID, Activation: w.Activation, Place: place.String()}
 		})
 		if err != nil && ctx.Err() == nil {

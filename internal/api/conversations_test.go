@@ -79,9 +79,10 @@ func TestConversationsAreListed(t *testing.T) {
 		b.advance(time.Second)
 	}
 	b.talk("another", "b", hello)
-	if _, _, err := b.store.EndConversation(t.Context(), owner("u"), "b", noon, "client"); err != nil {
-		t.Fatal(err)
-	}
+	ended, err := b.store.Conversation(t.Context(), "app", "u", "b")
+	b.must(err)
+	_, _, err = b.store.EndConversation(t.Context(), ended, noon, "client")
+	b.must(err)
 	list := func(query string) (got []string, next string) {
 		t.Helper()
 		page := parse[struct {

@@ -165,3 +165,24 @@ func TestCursors(t *testing.T) {
 		t.Errorf("%+v", page)
 	}
 }
+
+// Of what is named by its clients the longest names make a cursor, too.
+func TestCursorsOfTheLongestNames(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	instruction, skill, conversation := strings.Repeat("🙂", memory.MaxInstructionName-1), strings.Repeat("🙂", memory.MaxSkillName-1), strings.Repeat("c", memory.MaxIDBytes-1)
+	for _, end := range []string{"a", "b"} {
+		b.publish(`"scope":"app","name":"` + instruction + end + `","content":"x"`)
+		b.want(200, "POST", "/v1/skills/"+skill+end+"/outcomes", `{"user_id":"u","workflow":"w","success":true}`)
+		b.say("u", conversation+end, `{"role":"user","content":"x"}`)
+	}
+	for _, list := range []string{"/v1/instructions?scope=app", "/v1/skills?user_id=u", "/v1/conversations?user_id=u"} {
+		page := parse[struct {
+			Next string `json:"next_cursor"`
+		}](t, b.want(200, "GET", list+"&limit=1", ""))
+		if page.Next == "" {
+			t.Errorf("%s has no second page", list)
+		}
+		b.want(200, "GET", list+"&limit=1&cursor="+page.Next, "")
+	}
+}

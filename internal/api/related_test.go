@@ -124,6 +124,34 @@ func TestRelatedMemories(t *testing.T) {
 	}
 }
 
+// What other agents keep to themselves neither crowds out what an agent may see
+// nor shows in how far that is away.
+func TestRelatedMemoriesOfAnAgent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	add := func(content, agent string) memory.Memory {
+		b.advance(time.Minute)
+		return b.keep(ingest.Write{Owner: owner("u"), Content: content, AgentID: agent, ConversationID: "c", Tags: []string{"pets"}, Domain: memory.GeneralChat})
+	}
+	shared := add("aaa", "")
+	own := add("bbb", "cook")
+	for i := range 100 { // as many as are looked at by tags
+		add(fmt.Sprintf("secret %d", i), "vet")
+	}
+	m := add("ccc", "cook")
+	_, answer := b.related(m.ID, "limit=100&agent_id=cook")
+	distances := map[string]int{}
+	for _, found := range answer.Memories {
+		if got := why(found); len(got) < 2 || got[0] != related.ByConversation || got[1] != related.ByTags {
+			t.Errorf("%s because of %q", found.Memory.Content, got)
+		}
+		distances[found.Memory.ID] = found.Reasons[0].Distance
+	}
+	if len(distances) != 2 || distances[own.ID] != 1 || distances[shared.ID] != 2 {
+		t.Errorf("distances %v, want %s: 1 and %s: 2", distances, own.ID, shared.ID)
+	}
+}
+
 func TestRelationsAreChecked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

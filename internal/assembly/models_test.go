@@ -23,6 +23,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Some small models share their name's beginning with large ones.
+func TestWindowsOfSmallRelatives(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{
+		"gpt-3.5-turbo-instruct-0914": 4096, "gpt-35-turbo-instruct": 4096, "claude-instant-1.2": 100_000, "gemini-pro-vision": 16_384,
+		"Qwen/Qwen3-0.6B": 32_768, "qwen3-1.7b": 32_768, "qwen3-4b": 32_768, "qwen3-8b": 131_072,
+	} {
+		if m, _ := Find(name); m.Window != want {
+			t.Errorf("%s has a window of %d, want %d", name, m.Window, want)
+		}
+	}
+}
+
 func TestModelsAreSane(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 	"pgregory.net/rapid"
 
+	"hippocampus/compression"
 	"hippocampus/internal/text"
 )
 
@@ -138,6 +140,55 @@ func TestAContextNeverExceedsItsBudget(t *testing.T) {
 			if part.Items+len(reasons[part.Part]) != len(contents[part.Part]) {
 				t.Fatalf("%s: %d of %d are there, and %d are not", part.Part, part.Items, len(contents[part.Part]), len(reasons[part.Part]))
 			}
+		}
+	})
+}
+
+// saying is a Condenser that says a text whatever the room is.
+type saying string
+
+func (saying) Wanted(memories int, _ bool) bool { return memories > 0 }
+
+func (s saying) Condense(context.Context, []string, compression.Room, string) (condensed, why string) {
+	return string(s), ""
+}
+
+// Whatever a model makes of the memories, the context is within its budget, and
+// each item is told to be there or not.
+func TestACondensedContextNeverExceedsItsBudget(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		contents, counter := drawContents(t), counters.Draw(t, "counter")
+		budget, said := rapid.IntRange(0, 300).Draw(t, "budget"), anything.Draw(t, "said")
+		shares := Shares{}
+		for _, part := range Parts {
+			shares[part] = share.Draw(t, "share")
+		}
+		p := choose(contents, budget, shares, english, counter, rapid.Bool().Draw(t, "as messages"))
+		p.fit()
+		condensed, _ := Service{Condenser: saying(said)}.condense(t.Context(), p, "")
+		prompt, messages := p.write()
+		if size := independently(counter, prompt, messages); size > budget || size != p.size() {
+			t.Fatalf("%d, by its own account %d, of %d: %q %q", size, p.size(), budget, prompt, messages)
+		}
+		whole := prompt
+		if len(messages) > 0 {
+			whole = messages[0].Content
+		}
+		parts, left := p.account()
+		not := map[Part]int{}
+		for _, l := range left {
+			if not[l.Part]++; condensed && l.Part == Memories && l.Reason == NoRoom {
+				t.Fatalf("memory %s has no room in what says all of them", l.ID)
+			}
+		}
+		for _, part := range parts {
+			if part.Items+not[part.Part] != len(contents[part.Part]) {
+				t.Fatalf("%s: %d of %d are there, and %d are not", part.Part, part.Items, len(contents[part.Part]), not[part.Part])
+			}
+		}
+		if condensed && !strings.Contains(whole, strings.TrimSuffix(said, "\n")) {
+			t.Fatalf("%q is not in %q", said, whole)
 		}
 	})
 }

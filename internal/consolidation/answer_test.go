@@ -104,6 +104,9 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 			}
 		}
 		want(t, "memories", b.memories(), nil)
+		if own < 30 {
+			t.Errorf("only %d answers are made for %s", own, kind)
+		}
 		t.Logf("%d malformed answers refused, %d of them made for %s", len(made), own, kind)
 	}
 	try(memory.FastReplay, malformedReplays())

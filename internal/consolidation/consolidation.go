@@ -30,7 +30,7 @@ type Records interface {
 	db.Consolidations
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
-	EndConversation(ctx context.Context, owner memory.Owner, id string, at time.Time, reason string) (c memory.Conversation, fresh bool, err error)
+	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error)
 	Idle(ctx context.Context, before time.Time, limit int) ([]memory.Conversation, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)

@@ -19,8 +19,9 @@ type said struct {
 	turn memory.Turn
 }
 
-// window reads the events from..through of a conversation, oldest first.
-func (s *Service) window(ctx context.Context, one memory.Consolidation, from int64) (events []said, err error) {
+// window reads those of the events from..through of a conversation that are
+// wanted, oldest first.
+func (s *Service) window(ctx context.Context, one memory.Consolidation, from int64, wanted func(session.Event) bool) (events []said, err error) {
 	for after := from - 1; after < one.Through; {
 		turns, err := s.Records.ConversationTurns(ctx, one.Owner, one.ConversationID, after, page)
 		if err != nil {
@@ -28,7 +29,7 @@ func (s *Service) window(ctx context.Context, one memory.Consolidation, from int
 		}
 		for _, t := range turns {
 			for _, e := range session.EventsOf(t) {
-				if from <= e.Number && e.Number <= one.Through {
+				if from <= e.Number && e.Number <= one.Through && wanted(e) {
 					events = append(events, said{e, t})
 				}
 				after = max(after, e.Number)
@@ -59,17 +60,15 @@ type passed struct {
 
 // keepStated takes the stated events through the gate.
 func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	events, err := s.window(ctx, one, one.From)
+	events, err := s.window(ctx, one, one.From, s.matters)
 	if err != nil {
 		return "", err
 	}
 	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Scorer: statedBy}
 	for _, e := range events {
-		if s.matters(e.Event) {
-			c.Stated = append(c.Stated, ingest.Stated{Turn: e.turn, Fact: scorer.Fact{
-				Content: strings.TrimSpace(e.Content), Importance: e.Importance, Domain: s.Guess(e.Content), Type: memory.Type(e.Kind),
-			}})
-		}
+		c.Stated = append(c.Stated, ingest.Stated{Turn: e.turn, Tags: e.Tags, Fact: scorer.Fact{
+			Content: strings.TrimSpace(e.Content), Importance: e.Importance, Domain: s.Guess(e.Content), Type: memory.Type(e.Kind),
+		}})
 	}
 	c.Last = func(ctx context.Context, tx db.UserTx, done ingest.Consolidated) error {
 		did := passed{Events: len(done.Candidates)}
@@ -104,15 +103,12 @@ type share struct {
 // the conversation's events, all of which were read, had no room.
 func (s *Service) shares(ctx context.Context, one memory.Consolidation) (list []share, cut bool, err error) {
 	from := max(one.From, one.Through-maxEvents+1)
-	events, err := s.window(ctx, one, from)
+	events, err := s.window(ctx, one, from, func(e session.Event) bool { return strings.TrimSpace(e.Content) != "" })
 	if err != nil {
 		return nil, false, err
 	}
 	places := map[string]int{}
 	for _, e := range events {
-		if strings.TrimSpace(e.Content) == "" {
-			continue
-		}
 		place, known := places[e.turn.AgentID]
 		if !known {
 			place = len(list)

@@ -12,24 +12,17 @@ import (
 // RunAll consolidates the stated events of all conversations, and tries again
 // what waits or has failed. What fails for one conversation does not keep the
 // others from theirs; the error then comes at the end. Where a store or the
-// model is away, or ctx ends, it comes at once.
+// model is away for several in a row, or ctx ends, it comes at once.
 func (s *Service) RunAll(ctx context.Context) (done Totals, err error) {
-	var failures []error
-	note := func(err error) (end bool) {
-		if err == nil || gone(err) {
-			return false
-		}
-		failures = append(failures[:min(len(failures), maxFailures)], err)
-		return ctx.Err() != nil || memory.IsKind(err, memory.KindUnavailable)
-	}
+	var t troubles
 	for last := (memory.Conversation{}); ; {
 		open, err := s.Records.Unconsolidated(ctx, last, page)
 		if err != nil {
 			return done, err
 		}
 		for _, c := range open {
-			if _, err := s.plan(ctx, c, memory.TriggerSchedule); note(err) {
-				return done, err
+			if _, err := s.plan(ctx, c, memory.TriggerSchedule); t.note(ctx, err) {
+				return done, t.err()
 			}
 			last = c
 		}
@@ -48,8 +41,8 @@ func (s *Service) RunAll(ctx context.Context) (done Totals, err error) {
 			if errors.Is(err, db.ErrConsolidating) {
 				continue // whoever is at it goes on with this one
 			}
-			if note(err) {
-				return done, err
+			if t.note(ctx, err) {
+				return done, t.err()
 			}
 			done.count(state)
 		}
@@ -57,18 +50,14 @@ func (s *Service) RunAll(ctx context.Context) (done Totals, err error) {
 			break
 		}
 	}
-	if len(failures) > 0 {
-		return done, fmt.Errorf("some conversations could not be consolidated: %w", errors.Join(failures...))
-	}
-	return done, nil
+	return done, t.err()
 }
 
-// maxFailures is how many errors a run tells of.
-const maxFailures = 10
-
-// EndIdle ends the conversations in which nothing has been heard for long.
+// EndIdle ends the conversations in which nothing has been heard for long. What
+// fails for one does not keep the others from their end, as with RunAll.
 func (s *Service) EndIdle(ctx context.Context) (done Totals, err error) {
 	before := s.Now().Add(-s.set.Idle)
+	var t troubles
 	for {
 		idle, err := s.Records.Idle(ctx, before, page)
 		if err != nil {
@@ -76,17 +65,61 @@ func (s *Service) EndIdle(ctx context.Context) (done Totals, err error) {
 		}
 		ended := done.Ended
 		for _, c := range idle {
-			_, err := s.End(ctx, c.AppID, c.UserID, c.ID, memory.TriggerIdle)
-			if gone(err) {
-				continue
+			err := s.endIdle(ctx, c)
+			if t.note(ctx, err) {
+				return done, t.err()
 			}
-			if err != nil {
-				return done, err
+			if err == nil {
+				done.Ended++
 			}
-			done.Ended++
 		}
 		if len(idle) < page || ended == done.Ended {
-			return done, nil
+			return done, t.err()
 		}
 	}
+}
+
+// endIdle ends a conversation that was found idle. ErrGoesOn: it is no longer.
+func (s *Service) endIdle(ctx context.Context, c memory.Conversation) error {
+	now, err := s.Records.Conversation(ctx, c.AppID, c.UserID, c.ID)
+	if err != nil {
+		return err
+	}
+	if !now.SameTalk(c) {
+		return db.ErrGoesOn // before anything is planned
+	}
+	_, err = s.endAs(ctx, c, memory.TriggerIdle)
+	return err
+}
+
+const (
+	maxTroubles = 10 // errors that a run tells of
+	maxAway     = 10 // conversations in a row for which something is away: then it is for all
+)
+
+// troubles are what went wrong for some conversations of a run over all of them.
+type troubles struct {
+	errs []error
+	away int // in a row
+}
+
+// note takes what came of one conversation, and reports whether the run is to
+// end. One that something is away for is not enough: an endpoint answers so, too,
+// where it will not hear of what that one says.
+func (t *troubles) note(ctx context.Context, err error) (end bool) {
+	if t.away++; !memory.IsKind(err, memory.KindUnavailable) {
+		t.away = 0
+	}
+	if err == nil || gone(err) || errors.Is(err, db.ErrGoesOn) {
+		return false
+	}
+	t.errs = append(t.errs[:min(len(t.errs), maxTroubles-1)], err)
+	return ctx.Err() != nil || t.away == maxAway
+}
+
+func (t *troubles) err() error {
+	if len(t.errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("some conversations could not be consolidated: %w", errors.Join(t.errs...))
 }

@@ -17,13 +17,14 @@ import (
 )
 
 // ConsolidateConversation is the job that plans and carries out what a trigger
-// asks for. One is kept for each trigger and mark.
+// asks for. One is kept for each beginning, trigger and mark.
 type ConsolidateConversation struct {
 	jobs.Background `json:"-"`
 
 	AppID          string                      `json:"app_id"`
 	UserID         string                      `json:"user_id"`
 	ConversationID string                      `json:"conversation_id"`
+	Began          string                      `json:"began"`
 	Trigger        memory.ConsolidationTrigger `json:"trigger"`
 	Mark           int64                       `json:"mark"` // an event of the conversation
 }
@@ -173,11 +174,14 @@ func (s *Service) skip(ctx context.Context, one memory.Consolidation, why string
 const (
 	setBackTimeout = 5 * time.Second // of the record of a failed attempt
 	maxErrorRunes  = 1000
+	patience       = 3 * 24 * time.Hour // after which what is away costs attempts
 )
 
-// setBack records a failed attempt. Something that is away costs none.
+// setBack records a failed attempt. Something that is away costs none for some
+// days; after these it is taken to be away for what this conversation says.
 func (s *Service) setBack(ctx context.Context, one memory.Consolidation, cause error) (memory.ConsolidationState, error) {
-	away := memory.IsKind(cause, memory.KindUnavailable) || errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, context.Canceled)
+	away := memory.IsKind(cause, memory.KindUnavailable) || errors.Is(cause, context.DeadlineExceeded)
+	away = errors.Is(cause, context.Canceled) || away && s.Now().Sub(one.CreatedAt) < patience
 	one.Error = cause.Error()
 	if utf8.RuneCountInString(one.Error) > maxErrorRunes {
 		one.Error = memory.Clip(one.Error, maxErrorRunes)

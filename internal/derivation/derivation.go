@@ -82,9 +82,6 @@ func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domai
 func (s *Service) Commit(ctx context.Context, d Derivation) error {
 	var changes *history.Recorder
 	drafts := make([]memory.Memory, len(d.Derived))
-	for i, derived := range d.Derived {
-		drafts[i] = derived.Memory
-	}
 	err := s.records.InUser(ctx, d.Owner, func(ctx context.Context, tx db.UserTx) error {
 		if err := note(ctx, tx, d.State); err != nil {
 			return err
@@ -158,17 +155,21 @@ type origin struct {
 	Sources []string `json:"sources"`
 }
 
-// add stores the derived memories and what they are derived from.
+// add stores the derived memories, which become the drafts, and what they are
+// derived from.
 func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Recorder, list []Derived, drafts []memory.Memory) error {
 	if len(list) == 0 {
 		return nil
+	}
+	for i := range list {
+		changes.Created(&list[i].Memory, origin{list[i].Sources})
+		drafts[i] = list[i].Memory
 	}
 	if err := tx.Insert(ctx, drafts, s.pusher.Claimed()); err != nil {
 		return err
 	}
 	var relations []memory.Relation
 	for _, derived := range list {
-		changes.Note(derived.Memory.ID, memory.EventCreated, origin{derived.Sources})
 		for _, source := range derived.Sources {
 			relations = append(relations, memory.Relation{
 				From: derived.Memory.ID, To: source, Kind: memory.DerivedFrom, CreatedAt: derived.Memory.CreatedAt,

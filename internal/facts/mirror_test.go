@@ -138,6 +138,29 @@ func TestTheScheduleFollowsTime(t *testing.T) {
 	})
 }
 
+// What begins waits for the embedder; what ends, of anybody, does not wait for that.
+func TestTheScheduleWithoutAnEmbedder(t *testing.T) {
+	t.Parallel()
+	b := newSQLite(t)
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	b.put(t, says("Porto", .9, day(105), time.Time{}), accepted)
+	o, err := b.Put(t.Context(), bob, says("Faro", .9, day(0), day(106)), "api")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.clock, b.embeds = day(107), memory.Errorf(memory.KindUnavailable, "away")
+	if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, b.embeds) || !memory.IsKind(err, memory.KindUnavailable) || got != (Totals{Due: 2, Ended: 1, Failed: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if m := b.memory(t, o.Fact.MemoryID); m.Status != memory.Forgotten {
+		t.Errorf("%+v", m)
+	}
+	b.embeds = nil
+	if got, err := b.RunDue(t.Context(), "schedule"); err != nil || got != (Totals{Due: 1, Begun: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // A fact whose time has begun, and for which the schedule has not been yet,
 // keeps waiting for it when other evidence comes.
 func TestEvidenceBeforeTheScheduleComes(t *testing.T) {

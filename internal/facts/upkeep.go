@@ -23,8 +23,9 @@ const duePage = 100
 
 // RunDue brings the memories in step with the facts whose time has begun or
 // ended. The cause is recorded with each event. What fails for one fact does
-// not keep the others from theirs; the error then comes at the end. Where a
-// store or the embedder is away, or ctx ends, it comes at once.
+// not keep the others from theirs, so that without an embedder what ends still
+// does; the error then comes at the end. Where the facts cannot be listed, or
+// ctx ends, it comes at once.
 func (s *Service) RunDue(ctx context.Context, cause string) (totals Totals, err error) {
 	now := memory.Instant(s.Now())
 	var first error
@@ -42,7 +43,7 @@ func (s *Service) RunDue(ctx context.Context, cause string) (totals Totals, err 
 			totals.Due++
 			totals.Begun += len(done.added)
 			totals.Ended += len(done.changed)
-			if ctx.Err() != nil || memory.IsKind(err, memory.KindUnavailable) {
+			if ctx.Err() != nil {
 				return totals, err
 			}
 			if err != nil {

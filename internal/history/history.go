@@ -88,6 +88,13 @@ func (r *Recorder) Note(memoryID string, kind memory.EventKind, detail any) {
 	r.events = append(r.events, e)
 }
 
+// Created begins the history of a new memory, which is not stored yet: it is as
+// of the instant of the record.
+func (r *Recorder) Created(m *memory.Memory, detail any) {
+	m.UpdatedAt = r.at
+	r.Note(m.ID, memory.EventCreated, detail)
+}
+
 // Update stores a changed memory. Where the change shows in the vector store
 // its revision grows, and Changed names it.
 func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memory.Memory) error {

@@ -32,6 +32,7 @@ type Consolidation struct {
 type Stated struct {
 	Turn memory.Turn
 	Fact scorer.Fact
+	Tags []string // of the memory
 }
 
 // Consolidated is what became of a consolidation.
@@ -65,6 +66,7 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 		done = Consolidated{Candidates: candidates}
 		for i := range candidates {
 			if draft, kept := drafts[i]; kept {
+				draft.Tags = c.Stated[i].Tags
 				held, err := w.put(ctx, draft, near[i])
 				if err != nil {
 					return err

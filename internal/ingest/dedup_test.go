@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -201,5 +202,51 @@ func TestForgettingAReplacedMemory(t *testing.T) {
 	}
 	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active || m.SupersededBy != "" {
 		t.Errorf("restoring: %+v, %v", m, err)
+	}
+}
+
+// A memory that a write is merged into is found by the tags of both.
+func TestMergingKeepsTheTagsOfBoth(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
+	b.similar(old, newer, 0.96)
+	write := func(content string, tags ...string) Written {
+		t.Helper()
+		w, err := b.Write(t.Context(), Write{Owner: ada, Content: content, Tags: tags, Dedup: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	write(old, "drink", "home")
+	b.pass(time.Hour)
+	for _, step := range []struct {
+		content string
+		tags    []string
+		verdict memory.Verdict
+		want    []string
+		events  int
+	}{
+		{old, []string{"home"}, memory.Duplicate, []string{"drink", "home"}, 1},
+		{old, []string{"work", "drink"}, memory.Duplicate, []string{"drink", "home", "work"}, 2},
+		{newer, []string{"茶"}, memory.Merged, []string{"drink", "home", "work", "茶"}, 3},
+		{newer, nil, memory.Duplicate, []string{"drink", "home", "work", "茶"}, 3},
+	} {
+		w := write(step.content, step.tags...)
+		got := b.memories()
+		if w.Verdict != step.verdict || len(got) != 1 || !slices.Equal(w.Memory.Tags, step.want) || !slices.Equal(got[0].Tags, step.want) {
+			t.Errorf("%s with %q: %s with %q, stored %+v", step.content, step.tags, w.Verdict, w.Memory.Tags, got)
+		}
+		if events, err := b.store.History(t.Context(), ada.AppID, w.Memory.ID); err != nil || len(events) != step.events {
+			t.Errorf("%s with %q: %d events, want %d, %v", step.content, step.tags, len(events), step.events, err)
+		}
+	}
+	var many []string
+	for i := range memory.MaxTags {
+		many = append(many, fmt.Sprint("tag ", i))
+	}
+	if w := write(newer, many...); len(w.Memory.Tags) != memory.MaxTags || w.Memory.Tags[4] != "tag 0" {
+		t.Errorf("of too many: %q", w.Memory.Tags)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"hippocampus/db"
 	"hippocampus/internal/history"
@@ -70,8 +71,8 @@ func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourho
 
 // add makes the draft a memory of its own.
 func (w *writing) add(draft memory.Memory) Written {
+	w.Created(&draft, nil)
 	w.inserted = append(w.inserted, &draft)
-	w.Note(draft.ID, memory.EventCreated, nil)
 	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
 }
 
@@ -119,11 +120,12 @@ func older(a, b *memory.Memory) bool {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// merge lets the newer wording and the higher importance win.
+// merge lets the newer wording and the higher importance win, and keeps the tags
+// of both.
 func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memory, similarity float64, verdict memory.Verdict, reason string) (Written, error) {
 	before := *m
 	m.Importance = max(m.Importance, draft.Importance)
-	m.Pinned = m.Pinned || draft.Pinned
+	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
 	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
 		m.Content, m.Lexemes, m.Domain, m.Type = draft.Content, draft.Lexemes, draft.Domain, draft.Type
 		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
@@ -140,6 +142,17 @@ func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memo
 	err := w.store(ctx, before, m)
 	written.Memory = *m
 	return written, err
+}
+
+// both are tags and those of more that are not among them, memory.MaxTags at most.
+func both(tags, more []string) []string {
+	all := slices.Clone(tags)
+	for _, tag := range more {
+		if len(all) < memory.MaxTags && !slices.Contains(all, tag) {
+			all = append(all, tag)
+		}
+	}
+	return all
 }
 
 // store stores a changed memory; the next put must see it as it is.

@@ -16,7 +16,7 @@ type Conversation struct {
 
 	Summary           string // of the events 1..SummarisedThrough; empty: none
 	SummarisedThrough int64
-	SummarisedTokens  int64 // of the events that the summary stands for
+	SummarisedTokens  int64 // of the events that the summary stands for, and of those of before tokens were counted
 
 	ConsolidatedThrough int64 // the last event up to which the stated ones have passed the gate
 
@@ -34,6 +34,12 @@ type Conversation struct {
 // the summary does not stand for: 1 is full, and more is over it.
 func (c *Conversation) Fill(events, tokens int) float64 {
 	return max(float64(c.Events-c.SummarisedThrough)/float64(events), float64(c.Tokens-c.SummarisedTokens)/float64(tokens))
+}
+
+// SameTalk reports whether nothing has been said between two reads of a
+// conversation, and it was not begun anew.
+func (c *Conversation) SameTalk(other Conversation) bool {
+	return c.Began == other.Began && c.Events == other.Events
 }
 
 // MessageKind says what an event is.

@@ -36,8 +36,8 @@ type Workflow struct {
 	Failures  int
 	Notes     []OutcomeNote // of the latest outcomes that had one, the latest last; at most MaxKeptNotes
 	MemoryID  string        // the memory that tells it; empty: it has never worked
-	FirstAt   time.Time     // of the first outcome
-	LastAt    time.Time     // of the last one
+	FirstAt   time.Time     // of the outcome that was told first
+	LastAt    time.Time     // of the latest one
 }
 
 // Content is what the memory of the workflow says.

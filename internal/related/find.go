@@ -51,14 +51,14 @@ func (s *Service) Find(ctx context.Context, appID, id, agentID string, limit int
 	if err != nil {
 		return Answer{}, err
 	}
-	e, err := s.gather(ctx, m)
+	e, err := s.gather(ctx, m, agentID)
 	if err != nil {
 		return Answer{}, err
 	}
 	answer := Answer{Memories: []Found{}}
 	ids := e.ids()
 	if vector != nil {
-		own, err := s.own(ctx, m.Owner, by, vector)
+		own, err := s.own(ctx, m.Owner, by, vector, agentID)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -95,8 +95,9 @@ func shows(agentID string, m memory.Memory) bool {
 	return agentID == "" || m.AgentID == "" || m.AgentID == agentID
 }
 
-// gather reads what the database knows to be related.
-func (s *Service) gather(ctx context.Context, m memory.Memory) (evidence, error) {
+// gather reads what the database knows to be related. What the agent may not see
+// takes no place of what it may, and is no step on the way to it.
+func (s *Service) gather(ctx context.Context, m memory.Memory, agentID string) (evidence, error) {
 	e := evidence{related: map[string][]memory.Relation{}, distance: map[string]int{}, tagged: map[string]bool{}}
 	all, err := s.records.Relations(ctx, m.AppID, m.ID)
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Service) gather(ctx context.Context, m memory.Memory) (evidence, error)
 	}
 	if m.ConversationID != "" {
 		place := db.Position{At: m.CreatedAt, ID: m.ID}
-		beside, err := s.records.Around(ctx, m.Owner, m.ConversationID, place, aside)
+		beside, err := s.records.Around(ctx, m.Owner, agentID, m.ConversationID, place, aside)
 		if err != nil {
 			return e, err
 		}
@@ -127,7 +128,7 @@ func (s *Service) gather(ctx context.Context, m memory.Memory) (evidence, error)
 	}
 	if len(m.Tags) > 0 {
 		list, err := s.records.ListMemories(ctx, db.MemoryFilter{
-			Owner: m.Owner, AnyTags: m.Tags, Statuses: []memory.Status{memory.Active}, Limit: tagged,
+			Owner: m.Owner, SeenBy: agentID, AnyTags: m.Tags, Statuses: []memory.Status{memory.Active}, Limit: tagged,
 		})
 		if err != nil {
 			return e, err
@@ -140,11 +141,12 @@ func (s *Service) gather(ctx context.Context, m memory.Memory) (evidence, error)
 }
 
 // own are the nearest of what the vector store may not show yet.
-func (s *Service) own(ctx context.Context, owner memory.Owner, by llm.Embedder, vector []float32) ([]string, error) {
+func (s *Service) own(ctx context.Context, owner memory.Owner, by llm.Embedder, vector []float32, agentID string) ([]string, error) {
 	written, err := s.records.Unconfirmed(ctx, owner, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 	if err != nil {
 		return nil, err
 	}
+	written = slices.DeleteFunc(written, func(m memory.Memory) bool { return !shows(agentID, m) })
 	ids, similarity := make([]string, len(written)), make(map[string]float64, len(written))
 	for i, w := range written {
 		ids[i], similarity[w.ID] = w.ID, cosine(vector, w.In(llm.SpaceOf(by)))

@@ -110,11 +110,14 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 	} else if next.Summary, err = s.ask(ctx, c.Summary, events); err != nil {
 		return next, err
 	}
-	for _, e := range events {
-		next.SummarisedThrough = e.Number
-		next.SummarisedTokens += int64(e.Tokens)
+	next.SummarisedThrough = events[len(events)-1].Number
+	for _, t := range turns { // by what the conversation's tokens are a sum of
+		for i, m := range t.Messages {
+			if n := t.FirstEvent + int64(i); c.SummarisedThrough < n && n <= next.SummarisedThrough {
+				next.SummarisedTokens += int64(m.Tokens)
+			}
+		}
 	}
-	next.SummarisedTokens = min(next.SummarisedTokens, c.Tokens) // what was estimated may be counted now
 	return next, nil
 }
 

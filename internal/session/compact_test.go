@@ -142,6 +142,23 @@ func TestCompactionOfLongEvents(t *testing.T) {
 	}
 }
 
+// What was said before tokens were counted fills nothing by its tokens, however
+// much of it is condensed.
+func TestCompactionOfUncountedEvents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.replica(small)
+	for range 10 {
+		b.say(nil, "c", memory.Message{Role: "user", Content: "two words"})
+	}
+	b.say(nil, "c", said("two words"))
+	_, err := b.compact(s, "c")
+	b.must(err)
+	if c := b.conversation("c"); c.SummarisedThrough != 5 || c.Tokens != 2 || c.SummarisedTokens != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Without a model the most important events are kept, one a line.
 func TestCompactionWithoutAModel(t *testing.T) {
 	t.Parallel()

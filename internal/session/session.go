@@ -85,8 +85,8 @@ func (s *Service) Accepted(t memory.Turn) {
 	switch {
 	case t.FirstEvent == 1:
 		r = ring{began: t.ID}
-	case !ok || r.last != t.FirstEvent-1:
-		return // the next read goes to the log
+	case !ok || r.last != t.FirstEvent-1 || t.ID < r.began:
+		return // it comes early, or from a former life: the next read goes to the log
 	}
 	s.keep(key, r.with(s.set.Events, t))
 }

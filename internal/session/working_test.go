@@ -66,6 +66,25 @@ func TestBegunAnew(t *testing.T) {
 	}
 }
 
+// A turn of a former life of which a process hears late is no event of the new one.
+func TestHeardLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.replica(small)
+	b.say(s, "c", said("old 0"))
+	late := b.say(nil, "c", said("old 1"))
+	_, err := s.Delete(t.Context(), ada, "c")
+	b.must(err)
+	b.say(s, "c", said("new 0"))
+	s.Accepted(late)
+	for _, want := range [][]string{{"new 0"}, {"new 0", "new 1"}} {
+		if diff := cmp.Diff(want, contents(b.working(s, "c").Events)); diff != "" {
+			t.Error(diff)
+		}
+		b.say(nil, "c", said("new 1"))
+	}
+}
+
 // The view of a ring by hand.
 func TestBounds(t *testing.T) {
 	t.Parallel()

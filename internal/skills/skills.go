@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -217,6 +218,7 @@ func count(w *memory.Workflow, o Outcome, at time.Time) {
 	}
 	if o.Note != "" {
 		w.Notes = append(w.Notes, memory.OutcomeNote{At: at, Success: o.Success, Note: o.Note})
+		slices.SortStableFunc(w.Notes, func(a, b memory.OutcomeNote) int { return a.At.Compare(b.At) })
 		w.Notes = w.Notes[max(0, len(w.Notes)-memory.MaxKeptNotes):]
 	}
 }

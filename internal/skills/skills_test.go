@@ -168,6 +168,28 @@ func TestTheMemoryFollowsTheOutcomes(t *testing.T) {
 	}
 }
 
+// The notes that are kept are those of the latest outcomes, in whatever order
+// these are told.
+func TestTheLatestNotesAreKept(t *testing.T) {
+	t.Parallel()
+	b := newSQLite(t)
+	var w memory.Workflow
+	for _, hour := range []int{4, 6, 1, 5, 2, 3, 0} {
+		r, err := b.Record(t.Context(), ada, Outcome{Skill: "s", Workflow: "w", Note: fmt.Sprint(hour), At: noon.Add(time.Duration(hour-10) * time.Hour)}, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = r.Workflow
+	}
+	var kept string
+	for _, n := range w.Notes {
+		kept += n.Note
+	}
+	if kept != "23456" || !w.LastAt.Equal(noon.Add(-4*time.Hour)) {
+		t.Errorf("kept %s, the last of %s", kept, w.LastAt)
+	}
+}
+
 // Without an embedder a workflow's first success is refused, and not counted.
 func TestWithoutAnEmbedder(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,9 @@ ALTER TABLE turns ADD COLUMN first_event INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE turns ADD COLUMN last_event INTEGER NOT NULL DEFAULT 0;
 
 -- What was said before is numbered as it was accepted, and its tokens are taken
--- to have four bytes each.
+-- to have four bytes each; as that is a guess, they fill no working memory. The
+-- conversations have ended: a model is not to read all that was ever said, but
+-- the next turn opens one again.
 UPDATE turns SET first_event = counted.upto - counted.n + 1, last_event = counted.upto
 FROM (SELECT id, json_array_length(messages) AS n,
           sum(json_array_length(messages)) OVER (PARTITION BY app_id, user_id, conversation_id ORDER BY accepted_at, id) AS upto
@@ -37,9 +39,10 @@ WHERE counted.id = turns.id;
 
 CREATE INDEX turns_of_conversation ON turns (app_id, user_id, conversation_id, last_event) WHERE last_event > 0;
 
-INSERT INTO conversations (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
+INSERT INTO conversations (app_id, user_id, id, began, title, turns, events, tokens, summarised_tokens, started_at, last_at, heard_at, ended_at, end_reason)
 SELECT app_id, user_id, conversation_id,
     coalesce((SELECT t.id FROM turns AS t WHERE t.app_id = turns.app_id AND t.user_id = turns.user_id
         AND t.conversation_id = turns.conversation_id AND t.last_event > 0 ORDER BY t.last_event LIMIT 1), min(id)),
-    '', count(*), max(last_event), sum(length(CAST(messages AS BLOB)) / 4), min(said_at), max(said_at), max(accepted_at)
+    '', count(*), max(last_event), sum(length(CAST(messages AS BLOB)) / 4), sum(length(CAST(messages AS BLOB)) / 4),
+    min(said_at), max(said_at), max(accepted_at), max(accepted_at), 'idle'
 FROM turns WHERE conversation_id <> '' GROUP BY app_id, user_id, conversation_id;
