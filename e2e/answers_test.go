@@ -18,7 +18,7 @@ func good(llmtest.ChatRequest) llmtest.Reply {
 // Each malformed answer fails its turn: no memory, the answer kept with its
 // verdict, and a replay that works once the model has recovered.
 func TestMalformedAnswers(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{"HIPPOCAMPUS_GATE_ATTEMPTS=1"})...)
 		bad := llmtest.Malformed()
@@ -63,7 +63,7 @@ func (s *server) replay(models *llmtest.Server, name, user, id string) {
 
 // An endpoint that is away leaves the turn accepted and waiting; it costs no attempt.
 func TestEndpointFaults(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{
 			"HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0", "HIPPOCAMPUS_CHAT_BREAKER_FAILURES=1000",

@@ -13,7 +13,7 @@ import (
 // A folder of the version whose built-in embedder hashed words serves at once,
 // and goes over to the embedder that knows what words mean.
 func TestAHashedFolderLearnsMeanings(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		hashing := llmtest.New(t) // makes the very vectors of the hashed embedder
 		hashing.SetDim(llm.HashedDim)
 		s := start(t, slices.Concat(size.settings(t), []string{"HIPPOCAMPUS_PROJECTION_GRACE=1s",

@@ -13,7 +13,7 @@ import (
 // them as it should and one not at all; a long context is condensed, and holds
 // whole memories while the model talks nonsense.
 func TestCompressionAndUndo(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/compress", func(r llmtest.ChatRequest) llmtest.Reply {
 			if strings.Contains(r.User, "chess") {

@@ -12,7 +12,7 @@ import (
 // servers and these are killed while a model is at it; what is stated becomes
 // memories, an idle one ends by itself, and nothing is left of an erased user.
 func TestConversationIsConsolidatedOnce(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var replays atomic.Int32
 		models.OnPrompt("hippocampus/replay", func(llmtest.ChatRequest) llmtest.Reply {

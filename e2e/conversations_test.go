@@ -15,7 +15,7 @@ import (
 // although a server is killed in the middle of it, and goes when it is deleted
 // or its user erased.
 func TestConversationIsAtHandEverywhere(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked atomic.Int32
 		models.OnPrompt("hippocampus/compact", func(r llmtest.ChatRequest) llmtest.Reply {

@@ -110,7 +110,7 @@ func (s *server) processedOnce() {
 }
 
 func TestKilledInTheMiddleOfTurns(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), impatient)...)
@@ -210,7 +210,7 @@ func lighthouse(s *server, ids []string) string {
 }
 
 func TestModelsDownForHalfOfTheTurns(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), impatient)...)

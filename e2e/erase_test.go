@@ -11,7 +11,7 @@ import (
 // A user is erased from every store, another of a like name is not, and is
 // welcome again.
 func TestErasure(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, user := range []string{"a/da", "a"} {
 			s.call("POST", "/v1/turns", turn(user, "I live in Lisbon and work as a marine biologist."), 200)

@@ -127,7 +127,7 @@ func (b *inbox) set(shut bool) {
 // What happens is told to a stream and a webhook, over a kill and by two
 // replicas, and is gone with its user.
 func TestEvents(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		to := newInbox(t)
 		env := append(size.settings(t), "HIPPOCAMPUS_WEBHOOKS_ALLOW_PRIVATE=true", "HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s",
 			// What a killed process was at is taken over after twice the timeout of a job.

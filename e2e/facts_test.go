@@ -20,7 +20,7 @@ func (s *server) facts(user, query string) (values []any) {
 // What is valid changes over the years, in whatever order it is told, and the
 // memories follow: at once, and by the schedule where the time is yet to come.
 func TestFacts(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)
 		put := func(fields object) object {
 			fields["user_id"], fields["type"] = "ada", "profile"

@@ -25,7 +25,7 @@ var refusedIDs = map[string]string{
 }
 
 func TestNoRequestReachesAnothersMemories(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		ids := map[string]string{} // user -> memory
 		for _, user := range hostileIDs {
@@ -77,7 +77,7 @@ func TestNoRequestReachesAnothersMemories(t *testing.T) {
 
 // A key reaches the memories of its own app alone, even when it knows their ids.
 func TestAppsAreApart(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		id := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "the vault code is 1234"}, 201).body["id"].(string)
 		accepted := s.call("POST", "/v1/turns", turn("ada", "I live in Oslo."), 200).body["id"].(string)
@@ -119,7 +119,7 @@ func TestAppsAreApart(t *testing.T) {
 }
 
 func TestRolesAndKeys(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		write := object{"user_id": "ada", "content": "x"}
 		ask := object{"user_id": "ada", "query": "x"}
@@ -148,7 +148,7 @@ func TestRolesAndKeys(t *testing.T) {
 
 // Hostile bodies are the client's fault, never the server's.
 func TestBadInputIsNeverA500(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		long := strings.Repeat("字", 4097)
 		for _, c := range []struct {

@@ -121,7 +121,7 @@ func (s *server) settledOn(space memory.Space) {
 // A changed embedding model takes over while the server serves, over a crash in
 // the middle; and so does the built-in one after it.
 func TestAChangedModelTakesOver(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := twoModels(t)
 		endpoint := []string{"QWEN_API_KEY=embedding-key", "QWEN_API_BASE=" + models.URL(), "HIPPOCAMPUS_EMBEDDING_CONCURRENCY=1", "HIPPOCAMPUS_PROJECTION_GRACE=1s",
 			"HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"}

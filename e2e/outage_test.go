@@ -52,7 +52,7 @@ func TestDatabaseAway(t *testing.T) {
 
 // A key that asks too fast is told when to come back; another is not held up.
 func TestTooFast(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_RATE_LIMIT=0.01", "HIPPOCAMPUS_API_RATE_BURST=3")...)
 		other := s.createKey("--role", "read")
 		for range 3 {

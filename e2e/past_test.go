@@ -10,7 +10,7 @@ import (
 
 // What is remembered is tagged, related, bounded and looked back at.
 func TestTheStateOfThePast(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_MEMORIES_MAX_PER_USER=50")...)
 		write := func(content string, more object) string {
 			body := object{"user_id": "ada", "content": content}

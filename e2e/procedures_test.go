@@ -9,7 +9,7 @@ import (
 // How a model is told to behave, by version, and what has worked, survive the
 // death of the server; the best proven workflow is recalled first.
 func TestProcedures(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		publish := func(fields object) {
 			t.Helper()

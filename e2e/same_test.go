@@ -9,7 +9,7 @@ import (
 
 // The same memories and queries get the same answers on all sizes, part by
 // part: what is backdated and asked at a given instant is repeatable.
-func TestBothSizesAnswerTheSame(t *testing.T) {
+func TestEachSizeAnswersTheSame(t *testing.T) {
 	t.Parallel()
 	subjects := []string{"the red bicycle", "a marathon in Porto", "the cello lesson", "grandmother's soup", "上海的房子", "周末的羽毛球", "数据库课程"}
 	verbs := []string{"Ada bought", "Ada sold", "Ada dreams of", "Ada forgot", "艾达喜欢", "艾达讨厌"}

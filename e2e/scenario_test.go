@@ -29,7 +29,7 @@ func turn(user, text string) object {
 
 // A user says in Chinese and English what they do, like and plan, and chats.
 func TestWhatMattersIsKeptAndRecalled(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.Facts("后端工程师", llmtest.Fact{Fact: "用户在上海做后端工程师，用 Go 写服务", Importance: 0.9, Domain: memory.Profession})
 		models.Facts("hiking",
@@ -147,7 +147,7 @@ func ordered(t *testing.T, found []object) {
 
 // With nothing installed and no keys, rules score and route.
 func TestRulesServeWithoutKeys(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, text := range []string{
 			"I live in Lisbon and work as a marine biologist.", "我对花生过敏。", "My sister Ana is getting married in June.",

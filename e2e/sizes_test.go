@@ -53,8 +53,8 @@ func large(t *testing.T, addr string) []string {
 	}
 }
 
-// onBothSizes runs a scenario on each size, side by side.
-func onBothSizes(t *testing.T, scenario func(t *testing.T, size size)) {
+// onEachSize runs a scenario on each size, side by side.
+func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
 	t.Parallel()
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // Old memories fade: a preview tells, a run that would take too much stops,
 // what is forgotten leaves both stores and can be restored.
 func TestForgetting(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for i := range 3 {
 			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("fresh note %d", i)}, 201)
@@ -51,7 +51,7 @@ func TestForgetting(t *testing.T) {
 
 // Facts are condensed into an insight that can tell its sources, and undone.
 func TestReflectionAndUndo(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
 			return llmtest.Text(`{"insights":[{"insight":"Ada trains for a triathlon.","sources":[1,2,3]}]}`)
@@ -88,7 +88,7 @@ func TestReflectionAndUndo(t *testing.T) {
 
 // What moved replaces where one lived; two likes both stay.
 func TestContradictionsAreJudged(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		near := func(text string, second float32) { // cosine 0.9 to each other, by the first number
 			v := make([]float32, llmtest.Dim)
@@ -150,7 +150,7 @@ func count(report object, what string) float64 {
 
 // What somebody did to the vector store is found, mended, and filled anew.
 func TestDriftIsFoundAndMended(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_PROJECTION_GRACE=1s")...)
 		var batch []object
 		for i := range 50 {

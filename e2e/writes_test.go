@@ -10,7 +10,7 @@ import (
 // A memory is recalled by the very next request after its 201. Milvus searches
 // at Bounded consistency here, as in production.
 func TestReadYourWrites(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const times = 500
 		for i := range times {
@@ -64,7 +64,7 @@ func TestOneFactFromTwoReplicas(t *testing.T) {
 }
 
 func TestTheLifeOfAMemory(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		created := s.call("POST", "/v1/memories", object{
 			"user_id": "ada", "content": "Ada lives in Beijing", "importance": 0.8, "domain": "lifestyle_and_interests",
@@ -105,7 +105,7 @@ func TestTheLifeOfAMemory(t *testing.T) {
 }
 
 func TestABatchAnswersEachWrite(t *testing.T) {
-	onBothSizes(t, func(t *testing.T, size size) {
+	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		var batch []object
 		for i := range 300 {

@@ -26,10 +26,17 @@ func (r Report) Print(out io.Writer) error {
 		if p.Floor.Requests > 0 {
 			row(p.Name, "floor", p.Floor)
 		}
-		row(p.Name, "server", p.Server)
-		if p50, p95, rate := p.Ratios(); p.Floor.Requests > 0 {
-			fmt.Fprintf(w, "%s\t%s\t%d\tratio\t%.2f\t%.2f\t\t%.2f\t\t\n", p.Name, p.Data, p.Clients, p50, p95, rate)
+		ratio := func(s Sample) {
+			if p50, p95, rate := p.Floor.ratios(s); p.Floor.Requests > 0 {
+				fmt.Fprintf(w, "%s\t%s\t%d\tratio\t%.2f\t%.2f\t\t%.2f\t\t\n", p.Name, p.Data, p.Clients, p50, p95, rate)
+			}
 		}
+		if p.OverHTTP.Requests > 0 {
+			row(p.Name, "floor over HTTP", p.OverHTTP)
+			ratio(p.OverHTTP)
+		}
+		row(p.Name, "server", p.Server)
+		ratio(p.Server)
 	}
 	return w.Flush()
 }

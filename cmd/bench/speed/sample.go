@@ -82,17 +82,21 @@ func (t *times) sample() Sample {
 
 // Pair is the server beside its floor, measured in turns in one run.
 type Pair struct {
-	Name    string `json:"name"`
-	Data    string `json:"data"`
-	Clients int    `json:"clients"`
-	Floor   Sample `json:"floor"`
-	Server  Sample `json:"server"`
+	Name     string `json:"name"`
+	Data     string `json:"data"`
+	Clients  int    `json:"clients"`
+	Floor    Sample `json:"floor"`
+	OverHTTP Sample `json:"floor_over_http,omitzero"` // the floor as a handler of net/http, without a check or an answer
+	Server   Sample `json:"server"`
 }
 
 // Ratios of the server to its floor: times above 1 are slower, a rate below 1 is less.
-func (p Pair) Ratios() (p50, p95, rate float64) {
-	if p.Floor.Requests == 0 {
+func (p Pair) Ratios() (p50, p95, rate float64) { return p.Floor.ratios(p.Server) }
+
+// ratios of another sample to this one.
+func (s Sample) ratios(other Sample) (p50, p95, rate float64) {
+	if s.Requests == 0 {
 		return 0, 0, 0
 	}
-	return p.Server.P50 / p.Floor.P50, p.Server.P95 / p.Floor.P95, p.Server.PerSecond / p.Floor.PerSecond
+	return other.P50 / s.P50, other.P95 / s.P95, other.PerSecond / s.PerSecond
 }

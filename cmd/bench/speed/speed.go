@@ -194,15 +194,20 @@ func (b *bench) pairs(ctx context.Context, data Data) error {
 			}
 		}
 	}
+	over := b.overHTTP()
+	defer over.close()
 	for _, clients := range b.Clients {
-		if err := b.pair(ctx, "recall", data, clients, bare, recall); err != nil {
+		if err := b.pair(ctx, "recall", data, clients, bare, func(ctx context.Context, n int) error {
+			user, k := pick(n)
+			return over.recall(ctx, user, query(k))
+		}, recall); err != nil {
 			return err
 		}
 	}
 	fresh := func(n int) target.Memory { return data.memory(n%data.Users, 1_000_000+n) }
 	if err := b.pair(ctx, "write", data, 1, func(ctx context.Context, n int) error {
 		return b.floor.write(ctx, fresh(n))
-	}, func(ctx context.Context, n int) error {
+	}, nil, func(ctx context.Context, n int) error {
 		_, err := b.server.Do(ctx, "POST", "/v1/memories", body(fresh(n)))
 		return err
 	}); err != nil {
@@ -214,26 +219,32 @@ func (b *bench) pairs(ctx context.Context, data Data) error {
 	return b.pair(ctx, "turn", data, 1, func(ctx context.Context, n int) error {
 		return b.floor.turn(ctx, data.user(n%data.Users), string(body(messages(n))))
 	}, func(ctx context.Context, n int) error {
+		return over.turn(ctx, data.user(n%data.Users), string(body(messages(n))))
+	}, func(ctx context.Context, n int) error {
 		_, err := b.server.Do(ctx, "POST", "/v1/turns", body(map[string]any{"user_id": data.user(n % data.Users), "messages": messages(n)}))
 		return err
 	})
 }
 
-// pair measures the server and its floor in turns.
-func (b *bench) pair(ctx context.Context, name string, data Data, clients int, floor, server func(context.Context, int) error) error {
+// pair measures the server and its floor in turns, and the floor over HTTP (nil: not).
+func (b *bench) pair(ctx context.Context, name string, data Data, clients int, floor, over, server func(context.Context, int) error) error {
 	fmt.Fprintf(b.Progress, "%s by %d clients, %s\n", name, clients, data)
 	// Requests have numbers of their own, so that each is of a new memory.
 	var next atomic.Int64
-	var bare, ours, warm times
+	var bare, handled, ours, warm times
 	for round := range b.Rounds + 1 {
-		first, second := &bare, &ours
-		slice := b.Slice
-		if round == 0 { // warms both up
-			first, second, slice = &warm, &warm, b.Slice/4
+		first, between, second, slice := &bare, &handled, &ours, b.Slice
+		if round == 0 { // warms all up
+			first, between, second, slice = &warm, &warm, &warm, b.Slice/4
 		}
 		if b.floor != nil {
 			if err := first.run(ctx, clients, slice, &next, floor); err != nil {
 				return fmt.Errorf("floor of %s: %w", name, err)
+			}
+		}
+		if b.floor != nil && over != nil {
+			if err := between.run(ctx, clients, slice, &next, over); err != nil {
+				return fmt.Errorf("floor of %s over HTTP: %w", name, err)
 			}
 		}
 		before, err := b.cpu()
@@ -249,7 +260,7 @@ func (b *bench) pair(ctx context.Context, name string, data Data, clients int, f
 		}
 		second.cpu += after - before
 	}
-	b.report.Pairs = append(b.report.Pairs, Pair{Name: name, Data: data.String(), Clients: clients, Floor: bare.sample(), Server: ours.sample()})
+	b.report.Pairs = append(b.report.Pairs, Pair{Name: name, Data: data.String(), Clients: clients, Floor: bare.sample(), OverHTTP: handled.sample(), Server: ours.sample()})
 	return nil
 }
 
