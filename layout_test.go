@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"internal/llm/prompt", "internal/wordvec", "internal/derivation", "internal/facts", "internal/instructions", "internal/skills"},
 	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",
 		"vectorstore/milvus/milvustest", "scorer", "router", "internal/judge", "internal/projection"},
-	{"db/postgres/postgrestest", "recall", "compression", "internal/session", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange", "internal/related", "internal/announce"},
+	{"db/postgres/postgrestest", "db/sqlite/sqlitetest", "recall", "compression", "internal/session", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange", "internal/related", "internal/announce"},
 	{"internal/consolidation"},
 	{"internal/assembly"},
 	{"internal/api"},

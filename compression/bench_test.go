@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/derivation"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -76,7 +76,7 @@ func newBench(t *testing.T, set Settings) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: begin, Embedder: llm.Hashed(16)}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

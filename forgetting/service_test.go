@@ -3,7 +3,6 @@ package forgetting
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/memory"
 )
 
@@ -53,7 +53,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: begin}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

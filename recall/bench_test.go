@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -69,7 +70,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, now: begin, routed: router.Route{Source: "test"}}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

@@ -3,7 +3,6 @@ package reflection
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/derivation"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -75,7 +75,7 @@ func newBench(t *testing.T, set Settings) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: begin, Embedder: llm.Hashed(16)}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

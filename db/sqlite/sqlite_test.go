@@ -1,17 +1,25 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
 	"hippocampus/db"
 	"hippocampus/db/dbtest"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 )
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	dbtest.Run(t, func(t *testing.T) db.Store { return open(t, filepath.Join(t.TempDir(), "a b?#%20.db")) })
+	dbtest.Run(t, func(t *testing.T) db.Store {
+		path := filepath.Join(t.TempDir(), "a b?#%20.db")
+		if err := os.Rename(sqlitetest.Path(t), path); err != nil {
+			t.Fatal(err)
+		}
+		return open(t, path)
+	})
 }
 
 // open opens and migrates a store that is closed when the test ends.

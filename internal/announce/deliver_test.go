@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/jobs"
 	"hippocampus/internal/memory"
 )
@@ -36,7 +36,7 @@ type replica struct {
 // databases opens one more replica of a fresh database, by the database's name.
 var databases = map[string]func(t *testing.T) (open func() replica){
 	"sqlite": func(t *testing.T) func() replica {
-		path := filepath.Join(t.TempDir(), "hippocampus.db")
+		path := sqlitetest.Path(t)
 		return func() replica {
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) { return jobs.New(s.Driver(), o, h...) })

@@ -15,6 +15,7 @@ import (
 	"hippocampus/compression"
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/forgetting"
 	"hippocampus/internal/announce"
 	"hippocampus/internal/consolidation"
@@ -78,7 +79,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	ctx, log := t.Context(), zap.NewNop()
 	b := &bench{t: t, clock: noon, says: `{"insights":[]}`, keyIDs: map[string]string{}}
 	var err error
-	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")})
+	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)})
 	b.must(err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	b.must(b.store.Migrate(ctx))

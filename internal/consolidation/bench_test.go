@@ -14,6 +14,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/facts"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/llm"
@@ -93,7 +94,7 @@ func newBench(t testing.TB, embedder llm.Embedder, withModel bool) *bench {
 	b := &bench{t: t, clock: noon}
 	b.answers(goodReplay, nothing)
 	var err error
-	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

@@ -14,6 +14,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/ingest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -53,7 +54,7 @@ func newBench(t *testing.T) *bench {
 	ctx, log := t.Context(), zaptest.NewLogger(t)
 	b := &bench{t: t}
 	var err error
-	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")})
+	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)})
 	b.must(err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	b.must(b.store.Migrate(ctx))

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/exchange"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -52,7 +52,7 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

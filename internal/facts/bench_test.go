@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
@@ -87,7 +87,7 @@ func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
 		ready(t, s, err)
 		test(t, func() db.Store { return s }) // one process has it
 	})
@@ -116,7 +116,7 @@ func ready(t *testing.T, s db.Store, err error) {
 // newSQLite is a bench on SQLite alone.
 func newSQLite(t *testing.T) *bench {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
 	ready(t, s, err)
 	return newBench(s)
 }

@@ -17,6 +17,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/forgetting"
 	"hippocampus/internal/derivation"
 	"hippocampus/internal/history"
@@ -93,7 +94,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{clock: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
 	var err error
-	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })

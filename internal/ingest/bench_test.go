@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
@@ -41,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	ctx := t.Context()
 	b := &bench{t: t, models: llmtest.New(t), clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	var err error
-	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

@@ -2,7 +2,6 @@ package instructions
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/memory"
 )
 
@@ -30,7 +30,7 @@ func newService(t *testing.T, s db.Store, err error) *Service {
 }
 
 func newSQLite(t *testing.T) *Service {
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
 	return newService(t, s, err)
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -104,7 +104,7 @@ var options = Options{
 // databases opens one more replica of a fresh database, by the database's name.
 var databases = map[string]func(t *testing.T) (open func() replica){
 	"sqlite": func(t *testing.T) func() replica {
-		path := filepath.Join(t.TempDir(), "hippocampus.db")
+		path := sqlitetest.Path(t)
 		return func() replica {
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 			if err != nil {

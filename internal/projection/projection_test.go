@@ -15,6 +15,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/sqlitevec"
@@ -105,7 +106,7 @@ func benchOn(t *testing.T, vectors vectorstore.Store) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: begin}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.store.Close() })

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -43,7 +43,7 @@ func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: noon}
 	var err error
-	b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "hippocampus.db")})
+	b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
 	b.must(err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	b.must(b.store.Migrate(t.Context()))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
@@ -78,7 +78,7 @@ func open(t *testing.T, s db.Store, err error) db.Store {
 
 func newSQLite(t *testing.T) *bench {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
 	return newBench(t, open(t, s, err))
 }
 
