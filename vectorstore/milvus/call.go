@@ -59,7 +59,7 @@ func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f
 // worked on the call, and the collection of before dropped, it is repeated.
 func (s *Store) read(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
 	err := s.call(ctx, s.options.Timeout, doing, f)
-	if refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) {
+	if gone(err) {
 		err = s.call(ctx, s.options.Timeout, doing, f)
 	}
 	return err

@@ -57,6 +57,18 @@ func refusedWith(err error, codes ...int32) bool {
 	return errors.As(err, &r) && slices.Contains(codes, r.code)
 }
 
+// released are the words by which a query node tells what it was just made to
+// let go of; on the way to the client their code is lost.
+var released = []string{"collection not loaded", "partition not loaded"}
+
+// gone reports whether err says that a collection is not there, or does not
+// serve, also where that came about while Milvus worked on the call.
+func gone(err error) bool {
+	var r *refusal
+	return refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) ||
+		errors.As(err, &r) && r.code == codeUnexpected && containsAny(r.reason, released)
+}
+
 // kindOf is KindInvalid for a request that fails however often it is repeated,
 // and KindUnavailable for all else: Milvus may be away, slow, loading, moving
 // rows between nodes, limiting the rate, or broken inside.

@@ -179,3 +179,26 @@ func TestOneBadRecord(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What Milvus 2.3.5 answered searches of a collection that another one took the
+// place of while it worked on them.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&refusal{code: codeCollectionNotFound}, true},
+		{&refusal{code: codeCollectionNotLoaded}, true},
+		{&refusal{code: codeUnexpected, reason: "failed to search: collection not loaded[collection=470621555027234463]"}, true},
+		{&refusal{code: codeUnexpected, reason: "failed to search/query delegator 1 for channel by-dev-rootcoord-dml_9_470622057410999877v0: " +
+			"fail to Search, QueryNode ID=1, reason=partition not loaded[partition=[470622057411000113]]"}, true},
+		{&refusal{code: codeUnexpected, reason: "fail to search on all shard leaders"}, false},
+		{errors.New("partition not loaded"), false}, // not of Milvus
+		{nil, false},
+	} {
+		if got := gone(c.err); got != c.want {
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
+		}
+	}
+}

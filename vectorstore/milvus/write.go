@@ -87,7 +87,7 @@ func (w *writer) insert(ctx context.Context, records []vectorstore.Record) error
 // written from here on, until everything is pushed again.
 func (s *Store) ensured(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
 	err := s.call(ctx, s.options.Timeout, doing, f)
-	if !refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) {
+	if !gone(err) {
 		return err
 	}
 	s.options.Logger.Warn("the vector collection was dropped, replaced or released and is ensured again",
