@@ -139,7 +139,7 @@ func TestCollectionDroppedBehindTheServersBack(t *testing.T) {
 				s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("written meanwhile, number %d", i)}, 201)
 			}
 		}},
-		{"rebuilt on demand", []string{"HIPPOCAMPUS_PROJECTION_INTERVAL=10m"}, func(s *server) { s.job("/v1/admin/rebuild") }},
+		{"rebuilt on demand", []string{"HIPPOCAMPUS_PROJECTION_INTERVAL=20s"}, func(s *server) { s.job("/v1/admin/rebuild") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
