@@ -78,7 +78,7 @@ var listening = regexp.MustCompile(`listening on (http://\S+)`)
 func (s *Server) run(binary string, settings []string) error {
 	s.cmd = exec.Command(binary, "serve", "--listen", "127.0.0.1:0")
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key, "HIPPOCAMPUS_LOG_LEVEL=warn"}, s.Stores.settings...)
+	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key, "HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_API_RATE_LIMIT=0"}, s.Stores.settings...)
 	s.cmd.Env = append(s.cmd.Env, settings...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
