@@ -148,8 +148,9 @@ type Memories interface {
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	// Recalled reads what a recall ranks: of the ids in whole the memories, without
 	// lexemes and embeddings, and of those in rest when each was last accessed.
-	// What is not an active memory of the owner is left out of both.
-	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error)
+	// What is not an active memory of the owner is left out of both. Then, unless
+	// since is zero, it reads what Glance would tell.
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (Recalled, error)
 	// Embeddings returns the embeddings of those of the ids that are active
 	// memories of the owner, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
@@ -230,6 +231,14 @@ type MemoryFilter struct {
 	AsOf   time.Time
 	Before *Position // strictly older than this, in (CreatedAt, ID) order
 	Limit  int       // required, 1..memory.MaxPage
+}
+
+// Recalled is what a recall reads when it knows whom it may answer with.
+type Recalled struct {
+	Whole    []memory.Memory
+	Accessed map[string]time.Time
+	Revision int64 // of the owner's memories
+	Fresh    bool  // the owner has memories that the vector store may not show yet
 }
 
 // Document is what the ranking and the filters know of an active memory.

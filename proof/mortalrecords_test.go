@@ -215,8 +215,8 @@ func (s *mortalRecords) Purgeable(ctx context.Context, before time.Time, limit i
 	return get(s.fuse, "Purgeable", func() ([]memory.Memory, error) { return s.real.Purgeable(ctx, before, limit) })
 }
 
-func (s *mortalRecords) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error) {
-	return find(s.fuse, "Recalled", func() ([]memory.Memory, map[string]time.Time, error) { return s.real.Recalled(ctx, owner, whole, rest) })
+func (s *mortalRecords) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error) {
+	return get(s.fuse, "Recalled", func() (db.Recalled, error) { return s.real.Recalled(ctx, owner, whole, rest, since) })
 }
 
 func (s *mortalRecords) Recorded(ctx context.Context, owner memory.Owner, ids []string) (map[string]db.Record, error) {

@@ -34,9 +34,10 @@ func (s *Service) rank(ctx context.Context, q Query, seen sight, found []candida
 	likely := s.guess(q, seen.index, hopeful)
 	whole, rest := likely[:min(q.Limit, len(likely))], likely[min(q.Limit, len(likely)):]
 	for {
-		if err := s.read(ctx, q, rows, whole, rest); err != nil {
+		if err := s.read(ctx, q, seen, rows, whole, rest); err != nil {
 			return nil, err
 		}
+		seen.presumed = false                                      // it holds
 		if len(rows) < len(hopeful) && len(hopeful) < len(found) { // without those who are gone others have hope
 			hopeful = found
 			whole, rest = nil, without(s.guess(q, seen.index, found), func(c standing) bool { _, read := rows[c.id]; return read })
@@ -123,9 +124,13 @@ func (s *Service) standing(q Query, c *candidate, importance float64, accessed t
 	return standing{c, decay, Score(q.Mode, *q.Weights, c.relevance, decay, importance)}
 }
 
-// read adds what the database has of memories to the rows.
-func (s *Service) read(ctx context.Context, q Query, rows map[string]row, whole, rest []standing) error {
-	if len(whole)+len(rest) == 0 {
+// read adds what the database has of memories to the rows. errPresumed: what
+// was presumed does not hold.
+func (s *Service) read(ctx context.Context, q Query, seen sight, rows map[string]row, whole, rest []standing) error {
+	since := time.Time{}
+	if seen.presumed {
+		since = s.ownSince()
+	} else if len(whole)+len(rest) == 0 {
 		return nil
 	}
 	ids := func(list []standing) []string {
@@ -135,14 +140,21 @@ func (s *Service) read(ctx context.Context, q Query, rows map[string]row, whole,
 		}
 		return ids
 	}
-	memories, accessed, err := s.records.Recalled(ctx, q.Owner, ids(whole), ids(rest))
-	for id, at := range accessed {
+	read, err := s.records.Recalled(ctx, q.Owner, ids(whole), ids(rest), since)
+	if err != nil {
+		return err
+	}
+	if seen.presumed && (read.Fresh || read.Revision != seen.index.revision) {
+		seen.index.held.Store(false)
+		return errPresumed
+	}
+	for id, at := range read.Accessed {
 		rows[id] = row{accessed: at}
 	}
-	for i := range memories {
-		rows[memories[i].ID] = row{memories[i].LastAccessedAt, &memories[i]}
+	for i := range read.Whole {
+		rows[read.Whole[i].ID] = row{read.Whole[i].LastAccessedAt, &read.Whole[i]}
 	}
-	return err
+	return nil
 }
 
 // recalled are the answered memories with every part of their scores.

@@ -101,13 +101,13 @@ type reading struct {
 	lose  func(read int, m memory.Memory) bool
 }
 
-func (r *reading) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error) {
+func (r *reading) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error) {
 	r.reads++
-	rows, accessed, err := r.Records.Recalled(ctx, owner, whole, rest)
+	read, err := r.Records.Recalled(ctx, owner, whole, rest, since)
 	if r.lose != nil {
-		rows = slices.DeleteFunc(rows, func(m memory.Memory) bool { return r.lose(r.reads, m) })
+		read.Whole = slices.DeleteFunc(read.Whole, func(m memory.Memory) bool { return r.lose(r.reads, m) })
 	}
-	return rows, accessed, err
+	return read, err
 }
 
 // sameAge adds memories that differ in their ids alone, in that order.

@@ -10,12 +10,17 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// embedded is a query's embedding where it is kept from an earlier one.
+func (s *Service) embedded(by llm.Embedder, query string) (vector []float32, kept bool) {
+	vector, kept = s.queries.Get(by.Model() + "\x00" + query)
+	if len(vector) != by.Dim() {
+		return nil, false
+	}
+	return vector, kept
+}
+
 // embed returns nil when the embedder is away.
 func (s *Service) embed(ctx context.Context, by llm.Embedder, query string) []float32 {
-	key := by.Model() + "\x00" + query
-	if v, ok := s.queries.Get(key); ok && len(v) == by.Dim() {
-		return v
-	}
 	ctx, cancel := context.WithTimeout(ctx, s.set.EmbedTimeout)
 	defer cancel()
 	vectors, err := by.Embed(ctx, llm.ForQuery, []string{query})
@@ -25,7 +30,7 @@ func (s *Service) embed(ctx context.Context, by llm.Embedder, query string) []fl
 		}
 		return nil
 	}
-	s.queries.Add(key, vectors[0], 4*len(vectors[0]))
+	s.queries.Add(by.Model()+"\x00"+query, vectors[0], 4*len(vectors[0]))
 	return vectors[0]
 }
 

@@ -135,6 +135,9 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 		if err == nil && s.lacking(seen, allowed, stored) {
 			err = errLacking
 		}
+		if err != nil && seen.presumed {
+			return nil, nil, errPresumed
+		}
 		if searched = err == nil; !searched {
 			s.log.Warn("recall compares in the database: the vector store is away", zap.Error(err))
 			degraded = []string{partVectors}

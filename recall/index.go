@@ -16,9 +16,10 @@ import (
 
 // index is what recall knows of one user's active memories at one revision:
 // everything that does not change with a recall. It is read by many queries at
-// once and, but for accesses, never written after it is made.
+// once and, but for accesses and held, never written after it is made.
 type index struct {
 	revision int64
+	held     atomic.Bool // at the last query, which met no own writes either
 
 	docs []document
 	tags [][]string // the lists of tags that there are, each once

@@ -2,10 +2,10 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
 
 	"hippocampus/db"
 	"hippocampus/internal/cache"
@@ -19,7 +19,7 @@ import (
 type Records interface {
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error)
-	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) ([]memory.Memory, map[string]time.Time, error)
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 }
 
@@ -85,27 +85,35 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := Answer{Route: seen.route, At: q.At}
 	if seen.smallTalk {
-		answer.Skipped = true
-		return answer, nil
+		return Answer{Route: seen.route, At: q.At, Skipped: true}, nil
 	}
-	domains, widened := s.domains(q, seen)
-	found, degraded, err := s.gather(ctx, q, seen, domains)
+	answer, err := s.answer(ctx, q, seen)
+	if errors.Is(err, errPresumed) {
+		if seen, err = s.lookAgain(ctx, q, seen); err == nil {
+			answer, err = s.answer(ctx, q, seen)
+		}
+	}
 	if err != nil {
-		return Answer{}, err
-	}
-	answer.Widened, answer.Degraded = widened, degraded
-
-	fuse(found, seen.index, &s.set, wantedOf(q.Text))
-	level(found, seen.index)
-	if answer.Memories, err = s.rank(ctx, q, seen, found); err != nil {
 		return Answer{}, err
 	}
 	if !q.NoTouch {
 		s.Touch(idsOf(answer.Memories), q.At)
 	}
 	return answer, nil
+}
+
+// answer ranks what was seen. errPresumed: what was presumed does not hold.
+func (s *Service) answer(ctx context.Context, q Query, seen sight) (Answer, error) {
+	domains, widened := s.domains(q, seen)
+	found, degraded, err := s.gather(ctx, q, seen, domains)
+	if err != nil {
+		return Answer{}, err
+	}
+	fuse(found, seen.index, &s.set, wantedOf(q.Text))
+	level(found, seen.index)
+	memories, err := s.rank(ctx, q, seen, found)
+	return Answer{Memories: memories, Route: seen.route, Widened: widened, Degraded: degraded, At: q.At}, err
 }
 
 func (s *Service) complete(q Query) Query {
@@ -119,85 +127,6 @@ func (s *Service) complete(q Query) Query {
 		q.Weights = &s.set.Weights
 	}
 	return q
-}
-
-// sight is what can be learnt of a query without one part waiting for another.
-type sight struct {
-	route     router.Route
-	smallTalk bool         // nothing needs to be searched
-	embedder  llm.Embedder // for this query, whichever serves when it ends
-	vector    []float32    // nil: the embedder is away
-	index     *index
-	own       []memory.Memory
-	terms     []string
-
-	searched bool // the vector store has answered, so or so
-	stored   []near
-	refused  error
-}
-
-// look routes, embeds and reads in parallel, and searches where the index has
-// no say in which domains. Small talk ends the embedding early; the reads of
-// the database are short, and ending them would close their connections.
-func (s *Service) look(ctx context.Context, q Query) (sight, error) {
-	seen := sight{embedder: llm.Serving(s.embedder)}
-	embedding, needless := context.WithCancel(ctx)
-	defer needless()
-	routed := make(chan struct{})
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(routed)
-		seen.route = s.route(ctx, q)
-		if seen.smallTalk = len(q.Domains) == 0 && seen.route.SmallTalk(); seen.smallTalk {
-			needless()
-		}
-		return nil
-	})
-	group.Go(func() error {
-		seen.vector = s.embed(embedding, seen.embedder, q.Text)
-		<-routed
-		widens := len(q.Domains) == 0 && len(seen.route.Domains) > 0
-		if seen.vector != nil && !seen.smallTalk && !widens && !q.beyondVectors() {
-			seen.searched = true
-			seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains)
-		}
-		return nil
-	})
-	group.Go(func() (err error) {
-		seen.terms = terms(q.Text)
-		seen.index, seen.own, err = s.known(ctx, q.Owner)
-		return err
-	})
-	if err := group.Wait(); err != nil || seen.vector == nil || seen.smallTalk {
-		return seen, err
-	}
-	s.reembed(embedding, seen)
-	return seen, nil
-}
-
-// known is what is known of an owner's memories: the index of this moment's
-// revision, kept from an earlier query or made anew, and the newest writes.
-func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memory.Memory, error) {
-	since := s.now().Add(-s.set.OwnWindow)
-	revision, own, err := s.records.Glance(ctx, owner, since, s.set.OwnLimit)
-	if err != nil {
-		return nil, nil, err
-	}
-	key := owner.AppID + "\x00" + owner.UserID
-	if x, ok := s.indexes.Get(key); ok && x.revision == revision {
-		return x, own, nil
-	}
-	docs, err := s.records.Documents(ctx, owner)
-	if err != nil {
-		return nil, nil, err
-	}
-	x := indexOf(docs)
-	x.revision = revision // or a later one: then it is made once more
-	s.indexes.Add(key, x, x.size())
-	// What was written since the first glance is in the index: it must be among
-	// the newest writes, too.
-	_, own, err = s.records.Glance(ctx, owner, since, s.set.OwnLimit)
-	return x, own, err
 }
 
 func (s *Service) route(ctx context.Context, q Query) router.Route {

@@ -24,8 +24,9 @@ func glance(t *testing.T, s db.Store) {
 	seen := map[int64]bool{0: true}
 	revised := func(what string, want bool) {
 		t.Helper()
-		now, _, err := s.Glance(t.Context(), alice, epoch, 10)
+		now, own, err := s.Glance(t.Context(), alice, epoch, 10)
 		must(t, err)
+		wantTold(t, s, epoch, now, own)
 		switch {
 		case want && seen[now]:
 			t.Errorf("%s leaves the revision at one that has been", what)
@@ -54,6 +55,7 @@ func glance(t *testing.T, s db.Store) {
 	for since, want := range map[int][]string{0: {a.ID, b.ID}, 1: {a.ID, b.ID}, 2: {}} {
 		_, own, err = s.Glance(t.Context(), alice, after(since), 10)
 		must(t, err)
+		wantTold(t, s, after(since), last, own)
 		wantSame(t, fmt.Sprintf("confirmed since %d", since), slices.Sorted(slices.Values(ids(own))), slices.Sorted(slices.Values(want)))
 	}
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
@@ -88,4 +90,12 @@ func glance(t *testing.T, s db.Store) {
 	_, err = s.EraseSome(t.Context(), e, db.EraseStep{Now: after(4), Limit: 10})
 	must(t, err)
 	revised("an erasure", true)
+}
+
+// wantTold checks that Recalled tells of the revision, and of newest writes, what a glance does.
+func wantTold(t *testing.T, s db.Store, since time.Time, revision int64, own []memory.Memory) {
+	t.Helper()
+	got, err := s.Recalled(t.Context(), alice, nil, nil, since)
+	must(t, err)
+	wantSame(t, "told beside what is recalled", got, db.Recalled{Revision: revision, Fresh: len(own) > 0})
 }

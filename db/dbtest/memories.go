@@ -147,16 +147,14 @@ func recalled(t *testing.T, s db.Store) {
 	a.LastAccessedAt, gone.Status = after(3), memory.Forgotten
 	insert(t, s, time.Time{}, a, b, gone)
 	whole, rest := []string{b.ID, gone.ID, memory.NewID(), "no id", b.ID}, []string{a.ID, gone.ID, memory.NewID(), "no id"}
-	got, accessed, err := s.Recalled(t.Context(), alice, whole, rest)
+	got, err := s.Recalled(t.Context(), alice, whole, rest, time.Time{})
 	must(t, err)
 	b = bare(b)
 	b.Lexemes = ""
-	wantSame(t, "recalled", got, []memory.Memory{b})
-	wantSame(t, "last accessed", accessed, map[string]time.Time{a.ID: a.LastAccessedAt})
-	got, accessed, err = s.Recalled(t.Context(), alice, nil, nil)
+	wantSame(t, "recalled", got, db.Recalled{Whole: []memory.Memory{b}, Accessed: map[string]time.Time{a.ID: a.LastAccessedAt}})
+	got, err = s.Recalled(t.Context(), alice, nil, nil, time.Time{})
 	must(t, err)
-	wantSame(t, "nothing", got, []memory.Memory{})
-	wantSame(t, "nothing's accesses", accessed, map[string]time.Time{})
+	wantSame(t, "nothing", got, db.Recalled{})
 }
 
 func unconfirmed(t *testing.T, s db.Store) {

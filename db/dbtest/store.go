@@ -118,7 +118,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["History"] = s.History(ctx, "app", id)
 	_, errs["Documents"] = s.Documents(ctx, alice)
 	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
-	_, _, errs["Recalled"] = s.Recalled(ctx, alice, []string{id}, []string{id})
+	_, errs["Recalled"] = s.Recalled(ctx, alice, []string{id}, []string{id}, epoch)
 	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
 	_, _, errs["Glance"] = s.Glance(ctx, alice, epoch, 1)
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)

@@ -41,7 +41,7 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// The two statements of Recalled.
+// Statements of Recalled; the third one is glanced.
 const (
 	recalled = `SELECT ` + recordColumns + `'', embedding_model, revision, ` + noVectors + ` FROM agent_memories
 		WHERE id = ANY($3) AND app_id = $1 AND user_id = $2 AND status = 'active'`
@@ -49,27 +49,34 @@ const (
 		WHERE id = ANY($3) AND app_id = $1 AND user_id = $2 AND status = 'active'`
 )
 
-// Recalled reads the whole ones, and when the rest were last accessed, in one round trip.
-func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found []memory.Memory, accessed map[string]time.Time, err error) {
+// Recalled reads the whole ones, when the rest were last accessed, and the revision, in one round trip.
+func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (found db.Recalled, err error) {
 	batch := &pgx.Batch{}
-	batch.Queue(recalled, owner.AppID, owner.UserID, onlyIDs(whole)).Query(func(rows pgx.Rows) (err error) {
-		found, err = pgx.CollectRows(rows, scanMemory)
-		return err
-	})
-	accessed = make(map[string]time.Time, len(rest))
+	if len(whole) > 0 {
+		batch.Queue(recalled, owner.AppID, owner.UserID, onlyIDs(whole)).Query(func(rows pgx.Rows) (err error) {
+			found.Whole, err = pgx.CollectRows(rows, scanMemory)
+			return err
+		})
+	}
 	if len(rest) > 0 {
+		found.Accessed = make(map[string]time.Time, len(rest))
 		batch.Queue(accesses, owner.AppID, owner.UserID, onlyIDs(rest)).Query(func(rows pgx.Rows) error {
 			var id string
 			var at time.Time
 			_, err := pgx.ForEachRow(rows, []any{&id, &at}, func() error {
-				accessed[id] = at
+				found.Accessed[id] = at
 				return nil
 			})
 			return err
 		})
 	}
+	if !since.IsZero() {
+		batch.Queue(glanced, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&found.Revision, &found.Fresh)
+		})
+	}
 	err = s.pool.SendBatch(ctx, batch).Close()
-	return found, accessed, fault(err, "read what may be recalled")
+	return found, fault(err, "read what may be recalled")
 }
 
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.

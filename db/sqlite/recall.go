@@ -33,27 +33,32 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Recalled reads the whole ones, then when the rest were last accessed.
-func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found []memory.Memory, accessed map[string]time.Time, err error) {
+// Recalled reads the whole ones, then when the rest were last accessed, then the revision.
+func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (found db.Recalled, err error) {
 	const these = ` FROM agent_memories
 		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`
-	found, err = collect(ctx, s.reader, memoryFields,
-		`SELECT `+recordColumns+`'', embedding_model, revision, `+noVectors+these, list(whole), owner.AppID, owner.UserID)
-	if err != nil {
-		return nil, nil, fault(err, "read what may be recalled")
+	if len(whole) > 0 {
+		found.Whole, err = collect(ctx, s.reader, memoryFields,
+			`SELECT `+recordColumns+`'', embedding_model, revision, `+noVectors+these, list(whole), owner.AppID, owner.UserID)
+		if err != nil {
+			return db.Recalled{}, fault(err, "read what may be recalled")
+		}
 	}
-	accessed = make(map[string]time.Time, len(rest))
 	if len(rest) > 0 {
 		others, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*instant)(&m.LastAccessedAt)} },
 			`SELECT id, last_accessed_at`+these, list(rest), owner.AppID, owner.UserID)
 		if err != nil {
-			return nil, nil, fault(err, "read when memories were last accessed")
+			return db.Recalled{}, fault(err, "read when memories were last accessed")
 		}
+		found.Accessed = make(map[string]time.Time, len(others))
 		for _, m := range others {
-			accessed[m.ID] = m.LastAccessedAt
+			found.Accessed[m.ID] = m.LastAccessedAt
 		}
 	}
-	return found, accessed, nil
+	if !since.IsZero() {
+		found.Revision, found.Fresh, err = s.glance(ctx, owner, since)
+	}
+	return found, err
 }
 
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.

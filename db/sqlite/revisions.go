@@ -2,23 +2,31 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
-// Glance reads the owner's revision, then the newest writes: a change between
-// the two is in the latter.
+// Glance reads the owner's revision, then the newest writes, where there are
+// any: a change between the two is in the latter.
 func (s *Store) Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
-	err = s.reader.QueryRowContext(ctx, `SELECT revision FROM revisions WHERE owner_hash = ?`, rowcodec.OwnerHash(owner)).Scan(&revision)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, nil, fault(err, "read the user's revision")
+	revision, fresh, err := s.glance(ctx, owner, since)
+	if fresh {
+		own, err = unconfirmed(ctx, s.reader, owner, since, limit)
 	}
-	own, err = unconfirmed(ctx, s.reader, owner, since, limit)
 	return revision, own, err
+}
+
+// glance tells the revision, and whether the vector store may lack any of the owner's memories.
+func (s *Store) glance(ctx context.Context, owner memory.Owner, since time.Time) (revision int64, fresh bool, err error) {
+	err = s.reader.QueryRowContext(ctx, `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = ?1), 0),
+		EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_unconfirmed
+			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'pending')
+		OR EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_confirmed
+			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?4)`,
+		rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, moment(since)).Scan(&revision, &fresh)
+	return revision, fresh, fault(err, "read the user's revision")
 }
 
 // revise gives the owner's memories a new revision.
