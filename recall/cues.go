@@ -2,6 +2,7 @@ package recall
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -129,7 +130,9 @@ var asksWhen = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|y
 
 func wantedOf(query string) wanted {
 	w := wanted{text: strings.ToLower(query), names: map[string]bool{}, dates: datesOf(query)}
-	w.when = asksWhen.MatchString(w.text)
+	if strings.Contains(w.text, "wh") || strings.Contains(w.text, "how") || !ascii(query) { // as every match has
+		w.when = asksWhen.MatchString(w.text)
+	}
 	for word := range strings.FieldsFuncSeq(query, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
 	}) {
@@ -192,6 +195,9 @@ var (
 func datesOf(query string) []dateNamed {
 	var dates []dateNamed
 	query = strings.ToLower(query)
+	if !slices.ContainsFunc(months, func(month string) bool { return strings.Contains(query, month) }) {
+		return nil // as most
+	}
 	for _, m := range named.FindAllStringSubmatch(query, -1) {
 		if m[2] == "may" && m[1]+m[3]+m[4] == "" && !monthMay.MatchString(query) {
 			continue

@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -93,30 +95,40 @@ func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.E
 	return events, err
 }
 
-// Touch counts accesses.
+// Touch counts accesses. Rows are changed in the order of their ids, by the
+// index that finds them, so that two batches hardly ever wait for each other.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	ids, counts, times := make([]string, 0, len(touches)), make([]int, 0, len(touches)), make([]time.Time, 0, len(touches))
-	for _, t := range touches {
-		if memory.IsID(t.ID) {
-			ids, counts, times = append(ids, t.ID), append(counts, t.Count), append(times, t.At)
-		}
+	for _, t := range merged(touches) {
+		ids, counts, times = append(ids, t.ID), append(counts, t.Count), append(times, t.At)
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	// Rows are locked in the order of their ids, here and elsewhere, so that
-	// two batches never wait for each other.
 	err := s.lazily(ctx, `
-		WITH touches AS (
-			SELECT id, sum(n) AS n, max(at) AS at
-			FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[]) AS t (id, n, at) GROUP BY id
-		), locked AS (
-			SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
-		)
 		UPDATE agent_memories m
 		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
-		FROM touches t JOIN locked USING (id) WHERE m.id = t.id`, ids, counts, times)
+		FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[]) AS t (id, n, at)
+		WHERE m.id = ANY($1::uuid[]) AND m.id = t.id`, ids, counts, times)
 	return fault(err, "count the accesses")
+}
+
+// merged has one touch of each memory, in the order of their ids.
+func merged(touches []db.Touch) []db.Touch {
+	sorted := slices.DeleteFunc(slices.Clone(touches), func(t db.Touch) bool { return !memory.IsID(t.ID) })
+	slices.SortFunc(sorted, func(a, b db.Touch) int { return cmp.Compare(a.ID, b.ID) })
+	one := sorted[:0]
+	for _, t := range sorted {
+		if last := len(one) - 1; last >= 0 && one[last].ID == t.ID {
+			one[last].Count += t.Count
+			if t.At.After(one[last].At) {
+				one[last].At = t.At
+			}
+			continue
+		}
+		one = append(one, t)
+	}
+	return one
 }
 
 // eventsOf reads events, oldest first; where restricts them.

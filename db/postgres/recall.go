@@ -54,7 +54,7 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 	batch := &pgx.Batch{}
 	if len(whole) > 0 {
 		batch.Queue(recalled, owner.AppID, owner.UserID, onlyIDs(whole)).Query(func(rows pgx.Rows) (err error) {
-			found.Whole, err = pgx.CollectRows(rows, scanMemory)
+			found.Whole, err = pgx.AppendRows(make([]memory.Memory, 0, len(whole)), rows, scanMemory)
 			return err
 		})
 	}
