@@ -58,7 +58,8 @@ type Job interface{ Kind() string }
 // renewed or ended it. ResumeTurns enqueues the overdue ones again, so that a
 // process that died mid-turn loses nothing.
 type Turns interface {
-	// AcceptTurn stores t, whose job EnqueueTurns enqueues; by due it is overdue.
+	// AcceptTurn stores t, which the caller works on or has EnqueueTurns enqueue; by
+	// due it is overdue.
 	// Where it has a conversation that grows by t, and stored has its FirstEvent.
 	// Where the app already has a turn with t.ClientID (when not empty) it stores
 	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
@@ -87,10 +88,11 @@ type Turns interface {
 	// FailTurn records the last attempt of a turn that is given up, and announces
 	// it. A turn no longer accepted is left alone.
 	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error
-	// EndTurn makes an accepted turn of which nothing is kept, not even a candidate,
-	// processed. A turn no longer accepted, or no longer there, is left alone. A crash
-	// of the database may undo it: the turn is then accepted and due as before.
-	EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error
+	// EndTurns makes accepted turns of which nothing is kept, not even a candidate,
+	// processed, each with one attempt more. Those no longer accepted, or no longer
+	// there, are left alone. A crash of the database may undo it: the turns are then
+	// accepted and due as before.
+	EndTurns(ctx context.Context, turnIDs []string, at time.Time) error
 	// ReplayTurn makes a failed or accepted turn accepted, queued at an instant
 	// and due again, with no attempts behind it, and enqueues job in the same
 	// transaction. KindConflict: it has been processed, or ErrErasing.

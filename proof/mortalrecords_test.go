@@ -123,8 +123,8 @@ func (s *mortalRecords) Facts(ctx context.Context, owner memory.Owner, since tim
 	return get(s.fuse, "Facts", func() ([]memory.Memory, error) { return s.real.Facts(ctx, owner, since, limit) })
 }
 
-func (s *mortalRecords) EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
-	return act(s.fuse, "EndTurn", func() error { return s.real.EndTurn(ctx, turnID, attempts, at) })
+func (s *mortalRecords) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
+	return act(s.fuse, "EndTurns", func() error { return s.real.EndTurns(ctx, turnIDs, at) })
 }
 
 func (s *mortalRecords) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error {

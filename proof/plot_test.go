@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hippocampus/db"
-	"hippocampus/internal/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -81,7 +80,7 @@ func onIt(method, what string, body any) func(p *plot) bool {
 	return func(p *plot) bool { return p.try(method, "/v1/memories/"+p.it+what, body).ok() }
 }
 
-// turn sends a turn and waits until its job has ended, or the server is dead.
+// turn sends a turn and waits until it is processed, or the server is dead.
 func turn(text string) func(p *plot) bool {
 	return func(p *plot) bool {
 		ref := p.owner.UserID + "-turn"
@@ -93,13 +92,10 @@ func turn(text string) func(p *plot) bool {
 			if p.fuse().dead() {
 				return ""
 			}
-			list, err := p.s.records.ListJobs(p.t.Context(), db.JobFilter{Kinds: []string{ingest.ProcessTurn{}.Kind()}, Limit: 20})
-			for _, job := range list {
-				if strings.Contains(string(job.Payload), r.body["id"].(string)) && job.State == "completed" {
-					return ""
-				}
+			if status, err := p.s.records.TurnStatus(p.t.Context(), p.owner.AppID, r.body["id"].(string)); err != nil || status != memory.TurnProcessed {
+				return fmt.Sprint(status, err)
 			}
-			return fmt.Sprint(list, err)
+			return ""
 		})
 		return true
 	}

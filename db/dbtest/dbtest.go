@@ -38,7 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"replay turn":            replayTurn,
 		"resume turns":           resumeTurns,
 		"finish turn":            finishTurn,
-		"end turn":               endTurn,
+		"end turns":              endTurns,
 		"candidates":             candidates,
 		"round trip":             roundTrip,
 		"limits":                 limits,

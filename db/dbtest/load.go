@@ -90,7 +90,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.EnqueueTurns(ctx, []string{turn.ID}, after(2000), workOn)
 	must(t, err)
-	must(t, s.EndTurn(ctx, turns[2].ID, 1, epoch))
+	must(t, s.EndTurns(ctx, []string{turns[2].ID}, epoch))
 	must(t, s.FailTurn(ctx, turns[1].ID, 1, "away", epoch, nil))
 	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, epoch, after(2000), work{turn.ID})
 	must(t, err)

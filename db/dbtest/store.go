@@ -103,7 +103,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["StartTurn"] = s.StartTurn(ctx, id, epoch)
 	errs["RenewTurns"] = s.RenewTurns(ctx, []string{id}, epoch)
 	errs["DeferTurn"] = s.DeferTurn(ctx, id, 1, "", epoch, nil)
-	errs["EndTurn"] = s.EndTurn(ctx, id, 1, epoch)
+	errs["EndTurns"] = s.EndTurns(ctx, []string{id}, epoch)
 	errs["FailTurn"] = s.FailTurn(ctx, id, 1, "", epoch, nil)
 	_, errs["ReplayTurn"] = s.ReplayTurn(ctx, "app", id, epoch, epoch, work{id})
 	_, errs["ResumeTurns"] = s.ResumeTurns(ctx, epoch, epoch, 1, workOn)

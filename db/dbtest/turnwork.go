@@ -54,7 +54,7 @@ func workOnTurn(t *testing.T, s db.Store) {
 	second := newCandidate("")
 	must(t, s.DeferTurn(ctx, turn.ID, 9, "late", after(140), &second))
 	must(t, s.FailTurn(ctx, turn.ID, 9, "late", epoch, &second))
-	must(t, s.EndTurn(ctx, turn.ID, 9, after(140)))
+	must(t, s.EndTurns(ctx, []string{turn.ID}, after(140)))
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(1)))
 	started, err = s.StartTurn(ctx, turn.ID, after(1))
 	must(t, err)
@@ -70,21 +70,27 @@ func workOnTurn(t *testing.T, s db.Store) {
 		wantKind(t, err, memory.KindNotFound)
 		wantKind(t, s.DeferTurn(ctx, unknown, 1, "", after(1), nil), memory.KindNotFound)
 		wantKind(t, s.FailTurn(ctx, unknown, 1, "", epoch, nil), memory.KindNotFound)
-		must(t, s.EndTurn(ctx, unknown, 1, after(1)))
+		must(t, s.EndTurns(ctx, []string{unknown}, after(1)))
 	}
 }
 
-func endTurn(t *testing.T, s db.Store) {
-	turn := newTurn(alice, "")
-	accepted(t, s, turn)
+func endTurns(t *testing.T, s db.Store) {
+	turn, other, failed, left := newTurn(alice, ""), newTurn(memory.Owner{AppID: "other", UserID: "bob"}, ""), newTurn(alice, ""), newTurn(alice, "")
+	accepted(t, s, turn, other, failed, left)
 	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "away", after(70), nil))
-	must(t, s.EndTurn(t.Context(), turn.ID, 2, after(80)))
-	must(t, s.EndTurn(t.Context(), turn.ID, 3, after(90))) // it is no longer accepted
-	found, err := s.Turn(t.Context(), "app", turn.ID)
-	must(t, err)
+	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
+	must(t, s.EndTurns(t.Context(), nil, after(79)))
+	must(t, s.EndTurns(t.Context(), []string{turn.ID, failed.ID, memory.NewID(), "no id", other.ID, turn.ID}, after(80)))
+	must(t, s.EndTurns(t.Context(), []string{turn.ID}, after(90))) // it is no longer accepted
 	turn.Status, turn.Attempts, turn.ProcessedAt = memory.TurnProcessed, 2, after(80)
-	wantSame(t, "the ended turn", found, turn)
-	wantSame(t, "overdue though ended", resume(t, s, after(999), after(2000)), 0)
+	other.Status, other.Attempts, other.ProcessedAt = memory.TurnProcessed, 1, after(80)
+	failed.Status, failed.Attempts, failed.LastError = memory.TurnFailed, 3, "gave up"
+	for _, want := range []memory.Turn{turn, other, failed, left} {
+		found, err := s.Turn(t.Context(), want.AppID, want.ID)
+		must(t, err)
+		wantSame(t, "a turn", found, want)
+	}
+	wantSame(t, "overdue: what was left", resume(t, s, after(999), after(2000)), 1)
 }
 
 func replayTurn(t *testing.T, s db.Store) {

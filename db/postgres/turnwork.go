@@ -86,14 +86,13 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 	return err
 }
 
-// EndTurn makes an accepted turn of which nothing is kept processed.
-func (s *Store) EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
-	if !memory.IsID(turnID) {
-		return nil
-	}
-	err := s.lazily(ctx, `UPDATE turns SET status = 'processed', attempts = $2, last_error = '', processed_at = $3
-		WHERE id = $1 AND status = 'accepted'`, turnID, attempts, at)
-	return fault(err, "end the turn")
+// EndTurns makes accepted turns of which nothing is kept processed.
+func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
+	err := s.lazily(ctx, `
+		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
+		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2
+		FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), at)
+	return fault(err, "end the turns")
 }
 
 // ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.

@@ -76,11 +76,11 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 	return err
 }
 
-// EndTurn makes an accepted turn of which nothing is kept processed.
-func (s *Store) EndTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
-	_, err := s.exec(ctx, `UPDATE turns SET status = 'processed', attempts = ?, last_error = '', processed_at = ?
-		WHERE id = ? AND status = 'accepted'`, attempts, moment(at), turnID)
-	return fault(err, "end the turn")
+// EndTurns makes accepted turns of which nothing is kept processed.
+func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
+	_, err := s.exec(ctx, `UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?
+		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), list(turnIDs))
+	return fault(err, "end the turns")
 }
 
 // ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.

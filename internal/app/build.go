@@ -115,6 +115,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	know := openFacts(store, embedder, pusher, reflect, forget, cfg.Facts, now)
 	life.run("turns", write.Run)
 	life.run("dispatch", write.Dispatch)
+	life.run("workers", write.Work)
 	compress := openCompression(store, derive, s.chat, embedder, cfg.Compression, now, log)
 	upkeep := append(scheduled(cfg.Schedule, forget, reflect, compress), append(proofs(cfg.Schedule, keep), reembedding(cfg.Schedule, models))...)
 	upkeep = append(upkeep, factsDue(cfg.Schedule, know))
@@ -211,5 +212,6 @@ func ingestSettings(cfg config.Config) ingest.Settings {
 		OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
 		Attempts: g.Attempts, RetryDelay: g.RetryDelay, RetryLimit: g.RetryLimit, GiveUp: g.GiveUp,
 		Lease: j.Lease, Renew: j.Renew, ResumeAfter: j.ResumeAfter,
+		Workers: j.Workers, Timeout: j.Timeout, Drain: cfg.API.ShutdownTimeout,
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Accept makes a turn durable; Dispatch queues it. It fills in the id, the hash and
+// Accept makes a turn durable; Work or Dispatch takes it from there. It fills in the id, the hash and
 // the times; a zero At becomes now. Where the app has a turn with the same
 // client id, that one is returned with fresh false.
 // KindConflict: the client id belongs to a turn with other content.
@@ -32,8 +32,8 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	case err != nil:
 		return stored, false, err
 	case fresh:
-		s.accepted.add(stored.ID)
 		s.Accepted(stored)
+		s.dispatch(stored)
 	case stored.Hash != turn.Hash:
 		err = memory.Errorf(memory.KindConflict,
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)

@@ -2,79 +2,45 @@ package ingest
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
+
+	"hippocampus/internal/memory"
 )
 
-// dispatch hands accepted turns over to the job queue, after they are answered:
-//
-//	accepted -> waiting -> the first at once, those of the next milliseconds together -> jobs
-//
-// What it loses costs time alone: a turn that nobody has enqueued is overdue
-// after a lease, and is then resumed.
-type dispatch struct {
-	mu      sync.Mutex
-	waiting []string
-	wake    chan struct{} // holds one where some wait
-}
-
-// Turns that wait in memory, and that are enqueued at once. Those above wait to
-// be overdue.
+// The least time between two transactions: one that enqueues turns leaves the
+// database to those that accept others, one that ends turns is waited for by
+// clients.
 const (
-	mostWaiting  = 20_000
-	mostEnqueued = 500
+	enqueuePace = 50 * time.Millisecond
+	endPace     = 10 * time.Millisecond
 )
 
-// pace is the least time between two transactions: what a turn of a crowd may
-// wait, so that the database has the time for accepting others.
-const pace = 50 * time.Millisecond
-
-func (d *dispatch) add(turnID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.waiting) == mostWaiting {
-		return
-	}
-	d.waiting = append(d.waiting, turnID)
+// dispatch hands a turn that has just become durable to whoever is to process it:
+//
+//	accepted -> an idle worker of this process
+//	         -> none: together with others -> jobs, for the workers of any process
+//
+// What it loses costs time alone: a turn that nobody works on is overdue after a
+// lease, and is then resumed.
+func (s *Service) dispatch(turn memory.Turn) {
 	select {
-	case d.wake <- struct{}{}:
+	case s.slots <- struct{}{}:
+		select {
+		case s.fresh <- turn: // whose slot the worker gives back
+			return
+		default:
+			<-s.slots
+		}
 	default:
 	}
+	s.accepted.add(turn.ID)
 }
 
-// take returns the turns that wait for longest.
-func (d *dispatch) take() (turnIDs []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := min(len(d.waiting), mostEnqueued)
-	turnIDs, d.waiting = d.waiting[:n:n], d.waiting[n:]
-	return turnIDs
-}
-
-// Dispatch enqueues turns as they are accepted. It ends with the context, when
-// those that wait are enqueued.
-func (s *Service) Dispatch(ctx context.Context) {
-	for {
-		select {
-		case <-s.accepted.wake:
-		case <-ctx.Done():
-		}
-		for turnIDs := s.accepted.take(); len(turnIDs) > 0; turnIDs = s.accepted.take() {
-			s.enqueue(ctx, turnIDs)
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		timer := time.NewTimer(pace)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
-	}
-}
+// Dispatch enqueues the turns that no worker of this process was idle for. It
+// ends with the context, when those that wait are enqueued.
+func (s *Service) Dispatch(ctx context.Context) { s.accepted.run(ctx, s.enqueue) }
 
 func (s *Service) enqueue(ctx context.Context, turnIDs []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickTimeout)

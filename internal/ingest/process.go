@@ -15,12 +15,18 @@ import (
 	"hippocampus/scorer"
 )
 
-// Process scores a turn and keeps what matters of it. A turn that cannot be
-// processed for now stays accepted and becomes due again; after too many
-// attempts that failed, or when it is too old, it has failed. Only the
-// database being away is an error: whoever called tries again, and a finished
-// turn is left alone.
+// Process scores a queued turn and keeps what matters of it, when fewer than
+// Workers are being processed. A turn that cannot be processed for now stays
+// accepted and becomes due again; after too many attempts that failed, or when it
+// is too old, it has failed. Only the database being away is an error: whoever
+// called tries again, and a finished turn is left alone.
 func (s *Service) Process(ctx context.Context, turnID string) error {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	defer s.hold(turnID)()
 	turn, err := s.Records.StartTurn(ctx, turnID, s.Now().Add(s.set.Lease))
 	if memory.IsKind(err, memory.KindNotFound) {
@@ -30,16 +36,21 @@ func (s *Service) Process(ctx context.Context, turnID string) error {
 	if err != nil || turn.Status != memory.TurnAccepted {
 		return err
 	}
+	return s.process(ctx, turn)
+}
+
+// process is Process for an accepted turn that is held.
+func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	defer s.Processed(ctx, turn)
 	if err := s.remember(ctx, turn); err != nil {
 		err = s.setBack(ctx, turn, err)
 		if memory.IsKind(err, memory.KindNotFound) {
-			s.scored.Remove(turnID)
+			s.scored.Remove(turn.ID)
 			return nil // its user has been erased meanwhile
 		}
 		return err
 	}
-	s.scored.Remove(turnID)
+	s.scored.Remove(turn.ID)
 	return nil
 }
 
@@ -61,7 +72,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 		return err
 	}
 	if len(facts) == 0 { // nothing to keep, and nobody to lock out
-		return s.Records.EndTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
+		return s.end(ctx, turn)
 	}
 	candidates, err := s.gate(ctx, turn, s.Scorer.Name(), facts)
 	if err != nil {

@@ -63,6 +63,9 @@ type Settings struct {
 	Lease           time.Duration // how long a turn is held without renewal
 	Renew           time.Duration // between renewals
 	ResumeAfter     time.Duration // when a queued turn that nobody started is queued again
+	Workers         int           // turns processed at a time; 0: 8
+	Timeout         time.Duration // of processing one that Work was handed
+	Drain           time.Duration // how long those under way may take when Work ends
 }
 
 // Parts are what a Service works with.
@@ -77,7 +80,8 @@ type Parts struct {
 	Written  func(owner memory.Owner)           // hears of each user whose memories a turn or write has changed; it must not wait
 	// Accepted hears of each turn that has just become durable; it must not wait.
 	Accepted func(turn memory.Turn)
-	// Processed hears of each turn that has been worked on, whatever came of it.
+	// Processed hears of each turn that has been worked on, whatever came of it; one
+	// without a conversation may be about to end.
 	Processed func(ctx context.Context, turn memory.Turn)
 	// Grown hears of memories that were added for a user, and keeps their number
 	// within its bound; the write waits for it.
@@ -93,7 +97,10 @@ type Service struct {
 
 	scored *lru.Cache[string, []scorer.Fact] // answers whose turns are not finished
 
-	accepted dispatch // turns that are to be enqueued
+	slots    chan struct{}    // holds one for each turn being processed
+	fresh    chan memory.Turn // accepted ones, for idle workers
+	accepted *together        // turns that are to be enqueued
+	ended    *together        // held turns that are to be ended; shut unless Work runs
 
 	undecidedCount atomic.Int64
 
@@ -104,7 +111,8 @@ type Service struct {
 // maxScored is how many answers are kept for turns that wait for something else.
 const maxScored = 1000
 
-// New makes a service; Dispatch has its turns worked on, and Run keeps them alive.
+// New makes a service; Work and Dispatch have its turns worked on, and Run keeps
+// them alive.
 func New(parts Parts, set Settings) *Service {
 	if parts.Written == nil {
 		parts.Written = func(memory.Owner) {}
@@ -118,9 +126,14 @@ func New(parts Parts, set Settings) *Service {
 	if parts.Grown == nil {
 		parts.Grown = func(context.Context, memory.Owner, int) {}
 	}
+	if set.Workers == 0 {
+		set.Workers = 8
+	}
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
 	return &Service{
-		Parts: parts, set: set, scored: scored, held: map[string]int{}, accepted: dispatch{wake: make(chan struct{}, 1)},
+		Parts: parts, set: set, scored: scored, held: map[string]int{},
+		slots: make(chan struct{}, set.Workers), fresh: make(chan memory.Turn),
+		accepted: newTogether(enqueuePace, false), ended: newTogether(endPace, true),
 	}
 }
 
@@ -191,12 +204,14 @@ func (s *Service) hold(turnID string) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held[turnID]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.held[turnID]--; s.held[turnID] == 0 {
-			delete(s.held, turnID)
-		}
+	return func() { s.release(turnID) }
+}
+
+func (s *Service) release(turnID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[turnID]--; s.held[turnID] == 0 {
+		delete(s.held, turnID)
 	}
 }
 
