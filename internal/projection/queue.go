@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,10 +68,11 @@ func (q *queue) take() (taken []born, changed []string) {
 		rows += len(q.born[n].tasks)
 		n++
 	}
-	taken, q.born = q.born[:n:n], q.born[n:]
-	if len(q.born) == 0 {
+	// What is taken is not kept alive by the array that it waited in.
+	taken = slices.Clone(q.born[:n])
+	if q.born = slices.Delete(q.born, 0, n); len(q.born) == 0 {
 		n = min(len(q.changed), mostPushed)
-		changed, q.changed = q.changed[:n:n], q.changed[n:]
+		changed, q.changed = slices.Clone(q.changed[:n]), slices.Delete(q.changed, 0, n)
 	}
 	q.held -= rows + len(changed)
 	return taken, changed

@@ -2,9 +2,11 @@ package projection
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
+	"weak"
 
 	"hippocampus/db"
 )
@@ -161,4 +163,34 @@ func TestAClaimThatEndedInTheQueueIsNotGivenBack(t *testing.T) {
 	if err != nil || len(free) != 0 {
 		t.Errorf("another's claim was ended: %v %v", free, err)
 	}
+}
+
+// What was taken is garbage once it is pushed: a queue that many memories have
+// gone through holds none of them.
+func TestQueueKeepsNothingThatWasTaken(t *testing.T) {
+	t.Parallel()
+	q := newQueue()
+	q.set(true)
+	var waited []weak.Pointer[db.VectorTask]
+	for range 10 {
+		tasks := make([]db.VectorTask, mostPushed/4)
+		waited = append(waited, weak.Make(&tasks[0]))
+		if !q.add(born{tasks: tasks}, nil) {
+			t.Fatal("the queue is full")
+		}
+	}
+	for _, left := range []int{6, 2, 0} {
+		q.take()
+		runtime.GC()
+		held := 0
+		for _, w := range waited {
+			if w.Value() != nil {
+				held++
+			}
+		}
+		if held != left {
+			t.Errorf("%d of the %d are held, and %d wait", held, len(waited), left)
+		}
+	}
+	runtime.KeepAlive(q)
 }

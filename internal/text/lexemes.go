@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -59,6 +58,10 @@ func Paired(r rune) bool { return classify(r) == cjk }
 
 func classify(r rune) script {
 	switch {
+	case 'a' <= r && r <= 'z': // most of what there is, found soonest
+		return letter
+	case r == ' ':
+		return none
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul), r == 'ー':
 		return cjk
 	case unicode.IsLetter(r):
@@ -88,7 +91,10 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == '‘' ||
 
 // appendWord adds the stems of a lower-case word, which may hold apostrophes.
 func appendWord(lexemes []string, word string) []string {
-	parts := strings.FieldsFunc(word, isApostrophe)
+	parts := []string{word}
+	if strings.ContainsFunc(word, isApostrophe) {
+		parts = strings.FieldsFunc(word, isApostrophe)
+	}
 	if n := len(parts); n > 1 {
 		switch last := parts[n-1]; {
 		case last == "t" && strings.HasSuffix(parts[n-2], "n"): // don't, wasn't
@@ -102,13 +108,9 @@ func appendWord(lexemes []string, word string) []string {
 			lexemes = append(lexemes, negation)
 			continue
 		}
-		if english.IsStopWord(part) {
-			continue
+		if stem := stem(part); stem != "" {
+			lexemes = append(lexemes, stem)
 		}
-		if stem := english.Stem(part, true); stem != "" {
-			part = stem
-		}
-		lexemes = append(lexemes, part)
 	}
 	return lexemes
 }

@@ -3,6 +3,7 @@ package milvus
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
@@ -12,10 +13,13 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// The sizes of one message to Milvus. 256 records of the longest content and
-// 4,096 numbers are 9 MB; Milvus takes 64.
+// The sizes of one message to Milvus, which takes 64 MiB. It makes one of its
+// own for each partition that a message writes to, so that few large ones are
+// less work than many.
 const (
-	insertChunk = 256
+	insertChunk = 1000     // records
+	insertBytes = 32 << 20 // of their contents, vectors and bytesBeside
+	bytesBeside = 1 << 10  // of the other fields of a record, at most
 	deleteChunk = 512
 )
 
@@ -66,7 +70,7 @@ func (w *writer) Delete(ctx context.Context, ids []string) error {
 }
 
 func (w *writer) insert(ctx context.Context, records []vectorstore.Record) error {
-	for chunk := range slices.Chunk(records, insertChunk) {
+	for chunk := range messages(records) {
 		columns := columnsOf(w.space, chunk)
 		err := w.write(ctx, "inserting vectors", func(ctx context.Context, collection string) error {
 			taken, err := w.client.Insert(ctx, collection, "", columns...)
@@ -80,6 +84,26 @@ func (w *writer) insert(ctx context.Context, records []vectorstore.Record) error
 		}
 	}
 	return nil
+}
+
+// messages cuts records, in order, into the parts that are one message each.
+func messages(records []vectorstore.Record) iter.Seq[[]vectorstore.Record] {
+	return func(yield func([]vectorstore.Record) bool) {
+		begin, bytes := 0, 0
+		for i, r := range records {
+			size := len(r.Content) + 4*len(r.Embedding) + bytesBeside
+			if i > begin && (i-begin == insertChunk || bytes+size > insertBytes) {
+				if !yield(records[begin:i]) {
+					return
+				}
+				begin, bytes = i, 0
+			}
+			bytes += size
+		}
+		if begin < len(records) {
+			yield(records[begin:])
+		}
+	}
 }
 
 // ensured is call for a change. A collection that was dropped or released
