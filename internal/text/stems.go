@@ -2,6 +2,7 @@ package text
 
 import (
 	"hash/maphash"
+	"strings"
 	"sync/atomic"
 
 	"github.com/kljensen/snowball/english"
@@ -31,6 +32,7 @@ func stem(word string) string {
 	if known := place.Load(); known != nil && known.word == word {
 		return known.stem
 	}
+	word = strings.Clone(word) // it may be a part of a long one
 	made := &stemmed{word: word, stem: stemNow(word)}
 	place.Store(made)
 	return made.stem
