@@ -17,9 +17,12 @@ func oneStore() size { return sizes[2] }
 func TestMemoryAndVectorAreOneWrite(t *testing.T) {
 	t.Parallel()
 	s := start(t, append(oneStore().settings(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s", "HIPPOCAMPUS_PROJECTION_INTERVAL=10m")...)
-	if banner := s.printed(); !strings.Contains(banner, "pgvector in the same database") {
-		t.Errorf("the banner does not name the vector store:\n%s", banner)
-	}
+	eventually(t, "a banner that names the vector store", func() string {
+		if banner := s.printed(); !strings.Contains(banner, "pgvector in the same database") {
+			return banner
+		}
+		return ""
+	})
 	synced := func(n int) {
 		t.Helper()
 		r := s.call("GET", "/v1/stats", nil, 200)
