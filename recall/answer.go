@@ -37,7 +37,8 @@ func (s *Service) rank(ctx context.Context, q Query, seen sight, found []candida
 		if err := s.read(ctx, q, seen, rows, whole, rest); err != nil {
 			return nil, err
 		}
-		seen.presumed = false                                      // it holds
+		seen.presumed = false // it holds
+
 		if len(rows) < len(hopeful) && len(hopeful) < len(found) { // without those who are gone others have hope
 			hopeful = found
 			whole, rest = nil, without(s.guess(q, seen.index, found), func(c standing) bool { _, read := rows[c.id]; return read })

@@ -62,8 +62,8 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		}
 		return nil
 	}
-	kept := false
-	if seen.vector, kept = s.embedded(seen.embedder, q.Text); kept {
+	if vector, kept := s.embedded(seen.embedder, q.Text); kept {
+		seen.vector = vector
 		_ = route() // there is nothing else to do
 	} else {
 		group.Go(route)
