@@ -1,13 +1,14 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"hippocampus/db"
-	"hippocampus/internal/memory"
 )
 
 // claim takes the rows that `mine` has locked. Each claim is counted, so that
@@ -51,40 +52,41 @@ func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.Vect
 	return tasks, fault(err, "claim pushes to the vector store")
 }
 
+// settles reports of a row whether the push of it that was confirmed is of how
+// it stands. One that has changed or was requeued is pushed again even where
+// that was done meanwhile: the older push may have arrived after the newer one.
+const settles = `(m.revision = done.revision AND NOT m.vector_again AND serves)`
+
+// finish changes rows in the order of their ids, by the index that finds them,
+// so that two batches hardly ever wait for each other.
+const finish = `
+	UPDATE agent_memories m SET
+		vector_claimed_until = NULL,
+		vector_again = false,
+		vector_state = CASE
+			WHEN ` + settles + ` THEN CASE WHEN done.removed THEN 'absent' ELSE 'synced' END
+			WHEN m.status = 'active' THEN 'pending' ELSE 'removing' END,
+		vector_attempts = CASE WHEN ` + settles + ` THEN 0 ELSE m.vector_attempts END,
+		vector_synced_at = CASE WHEN ` + settles + ` THEN $4 ELSE m.vector_synced_at END,
+		vector_since = CASE WHEN ` + settles + ` THEN m.vector_since ELSE $4 END,
+		vector_due = CASE WHEN ` + settles + ` THEN m.vector_due ELSE $4 END
+	FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS done (id, revision, removed), (
+		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
+	) AS space
+	WHERE m.id = ANY($1::uuid[]) AND m.id = done.id`
+
 // FinishVectors ends the claims of pushes that the vector store confirmed.
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
+	if len(done) == 0 {
+		return nil
+	}
+	done = slices.SortedFunc(slices.Values(done), func(a, b db.VectorTask) int { return cmp.Compare(a.Memory.ID, b.Memory.ID) })
 	ids, revisions, removed := make([]string, len(done)), make([]int64, len(done)), make([]bool, len(done))
 	for i, t := range done {
 		ids[i], revisions[i], removed[i] = t.Memory.ID, t.Memory.Revision, t.Remove
 	}
-	// A row that has changed or was requeued is pushed again even where that
-	// was done meanwhile: the older push may have arrived after the newer one.
-	var into memory.Space
-	if len(done) > 0 {
-		into = done[0].Into
-	}
-	err := s.lazily(ctx, `
-		WITH done AS (
-			SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS t (id, revision, removed)
-		), locked AS (
-			SELECT id, revision AS present, vector_again AS again
-			FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE
-		), serves AS (
-			SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
-		), ended AS (
-			SELECT id, removed, present = revision AND NOT again AND serves AS settled FROM serves, done JOIN locked USING (id)
-		)
-		UPDATE agent_memories m SET
-			vector_claimed_until = NULL,
-			vector_again = false,
-			vector_state = CASE
-				WHEN e.settled THEN CASE WHEN e.removed THEN 'absent' ELSE 'synced' END
-				WHEN m.status = 'active' THEN 'pending' ELSE 'removing' END,
-			vector_attempts = CASE WHEN e.settled THEN 0 ELSE m.vector_attempts END,
-			vector_synced_at = CASE WHEN e.settled THEN $4 ELSE m.vector_synced_at END,
-			vector_since = CASE WHEN e.settled THEN m.vector_since ELSE $4 END,
-			vector_due = CASE WHEN e.settled THEN m.vector_due ELSE $4 END
-		FROM ended e WHERE m.id = e.id`, ids, revisions, removed, at, into.Model, into.Dim)
+	into := done[0].Into
+	err := s.lazily(ctx, finish, ids, revisions, removed, at, into.Model, into.Dim)
 	return fault(err, "record confirmed pushes")
 }
 
