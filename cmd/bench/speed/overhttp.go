@@ -5,9 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
+
+	"hippocampus/cmd/bench/target"
 )
 
 // overHTTP is the floor as the least server there can be: a handler of net/http
@@ -15,6 +16,7 @@ import (
 // is nearer to the floor, on cores that it shares with its clients.
 type overHTTP struct {
 	*httptest.Server
+	connections *target.Connections
 }
 
 // call is what a request asks of the floor.
@@ -42,11 +44,13 @@ func (b *bench) overHTTP() overHTTP {
 		mux.Handle("/turn", handle(b.floor.turn))
 	}
 	server := httptest.NewServer(mux)
-	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 64
-	return overHTTP{server}
+	return overHTTP{server, target.NewConnections(server.Listener.Addr().String())}
 }
 
-func (o overHTTP) close() { o.Close() }
+func (o overHTTP) close() {
+	o.connections.Close()
+	o.Close()
+}
 
 func (o overHTTP) recall(ctx context.Context, user, query string) error {
 	return o.post(ctx, "/recall", call{user, query})
@@ -61,14 +65,9 @@ func (o overHTTP) post(ctx context.Context, path string, c call) error {
 	if err != nil {
 		return err
 	}
-	answer, err := o.Client().Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", answer.Status, text)
+	status, text, err := o.connections.Do(request)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("%d %s: %s", status, http.StatusText(status), text)
 	}
 	return err
 }

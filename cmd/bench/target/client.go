@@ -5,25 +5,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Client calls a server's API. It keeps its connections.
+// Client calls a server's API.
 type Client struct {
-	URL  string
-	key  string
-	http *http.Client
+	URL         string
+	key         string
+	connections *Connections
 }
 
+// newClient calls the server at http://HOST:PORT.
 func newClient(url, key string) Client {
-	return Client{URL: url, key: key, http: &http.Client{
-		Timeout:   5 * time.Minute,
-		Transport: &http.Transport{MaxIdleConns: 64, MaxIdleConnsPerHost: 64},
-	}}
+	return Client{URL: url, key: key, connections: NewConnections(strings.TrimPrefix(url, "http://"))}
 }
 
 // Do sends a body as it is and returns the answer's. Any status but 2xx is an error.
@@ -36,19 +33,11 @@ func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byt
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := c.http.Do(request)
-	if err != nil {
-		return nil, err
+	status, answer, err := c.connections.Do(request)
+	if err == nil && status/100 != 2 {
+		err = fmt.Errorf("%s %s: %d %s: %s", method, path, status, http.StatusText(status), answer)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
-	}
-	return text, nil
+	return answer, err
 }
 
 // Call sends a value as JSON and decodes the answer into out, unless it is nil.
