@@ -35,14 +35,17 @@ func (rules) Route(_ context.Context, query string) ([]memory.Domain, error) {
 	if isSmallTalk(query) {
 		return []memory.Domain{memory.GeneralChat}, nil
 	}
-	domains := rank(query)
+	domains := rank(query, text.Lexemes(query))
 	return domains[:min(len(domains), MaxDomains)], nil
 }
 
 // Guess is the domain whose vocabulary a memory's content shares most;
 // general_chat when it shares none.
-func Guess(content string) memory.Domain {
-	if domains := rank(content); len(domains) > 0 {
+func Guess(content string) memory.Domain { return GuessBy(content, text.Lexemes(content)) }
+
+// GuessBy is Guess where the lexemes of the content are known.
+func GuessBy(content string, lexemes []string) memory.Domain {
+	if domains := rank(content, lexemes); len(domains) > 0 {
 		return domains[0]
 	}
 	return memory.GeneralChat
@@ -107,23 +110,24 @@ func lines(name string) []string {
 	return entries
 }
 
-// rank lists the domains that share words with s, best first. A term counts
-// once, however often it is said.
-func rank(s string) []memory.Domain {
+// rank lists the domains that share words with s, which has these lexemes, best
+// first. A term counts once, however often it is said.
+func rank(s string, lexemes []string) []memory.Domain {
 	score := make([]int, len(memory.Domains))
-	counted := map[int]bool{}
+	var counted []int
 	count := func(places []int) {
 		for _, n := range places {
-			if t := vocabulary.terms[n]; !counted[n] {
-				counted[n] = true
-				score[t.domain] += t.weight
+			if !slices.Contains(counted, n) {
+				counted = append(counted, n)
+				score[vocabulary.terms[n].domain] += vocabulary.terms[n].weight
 			}
 		}
 	}
 	for _, r := range s {
-		count(vocabulary.chars[r])
+		if r >= utf8.RuneSelf { // single characters are of Chinese
+			count(vocabulary.chars[r])
+		}
 	}
-	lexemes := text.Lexemes(s)
 	for i, first := range lexemes {
 		for n := 1; n <= min(vocabulary.longest[first], len(lexemes)-i); n++ {
 			count(vocabulary.rows[text.Join(lexemes[i:i+n])])

@@ -94,7 +94,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
 	b.service = ingest.New(ingest.Parts{
 		Accepted: b.session.Accepted, Processed: b.session.Processed,
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.Guess, Now: b.now, Log: log,
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.GuessBy, Now: b.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,

@@ -110,7 +110,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	write := ingest.New(ingest.Parts{
 		Accepted: working.Accepted, Processed: working.Processed,
 		Records: store, Scorer: score, Judge: openJudge(cfg, client, life), Embedder: embedder, Vectors: vectors, Pusher: pusher,
-		Guess: router.Guess, Written: reflect.Written, Grown: forget.Grown, Now: now, Log: log.Named("ingest"),
+		Guess: router.GuessBy, Written: reflect.Written, Grown: forget.Grown, Now: now, Log: log.Named("ingest"),
 	}, ingestSettings(cfg))
 	know := openFacts(store, embedder, pusher, reflect, forget, cfg.Facts, now)
 	life.run("turns", write.Run)

@@ -67,7 +67,7 @@ func newBench(t *testing.T) *bench {
 	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
 	b.ingest = ingest.New(ingest.Parts{
 		Records: b.store, Scorer: &judge{scorer.NewRules(), b}, Embedder: embedder, Vectors: b.vectors, Pusher: b.push,
-		Guess: func(string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
+		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,

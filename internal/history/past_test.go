@@ -112,7 +112,7 @@ func newWorld(t *testing.T) *world {
 	push := projection.New(w.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, w.now, log)
 	w.write = ingest.New(ingest.Parts{
 		Records: w.store, Scorer: scorer.NewRules(), Judge: topics{}, Embedder: topics{}, Vectors: vectors, Pusher: push,
-		Guess: func(string) memory.Domain { return memory.GeneralChat }, Now: w.now, Log: log,
+		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: w.now, Log: log,
 	}, ingest.Settings{
 		MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 	})

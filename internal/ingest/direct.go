@@ -9,6 +9,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 )
 
 // byAPI is the cause of what a client does directly.
@@ -122,10 +123,11 @@ func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int
 
 // asked is the memory that a write describes, with its defaults.
 func (s *Service) asked(w Write) memory.Memory {
+	lexemes := text.Lexemes(w.Content)
 	m := memory.Memory{
 		Owner: w.Owner, AgentID: w.AgentID, ConversationID: w.ConversationID, Content: w.Content,
 		Type: w.Type, Domain: w.Domain, Tags: w.Tags, Importance: DefaultImportance,
-		Metadata: w.Metadata, Pinned: w.Pinned, CreatedAt: w.At,
+		Metadata: w.Metadata, Pinned: w.Pinned, CreatedAt: w.At, Lexemes: text.Join(lexemes),
 	}
 	if w.Importance != nil {
 		m.Importance = *w.Importance
@@ -134,7 +136,7 @@ func (s *Service) asked(w Write) memory.Memory {
 		m.Type = memory.TypeFact
 	}
 	if m.Domain == "" {
-		m.Domain = s.Guess(w.Content)
+		m.Domain = s.Guess(w.Content, lexemes)
 	}
 	return m
 }

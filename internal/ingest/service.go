@@ -76,8 +76,8 @@ type Parts struct {
 	Embedder llm.Embedder
 	Vectors  Searcher
 	Pusher   Pusher
-	Guess    func(content string) memory.Domain // of a direct write that names none
-	Written  func(owner memory.Owner)           // hears of each user whose memories a turn or write has changed; it must not wait
+	Guess    func(content string, lexemes []string) memory.Domain // of a direct write that names none
+	Written  func(owner memory.Owner)                             // hears of each user whose memories a turn or write has changed; it must not wait
 	// Accepted hears of each turn that has just become durable; it must not wait.
 	Accepted func(turn memory.Turn)
 	// Processed hears of each turn that has been worked on, whatever came of it; one

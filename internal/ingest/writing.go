@@ -47,7 +47,9 @@ func (s *Service) draft(m memory.Memory, embedding []float32, model string) memo
 	if m.LastAccessedAt = m.CreatedAt; m.LastAccessedAt.After(m.UpdatedAt) {
 		m.LastAccessedAt = m.UpdatedAt // what is dated ahead is no fresher than what is new
 	}
-	m.Lexemes = text.Join(text.Lexemes(m.Content))
+	if m.Lexemes == "" {
+		m.Lexemes = text.Join(text.Lexemes(m.Content))
+	}
 	m.Embedding, m.EmbeddingModel = embedding, model
 	return m
 }

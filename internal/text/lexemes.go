@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -31,6 +32,14 @@ const (
 // are kept. A run of CJK characters gives its overlapping pairs, or itself when
 // it is one character. A lexeme is never empty, is valid UTF-8 and holds no space.
 func Lexemes(s string) []string {
+	if isASCII(s) {
+		return lexemesOfASCII(strings.ToLower(s))
+	}
+	return lexemesOf(s)
+}
+
+// lexemesOf is Lexemes of any text.
+func lexemesOf(s string) []string {
 	var lexemes []string
 	chars := []rune(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(s, " "))))
 	for start := 0; start < len(chars); {
@@ -50,6 +59,40 @@ func Lexemes(s string) []string {
 		start = end
 	}
 	return lexemes
+}
+
+// lexemesOfASCII is lexemesOf for what most English is written in: a byte is a
+// character, already in its normal form.
+func lexemesOfASCII(s string) []string {
+	var lexemes []string
+	isLetter := func(i int) bool { return i < len(s) && 'a' <= s[i] && s[i] <= 'z' }
+	isDigit := func(i int) bool { return i < len(s) && '0' <= s[i] && s[i] <= '9' }
+	for start := 0; start < len(s); {
+		end := start + 1
+		switch {
+		case isLetter(start):
+			for isLetter(end) || end < len(s) && s[end] == '\'' && isLetter(end+1) {
+				end++
+			}
+			lexemes = appendWord(lexemes, s[start:end])
+		case isDigit(start):
+			for isDigit(end) {
+				end++
+			}
+			lexemes = append(lexemes, s[start:end])
+		}
+		start = end
+	}
+	return lexemes
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Paired reports whether a character is matched in pairs: those of scripts that
