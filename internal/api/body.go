@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"hippocampus/internal/memory"
@@ -69,8 +69,7 @@ func parseNested(raw []byte, most int) (map[string]any, *memory.Field) {
 	case hasHalfEscape(raw):
 		return nil, &memory.Field{Path: "body", Message: `holds half of a surrogate pair (\ud800 to \udfff alone)`}
 	}
-	p := parser{json.NewDecoder(bytes.NewReader(raw)), most}
-	p.dec.UseNumber()
+	p := parser{jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)), most}
 	value, fault := p.value(0)
 	if fault != nil {
 		if fault.Path == "" {
@@ -82,45 +81,49 @@ func parseNested(raw []byte, most int) (map[string]any, *memory.Field) {
 	if !ok {
 		return nil, &memory.Field{Path: "body", Message: "is not a JSON object"}
 	}
-	if _, err := p.dec.Token(); err != io.EOF {
+	if _, err := p.dec.ReadToken(); err != io.EOF {
 		return nil, &memory.Field{Path: "body", Message: "holds more than one JSON object"}
 	}
 	return object, nil
 }
 
 type parser struct {
-	dec  *json.Decoder
+	dec  *jsontext.Decoder
 	most int // levels
 }
 
 // value reads one value. The path of a fault is relative to it.
 func (p parser) value(depth int) (any, *memory.Field) {
-	token, err := p.dec.Token()
+	token, err := p.dec.ReadToken()
 	if err != nil {
-		return nil, &memory.Field{Message: "is not JSON: wrong at byte " + strconv.FormatInt(p.dec.InputOffset(), 10)}
+		return nil, p.notJSON()
 	}
-	switch token := token.(type) {
-	case json.Delim:
+	switch token.Kind() {
+	case '[', '{':
 		if depth == p.most {
 			return nil, &memory.Field{Message: "is nested deeper than " + strconv.Itoa(p.most) + " levels"}
 		}
-		if token == '[' {
+		if token.Kind() == '[' {
 			return p.array(depth + 1)
 		}
 		return p.object(depth + 1)
-	case json.Number:
+	case '0':
 		return number(token.String())
-	case string:
-		if strings.IndexByte(token, 0) >= 0 {
+	case '"':
+		text := token.String()
+		if strings.IndexByte(text, 0) >= 0 {
 			return nil, &memory.Field{Message: "holds a NUL character"}
 		}
+		return text, nil
+	case 't', 'f':
+		return token.Bool(), nil
 	}
-	return token, nil
+	return nil, nil
 }
 
 func (p parser) array(depth int) (any, *memory.Field) {
 	items := []any{}
-	for p.dec.More() {
+	for p.dec.PeekKind() != ']' {
 		item, fault := p.value(depth)
 		if fault != nil {
 			fault.Path = joinPath("["+strconv.Itoa(len(items))+"]", fault.Path)
@@ -133,7 +136,7 @@ func (p parser) array(depth int) (any, *memory.Field) {
 
 func (p parser) object(depth int) (any, *memory.Field) {
 	fields := map[string]any{}
-	for p.dec.More() {
+	for p.dec.PeekKind() != '}' {
 		key, fault := p.value(p.most)
 		if fault != nil {
 			return nil, fault
@@ -154,10 +157,14 @@ func (p parser) object(depth int) (any, *memory.Field) {
 
 // end reads the closing bracket.
 func (p parser) end() *memory.Field {
-	if _, err := p.dec.Token(); err != nil {
-		return &memory.Field{Message: "is not JSON: wrong at byte " + strconv.FormatInt(p.dec.InputOffset(), 10)}
+	if _, err := p.dec.ReadToken(); err != nil {
+		return p.notJSON()
 	}
 	return nil
+}
+
+func (p parser) notJSON() *memory.Field {
+	return &memory.Field{Message: "is not JSON: wrong at byte " + strconv.FormatInt(p.dec.InputOffset(), 10)}
 }
 
 func number(text string) (any, *memory.Field) {
