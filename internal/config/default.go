@@ -23,7 +23,7 @@ func Default() Config {
 			Port:       19530,
 			Collection: "agent_memories_vectors",
 			Index:      "FLAT",
-			Partitions: 64,
+			Partitions: 256,
 			Timeout:    5 * time.Second,
 		},
 		Chat: Chat{
@@ -93,7 +93,7 @@ func Default() Config {
 			LexicalFloor:  0.3,
 			Words:         0.5,
 			Contrast:      3,
-			CacheBytes:    32 << 20,
+			CacheBytes:    30 << 20,
 			OwnWindow:     10 * time.Second,
 			OwnLimit:      1000,
 			FallbackLimit: 5000,

@@ -47,7 +47,7 @@ func TestLayout(t *testing.T) {
 		t.Errorf("%d shards, dynamic fields %t, description %q", found.ShardNum, found.Schema.EnableDynamicField, found.Schema.Description)
 	}
 	partitions, err := c.ShowPartitions(t.Context(), found.Name)
-	if err != nil || len(partitions) != 64 {
+	if err != nil || len(partitions) != 256 {
 		t.Errorf("%d partitions, %v", len(partitions), err)
 	}
 	for field, kind := range map[string]string{"embedding": "FLAT", "user_id": "Trie"} {

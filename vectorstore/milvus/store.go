@@ -31,7 +31,7 @@ type Options struct {
 	Collection string            // the alias; empty: DefaultCollection
 	Space      vectorstore.Space // required
 	Index      string            // "FLAT" (exact, and the default) or "HNSW" (for few, huge users)
-	Partitions int               // that users are hashed to; 0: 64
+	Partitions int               // that users are hashed to; 0: 256
 	Timeout    time.Duration     // of one call; 0: 5 s
 	Logger     *zap.Logger       // nil: silent
 }
@@ -74,7 +74,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 		options.Index = "FLAT"
 	}
 	if options.Partitions == 0 {
-		options.Partitions = 64
+		options.Partitions = 256
 	}
 	if options.Timeout == 0 {
 		options.Timeout = 5 * time.Second

@@ -127,7 +127,7 @@ func (f *floor) prepareWrites(ctx context.Context) error {
 	for _, field := range described.Schema.Fields {
 		schema = schema.WithField(field)
 	}
-	if err := f.milvus.CreateCollection(ctx, schema, 1, client.WithPartitionNum(64)); err != nil {
+	if err := f.milvus.CreateCollection(ctx, schema, 1, client.WithPartitionNum(256)); err != nil {
 		return err
 	}
 	index, err := entity.NewIndexFlat(entity.COSINE)
