@@ -76,7 +76,7 @@ func announcements(t *testing.T, s db.Store) {
 	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "nothing told"))
 
 	var got []string
-	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 6)
+	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 7)
 	for _, a := range all {
 		got = append(got, told(a))
 	}
