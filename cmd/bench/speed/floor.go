@@ -127,7 +127,11 @@ func (f *floor) prepareWrites(ctx context.Context) error {
 	for _, field := range described.Schema.Fields {
 		schema = schema.WithField(field)
 	}
-	if err := f.milvus.CreateCollection(ctx, schema, 1, client.WithPartitionNum(256)); err != nil {
+	partitions, err := f.milvus.ShowPartitions(ctx, described.Name)
+	if err != nil {
+		return err
+	}
+	if err := f.milvus.CreateCollection(ctx, schema, 1, client.WithPartitionNum(int64(len(partitions)))); err != nil {
 		return err
 	}
 	index, err := entity.NewIndexFlat(entity.COSINE)
