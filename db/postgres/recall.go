@@ -31,12 +31,12 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	if len(embedded) == 0 {
 		found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories
-			WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID, onlyIDs(ids))
+			WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID, onlyIDs(ids))
 		return found, fault(err, "read the candidates")
 	}
 	found, err := memories(ctx, s.pool, `
 		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN embedding END, `+besideColumns+`
-		FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'`,
+		FROM agent_memories WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'`,
 		owner.AppID, owner.UserID, onlyIDs(ids), onlyIDs(embedded))
 	return found, fault(err, "read the candidates")
 }
@@ -44,9 +44,9 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 // Statements of Recalled; the third one is glanced.
 const (
 	recalled = `SELECT ` + recordColumns + `'', embedding_model, revision, ` + noVectors + ` FROM agent_memories
-		WHERE id = ANY($3) AND app_id = $1 AND user_id = $2 AND status = 'active'`
+		WHERE id = ` + among + ` AND app_id = $1 AND user_id = $2 AND status = 'active'`
 	accesses = `SELECT id, last_accessed_at FROM agent_memories
-		WHERE id = ANY($3) AND app_id = $1 AND user_id = $2 AND status = 'active'`
+		WHERE id = ` + among + ` AND app_id = $1 AND user_id = $2 AND status = 'active'`
 )
 
 // Recalled reads the whole ones, when the rest were last accessed, and the revision, in one round trip.
@@ -84,7 +84,7 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 	rows, _ := s.pool.Query(ctx, `
 		SELECT id, coalesce(r.embedding, m.embedding)
 		FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = $4
-		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2 AND status = 'active'
+		WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'
 			AND (r.model IS NOT NULL OR embedding_model = $4)`,
 		owner.AppID, owner.UserID, onlyIDs(ids), model)
 	vectors := make(map[string][]float32, len(ids))

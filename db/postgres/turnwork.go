@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/riverqueue/river"
 
 	"hippocampus/db"
@@ -169,15 +168,4 @@ func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, upd
 		return 0, err
 	}
 	return n, nil
-}
-
-// onlyIDs are ids as a parameter, without what cannot be the id of any row.
-func onlyIDs(ids []string) pgtype.FlatArray[pgtype.UUID] {
-	kept := make(pgtype.FlatArray[pgtype.UUID], 0, len(ids))
-	for _, id := range ids {
-		if id, ok := memory.ParseID(id); ok {
-			kept = append(kept, pgtype.UUID{Bytes: id, Valid: true})
-		}
-	}
-	return kept
 }

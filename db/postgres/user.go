@@ -56,7 +56,7 @@ type userTx struct {
 // Memories returns those of the ids that exist, in any status, with embeddings.
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
-		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, onlyIDs(ids))
+		WHERE id = `+among+` AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, onlyIDs(ids))
 	return found, fault(err, "read the user's memories")
 }
 

@@ -144,7 +144,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	tag, err := u.tx.Exec(ctx, `
 		INSERT INTO memory_events (app_id, user_id, id, memory_id, kind, cause, detail, at)
 		SELECT $1, $2, e.id, e.memory_id, e.kind, e.cause, e.detail::json, e.at
-		FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
 			AS e (id, memory_id, kind, cause, detail, at)
 		WHERE NOT EXISTS (SELECT FROM agent_memories m WHERE m.id = e.memory_id AND (m.app_id, m.user_id) <> ($1, $2))`,
 		u.owner.AppID, u.owner.UserID, ids, memoryIDs, kinds, causes, details, times)
@@ -175,7 +175,7 @@ func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidat
 	tag, err := tx.Exec(ctx, `
 		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
 		SELECT $1, $2, c.*
-		FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
 			$12::uuid[], $13::timestamptz[])
 			AS c (id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
 		WHERE EXISTS (SELECT FROM turns t WHERE t.id = c.turn_id AND t.app_id = $1 AND t.user_id = $2)`,

@@ -24,7 +24,7 @@ func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.
 	return s.claimed(ctx, `
 		WITH mine AS (
 			SELECT id AS locked FROM agent_memories
-			WHERE id = ANY($3::uuid[]) AND vector_state IN ('pending', 'removing')
+			WHERE id = `+among+` AND vector_state IN ('pending', 'removing')
 				AND (vector_claimed_until IS NULL OR vector_claimed_until <= $1)
 			ORDER BY id FOR UPDATE)`+claim, now, until, onlyIDs(ids))
 }
@@ -60,6 +60,9 @@ const settles = `(m.revision = done.revision AND NOT m.vector_again AND serves)`
 // finish changes rows in the order of their ids, by the index that finds them,
 // so that two batches hardly ever wait for each other.
 const finish = `
+	WITH space AS MATERIALIZED (
+		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
+	)
 	UPDATE agent_memories m SET
 		vector_claimed_until = NULL,
 		vector_again = false,
@@ -70,9 +73,7 @@ const finish = `
 		vector_synced_at = CASE WHEN ` + settles + ` THEN $4 ELSE m.vector_synced_at END,
 		vector_since = CASE WHEN ` + settles + ` THEN m.vector_since ELSE $4 END,
 		vector_due = CASE WHEN ` + settles + ` THEN m.vector_due ELSE $4 END
-	FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS done (id, revision, removed), (
-		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
-	) AS space
+	FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS done (id, revision, removed), space
 	WHERE m.id = ANY($1::uuid[]) AND m.id = done.id`
 
 // FinishVectors ends the claims of pushes that the vector store confirmed.

@@ -1,0 +1,125 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"hippocampus/db"
+	"hippocampus/db/dbtest"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/memory"
+)
+
+// Postgres plans a statement anew for its first five executions, and after that
+// for as long as it deems a plan for these values cheaper than one for any.
+func TestPlansAreKept(t *testing.T) {
+	t.Parallel()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := postgrestest.URL(t)
+	open := func() *Store {
+		s, err := Open(t.Context(), Options{URL: url, MaxConns: 1})
+		must(err)
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	filled := open()
+	must(filled.Migrate(t.Context()))
+	dbtest.Load(t, filled, 20)
+	_, err := filled.pool.Exec(t.Context(), `VACUUM ANALYZE`)
+	must(err)
+	s := open() // a connection compares with what it first took a plan to cost
+	owner := memory.Owner{AppID: "app7", UserID: "user7"}
+	list, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: owner, Limit: 60, Statuses: []memory.Status{memory.Active}})
+	must(err)
+	kept, planned := plans(t, s)
+	for i := range 40 {
+		if i == 20 {
+			kept, planned = plans(t, s)
+		}
+		request(t, s, owner, list, 1+i%6)
+	}
+	after, anew := plans(t, s)
+	ran := 0
+	for sql := range after {
+		if n := anew[sql] - planned[sql]; n > 0 {
+			t.Errorf("planned %d times more, plan kept %d times:\n%s", n, after[sql]-kept[sql], sql)
+		}
+		if after[sql] > kept[sql] {
+			ran++
+		}
+	}
+	if ran < 20 {
+		t.Errorf("only %d statements kept their plans: were the others not run?", ran)
+	}
+}
+
+// plans counts how often each prepared statement of the one connection was run
+// by a plan that is kept, and how often by one that was made for its values.
+func plans(t *testing.T, s *Store) (kept, anew map[string]int) {
+	t.Helper()
+	kept, anew = map[string]int{}, map[string]int{}
+	rows, _ := s.pool.Query(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements`)
+	var sql string
+	var generic, custom int
+	_, err := pgx.ForEachRow(rows, []any{&sql, &generic, &custom}, func() error {
+		kept[sql], anew[sql] = generic, custom
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept, anew
+}
+
+// request runs what recalls, writes and turns run, about so many memories.
+func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, few int) {
+	t.Helper()
+	ctx, now := t.Context(), time.Now()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids := make([]string, len(known))
+	touches := make([]db.Touch, few)
+	for i, m := range known {
+		if ids[i] = m.ID; i < few {
+			touches[i] = db.Touch{ID: m.ID, Count: 1, At: now}
+		}
+	}
+	_, err := s.Recalled(ctx, owner, ids[:few], ids[few:2*few], now)
+	must(err)
+	_, _, err = s.Glance(ctx, owner, now.Add(-time.Hour), 1000)
+	must(err)
+	_, err = s.Documents(ctx, owner)
+	must(err)
+	_, err = s.Embeddings(ctx, owner, "model", ids[:few])
+	must(err)
+	must(s.Touch(ctx, touches))
+	turn := memory.Turn{
+		ID: memory.NewID(), Owner: owner, Messages: []memory.Message{{Role: "user", Content: "hello"}}, Hash: "hash",
+		Status: memory.TurnAccepted, At: now, AcceptedAt: now, QueuedAt: now,
+	}
+	_, _, err = s.AcceptTurn(ctx, turn, now.Add(time.Hour))
+	must(err)
+	_, err = s.StartTurn(ctx, turn.ID, now.Add(time.Hour))
+	must(err)
+	m := known[0]
+	m.ID = memory.NewID()
+	must(s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		must(tx.Insert(ctx, []memory.Memory{m}, now.Add(time.Hour)))
+		return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventCreated, Cause: "test", At: now}})
+	}))
+	must(s.FinishVectors(ctx, []db.VectorTask{{Memory: m, Into: memory.Space{Model: "model", Dim: 4}}}, now))
+	must(s.RenewTurns(ctx, []string{turn.ID}, now.Add(time.Hour)))
+	must(s.EndTurns(ctx, []string{turn.ID}, now))
+}
