@@ -166,7 +166,7 @@ func (s *Service) recalled(q Query, x *index, rows map[string]row, list []standi
 		recalled[i] = Recalled{
 			Memory: *m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour,
 			Speaker: c.speaker, Date: c.date, When: c.when, Question: c.question, Skill: c.skill, Relevance: c.relevance,
-			Decay: c.decay, Importance: m.Importance, Score: c.score, Sources: c.sources,
+			Decay: c.decay, Importance: m.Importance, Score: c.score, Sources: c.sources.names(),
 		}
 		if !q.NoTouch {
 			x.docs[c.doc].access(s.past(q.At))

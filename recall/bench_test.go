@@ -42,6 +42,7 @@ type bench struct {
 
 	vectorsAway, embedderAway bool
 	strayHits                 []vectorstore.Hit // found besides the real ones
+	strangers                 int               // users of the same id in other apps, nearer than all
 	searches                  []vectorstore.Query
 }
 
@@ -51,7 +52,13 @@ func (b *bench) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 	}
 	b.searches = append(b.searches, q)
 	hits, err := b.vectors.Search(ctx, q)
-	return append(hits, b.strayHits...), err
+	if hits = append(hits, b.strayHits...); q.AnyApp {
+		for range b.strangers {
+			hits = append([]vectorstore.Hit{{ID: memory.NewID(), Similarity: 1}}, hits...)
+		}
+		hits = hits[:min(len(hits), q.Limit)]
+	}
+	return hits, err
 }
 
 func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {

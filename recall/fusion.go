@@ -9,7 +9,7 @@ type candidate struct {
 	cosine   float64 // meaningful when compared
 	bm25     float64
 	lexical  float64 // bm25, 0..1
-	sources  []string
+	sources  sources
 	compared bool // cosine is known
 
 	neighbour, speaker, date, when float64 // what lifted it

@@ -15,14 +15,6 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// How a candidate was found.
-const (
-	byVector = "vector"
-	byWords  = "lexical"
-	byOwn    = "own_write" // in the database, not confirmed in the vector store
-	bySkill  = "skill"     // the best proven workflow of a skill that another one of was found
-)
-
 // Parts that an answer can do without.
 const (
 	partVectors  = "vector_store"
@@ -40,39 +32,46 @@ func (s *Service) gather(ctx context.Context, q Query, seen sight, domains []mem
 	q.admitSkills(x, domains, open)
 	words := s.words(seen.terms, x, open)
 	found = make([]candidate, 0, 2*s.set.Candidates)
-	similarity := make(map[int]float64, len(hits))
-	at := make(map[int]int, s.set.Candidates) // place -> candidate
+	known := make([]sighting, len(x.docs)) // by place
 	for _, h := range hits {
-		doc, known := x.place(h.id)
-		if !known || !open[doc] {
+		doc, ours := x.place(h.id)
+		if !ours || !open[doc] {
 			continue
 		}
-		if _, twice := similarity[doc]; !twice {
-			similarity[doc] = h.similarity
+		k := &known[doc]
+		if !k.compared {
+			k.similarity, k.compared = h.similarity, true
 			if len(found) < s.set.Candidates {
-				at[doc] = len(found)
-				found = append(found, candidate{id: h.id, doc: doc})
+				found = append(found, candidate{id: x.docs[doc].ID, doc: doc})
+				k.candidate = len(found)
 			}
 		}
-		if i, ok := at[doc]; ok {
-			found[i].sources = append(found[i].sources, h.source)
+		if k.candidate > 0 {
+			found[k.candidate-1].sources |= h.source
 		}
 	}
 	for _, doc := range words.best(x, s.set.Lift, open, s.set.Candidates) {
-		i, both := at[doc]
-		if !both {
-			i = len(found)
+		k := &known[doc]
+		if k.candidate == 0 {
 			found = append(found, candidate{id: x.docs[doc].ID, doc: doc})
+			k.candidate = len(found)
 		}
-		found[i].sources = append(found[i].sources, byWords)
+		found[k.candidate-1].sources |= fromWords
 	}
 	found = addProven(found, x, open)
 	for i := range found {
 		c := &found[i]
 		c.bm25, c.lexical = words.bm25[c.doc], words.lexical[c.doc]
-		c.cosine, c.compared = similarity[c.doc]
+		c.cosine, c.compared = known[c.doc].similarity, known[c.doc].compared
 	}
 	return found, degraded, s.compareRest(ctx, q, seen, found)
+}
+
+// sighting is what gather has learnt of a document.
+type sighting struct {
+	similarity float64
+	compared   bool
+	candidate  int // its number among the candidates, from 1; 0: it is none
 }
 
 // compareRest compares those that only words had found, and that are further
@@ -105,7 +104,7 @@ func (s *Service) compareRest(ctx context.Context, q Query, seen sight, found []
 type near struct {
 	id         string
 	similarity float64
-	source     string
+	source     sources
 }
 
 // nearest returns memories by similarity, best first; a memory found in two
@@ -123,14 +122,20 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 	for _, m := range seen.own {
 		if seen.comparable(&m) {
 			own[m.ID] = Cosine(seen.vector, seen.embedding(&m))
-			hits = append(hits, near{m.ID, own[m.ID], byOwn})
+			hits = append(hits, near{m.ID, own[m.ID], fromOwn})
 		}
 	}
 	var stored []near
 	searched := false
 	if !q.beyondVectors() || len(allowed) > s.set.FallbackLimit {
+		x, anyApp := seen.index, seen.anyApp
 		if stored, err = seen.stored, seen.refused; !seen.searched {
-			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains)
+			anyApp = !x.crowded.Load()
+			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains, anyApp)
+		}
+		if err == nil && anyApp && s.crowded(q, x, stored) {
+			x.crowded.Store(true)
+			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains, false)
 		}
 		if err == nil && s.lacking(seen, allowed, stored) {
 			err = errLacking
@@ -211,20 +216,34 @@ func wholeMillisecond(until time.Time) time.Time {
 // others spare reading the embeddings of what only words find.
 const depth = 4
 
-func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector []float32, domains []memory.Domain) ([]near, error) {
+// breadth is how many hits a search asks for.
+func (s *Service) breadth(q Query) int {
+	if q.beyondVectors() {
+		return max(s.set.Candidates*depth, s.set.FallbackLimit)
+	}
+	return s.set.Candidates * depth
+}
+
+// crowded reports whether a search may have left out memories of the owner for
+// those of users of the same id in other apps. The latter are never known in an
+// index, as what was forgotten is not.
+func (s *Service) crowded(q Query, x *index, hits []near) bool {
+	return len(hits) >= s.breadth(q) && slices.ContainsFunc(hits, func(h near) bool {
+		_, ours := x.place(h.id)
+		return !ours
+	})
+}
+
+func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector []float32, domains []memory.Domain, anyApp bool) ([]near, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
 	defer cancel()
-	limit := s.set.Candidates * depth
-	if q.beyondVectors() {
-		limit = max(limit, s.set.FallbackLimit)
-	}
 	hits, err := s.vectors.Search(ctx, vectorstore.Query{
-		Owner: q.Owner, Embedding: vector, Space: llm.SpaceOf(by), Limit: limit, Domains: domains,
+		Owner: q.Owner, AnyApp: anyApp, Embedding: vector, Space: llm.SpaceOf(by), Limit: s.breadth(q), Domains: domains,
 		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: wholeMillisecond(q.Until),
 	})
 	found := make([]near, len(hits))
 	for i, h := range hits {
-		found[i] = near{h.ID, steady(h.Similarity), byVector}
+		found[i] = near{h.ID, steady(h.Similarity), fromVectors}
 	}
 	return found, err
 }
@@ -246,7 +265,7 @@ func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []in
 	found := make([]near, 0, len(embeddings))
 	for _, id := range ids {
 		if v := embeddings[id]; len(v) == len(seen.vector) {
-			found = append(found, near{id, Cosine(seen.vector, v), byVector})
+			found = append(found, near{id, Cosine(seen.vector, v), fromVectors})
 		}
 	}
 	return found, nil

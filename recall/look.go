@@ -24,6 +24,7 @@ type sight struct {
 	terms     []string
 
 	searched bool // the vector store has answered, so or so
+	anyApp   bool // it was asked for users of this id in any app
 	stored   []near
 	refused  error
 }
@@ -73,7 +74,8 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 	widens := len(q.Domains) == 0 && len(seen.route.Domains) > 0
 	if seen.vector != nil && !seen.smallTalk && !widens && !q.beyondVectors() {
 		seen.searched = true
-		seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains)
+		seen.anyApp = !seen.presumed || !seen.index.crowded.Load()
+		seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains, seen.anyApp)
 	}
 	if err := group.Wait(); err != nil || seen.vector == nil || seen.smallTalk {
 		return seen, err
@@ -100,9 +102,10 @@ func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memo
 	if err != nil {
 		return nil, nil, err
 	}
-	if x, ok := s.indexes.Get(keyOf(owner)); ok && x.revision == revision {
-		x.held.Store(len(own) == 0)
-		return x, own, nil
+	before, ok := s.indexes.Get(keyOf(owner))
+	if ok && before.revision == revision {
+		before.held.Store(len(own) == 0)
+		return before, own, nil
 	}
 	docs, err := s.records.Documents(ctx, owner)
 	if err != nil {
@@ -110,6 +113,7 @@ func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memo
 	}
 	x := indexOf(docs)
 	x.revision = revision // or a later one: then it is made once more
+	x.crowded.Store(ok && before.crowded.Load())
 	s.indexes.Add(keyOf(owner), x, x.size())
 	// What was written since the first glance is in the index: it must be among
 	// the newest writes, too.

@@ -82,5 +82,5 @@ type Recalled struct {
 	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill
 	Importance float64  // 0..1
 	Score      float64  // what the order is by; ties by id
-	Sources    []string // how it was found: "vector", "lexical", "own_write", "skill"
+	Sources    []string // how it was found: "own_write", "vector", "lexical", "skill"; shared, to be read only
 }

@@ -54,7 +54,7 @@ func addProven(found []candidate, x *index, open []bool) []candidate {
 		}
 	}
 	for _, doc := range proven {
-		found = append(found, candidate{id: x.docs[doc].ID, doc: doc, sources: []string{bySkill}})
+		found = append(found, candidate{id: x.docs[doc].ID, doc: doc, sources: fromSkill})
 	}
 	return found
 }
