@@ -128,7 +128,7 @@ func speedCommand() *cobra.Command {
 	f.DurationVar(&o.Slice, "slice", 3*time.Second, "how long the server and its floor take turns")
 	f.IntVar(&o.Rounds, "rounds", 5, "turns of each")
 	f.IntVar(&o.Dim, "dim", 0, "numbers in an embedding, from an instant endpoint; 0: the built-in embedder")
-	f.BoolVar(&check, "check", false, "exit with 1 when a target ratio is missed")
+	f.BoolVar(&check, "check", false, "exit with 1 when a target is missed")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c

@@ -25,6 +25,18 @@ func ParseData(text string) (Data, error) {
 	return d, nil
 }
 
+// dataOf reads what Data.String writes.
+func dataOf(text string) (d Data, err error) {
+	if _, err = fmt.Sscanf(text, dataForm, &d.Users, &d.Each); err != nil {
+		err = fmt.Errorf("%q is not of the form %q: %w", text, dataForm, err)
+	}
+	return d, err
+}
+
+func (d Data) String() string { return fmt.Sprintf(dataForm, d.Users, d.Each) }
+
+const dataForm = "%d users of %d"
+
 func (d Data) memories() int { return d.Users * d.Each }
 
 func (d Data) user(i int) string { return fmt.Sprintf("u%06d", i) }

@@ -276,8 +276,6 @@ func (b *bench) cpu() (sum time.Duration, err error) {
 	return sum, nil
 }
 
-func (d Data) String() string { return fmt.Sprintf("%d users of %d", d.Users, d.Each) }
-
 func body(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -45,15 +45,38 @@ func TestSample(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	floor := Sample{Requests: 1, P50: 2, P95: 4, PerSecond: 100}
-	good := Pair{Name: "recall", Clients: 1, Floor: floor, Server: Sample{P50: 2.5, P95: 6, PerSecond: 80}}
-	if err := (Report{Pairs: []Pair{good}}).Check(); err != nil {
-		t.Errorf("what meets its targets is refused: %v", err)
+	large := func(name string, clients int, s Sample) Pair {
+		return Pair{Name: name, Data: "1000 users of 100", Clients: clients, Floor: floor, Server: s}
 	}
-	bad := good
-	bad.Server.P95 = 6.1
-	many := Pair{Name: "recall", Clients: 8, Floor: floor, Server: Sample{PerSecond: 74}}
-	err := Report{Pairs: []Pair{bad, many}, Loads: []Load{{Resident: 151 << 20}}}.Check()
-	if err == nil || strings.Count(err.Error(), "missed: ") != 3 {
-		t.Errorf("three misses give %v", err)
+	small := func(name, data string, s Sample) Pair { return Pair{Name: name, Data: data, Clients: 1, Server: s} }
+	recall := func(users int, p95 float64) Pair {
+		return Pair{Name: "recall", Data: Data{Users: users, Each: 100}.String(), Clients: 1, Floor: floor, Server: Sample{P50: 99, P95: p95}}
+	}
+	for name, c := range map[string]struct {
+		Report
+		misses int
+	}{
+		"all met": {Report{Pairs: []Pair{
+			large("recall", 1, Sample{P50: 2.5, P95: 6}), large("recall", 8, Sample{PerSecond: 75}), large("write", 1, Sample{P50: 2.6}),
+		}, Loads: []Load{{Memories: 100_000, PerSecond: 5000, Resident: 150 << 20}}}, 0},
+		"all missed": {Report{Size: "postgres+milvus", Pairs: []Pair{
+			large("recall", 1, Sample{P50: 2.6, P95: 6.1}), large("recall", 8, Sample{PerSecond: 74}), large("turn", 1, Sample{P50: 3.1}),
+		}, Loads: []Load{{Memories: 100_000, PerSecond: 4999, Resident: 151 << 20}}}, 6},
+		"other sizes have no ratios": {Report{Pairs: []Pair{recall(100, 5), recall(10_000, 10)}}, 0},
+		"grown too much":             {Report{Pairs: []Pair{recall(100, 5), recall(10_000, 10.1)}}, 1},
+		"SQLite met": {Report{Size: "sqlite", Pairs: []Pair{
+			small("recall", "5 users of 1000", Sample{P50: 4.9}), small("recall", "1 users of 10000", Sample{P50: 24}), small("write", "5 users of 1000", Sample{PerSecond: 500}),
+		}}, 0},
+		"SQLite missed": {Report{Size: "sqlite", Pairs: []Pair{
+			small("recall", "5 users of 1000", Sample{P50: 5}), small("recall", "1 users of 10000", Sample{P50: 25}), small("write", "5 users of 1000", Sample{PerSecond: 499}),
+		}}, 3},
+	} {
+		got := 0
+		if err := c.Check(); err != nil {
+			got = strings.Count(err.Error(), "missed: ")
+		}
+		if got != c.misses {
+			t.Errorf("%s: %d misses, not %d: %v", name, got, c.misses, c.Check())
+		}
 	}
 }
