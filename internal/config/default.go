@@ -93,7 +93,7 @@ func Default() Config {
 			LexicalFloor:  0.3,
 			Words:         0.5,
 			Contrast:      3,
-			CacheBytes:    30 << 20,
+			CacheBytes:    28 << 20,
 			OwnWindow:     10 * time.Second,
 			OwnLimit:      1000,
 			FallbackLimit: 5000,
