@@ -6,13 +6,16 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Ids as a statement's third parameter, which do not show the planner how many
+// Ids as a statement's first or third parameter, which do not show the planner how many
 // there are. Where it sees that they are few it makes a plan for these few each
 // time, which costs many times what their rows do; so it takes ten in any case,
-// and keeps its plan.
+// and keeps its plan. Statements that change rows in the order in which an index
+// finds them do without: their order would be the kept plan's.
 const (
 	third = `(SELECT $3::uuid[])`
 	among = `ANY(` + third + `::uuid[])`
+
+	amongFirst = `ANY((SELECT $1::uuid[])::uuid[])`
 )
 
 // onlyIDs are ids as a parameter, without what cannot be the id of any row.

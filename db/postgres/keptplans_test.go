@@ -90,11 +90,8 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 		}
 	}
 	ids := make([]string, len(known))
-	touches := make([]db.Touch, few)
 	for i, m := range known {
-		if ids[i] = m.ID; i < few {
-			touches[i] = db.Touch{ID: m.ID, Count: 1, At: now}
-		}
+		ids[i] = m.ID
 	}
 	_, err := s.Recalled(ctx, owner, ids[:few], ids[few:2*few], now)
 	must(err)
@@ -104,7 +101,6 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	must(err)
 	_, err = s.Embeddings(ctx, owner, "model", ids[:few])
 	must(err)
-	must(s.Touch(ctx, touches))
 	turn := memory.Turn{
 		ID: memory.NewID(), Owner: owner, Messages: []memory.Message{{Role: "user", Content: "hello"}}, Hash: "hash",
 		Status: memory.TurnAccepted, At: now, AcceptedAt: now, QueuedAt: now,
@@ -119,7 +115,6 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 		must(tx.Insert(ctx, []memory.Memory{m}, now.Add(time.Hour)))
 		return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventCreated, Cause: "test", At: now}})
 	}))
-	must(s.FinishVectors(ctx, []db.VectorTask{{Memory: m, Into: memory.Space{Model: "model", Dim: 4}}}, now))
 	must(s.RenewTurns(ctx, []string{turn.ID}, now.Add(time.Hour)))
 	must(s.EndTurns(ctx, []string{turn.ID}, now))
 }

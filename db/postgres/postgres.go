@@ -154,7 +154,5 @@ func (s *Store) lazily(ctx context.Context, sql string, args ...any) error {
 	})
 }
 
-// unsynced has the transaction not wait for the disk. Its statements are about
-// rows by their ids, for which one plan is as good as another: making one each
-// time would cost more than running it.
-const unsynced = `SELECT set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+// unsynced has the transaction not wait for the disk.
+const unsynced = `SELECT set_config('synchronous_commit', 'off', true)`

@@ -37,7 +37,7 @@ func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (me
 // RenewTurns moves the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
 	err := s.lazily(ctx, `
-		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
+		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)
 		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), due)
 	return fault(err, "renew the turns")
 }
@@ -88,7 +88,7 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 // EndTurns makes accepted turns of which nothing is kept processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	err := s.lazily(ctx, `
-		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
+		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2
 		FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), at)
 	return fault(err, "end the turns")
@@ -136,7 +136,7 @@ func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, 
 // EnqueueTurns enqueues a job for each of the turns that are accepted.
 func (s *Store) EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) db.Job) (int, error) {
 	n, err := s.enqueue(ctx, job, `
-		WITH mine AS (SELECT id FROM turns WHERE id = ANY($1::uuid[]) AND status = 'accepted' ORDER BY id FOR UPDATE)
+		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)
 		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id RETURNING turns.id`, onlyIDs(turnIDs), due)
 	return n, fault(err, "enqueue the turns")
 }
