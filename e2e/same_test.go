@@ -3,8 +3,11 @@ package e2e
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"hippocampus/vectorstore/milvus/milvustest"
 )
 
 // The same memories and queries get the same answers on all sizes, part by
@@ -16,8 +19,13 @@ func TestEachSizeAnswersTheSame(t *testing.T) {
 	start0 := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
 	queries := []string{"Who bought the bicycle?", "marathon", "What does Ada dream of?", "艾达喜欢什么课程？", "上海", "soup of the grandmother", "nothing of the kind"}
 
+	// By default Milvus is not asked about so few, and what was just written is not left to it.
+	searched := size{"postgres+milvus, all by search", func(t *testing.T) []string {
+		return append(large(t, milvustest.Addr(t)), "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=0", "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")
+	}}
+	all := append(slices.Clone(sizes), searched)
 	answers := map[string][][]object{}
-	for _, size := range sizes {
+	for _, size := range all {
 		s := start(t, size.settings(t)...)
 		var batch []object
 		for i, subject := range subjects {
@@ -31,6 +39,7 @@ func TestEachSizeAnswersTheSame(t *testing.T) {
 		}
 		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
 		s.storesEqual(builtin, "ada")
+		s.findsByVector("ada", len(batch))
 		for _, mode := range []string{"modulated", "additive"} {
 			for _, query := range queries {
 				r := s.call("POST", "/v1/recall", object{
@@ -41,9 +50,27 @@ func TestEachSizeAnswersTheSame(t *testing.T) {
 			}
 		}
 	}
-	for _, size := range sizes[1:] {
+	for _, size := range all[1:] {
 		sameAnswers(t, queries, answers[sizes[0].name], answers[size.name])
 	}
+}
+
+// findsByVector waits until searches show all memories of a user.
+func (s *server) findsByVector(user string, memories int) {
+	s.t.Helper()
+	eventually(s.t, "each memory being found by its vector", func() string {
+		found := 0
+		r := s.call("POST", "/v1/recall", object{"user_id": user, "query": "Ada", "limit": 50, "touch": false}, 200)
+		for _, m := range r.list("memories") {
+			if slices.Contains(m["sources"].([]any), any("vector")) {
+				found++
+			}
+		}
+		if found != memories {
+			return fmt.Sprintf("%d of %d", found, memories)
+		}
+		return ""
+	})
 }
 
 // sameAnswers compares the answers of two sizes to the queries, which are asked in turn.

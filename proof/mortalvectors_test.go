@@ -16,6 +16,7 @@ type mortalVectors struct {
 var (
 	_ vectorstore.Rebuilder = (*mortalVectors)(nil)
 	_ vectorstore.Mender    = (*mortalVectors)(nil)
+	_ vectorstore.Remote    = (*mortalVectors)(nil)
 )
 
 // Close is what the system does for a process that has died, too.
@@ -37,6 +38,9 @@ func (s *mortalVectors) Rebuild(ctx context.Context, fill func(ctx context.Conte
 func (s *mortalVectors) Ensure(ctx context.Context) error {
 	return act(s.fuse, "Ensure", func() error { return s.real.(vectorstore.Mender).Ensure(ctx) })
 }
+
+// Healthy is known to the process itself, as Losses is.
+func (s *mortalVectors) Healthy() bool { return s.real.(vectorstore.Remote).Healthy() }
 
 // Losses is known to the process itself.
 func (s *mortalVectors) Losses() int { return s.real.(vectorstore.Mender).Losses() }

@@ -44,7 +44,10 @@ type bench struct {
 	strayHits                 []vectorstore.Hit // found besides the real ones
 	strangers                 int               // users of the same id in other apps, nearer than all
 	searches                  []vectorstore.Query
+	remote                    bool // the vector store is worth being spared
 }
+
+func (b *bench) Healthy() bool { return b.remote && !b.vectorsAway }
 
 func (b *bench) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
 	if b.vectorsAway {

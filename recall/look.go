@@ -42,8 +42,9 @@ var errPresumed = errors.New("the owner's memories have changed")
 // round trip.
 func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 	seen := sight{embedder: llm.Serving(s.embedder), terms: terms(q.Text)}
-	if x, ok := s.indexes.Get(keyOf(q.Owner)); ok && x.held.Load() {
-		seen.index, seen.presumed = x, true
+	kept, known := s.indexes.Get(keyOf(q.Owner))
+	if known && kept.held.Load() {
+		seen.index, seen.presumed = kept, true
 	}
 	embedding, needless := context.WithCancel(ctx)
 	defer needless()
@@ -72,7 +73,11 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		<-routed
 	}
 	widens := len(q.Domains) == 0 && len(seen.route.Domains) > 0
-	if seen.vector != nil && !seen.smallTalk && !widens && !q.beyondVectors() {
+	few := s.set.CompareLimit
+	if known {
+		few = len(kept.docs)
+	}
+	if seen.vector != nil && !seen.smallTalk && !widens && !q.beyondVectors() && !s.few(few) {
 		seen.searched = true
 		seen.anyApp = !seen.presumed || !seen.index.crowded.Load()
 		seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains, seen.anyApp)

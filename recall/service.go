@@ -21,9 +21,10 @@ type Records interface {
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
+	EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error
 }
 
-// Searcher is what recall asks of the vector store.
+// Searcher is what recall asks of the vector store, which may be a vectorstore.Remote.
 type Searcher interface {
 	Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error)
 }
@@ -48,6 +49,7 @@ type Settings struct {
 	Candidates    int           // taken from the vectors, and from the lexical ranking
 	OwnWindow     time.Duration // how long after its confirmation a write may be missing from searches
 	OwnLimit      int           // unconfirmed memories compared, newest first
+	CompareLimit  int           // as many memories are compared in the database though the vector store is there; see few
 	FallbackLimit int           // memories compared while the vector store is away, newest first
 	VectorTimeout time.Duration
 	EmbedTimeout  time.Duration
@@ -59,6 +61,7 @@ type Settings struct {
 type Service struct {
 	records  Records
 	vectors  Searcher
+	remote   vectorstore.Remote // vectors, where asking them takes a while; else nil
 	router   Router
 	embedder llm.Embedder
 	touches  *Touches
@@ -71,8 +74,9 @@ type Service struct {
 
 // New makes a service. touches may be shared; its owner runs it.
 func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, touches *Touches, set Settings, now func() time.Time, log *zap.Logger) *Service {
+	remote, _ := vectors.(vectorstore.Remote)
 	return &Service{
-		records, vectors, r, embedder, touches, set, now, log,
+		records, vectors, remote, r, embedder, touches, set, now, log,
 		cache.New[[]float32](set.QueryCache), cache.New[*index](set.IndexCache),
 	}
 }

@@ -107,6 +107,13 @@ type Rebuilder interface {
 	Rebuild(ctx context.Context, fill func(ctx context.Context, into Writer) error) error
 }
 
+// Remote is a store in a process of its own: asking it takes longer than comparing
+// a few vectors that are at hand.
+type Remote interface {
+	// Healthy reports, without asking, whether the store can be expected to answer.
+	Healthy() bool
+}
+
 // Leader is a store that people find by a name of its own: Lead makes that name
 // mean this space.
 type Leader interface {

@@ -137,9 +137,19 @@ func hydrate(t *testing.T, s db.Store) {
 	vectors, err := s.Embeddings(t.Context(), alice, "model", asked)
 	must(t, err)
 	wantSame(t, "embeddings", vectors, map[string][]float32{a.ID: a.Embedding, b.ID: b.Embedding})
+	wantSame(t, "each embedding", embeddings(t, s, "model"), vectors)
+	wantSame(t, "each embedding by another model", embeddings(t, s, "another"), map[string][]float32{})
 	got, err = s.Hydrate(t.Context(), alice, nil, nil)
 	must(t, err)
 	wantSame(t, "nothing", got, []memory.Memory{})
+}
+
+// embeddings are all of alice's by a model.
+func embeddings(t *testing.T, s db.Store, model string) map[string][]float32 {
+	t.Helper()
+	all := map[string][]float32{}
+	must(t, s.EachEmbedding(t.Context(), alice, model, func(id string, embedding []float32) { all[id] = slices.Clone(embedding) }))
+	return all
 }
 
 func recalled(t *testing.T, s db.Store) {

@@ -87,6 +87,7 @@ func changingModels(t *testing.T, s db.Store) {
 		found, err := s.Embeddings(ctx, alice, space.Model, []string{m.ID})
 		must(t, err)
 		wantSame(t, "embeddings by "+space.Model, found, map[string][]float32{m.ID: embeddedBy(space)})
+		wantSame(t, "the same among each embedding", embeddings(t, s, space.Model)[m.ID], embeddedBy(space))
 	}
 	found, err := s.Hydrate(ctx, alice, []string{m.ID, list[1].ID}, []string{m.ID})
 	must(t, err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
@@ -98,6 +99,25 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 		return nil, fault(err, "read the embeddings")
 	}
 	return vectors, nil
+}
+
+const eachEmbedding = `
+	SELECT id, coalesce(r.embedding, m.embedding)
+	FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = $3
+	WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = $3)`
+
+// EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
+func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error {
+	rows, _ := s.pool.Query(ctx, eachEmbedding, owner.AppID, owner.UserID, model)
+	var id string
+	var column pgtype.DriverBytes
+	var vector []float32
+	_, err := pgx.ForEachRow(rows, []any{&id, &column}, func() error {
+		vector = rowcodec.AppendVector(vector[:0], column)
+		f(id, vector)
+		return nil
+	})
+	return fault(err, "read the user's embeddings")
 }
 
 // unconfirmed reads the pending ones, of which there may be many when the

@@ -35,9 +35,13 @@ func Vector(b []byte) []float32 {
 	if len(b) < 4 {
 		return nil
 	}
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	return AppendVector(make([]float32, 0, len(b)/4), b)
+}
+
+// AppendVector appends what Vector returns.
+func AppendVector(v []float32, b []byte) []float32 {
+	for ; len(b) >= 4; b = b[4:] {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
 	return v
 }

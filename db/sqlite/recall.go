@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -77,6 +79,31 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 		vectors[m.ID] = m.Embedding
 	}
 	return vectors, nil
+}
+
+// EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
+func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error {
+	const what = "read the user's embeddings"
+	rows, err := s.reader.QueryContext(ctx, `
+		SELECT id, coalesce(r.embedding, m.embedding)
+		FROM agent_memories m INDEXED BY agent_memories_documents LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?3
+		WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = ?3)`,
+		owner.AppID, owner.UserID, model)
+	if err != nil {
+		return fault(err, what)
+	}
+	defer rows.Close()
+	var id string
+	var column sql.RawBytes
+	var embedding []float32
+	for rows.Next() {
+		if err := rows.Scan(&id, &column); err != nil {
+			return fault(err, what)
+		}
+		embedding = rowcodec.AppendVector(embedding[:0], column)
+		f(id, embedding)
+	}
+	return fault(rows.Err(), what)
 }
 
 // Unconfirmed returns the owner's active memories that the vector store may not show yet.

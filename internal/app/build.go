@@ -195,7 +195,7 @@ func recallSettings(cfg config.Config) recall.Settings {
 		DecayRate: r.DecayRate, Lift: recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
 		Cues: recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Question: r.Question}, LexicalFloor: r.LexicalFloor, BM25: recall.BM25{K1: r.BM25K1, B: r.BM25B},
 		Words: r.Words, Contrast: r.Contrast,
-		Candidates: r.Candidates, OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
+		Candidates: r.Candidates, OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, CompareLimit: r.CompareLimit, FallbackLimit: r.FallbackLimit,
 		VectorTimeout: r.VectorTimeout, EmbedTimeout: r.EmbedTimeout, QueryCache: cfg.Embedding.CacheBytes, IndexCache: r.CacheBytes,
 	}
 }

@@ -173,6 +173,7 @@ type Recall struct {
 	CacheBytes    int           `koanf:"cache_bytes"`    // of what is known of users; 0: none
 	OwnWindow     time.Duration `koanf:"own_window"`     // confirmed writes this young still come from the database
 	OwnLimit      int           `koanf:"own_limit"`      // of those writes
+	CompareLimit  int           `koanf:"compare_limit"`  // so many memories are compared in the database though Milvus is there; 0: none
 	FallbackLimit int           `koanf:"fallback_limit"` // memories compared in the database while the vector store is away
 	TouchInterval time.Duration `koanf:"touch_interval"`
 	VectorTimeout time.Duration `koanf:"vector_timeout"`

@@ -96,6 +96,7 @@ func Default() Config {
 			CacheBytes:    28 << 20,
 			OwnWindow:     10 * time.Second,
 			OwnLimit:      1000,
+			CompareLimit:  200,
 			FallbackLimit: 5000,
 			TouchInterval: time.Second,
 			VectorTimeout: 2 * time.Second,

@@ -105,6 +105,7 @@ var rules = map[string]rule{
 	"recall.bm25_b":         decimal(0, 1),
 	"recall.own_window":     between(0, time.Hour),
 	"recall.own_limit":      whole(1, 100_000),
+	"recall.compare_limit":  whole(0, 16_384),
 	"recall.fallback_limit": whole(1, 16_384), // what Milvus returns at most
 	"recall.touch_interval": between(time.Millisecond, time.Hour),
 	"recall.vector_timeout": between(time.Millisecond, time.Minute),

@@ -15,6 +15,7 @@ var (
 	_ vectorstore.Store     = Vectors{}
 	_ vectorstore.Rebuilder = Vectors{}
 	_ vectorstore.Mender    = Vectors{}
+	_ vectorstore.Remote    = Vectors{}
 )
 
 // Vectors is the vector store of whichever pair serves.
@@ -98,6 +99,12 @@ func (v Vectors) Scan(ctx context.Context, after string, limit int, f func(vecto
 
 // Ping asks the store that serves.
 func (v Vectors) Ping(ctx context.Context) error { return v.serving().Ping(ctx) }
+
+// Healthy asks the store that serves, which is none where it is no vectorstore.Remote.
+func (v Vectors) Healthy() bool {
+	remote, ok := v.serving().(vectorstore.Remote)
+	return ok && remote.Healthy()
+}
 
 // Close closes the stores of all spaces.
 func (v Vectors) Close() error { return v.of.close() }

@@ -68,6 +68,13 @@ func (s *Store) record(ctx context.Context, err error) {
 	}
 }
 
+// Healthy reports, without asking, whether the store is a vectorstore.Remote that
+// can be expected to answer: it says so, and its last calls did not fail.
+func (s *Store) Healthy() bool {
+	remote, ok := s.Store.(vectorstore.Remote)
+	return ok && s.breaker.IsClosed() && remote.Healthy()
+}
+
 // Insert guards vectorstore.Store.Insert.
 func (s *Store) Insert(ctx context.Context, records []vectorstore.Record) error {
 	return s.call(ctx, func() error { return s.Store.Insert(ctx, records) })

@@ -100,6 +100,44 @@ func TestAStoreThatIsAwayIsNotAskedOverAndOver(t *testing.T) {
 	})
 }
 
+// elsewhere is a vectorstore.Remote.
+type elsewhere struct {
+	*scripted
+	connected bool
+}
+
+func (e *elsewhere) Healthy() bool { return e.connected }
+
+func TestHealthy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &elsewhere{&scripted{answer: back}, true}
+		guarded := New(store)
+		want := func(when string, want bool) {
+			t.Helper()
+			if got := guarded.Healthy(); got != want {
+				t.Errorf("%s: healthy is %t", when, got)
+			}
+		}
+		want("at first", true)
+		store.connected = false
+		want("without a connection", false)
+		store.connected, store.answer = true, away
+		search(t, guarded, failures-1, patient)
+		want("after a few failures", true)
+		search(t, guarded, 1, patient)
+		want("while it is not asked", false)
+		store.answer = back
+		time.Sleep(delay)
+		want("before the trial", false)
+		search(t, guarded, 1, patient)
+		want("after it", true)
+	})
+	if New(&scripted{}).Healthy() {
+		t.Error("a store in this process is a remote one")
+	}
+}
+
 // A trial under way is the only one.
 func TestTrialsDoNotOverlap(t *testing.T) {
 	t.Parallel()

@@ -47,12 +47,18 @@ func TestProxyCutAndRestored(t *testing.T) {
 	o.Addr, o.Timeout = proxy.Listen, 5*time.Second
 	s := open(t, o)
 	rec := record()
+	if !s.Healthy() {
+		t.Error("there is no connection")
+	}
 
 	// Refused connections fail at once, not at the deadline.
 	proxy.Stop()
 	wantAway(t, o.Timeout+time.Second, func() error { return s.Insert(t.Context(), []vectorstore.Record{rec}) })
 	wantAway(t, time.Second, func() error { return s.Ping(t.Context()) })
 	wantAway(t, time.Second, func() error { _, err := s.Search(t.Context(), query(rec)); return err })
+	if s.Healthy() {
+		t.Error("there is a connection to nobody")
+	}
 	if err := proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +75,9 @@ func TestProxyCutAndRestored(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	awaitHit(t, s, rec)
+	if !s.Healthy() {
+		t.Error("there is no connection again")
+	}
 }
 
 // A server that is connected but silent costs a call its deadline and no more.

@@ -19,6 +19,8 @@ import (
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
@@ -53,6 +55,8 @@ type Store struct {
 	losses   atomic.Int64  // how often it led nowhere
 	ensuring chan struct{} // holds a token while Ensure runs
 	closed   atomic.Bool
+
+	connection *grpc.ClientConn
 }
 
 var (
@@ -61,6 +65,7 @@ var (
 	_ vectorstore.Mender    = (*Store)(nil)
 	_ vectorstore.Leader    = (*Store)(nil)
 	_ vectorstore.Dropper   = (*Store)(nil)
+	_ vectorstore.Remote    = (*Store)(nil)
 )
 
 // Open connects and ensures that the space has a loaded collection. Errors:
@@ -92,6 +97,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 		return nil, memory.Errorf(memory.KindInvalid, "the Milvus address %q is not of the form host:port: %w", options.Addr, err)
 	}
 	s := &Store{options: options, alias: aliasOf(options.Collection, options.Space), ensuring: make(chan struct{}, 1)}
+	if grpc, ok := c.(*client.GrpcClient); ok {
+		s.connection = grpc.Conn
+	}
 	s.writer = writer{c, options.Space, s.ensured}
 	if s.fresh, err = s.ensure(ctx); err != nil {
 		s.Close()
@@ -120,6 +128,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	})
 }
+
+// Healthy reports whether there is a connection. A call makes a new one.
+func (s *Store) Healthy() bool { return s.connection.GetState() == connectivity.Ready }
 
 // Close ends the connection. Calls under way, and all later ones, fail.
 func (s *Store) Close() error {
