@@ -34,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), contextCommand(), soakCommand())
+	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), contextCommand(), soakCommand(), floorCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		os.Exit(1)
 	}
@@ -132,6 +132,16 @@ func speedCommand() *cobra.Command {
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c
+}
+
+// floorCommand is what speed starts to have its floor in a process of its own.
+func floorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "floor DATABASE MILVUS COLLECTION", Hidden: true, Args: cobra.ExactArgs(3),
+		RunE: func(c *cobra.Command, args []string) error {
+			return speed.ServeFloor(c.Context(), &target.Stores{Database: args[0], Milvus: args[1], Collection: args[2]}, os.Stdin, os.Stdout)
+		},
+	}
 }
 
 // peersCommand has the load shape that mem0 2.2.1 was measured with on such a

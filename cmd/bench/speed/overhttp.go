@@ -1,21 +1,31 @@
 package speed
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
 
 	"hippocampus/cmd/bench/target"
 )
 
-// overHTTP is the floor as the least server there can be: a handler of net/http
-// that does what the floor does and answers nothing. No server of these stores
-// is nearer to the floor, on cores that it shares with its clients.
+// overHTTP is the floor as the least server there can be: a process whose
+// net/http handler does what the floor does and answers nothing. No server of
+// these stores is nearer to the floor, on cores that it shares with its clients.
+//
+//	speed -> bench floor, a child -> "HOST:PORT" on its output -> requests -> end of its input -> exit
 type overHTTP struct {
-	*httptest.Server
+	process     *exec.Cmd
+	input       io.Closer // until which it serves
+	url         string
 	connections *target.Connections
 }
 
@@ -25,13 +35,20 @@ type call struct {
 	Text string `json:"text"`
 }
 
-func (b *bench) overHTTP() overHTTP {
-	handle := func(f func(ctx context.Context, user, text string) error) http.HandlerFunc {
+// ServeFloor serves the floor of stores until in ends. It tells where in the
+// first line of out.
+func ServeFloor(ctx context.Context, stores *target.Stores, in io.Reader, out io.Writer) error {
+	f, err := openFloor(ctx, stores)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	handle := func(do func(ctx context.Context, user, text string) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			var c call
 			err := json.NewDecoder(r.Body).Decode(&c)
 			if err == nil {
-				err = f(r.Context(), c.User, c.Text)
+				err = do(r.Context(), c.User, c.Text)
 			}
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -39,29 +56,66 @@ func (b *bench) overHTTP() overHTTP {
 		}
 	}
 	mux := http.NewServeMux()
-	if b.floor != nil {
-		mux.Handle("/recall", handle(b.floor.recall))
-		mux.Handle("/turn", handle(b.floor.turn))
+	mux.Handle("/recall", handle(f.recall))
+	mux.Handle("/turn", handle(f.turn))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
 	}
-	server := httptest.NewServer(mux)
-	return overHTTP{server, target.NewConnections(server.Listener.Addr().String())}
+	fmt.Fprintln(out, listener.Addr())
+	server := &http.Server{Handler: mux}
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		server.Close()
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
 
-func (o overHTTP) close() {
+// startFloor runs "bench floor" of this program.
+func startFloor(ctx context.Context, stores *target.Stores) (*overHTTP, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	process := exec.CommandContext(ctx, program, "floor", stores.Database, stores.Milvus, stores.Collection)
+	process.Stderr = os.Stderr
+	input, err := process.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	output, err := process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := process.Start(); err != nil {
+		return nil, err
+	}
+	address, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the floor's process tells no address: %w", err), input.Close(), process.Wait())
+	}
+	address = strings.TrimSpace(address)
+	return &overHTTP{process, input, "http://" + address, target.NewConnections(address)}, nil
+}
+
+func (o *overHTTP) close() error {
 	o.connections.Close()
-	o.Close()
+	return errors.Join(o.input.Close(), o.process.Wait())
 }
 
-func (o overHTTP) recall(ctx context.Context, user, query string) error {
+func (o *overHTTP) recall(ctx context.Context, user, query string) error {
 	return o.post(ctx, "/recall", call{user, query})
 }
 
-func (o overHTTP) turn(ctx context.Context, user, messages string) error {
+func (o *overHTTP) turn(ctx context.Context, user, messages string) error {
 	return o.post(ctx, "/turn", call{user, messages})
 }
 
-func (o overHTTP) post(ctx context.Context, path string, c call) error {
-	request, err := http.NewRequestWithContext(ctx, "POST", o.URL+path, bytes.NewReader(body(c)))
+func (o *overHTTP) post(ctx context.Context, path string, c call) error {
+	request, err := http.NewRequestWithContext(ctx, "POST", o.url+path, bytes.NewReader(body(c)))
 	if err != nil {
 		return err
 	}

@@ -55,15 +55,6 @@ type Machine struct {
 
 func machine() Machine { return Machine{runtime.NumCPU(), runtime.GOOS, runtime.Version()} }
 
-// Load is how fast a server was filled, and what it held afterwards.
-type Load struct {
-	Data      string  `json:"data"`
-	Memories  int     `json:"memories"`
-	PerSecond float64 `json:"per_second"` // into both stores
-	Resident  int64   `json:"resident_bytes"`
-	CPU       float64 `json:"cpu_ms_per_memory"`
-}
-
 const (
 	queries   = 1000             // distinct ones that are asked
 	ownWindow = 12 * time.Second // a little over the server's recall.own_window
@@ -122,58 +113,20 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 			return err
 		}
 	}
+	last := &report.Loads[len(report.Loads)-1]
+	if b.floor != nil {
+		if last.Floor, err = b.loadFloor(ctx, data); err != nil {
+			return fmt.Errorf("floor of loading: %w", err)
+		}
+	}
 	if err := b.pairs(ctx, data); err != nil {
 		return fmt.Errorf("%w\n%s", err, server.Log())
 	}
-	last := &report.Loads[len(report.Loads)-1]
 	last.Resident, err = server.Resident()
 	return err
 }
 
-// load fills the server through its own API.
-func (b *bench) load(ctx context.Context, data Data) error {
-	fmt.Fprintf(b.Progress, "loading %s\n", data)
-	const batch = 1000
-	begin := time.Now()
-	before, err := b.server.CPU()
-	if err != nil {
-		return err
-	}
-	part := make([]target.Memory, 0, batch)
-	for i := range data.Users {
-		for j := range data.Each {
-			if part = append(part, data.memory(i, j)); len(part) < batch && (i < data.Users-1 || j < data.Each-1) {
-				continue
-			}
-			if _, err := b.server.Write(ctx, part); err != nil {
-				return err
-			}
-			part = part[:0]
-		}
-	}
-	if err := b.server.Settle(ctx); err != nil {
-		return err
-	}
-	took := time.Since(begin)
-	after, err := b.server.CPU()
-	if err != nil {
-		return err
-	}
-	// The newest writes are compared in the database until their searches are
-	// sure to show them: that is over before anything is measured.
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(ownWindow):
-	}
-	n := data.memories()
-	b.report.Loads = append(b.report.Loads, Load{
-		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(), CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
-	})
-	return nil
-}
-
-func (b *bench) pairs(ctx context.Context, data Data) error {
+func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 	pick := func(n int) (user string, k int) {
 		random := rand.New(rand.NewPCG(uint64(n), 7))
 		return data.user(random.IntN(data.Users)), random.IntN(queries)
@@ -194,8 +147,13 @@ func (b *bench) pairs(ctx context.Context, data Data) error {
 			}
 		}
 	}
-	over := b.overHTTP()
-	defer over.close()
+	over := &overHTTP{}
+	if b.floor != nil {
+		if over, err = startFloor(ctx, b.server.Stores); err != nil {
+			return err
+		}
+		defer func() { err = cmp.Or(err, over.close()) }()
+	}
 	for _, clients := range b.Clients {
 		if err := b.pair(ctx, "recall", data, clients, bare, func(ctx context.Context, n int) error {
 			user, k := pick(n)
