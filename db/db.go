@@ -157,9 +157,9 @@ type Memories interface {
 	// memories of the owner, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	// EachEmbedding calls f with the embedding of each active memory of the owner
-	// that was embedded by this model, in any order. The next one may take an
-	// embedding's place in memory: f must not keep it.
-	EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error
+	// that was embedded by this model, in any order, of at most limit of them. The
+	// next one may take an embedding's place in memory: f must not keep it.
+	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error
 	// Unconfirmed returns the owner's active memories that the vector store
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.

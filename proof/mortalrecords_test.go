@@ -91,8 +91,8 @@ func (s *mortalRecords) DropFormer(ctx context.Context) error {
 	return act(s.fuse, "DropFormer", func() error { return s.real.DropFormer(ctx) })
 }
 
-func (s *mortalRecords) EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error {
-	return act(s.fuse, "EachEmbedding", func() error { return s.real.EachEmbedding(ctx, owner, model, f) })
+func (s *mortalRecords) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
+	return act(s.fuse, "EachEmbedding", func() error { return s.real.EachEmbedding(ctx, owner, model, limit, f) })
 }
 
 func (s *mortalRecords) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {

@@ -22,9 +22,11 @@ var lead = regexp.MustCompile(`^(?:\[[^\]\n]{1,40}\]\s*)?([\pL][\pL\pN_.'’-]*(
 
 func cuesOf(content string) cues {
 	var c cues
-	if m := lead.FindStringSubmatchIndex(content); m != nil {
-		c.speaker = strings.ToLower(content[m[2]:m[3]])
-		content = content[m[1]:]
+	if strings.Contains(content, ":") || strings.Contains(content, "：") { // as every match has
+		if m := lead.FindStringSubmatchIndex(content); m != nil {
+			c.speaker = strings.ToLower(content[m[2]:m[3]])
+			content = content[m[1]:]
+		}
 	}
 	c.timed = timed(content)
 	c.question = asking(content)
@@ -65,7 +67,7 @@ func timed(content string) bool {
 		}
 		before = word
 	}
-	return strings.ContainsFunc(content, isHan) && timeInChinese.MatchString(content)
+	return !ascii(content) && strings.ContainsFunc(content, isHan) && timeInChinese.MatchString(content)
 }
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
@@ -85,7 +87,7 @@ var notes = regexp.MustCompile(`\[image:[^\]]*\]`)
 // asking is the share of a text's characters that stand in sentences which end
 // in a question mark, 0..1.
 func asking(text string) float64 {
-	if !strings.ContainsAny(text, "?？") {
+	if !strings.Contains(text, "?") && !strings.Contains(text, "？") {
 		return 0
 	}
 	text = strings.TrimSpace(notes.ReplaceAllString(text, ""))

@@ -125,11 +125,10 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 			hits = append(hits, near{m.ID, own[m.ID], fromOwn})
 		}
 	}
-	var stored []near
-	searched := false
-	if seen.searched || !s.few(len(allowed)) && (!q.beyondVectors() || len(allowed) > s.set.FallbackLimit) {
+	stored, whole := seen.stored, seen.compared
+	if !whole && (!q.beyondVectors() || len(allowed) > s.set.FallbackLimit) {
 		x, anyApp := seen.index, seen.anyApp
-		if stored, err = seen.stored, seen.refused; !seen.searched {
+		if err = seen.refused; !seen.searched {
 			anyApp = !x.crowded.Load()
 			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains, anyApp)
 		}
@@ -143,12 +142,12 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 		if err != nil && seen.presumed {
 			return nil, nil, errPresumed
 		}
-		if searched = err == nil; !searched {
+		if whole = err == nil; !whole {
 			s.log.Warn("recall compares in the database: the vector store is away", zap.Error(err))
 			degraded = []string{partVectors}
 		}
 	}
-	if !searched {
+	if !whole {
 		compared, err := s.compare(ctx, q, seen, allowed)
 		if err != nil {
 			return nil, nil, err
@@ -248,31 +247,8 @@ func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector [
 	return found, err
 }
 
-// few reports whether so many memories are compared in the database though the
-// vector store is there: a search would bring them all back, which takes longer
-// than reading their embeddings. Where the store may be away it is asked, to
-// find out, and so that the answer tells.
-func (s *Service) few(n int) bool {
-	return s.remote != nil && 0 < s.set.CompareLimit && n <= s.set.CompareLimit && s.remote.Healthy()
-}
-
-// compareAll reads the embeddings of all of the owner's memories.
-func (s *Service) compareAll(ctx context.Context, q Query, seen sight) ([]near, error) {
-	x := seen.index
-	found := make([]near, 0, len(x.docs))
-	err := s.records.EachEmbedding(ctx, q.Owner, seen.embedder.Model(), func(id string, embedding []float32) {
-		if doc, ours := x.place(id); ours && len(embedding) == len(seen.vector) {
-			found = append(found, near{x.docs[doc].ID, Cosine(seen.vector, embedding), fromVectors})
-		}
-	})
-	return found, err
-}
-
 // compare reads the embeddings of the newest allowed memories.
 func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []int) ([]near, error) {
-	if len(allowed) > 0 && len(seen.index.docs) <= s.set.CompareLimit {
-		return s.compareAll(ctx, q, seen)
-	}
 	docs := seen.index.docs
 	if len(allowed) > s.set.FallbackLimit {
 		slices.SortFunc(allowed, func(a, b int) int {

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -23,6 +24,7 @@ type sight struct {
 	own       []memory.Memory
 	terms     []string
 
+	compared bool // all embeddings of the owner were read, and the vector store is not asked
 	searched bool // the vector store has answered, so or so
 	anyApp   bool // it was asked for users of this id in any app
 	stored   []near
@@ -33,8 +35,8 @@ type sight struct {
 // or that it would take long to find out.
 var errPresumed = errors.New("the owner's memories have changed")
 
-// look routes, embeds and reads in parallel, and searches where the index has
-// no say in which domains. Small talk ends the embedding early; the reads of
+// look routes, embeds and reads in parallel, and compares a few memories or
+// searches where the index has no say in which domains. Small talk ends the embedding early; the reads of
 // the database are short, and ending them would close their connections.
 //
 // An index that held at the last query is presumed to hold still, which is
@@ -73,16 +75,18 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		<-routed
 	}
 	widens := len(q.Domains) == 0 && len(seen.route.Domains) > 0
-	few := s.set.CompareLimit
-	if known {
-		few = len(kept.docs)
+	var failed error
+	if seen.vector != nil && !seen.smallTalk {
+		if !known || len(kept.docs) <= s.set.CompareLimit {
+			failed = s.compareFew(ctx, q, &seen)
+		}
+		if !seen.compared && !widens && !q.beyondVectors() {
+			seen.searched = true
+			seen.anyApp = !seen.presumed || !seen.index.crowded.Load()
+			seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains, seen.anyApp)
+		}
 	}
-	if seen.vector != nil && !seen.smallTalk && !widens && !q.beyondVectors() && !s.few(few) {
-		seen.searched = true
-		seen.anyApp = !seen.presumed || !seen.index.crowded.Load()
-		seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains, seen.anyApp)
-	}
-	if err := group.Wait(); err != nil || seen.vector == nil || seen.smallTalk {
+	if err := cmp.Or(group.Wait(), failed); err != nil || seen.vector == nil || seen.smallTalk {
 		return seen, err
 	}
 	s.reembed(embedding, seen)

@@ -21,7 +21,7 @@ type Records interface {
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
-	EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error
+	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error
 }
 
 // Searcher is what recall asks of the vector store, which may be a vectorstore.Remote.

@@ -62,7 +62,7 @@ func isolation(t *testing.T, s db.Store) {
 		vectors, err := s.Embeddings(ctx, other, "model", []string{mine.ID})
 		must(t, err)
 		wantSame(t, "embeddings", vectors, map[string][]float32{})
-		must(t, s.EachEmbedding(ctx, other, "model", func(id string, _ []float32) { t.Errorf("the embedding of %s", id) }))
+		must(t, s.EachEmbedding(ctx, other, "model", 10, func(id string, _ []float32) { t.Errorf("the embedding of %s", id) }))
 		rows, err = s.Unconfirmed(ctx, other, epoch, 10)
 		must(t, err)
 		wantSame(t, "unconfirmed", ids(rows), []string{})

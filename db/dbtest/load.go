@@ -121,7 +121,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.Embeddings(ctx, owner, "model", known)
 	must(t, err)
-	must(t, s.EachEmbedding(ctx, owner, "model", func(string, []float32) {}))
+	must(t, s.EachEmbedding(ctx, owner, "model", 100, func(string, []float32) {}))
 	_, _, err = s.Glance(ctx, owner, after(500), 10)
 	must(t, err)
 	_, err = s.Unconfirmed(ctx, owner, after(500), 10)

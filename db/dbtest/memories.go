@@ -139,6 +139,9 @@ func hydrate(t *testing.T, s db.Store) {
 	wantSame(t, "embeddings", vectors, map[string][]float32{a.ID: a.Embedding, b.ID: b.Embedding})
 	wantSame(t, "each embedding", embeddings(t, s, "model"), vectors)
 	wantSame(t, "each embedding by another model", embeddings(t, s, "another"), map[string][]float32{})
+	few := 0
+	must(t, s.EachEmbedding(t.Context(), alice, "model", 1, func(string, []float32) { few++ }))
+	wantSame(t, "no more embeddings than asked for", few, 1)
 	got, err = s.Hydrate(t.Context(), alice, nil, nil)
 	must(t, err)
 	wantSame(t, "nothing", got, []memory.Memory{})
@@ -148,7 +151,7 @@ func hydrate(t *testing.T, s db.Store) {
 func embeddings(t *testing.T, s db.Store, model string) map[string][]float32 {
 	t.Helper()
 	all := map[string][]float32{}
-	must(t, s.EachEmbedding(t.Context(), alice, model, func(id string, embedding []float32) { all[id] = slices.Clone(embedding) }))
+	must(t, s.EachEmbedding(t.Context(), alice, model, 100, func(id string, embedding []float32) { all[id] = slices.Clone(embedding) }))
 	return all
 }
 

@@ -120,7 +120,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
 	_, errs["Recalled"] = s.Recalled(ctx, alice, []string{id}, []string{id}, epoch)
 	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
-	errs["EachEmbedding"] = s.EachEmbedding(ctx, alice, "model", func(string, []float32) {})
+	errs["EachEmbedding"] = s.EachEmbedding(ctx, alice, "model", 1, func(string, []float32) {})
 	_, _, errs["Glance"] = s.Glance(ctx, alice, epoch, 1)
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
 	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)

@@ -101,7 +101,7 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	must(err)
 	_, err = s.Embeddings(ctx, owner, "model", ids[:few])
 	must(err)
-	must(s.EachEmbedding(ctx, owner, "model", func(string, []float32) {}))
+	must(s.EachEmbedding(ctx, owner, "model", 100, func(string, []float32) {}))
 	turn := memory.Turn{
 		ID: memory.NewID(), Owner: owner, Messages: []memory.Message{{Role: "user", Content: "hello"}}, Hash: "hash",
 		Status: memory.TurnAccepted, At: now, AcceptedAt: now, QueuedAt: now,

@@ -104,11 +104,12 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 const eachEmbedding = `
 	SELECT id, coalesce(r.embedding, m.embedding)
 	FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = $3
-	WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = $3)`
+	WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = $3)
+	LIMIT $4`
 
 // EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
-func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error {
-	rows, _ := s.pool.Query(ctx, eachEmbedding, owner.AppID, owner.UserID, model)
+func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
+	rows, _ := s.pool.Query(ctx, eachEmbedding, owner.AppID, owner.UserID, model, limit)
 	var id string
 	var column pgtype.DriverBytes
 	var vector []float32

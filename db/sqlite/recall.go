@@ -82,13 +82,14 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 }
 
 // EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
-func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, f func(id string, embedding []float32)) error {
+func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
 	const what = "read the user's embeddings"
 	rows, err := s.reader.QueryContext(ctx, `
 		SELECT id, coalesce(r.embedding, m.embedding)
 		FROM agent_memories m INDEXED BY agent_memories_documents LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?3
-		WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = ?3)`,
-		owner.AppID, owner.UserID, model)
+		WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = ?3)
+		LIMIT ?4`,
+		owner.AppID, owner.UserID, model, limit)
 	if err != nil {
 		return fault(err, what)
 	}
