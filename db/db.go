@@ -169,6 +169,9 @@ type Memories interface {
 	// after every change of the owner's memories but accesses and vector states:
 	// what Documents returned after a glance with the same revision still holds.
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, unconfirmed []memory.Memory, err error)
+	// Survey reads the owner's revision, then Documents, and then Unconfirmed:
+	// what changes meanwhile is among the latter.
+	Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (Survey, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
@@ -245,6 +248,13 @@ type Recalled struct {
 	Accessed map[string]time.Time
 	Revision int64 // of the owner's memories
 	Fresh    bool  // the owner has memories that the vector store may not show yet
+}
+
+// Survey is what a recall reads of an owner of whom it knows nothing, or nothing anymore.
+type Survey struct {
+	Revision    int64
+	Documents   []Document
+	Unconfirmed []memory.Memory
 }
 
 // Document is what the ranking and the filters know of an active memory.

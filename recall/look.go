@@ -107,27 +107,28 @@ func (s *Service) lookAgain(ctx context.Context, q Query, seen sight) (sight, er
 // revision, kept from an earlier query or made anew, and the newest writes.
 func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memory.Memory, error) {
 	since := s.ownSince()
-	revision, own, err := s.records.Glance(ctx, owner, since, s.set.OwnLimit)
+	before, kept := s.indexes.Get(keyOf(owner))
+	if kept {
+		revision, own, err := s.records.Glance(ctx, owner, since, s.set.OwnLimit)
+		if err != nil {
+			return nil, nil, err
+		}
+		if before.revision == revision {
+			before.held.Store(len(own) == 0)
+			return before, own, nil
+		}
+	}
+	// What is written since its revision is in the index, or not: it is among the
+	// newest writes, too.
+	survey, err := s.records.Survey(ctx, owner, since, s.set.OwnLimit)
 	if err != nil {
 		return nil, nil, err
 	}
-	before, ok := s.indexes.Get(keyOf(owner))
-	if ok && before.revision == revision {
-		before.held.Store(len(own) == 0)
-		return before, own, nil
-	}
-	docs, err := s.records.Documents(ctx, owner)
-	if err != nil {
-		return nil, nil, err
-	}
-	x := indexOf(docs)
-	x.revision = revision // or a later one: then it is made once more
-	x.crowded.Store(ok && before.crowded.Load())
+	x := indexOf(survey.Documents)
+	x.revision = survey.Revision // or a later one: then it is made once more
+	x.crowded.Store(kept && before.crowded.Load())
 	s.indexes.Add(keyOf(owner), x, x.size())
-	// What was written since the first glance is in the index: it must be among
-	// the newest writes, too.
-	_, own, err = s.records.Glance(ctx, owner, since, s.set.OwnLimit)
-	return x, own, err
+	return x, survey.Unconfirmed, nil
 }
 
 // keyOf names an owner's index among those that are kept.

@@ -25,9 +25,9 @@ func (g *glances) Glance(ctx context.Context, owner memory.Owner, since time.Tim
 	return g.Records.Glance(ctx, owner, since, limit)
 }
 
-func (g *glances) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
+func (g *glances) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.Survey, error) {
 	g.listed++
-	return g.Records.Documents(ctx, owner)
+	return g.Records.Survey(ctx, owner, since, limit)
 }
 
 // Who recalls and does not write is spared a glance, until something has changed.
@@ -46,11 +46,11 @@ func TestWhatHeldIsPresumedToHold(t *testing.T) {
 			t.Errorf("%s: %d glances and %d lists, not %d and %d", when, seen.looked, seen.listed, looked, listed)
 		}
 	}
-	recall("first", 2, 1, "Ada keeps bees")
+	recall("first", 0, 1, "Ada keeps bees")
 	recall("second", 1, 0, "Ada keeps bees")
 	recall("third", 0, 0, "Ada keeps bees")
 	written := b.add("Bees sting", nil, false)
-	recall("after a write", 2, 1, "Ada keeps bees", "Bees sting")
+	recall("after a write", 1, 1, "Ada keeps bees", "Bees sting")
 	recall("while it is not confirmed", 1, 0, "Ada keeps bees", "Bees sting")
 	recall("while it is still not", 1, 0, "Ada keeps bees", "Bees sting")
 	if err := b.vectors.Insert(t.Context(), []vectorstore.Record{vectorstore.RecordOf(written)}); err != nil {

@@ -17,7 +17,7 @@ import (
 
 // Records is what recall reads of the database.
 type Records interface {
-	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
+	Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.Survey, error)
 	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)

@@ -44,6 +44,11 @@ func glance(t *testing.T, s db.Store) {
 	same, err := s.Unconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
 	wantSame(t, "unconfirmed at a glance", own, same)
+	documents, err := s.Documents(t.Context(), alice)
+	must(t, err)
+	survey, err := s.Survey(t.Context(), alice, epoch, 10)
+	must(t, err)
+	wantSame(t, "a survey", survey, db.Survey{Revision: last, Documents: documents, Unconfirmed: own})
 
 	insert(t, s, time.Time{}, newMemory(other, "c"))
 	revised("another's insert", false)

@@ -124,6 +124,8 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, s.EachEmbedding(ctx, owner, "model", 100, func(string, []float32) {}))
 	_, _, err = s.Glance(ctx, owner, after(500), 10)
 	must(t, err)
+	_, err = s.Survey(ctx, owner, after(500), 10)
+	must(t, err)
 	_, err = s.Unconfirmed(ctx, owner, after(500), 10)
 	must(t, err)
 	_, err = s.HandedOut(ctx, owner, after(50), 10)

@@ -122,6 +122,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
 	errs["EachEmbedding"] = s.EachEmbedding(ctx, alice, "model", 1, func(string, []float32) {})
 	_, _, errs["Glance"] = s.Glance(ctx, alice, epoch, 1)
+	_, errs["Survey"] = s.Survey(ctx, alice, epoch, 1)
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
 	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)
 	errs["Touch"] = s.Touch(ctx, []db.Touch{{ID: id, Count: 1, At: epoch}})

@@ -97,7 +97,7 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	must(err)
 	_, _, err = s.Glance(ctx, owner, now.Add(-time.Hour), 1000)
 	must(err)
-	_, err = s.Documents(ctx, owner)
+	_, err = s.Survey(ctx, owner, now.Add(-time.Hour), 1000)
 	must(err)
 	_, err = s.Embeddings(ctx, owner, "model", ids[:few])
 	must(err)

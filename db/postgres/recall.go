@@ -12,20 +12,45 @@ import (
 	"hippocampus/internal/memory"
 )
 
+const documents = `
+	SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at, last_accessed_at
+	FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
+	ORDER BY conversation_id, created_at, id`
+
 // Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
-	rows, _ := s.pool.Query(ctx, `
-		SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at, last_accessed_at
-		FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
-		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
-	documents, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d db.Document, err error) {
-		err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt)
-		if len(d.Tags) == 0 {
-			d.Tags = nil
-		}
-		return d, err
+	rows, _ := s.pool.Query(ctx, documents, owner.AppID, owner.UserID)
+	found, err := pgx.CollectRows(rows, scanDocument)
+	return found, fault(err, "read the user's documents")
+}
+
+func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
+	err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt)
+	if len(d.Tags) == 0 {
+		d.Tags = nil
+	}
+	return d, err
+}
+
+// Survey reads the revision, the documents and whether there are newest writes
+// in one round trip, each as it stands by then, and those writes in another.
+func (s *Store) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.Survey, err error) {
+	fresh := false
+	hash := rowcodec.OwnerHash(owner)
+	batch := &pgx.Batch{}
+	batch.Queue(glanced, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Revision, nil) })
+	batch.Queue(documents, owner.AppID, owner.UserID).Query(func(rows pgx.Rows) (err error) {
+		found.Documents, err = pgx.CollectRows(rows, scanDocument)
+		return err
 	})
-	return documents, fault(err, "read the user's documents")
+	batch.Queue(glanced, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(nil, &fresh) })
+	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
+		return found, fault(err, "read the user's documents")
+	}
+	if fresh {
+		found.Unconfirmed, err = s.Unconfirmed(ctx, owner, since, limit)
+	}
+	return found, err
 }
 
 // Hydrate returns those of the ids that are active memories of the owner.

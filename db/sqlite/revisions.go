@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
@@ -16,6 +17,18 @@ func (s *Store) Glance(ctx context.Context, owner memory.Owner, since time.Time,
 		own, err = unconfirmed(ctx, s.reader, owner, since, limit)
 	}
 	return revision, own, err
+}
+
+// Survey reads the owner's revision, then the documents, then the newest writes.
+func (s *Store) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.Survey, err error) {
+	if found.Revision, _, err = s.glance(ctx, owner, since); err != nil {
+		return found, err
+	}
+	if found.Documents, err = s.Documents(ctx, owner); err != nil {
+		return found, err
+	}
+	_, found.Unconfirmed, err = s.Glance(ctx, owner, since, limit)
+	return found, err
 }
 
 // glance tells the revision, and whether the vector store may lack any of the owner's memories.
