@@ -35,9 +35,10 @@ type sight struct {
 // or that it would take long to find out.
 var errPresumed = errors.New("the owner's memories have changed")
 
-// look routes, embeds and reads in parallel, and compares a few memories or
-// searches where the index has no say in which domains. Small talk ends the embedding early; the reads of
-// the database are short, and ending them would close their connections.
+// look routes, embeds and reads in parallel, and compares a few memories, or
+// searches where the index has no say in which domains. Small talk ends the
+// embedding early; the reads of the database are short, and ending them would
+// close their connections.
 //
 // An index that held at the last query is presumed to hold still, which is
 // confirmed beside the last read: who recalls and does not write is spared a

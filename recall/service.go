@@ -49,7 +49,7 @@ type Settings struct {
 	Candidates    int           // taken from the vectors, and from the lexical ranking
 	OwnWindow     time.Duration // how long after its confirmation a write may be missing from searches
 	OwnLimit      int           // unconfirmed memories compared, newest first
-	CompareLimit  int           // as many memories are compared in the database though the vector store is there; see few
+	CompareLimit  int           // as many memories are compared in the database though the vector store is there; see compareFew
 	FallbackLimit int           // memories compared while the vector store is away, newest first
 	VectorTimeout time.Duration
 	EmbedTimeout  time.Duration
