@@ -242,36 +242,6 @@ type MemoryFilter struct {
 	Limit  int       // required, 1..memory.MaxPage
 }
 
-// Recalled is what a recall reads when it knows whom it may answer with.
-type Recalled struct {
-	Whole    []memory.Memory
-	Accessed map[string]time.Time
-	Revision int64 // of the owner's memories
-	Fresh    bool  // the owner has memories that the vector store may not show yet
-}
-
-// Survey is what a recall reads of an owner of whom it knows nothing, or nothing anymore.
-type Survey struct {
-	Revision    int64
-	Documents   []Document
-	Unconfirmed []memory.Memory
-}
-
-// Document is what the ranking and the filters know of an active memory.
-type Document struct {
-	ID             string
-	Lexemes        string
-	Content        string
-	Domain         memory.Domain
-	Type           memory.Type
-	Tags           []string // nil: none
-	AgentID        string
-	ConversationID string
-	Importance     float64
-	CreatedAt      time.Time
-	LastAccessedAt time.Time
-}
-
 // Touch is some accesses of one memory.
 type Touch struct {
 	ID    string

@@ -81,7 +81,7 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		if !known || len(kept.docs) <= s.set.CompareLimit {
 			failed = s.compareFew(ctx, q, &seen)
 		}
-		if !seen.compared && !widens && !q.beyondVectors() {
+		if failed == nil && !seen.compared && !widens && !q.beyondVectors() {
 			seen.searched = true
 			seen.anyApp = !seen.presumed || !seen.index.crowded.Load()
 			seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains, seen.anyApp)
