@@ -136,6 +136,6 @@ func asked(method, path string, body func(p *plot) any) func(p *plot) bool {
 				return false
 			}
 		}
-		return r.ok()
+		return p.done(r)
 	}
 }

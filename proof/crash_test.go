@@ -196,6 +196,9 @@ func (c *crashing) make(change change, p *plot, call int, after bool) (told bool
 	process.arm(call, after)
 	records, vectors := process.between(c.s.records, c.s.vectors)
 	err := change.work(p, toolOf(c.s, records, vectors))
+	if err != nil && !process.dead() {
+		c.t.Logf("%s without a crash: %v", change.name, err)
+	}
 	return err == nil, process.disarm()
 }
 

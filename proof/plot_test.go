@@ -34,6 +34,15 @@ func (p *plot) try(method, path string, body any) reply {
 	return r
 }
 
+// done is whether the server says that it has done what was asked. What else it
+// says is told where a test fails.
+func (p *plot) done(r reply) bool {
+	if !r.ok() && !p.fuse().dead() {
+		p.t.Logf("user %s: answer %d: %s", p.owner.UserID, r.status, r.raw)
+	}
+	return r.ok()
+}
+
 func (p *plot) memory(content string) fields {
 	return fields{"user_id": p.owner.UserID, "content": content, "importance": 0.8, "domain": topicOf(content).domain}
 }
@@ -77,7 +86,7 @@ func (p *plot) lookForReflection() bool {
 
 // onIt asks for something of the memory that the plot is about.
 func onIt(method, what string, body any) func(p *plot) bool {
-	return func(p *plot) bool { return p.try(method, "/v1/memories/"+p.it+what, body).ok() }
+	return func(p *plot) bool { return p.done(p.try(method, "/v1/memories/"+p.it+what, body)) }
 }
 
 // turn sends a turn and waits until it is processed, or the server is dead.
@@ -102,7 +111,7 @@ func turn(text string) func(p *plot) bool {
 }
 
 func (p *plot) reflect() bool {
-	return p.try("POST", "/v1/reflect", fields{"user_id": p.owner.UserID, "force": true}).ok()
+	return p.done(p.try("POST", "/v1/reflect", fields{"user_id": p.owner.UserID, "force": true}))
 }
 
 // sweep purges what other users have left.

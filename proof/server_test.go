@@ -49,6 +49,9 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
 	cfg.Embedding.APIKey, cfg.Embedding.BaseURL, cfg.Embedding.Model = "key", models.URL(), space.Model
 	cfg.Embedding.Dimension = space.Dim
+	// A stall of the machine is no fault: nothing is given up for it.
+	cfg.Chat.Timeout, cfg.Embedding.Timeout, cfg.Gate.JudgeTimeout = time.Minute, time.Minute, time.Minute
+	cfg.API.ShutdownTimeout = time.Minute
 	cfg.Projection.Interval, cfg.Jobs.Poll = 50*time.Millisecond, 50*time.Millisecond // dozens of servers look
 	if !size.large {
 		return cfg
