@@ -10,11 +10,11 @@ import (
 func (r Report) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(out, "%s, %d cores\n\n", r.Size, r.Machine.Cores)
-	fmt.Fprintln(w, "loaded\tmemories\tper second\tfloor\tCPU ms each\tresident MiB afterwards\t")
+	fmt.Fprintln(w, "loaded\tmemories\tper second\tfloor\tCPU ms each\trest s\tresident MiB afterwards\t")
 	for _, l := range r.Loads {
-		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.2f\t%d\t\n", l.Data, l.Memories, l.PerSecond, l.Floor, l.CPU, l.Resident>>20)
+		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.2f\t%.0f\t%d\t\n", l.Data, l.Memories, l.PerSecond, l.Floor, l.CPU, l.Rest, l.Resident>>20)
 	}
-	fmt.Fprintln(w, "\t\t\t\t\t\t")
+	fmt.Fprintln(w, "\t\t\t\t\t\t\t")
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -5,8 +5,9 @@
 //	write    one INSERT transaction, one Milvus Insert            |  POST /v1/memories
 //	turn     one INSERT                                           |  POST /v1/turns
 //
-// The embedder is the built-in one, or an instant endpoint, and queries are
-// asked once before, so that only the server's own work is measured.
+// The embedder is the built-in one, or an instant endpoint, and every query and
+// every user is asked once before, so that only the server's own work is
+// measured. What that first recall of each user takes is told, too.
 package speed
 
 import (
@@ -118,6 +119,9 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 		if last.Floor, err = b.loadFloor(ctx, data); err != nil {
 			return fmt.Errorf("floor of loading: %w", err)
 		}
+		if _, err := b.rest(ctx, 0); err != nil {
+			return err
+		}
 	}
 	if err := b.pairs(ctx, data); err != nil {
 		return fmt.Errorf("%w\n%s", err, server.Log())
@@ -140,12 +144,8 @@ func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 		user, k := pick(n)
 		return b.floor.recall(ctx, user, query(k))
 	}
-	for k := range queries { // embeddings are cached from here on
-		for _, replica := range b.all {
-			if _, err := replica.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": data.user(k % data.Users), "query": query(k), "touch": false})); err != nil {
-				return err
-			}
-		}
+	if err := b.meet(ctx, data); err != nil {
+		return err
 	}
 	over := &overHTTP{}
 	if b.floor != nil {

@@ -45,3 +45,17 @@ func (s *Server) Resident() (int64, error) {
 	}
 	return 0, fmt.Errorf("/proc tells no VmRSS")
 }
+
+// Idle is for how long the machine's cores have had nothing to do so far, all
+// of them together. What waits for a disk has something to do.
+func Idle() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("this system does not tell the machine's times: %w", err)
+	}
+	var user, nice, system, idle int64
+	if _, err := fmt.Sscanf(string(text), "cpu %d %d %d %d", &user, &nice, &system, &idle); err != nil {
+		return 0, fmt.Errorf("read the machine's times: %w", err)
+	}
+	return time.Duration(idle) * tick, nil
+}

@@ -1,0 +1,39 @@
+package speed
+
+import (
+	"context"
+	"time"
+)
+
+// meet asks for every user, and every query, once: their embeddings are cached
+// from then on, and what can be in memory of the stores is. How long each user's
+// first recall takes is measured, too.
+func (b *bench) meet(ctx context.Context, data Data) error {
+	var first times
+	before, err := b.cpu()
+	if err != nil {
+		return err
+	}
+	for k := range max(queries, data.Users) {
+		for i, replica := range b.all {
+			at := time.Now()
+			ask := body(map[string]any{"user_id": data.user(k % data.Users), "query": query(k % queries), "touch": false})
+			if _, err := replica.Do(ctx, "POST", "/v1/recall", ask); err != nil {
+				return err
+			}
+			if i == 0 && k < data.Users {
+				took := time.Since(at)
+				first.latencies, first.took = append(first.latencies, took), first.took+took
+			}
+		}
+		if k == data.Users-1 {
+			after, err := b.cpu()
+			if err != nil {
+				return err
+			}
+			first.cpu = (after - before) / time.Duration(len(b.all))
+		}
+	}
+	b.report.Pairs = append(b.report.Pairs, Pair{Name: "first recall", Data: data.String(), Clients: 1, Server: first.sample()})
+	return nil
+}
