@@ -3,6 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // line lets writers in one at a time, first come, first served: database/sql
@@ -34,5 +39,27 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) (sql.Re
 		return nil, err
 	}
 	defer s.line.leave()
-	return s.writer.ExecContext(ctx, statement, args...)
+	return insist(ctx, func() (sql.Result, error) { return s.writer.ExecContext(ctx, statement, args...) })
+}
+
+// patience is how long another process' writes are waited for in all. SQLite
+// gives up after busyMillis, and it knows no line between processes: on a slow
+// disk one that writes all the time keeps others out for longer.
+const patience = 30 * time.Second
+
+// insist calls what takes the write lock until the lock is had, the context
+// ends or patience does.
+func insist[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	for begin := time.Now(); ; {
+		result, err := f()
+		if !locked(err) || ctx.Err() != nil || time.Since(begin) > patience {
+			return result, err
+		}
+	}
+}
+
+// locked reports whether another process held the write lock.
+func locked(err error) bool {
+	answered := new(sqlite.Error)
+	return errors.As(err, &answered) && answered.Code()&0xff == sqlite3.SQLITE_BUSY
 }

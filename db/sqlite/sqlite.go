@@ -51,7 +51,7 @@ type Store struct {
 }
 
 const (
-	busyMillis = "5000" // how long another process's write is waited for
+	busyMillis = "5000" // how long SQLite waits for another process' write; see patience
 	readers    = 4
 )
 
@@ -139,7 +139,7 @@ func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 		return err
 	}
 	defer s.line.leave()
-	tx, err := s.writer.BeginTx(ctx, nil)
+	tx, err := insist(ctx, func() (*sql.Tx, error) { return s.writer.BeginTx(ctx, nil) })
 	if err != nil {
 		return err
 	}
