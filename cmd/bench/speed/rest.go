@@ -11,7 +11,7 @@ import (
 // When the machine rests: its cores are idle for this share of a look.
 const (
 	idle     = 0.8
-	look     = 5 * time.Second
+	look     = 30 * time.Second // Milvus looks for segments to merge once a minute or so
 	restless = 10 * time.Minute // is not waited for any longer
 )
 
