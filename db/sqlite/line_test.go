@@ -2,66 +2,59 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
-// TestAnotherProcessWritesLonger: writing goes on where another process has kept
-// the lock for longer than SQLite waits for it, or ends with its context.
-func TestAnotherProcessWritesLonger(t *testing.T) {
+// TestWritersStandInLine: writers are let in in the order in which they came, and one
+// whose context ends leaves the line while others still write.
+func TestWritersStandInLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
-	ours, other := opened(t, path), opened(t, path)
-	if _, err := ours.writer.ExecContext(t.Context(), `PRAGMA busy_timeout = 1`); err != nil {
-		t.Fatal(err)
-	}
-	nothing := func(context.Context, db.UserTx) error { return nil }
-	one, another := memory.Owner{AppID: "app", UserID: "one"}, memory.Owner{AppID: "app", UserID: "another"}
-	wrote, touched := make(chan error, 1), make(chan error, 1)
-	err := other.InUser(t.Context(), one, func(context.Context, db.UserTx) error {
-		if _, err := ours.writer.ExecContext(t.Context(), `UPDATE agent_memories SET domain = ''`); !locked(err) {
-			t.Errorf("got %v, want that SQLite has given up", err)
+	synctest.Test(t, func(t *testing.T) {
+		s, err := Open(t.Context(), Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
-		if err := ours.InUser(ctx, another, nothing); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) && !locked(err) {
-			t.Errorf("got %v, want an error of kind unavailable", err)
+		defer s.Close()
+		var group sync.WaitGroup
+		release := make(chan struct{})
+		group.Go(func() {
+			if err := s.write(t.Context(), func(*sql.Tx) error { <-release; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		var came, want []int
+		for i := range 50 {
+			want = append(want, i)
+			group.Go(func() {
+				if err := s.write(t.Context(), func(*sql.Tx) error { came = append(came, i); return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait() // it stands in line
 		}
-		go func() { wrote <- ours.InUser(t.Context(), another, nothing) }()
-		for len(ours.line) == 0 { // until it stands at the lock
-			time.Sleep(time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		group.Go(func() { left <- s.RenewTurns(ctx, nil, time.Now()) })
+		synctest.Wait()
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) || !memory.IsKind(err, memory.KindUnavailable) {
+			t.Errorf("a writer whose context ends is told %v", err)
 		}
-		go func() {
-			_, err := ours.exec(t.Context(), `UPDATE agent_memories SET domain = ''`)
-			touched <- err
-		}()
-		return nil
+		close(release)
+		group.Wait()
+		if !slices.Equal(came, want) {
+			t.Errorf("writers that came in order were let in as %v", came)
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, done := range []chan error{wrote, touched} {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// opened is a migrated store on a file.
-func opened(t *testing.T, path string) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
