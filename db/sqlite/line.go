@@ -49,13 +49,20 @@ const patience = 30 * time.Second
 
 // insist calls what takes the write lock until the lock is had, the context
 // ends or patience does.
-func insist[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	for begin := time.Now(); ; {
-		result, err := f()
-		if !locked(err) || ctx.Err() != nil || time.Since(begin) > patience {
+func insist[T any](ctx context.Context, f func() (T, error)) (result T, err error) {
+	if result, err = f(); !locked(err) {
+		return result, err
+	}
+	for enough := time.After(patience); locked(err); result, err = f() {
+		select {
+		case <-ctx.Done():
 			return result, err
+		case <-enough:
+			return result, err
+		default:
 		}
 	}
+	return result, err
 }
 
 // locked reports whether another process held the write lock.
