@@ -71,9 +71,7 @@ func (b *bench) load(ctx context.Context, data Data) error {
 	b.report.Loads = append(b.report.Loads, Load{
 		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(), CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
 	})
-	// The newest writes are compared in the database until their searches are
-	// sure to show them: that is over before anything is measured.
-	rested, err := b.rest(ctx, ownWindow)
+	rested, err := b.rest(ctx)
 	b.report.Loads[len(b.report.Loads)-1].Rest = rested.Seconds()
 	return err
 }

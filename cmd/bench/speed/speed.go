@@ -56,10 +56,7 @@ type Machine struct {
 
 func machine() Machine { return Machine{runtime.NumCPU(), runtime.GOOS, runtime.Version()} }
 
-const (
-	queries   = 1000             // distinct ones that are asked
-	ownWindow = 12 * time.Second // a little over the server's recall.own_window
-)
+const queries = 1000 // distinct ones that are asked
 
 // bench is one server with its floor.
 type bench struct {
@@ -119,7 +116,7 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 		if last.Floor, err = b.loadFloor(ctx, data); err != nil {
 			return fmt.Errorf("floor of loading: %w", err)
 		}
-		if _, err := b.rest(ctx, 0); err != nil {
+		if _, err := b.rest(ctx); err != nil {
 			return err
 		}
 	}
