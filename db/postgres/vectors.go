@@ -9,14 +9,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // claim takes the rows that `mine` has locked. Each claim is counted, so that
-// the first one is known.
+// the first one is known. A row may have changed while its lock was waited for,
+// and is returned as it is since; another table is still seen as it was before.
 const claim = `
 	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1, vector_again = false
 	FROM mine WHERE agent_memories.id = mine.locked
-	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, ` + besideColumns + `,
+	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, '', NULL::bytea,
 		vector_state = 'removing', vector_claims = 1, vector_attempts`
 
 // ClaimVectors claims those of the ids that are to be pushed and are free.
@@ -41,15 +43,40 @@ func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit
 
 func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.VectorTask, error) {
 	var tasks []db.VectorTask
-	err := again(ctx, func() (err error) {
-		rows, _ := s.pool.Query(ctx, sql, args...)
-		tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
-			err = row.Scan(append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)...)
-			return t, err
+	err := again(ctx, func() error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+			rows, _ := tx.Query(ctx, sql, args...)
+			tasks, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t db.VectorTask, err error) {
+				err = row.Scan(append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)...)
+				return t, err
+			})
+			if err != nil || len(tasks) == 0 {
+				return err
+			}
+			return readBeside(ctx, tx, tasks)
 		})
-		return err
 	})
 	return tasks, fault(err, "claim pushes to the vector store")
+}
+
+// readBeside adds the embeddings that stand beside those in use.
+func readBeside(ctx context.Context, q querier, tasks []db.VectorTask) error {
+	ids, places := make([]string, len(tasks)), make(map[string]*memory.Memory, len(tasks))
+	for i := range tasks {
+		m := &tasks[i].Memory
+		ids[i], places[m.ID] = m.ID, m
+	}
+	rows, err := q.Query(ctx, `SELECT memory_id, model, embedding FROM reembeddings WHERE memory_id = ANY($1::uuid[])`, ids)
+	if err != nil {
+		return err
+	}
+	var id, model string
+	var beside vector
+	_, err = pgx.ForEachRow(rows, []any{&id, &model, &beside}, func() error {
+		places[id].BesideModel, places[id].Beside = model, beside
+		return nil
+	})
+	return err
 }
 
 // settles reports of a row whether the push of it that was confirmed is of how
