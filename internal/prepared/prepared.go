@@ -122,7 +122,7 @@ func (c *conn) take(ctx context.Context, query string) (*statement, error) {
 			return s, nil
 		}
 	}
-	fresh, err := c.connection.PrepareContext(ctx, query)
+	fresh, err := c.connection.PrepareContext(ctx, forAnyLimit(query))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -112,3 +113,9 @@ func repeats(query string) bool {
 	}
 	return slices.ContainsFunc([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}, func(verb string) bool { return strings.HasPrefix(query, verb) })
 }
+
+var boundLimit = regexp.MustCompile(`\bLIMIT\s+\?`)
+
+// forAnyLimit words a statement so that it stays prepared: SQLite plans one for the
+// value of a bare parameter after LIMIT, and so prepares it anew for each binding.
+func forAnyLimit(query string) string { return boundLimit.ReplaceAllLiteralString(query, "LIMIT +?") }
