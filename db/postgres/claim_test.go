@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
@@ -36,7 +37,7 @@ func TestAClaimHoldsNothingOfBefore(t *testing.T) {
 			}
 
 			changes := content != m.Content
-			m.Content = content
+			m.Content, m.EmbeddingModel, m.Embedding = content, "now", []float32{1, 0}
 			var tasks []db.VectorTask
 			var group errgroup.Group
 			err = s.InUser(t.Context(), m.Owner, func(ctx context.Context, tx db.UserTx) error {
@@ -57,6 +58,9 @@ func TestAClaimHoldsNothingOfBefore(t *testing.T) {
 			}
 			if len(tasks) != 1 || tasks[0].Memory.Content != m.Content || tasks[0].Memory.Revision != 2 {
 				t.Fatalf("claimed %+v", tasks)
+			}
+			if diff := cmp.Diff(m.Embedding, tasks[0].Memory.Embedding); diff != "" {
+				t.Errorf("claimed with another embedding than it has (-want +got):\n%s", diff)
 			}
 			if beside := tasks[0].Memory.In(next); (beside == nil) != changes {
 				t.Errorf("the content %q is claimed with the embedding %v", m.Content, beside)

@@ -244,6 +244,7 @@ func (x *eraser) memories(now time.Time, limit int) {
 	if len(ids) > 0 {
 		d.Relations += x.run(`DELETE FROM memory_relations WHERE from_id = ANY($1::uuid[])`, ids)
 		d.Relations += x.run(`DELETE FROM memory_relations WHERE to_id = ANY($1::uuid[])`, ids)
+		x.run(`DELETE FROM embeddings WHERE memory_id = ANY($1::uuid[])`, ids)
 		d.Memories += x.run(`DELETE FROM agent_memories WHERE id = ANY($1::uuid[])`, ids)
 	}
 	x.some.Memories = ids

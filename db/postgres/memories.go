@@ -13,16 +13,17 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The columns that scanMemory reads: all, or all but the embedding, which is
-// the larger part of a row.
+// The columns that scanMemory reads: all, or all but the embeddings, which are
+// most of what is stored of a memory.
 const (
 	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
 		created_at, updated_at, last_accessed_at, access_count, `
 	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
-	memoryColumns  = bareColumns + `embedding, ` + besideColumns
+	memoryColumns  = bareColumns + itsEmbedding + `, ` + besideColumns
 	withoutVectors = bareColumns + noVectors
 	noVectors      = `NULL::bytea, '', NULL::bytea`
+	itsEmbedding   = `(SELECT embeddings.embedding FROM embeddings WHERE memory_id = id)`
 	besideColumns  = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
 		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 )

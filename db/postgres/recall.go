@@ -61,7 +61,7 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 		return found, fault(err, "read the candidates")
 	}
 	found, err := memories(ctx, s.pool, `
-		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN embedding END, `+besideColumns+`
+		SELECT `+bareColumns+`CASE WHEN id = ANY($4::uuid[]) THEN `+itsEmbedding+` END, `+besideColumns+`
 		FROM agent_memories WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'`,
 		owner.AppID, owner.UserID, onlyIDs(ids), onlyIDs(embedded))
 	return found, fault(err, "read the candidates")
@@ -105,14 +105,16 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 	return found, fault(err, "read what may be recalled")
 }
 
+// embeddingsBy are those of an owner's active memories by a model. Unless the model
+// is being changed nothing stands beside, which is found out once, not for each.
+const embeddingsBy = `
+	SELECT e.memory_id, coalesce(r.embedding, e.embedding)
+	FROM embeddings e LEFT JOIN reembeddings r ON (SELECT EXISTS (SELECT FROM reembeddings)) AND r.memory_id = e.memory_id AND r.model = $4
+	WHERE e.app_id = $1 AND e.user_id = $2 AND e.active AND (r.model IS NOT NULL OR e.model = $4)`
+
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
 func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
-	rows, _ := s.pool.Query(ctx, `
-		SELECT id, coalesce(r.embedding, m.embedding)
-		FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = $4
-		WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'
-			AND (r.model IS NOT NULL OR embedding_model = $4)`,
-		owner.AppID, owner.UserID, onlyIDs(ids), model)
+	rows, _ := s.pool.Query(ctx, embeddingsBy+` AND e.memory_id = `+among, owner.AppID, owner.UserID, onlyIDs(ids), model)
 	vectors := make(map[string][]float32, len(ids))
 	var id string
 	var column []byte
@@ -126,15 +128,9 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 	return vectors, nil
 }
 
-const eachEmbedding = `
-	SELECT id, coalesce(r.embedding, m.embedding)
-	FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = $3
-	WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = $3)
-	LIMIT $4`
-
 // EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
 func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
-	rows, _ := s.pool.Query(ctx, eachEmbedding, owner.AppID, owner.UserID, model, limit)
+	rows, _ := s.pool.Query(ctx, embeddingsBy+` LIMIT $3`, owner.AppID, owner.UserID, limit, model)
 	var id string
 	var column pgtype.DriverBytes
 	var vector []float32

@@ -75,7 +75,7 @@ func (s *Store) DropFormer(ctx context.Context) error {
 
 // unembedded chooses active memories without an embedding of a space.
 const unembedded = `status = 'active'
-	AND (embedding_model = $1 AND octet_length(embedding) = 4 * $2::integer) IS NOT TRUE
+	AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.memory_id = id AND e.model = $1 AND octet_length(e.embedding) = 4 * $2::integer)
 	AND NOT EXISTS (SELECT 1 FROM reembeddings r WHERE r.memory_id = id AND r.model = $1 AND octet_length(r.embedding) = 4 * $2::integer)`
 
 // Unembedded lists active memories without an embedding of the space.
@@ -129,8 +129,10 @@ func (s *Store) SettleEmbeddings(ctx context.Context, space memory.Space, limit 
 				SELECT id FROM agent_memories WHERE id IN (SELECT memory_id FROM page) ORDER BY id FOR UPDATE
 			), moved AS (
 				DELETE FROM reembeddings r USING locked WHERE r.memory_id = locked.id RETURNING r.memory_id, r.embedding
+			), settled AS (
+				UPDATE embeddings e SET model = $1, embedding = moved.embedding FROM moved WHERE e.memory_id = moved.memory_id
 			)
-			UPDATE agent_memories m SET embedding_model = $1, embedding = moved.embedding FROM moved WHERE m.id = moved.memory_id`,
+			UPDATE agent_memories m SET embedding_model = $1 FROM moved WHERE m.id = moved.memory_id`,
 			space.Model, space.Dim, limit)
 		return err
 	})

@@ -1,13 +1,17 @@
 package postgres
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/riverqueue/river/rivermigrate"
 
 	"hippocampus/db/dbtest"
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -71,4 +75,48 @@ func TestUpgradeNumbersEvents(t *testing.T) {
 			turn.ID, turn.AppID, turn.UserID, turn.ConversationID, messages, turn.At, turn.AcceptedAt)
 		return err
 	})
+}
+
+// TestUpgradeMovesEmbeddings migrates a database whose memories hold their embeddings.
+func TestUpgradeMovesEmbeddings(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{URL: postgrestest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	tables, done, err := s.tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	if _, err := tables.UpTo(t.Context(), 12); err != nil {
+		t.Fatal(err)
+	}
+	alice := memory.Owner{AppID: "app", UserID: "alice"}
+	embedded := map[string][]float32{memory.NewID(): {0.6, 0.8}, memory.NewID(): nil, memory.NewID(): {1, 0}}
+	for id, embedding := range embedded {
+		_, err := s.pool.Exec(t.Context(), `INSERT INTO agent_memories
+			(id, app_id, user_id, agent_id, conversation_id, content, content_hash, memory_type, domain, tags, importance_score, pinned, status,
+			created_at, updated_at, last_accessed_at, access_count, lexemes, revision,
+			vector_state, vector_attempts, vector_since, vector_due, vector_claims, embedding_model, embedding)
+			SELECT $1, $2, $3, '', '', 'likes tea', sha256('likes tea'), 'fact', 'general_chat', '{}', 0.5, false, 'active',
+			now(), now(), now(), 0, 'likes tea', 1, 'pending', 0, now(), now(), 0, CASE WHEN $4::bytea IS NULL THEN '' ELSE 'm' END, $4`,
+			id, alice.AppID, alice.UserID, rowcodec.VectorBytes(embedding))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]float32{}
+	err = s.EachEmbedding(t.Context(), alice, "m", 10, func(id string, embedding []float32) { got[id] = slices.Clone(embedding) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(embedded, func(_ string, embedding []float32) bool { return embedding == nil })
+	if diff := cmp.Diff(embedded, got); diff != "" {
+		t.Errorf("the embeddings after the upgrade (-want +got):\n%s", diff)
+	}
 }

@@ -154,7 +154,8 @@ func (u *userTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 		WITH mine AS (
 			SELECT id FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2
 				AND status = 'forgotten' AND vector_state = 'absent'
-			ORDER BY id FOR UPDATE)
+			ORDER BY id FOR UPDATE),
+		embedded AS (DELETE FROM embeddings e USING mine WHERE e.memory_id = mine.id)
 		DELETE FROM agent_memories m USING mine WHERE m.id = mine.id RETURNING m.id`,
 		u.owner.AppID, u.owner.UserID, onlyIDs(ids))
 	purged, err := pgx.CollectRows(rows, pgx.RowTo[string])

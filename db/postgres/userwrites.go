@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,75 +10,6 @@ import (
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
-
-// Insert stores new memories.
-func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
-	claims := 0 // a claim at birth is the first one
-	if !claimed.IsZero() {
-		claims = 1
-	}
-	return u.insert(ctx, memories, func(m *memory.Memory) standing {
-		return standing{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
-	})
-}
-
-// standing is how a new row stands towards the vector store.
-type standing struct {
-	state   memory.VectorState
-	due     time.Time
-	claimed time.Time // zero: by nobody
-	claims  int
-}
-
-// insertColumns are those that inserted gives values to.
-var insertColumns = []string{
-	"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
-	"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
-	"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model", "embedding",
-	"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims",
-}
-
-var insertMemory = func() string {
-	places := make([]string, len(insertColumns))
-	for i := range places {
-		places[i] = fmt.Sprintf("$%d", i+1)
-	}
-	return `INSERT INTO agent_memories (` + strings.Join(insertColumns, ", ") + `) VALUES (` + strings.Join(places, ", ") + `)`
-}()
-
-// few rows are inserted one by one in one round trip; COPY, which must ask for
-// the columns' types each time, takes two.
-const few = 8
-
-// insert stores rows.
-func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
-	u.wrote(memories...)
-	for _, m := range memories {
-		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
-			return err
-		}
-	}
-	inserted := func(i int) ([]any, error) {
-		m := &memories[i]
-		o := u.vectors.stand(*m, stand(m))
-		return []any{
-			m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
-			m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
-			m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-			o.state, 0, o.due, o.due, orNull(o.claimed), o.claims,
-		}, nil
-	}
-	if len(memories) > few {
-		_, err := u.tx.CopyFrom(ctx, pgx.Identifier{"agent_memories"}, insertColumns, pgx.CopyFromSlice(len(memories), inserted))
-		return fault(err, "store the memories")
-	}
-	batch := &pgx.Batch{}
-	for i := range memories {
-		row, _ := inserted(i)
-		batch.Queue(insertMemory, row...)
-	}
-	return fault(u.tx.SendBatch(ctx, batch).Close(), "store the memories")
-}
 
 // Update stores every changeable field of an existing memory. What Touch may
 // have changed since the memory was read stays.
@@ -94,11 +23,11 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	}
 	taken, vectored := u.vectors.take(m), false
 	err := u.tx.QueryRow(ctx, `
-		UPDATE agent_memories SET
+		WITH changed AS (UPDATE agent_memories SET
 			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
 			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
 			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at, $19),
-			lexemes = $20, embedding_model = $21, embedding = $22, revision = $23,
+			lexemes = $20, embedding_model = $21, revision = $23,
 			vector_state = CASE WHEN revision = $23 THEN vector_state
 				WHEN $24 AND vector_claimed_until IS NULL THEN CASE WHEN $15 = 'active' THEN 'synced' ELSE 'absent' END
 				WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
@@ -106,7 +35,10 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			vector_since = CASE WHEN revision = $23 OR vector_state IN ('pending', 'removing') THEN vector_since ELSE $18 END,
 			vector_due = CASE WHEN revision = $23 THEN vector_due ELSE $18 END
 		WHERE id = $1 AND app_id = $2 AND user_id = $3
-		RETURNING $24 AND vector_state IN ('synced', 'absent') AND vector_due = $18`,
+		RETURNING id, $24 AND vector_state IN ('synced', 'absent') AND vector_due = $18 AS vectored),
+		embedded AS (UPDATE embeddings e SET active = $15 = 'active', model = $21, embedding = $22
+			FROM changed WHERE e.memory_id = changed.id AND (e.active, e.model, e.embedding) IS DISTINCT FROM ($15 = 'active', $21, $22))
+		SELECT vectored FROM changed`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,

@@ -18,7 +18,7 @@ import (
 const claim = `
 	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1, vector_again = false
 	FROM mine WHERE agent_memories.id = mine.locked
-	RETURNING ` + bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, '', NULL::bytea,
+	RETURNING ` + withoutVectors + `,
 		vector_state = 'removing', vector_claims = 1, vector_attempts`
 
 // ClaimVectors claims those of the ids that are to be pushed and are free.
@@ -50,30 +50,37 @@ func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.Vect
 				err = row.Scan(append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)...)
 				return t, err
 			})
-			if err != nil || len(tasks) == 0 {
+			if err != nil {
 				return err
 			}
-			return readBeside(ctx, tx, tasks)
+			return readEmbeddings(ctx, tx, tasks)
 		})
 	})
 	return tasks, fault(err, "claim pushes to the vector store")
 }
 
-// readBeside adds the embeddings that stand beside those in use.
-func readBeside(ctx context.Context, q querier, tasks []db.VectorTask) error {
-	ids, places := make([]string, len(tasks)), make(map[string]*memory.Memory, len(tasks))
+// readEmbeddings adds those of the memories that are to be pushed.
+func readEmbeddings(ctx context.Context, q querier, tasks []db.VectorTask) error {
+	var ids []string
+	places := make(map[string]*memory.Memory, len(tasks))
 	for i := range tasks {
-		m := &tasks[i].Memory
-		ids[i], places[m.ID] = m.ID, m
+		if m := &tasks[i].Memory; !tasks[i].Remove {
+			ids, places[m.ID] = append(ids, m.ID), m
+		}
 	}
-	rows, err := q.Query(ctx, `SELECT memory_id, model, embedding FROM reembeddings WHERE memory_id = ANY($1::uuid[])`, ids)
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := q.Query(ctx, `SELECT e.memory_id, e.embedding, coalesce(r.model, ''), r.embedding
+		FROM embeddings e LEFT JOIN reembeddings r ON r.memory_id = e.memory_id WHERE e.memory_id = `+amongFirst, ids)
 	if err != nil {
 		return err
 	}
 	var id, model string
-	var beside vector
-	_, err = pgx.ForEachRow(rows, []any{&id, &model, &beside}, func() error {
-		places[id].BesideModel, places[id].Beside = model, beside
+	var embedding, beside vector
+	_, err = pgx.ForEachRow(rows, []any{&id, &embedding, &model, &beside}, func() error {
+		m := places[id]
+		m.Embedding, m.BesideModel, m.Beside = embedding, model, beside
 		return nil
 	})
 	return err

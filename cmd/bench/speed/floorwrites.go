@@ -19,8 +19,13 @@ import (
 // prepareWrites makes empty tables and an empty collection shaped as the
 // server's, so that the floor's writes disturb nothing.
 func (f *floor) prepareWrites(ctx context.Context) error {
-	for _, table := range []string{"agent_memories", "turns"} {
-		if _, err := f.database.Exec(ctx, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS floor_%s (LIKE %s INCLUDING ALL)`, table, table)); err != nil {
+	for _, statement := range []string{
+		`CREATE TABLE IF NOT EXISTS floor_turns (LIKE turns INCLUDING ALL)`,
+		`CREATE TABLE IF NOT EXISTS floor_agent_memories (LIKE agent_memories INCLUDING ALL)`,
+		`ALTER TABLE floor_agent_memories ADD COLUMN IF NOT EXISTS embedding bytea`,
+		`ALTER TABLE floor_agent_memories ALTER COLUMN embedding SET STORAGE EXTERNAL`,
+	} {
+		if _, err := f.database.Exec(ctx, statement); err != nil {
 			return err
 		}
 	}

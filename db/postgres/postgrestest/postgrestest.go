@@ -48,12 +48,26 @@ func urlOn(t testing.TB, env string) string {
 	}
 	schema := "test_" + strings.ReplaceAll(memory.NewID(), "-", "")
 	execute(t, server, `CREATE SCHEMA `+schema)
-	t.Cleanup(func() { execute(t, server, `DROP SCHEMA `+schema+` CASCADE`) })
 	query := u.Query()
 	query.Set("search_path", schema)
 	u.RawQuery = query.Encode()
+	t.Cleanup(func() {
+		execute(t, u.String(), agree)
+		execute(t, server, `DROP SCHEMA `+schema+` CASCADE`)
+	})
 	return u.String()
 }
+
+// agree fails unless each memory has one embedding row, with what that repeats
+// of it: it is asked at the end of every test.
+const agree = `DO $$ BEGIN
+	IF to_regclass('embeddings') IS NOT NULL THEN
+		ASSERT NOT EXISTS (
+			SELECT FROM agent_memories m FULL JOIN embeddings e ON e.memory_id = m.id
+			WHERE (e.app_id, e.user_id, e.active, e.model) IS DISTINCT FROM (m.app_id, m.user_id, m.status = 'active', m.embedding_model)),
+			'the embeddings are not those of the memories';
+	END IF;
+END $$`
 
 func execute(t testing.TB, server, sql string) {
 	t.Helper()

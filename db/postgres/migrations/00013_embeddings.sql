@@ -1,0 +1,18 @@
+-- +goose Up
+
+-- A memory's embedding in a row of its own beside those of the same user: a recall
+-- for a user of few memories reads them all. A row stays whole where two of them
+-- fit on a page, up to some 1,000 numbers, and is cut up beside the table else.
+CREATE TABLE embeddings (
+    memory_id uuid PRIMARY KEY,
+    app_id    text COLLATE "C" NOT NULL,
+    user_id   text COLLATE "C" NOT NULL,
+    active    boolean NOT NULL, -- is the memory?
+    model     text NOT NULL,    -- the memory's embedding_model
+    embedding bytea CHECK (octet_length(embedding) % 4 = 0) -- float32 little-endian
+) WITH (toast_tuple_target = 4080);
+ALTER TABLE embeddings ALTER COLUMN embedding SET STORAGE EXTERNAL;
+INSERT INTO embeddings SELECT id, app_id, user_id, status = 'active', embedding_model, embedding
+FROM agent_memories ORDER BY app_id, user_id, created_at;
+CREATE INDEX embeddings_by_user ON embeddings (app_id, user_id) WHERE active;
+ALTER TABLE agent_memories DROP COLUMN embedding;
