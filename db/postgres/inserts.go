@@ -31,19 +31,19 @@ type standing struct {
 	claims  int
 }
 
-// rows are new ones of a table.
-type rows struct {
+// insertion is how new rows of a table are stored.
+type insertion struct {
 	table   string
 	columns []string
 	one     string // statement that inserts one
 }
 
-func into(table string, columns ...string) rows {
+func into(table string, columns ...string) insertion {
 	places := make([]string, len(columns))
 	for i := range places {
 		places[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return rows{table, columns, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(places, ", "))}
+	return insertion{table, columns, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(places, ", "))}
 }
 
 // A memory is a row of each.
@@ -97,7 +97,7 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 	return fault(u.tx.SendBatch(ctx, batch).Close(), "store the memories")
 }
 
-func (u *userTx) copy(ctx context.Context, to rows, n int, row func(i int) []any) error {
+func (u *userTx) copy(ctx context.Context, to insertion, n int, row func(i int) []any) error {
 	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{to.table}, to.columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil }))
 	return err
 }
