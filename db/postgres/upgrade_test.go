@@ -15,22 +15,29 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestUpgrade migrates a database that holds candidates of the first schema.
-func TestUpgrade(t *testing.T) {
-	t.Parallel()
+// upTo is a store whose tables are of an earlier version.
+func upTo(t *testing.T, version int64) *Store {
+	t.Helper()
 	s, err := Open(t.Context(), Options{URL: postgrestest.URL(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	first, done, err := s.tables()
+	tables, done, err := s.tables()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer done()
-	if _, err := first.UpTo(t.Context(), 1); err != nil {
+	if _, err := tables.UpTo(t.Context(), version); err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// TestUpgrade migrates a database that holds candidates of the first schema.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	s := upTo(t, 1)
 	queue, err := s.queue()
 	if err != nil {
 		t.Fatal(err)
@@ -55,19 +62,7 @@ func TestUpgrade(t *testing.T) {
 // TestUpgradeNumbersEvents migrates a database whose turns know no conversations.
 func TestUpgradeNumbersEvents(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), Options{URL: postgrestest.URL(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	tables, done, err := s.tables()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer done()
-	if _, err := tables.UpTo(t.Context(), 6); err != nil {
-		t.Fatal(err)
-	}
+	s := upTo(t, 6)
 	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {
 		_, err := s.pool.Exec(t.Context(), `INSERT INTO turns
 			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
@@ -80,19 +75,7 @@ func TestUpgradeNumbersEvents(t *testing.T) {
 // TestUpgradeMovesEmbeddings migrates a database whose memories hold their embeddings.
 func TestUpgradeMovesEmbeddings(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), Options{URL: postgrestest.URL(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	tables, done, err := s.tables()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer done()
-	if _, err := tables.UpTo(t.Context(), 12); err != nil {
-		t.Fatal(err)
-	}
+	s := upTo(t, 12)
 	alice := memory.Owner{AppID: "app", UserID: "alice"}
 	embedded := map[string][]float32{memory.NewID(): {0.6, 0.8}, memory.NewID(): nil, memory.NewID(): {1, 0}}
 	for id, embedding := range embedded {
@@ -111,7 +94,7 @@ func TestUpgradeMovesEmbeddings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string][]float32{}
-	err = s.EachEmbedding(t.Context(), alice, "m", 10, func(id string, embedding []float32) { got[id] = slices.Clone(embedding) })
+	err := s.EachEmbedding(t.Context(), alice, "m", 10, func(id string, embedding []float32) { got[id] = slices.Clone(embedding) })
 	if err != nil {
 		t.Fatal(err)
 	}
