@@ -37,7 +37,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		WHERE id = $1 AND app_id = $2 AND user_id = $3
 		RETURNING id, $24 AND vector_state IN ('synced', 'absent') AND vector_due = $18 AS vectored),
 		embedded AS (UPDATE embeddings e SET active = $15 = 'active', model = $21, embedding = $22
-			FROM changed WHERE e.memory_id = changed.id AND (e.active, e.model, e.embedding) IS DISTINCT FROM ($15 = 'active', $21, $22))
+			FROM changed WHERE e.memory_id = changed.id) -- always: another process may just have settled a new one
 		SELECT vectored FROM changed`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
