@@ -59,7 +59,7 @@ func insist[T any](ctx context.Context, f func() (T, error)) (result T, err erro
 			return result, err
 		case <-enough:
 			return result, err
-		default:
+		case <-time.After(time.Millisecond): // where SQLite does not wait itself
 		}
 	}
 	return result, err

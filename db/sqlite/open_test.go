@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,6 +60,27 @@ func TestPingAsksForThisVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantPing(step.want)
+	}
+}
+
+// Several processes make the file at once.
+func TestMakeFromSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for round := range 100 {
+		var group errgroup.Group
+		for range 4 {
+			group.Go(func() error {
+				s, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, fmt.Sprint(round))})
+				if err != nil {
+					return err
+				}
+				return s.Close()
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

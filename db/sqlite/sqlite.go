@@ -89,7 +89,9 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	}
 	s.writer = sql.OpenDB(writing)
 	s.writer.SetMaxOpenConns(1)
-	if err := s.writer.PingContext(ctx); err != nil { // also makes the file, in WAL mode
+	// This also makes the file, in WAL mode: of several processes that do so at
+	// once SQLite refuses some without waiting.
+	if _, err := insist(ctx, func() (any, error) { return nil, s.writer.PingContext(ctx) }); err != nil {
 		return opened(memory.Errorf(memory.KindUnavailable,
 			"the database file %s cannot be opened: %w; check that its folder exists and can be written", path, err))
 	}
