@@ -9,6 +9,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -73,10 +74,21 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 	return &Runner{client.Start, client.Stop, client.StopAndCancel, o.Drain}, nil
 }
 
-// Start begins to work on jobs.
+// startAttempts is how often River is started on a database that does not
+// answer within the ten seconds that it waits.
+const startAttempts = 6
+
+// Start begins to work on jobs. A database that is slow is given a minute.
 func (r *Runner) Start(ctx context.Context) error {
-	// River ends abruptly with its context: Stop decides when instead.
-	if err := r.start(context.WithoutCancel(ctx)); err != nil {
+	var err error
+	for range startAttempts {
+		// River ends abruptly with its context: Stop decides when instead.
+		err = r.start(context.WithoutCancel(ctx))
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("start the job queue: %w", err)
 	}
 	return nil
