@@ -57,7 +57,7 @@ func gather(memories []memory.Memory, similarity float64) (found [][]memory.Memo
 			if taken[j] {
 				continue
 			}
-			if c := cosine(seed.Embedding, memories[j].Embedding); c >= similarity {
+			if c := float64(memory.Dot(seed.Embedding, memories[j].Embedding)); c >= similarity {
 				related = append(related, near{j, c})
 			}
 		}
@@ -82,12 +82,4 @@ func gather(memories []memory.Memory, similarity float64) (found [][]memory.Memo
 		found = append(found, group)
 	}
 	return found
-}
-
-// cosine of two embeddings of unit length.
-func cosine(a, b []float32) (dot float64) {
-	for i, x := range a {
-		dot += float64(x) * float64(b[i])
-	}
-	return dot
 }

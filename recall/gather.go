@@ -273,13 +273,7 @@ func (s *Service) compare(ctx context.Context, q Query, seen sight, allowed []in
 }
 
 // Cosine is the similarity of two unit vectors of the same length.
-func Cosine(a, b []float32) float64 {
-	dot := float32(0)
-	for i, x := range a {
-		dot += x * b[i]
-	}
-	return steady(float64(dot))
-}
+func Cosine(a, b []float32) float64 { return steady(float64(memory.Dot(a, b))) }
 
 // steady cuts off the digits in which stores differ: they add up the same
 // products in different orders. What is equal in all stores is then equal in

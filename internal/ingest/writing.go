@@ -226,9 +226,5 @@ func cosine(a, b []float32) float64 {
 	if len(a) != len(b) || len(a) == 0 {
 		return -1
 	}
-	dot := float32(0)
-	for i, x := range a {
-		dot += x * b[i]
-	}
-	return float64(dot)
+	return float64(memory.Dot(a, b))
 }
