@@ -97,7 +97,7 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 	if err != nil {
 		return nil, "", err
 	}
-	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{Path: path, Space: space})
+	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{Path: path, Space: space, CacheBytes: cfg.Sqlitevec.CacheBytes})
 	if err != nil {
 		return nil, "", fmt.Errorf("vector store: %w", err)
 	}

@@ -21,6 +21,7 @@ type Config struct {
 	Log           Log           `koanf:"log"`
 	Database      Database      `koanf:"database"`
 	Vectors       string        `koanf:"vectors"` // auto, or pgvector: beside the record
+	Sqlitevec     Sqlitevec     `koanf:"sqlitevec"`
 	Pgvector      Pgvector      `koanf:"pgvector"`
 	Milvus        Milvus        `koanf:"milvus"`
 	Chat          Chat          `koanf:"chat"`
@@ -54,6 +55,11 @@ type Database struct {
 	URL      string `koanf:"url"`       // postgres://...; empty: SQLite in Data
 	MaxConns int    `koanf:"max_conns"` // of the Postgres pool
 	Migrate  bool   `koanf:"migrate"`   // bring the schema up to date at start
+}
+
+// Sqlitevec is the vector store where no other is set.
+type Sqlitevec struct {
+	CacheBytes int `koanf:"cache_bytes"` // of users' vectors held in memory; 0: none
 }
 
 // Pgvector is the vector store where vectors says so.

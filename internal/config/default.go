@@ -14,6 +14,9 @@ func Default() Config {
 			Migrate:  true,
 		},
 		Vectors: "auto",
+		Sqlitevec: Sqlitevec{
+			CacheBytes: 64 << 20,
+		},
 		Pgvector: Pgvector{
 			Index:   "HNSW",
 			Exact:   10_000,

@@ -20,6 +20,8 @@ var rules = map[string]rule{
 
 	"vectors": oneOf("auto", "pgvector"),
 
+	"sqlitevec.cache_bytes": whole(0, 1<<40),
+
 	"pgvector.index":   oneOf("HNSW", "FLAT"),
 	"pgvector.exact":   whole(0, 1_000_000),
 	"pgvector.timeout": between(100*time.Millisecond, 5*time.Minute),

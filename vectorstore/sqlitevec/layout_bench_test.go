@@ -1,4 +1,4 @@
-package sqlitevec_test
+package sqlitevec
 
 import (
 	"database/sql"
@@ -15,7 +15,6 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
-	"hippocampus/vectorstore/sqlitevec"
 )
 
 // The load of the benchmarks: many ordinary users whose writes interleave,
@@ -35,12 +34,16 @@ type layout interface {
 	search(b *testing.B, q vectorstore.Query) int
 }
 
-// BenchmarkLayout compares the chosen layout, a plain table, with sqlite-vec's
-// virtual table: time of a search, and size of the file (metric MB).
+// BenchmarkLayout compares the chosen layout, a plain table, with what is held
+// of it in memory and with sqlite-vec's virtual table: time of a search, and
+// size of the file (metric MB).
 //
 //	go test -run - -bench Layout -benchtime 30x ./vectorstore/sqlitevec
 func BenchmarkLayout(b *testing.B) {
-	layouts := map[string]func(b *testing.B, path string) layout{"plain": openPlain}
+	layouts := map[string]func(b *testing.B, path string) layout{
+		"plain": func(b *testing.B, path string) layout { return plain{openPlain(b, path)} },
+		"held":  func(b *testing.B, path string) layout { return inMemory{openPlain(b, path)} },
+	}
 	for _, chunk := range []int{8, 64, 256} {
 		layouts[fmt.Sprintf("vec0-chunk-%d", chunk)] = func(b *testing.B, path string) layout { return openVec0(b, path, chunk) }
 	}
@@ -97,24 +100,42 @@ func benchRecord(r *rand.Rand, user string) vectorstore.Record {
 	}
 }
 
-type plain struct{ *sqlitevec.Store }
-
-func openPlain(b *testing.B, path string) layout {
-	return plain{open(b, path, vectorstore.Space{Model: "bench", Dim: benchDim})}
+func openPlain(b *testing.B, path string) stored {
+	s, err := Open(b.Context(), Options{Path: path, Space: vectorstore.Space{Model: "bench", Dim: benchDim}, CacheBytes: plenty})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	return stored{s}
 }
 
-func (p plain) put(b *testing.B, records []vectorstore.Record) {
-	if err := p.Insert(b.Context(), records); err != nil {
+type (
+	stored   struct{ *Store }
+	plain    struct{ stored }
+	inMemory struct{ stored }
+)
+
+func (s stored) put(b *testing.B, records []vectorstore.Record) {
+	if err := s.Insert(b.Context(), records); err != nil {
 		b.Fatal(err)
 	}
 }
 
 func (p plain) search(b *testing.B, q vectorstore.Query) int {
-	hits, err := p.Search(b.Context(), q)
-	if err != nil {
-		b.Fatal(err)
+	return found(b)(p.searchFile(b.Context(), q))
+}
+
+func (m inMemory) search(b *testing.B, q vectorstore.Query) int {
+	return found(b)(m.Search(b.Context(), q))
+}
+
+func found(b *testing.B) func(hits []vectorstore.Hit, err error) int {
+	return func(hits []vectorstore.Hit, err error) int {
+		if err != nil {
+			b.Fatal(err)
+		}
+		return len(hits)
 	}
-	return len(hits)
 }
 
 // vec0 is a virtual table that keeps each user's vectors in chunks of their own.

@@ -10,7 +10,8 @@ import (
 
 // DeleteOwner removes the owner's records from every table, in one transaction.
 func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (deleted int, err error) {
-	err = s.eachTable(ctx, s.db, "deleting a user's vectors", owner, func(tx *sql.Tx, table string) error {
+	forget := func(tx *sql.Tx) error { return s.held.forget(tx, owner) }
+	err = s.eachTable(ctx, s.db, "deleting a user's vectors", owner, forget, func(tx *sql.Tx, table string) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE app_id = ? AND user_id = ?`, owner.AppID, owner.UserID)
 		if err != nil {
 			return err
@@ -27,7 +28,7 @@ func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (deleted in
 
 // CountOwner counts the owner's records in every table.
 func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (held int, err error) {
-	err = s.eachTable(ctx, s.reader, "counting a user's vectors", owner, func(tx *sql.Tx, table string) error {
+	err = s.eachTable(ctx, s.reader, "counting a user's vectors", owner, (*sql.Tx).Commit, func(tx *sql.Tx, table string) error {
 		var n int
 		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM `+table+` WHERE app_id = ? AND user_id = ?`, owner.AppID, owner.UserID).Scan(&n)
 		held += n
@@ -38,7 +39,8 @@ func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (held int, e
 
 // eachTable calls f with every table of records: the one in use, those that
 // are being filled, and those that were left over.
-func (s *Store) eachTable(ctx context.Context, db *sql.DB, doing string, owner memory.Owner, f func(tx *sql.Tx, table string) error) error {
+func (s *Store) eachTable(ctx context.Context, db *sql.DB, doing string, owner memory.Owner,
+	commit func(tx *sql.Tx) error, f func(tx *sql.Tx, table string) error) error {
 	if err := vectorstore.CheckOwner(owner); err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (s *Store) eachTable(ctx context.Context, db *sql.DB, doing string, owner m
 			return failed(ctx, doing, err)
 		}
 	}
-	if err := tx.Commit(); err != nil {
+	if err := commit(tx); err != nil {
 		return failed(ctx, doing, err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package sqlitevec
 
 import (
+	"database/sql"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := earlier.inTx(t.Context(), `DROP INDEX records_of_user_by_time`, `CREATE INDEX records_of_user ON records (app_id, user_id)`); err != nil {
+	if err := earlier.inTx(t.Context(), (*sql.Tx).Commit, `DROP INDEX records_of_user_by_time`, `CREATE INDEX records_of_user ON records (app_id, user_id)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := earlier.Close(); err != nil {

@@ -17,15 +17,16 @@ func (s *Store) Rebuild(ctx context.Context, fill func(ctx context.Context, into
 		return failed(ctx, doing, err)
 	}
 	table := rebuilt + strings.ReplaceAll(memory.NewID(), "-", "")
-	if err := s.inTx(ctx, `CREATE TABLE `+table+` `+columns); err != nil {
+	if err := s.inTx(ctx, (*sql.Tx).Commit, `CREATE TABLE `+table+` `+columns); err != nil {
 		return failed(ctx, doing, err)
 	}
-	if err := fill(ctx, &writer{s.space, s.db, table}); err != nil {
+	if err := fill(ctx, &writer{space: s.space, db: s.db, table: table}); err != nil {
 		// Where this fails too, the next rebuild drops it.
-		_ = s.inTx(context.WithoutCancel(ctx), `DROP TABLE IF EXISTS `+table)
+		_ = s.inTx(context.WithoutCancel(ctx), (*sql.Tx).Commit, `DROP TABLE IF EXISTS `+table)
 		return err
 	}
-	if err := s.inTx(ctx, `DROP TABLE records`, `ALTER TABLE `+table+` RENAME TO records`, index); err != nil {
+	forget := func(tx *sql.Tx) error { return s.held.forget(tx) }
+	if err := s.inTx(ctx, forget, `DROP TABLE records`, `ALTER TABLE `+table+` RENAME TO records`, index); err != nil {
 		return failed(ctx, doing, err)
 	}
 	return nil
@@ -52,11 +53,11 @@ func (s *Store) dropRebuilt(ctx context.Context) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	return s.inTx(ctx, drops...)
+	return s.inTx(ctx, (*sql.Tx).Commit, drops...)
 }
 
 // inTx executes statements in one transaction.
-func (s *Store) inTx(ctx context.Context, statements ...string) error {
+func (s *Store) inTx(ctx context.Context, commit func(tx *sql.Tx) error, statements ...string) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (s *Store) inTx(ctx context.Context, statements ...string) error {
 	if err := execAll(ctx, tx, statements); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return commit(tx)
 }
 
 func execAll(ctx context.Context, tx *sql.Tx, statements []string) error {

@@ -11,14 +11,29 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Search compares the query with each of the owner's records that pass.
-//
-// The order is by Euclidean distance d, which sqlite-vec computes a third
-// faster than the cosine; of unit vectors, cosine = 1 - d*d/2.
+// Search compares the query with each of the owner's records that pass, in
+// memory or in the file.
 func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
 	if err := vectorstore.CheckQuery(s.space, q); err != nil {
 		return nil, err
 	}
+	m, err := s.held.of(ctx, s.reader, q.Owner)
+	if err != nil {
+		return nil, failed(ctx, "reading a user's vectors", err)
+	}
+	if m != nil {
+		if hits, ok := m.search(ctx, q); ok {
+			return hits, nil
+		}
+	}
+	return s.searchFile(ctx, q)
+}
+
+// searchFile has sqlite-vec compare.
+//
+// The order is by Euclidean distance d, which sqlite-vec computes a third
+// faster than the cosine; of unit vectors, cosine = 1 - d*d/2.
+func (s *Store) searchFile(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
 	query, args, err := searching(q)
 	if err != nil {
 		return nil, fmt.Errorf("searching vectors: %w", err)

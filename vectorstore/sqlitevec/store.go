@@ -2,10 +2,11 @@
 // server without Milvus:
 //
 //	records -> rows, replaced by id
-//	query   -> one user's rows, each compared by sqlite-vec -> hits
+//	query   -> one user's rows, each compared, in memory or by sqlite-vec -> hits
 //	scan    -> rows by id -> records
 //
-// Every search is exact. The file is a projection of the database, which does
+// Every search is exact. The users with many records that were searched last
+// have them in memory, which follows every write. The file is a projection of the database, which does
 // not notice when records are lost here: after that, and after the file has
 // been deleted (see Fresh), everything is to be pushed again.
 package sqlitevec
@@ -37,6 +38,8 @@ import (
 type Options struct {
 	Path  string            // of the file; made when absent
 	Space vectorstore.Space // required
+
+	CacheBytes int // of vectors held in memory; 0: none
 }
 
 // FileName is what the file of a space is called in a folder that has one file
@@ -56,7 +59,8 @@ func FileName(space vectorstore.Space) string {
 }
 
 // Store is a vectorstore.Store in a SQLite file, safe for concurrent use. One
-// process at a time should have the file open.
+// process at a time may write to the file: searches need not see what another
+// one has written.
 type Store struct {
 	writer
 	path   string
@@ -83,7 +87,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if err != nil {
 		return nil, failed(ctx, "opening the vector file "+options.Path, err)
 	}
-	s := &Store{writer: writer{options.Space, single, "records"}, path: options.Path}
+	s := &Store{writer: writer{options.Space, single, "records", newHeld(options.Space.Dim, options.CacheBytes)}, path: options.Path}
 	if s.reader, err = open(options.Path, "deferred", max(2, runtime.GOMAXPROCS(0))); err != nil {
 		single.Close()
 		return nil, failed(ctx, "opening the vector file "+options.Path, err)
@@ -147,7 +151,11 @@ func (s *Store) Ensure(ctx context.Context) error {
 		return vectorstore.SpaceConflict("the vector file "+s.path, found, s.space,
 			"use another data folder, or rebuild the vectors with the new model")
 	}
-	if err := tx.Commit(); err != nil {
+	commit := tx.Commit
+	if made > 0 {
+		commit = func() error { return s.held.forget(tx) }
+	}
+	if err := commit(); err != nil {
 		return failed(ctx, doing, err)
 	}
 	s.losses.Add(made)
@@ -175,6 +183,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close waits for calls under way and closes the file.
 func (s *Store) Close() error {
+	s.held.close()
 	return errors.Join(s.reader.Close(), s.db.Close())
 }
 

@@ -16,6 +16,7 @@ type writer struct {
 	space vectorstore.Space
 	db    *sql.DB // one connection
 	table string
+	held  *held // of that table; nil: none
 }
 
 // Insert adds records in one transaction.
@@ -30,29 +31,46 @@ func (w *writer) Replace(ctx context.Context, records []vectorstore.Record) erro
 
 // Delete removes the records of these ids in one statement.
 func (w *writer) Delete(ctx context.Context, ids []string) error {
-	list, err := json.Marshal(vectorstore.StorableIDs(ids))
+	const doing = "deleting vectors"
+	ids = vectorstore.StorableIDs(ids)
+	list, err := json.Marshal(ids)
 	if err != nil {
-		return fmt.Errorf("deleting vectors: %w", err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if _, err := w.db.ExecContext(ctx, `DELETE FROM `+w.table+` WHERE id IN (SELECT value FROM json_each(?))`, string(list)); err != nil {
-		return failed(ctx, "deleting vectors", err)
-	}
-	return nil
+	return w.write(ctx, doing, change{ids: ids}, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM `+w.table+` WHERE id IN (SELECT value FROM json_each(?))`, string(list))
+		return err
+	})
 }
 
 func (w *writer) put(ctx context.Context, doing, verb string, records []vectorstore.Record) error {
 	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
 	}
+	ids := make([]string, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	return w.write(ctx, doing, change{ids, records}, func(tx *sql.Tx) error {
+		return putAll(ctx, tx, verb+` INTO `+w.table, records)
+	})
+}
+
+// write makes a change in one transaction.
+func (w *writer) write(ctx context.Context, doing string, c change, f func(tx *sql.Tx) error) error {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return failed(ctx, doing, err)
 	}
 	defer tx.Rollback()
-	if err := putAll(ctx, tx, verb+` INTO `+w.table, records); err != nil {
+	if err := f(tx); err != nil {
 		return failed(ctx, doing, err)
 	}
-	if err := tx.Commit(); err != nil {
+	commit := tx.Commit
+	if w.held != nil {
+		commit = func() error { return w.held.commit(tx, c) }
+	}
+	if err := commit(); err != nil {
 		return failed(ctx, doing, err)
 	}
 	return nil
@@ -75,16 +93,34 @@ func putAll(ctx context.Context, tx *sql.Tx, into string, records []vectorstore.
 	return nil
 }
 
-// encode is v scaled to unit length, as sqlite-vec reads it.
-func encode(v []float32) []byte {
+// unit is v scaled to unit length.
+func unit(v []float32) []float32 {
 	var square float64
 	for _, x := range v {
 		square += float64(x) * float64(x)
 	}
 	length := math.Sqrt(square)
+	scaled := make([]float32, len(v))
+	for i, x := range v {
+		scaled[i] = float32(float64(x) / length)
+	}
+	return scaled
+}
+
+// encode is v scaled to unit length, as sqlite-vec reads it.
+func encode(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(float64(x)/length)))
+	for _, x := range unit(v) {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 	}
 	return b
+}
+
+// decode is what was encoded.
+func decode(b []byte) []float32 {
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
 }
