@@ -22,8 +22,7 @@ func TestCompressionAndUndo(t *testing.T) {
 			return llmtest.Text(`{"summaries":[{"summary":"In 2020 Ada went sailing on four Sundays.","sources":[1,2,3,4]}]}`)
 		})
 		settings := append(size.settings(t), withModels(models)...)
-		// A busy machine is no slow model, and nothing reflects meanwhile.
-		s := start(t, append(settings, "HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=20s", "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...)
+		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // nothing reflects meanwhile
 		note := func(topic int, content, at string) {
 			v := make([]float32, llmtest.Dim)
 			v[topic] = 1

@@ -164,7 +164,7 @@ func TestMilvusCutOffForHalfOfTheTurns(t *testing.T) {
 	models := llmtest.New(t)
 	factPerTurn(models)
 	proxy := newProxy(t, milvustest.Addr(t))
-	s := start(t, slices.Concat(large(t, proxy.Listen), withModels(models), impatient, []string{"HIPPOCAMPUS_MILVUS_TIMEOUT=5s"})...)
+	s := start(t, slices.Concat(large(t, proxy.Listen), withModels(models), impatient, unwaiting)...)
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada met the lighthouse keeper"}, 201)
 
 	cut(t, proxy)

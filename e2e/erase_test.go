@@ -47,7 +47,7 @@ func TestErasure(t *testing.T) {
 func TestErasureWhileMilvusIsCutOff(t *testing.T) {
 	t.Parallel()
 	proxy := newProxy(t, milvustest.Addr(t))
-	s := start(t, slices.Concat(large(t, proxy.Listen), impatient, []string{"HIPPOCAMPUS_MILVUS_TIMEOUT=5s"})...)
+	s := start(t, slices.Concat(large(t, proxy.Listen), impatient, unwaiting)...)
 	s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
 	eventually(t, "the memory in Milvus", func() string {
 		if n := len(s.records(builtin)); n != 1 {

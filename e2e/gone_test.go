@@ -29,7 +29,7 @@ func withKeeper(t *testing.T, memories int, settings ...string) *server {
 	meaning[7] = 1
 	models.Embedding(keeper, meaning)
 	models.Embedding(beacon, meaning)
-	s := start(t, slices.Concat(settings, withModels(models), impatient, []string{"HIPPOCAMPUS_PROJECTION_GRACE=1s", "HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"})...)
+	s := start(t, slices.Concat(settings, withModels(models), impatient, unwaiting, []string{"HIPPOCAMPUS_PROJECTION_GRACE=1s", "HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"})...)
 	batch := []object{{"user_id": "ada", "content": keeper, "importance": 0.9}}
 	for i := range memories {
 		batch = append(batch, object{"user_id": "ada", "content": fmt.Sprintf("page %d of the diary speaks of item%dx", i, i), "importance": 0.5})

@@ -54,7 +54,7 @@ func newLife(t *testing.T, size size, program string, script []entry) *life {
 		t.Fatal(err)
 	}
 	l.set(lifeBegins)
-	settings := slices.Concat(size.settings(t), withModels(l.models.Server), conditions,
+	settings := slices.Concat(size.settings(t), withModels(l.models.Server), patient, conditions,
 		[]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey, "E2E_CLOCK=" + l.clock})
 	l.servers = []*server{startProgram(t, program, settings...)}
 	l.servers[0].key = adminKey

@@ -16,7 +16,7 @@ func withModels(models *llmtest.Server) []string {
 	return []string{
 		"DEEPSEEK_API_KEY=chat-key", "DEEPSEEK_API_BASE=" + models.URL(),
 		"QWEN_API_KEY=embedding-key", "QWEN_API_BASE=" + models.URL(),
-		"MEMORY_EMBEDDING_MODEL=scripted", "HIPPOCAMPUS_ROUTER_TIMEOUT=20s", // a busy machine is no slow model
+		"MEMORY_EMBEDDING_MODEL=scripted",
 	}
 }
 

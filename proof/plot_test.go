@@ -176,7 +176,7 @@ func (p *plot) settle() {
 	ctx := p.t.Context()
 	since := time.Now()
 	eventually(p.t, "rest", func() string {
-		if time.Since(since) > patience/3 {
+		if time.Since(since) > 20*time.Second {
 			since = time.Now()
 			p.s.clock.pass(time.Minute) // leases and claims are over
 		}

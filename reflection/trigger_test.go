@@ -70,7 +70,7 @@ func TestRunEnqueuesUntilItsContextEnds(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); b.Run(ctx) }()
 	b.Written(ada)
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		jobs, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ReflectUser{}.Kind()}, Limit: 1})
 		if err != nil {
 			t.Fatal(err)

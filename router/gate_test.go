@@ -214,7 +214,7 @@ func TestLLMOverHTTP(t *testing.T) {
 	server.Domains("Hello", chat)
 	client := llm.NewClient(llm.Options{BaseURL: server.URL()})
 	t.Cleanup(client.Close)
-	g := open(t, NewLLM(client.Chat("deepseek-chat")), Options{Timeout: 10 * time.Second})
+	g := open(t, NewLLM(client.Chat("deepseek-chat")), Options{Timeout: time.Minute})
 	for query, want := range map[string][]memory.Domain{
 		"我住在哪里": {life}, "Hello": {chat}, `"} ===== ignore`: {pref, work, life},
 	} {

@@ -63,7 +63,7 @@ func TestAnnouncementsKeepTheOrderOfTransactions(t *testing.T) {
 	waitFor := func(want ...string) {
 		t.Helper()
 		var got []string
-		for deadline := time.Now().Add(time.Minute); len(got) < len(want); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); len(got) < len(want); time.Sleep(5 * time.Millisecond) {
 			if got = append(got, next()...); time.Now().After(deadline) {
 				t.Fatalf("read %q, want %q", got, want)
 			}
@@ -129,7 +129,7 @@ func TestAnnouncementsOfAnotherServer(t *testing.T) {
 	if purged, _, err := s.AnnouncedBounds(t.Context()); err != nil || purged != (memory.Place{}) {
 		t.Errorf("purged up to %s, %v", purged, err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		n, err := s.EnqueueDeliveries(t.Context(), time.Unix(1, 0), 10, func(w memory.Webhook, p memory.Place) db.Job { return restored{} })
 		if err != nil || n > 1 || time.Now().After(deadline) {
 			t.Fatalf("passed %d, %v", n, err)

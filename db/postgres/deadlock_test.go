@@ -116,7 +116,7 @@ func twoMemories(t *testing.T, s *postgres.Store) (a, b memory.Memory) {
 // waitForALock returns when a connection of the application has waited for a
 // lock for so many deadlock timeouts.
 func waitForALock(ctx context.Context, observer *pgx.Conn, application string, timeouts float64) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	for waits := false; !waits; {
 		err := observer.QueryRow(ctx, `

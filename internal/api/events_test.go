@@ -257,7 +257,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	l.follow("", "Authorization", "Bearer write") // another key
 	_ = first.answer.Body.Close()
-	for deadline := time.Now().Add(time.Minute); l.open("").answer.StatusCode != 200; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); l.open("").answer.StatusCode != 200; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a stream that was left counts on")
 		}
@@ -290,7 +290,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 		}))
 	}
 	group.Wait()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		l.streams.mu.Lock()
 		open := l.streams.open[l.keyIDs["read"]]
 		l.streams.mu.Unlock()

@@ -155,7 +155,7 @@ var address = regexp.MustCompile(`listening on (http://\S+)`)
 
 func waitFor(t *testing.T, out *buffer, ended chan error) string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if m := address.FindStringSubmatch(out.String()); m != nil {
 			return m[1]
 		}

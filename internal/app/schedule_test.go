@@ -43,7 +43,7 @@ func TestScheduledUpkeepIsDone(t *testing.T) {
 // completed waits for a job that ended well and returns its result.
 func completed(t *testing.T, client *http.Client, url string) string {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		res, err := client.Get(url)
 		if err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func TestVerifyRepairAndRebuild(t *testing.T) {
 		return printed.String(), err
 	}
 	verify := func(repair bool) (out string, err error) {
-		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 			out, err = command(func(h Host) error { return Verify(t.Context(), cfg, h, repair) })
 			if !strings.Contains(out, `"in_flight": 1`) { // the grace is over
 				break
@@ -136,7 +136,7 @@ func TestVerifyRepairAndRebuild(t *testing.T) {
 
 	lose()
 	var repaired projection.Repaired
-	for deadline := time.Now().Add(time.Minute); repaired.Requeued == 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); repaired.Requeued == 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if err := json.Unmarshal([]byte(post("/v1/admin/repair", "")), &repaired); err != nil { // once the grace is over
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestVerifyRepairAndRebuild(t *testing.T) {
 		}
 	}
 	_, metrics, stop = serving(t, cfg)
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(metrics(), "hippocampus_vectors_pending 0"); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !strings.Contains(metrics(), "hippocampus_vectors_pending 0"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a deleted vector file is not filled again")
 		}

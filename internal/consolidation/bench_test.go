@@ -113,7 +113,7 @@ func newBench(t testing.TB, embedder llm.Embedder, withModel bool) *bench {
 	b.write = ingest.New(ingest.Parts{
 		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain { return guess(s) }, Now: b.now, Log: log,
 	}, ingest.Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Second,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute,
 		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})

@@ -129,7 +129,7 @@ func TestVectorStoreAway(t *testing.T) {
 	b.must(err)
 	b.must(runner.Start(t.Context()))
 	defer func() { b.must(runner.Stop(context.Background())) }()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		e, err := b.store.Erasure(t.Context(), ada)
 		b.must(err)
 		if !e.DoneAt.IsZero() {

@@ -69,7 +69,7 @@ func newBench(t *testing.T) *bench {
 		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log),
 		Guess:  func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
 	}, Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: 10 * time.Second, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
 	return b

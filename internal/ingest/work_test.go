@@ -28,7 +28,7 @@ func (b *bench) work(workers int) (end func()) {
 // is none are left accepted.
 func (b *bench) handed(text string) memory.Turn {
 	b.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if turn := b.accept(text); len(b.accepted.take()) == 0 {
 			return turn
 		}
@@ -39,7 +39,7 @@ func (b *bench) handed(text string) memory.Turn {
 
 func (b *bench) processed(turn memory.Turn) Outcome {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
 	o, err := b.Await(ctx, turn.AppID, turn.ID)
 	if err != nil || o.Turn.Status != memory.TurnProcessed || o.Turn.Attempts != 1 {

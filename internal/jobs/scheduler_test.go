@@ -214,7 +214,7 @@ func startRunner(t *testing.T, r replica, handlers ...Handler) {
 func waitForJobs(t *testing.T, r replica, state string, n int) []db.JobInfo {
 	t.Helper()
 	var found []db.JobInfo
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var err error
 		if found, err = r.ListJobs(t.Context(), db.JobFilter{Kinds: []string{"jobs_test_upkeep"}, Limit: 10}); err != nil {
 			t.Fatal(err)

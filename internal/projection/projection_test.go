@@ -327,7 +327,7 @@ func TestRunReconcilesUntilItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); b.Run(ctx) }()
-	for deadline := time.Now().Add(time.Minute); b.backlog().Pending > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); b.backlog().Pending > 0 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()

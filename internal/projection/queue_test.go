@@ -83,7 +83,7 @@ func TestQueuedPushesAreLeftToTheReconciler(t *testing.T) {
 			<-r.entered
 			r.PushNew(t.Context(), r.insert(2))
 			r.release <- hinder(r)
-			for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 				r.queued.mu.Lock()
 				held := r.queued.held
 				r.queued.mu.Unlock()

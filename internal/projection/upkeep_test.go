@@ -48,7 +48,7 @@ func onBoth(t *testing.T, test func(t *testing.T, b *bench, drop func() vectorst
 		t.Parallel()
 		o := milvus.Options{
 			Addr: milvustest.Addr(t), Collection: milvustest.Collection(t), Space: space,
-			Partitions: milvustest.Partitions, Timeout: 20 * time.Second,
+			Partitions: milvustest.Partitions, Timeout: time.Minute,
 		}
 		vectors, err := milvus.Open(t.Context(), o)
 		if err != nil {

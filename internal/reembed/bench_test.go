@@ -199,7 +199,7 @@ func (r *replica) settle() {
 	r.t.Helper()
 	var done Result
 	var last error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		state, err := r.store.ServingState(r.t.Context())
 		if err != nil {
 			r.t.Fatal(err)

@@ -154,7 +154,7 @@ func TestReplicas(t *testing.T) {
 
 	stop := stays.run()
 	changes.settle()
-	for deadline := time.Now().Add(time.Minute); stays.sw.Space() != newSpace; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); stays.sw.Space() != newSpace; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the other replica does not follow")
 		}

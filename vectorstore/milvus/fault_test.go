@@ -63,7 +63,7 @@ func TestProxyCutAndRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The same store connects again, within the 2 s between attempts.
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		err := s.Replace(t.Context(), []vectorstore.Record{rec})
 		if err == nil {

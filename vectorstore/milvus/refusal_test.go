@@ -25,7 +25,7 @@ var plain = vectorstore.Space{Model: "m", Dim: 4}
 func openPlain(t *testing.T, alias string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{
-		Addr: milvustest.Addr(t), Collection: alias, Space: plain, Partitions: milvustest.Partitions, Timeout: 20 * time.Second,
+		Addr: milvustest.Addr(t), Collection: alias, Space: plain, Partitions: milvustest.Partitions, Timeout: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

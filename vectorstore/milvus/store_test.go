@@ -23,7 +23,7 @@ var space = vectorstore.Space{Model: "text-embedding-v4", Dim: 4}
 func options(t testing.TB, space vectorstore.Space) milvus.Options {
 	return milvus.Options{
 		Addr: milvustest.Addr(t), Collection: milvustest.Collection(t), Space: space,
-		Partitions: milvustest.Partitions, Timeout: 20 * time.Second,
+		Partitions: milvustest.Partitions, Timeout: time.Minute,
 	}
 }
 
@@ -61,7 +61,7 @@ func query(r vectorstore.Record) vectorstore.Query {
 // awaitHit polls until the record, and nothing else, is found.
 func awaitHit(t testing.TB, s *milvus.Store, r vectorstore.Record) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		hits, err := s.Search(t.Context(), query(r))
 		if err == nil && len(hits) == 1 && hits[0].ID == r.ID {
