@@ -27,6 +27,10 @@ func (s *signal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+type errand struct{}
+
+func (errand) Kind() string { return "errand" }
+
 // A database that holds its start up for longer than River waits is no reason
 // not to start.
 func TestStartWaitsForASlowDatabase(t *testing.T) {
@@ -43,7 +47,7 @@ func TestStartWaitsForASlowDatabase(t *testing.T) {
 	if err := records.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(records.Driver(), slow, Handle(func(context.Context, tick) error { return nil }))
+	r, err := New(records.Driver(), slow, Handle(func(context.Context, errand) error { return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
