@@ -98,7 +98,7 @@ func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vect
 		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4, Timeout: time.Minute})
 	}
 	if s.setting("HIPPOCAMPUS_VECTORS") == "pgvector" {
-		return pgvector.Open(ctx, pgvector.Options{URL: s.setting("DATABASE_URL"), Space: space})
+		return pgvector.Open(ctx, pgvector.Options{URL: s.setting("DATABASE_URL"), Space: space, Timeout: time.Minute})
 	}
 	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
 }

@@ -19,6 +19,7 @@ import (
 	"hippocampus/internal/app"
 	"hippocampus/internal/config"
 	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus/milvustest"
 )
@@ -115,29 +116,38 @@ func startFaulty(t *testing.T, size size, models *llmtest.Server, change func(*c
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// start runs the server, also again, and waits until it listens.
+// start runs the server, also again, and waits until it listens. Where a store
+// was away for a while it is started once more, as whoever runs it would.
 func (s *server) start() {
 	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var out buffer
-	ended := make(chan error, 1)
-	s.cancel, s.ended = cancel, ended
-	go func() {
-		ended <- app.Run(ctx, s.cfg, app.Host{Out: &out, Err: &s.log, Now: s.clock.now, Wrap: s.wrap})
-	}()
+	out := s.run()
 	eventually(s.t, "the server's listening", func() string {
 		if m := listening.FindStringSubmatch(out.String()); m != nil {
 			s.url = m[1]
 			return ""
 		}
 		select {
-		case err := <-ended:
+		case err := <-s.ended:
 			s.cancel = nil
-			s.t.Fatalf("the server did not start: %v\n%s", err, s.log.String())
+			if !memory.IsKind(err, memory.KindUnavailable) {
+				s.t.Fatalf("the server did not start: %v\n%s", err, s.log.String())
+			}
+			out = s.run()
+			return err.Error()
 		default:
 		}
 		return "it has printed " + strconv.Quote(out.String())
 	})
+}
+
+func (s *server) run() (out *buffer) {
+	ctx, cancel := context.WithCancel(context.Background())
+	out, ended := &buffer{}, make(chan error, 1)
+	s.cancel, s.ended = cancel, ended
+	go func() {
+		ended <- app.Run(ctx, s.cfg, app.Host{Out: out, Err: &s.log, Now: s.clock.now, Wrap: s.wrap})
+	}()
+	return out
 }
 
 // stop ends the server, where it runs, and expects a clean end.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,6 +22,7 @@ var space = vectorstore.Space{Model: "test", Dim: vectortest.Dim}
 // open opens a store that is closed when the test ends.
 func open(t testing.TB, options pgvector.Options) *pgvector.Store {
 	t.Helper()
+	options.Timeout = time.Minute // a busy machine is no fault
 	s, err := pgvector.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
