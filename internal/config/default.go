@@ -15,7 +15,7 @@ func Default() Config {
 		},
 		Vectors: "auto",
 		Sqlitevec: Sqlitevec{
-			CacheBytes: 64 << 20,
+			CacheBytes: 32 << 20,
 		},
 		Pgvector: Pgvector{
 			Index:   "HNSW",
