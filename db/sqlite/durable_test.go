@@ -1,11 +1,28 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"path/filepath"
 	"testing"
 )
 
-// TestDurable: each commit is on the disk before it is answered.
+// pragma reads how a connection, or the one of a transaction, is set.
+func pragma(t *testing.T, on interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}, name string) (value string) {
+	t.Helper()
+	if err := on.QueryRowContext(t.Context(), `PRAGMA `+name).Scan(&value); err != nil {
+		t.Error(err)
+	}
+	return value
+}
+
+const full, normal = "2", "1"
+
+// TestDurable: each commit is on the disk before it is answered, but for those
+// that say otherwise, and those after them again.
 func TestDurable(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
@@ -13,10 +30,40 @@ func TestDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} { // 2: FULL
-		var got string
-		if err := s.writer.QueryRowContext(t.Context(), `PRAGMA `+pragma).Scan(&got); err != nil || got != want {
-			t.Errorf("%s is %q, want %q: %v", pragma, got, want, err)
+	want := func(when string) {
+		t.Helper()
+		for name, want := range map[string]string{"journal_mode": "wal", "synchronous": full, "foreign_keys": "1"} {
+			if got := pragma(t, s.writer, name); got != want {
+				t.Errorf("%s: %s is %q, want %q", when, name, got, want)
+			}
 		}
+	}
+	want("at first")
+	fails := errors.New("fails")
+	for name, result := range map[string]error{"a loose write": nil, "one that fails": fails} {
+		for range 2 { // the second with its statements prepared
+			if err := s.writeLoosely(t.Context(), func(tx *sql.Tx) error {
+				if got := pragma(t, tx, "synchronous"); got != normal {
+					t.Errorf("%s: synchronous is %q", name, got)
+				}
+				return result
+			}); !errors.Is(err, result) {
+				t.Errorf("%s: %v", name, err)
+			}
+			want("after " + name)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := s.writeLoosely(ctx, func(*sql.Tx) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a loose write whose context ends: %v", err)
+	}
+	want("after one whose context ended")
+	if err := s.write(t.Context(), func(tx *sql.Tx) error {
+		if got := pragma(t, tx, "synchronous"); got != full {
+			t.Errorf("a write: synchronous is %q", got)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 }

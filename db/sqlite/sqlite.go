@@ -3,10 +3,13 @@
 //	changes -> one writing connection -> WAL file -> a few reading connections
 //	jobs    -> River's tables, in the transaction of what they are about
 //
-// A commit is on the disk before it is answered (synchronous=FULL). Writers of
-// one process stand in line in Go, where contexts are honoured; those of another
-// process (a command beside the server) are waited for by SQLite, for up to
-// five seconds, in which the end of a context goes unseen.
+// A commit is on the disk before it is answered (synchronous=FULL). A power cut
+// may undo no more than counted accesses, and what the last pushes to the vector
+// store came to, which are then made again.
+//
+// Writers of one process stand in line in Go, where contexts are honoured; those
+// of another process (a command beside the server) are waited for by SQLite, for
+// up to five seconds, in which the end of a context goes unseen.
 package sqlite
 
 import (
@@ -141,7 +144,38 @@ func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 		return err
 	}
 	defer s.line.leave()
-	tx, err := insist(ctx, func() (*sql.Tx, error) { return s.writer.BeginTx(ctx, nil) })
+	return transact(ctx, s.writer, f)
+}
+
+// writeLoosely is write for what is done again where it is lost: the disk is not
+// waited for. A power cut may undo it, with nothing that was committed before;
+// the death of the process does not. The next commit of write makes it durable.
+func (s *Store) writeLoosely(ctx context.Context, f func(tx *sql.Tx) error) error {
+	if err := s.line.enter(ctx); err != nil {
+		return err
+	}
+	defer s.line.leave()
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer func() {
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA synchronous = FULL`); err != nil {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // another is opened in its place
+		}
+	}()
+	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
+		return err
+	}
+	return transact(ctx, conn, f)
+}
+
+// transact runs f in a transaction that has the write lock from the beginning.
+func transact(ctx context.Context, on interface {
+	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+}, f func(tx *sql.Tx) error) error {
+	tx, err := insist(ctx, func() (*sql.Tx, error) { return on.BeginTx(ctx, nil) })
 	if err != nil {
 		return err
 	}
