@@ -75,7 +75,7 @@ func (h *held) of(ctx context.Context, db *sql.DB, owner memory.Owner) (*matrix,
 	case err != nil:
 		h.owners.Remove(owner)
 	default:
-		h.count(e, e.change(change{}))
+		h.count(e)
 	}
 	return e.matrix, err
 }
@@ -92,9 +92,10 @@ func (h *held) enter(owner memory.Owner) (e *entry, entered bool) {
 	return e, true
 }
 
-// count has an entry count for so many bytes, and drops the longest unused
-// ones that are too much.
-func (h *held) count(e *entry, bytes int) {
+// count has an entry count for what it takes by now, and drops the longest
+// unused ones that are too much.
+func (h *held) count(e *entry) {
+	bytes := e.size()
 	h.bytes += bytes - e.counted
 	e.counted = bytes
 	for h.bytes > h.limit {
@@ -112,7 +113,8 @@ func (h *held) commit(tx *sql.Tx, c change) error {
 	}
 	for _, owner := range h.owners.Keys() {
 		if e, ok := h.owners.Peek(owner); ok { // not dropped for the ones before
-			h.count(e, e.change(c))
+			e.change(c)
+			h.count(e)
 		}
 	}
 	return nil

@@ -72,11 +72,15 @@ func BenchmarkLayout(b *testing.B) {
 			}
 			for _, user := range []string{"user7", "1000", "10000"} {
 				b.Run(user, func(b *testing.B) {
-					for b.Loop() {
+					search := func() {
 						rec := benchRecord(r, user)
 						if n := l.search(b, vectorstore.Query{Owner: rec.Owner, Embedding: rec.Embedding, Limit: benchTop}); n != benchTop {
 							b.Fatalf("found %d", n)
 						}
+					}
+					search() // the user is known from now on
+					for b.Loop() {
+						search()
 					}
 					b.ReportMetric(float64(file.Size())/1e6, "MB")
 				})

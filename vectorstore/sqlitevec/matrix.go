@@ -94,8 +94,15 @@ func (m *matrix) rowsOf(ctx context.Context, db *sql.DB, dim, limit int) ([]row,
 	return read, nil
 }
 
-// change has the matrix follow a write; it returns what the matrix takes then.
-func (m *matrix) change(c change) (bytes int) {
+// size is what the matrix takes, in bytes, about.
+func (m *matrix) size() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.bytes
+}
+
+// change has the matrix follow a write.
+func (m *matrix) change(c change) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
@@ -104,7 +111,6 @@ func (m *matrix) change(c change) (bytes int) {
 	default:
 		m.changes = append(m.changes, c)
 	}
-	return m.bytes
 }
 
 func (m *matrix) apply(c change) {
