@@ -147,9 +147,10 @@ func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 	return transact(ctx, s.writer, f)
 }
 
-// writeLoosely is write for what is done again where it is lost: the disk is not
-// waited for. A power cut may undo it, with nothing that was committed before;
-// the death of the process does not. The next commit of write makes it durable.
+// writeLoosely is write for what may be lost, or is done again where it was: the
+// disk is not waited for. A power cut may undo it, but nothing that write has
+// committed; the death of the process does not. The next commit of write makes it
+// durable.
 func (s *Store) writeLoosely(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := s.line.enter(ctx); err != nil {
 		return err

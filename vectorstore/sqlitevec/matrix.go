@@ -53,10 +53,7 @@ func (m *matrix) read(ctx context.Context, db *sql.DB, dim, limit int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer close(m.ready)
-	if read == nil {
-		m.void = true
-		return err
-	}
+	m.void = read == nil
 	for _, r := range read {
 		m.add(r)
 	}
@@ -64,7 +61,7 @@ func (m *matrix) read(ctx context.Context, db *sql.DB, dim, limit int) error {
 		m.apply(c)
 	}
 	m.changes = nil
-	return nil
+	return err
 }
 
 // rowsOf reads the owner's records; nil: they are not to be held.
@@ -189,7 +186,10 @@ func (m *matrix) search(ctx context.Context, q vectorstore.Query) (hits []vector
 // nearest are the limit hits that are nearest, in order.
 func nearest(hits []vectorstore.Hit, limit int) []vectorstore.Hit {
 	slices.SortFunc(hits, func(a, b vectorstore.Hit) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), strings.Compare(a.ID, b.ID))
+		if c := cmp.Compare(b.Similarity, a.Similarity); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
 	})
 	return hits[:min(limit, len(hits))]
 }
