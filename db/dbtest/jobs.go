@@ -122,9 +122,9 @@ func jobStates(t *testing.T, s db.Store) {
 	workOnUpkeep(t, s)
 	for ending, state := range states {
 		info := jobs[ending]
-		for deadline := time.Now().Add(30 * time.Second); info.State != state; time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); info.State != state; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("the job that ends %q is %s after 30 s, want %s: %+v", ending, info.State, state, info)
+				t.Fatalf("the job that ends %q is %s after five minutes, want %s: %+v", ending, info.State, state, info)
 			}
 			var err error
 			info, err = s.Job(t.Context(), info.ID)

@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a write may take to show in searches.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // Dim is the dimension of the spaces that Run opens.
 const Dim = 16
