@@ -1,7 +1,7 @@
 // Package erasure removes a user for good, from every store:
 //
 //	mark, so that nothing of the user is written -> rows, some at a time
-//	-> vectors, by id and by user -> every store is asked -> the mark goes, receipt
+//	-> vectors, by user and by id -> every store is asked -> the mark goes, receipt
 //
 // Each step can be repeated, and the mark stays until all are done: where a
 // store is away, or the process dies, the next call goes on, or a job does.
@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -129,14 +130,20 @@ func (s *Service) finish(ctx context.Context, e db.Erasure) (db.Erasure, error) 
 
 // erase takes the steps in their order.
 func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
-	found, err := s.vectors.DeleteOwner(ctx, e.Owner)
-	away := err != nil // the rows go all the same
-	if err := s.eraseRows(ctx, e, found, &away); err != nil {
+	found, _ := s.vectors.DeleteOwner(ctx, e.Owner) // where it is away the rows go all the same
+	gone, err := s.eraseRows(ctx, e, found)
+	if err != nil {
 		return e, err
 	}
-	// What was pushed until the rows were gone, and what had none.
+	// What was pushed until the rows were gone, and what had none. By user first,
+	// which tells how many there were.
 	if found, err = s.vectors.DeleteOwner(ctx, e.Owner); err != nil {
 		return e, waiting("the user's rows are gone, but not the vectors yet", err)
+	}
+	for some := range slices.Chunk(gone, batch) {
+		if err := s.vectors.Delete(ctx, some); err != nil {
+			return e, waiting("the user's rows are gone, but not the vectors yet", err)
+		}
 	}
 	left, err := s.vectors.CountOwner(ctx, e.Owner)
 	if err != nil {
@@ -152,25 +159,24 @@ func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
 	return done, err
 }
 
-// eraseRows deletes the rows, and each one's vector unless the vector store is
-// away. Memories that are being pushed are waited for.
-func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int, away *bool) error {
+// eraseRows deletes the rows and returns the ids of the memories among them.
+// Those that are being pushed are waited for. found: how many vectors were
+// deleted before.
+func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int) (memories []string, err error) {
 	for waited := time.Duration(0); ; {
 		some, err := s.records.EraseSome(ctx, e, db.EraseStep{Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(), Vectors: found})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		found = 0
-		if len(some.Memories) > 0 && !*away {
-			*away = s.vectors.Delete(ctx, some.Memories) != nil
-		}
+		memories = append(memories, some.Memories...)
 		switch {
 		case some.Deleted != (db.Erased{}):
 			continue
 		case some.Left == 0:
-			return nil
+			return memories, nil
 		case waited >= patience:
-			return waiting("the user is not erased yet", fmt.Errorf("%d memories are still being pushed to the vector store", some.Left))
+			return nil, waiting("the user is not erased yet", fmt.Errorf("%d memories are still being pushed to the vector store", some.Left))
 		}
 		timer := time.NewTimer(look)
 		select {
@@ -178,7 +184,7 @@ func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int, away *
 			waited += look
 		case <-ctx.Done():
 			timer.Stop()
-			return waiting("the user is not erased yet", context.Cause(ctx))
+			return nil, waiting("the user is not erased yet", context.Cause(ctx))
 		}
 	}
 }

@@ -148,34 +148,45 @@ func TestVectorStoreAway(t *testing.T) {
 	b.write(ada, "Is welcome again.")
 }
 
-// A push that is under way is waited for, and cannot bring anything back.
+// A push that is under way is waited for, and cannot bring anything back; the
+// receipt counts what it pushed.
 func TestPushUnderWay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.write(ada, "Likes tea.", "Likes jazz.")
-	slow := b.memories(ada)[0]
-	_, err := b.store.Requeue(t.Context(), []string{slow.ID}, noon)
-	b.must(err)
-	tasks, err := b.store.ClaimVectors(t.Context(), []string{slow.ID}, noon, noon.Add(time.Minute))
-	b.must(err)
-	erased := make(chan error, 1)
+	b.write(ada, "Likes tea.")
+	slow := memory.Memory{
+		ID: memory.NewID(), Owner: ada, Content: "Likes jazz.", Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
+		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m", Embedding: make([]float32, 64),
+	}
+	slow.Embedding[0] = 1
+	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, []memory.Memory{slow}, b.push.Claimed())
+	}))
+	type answer struct {
+		receipt db.Erasure
+		err     error
+	}
+	erased := make(chan answer, 1)
 	go func() {
-		_, err := b.Erase(t.Context(), ada)
-		erased <- err
+		receipt, err := b.Erase(t.Context(), ada)
+		erased <- answer{receipt, err}
 	}()
 	for len(b.memories(ada)) != 1 {
 		time.Sleep(time.Millisecond)
 	}
 	select {
-	case err := <-erased:
-		t.Fatalf("the erasure ends while a push is under way: %v", err)
+	case a := <-erased:
+		t.Fatalf("the erasure ends while a push is under way: %+v", a)
 	case <-time.After(100 * time.Millisecond):
 	}
-	b.must(b.vectors.Replace(t.Context(), []vectorstore.Record{vectorstore.RecordOf(tasks[0].Memory)}))
-	b.must(b.store.FinishVectors(t.Context(), tasks, noon))
-	b.must(<-erased)
+	b.push.PushNew(t.Context(), []memory.Memory{slow})
+	a := <-erased
+	b.must(a.err)
 	if n := b.held(ada); n != 0 {
 		t.Errorf("%d things are left", n)
+	}
+	if want := (db.Erased{Memories: 2, Events: 1, Announcements: 1, Vectors: 2}); a.receipt.Deleted != want {
+		t.Errorf("the receipt says %+v, want %+v", a.receipt.Deleted, want)
 	}
 }
 
