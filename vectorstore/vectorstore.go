@@ -11,6 +11,7 @@ package vectorstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"hippocampus/internal/memory"
@@ -83,7 +84,7 @@ type Store interface {
 	DeleteOwner(ctx context.Context, owner memory.Owner) (int, error)
 	// CountOwner counts what DeleteOwner would find.
 	CountOwner(ctx context.Context, owner memory.Owner) (int, error)
-	// Ping answers nil when the store serves searches.
+	// Ping answers nil when the store serves searches. ErrGone: it has no collection.
 	Ping(ctx context.Context) error
 	Close() error
 }
@@ -124,6 +125,10 @@ type Leader interface {
 type Dropper interface {
 	Drop(ctx context.Context) error
 }
+
+// ErrGone is in errors about a collection that is not there, such as one that was
+// dropped: nothing shows up in it until somebody makes it again.
+var ErrGone = errors.New("the collection of vectors is gone, and is made again in a moment")
 
 // Mender is a store whose collection can vanish while it serves.
 type Mender interface {

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -99,20 +100,33 @@ func (u *Upkeep) mend(ctx context.Context) {
 		return
 	}
 	if err := u.vectors.Ping(ctx); err != nil {
+		// Everything is due before there is a new collection: nobody, in whatever
+		// process, takes one for whole that shows only what was written since.
+		if next := mender.Losses() + 1; errors.Is(err, vectorstore.ErrGone) && !u.madeGood(next) && !u.makeGood(ctx, next) {
+			return
+		}
 		if err := mender.Ensure(ctx); err != nil {
 			return // it is away: there is nothing to mend
 		}
 	}
-	losses := mender.Losses()
-	u.mu.Lock()
-	good := u.losses == losses
-	u.mu.Unlock()
-	if good {
-		return
+	if losses := mender.Losses(); !u.madeGood(losses) {
+		u.makeGood(ctx, losses)
 	}
-	if err := u.requeueAll(ctx, losses); err != nil && ctx.Err() == nil {
+}
+
+// madeGood reports whether so many losses have been made good, and no more.
+func (u *Upkeep) madeGood(losses int) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.losses == losses
+}
+
+func (u *Upkeep) makeGood(ctx context.Context, losses int) bool {
+	err := u.requeueAll(ctx, losses)
+	if err != nil && ctx.Err() == nil {
 		u.log.Warn("the vector store lost everything, and not all of it could be requeued: it is tried again", zap.Error(err))
 	}
+	return err == nil
 }
 
 // Mend pushes everything again where the vector store is empty: its file was

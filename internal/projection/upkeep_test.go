@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -237,6 +238,57 @@ func TestALostStoreHeals(t *testing.T) {
 			t.Error("what has been made good is mended again")
 		}
 	})
+}
+
+// lost is a vector store whose collection is gone until it is made again.
+type lost struct {
+	vectorstore.Store
+	ensure func() error
+	losses int
+}
+
+func (l *lost) Ping(context.Context) error {
+	if l.losses == 0 {
+		return vectorstore.ErrGone
+	}
+	return nil
+}
+
+func (l *lost) Ensure(context.Context) error {
+	err := l.ensure()
+	if err == nil {
+		l.losses++
+	}
+	return err
+}
+
+func (l *lost) Losses() int { return l.losses }
+
+// What was lost is due before the store is made again, and made due once, however
+// often that fails.
+func TestALossIsDueBeforeTheStoreIsMade(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.PushNew(t.Context(), b.insert(5))
+	u, made := b.upkeep(), 0
+	u.vectors = &lost{Store: b.vectors.Store, ensure: func() error {
+		if made++; made == 1 && b.backlog().Pending != 5 {
+			t.Errorf("made again while %+v", b.backlog())
+		}
+		if made < 3 {
+			return errors.New("not now")
+		}
+		return nil
+	}}
+	u.mend(t.Context())
+	for b.reconcile(t.Context()) {
+	}
+	for range 3 {
+		u.mend(t.Context())
+	}
+	if b.backlog().Pending != 0 || made != 3 {
+		t.Errorf("after %d tries %+v", made, b.backlog())
+	}
 }
 
 func tasksOf(memories []memory.Memory) []db.VectorTask {

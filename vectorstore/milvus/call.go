@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
 )
 
 // dialOptions connect in the background and again after a loss. A call fails
@@ -49,6 +50,8 @@ func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f
 		err = context.Cause(ctx)
 	case bounded.Err() != nil || status.Code(err) == codes.DeadlineExceeded:
 		err = fmt.Errorf("no answer within %v (is it overloaded or cut off?): %w", timeout, context.DeadlineExceeded)
+	case refusedWith(err, codeCollectionNotFound):
+		err = fmt.Errorf("%w: %w", vectorstore.ErrGone, err)
 	case status.Code(err) == codes.Unavailable:
 		err = fmt.Errorf("no connection (is it running, and is the address right?): %w", err)
 	}

@@ -2,6 +2,7 @@ package milvus_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -243,8 +244,8 @@ func TestDroppedCollection(t *testing.T) {
 			if _, err := s.Search(t.Context(), query(rec)); !memory.IsKind(err, memory.KindUnavailable) {
 				t.Errorf("search: got %v, want an error of kind unavailable", err)
 			}
-			if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
-				t.Errorf("ping: got %v, want an error of kind unavailable", err)
+			if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
+				t.Errorf("ping: got %v, want an error of kind unavailable that it is gone", err)
 			}
 			if err := s.Replace(t.Context(), []vectorstore.Record{rec}); err != nil {
 				t.Fatal(err)
@@ -271,8 +272,8 @@ func TestReleasedCollection(t *testing.T) {
 	if err := sdk(t).ReleaseCollection(t.Context(), o.Collection); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
-		t.Errorf("ping: got %v, want an error of kind unavailable", err)
+	if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || errors.Is(err, vectorstore.ErrGone) {
+		t.Errorf("ping: got %v, want an error of kind unavailable that does not say it is gone", err)
 	}
 	if err := s.Ensure(t.Context()); err != nil {
 		t.Fatal(err)

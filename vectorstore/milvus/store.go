@@ -123,7 +123,7 @@ func (s *Store) Losses() int { return int(s.losses.Load()) }
 // Ping queries the collection. KindUnavailable: Milvus is away, or still
 // loading, or the collection has been dropped or released; Ensure mends these.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.call(ctx, s.options.Timeout, "pinging the vector collection", func(ctx context.Context, collection string) error {
+	return s.read(ctx, "pinging the vector collection", func(ctx context.Context, collection string) error {
 		_, err := s.client.Query(ctx, collection, nil, fieldID+` == ""`, []string{fieldID}, eventually)
 		return err
 	})

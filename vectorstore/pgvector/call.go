@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
 )
 
 // call runs f with the time that a call may take.
@@ -64,7 +65,7 @@ func failed(ctx context.Context, doing string, err error) error {
 	case strings.HasPrefix(code, wrongData), strings.HasPrefix(code, violation), strings.HasPrefix(code, tooMuch):
 		return memory.Errorf(memory.KindInvalid, "%s: pgvector refused it: %w", doing, err)
 	case code == undefinedTable:
-		return memory.Errorf(memory.KindUnavailable, "%s: the table of vectors is gone, and is made again in a moment: %w", doing, err)
+		return memory.Errorf(memory.KindUnavailable, "%s: %w: %w", doing, vectorstore.ErrGone, err)
 	}
 	return memory.Errorf(memory.KindUnavailable, "%s: the database could not do it for now, try again: %w", doing, err)
 }

@@ -2,6 +2,7 @@ package pgvector_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"strings"
@@ -86,6 +87,9 @@ func TestSpacesAreApart(t *testing.T) {
 	}
 	if _, err := first.Search(t.Context(), query); !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("searching what was dropped: %v, want an error of kind unavailable", err)
+	}
+	if err := first.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
+		t.Errorf("pinging it: %v, want an error of kind unavailable that it is gone", err)
 	}
 	if err := first.Ensure(t.Context()); err != nil || first.Losses() != 2 {
 		t.Errorf("making it again: %v, %d losses", err, first.Losses())
