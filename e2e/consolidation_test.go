@@ -91,7 +91,7 @@ func TestConversationIsConsolidatedOnce(t *testing.T) {
 			}
 			return ""
 		})
-		receipt := s.call("DELETE", "/v1/users/ada", nil, 200)
+		receipt := s.erase("ada")
 		if deleted := receipt.body["deleted"].(map[string]any); deleted["consolidations"] != 4. || deleted["conversations"] != 2. {
 			t.Errorf("the receipt: %s", receipt.raw)
 		}

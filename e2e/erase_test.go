@@ -18,7 +18,7 @@ func TestErasure(t *testing.T) {
 			s.call("POST", "/v1/memories", object{"user_id": user, "content": "Likes tea."}, 201)
 		}
 		s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200)
-		r := s.call("DELETE", "/v1/users/a%2Fda", nil, 200)
+		r := s.erase("a/da")
 		deleted, _ := r.body["deleted"].(map[string]any)
 		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 2.0 || deleted["turns"] != 1.0 || deleted["vectors"] != 2.0 {
 			t.Errorf("receipt %s", r.raw)
@@ -31,7 +31,7 @@ func TestErasure(t *testing.T) {
 		if r := s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200); len(r.list("memories")) != 0 {
 			t.Errorf("recalled after the erasure: %s", r.raw)
 		}
-		if r := s.call("DELETE", "/v1/users/a%2Fda", nil, 200); !strings.Contains(r.raw, `"memories":0`) {
+		if r := s.erase("a/da"); !strings.Contains(r.raw, `"memories":0`) {
 			t.Errorf("second receipt %s", r.raw)
 		}
 		s.call("POST", "/v1/turns", turn("a/da", "I live in Porto and work as a nurse."), 200)
@@ -69,14 +69,7 @@ func TestErasureWhileMilvusIsCutOff(t *testing.T) {
 	s.kill()
 	s.run()
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)
-	var receipt reply
-	eventually(t, "the receipt", func() string {
-		receipt, _ = s.try("DELETE", "/v1/users/ada", nil)
-		if receipt.status != 200 {
-			return receipt.raw
-		}
-		return ""
-	})
+	receipt := s.erase("ada")
 	if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["memories"] != 1.0 || deleted["turns"] != 1.0 || deleted["vectors"] != 1.0 {
 		t.Errorf("receipt %s", receipt.raw)
 	}

@@ -198,7 +198,7 @@ func TestEvents(t *testing.T) {
 		}
 		to.mu.Unlock()
 
-		receipt := s.call("DELETE", "/v1/users/ada", nil, 200)
+		receipt := s.erase("ada")
 		if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["announcements"] != 6.0 {
 			t.Errorf("receipt %s", receipt.raw)
 		}

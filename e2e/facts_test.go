@@ -85,7 +85,7 @@ func TestFacts(t *testing.T) {
 			t.Errorf("history %v, want %v", states, want)
 		}
 		s.storesEqual(builtin, "ada")
-		receipt := s.call("DELETE", "/v1/users/ada", nil, 200)
+		receipt := s.erase("ada")
 		if n := receipt.body["deleted"].(map[string]any)["facts"]; n != 8.0 {
 			t.Errorf("receipt %s", receipt.raw)
 		}

@@ -60,7 +60,7 @@ func TestProcedures(t *testing.T) {
 		want("recalled", contents(found), "deploy: run make release", "deploy: deploy the shop by copying files")
 		s.storesEqual(builtin, "ada")
 
-		receipt := s.call("DELETE", "/v1/users/ada", nil, 200)
+		receipt := s.erase("ada")
 		deleted := receipt.body["deleted"].(map[string]any)
 		if deleted["instructions"] != 2.0 || deleted["skills"] != 2.0 || deleted["outcomes"] != 8.0 {
 			t.Errorf("receipt %s", receipt.raw)

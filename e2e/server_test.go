@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -270,6 +271,19 @@ func (s *server) call(method, path string, body any, statuses ...int) reply {
 	}
 	s.t.Fatalf("%s %s with %v: status %d, want %v: %s", method, path, body, r.status, statuses, r.raw)
 	return r
+}
+
+// erase erases a user, and asks again as long as it is told to: what was being
+// pushed, by a server that was killed too, is waited for.
+func (s *server) erase(user string) (receipt reply) {
+	s.t.Helper()
+	eventually(s.t, "the user being erased", func() string {
+		if receipt = s.call("DELETE", "/v1/users/"+url.PathEscape(user), nil, 200, 503); receipt.status == 503 {
+			return receipt.raw
+		}
+		return ""
+	})
+	return receipt
 }
 
 // list is the objects under a key of an answer.
