@@ -6,48 +6,26 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hippocampus/db"
-	"hippocampus/internal/memory"
+	"hippocampus/db/rowcodec"
 )
 
 // Stats counts one app's rows.
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
-	stats := db.Stats{
-		Memories: map[memory.Status]int{}, Domains: map[memory.Domain]int{}, Types: map[memory.Type]int{},
-		Turns: map[memory.TurnStatus]int{}, Candidates: map[memory.Verdict]int{}, Vectors: map[memory.VectorState]int{},
-	}
 	rows, _ := s.pool.Query(ctx, `
-		SELECT 'users', '', count(DISTINCT user_id) FROM agent_memories WHERE app_id = $1
-		UNION ALL SELECT 'memories', status, count(*) FROM agent_memories WHERE app_id = $1 GROUP BY status
-		UNION ALL SELECT 'domains', domain, count(*) FROM agent_memories WHERE app_id = $1 AND status = 'active' GROUP BY domain
-		UNION ALL SELECT 'types', memory_type, count(*) FROM agent_memories WHERE app_id = $1 AND status = 'active' GROUP BY memory_type
-		UNION ALL SELECT 'vectors', vector_state, count(*) FROM agent_memories WHERE app_id = $1 GROUP BY vector_state
-		UNION ALL SELECT 'turns', status, count(*) FROM turns WHERE app_id = $1 GROUP BY status
-		UNION ALL SELECT 'candidates', verdict, count(*) FROM candidates WHERE app_id = $1 GROUP BY verdict`, appID)
-	var what, kind string
-	var n int
-	_, err := pgx.ForEachRow(rows, []any{&what, &kind, &n}, func() error {
-		switch what {
-		case "users":
-			stats.Users = n
-		case "memories":
-			stats.Memories[memory.Status(kind)] = n
-		case "domains":
-			stats.Domains[memory.Domain(kind)] = n
-		case "types":
-			stats.Types[memory.Type(kind)] = n
-		case "vectors":
-			stats.Vectors[memory.VectorState(kind)] = n
-		case "turns":
-			stats.Turns[memory.TurnStatus(kind)] = n
-		case "candidates":
-			stats.Candidates[memory.Verdict(kind)] = n
-		}
-		return nil
+		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories WHERE app_id = $1) AS of_app
+		UNION ALL SELECT 'memories', status, domain, memory_type, count(*) FROM agent_memories WHERE app_id = $1 GROUP BY status, domain, memory_type
+		UNION ALL SELECT 'vectors', status, vector_state, '', count(*) FROM agent_memories
+			WHERE app_id = $1 AND vector_state IN ('pending', 'removing') GROUP BY status, vector_state
+		UNION ALL SELECT 'turns', status, '', '', count(*) FROM turns WHERE app_id = $1 GROUP BY status
+		UNION ALL SELECT 'candidates', verdict, '', '', count(*) FROM candidates WHERE app_id = $1 GROUP BY verdict`, appID)
+	counts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c rowcodec.Count, err error) {
+		err = row.Scan(&c.What, &c.By[0], &c.By[1], &c.By[2], &c.N)
+		return c, err
 	})
 	if err != nil {
 		return db.Stats{}, fault(err, "count the app's rows")
 	}
-	return stats, nil
+	return rowcodec.StatsOf(counts), nil
 }
 
 // VectorBacklog counts the whole outbox towards the vector store.
