@@ -55,18 +55,23 @@ func TestOrphansGo(t *testing.T) {
 	}
 }
 
+// newborn is a memory of ada's that nobody has written yet.
+func newborn(content string) memory.Memory {
+	m := memory.Memory{
+		ID: memory.NewID(), Owner: ada, Content: content, Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
+		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m", Embedding: make([]float32, 64),
+	}
+	m.Embedding[0] = 1
+	return m
+}
+
 // More rows than one step deletes.
 func TestManyGo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var many []memory.Memory
 	for i := range 2*batch + 1 {
-		m := memory.Memory{
-			ID: memory.NewID(), Owner: ada, Content: fmt.Sprint("number ", i), Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
-			CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m", Embedding: make([]float32, 64),
-		}
-		m.Embedding[i%64] = 1
-		many = append(many, m)
+		many = append(many, newborn(fmt.Sprint("number ", i)))
 	}
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		return tx.Insert(ctx, many, b.push.Claimed())
@@ -154,11 +159,7 @@ func TestPushUnderWay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write(ada, "Likes tea.")
-	slow := memory.Memory{
-		ID: memory.NewID(), Owner: ada, Content: "Likes jazz.", Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
-		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m", Embedding: make([]float32, 64),
-	}
-	slow.Embedding[0] = 1
+	slow := newborn("Likes jazz.")
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		return tx.Insert(ctx, []memory.Memory{slow}, b.push.Claimed())
 	}))
