@@ -3,94 +3,111 @@ package hippocampus
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// layers list the packages from the bottom up. A package imports only packages
-// of lower layers, so that packages of one layer never know each other.
-var layers = [][]string{
-	{"internal/memory"},
-	{"internal/text", "internal/cache", "internal/prepared", "db", "vectorstore", "internal/config"},
-	{"internal/llm", "db/rowcodec", "vectorstore/guard", "vectorstore/sqlitevec", "vectorstore/milvus", "vectorstore/pgvector", "internal/jobs", "internal/history"},
-	{"internal/llm/prompt", "internal/wordvec", "internal/derivation", "internal/facts", "internal/instructions", "internal/skills"},
-	{"internal/llm/llmtest", "db/postgres", "db/sqlite", "db/dbtest", "vectorstore/vectortest",
-		"vectorstore/milvus/milvustest", "scorer", "router", "internal/judge", "internal/projection"},
-	{"db/postgres/postgrestest", "db/sqlite/sqlitetest", "recall", "compression", "internal/session", "forgetting", "reflection", "internal/ingest", "internal/reembed", "internal/erasure", "internal/exchange", "internal/related", "internal/announce"},
-	{"internal/consolidation"},
-	{"internal/assembly"},
-	{"internal/api"},
-	{"internal/app"},
-	{"cmd/bench/target"},
-	{"cmd/bench/quality", "cmd/bench/speed"},
-	{"cmd/hippocampus", "cmd/bench"},
-	{"", "e2e", "deploy", "proof"},
+// storeys lists the top-level folders from the top of the house to the ground.
+// A package imports only packages of lower storeys and of its own room, a room
+// being a top-level folder with everything below it; rooms of one storey do not
+// know each other.
+var storeys = []struct {
+	name  string
+	holds string // what may live here
+	rooms []string
+}{
+	{"tests", "scenarios that drive the built binary, and checks of the repository", []string{"", "tests", "deploy"}},
+	{"commands", "programs: flags in, exit codes out", []string{"cmd"}},
+	{"server", "HTTP handlers, settings and the wiring of everything below", []string{"server"}},
+	{"prompt", "what goes into a prompt, made from several services", []string{"assembly"}},
+	{"processes", "services that drive other services: a conversation's end, export and import",
+		[]string{"conversation", "exchange"}},
+	{"services", "one job each against the stores: write, recall, reflect, forget, state facts, notify",
+		[]string{"ingest", "recall", "reflection", "forgetting", "knowledge", "notify"}},
+	{"models and vectors", "what a turn or a query means, and the vector store with its projection",
+		[]string{"scorer", "router", "vectorstore"}},
+	{"record", "the database contract, its stores and its durable jobs", []string{"db"}},
+	{"ground", "the domain's types, text, caches and model clients, which know no store", []string{"internal"}},
 }
 
-func TestImportsPointDownwards(t *testing.T) {
+const module = "hippocampus"
+
+// room returns the top-level folder of a package of this module.
+func room(importPath string) string {
+	path := strings.TrimPrefix(strings.TrimPrefix(importPath, module), "/")
+	name, _, _ := strings.Cut(path, "/")
+	return name
+}
+
+func TestLayout_ImportsPointDownwards(t *testing.T) {
 	t.Parallel()
-	const module = "hippocampus"
-	layer := map[string]int{}
-	for i, packages := range layers {
-		for _, name := range packages {
-			layer[strings.TrimSuffix(module+"/"+name, "/")] = i
+	depth := map[string]int{}
+	for i, storey := range storeys {
+		for _, name := range storey.rooms {
+			depth[name] = i
 		}
 	}
+	for importer, imports := range importsByPackage(t) {
+		from, known := depth[room(importer)]
+		if !known {
+			t.Errorf("the folder of %s belongs to no storey: add it to storeys in layout_test.go", importer)
+			continue
+		}
+		for _, imported := range imports {
+			if imported != module && !strings.HasPrefix(imported, module+"/") || room(imported) == room(importer) {
+				continue
+			}
+			if to, known := depth[room(imported)]; !known || to <= from {
+				t.Errorf("%s (storey %q) imports %s (storey %q), which is not below it",
+					importer, storeys[from].name, imported, storeys[to].name)
+			}
+		}
+	}
+}
+
+// importsByPackage maps each package of this module to what it imports, tests
+// left out.
+func importsByPackage(t *testing.T) map[string][]string {
+	t.Helper()
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	imports := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
-		from, known := layer[words[0]]
-		if !known {
-			t.Errorf("%s stands in no layer: give it one", words[0])
-			continue
-		}
-		for _, imported := range words[1:] {
-			if imported != module && !strings.HasPrefix(imported, module+"/") {
-				continue
-			}
-			if to, ok := layer[imported]; !ok || to >= from {
-				t.Errorf("%s (layer %d) imports %s (layer %d), which is not below it", words[0], from, imported, to)
-			}
-		}
+		imports[words[0]] = words[1:]
 	}
+	return imports
 }
 
 // Only the contract's own adapter speaks to a store's client library.
-func TestClientLibrariesStayInTheirAdapters(t *testing.T) {
+func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 	t.Parallel()
 	homes := map[string][]string{
 		"github.com/milvus-io/":         {"hippocampus/vectorstore/milvus", "hippocampus/cmd/bench"},
 		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/vectorstore/pgvector", "hippocampus/cmd/bench"},
 		"modernc.org/sqlite":            {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
 		"github.com/sashabaranov/":      {"hippocampus/internal/llm"},
-		"github.com/labstack/":          {"hippocampus/internal/api"},
-		"github.com/riverqueue/river":   {"hippocampus/db", "hippocampus/internal/jobs"},
+		"github.com/labstack/":          {"hippocampus/server/api"},
+		"github.com/riverqueue/river":   {"hippocampus/db", "hippocampus/db/jobs"},
 		"github.com/spf13/cobra":        {"hippocampus/cmd/hippocampus", "hippocampus/cmd/bench"},
 		"github.com/schollz/":           {"hippocampus/cmd/hippocampus"},
-		"github.com/knadh/koanf":        {"hippocampus/internal/config"},
+		"github.com/knadh/koanf":        {"hippocampus/server/config"},
 		"github.com/tiktoken-go/":       {"hippocampus/internal/text"},
 		"github.com/Shopify/toxiproxy/": {},
 	}
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		words := strings.Fields(line)
-		for _, imported := range words[1:] {
+	for importer, imports := range importsByPackage(t) {
+		for _, imported := range imports {
 			for library, allowed := range homes {
 				if !strings.HasPrefix(imported, library) {
 					continue
 				}
-				home := false
-				for _, prefix := range allowed {
-					home = home || words[0] == prefix || strings.HasPrefix(words[0], prefix+"/")
-				}
-				if !home {
-					t.Errorf("%s imports %s, which belongs in %v", words[0], imported, allowed)
+				if !slices.ContainsFunc(allowed, func(home string) bool {
+					return importer == home || strings.HasPrefix(importer, home+"/")
+				}) {
+					t.Errorf("%s imports %s, which belongs in %v", importer, imported, allowed)
 				}
 			}
 		}

@@ -236,7 +236,7 @@ type MemoryFilter struct {
 	Since, Until   time.Time // CreatedAt in [Since, Until)
 	// AsOf chooses what may have matched at an instant: memories created by then,
 	// in CreatedAt and in their history, that match Types, Domains, Statuses and
-	// Tags now, or were changed after it. internal/history knows which did.
+	// Tags now, or were changed after it. db/history knows which did.
 	AsOf   time.Time
 	Before *Position // strictly older than this, in (CreatedAt, ID) order
 	Limit  int       // required, 1..memory.MaxPage

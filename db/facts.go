@@ -13,7 +13,7 @@ import (
 //
 // Types and keys are compared by their bytes. The stores refuse two accepted
 // facts of a timeline that begin at one instant or are both open; that none
-// overlap is internal/facts' work, under the user's lock.
+// overlap is knowledge/facts' work, under the user's lock.
 type Timelines interface {
 	// ListFacts pages through the facts that are valid at an instant, the one
 	// with the latest ValidFrom first.

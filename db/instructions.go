@@ -11,7 +11,7 @@ import (
 //	text -> InScope: AddVersion, PutInstruction -> ActiveInstructions, in the context
 //
 // Names are compared and ordered by their bytes. Versions are only ever added;
-// that their numbers follow each other is internal/instructions' work, under
+// that their numbers follow each other is knowledge/instructions' work, under
 // the scope's lock.
 type Instructions interface {
 	// InScope runs f in one transaction that holds the write lock of the scope;

@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"hippocampus/internal/config"
+	"hippocampus/server/config"
 )
 
 // service is what these tests look at in a service of the composition.

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
-	"hippocampus/internal/history"
+	"hippocampus/db/history"
 	"hippocampus/internal/memory"
 )
 

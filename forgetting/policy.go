@@ -29,7 +29,7 @@ const (
 // Policies lists every policy.
 var Policies = []Policy{Strengthening, Exponential}
 
-// Rule decides which memories fade; internal/config states the defaults and
+// Rule decides which memories fade; server/config states the defaults and
 // ranges of its settings.
 type Rule struct {
 	Policy    Policy

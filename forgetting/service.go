@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
-	"hippocampus/internal/history"
+	"hippocampus/db/history"
 	"hippocampus/internal/memory"
 )
 
@@ -25,12 +25,12 @@ type Records interface {
 	db.Bounds
 }
 
-// Pusher brings committed changes to the vector store; see internal/projection.
+// Pusher brings committed changes to the vector store; see vectorstore/projection.
 type Pusher interface {
 	Push(ctx context.Context, ids []string)
 }
 
-// Settings of the runs; internal/config states their defaults and ranges.
+// Settings of the runs; server/config states their defaults and ranges.
 type Settings struct {
 	Rule
 	MaxShare    float64       // of a user's active memories that one run may forget, 0..1

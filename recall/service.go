@@ -34,7 +34,7 @@ type Router interface {
 	Route(ctx context.Context, query string) router.Route
 }
 
-// Settings are the tunable parts of the ranking; internal/config states their
+// Settings are the tunable parts of the ranking; server/config states their
 // defaults and ranges.
 type Settings struct {
 	Mode          Mode

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"hippocampus/internal/derivation"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
 // maxInsights of one answer.

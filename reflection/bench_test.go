@@ -12,9 +12,9 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
 	"hippocampus/db/sqlite/sqlitetest"
-	"hippocampus/internal/derivation"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// defaults are those of internal/config.
+// defaults are those of server/config.
 var defaults = Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100}
 
 // bench is a service on a real SQLite database, with a scripted model and a

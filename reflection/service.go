@@ -4,7 +4,7 @@
 //	insights -> embedded -> stored as reflections, their sources retired
 //
 // Insights are stored before sources retire, in one transaction, and an answer
-// with anything wrong in it changes nothing. internal/derivation writes, and
+// with anything wrong in it changes nothing. reflection/derivation writes, and
 // undoes.
 package reflection
 
@@ -16,9 +16,9 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
-	"hippocampus/internal/derivation"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
 // Records is what reflection needs of the database.
@@ -29,13 +29,13 @@ type Records interface {
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
 }
 
-// Deriver stores what is derived; internal/derivation implements it.
+// Deriver stores what is derived; reflection/derivation implements it.
 type Deriver interface {
 	Draft(owner memory.Owner, content string, t memory.Type, domain memory.Domain, importance float64, embedding []float32) memory.Memory
 	Commit(ctx context.Context, d derivation.Derivation) error
 }
 
-// Settings of reflection; internal/config states their defaults and ranges.
+// Settings of reflection; server/config states their defaults and ranges.
 type Settings struct {
 	Importance  float64       // sum over the new facts at which it is due
 	Cooldown    time.Duration // least time between two reflections of a user

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"hippocampus/internal/jobs"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/memory"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"hippocampus/internal/exchange"
+	"hippocampus/exchange"
 )
 
 func TestLastLine(t *testing.T) {

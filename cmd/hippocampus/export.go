@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/exchange"
+	"hippocampus/exchange"
 )
 
 // exportCommand writes what a running server exports.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/exchange"
+	"hippocampus/exchange"
 )
 
 // importCommand sends an export to a running server.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/app"
 	"hippocampus/internal/memory"
+	"hippocampus/server/app"
 )
 
 func keyCommand(o *overrides, host app.Host) *cobra.Command {

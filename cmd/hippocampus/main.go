@@ -11,7 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"hippocampus/internal/app"
+	"hippocampus/server/app"
 )
 
 func main() {

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/app"
-	"hippocampus/internal/config"
+	"hippocampus/server/app"
+	"hippocampus/server/config"
 )
 
 // run executes one command line with an environment of its own.

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"hippocampus/internal/config"
+	"hippocampus/server/config"
 )
 
 // remote is a running server that commands ask over HTTP.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/app"
-	"hippocampus/internal/config"
+	"hippocampus/server/app"
+	"hippocampus/server/config"
 )
 
 // execute runs one command line with an environment of NAME=VALUE lines, and

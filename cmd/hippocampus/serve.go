@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/app"
+	"hippocampus/server/app"
 )
 
 // collectAt is the share of the live heap, in percent, that may grow before it

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"hippocampus/internal/app"
+	"hippocampus/server/app"
 )
 
 func verifyCommand(o *overrides, host app.Host) *cobra.Command {

@@ -29,8 +29,8 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlite/stmtcache"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/prepared"
 )
 
 var _ db.Store = (*Store)(nil)
@@ -67,7 +67,7 @@ func connector(address string) (driver.Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return prepared.Connector(c), nil
+	return stmtcache.Connector(c), nil
 }
 
 func open(ctx context.Context, connector func(address string) (driver.Connector, error), o Options) (*Store, error) {

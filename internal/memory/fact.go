@@ -11,7 +11,7 @@ import (
 type Fact struct {
 	ID string // UUIDv7
 	Owner
-	Type, Key  string          // 1..MaxFactName characters, in the form that internal/facts gives them
+	Type, Key  string          // 1..MaxFactName characters, in the form that knowledge/facts gives them
 	Value      json.RawMessage // at most MaxFactValue bytes; nil: nothing is valid (FactEnded)
 	Confidence float64         // 0..1; the highest of what said the same
 	ValidFrom  time.Time       // UTC, microseconds

@@ -29,8 +29,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 	_ "modernc.org/sqlite/vec" // vec_distance_L2
 
+	"hippocampus/db/sqlite/stmtcache"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/prepared"
 	"hippocampus/vectorstore"
 )
 
@@ -117,7 +117,7 @@ func open(path, lock string, connections int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(prepared.Connector(connector))
+	db := sql.OpenDB(stmtcache.Connector(connector))
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil

@@ -1,0 +1,136 @@
+package assembly
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hippocampus/conversation/session"
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/knowledge/facts"
+	"hippocampus/recall"
+	"hippocampus/router"
+)
+
+// gathered is what there is to say, and how the memories came back.
+type gathered struct {
+	contents Contents
+	answer   recall.Answer
+}
+
+// gather reads all that a request may say. Its query becomes what the user said
+// last where it has none.
+func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error) {
+	g.contents = Contents{}
+	if g.contents[Instructions], err = s.instructions(ctx, r.Query); err != nil {
+		return g, err
+	}
+	if g.contents[Facts], err = s.facts(ctx, r.Query); err != nil {
+		return g, err
+	}
+	if r.ConversationID != "" {
+		working, err := s.working(ctx, r.Query.Owner, r.ConversationID)
+		if err != nil {
+			return g, err
+		}
+		g.contents[Conversation] = itemsOf(working)
+		r.Query.Text = cmp.Or(r.Query.Text, lastSaid(working.Events))
+	}
+	if r.Query.Text == "" {
+		g.answer = recall.Answer{Route: router.Route{Source: "request", Reason: "there is no query"}, Skipped: true, At: r.Query.At}
+		return g, nil
+	}
+	if g.answer, err = s.Recaller.Recall(ctx, r.Query); err != nil {
+		return g, err
+	}
+	for _, m := range g.answer.Memories {
+		g.contents[Memories] = append(g.contents[Memories], Item{
+			ID: m.Memory.ID, Group: groupOf(m.Memory.Type), Text: m.Memory.Content, Tells: tells(m.Memory.ID, m.Memory.Content),
+		})
+	}
+	return g, nil
+}
+
+// tells names what a memory with this content tells.
+func tells(memoryID, content string) string { return memoryID + " " + content }
+
+func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item, err error) {
+	if s.Instructor == nil {
+		return nil, nil
+	}
+	merged, err := s.Instructor.Merged(ctx, q.Owner.AppID, q.AgentID, q.Owner.UserID)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range merged {
+		items = append(items, Item{ID: string(i.Kind) + "/" + i.Name, Text: strings.TrimSpace(i.Content)})
+	}
+	return items, nil
+}
+
+// facts are those that are valid at the query's clock: the surest first, and of
+// equally sure ones the latest.
+func (s Service) facts(ctx context.Context, q recall.Query) (items []Item, err error) {
+	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: q.At, Limit: memory.MaxPage})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(valid, func(a, b memory.Fact) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	for _, f := range valid {
+		item := Item{ID: f.ID, Text: facts.Content(f.Key, f.Value)}
+		if f.MemoryID != "" {
+			item.Tells = tells(f.MemoryID, item.Text)
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// working is the working memory of a conversation; one that has no turn yet is empty.
+func (s Service) working(ctx context.Context, owner memory.Owner, id string) (session.Working, error) {
+	w, err := s.Sessions.Working(ctx, owner.AppID, owner.UserID, id, session.Filter{})
+	if memory.IsKind(err, memory.KindNotFound) {
+		return session.Working{}, nil
+	}
+	return w, err
+}
+
+// itemsOf are the summary and the events, the latest first, of which those that
+// say nothing are left out.
+func itemsOf(w session.Working) (items []Item) {
+	if summary := strings.TrimSpace(w.Conversation.Summary); summary != "" {
+		items = append(items, Item{ID: SummaryID, Text: summary})
+	}
+	for _, e := range slices.Backward(w.Events) {
+		if strings.TrimSpace(e.Content) != "" {
+			items = append(items, eventItem(e))
+		}
+	}
+	return items
+}
+
+// eventItem is an event to say. A chat request knows what users and assistants
+// say; anything else is told by the system, with what it is.
+func eventItem(e session.Event) Item {
+	item := Item{ID: strconv.FormatInt(e.Number, 10), Role: e.Role, Who: cmp.Or(e.Name, e.Role), Text: e.Content}
+	if e.Kind != memory.Chat {
+		item.Who = string(e.Kind) + ", " + item.Who
+	}
+	if plain := e.Role == "user" || e.Role == "assistant" || e.Role == "system"; !plain || e.Kind != memory.Chat {
+		item.Role, item.Mark = "system", "["+item.Who+"] "
+	}
+	return item
+}
+
+// lastSaid is the beginning of the latest thing that the user said; "": nothing.
+func lastSaid(events []session.Event) string {
+	for _, e := range slices.Backward(events) {
+		if e.Role == "user" && e.Kind == memory.Chat && memory.CheckContent(e.Content, memory.MaxMessageBytes) == "" {
+			return memory.Clip(e.Content, memory.MaxQueryRunes)
+		}
+	}
+	return ""
+}

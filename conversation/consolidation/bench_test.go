@@ -1,0 +1,218 @@
+package consolidation
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/conversation/session"
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
+	"hippocampus/ingest"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/knowledge/facts"
+	"hippocampus/scorer"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/projection"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+var (
+	ada  = memory.Owner{AppID: "app", UserID: "ada"}
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// defaults are those of server/config.
+var defaults = Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: 30 * time.Minute, Messages: 3, Similarity: 0.9, Attempts: 3}
+
+// bench is a service on real SQLite stores, with a clock that the test moves. It
+// is its own model.
+type bench struct {
+	*Service
+	t     testing.TB
+	store *sqlite.Store
+	write *ingest.Service
+	know  *facts.Service
+
+	mu    sync.Mutex
+	clock time.Time
+	asked int
+	reply func(llm.Prompt) (string, error)
+}
+
+func (b *bench) Model() string { return "bench" }
+
+func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
+	b.mu.Lock()
+	b.asked++
+	reply := b.reply
+	b.mu.Unlock()
+	return reply(p)
+}
+
+func (b *bench) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock
+}
+
+func (b *bench) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock = b.clock.Add(d)
+}
+
+const (
+	goodReplay = `{"summary":"Ada plans a trip to Porto in May."}`
+	nothing    = `{"facts":[],"insights":[],"preferences":[],"patterns":[],"projects":[],"skills":[]}`
+)
+
+// answers makes the model answer the two prompts.
+func (b *bench) answers(replay, deep string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reply = func(p llm.Prompt) (string, error) {
+		if strings.Contains(p.System, "[hippocampus/replay]") {
+			return replay, nil
+		}
+		return deep, nil
+	}
+}
+
+func newBench(t testing.TB, embedder llm.Embedder, withModel bool) *bench {
+	t.Helper()
+	ctx, log := context.Background(), zap.NewNop()
+	b := &bench{t: t, clock: noon}
+	b.answers(goodReplay, nothing)
+	var err error
+	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	if err := b.store.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{
+		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = vectors.Close() })
+	push := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
+	guess := func(string) memory.Domain { return memory.Lifestyle }
+	b.write = ingest.New(ingest.Parts{
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain { return guess(s) }, Now: b.now, Log: log,
+	}, ingest.Settings{
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
+		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute,
+		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+	})
+	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.now}, 0.5)
+	parts := Parts{Records: b.store, Write: b.write, Facts: b.know, Guess: guess, Now: b.now, Lease: time.Minute, Log: log}
+	if withModel {
+		parts.Chat = b
+	}
+	b.Service = New(parts, defaults)
+	return b
+}
+
+// event is a message as the tests write it: kind, importance by it, content.
+func event(kind memory.MessageKind, content string) memory.Message {
+	return memory.Message{Role: "user", Kind: kind, Content: content}
+}
+
+// say accepts a turn of a conversation of ada's.
+func (b *bench) say(id, agentID string, messages ...memory.Message) memory.Turn {
+	b.t.Helper()
+	turn, _, err := b.write.Accept(context.Background(), memory.Turn{Owner: ada, ConversationID: id, AgentID: agentID, Messages: messages})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return turn
+}
+
+// trip is a conversation with three messages.
+func (b *bench) trip(id string) {
+	b.t.Helper()
+	b.say(id, "", event("", "I want to go to Porto in May."), memory.Message{Role: "assistant", Content: "Shall I look for trains?"},
+		event(memory.Decision, "Ada takes the night train to Porto."))
+}
+
+// end ends a conversation, and has its jobs worked.
+func (b *bench) end(id string) Ended {
+	b.t.Helper()
+	ended, err := b.End(context.Background(), "app", "ada", id, memory.TriggerEnd)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.work(id, memory.TriggerEnd)
+	return ended
+}
+
+func (b *bench) work(id string, trigger memory.ConsolidationTrigger) Totals {
+	b.t.Helper()
+	done, err := b.Work(context.Background(), ConsolidateConversation{AppID: "app", UserID: "ada", ConversationID: id, Trigger: trigger})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return done.(Totals)
+}
+
+// rows are the consolidations of a conversation, oldest first, each as one line.
+func (b *bench) rows(id string) (lines []string) {
+	b.t.Helper()
+	list, err := b.store.ListConsolidations(context.Background(), db.ConsolidationFilter{Owner: ada, ConversationID: id, Limit: 100})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range slices.Backward(list) {
+		lines = append(lines, fmt.Sprintf("%s %s %d-%d %s %s", c.Type, c.Trigger, c.From, c.Through, c.State, c.Counts))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// memories are ada's active ones, as type, importance and content.
+func (b *bench) memories() (lines []string) {
+	b.t.Helper()
+	list, err := b.store.ListMemories(context.Background(), db.MemoryFilter{Owner: ada, Statuses: []memory.Status{memory.Active}, Limit: 100})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, m := range list {
+		lines = append(lines, fmt.Sprintf("%s %.2f %s%s", m.Type, m.Importance, m.Content, map[bool]string{true: "", false: " @" + m.AgentID}[m.AgentID == ""]))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func (b *bench) conversation(id string) memory.Conversation {
+	b.t.Helper()
+	c, err := b.store.Conversation(context.Background(), "app", "ada", id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c
+}
+
+func want(t testing.TB, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// heard is a turn as the working memory tells of it.
+func (b *bench) heard(turn memory.Turn, fill float64) session.Heard {
+	return session.Heard{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn), Fill: fill}
+}

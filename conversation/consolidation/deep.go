@@ -1,0 +1,142 @@
+package consolidation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"hippocampus/db"
+	"hippocampus/ingest"
+	"hippocampus/internal/llm/prompt"
+	"hippocampus/internal/memory"
+	"hippocampus/knowledge/facts"
+)
+
+// noModel is why there is no deep reflection without one.
+const noModel = "deep reflection needs a chat model: set chat.api_key (DEEPSEEK_API_KEY)"
+
+// reflected counts what a deep reflection did.
+type reflected struct {
+	Facts    int `json:"facts"`    // pieces of evidence
+	Memories int `json:"memories"` // new ones
+	Merged   int `json:"merged"`   // that were known
+}
+
+// reflect has the model say what lasts of the events, for each agent that took part.
+func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
+	if s.Chat == nil {
+		return s.skip(ctx, one, noModel)
+	}
+	shares, _, err := s.shares(ctx, one)
+	if err != nil {
+		return "", err
+	}
+	if len(shares) == 0 {
+		return s.skip(ctx, one, "nothing was said")
+	}
+	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Similarity: s.set.Similarity}
+	var evidence []facts.Evidence
+	for _, sh := range shares {
+		found, err := s.askDeep(ctx, sh)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range found.memories {
+			c.Made = append(c.Made, sh.draft(one, m.kind, m.text, s.Guess(m.text), m.importance))
+		}
+		stated, private := s.evidence(one, sh, found.facts)
+		evidence, c.Made = append(evidence, stated...), append(c.Made, private...)
+	}
+	prepared, err := s.Facts.Prepare(ctx, one.Owner, evidence)
+	if memory.IsKind(err, memory.KindInvalid) {
+		return "", refuse("its facts are not valid: %w", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	var applied facts.Applied
+	c.Last = func(ctx context.Context, tx db.UserTx, done ingest.Consolidated) error {
+		did := reflected{Facts: len(evidence)}
+		for _, w := range done.Made {
+			if w.Verdict == memory.Kept {
+				did.Memories++
+			} else {
+				did.Merged++
+			}
+		}
+		// First the end: a consolidation that somebody else has ended writes nothing.
+		if err := s.end(ctx, tx, one, memory.ConsolidationDone, "", did); err != nil {
+			return err
+		}
+		if len(evidence) == 0 {
+			return nil
+		}
+		applied, err = s.Facts.Apply(ctx, tx, prepared, cause(one))
+		return err
+	}
+	if _, err = s.Write.Consolidate(ctx, c); err != nil {
+		return "", err
+	}
+	if len(evidence) > 0 {
+		s.Facts.Push(ctx, applied)
+	}
+	return memory.ConsolidationDone, nil
+}
+
+// evidence is what the facts of a share tell of the user. Facts are every
+// agent's to see: those of what is private to one become memories that are, too.
+func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (evidence []facts.Evidence, private []memory.Memory) {
+	for _, f := range found {
+		m := sh.draft(one, memory.TypeFact, "", "", f.confidence)
+		if sh.agentID != "" {
+			m.Content = facts.Content(f.key, f.value)
+			m.Domain = s.Guess(m.Content)
+			m.Importance = facts.Importance(f.confidence)
+			private = append(private, m)
+			continue
+		}
+		from := m.CreatedAt
+		if now := s.Now(); from.After(now) {
+			from = now
+		}
+		evidence = append(evidence, facts.Evidence{
+			Type: f.kind, Key: f.key, Value: f.value, Confidence: f.confidence, ValidFrom: from, Source: source(one.ConversationID),
+		})
+	}
+	return evidence, private
+}
+
+// source names a conversation as where a fact is from.
+func source(conversationID string) string {
+	return memory.Clip("conversation "+conversationID, memory.MaxFactSource)
+}
+
+var deepPrompt = prompt.Parse(promptFiles, "deep")
+
+// deepData fills the prompt.
+type deepData struct {
+	prompt.Quoted         // events, one a line, oldest first
+	MaxFacts, MaxInsights int
+	MaxLasting, MaxRunes  int
+}
+
+func (s *Service) askDeep(ctx context.Context, sh share) (findings, error) {
+	quoted, err := quote("", sh)
+	if err != nil {
+		return findings{}, err
+	}
+	sample := sh.sample()
+	p, err := deepPrompt.Render(sample, deepData{quoted, maxFacts, maxInsights, maxLasting, maxTextRunes}, maxAnswerTokens)
+	if err != nil {
+		return findings{}, err
+	}
+	answer, err := s.Chat.Answer(ctx, p)
+	if err != nil {
+		return findings{}, err
+	}
+	return parseDeep(answer, sample)
+}
+
+// show is a JSON value for an error, cut.
+func show(raw json.RawMessage) string { return fmt.Sprintf("%.40q", strings.TrimSpace(string(raw))) }

@@ -1,0 +1,121 @@
+package stmtcache
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// executor is what a driver's statement offers, and statement passes on.
+type executor interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// statement is one in use.
+type statement struct {
+	executor
+	conn   *conn
+	text   string
+	failed bool // SQLite may have left it half-way: it is not used again
+}
+
+// ExecContext runs the statement.
+func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	result, err := s.executor.ExecContext(ctx, args)
+	s.failed = s.failed || err != nil
+	return result, err
+}
+
+// QueryContext runs the statement.
+func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	found, err := s.query(ctx, args)
+	if err != nil {
+		return nil, err // not found: a nil *rows is a driver.Rows that is not nil
+	}
+	return found, nil
+}
+
+func (s *statement) query(ctx context.Context, args []driver.NamedValue) (*rows, error) {
+	found, err := s.executor.QueryContext(ctx, args)
+	if err != nil {
+		s.failed = true
+		return nil, err
+	}
+	whole, ok := found.(result)
+	if !ok {
+		s.failed = true
+		return nil, errors.Join(fmt.Errorf("a %T is not what SQLite's rows are", found), found.Close())
+	}
+	return &rows{result: whole, of: s}, nil
+}
+
+// Close gives the statement back to its connection.
+func (s *statement) Close() error {
+	if s.failed {
+		return s.executor.Close()
+	}
+	return s.conn.give(s)
+}
+
+// result is what a driver's rows offer, and rows passes on.
+type result interface {
+	driver.Rows
+	driver.RowsColumnTypeDatabaseTypeName
+	driver.RowsColumnTypeLength
+	driver.RowsColumnTypeNullable
+	driver.RowsColumnTypePrecisionScale
+	driver.RowsColumnTypeScanType
+}
+
+// rows are what a statement finds.
+type rows struct {
+	result
+	of   *statement
+	last bool // with them the use of their statement ends
+}
+
+// Next reads a row.
+func (r *rows) Next(row []driver.Value) error {
+	err := r.result.Next(row)
+	r.of.failed = r.of.failed || err != nil && err != io.EOF
+	return err
+}
+
+// Close ends the reading.
+func (r *rows) Close() error {
+	err := r.result.Close()
+	r.of.failed = r.of.failed || err != nil
+	if r.last {
+		return cmp.Or(err, r.of.Close())
+	}
+	return err
+}
+
+// repeats reports whether a statement is of those that are run often, and do
+// all that they do when they run: of a PRAGMA, SQLite does some when it is
+// prepared.
+func repeats(query string) bool {
+	for {
+		query = strings.TrimLeft(query, " \t\r\n")
+		comment, commented := strings.CutPrefix(query, "--")
+		if !commented {
+			break
+		}
+		_, query, _ = strings.Cut(comment, "\n")
+	}
+	return slices.ContainsFunc([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}, func(verb string) bool { return strings.HasPrefix(query, verb) })
+}
+
+var boundLimit = regexp.MustCompile(`\bLIMIT\s+\?`)
+
+// forAnyLimit words a statement so that it stays prepared: SQLite plans one for the
+// value of a bare parameter after LIMIT, and so prepares it anew for each binding.
+func forAnyLimit(query string) string { return boundLimit.ReplaceAllLiteralString(query, "LIMIT +?") }

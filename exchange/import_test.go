@@ -1,0 +1,266 @@
+package exchange_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/exchange"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+const (
+	head = `{"format":"hippocampus-export","version":1,"exported_at":"2026-05-01T12:00:00Z"}` + "\n"
+	id1  = "0198c0de-0000-7000-8000-000000000001"
+	id2  = "0198c0de-0000-7000-8000-000000000002"
+	id3  = "0198c0de-0000-7000-8000-000000000003"
+)
+
+// object is a JSON object.
+type object map[string]any
+
+// fact is a line of an active memory of ada's, with some fields set otherwise.
+func fact(id string, fields object) object {
+	m := object{
+		"id": id, "user_id": "ada", "content": "fact " + id, "type": "fact", "domain": "general_chat", "tags": []string{}, "importance": 0.5,
+		"pinned": false, "status": "active", "created_at": "2026-01-01T00:00:00.000001Z", "updated_at": "2026-01-02T00:00:00Z",
+		"last_accessed_at": "2026-01-03T00:00:00Z", "access_count": 2,
+	}
+	for name, value := range fields {
+		if m[name] = value; value == nil {
+			delete(m, name)
+		}
+	}
+	return object{"memory": m, "events": []object{}, "relations": []object{}}
+}
+
+func (o object) with(name string, value any) object {
+	o[name] = value
+	return o
+}
+
+func event(id string) object {
+	return object{"id": id, "kind": "created", "cause": "api", "at": "2026-01-01T00:00:00Z"}
+}
+
+func relation(from, to string) object {
+	return object{"from": from, "to": to, "kind": "refines", "created_at": "2026-01-01T00:00:00Z"}
+}
+
+// stream is an export of these lines.
+func stream(lines ...any) string {
+	text := head
+	memories := 0
+	for _, l := range lines {
+		switch l := l.(type) {
+		case string:
+			text += l + "\n"
+			continue
+		case object:
+			if l["memory"] != nil {
+				memories++
+			}
+			raw, err := json.Marshal(l)
+			if err != nil {
+				panic(err)
+			}
+			text += string(raw) + "\n"
+		}
+	}
+	return text + fmt.Sprintf(`{"end":{"memories":%d}}`, memories) + "\n"
+}
+
+func embedding(numbers ...float32) string {
+	return base64.StdEncoding.EncodeToString(rowcodec.VectorBytes(numbers))
+}
+
+// A memory that is here is never changed by an import.
+func TestNothingIsOverwritten(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	was := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}}).with("events", []object{event(id3)})
+	p.bring(stream(fact(id2, nil), was.with("relations", []object{relation(id1, id2)})))
+	before := p.export(exchange.Selection{})
+	for field, value := range map[string]any{
+		"content": "other", "importance": 0.6, "domain": "tasks_and_schedules", "type": "task", "tags": []string{"y"}, "metadata": object{"a": 2},
+		"pinned": true, "status": "forgotten", "created_at": "2026-01-01T00:00:01Z", "updated_at": "2026-01-02T00:00:01Z",
+		"agent_id": "a", "conversation_id": "c", "source_turn_id": id3,
+	} {
+		changed := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, field: value})
+		if r := p.bring(stream(changed)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "differs in "+field+":") {
+			t.Errorf("%s: %+v", field, r)
+		}
+	}
+	same := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, "last_accessed_at": "2026-01-09T00:00:00Z", "access_count": 9})
+	for what, line := range map[string]object{
+		"events":    fact(id1, same["memory"].(object)).with("events", []object{event(id2)}),
+		"events ":   fact(id1, same["memory"].(object)).with("events", []object{event(id3).with("cause", "other")}),
+		"relations": fact(id1, same["memory"].(object)).with("relations", []object{relation(id2, id1)}),
+	} {
+		if r := p.bring(stream(line)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "differs in "+strings.TrimSpace(what)+":") {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+	if r := p.bring(stream(same)); r.Skipped != 1 || r.Failed != 0 {
+		t.Errorf("accesses alone: %+v", r)
+	}
+	if after := p.export(exchange.Selection{}); after != before {
+		t.Errorf("it has changed: %s", firstDifference(before, after))
+	}
+}
+
+func TestLinesOfOneStreamMeet(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.bring(stream(
+		fact(id1, nil), fact(id1, nil), fact(id1, object{"content": "other"}),
+		fact(id2, object{"user_id": "bob"}), fact(id3, nil).with("relations", []object{relation(id3, id1)}),
+	))
+	if r.Imported != 3 || r.Skipped != 1 || r.Failed != 1 || r.Errors[0].Line != 4 || !r.Complete {
+		t.Errorf("%+v", r)
+	}
+	whole := stream(fact(id1, nil))
+	if r := p.bring(whole + whole); !r.Complete || r.Skipped != 2 || r.Lines != 6 {
+		t.Errorf("two exports in one stream: %+v", r)
+	}
+	for what, text := range map[string]string{
+		"without an end":     head + "\n",
+		"a lost line":        strings.Replace(whole, `{"end":{"memories":1}}`, `{"end":{"memories":2}}`, 1),
+		"one without an end": head + whole,
+	} {
+		if r := p.bring(text); r.Complete {
+			t.Errorf("%s is taken for complete: %+v", what, r)
+		}
+	}
+	if r := p.bring(whole + `{"memory":{}}`); r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "after the end") {
+		t.Errorf("after the end: %+v", r)
+	}
+}
+
+func TestWhatIsNoExport(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for text, want := range map[string]string{
+		"":                                 "is no export",
+		"\n \r\n":                          "is no export",
+		"<html>":                           "is no export",
+		stream(fact(id1, nil))[len(head):]: "is no export",
+		strings.Replace(head, `"version":1`, `"version":3`, 1): "version 3",
+	} {
+		_, err := p.Import(t.Context(), "app", strings.NewReader(text), valid)
+		if !memory.IsKind(err, memory.KindInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.50q: %v", text, err)
+		}
+	}
+}
+
+// 100 of the lines that fail are told, all are counted, and each good one is kept.
+func TestManyBadLines(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var lines []any
+	for i := range 150 {
+		lines = append(lines, fact(memory.NewID(), nil), fact(memory.NewID(), nil).with("relations", []object{relation(id1, id2)}))
+		if i%2 == 0 {
+			lines = append(lines, "{")
+		}
+	}
+	r := p.bring(stream(lines...))
+	if r.Imported != 150 || r.Failed != 225 || len(r.Errors) != 100 || !r.Complete {
+		t.Errorf("%d imported, %d failed, %d told, complete %t", r.Imported, r.Failed, len(r.Errors), r.Complete)
+	}
+}
+
+func TestEmbeddings(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	unit := make([]float32, 16)
+	unit[3] = 1
+	with := func(id, model, status string, vector ...float32) object {
+		return fact(id, object{"status": status, "embedding_model": model, "embedding": embedding(vector...)})
+	}
+	lines := []any{
+		with(id1, llm.HashedModel, "active", unit...), with(id2, "other", "active", 0.6, 0.8), with(id3, llm.HashedModel, "active", 0.6, 0.8),
+		with(foreign, "other", "forgotten", 0.6, 0.8), with(taken, llm.HashedModel, "forgotten", 0.6, 0.8),
+	}
+	if r := p.bring(stream(lines...)); r.Imported != 5 {
+		t.Fatalf("%+v", r)
+	}
+	if p.embedder.texts != 2 {
+		t.Errorf("%d texts were embedded, want the two active ones without a vector of the model", p.embedder.texts)
+	}
+	p.change(ada, func(ctx context.Context, tx db.UserTx) error {
+		all, err := tx.Memories(ctx, []string{id1, id2, id3, foreign, taken})
+		for _, m := range all {
+			model, dim := llm.HashedModel, 16
+			switch m.ID {
+			case foreign:
+				model, dim = "other", 2
+			case taken:
+				model, dim = "", 0
+			}
+			if m.EmbeddingModel != model || len(m.Embedding) != dim || m.ID == id1 && m.Embedding[3] != 1 {
+				t.Errorf("%s has %d numbers of %q", m.ID, len(m.Embedding), m.EmbeddingModel)
+			}
+			if m.Lexemes == "" {
+				t.Errorf("%s cannot be found by its words", m.ID)
+			}
+		}
+		return err
+	})
+	p.embedder.err = memory.Errorf(memory.KindUnavailable, "away")
+	if _, err := p.Import(t.Context(), "app", strings.NewReader(stream(fact(memory.NewID(), nil))), valid); !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("with the embedder away: %v", err)
+	}
+}
+
+// erasing refuses one user's changes.
+type erasing struct{ db.Store }
+
+func (e erasing) InUser(ctx context.Context, owner memory.Owner, f func(context.Context, db.UserTx) error) error {
+	if owner == ada {
+		return memory.Errorf(memory.KindConflict, "the user is being erased; try again in a moment")
+	}
+	return e.Store.InUser(ctx, owner, f)
+}
+
+func TestAUserWhoIsErasedIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	service := exchange.New(erasing{p.store}, p.embedder, p.now)
+	r, err := service.Import(t.Context(), "app", strings.NewReader(stream(fact(id1, nil), fact(id2, object{"user_id": "bob"}), fact(id3, nil))), valid)
+	if err != nil || r.Imported != 1 || r.Failed != 2 || !strings.Contains(r.Errors[0].Message, "being erased") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	p.store.Close()
+	if _, err := p.Import(t.Context(), "app", strings.NewReader(stream(fact(id1, nil))), valid); !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("with the database away: %v", err)
+	}
+}
+
+// A memory that was purged comes back under its history.
+func TestAPurgedMemoryComesBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	text := stream(fact(id1, object{"status": "forgotten"}).with("events", []object{event(id2)}))
+	p.bring(text)
+	p.change(ada, func(ctx context.Context, tx db.UserTx) error {
+		if purged, err := tx.Purge(ctx, []string{id1}); err != nil || len(purged) != 1 {
+			t.Errorf("purged %v, %v", purged, err)
+		}
+		return tx.AddEvents(ctx, []memory.Event{{ID: id3, MemoryID: id1, Kind: memory.EventPurged, At: noon}})
+	})
+	if r := p.bring(text); r.Imported != 1 || r.Failed != 0 {
+		t.Fatalf("%+v", r)
+	}
+	events, err := p.store.History(t.Context(), "app", id1)
+	if err != nil || len(events) != 2 {
+		t.Errorf("its history: %v, %v", events, err)
+	}
+}

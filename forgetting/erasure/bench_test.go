@@ -1,0 +1,211 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap/zaptest"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
+	"hippocampus/ingest"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/projection"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ada  = memory.Owner{AppID: "app", UserID: "ada"}
+	bob  = memory.Owner{AppID: "app", UserID: "bob"}
+)
+
+// bench is an erasure on real SQLite stores, beside what writes to them. Its
+// clock moves by pass alone.
+type bench struct {
+	t       *testing.T
+	store   *sqlite.Store
+	vectors *sqlitevec.Store
+	push    *projection.Projection
+	ingest  *ingest.Service
+	*Service
+
+	passed atomic.Int64 // ns since noon
+
+	mu       sync.Mutex
+	embedded func() // is called once, by the next embedding
+	scored   func() // likewise
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	ctx, log := t.Context(), zaptest.NewLogger(t)
+	b := &bench{t: t}
+	var err error
+	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)})
+	b.must(err)
+	t.Cleanup(func() { _ = b.store.Close() })
+	b.must(b.store.Migrate(ctx))
+	embedder := &embedder{llm.Hashed(64), b}
+	b.vectors, err = sqlitevec.Open(ctx, sqlitevec.Options{
+		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
+	})
+	b.must(err)
+	t.Cleanup(func() { _ = b.vectors.Close() })
+	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
+	b.ingest = ingest.New(ingest.Parts{
+		Records: b.store, Scorer: &judge{scorer.NewRules(), b}, Embedder: embedder, Vectors: b.vectors, Pusher: b.push,
+		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
+	}, ingest.Settings{
+		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
+		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+	})
+	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Drop() }, b.now, log)
+	return b
+}
+
+func (b *bench) now() time.Time { return noon.Add(time.Duration(b.passed.Load())) }
+
+func (b *bench) pass(d time.Duration) { b.passed.Add(int64(d)) }
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// embedder and judge let a test do something while they work.
+type embedder struct {
+	llm.Embedder
+	b *bench
+}
+
+func (e *embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
+	e.b.call(&e.b.embedded)
+	return e.Embedder.Embed(ctx, use, texts)
+}
+
+type judge struct {
+	scorer.Scorer
+	b *bench
+}
+
+func (j *judge) Score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
+	j.b.call(&j.b.scored)
+	return j.Scorer.Score(ctx, turn)
+}
+
+func (b *bench) call(hook *func()) {
+	b.mu.Lock()
+	f := *hook
+	*hook = nil
+	b.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+// turn accepts a turn, from which the rules keep one fact.
+func (b *bench) turn(owner memory.Owner) memory.Turn {
+	b.t.Helper()
+	turn, _, err := b.ingest.Accept(b.t.Context(), memory.Turn{
+		Owner: owner, Messages: []memory.Message{{Role: "user", Content: "I live in Lisbon and work as a marine biologist."}},
+	})
+	b.must(err)
+	ended, end := context.WithCancel(b.t.Context())
+	end()
+	b.ingest.Dispatch(ended) // enqueues what waits
+	return turn
+}
+
+func (b *bench) write(owner memory.Owner, contents ...string) {
+	b.t.Helper()
+	for _, content := range contents {
+		_, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: content})
+		b.must(err)
+	}
+}
+
+// live gives a user a processed turn, a waiting one and two direct memories,
+// one of them forgotten.
+func (b *bench) live(owner memory.Owner) {
+	b.t.Helper()
+	b.must(b.ingest.Process(b.t.Context(), b.turn(owner).ID))
+	b.turn(owner)
+	b.write(owner, "Likes tea.", "Likes jazz.")
+	list := b.memories(owner)
+	_, err := b.ingest.Forget(b.t.Context(), owner.AppID, list[0].ID)
+	b.must(err)
+}
+
+func (b *bench) memories(owner memory.Owner) []memory.Memory {
+	b.t.Helper()
+	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: owner, Limit: 100})
+	b.must(err)
+	return list
+}
+
+// held counts what the stores hold of a user, jobs about them included.
+func (b *bench) held(owner memory.Owner) (n int) {
+	b.t.Helper()
+	ctx := b.t.Context()
+	turns, err := b.store.ListTurns(ctx, db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
+	b.must(err)
+	candidates, err := b.store.ListCandidates(ctx, db.CandidateFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
+	b.must(err)
+	vectors, err := b.vectors.CountOwner(ctx, owner)
+	b.must(err)
+	state, err := b.store.State(ctx, owner)
+	b.must(err)
+	if !state.ReflectedAt.IsZero() {
+		n++
+	}
+	return n + len(turns) + len(candidates) + vectors + len(b.memories(owner))
+}
+
+// jobs counts the jobs that are about something.
+func (b *bench) jobs(kind string) (n int) {
+	b.t.Helper()
+	list, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{kind}, Limit: 100})
+	b.must(err)
+	for _, j := range list {
+		if string(j.Payload) != "{}" {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *bench) erased(owner memory.Owner) db.Erasure {
+	b.t.Helper()
+	done, err := b.Erase(b.t.Context(), owner)
+	b.must(err)
+	if n := b.held(owner); n != 0 {
+		b.t.Errorf("%d things of %s are left", n, owner.UserID)
+	}
+	return done
+}
+
+// wantMarked makes sure that nobody can write for a user who is being erased.
+func (b *bench) wantMarked(owner memory.Owner) {
+	b.t.Helper()
+	if _, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: "Likes tea."}); !errors.Is(err, db.ErrErasing) {
+		b.t.Errorf("a write while the user is erased: %v", err)
+	}
+	if _, _, err := b.ingest.Accept(b.t.Context(), memory.Turn{Owner: owner}); !errors.Is(err, db.ErrErasing) {
+		b.t.Errorf("a turn while the user is erased: %v", err)
+	}
+}

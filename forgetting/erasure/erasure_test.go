@@ -1,0 +1,232 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/jobs"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
+)
+
+// lived is what bench.live leaves, for a receipt.
+var lived = db.Erased{Memories: 3, Turns: 2, Candidates: 1, Events: 4, Announcements: 4, Jobs: 2, Vectors: 2}
+
+func TestErase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.live(ada)
+	b.live(bob)
+	bobs := b.held(bob)
+	want := db.Erasure{Owner: ada, Round: 1, RequestedAt: noon, DoneAt: noon, Deleted: lived}
+	if got := b.erased(ada); got != want {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if n := b.held(bob); n != bobs {
+		t.Errorf("%d things of another are left of %d", n, bobs)
+	}
+	if turns, erasing := b.jobs("process_turn"), b.jobs("erase_user"); turns != 2 || erasing != 0 {
+		t.Errorf("%d jobs about turns and %d of erasures are left, want the other user's 2 and none", turns, erasing)
+	}
+	want.Round, want.Deleted = 2, db.Erased{}
+	if got := b.erased(ada); got != want {
+		t.Errorf("erased again: got %+v\nwant %+v", got, want)
+	}
+	b.live(ada) // is welcome again
+	if got := b.erased(ada).Deleted; got != lived {
+		t.Errorf("erased once more: got %+v\nwant %+v", got, lived)
+	}
+}
+
+// Records that no row knows of go, too.
+func TestOrphansGo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	orphan := vectorstore.Record{ID: memory.NewID(), Owner: ada, Content: "left over", CreatedAt: noon, Embedding: make([]float32, 64)}
+	orphan.Embedding[0] = 1
+	b.must(b.vectors.Insert(t.Context(), []vectorstore.Record{orphan}))
+	if got := b.erased(ada).Deleted; got != (db.Erased{Vectors: 1}) {
+		t.Errorf("deleted %+v", got)
+	}
+}
+
+// newborn is a memory of ada's that nobody has written yet.
+func newborn(content string) memory.Memory {
+	m := memory.Memory{
+		ID: memory.NewID(), Owner: ada, Content: content, Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
+		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m", Embedding: make([]float32, 64),
+	}
+	m.Embedding[0] = 1
+	return m
+}
+
+// More rows than one step deletes.
+func TestManyGo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var many []memory.Memory
+	for i := range 2*batch + 1 {
+		many = append(many, newborn(fmt.Sprint("number ", i)))
+	}
+	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, many, b.push.Claimed())
+	}))
+	b.push.PushNew(t.Context(), many)
+	if got := b.erased(ada).Deleted; got != (db.Erased{Memories: len(many), Vectors: len(many)}) {
+		t.Errorf("deleted %+v", got)
+	}
+}
+
+// away is a vector store that cannot be reached until it is back.
+type away struct {
+	Vectors
+	back bool
+}
+
+func (a *away) fail() error {
+	if a.back {
+		return nil
+	}
+	return memory.Errorf(memory.KindUnavailable, "the vector store is away")
+}
+
+func (a *away) Delete(ctx context.Context, ids []string) error {
+	return errors.Join(a.fail(), a.Vectors.Delete(ctx, nil))
+}
+
+func (a *away) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
+	if err := a.fail(); err != nil {
+		return 0, err
+	}
+	return a.Vectors.DeleteOwner(ctx, owner)
+}
+
+// Where the vector store is away the rows go, the user stays marked, and the
+// job ends it once the store is back, its own payload included.
+func TestVectorStoreAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.live(ada)
+	down := &away{Vectors: b.vectors}
+	b.Service.vectors = down
+	for range 2 {
+		if _, err := b.Erase(t.Context(), ada); !memory.IsKind(err, memory.KindUnavailable) {
+			t.Fatalf("while the vector store is away: %v", err)
+		}
+		if n := b.held(ada); n != lived.Vectors {
+			t.Errorf("%d things are left, want the %d vectors", n, lived.Vectors)
+		}
+		if n := b.jobs("erase_user"); n != 1 {
+			t.Errorf("%d jobs are to end the erasure, want 1", n)
+		}
+		b.wantMarked(ada)
+	}
+	down.back = true
+	b.pass(retry)
+	runner, err := jobs.New(b.store.Driver(), jobs.Options{
+		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
+	}, jobs.HandleResult(time.Minute, b.Work))
+	b.must(err)
+	b.must(runner.Start(t.Context()))
+	defer func() { b.must(runner.Stop(context.Background())) }()
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		e, err := b.store.Erasure(t.Context(), ada)
+		b.must(err)
+		if !e.DoneAt.IsZero() {
+			if e.Deleted != lived || e.Round != 1 {
+				t.Errorf("the erasure that the job has ended: %+v", e)
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the job has not ended the erasure")
+		}
+	}
+	if held, left := b.held(ada), b.jobs("erase_user"); held != 0 || left != 0 {
+		t.Errorf("%d things and %d jobs are left", held, left)
+	}
+	b.write(ada, "Is welcome again.")
+}
+
+// A push that is under way is waited for, and cannot bring anything back; the
+// receipt counts what it pushed.
+func TestPushUnderWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write(ada, "Likes tea.")
+	slow := newborn("Likes jazz.")
+	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, []memory.Memory{slow}, b.push.Claimed())
+	}))
+	type answer struct {
+		receipt db.Erasure
+		err     error
+	}
+	erased := make(chan answer, 1)
+	go func() {
+		receipt, err := b.Erase(t.Context(), ada)
+		erased <- answer{receipt, err}
+	}()
+	for len(b.memories(ada)) != 1 {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case a := <-erased:
+		t.Fatalf("the erasure ends while a push is under way: %+v", a)
+	case <-time.After(100 * time.Millisecond):
+	}
+	b.push.PushNew(t.Context(), []memory.Memory{slow})
+	a := <-erased
+	b.must(a.err)
+	if n := b.held(ada); n != 0 {
+		t.Errorf("%d things are left", n)
+	}
+	if want := (db.Erased{Memories: 2, Events: 1, Announcements: 1, Vectors: 2}); a.receipt.Deleted != want {
+		t.Errorf("the receipt says %+v, want %+v", a.receipt.Deleted, want)
+	}
+}
+
+// hooked calls f before a deletion by user.
+type hooked struct {
+	Vectors
+	f func()
+}
+
+func (h *hooked) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
+	if f := h.f; f != nil {
+		h.f = nil
+		f()
+	}
+	return h.Vectors.DeleteOwner(ctx, owner)
+}
+
+// Two erasures of one user at once: the one that comes late takes nothing from
+// what has been written since.
+func TestAnotherEndsItFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.live(ada)
+	b.Service.vectors = &hooked{b.vectors, func() {
+		_, err := New(b.store, b.vectors, nil, b.now, b.log).Erase(t.Context(), ada)
+		b.must(err)
+		b.write(ada, "Is here again.")
+	}}
+	done, err := b.Erase(t.Context(), ada)
+	b.must(err)
+	if done.Round != 1 || done.DoneAt.IsZero() || done.Deleted.Memories != lived.Memories {
+		t.Errorf("the receipt of the other: %+v", done)
+	}
+	list := b.memories(ada)
+	if len(list) != 1 {
+		t.Fatalf("%d memories are there, want the one that is new", len(list))
+	}
+	b.push.Push(t.Context(), []string{list[0].ID})
+	if n, err := b.vectors.CountOwner(t.Context(), ada); err != nil || n != 1 {
+		t.Errorf("%d vectors of the new memory, %v", n, err)
+	}
+}

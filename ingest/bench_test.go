@@ -1,0 +1,177 @@
+package ingest
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zaptest"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
+	"hippocampus/ingest/judge"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/projection"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+var ada = memory.Owner{AppID: "app", UserID: "ada"}
+
+// bench is a service on real SQLite stores, a scripted model and a clock that
+// the test moves.
+type bench struct {
+	*Service
+	t      *testing.T
+	models *llmtest.Server
+	store  *sqlite.Store
+	spy    *spy
+	mu     sync.Mutex
+	clock  time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	ctx := t.Context()
+	b := &bench{t: t, models: llmtest.New(t), clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	var err error
+	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	if err := b.store.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	client := llm.NewClient(llm.Options{BaseURL: b.models.URL(), Retries: -1, BreakerFailures: 1000})
+	t.Cleanup(client.Close)
+	embedder, err := client.Embedder(ctx, llm.EmbedderOptions{Model: "scripted"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{
+		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = vectors.Close() })
+	log := zaptest.NewLogger(t)
+	b.spy = &spy{Records: b.store}
+	b.Service = New(Parts{
+		Records: b.spy, Scorer: scorer.NewLLM(client.Chat("scripted")), Judge: judge.NewLLM(client.Chat("scripted")), Embedder: embedder, Vectors: vectors,
+		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log),
+		Guess:  func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
+	}, Settings{
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+	})
+	return b
+}
+
+func (b *bench) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock
+}
+
+func (b *bench) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock = b.clock.Add(d)
+}
+
+// turn accepts and processes a turn of alternating user and assistant messages.
+func (b *bench) turn(messages ...string) Outcome {
+	b.t.Helper()
+	turn := b.accept(messages...)
+	if err := b.Process(b.t.Context(), turn.ID); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.outcome(turn.ID)
+}
+
+func (b *bench) accept(messages ...string) memory.Turn {
+	b.t.Helper()
+	turn := memory.Turn{Owner: ada}
+	for i, text := range messages {
+		turn.Messages = append(turn.Messages, memory.Message{Role: []string{"user", "assistant"}[i%2], Content: text})
+	}
+	turn, _, err := b.Accept(b.t.Context(), turn)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return turn
+}
+
+func (b *bench) outcome(id string) Outcome {
+	b.t.Helper()
+	o, err := b.Outcome(b.t.Context(), ada.AppID, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return o
+}
+
+func (b *bench) write(content string, importance float64, at time.Time) Written {
+	b.t.Helper()
+	w, err := b.Write(b.t.Context(), Write{Owner: ada, Content: content, Importance: &importance, At: at, Dedup: true})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return w
+}
+
+func (b *bench) memories() []memory.Memory {
+	b.t.Helper()
+	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Statuses: []memory.Status{memory.Active}, Limit: 100})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list
+}
+
+// similar gives two texts embeddings of this cosine.
+func (b *bench) similar(first, second string, cosine float64) {
+	one, two := make([]float32, llmtest.Dim), make([]float32, llmtest.Dim)
+	one[0] = 1
+	two[0], two[1] = float32(cosine), float32(math.Sqrt(1-cosine*cosine))
+	b.models.Embedding(first, one)
+	b.models.Embedding(second, two)
+}
+
+// spy notes when turns are deferred to, and fails where it is told.
+type spy struct {
+	Records
+	mu    sync.Mutex
+	due   time.Time
+	enter func() error // called before a user's transaction; nil: nothing
+}
+
+func (s *spy) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
+	s.mu.Lock()
+	s.due = due
+	s.mu.Unlock()
+	return s.Records.DeferTurn(ctx, turnID, attempts, lastError, due, refused)
+}
+
+func (s *spy) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	if s.enter != nil {
+		if err := s.enter(); err != nil {
+			return err
+		}
+	}
+	return s.Records.InUser(ctx, owner, f)
+}
+
+func (b *bench) deferred() time.Time {
+	b.spy.mu.Lock()
+	defer b.spy.mu.Unlock()
+	return b.spy.due
+}

@@ -1,0 +1,179 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/ingest/judge"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// judging is how many judgements of one piece of work are asked for at a time.
+const judging = 4
+
+// neighbourhood is what was found around a draft before the user's lock is taken.
+type neighbourhood struct {
+	ids    []string    // memories it may be one with
+	judged []judgement // decisions to carry out: no KeepBoth among them
+}
+
+// judgement is what a draft means for one memory as it was when it was judged.
+type judgement struct {
+	judge.Verdict
+	id        string
+	revision  int64
+	embedding []float32 // of Merged, where there is one
+	model     string    // that embedded it
+}
+
+// neighbours finds what is near each draft of one owner, by the drafts' places,
+// and asks the judge about what is too near to pass and too far to be merged.
+// It comes before the user's lock: it waits for others.
+func (s *Service) neighbours(ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory) (map[int]neighbourhood, error) {
+	search := s.search(owner)
+	hoods := make(map[int]neighbourhood, len(drafts))
+	for i, draft := range drafts {
+		ids, err := search.near(ctx, draft)
+		if err != nil {
+			return nil, err
+		}
+		hoods[i] = neighbourhood{ids: ids}
+	}
+	if s.Judge == nil || len(drafts) == 0 {
+		return hoods, nil
+	}
+	known, err := s.known(ctx, owner, hoods)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.set.JudgeTimeout)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(judging)
+	var mu sync.Mutex
+	for i, draft := range drafts {
+		band := s.band(draft, known)
+		if len(band) == 0 {
+			continue
+		}
+		group.Go(func() error {
+			judged := s.judge(ctx, draft, band)
+			mu.Lock()
+			defer mu.Unlock()
+			hoods[i] = neighbourhood{hoods[i].ids, judged}
+			return nil
+		})
+	}
+	return hoods, group.Wait()
+}
+
+// known reads the active memories that searches found, and those written so
+// lately that they may not be found yet, each once.
+func (s *Service) known(ctx context.Context, owner memory.Owner, hoods map[int]neighbourhood) ([]memory.Memory, error) {
+	known, err := s.Records.Unconfirmed(ctx, owner, s.Now().Add(-s.set.OwnWindow), s.set.OwnLimit)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, m := range known {
+		seen[m.ID] = true
+	}
+	var ids []string
+	for _, hood := range hoods {
+		for _, id := range hood.ids {
+			if !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return known, nil
+	}
+	found, err := s.Records.Hydrate(ctx, owner, ids, ids)
+	return append(known, found...), err
+}
+
+// band chooses the memories to be judged, nearest first; none where the draft
+// is so near to one that they will be merged. What was made from other memories
+// is left to those who made it.
+func (s *Service) band(draft memory.Memory, known []memory.Memory) []memory.Memory {
+	similarity := map[string]float64{}
+	var band []memory.Memory
+	for _, m := range known {
+		if !alike(m, draft) {
+			continue
+		}
+		c := likeness(&m, &draft)
+		if c >= s.set.MergeSimilarity || m.Content == draft.Content {
+			return nil
+		}
+		if c >= s.set.JudgeSimilarity && m.Type != memory.TypeReflection && m.Type != memory.TypeSummary {
+			band, similarity[m.ID] = append(band, m), c
+		}
+	}
+	slices.SortFunc(band, func(a, b memory.Memory) int {
+		return cmp.Or(cmp.Compare(similarity[b.ID], similarity[a.ID]), cmp.Compare(a.ID, b.ID))
+	})
+	return band[:min(len(band), judge.MaxNear)]
+}
+
+// judge asks about one draft. Whatever goes wrong, both are kept.
+func (s *Service) judge(ctx context.Context, draft memory.Memory, near []memory.Memory) []judgement {
+	verdicts, err := s.Judge.Judge(ctx, draft, near)
+	if err != nil {
+		return s.undecided(draft, err)
+	}
+	var judged []judgement
+	for i, v := range verdicts {
+		older := draft.CreatedAt.Before(near[i].CreatedAt)
+		if v.Decision == judge.KeepBoth || older && v.Merged == "" {
+			continue // what was said earlier never takes the place of what was said later
+		}
+		j := judgement{Verdict: v, id: near[i].ID, revision: near[i].Revision}
+		if v.Merged != "" {
+			by := llm.Serving(s.Embedder)
+			vectors, err := by.Embed(ctx, llm.ForDocument, []string{v.Merged})
+			if err != nil {
+				return s.undecided(draft, err)
+			}
+			j.embedding, j.model = vectors[0], by.Model()
+		}
+		judged = append(judged, j)
+	}
+	return judged
+}
+
+func (s *Service) undecided(draft memory.Memory, err error) []judgement {
+	s.undecidedCount.Add(1)
+	s.Log.Warn("nearby memories are kept beside a new one: no judgement", zap.String("turn", draft.SourceTurnID), zap.Error(err))
+	return nil
+}
+
+// Undecided counts the judgements that were asked for and not had.
+func (s *Service) Undecided() int64 { return s.undecidedCount.Load() }
+
+// worded is the draft in the judge's wording of it and a memory.
+func (j judgement) worded(draft memory.Memory, other time.Time) memory.Memory {
+	if j.Merged != "" {
+		draft.Content, draft.Lexemes = j.Merged, text.Join(text.Lexemes(j.Merged))
+		draft.Embedding, draft.EmbeddingModel = j.embedding, j.model
+		if draft.CreatedAt.Before(other) {
+			draft.CreatedAt = other // it holds what was said last
+		}
+	}
+	return draft
+}
+
+// alike reports whether two memories of a user may say the same to the same agent.
+func alike(m, draft memory.Memory) bool {
+	return m.Status == memory.Active && m.AgentID == draft.AgentID
+}

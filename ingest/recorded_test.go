@@ -1,0 +1,31 @@
+package ingest
+
+import (
+	"testing"
+	"time"
+
+	"hippocampus/db/history"
+)
+
+// A memory is as of the instant at which it was recorded, however long it waited
+// for that: as of when it says that it was changed last, it is there.
+func TestANewMemoryIsAsOfItsRecording(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Now = func() time.Time {
+		b.pass(time.Second)
+		return b.now()
+	}
+	w, err := b.Write(t.Context(), Write{Owner: ada, Content: "Ada drinks tea"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := b.memories()[0]
+	events, err := b.store.History(t.Context(), ada.AppID, stored.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := history.At(stored, events, stored.UpdatedAt); !there || !stored.UpdatedAt.Equal(w.Memory.UpdatedAt) || !stored.UpdatedAt.Equal(events[0].At) {
+		t.Errorf("answered %s, stored %s, recorded %s: there as of the second is %v", w.Memory.UpdatedAt, stored.UpdatedAt, events[0].At, there)
+	}
+}

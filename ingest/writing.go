@@ -1,0 +1,230 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// writing collects what one user's transaction writes. Within it, every put
+// sees the ones before.
+type writing struct {
+	*history.Recorder
+	s  *Service
+	tx db.UserTx
+
+	recent    []memory.Memory // lately written, perhaps not yet found by searches
+	looked    bool            // recent is read
+	inserted  []*memory.Memory
+	relations []memory.Relation
+}
+
+func (s *Service) writing(tx db.UserTx, cause string) *writing {
+	return &writing{Recorder: history.Record(tx, cause, s.Now()), s: s, tx: tx}
+}
+
+// merged is the detail of a merge.
+type merged struct {
+	Change     *history.Change `json:"change,omitempty"`
+	Similarity float64         `json:"similarity"`
+	From       string          `json:"from_turn,omitempty"`
+}
+
+// draft completes a new memory, whose embedding is by this model.
+func (s *Service) draft(m memory.Memory, embedding []float32, model string) memory.Memory {
+	m.ID, m.Status, m.Revision = memory.NewID(), memory.Active, 1
+	m.UpdatedAt = memory.Instant(s.Now())
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = m.UpdatedAt
+	}
+	m.CreatedAt = memory.Instant(m.CreatedAt)
+	if m.LastAccessedAt = m.CreatedAt; m.LastAccessedAt.After(m.UpdatedAt) {
+		m.LastAccessedAt = m.UpdatedAt // what is dated ahead is no fresher than what is new
+	}
+	if m.Lexemes == "" {
+		m.Lexemes = text.Join(text.Lexemes(m.Content))
+	}
+	m.Embedding, m.EmbeddingModel = embedding, model
+	return m
+}
+
+// put merges a draft into the active memory that says the same; else the judge's
+// decisions count, and without one it is added.
+func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourhood) (Written, error) {
+	same, similarity, err := w.nearest(ctx, draft, near.ids)
+	if err != nil {
+		return Written{}, err
+	}
+	switch {
+	case same == nil || similarity < w.s.set.MergeSimilarity:
+		return w.settle(ctx, draft, near.judged)
+	case same.Content == draft.Content:
+		return w.merge(ctx, same, draft, 1, memory.Duplicate, "an active memory says exactly this")
+	}
+	return w.merge(ctx, same, draft, similarity, memory.Merged,
+		fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one", similarity, w.s.set.MergeSimilarity))
+}
+
+// add makes the draft a memory of its own.
+func (w *writing) add(draft memory.Memory) Written {
+	w.Created(&draft, nil)
+	w.inserted = append(w.inserted, &draft)
+	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
+}
+
+// nearest finds the active memory of the same agent that is most like the
+// draft, and how like; nil when there is none. The word-for-word same is 1; of
+// several that are as like, it is the oldest.
+func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []string) (*memory.Memory, float64, error) {
+	if m, ok, err := w.tx.SameContent(ctx, draft.AgentID, draft.Content); err != nil || ok {
+		return &m, 1, err
+	}
+	stored, err := w.tx.Memories(ctx, nearby)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !w.looked {
+		// Another process may have written since the search: the lock is ours now.
+		if w.recent, err = w.tx.Unconfirmed(ctx, w.s.Now().Add(-w.s.set.OwnWindow), w.s.set.OwnLimit); err != nil {
+			return nil, 0, err
+		}
+		w.looked = true
+	}
+	var best *memory.Memory
+	similarity := -1.0
+	consider := func(m *memory.Memory) {
+		if !alike(*m, draft) {
+			return
+		}
+		if c := likeness(m, &draft); c > similarity || c == similarity && older(m, best) {
+			best, similarity = m, c
+		}
+	}
+	for _, list := range [][]memory.Memory{stored, w.recent} {
+		for i := range list {
+			consider(&list[i])
+		}
+	}
+	for _, m := range w.inserted {
+		consider(m)
+	}
+	return best, similarity, nil
+}
+
+// older is the order of creation.
+func older(a, b *memory.Memory) bool {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
+}
+
+// merge lets the newer wording and the higher importance win, and keeps the tags
+// of both.
+func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memory, similarity float64, verdict memory.Verdict, reason string) (Written, error) {
+	before := *m
+	m.Importance = max(m.Importance, draft.Importance)
+	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
+	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
+		m.Content, m.Lexemes, m.Domain, m.Type = draft.Content, draft.Lexemes, draft.Domain, draft.Type
+		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
+	}
+	written := Written{Memory: *m, Verdict: verdict, Reason: reason}
+	change := history.Diff(before, *m)
+	if verdict == memory.Duplicate && change == nil {
+		return written, nil
+	}
+	w.Note(m.ID, memory.EventMerged, merged{Change: change, Similarity: similarity, From: draft.SourceTurnID})
+	if w.isNew(m) {
+		return written, nil
+	}
+	err := w.store(ctx, before, m)
+	written.Memory = *m
+	return written, err
+}
+
+// both are tags and those of more that are not among them, memory.MaxTags at most.
+func both(tags, more []string) []string {
+	all := slices.Clone(tags)
+	for _, tag := range more {
+		if len(all) < memory.MaxTags && !slices.Contains(all, tag) {
+			all = append(all, tag)
+		}
+	}
+	return all
+}
+
+// store stores a changed memory; the next put must see it as it is.
+func (w *writing) store(ctx context.Context, before memory.Memory, m *memory.Memory) error {
+	err := w.Update(ctx, before, m)
+	for i := range w.recent {
+		if w.recent[i].ID == m.ID {
+			w.recent[i] = *m
+		}
+	}
+	return err
+}
+
+func (w *writing) isNew(m *memory.Memory) bool {
+	for _, n := range w.inserted {
+		if n.ID == m.ID {
+			*n = *m
+			return true
+		}
+	}
+	return false
+}
+
+// flush writes what put has collected; it comes last in the transaction.
+func (w *writing) flush(ctx context.Context) error {
+	if len(w.inserted) > 0 {
+		if err := w.tx.Insert(ctx, w.memories(), w.s.Pusher.Claimed()); err != nil {
+			return err
+		}
+	}
+	if len(w.relations) > 0 {
+		if err := w.tx.AddRelations(ctx, w.relations); err != nil {
+			return err
+		}
+	}
+	return w.Flush(ctx)
+}
+
+// push comes after the commit.
+func (w *writing) push(ctx context.Context, owner memory.Owner) {
+	if len(w.inserted) > 0 {
+		w.s.Pusher.PushNew(ctx, w.memories())
+	}
+	w.s.Pusher.Push(ctx, w.Changed())
+	if len(w.inserted)+len(w.Changed()) > 0 {
+		w.s.Written(owner)
+	}
+	if len(w.inserted) > 0 {
+		w.s.Grown(ctx, owner, len(w.inserted))
+	}
+}
+
+func (w *writing) memories() []memory.Memory {
+	list := make([]memory.Memory, len(w.inserted))
+	for i, m := range w.inserted {
+		list[i] = *m
+	}
+	return list
+}
+
+// likeness is the cosine of a memory and a draft, by the draft's model; -1 where
+// the memory has no embedding by that one.
+func likeness(m, draft *memory.Memory) float64 {
+	return cosine(m.In(memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)}), draft.Embedding)
+}
+
+// cosine of two unit vectors; -1 where they cannot be compared.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) || len(a) == 0 {
+		return -1
+	}
+	return float64(memory.Dot(a, b))
+}

@@ -1,0 +1,244 @@
+// Package skills keeps what works: how the workflows of a user's skills turn out.
+//
+//	outcome -> counted for its workflow, once -> importance = (successes + 1) / (outcomes + 2)
+//	        -> the memory "skill: workflow", created by a success, with every outcome as important as it is proven
+//	        -> push, after the commit
+//
+// A workflow that has never worked has no memory. What others do to the memory
+// leaves the counts as they are; where it is not active any more the next
+// success makes another.
+package skills
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// Records is what skills need of the database.
+type Records interface {
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
+}
+
+// Pusher brings committed changes to the vector store; see vectorstore/projection.
+type Pusher interface {
+	Claimed() time.Time
+	PushNew(ctx context.Context, memories []memory.Memory)
+}
+
+// Parts are what a Service works with.
+type Parts struct {
+	Records  Records
+	Embedder llm.Embedder
+	Pusher   Pusher
+	Guess    func(content string) memory.Domain // of a skill, by its name
+	Written  func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
+	// Grown hears of memories that were added for a user; nil: nobody does.
+	Grown func(ctx context.Context, owner memory.Owner, added int)
+	Now   func() time.Time
+}
+
+// Service counts outcomes.
+type Service struct{ Parts }
+
+// New makes a service.
+func New(parts Parts) *Service {
+	if parts.Written == nil {
+		parts.Written = func(memory.Owner) {}
+	}
+	if parts.Grown == nil {
+		parts.Grown = func(context.Context, memory.Owner, int) {}
+	}
+	return &Service{parts}
+}
+
+// Outcome is how a workflow turned out once.
+type Outcome struct {
+	ID       string // the client's, under which it counts once; empty: it has none
+	AgentID  string // whose workflow it is alone; empty: all of the user's agents have it
+	Skill    string // 1..memory.MaxSkillName characters
+	Workflow string // 1..MaxWorkflow(Skill) characters
+	Success  bool
+	Note     string    // at most memory.MaxNote characters; may be empty
+	At       time.Time // zero, or in the future: now
+}
+
+// Result is what an outcome has come to.
+type Result struct {
+	Workflow memory.Workflow
+	Counted  bool // false: it had been counted before
+}
+
+// CheckName says what is wrong with the name of a skill; "" is nothing.
+func CheckName(name string) string { return memory.CheckName(name, memory.MaxSkillName) }
+
+// MaxWorkflow is how many characters a workflow of a skill may have, so that a
+// memory holds both.
+func MaxWorkflow(skill string) int {
+	return memory.MaxContentRunes - utf8.RuneCountInString((&memory.Workflow{Skill: skill}).Content())
+}
+
+// hash covers all that the client sent.
+func (o Outcome) hash() string {
+	at := ""
+	if !o.At.IsZero() {
+		at = memory.Instant(o.At).Format(time.RFC3339Nano)
+	}
+	data, _ := json.Marshal([]any{o.AgentID, o.Skill, o.Workflow, o.Success, o.Note, at}) // cannot fail
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// errNotEmbedded says that an outcome needs the embedding of its memory.
+var errNotEmbedded = errors.New("the workflow's memory is not embedded")
+
+// Record counts an outcome, and changes the workflow's memory in the same
+// transaction. The cause is recorded with each event. KindInvalid: see Check.
+// KindConflict: another outcome was counted under its id, the skill has too
+// many workflows, or ErrErasing.
+func (s *Service) Record(ctx context.Context, owner memory.Owner, o Outcome, cause string) (Result, error) {
+	wrong := Check(o)
+	if why := CheckName(o.Skill); why != "" {
+		wrong = append(wrong, memory.Field{Path: "skill", Message: why})
+	}
+	if len(wrong) > 0 {
+		return Result{}, memory.Invalid(wrong...)
+	}
+	by := llm.Serving(s.Embedder)
+	done, err := s.record(ctx, owner, o, cause, nil, by.Model())
+	if errors.Is(err, errNotEmbedded) { // found out within the transaction, where nobody waits for an embedder
+		vectors, failed := by.Embed(ctx, llm.ForDocument, []string{(&memory.Workflow{Skill: o.Skill, Text: o.Workflow}).Content()})
+		if failed != nil {
+			return Result{}, failed
+		}
+		done, err = s.record(ctx, owner, o, cause, vectors[0], by.Model())
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if len(done.added) > 0 {
+		s.Pusher.PushNew(ctx, done.added)
+		s.Grown(ctx, owner, len(done.added))
+	}
+	if done.Counted && done.Workflow.MemoryID != "" {
+		s.Written(owner)
+	}
+	return done.Result, nil
+}
+
+// recorded is a result, and the memories that it made.
+type recorded struct {
+	Result
+	added []memory.Memory
+}
+
+func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cause string, vector []float32, model string) (done recorded, err error) {
+	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		now := memory.Instant(s.Now())
+		done = recorded{}
+		w, known, err := tx.Workflow(ctx, o.AgentID, o.Skill, o.Workflow)
+		if err != nil {
+			return err
+		}
+		if o.ID != "" {
+			if again, err := counted(ctx, tx, o, now); err != nil || again {
+				done.Workflow = w
+				return err
+			}
+		}
+		if !known {
+			if w, err = begin(ctx, tx, owner, o); err != nil {
+				return err
+			}
+		}
+		at := memory.Instant(o.At)
+		if at.IsZero() || at.After(now) {
+			at = now
+		}
+		count(&w, o, at)
+		c := change{Recorder: history.Record(tx, cause, now), s: s, tx: tx, now: now}
+		if done.added, err = c.tell(ctx, &w, o, at, vector, model); err != nil {
+			return err
+		}
+		done.Result = Result{w, true}
+		if err := tx.PutWorkflow(ctx, w); err != nil {
+			return err
+		}
+		return c.Flush(ctx)
+	})
+	return done, err
+}
+
+// counted reports whether an outcome was counted before; if not it is from now on.
+func counted(ctx context.Context, tx db.UserTx, o Outcome, now time.Time) (again bool, err error) {
+	hash, again, err := tx.Counted(ctx, o.ID)
+	switch {
+	case err != nil:
+		return false, err
+	case !again:
+		return false, tx.AddCounted(ctx, o.ID, o.hash(), now)
+	case hash != o.hash():
+		return true, memory.Errorf(memory.KindConflict, "another outcome was counted under this id: give each its own")
+	}
+	return true, nil
+}
+
+// begin is a workflow that has no outcome yet.
+func begin(ctx context.Context, tx db.UserTx, owner memory.Owner, o Outcome) (memory.Workflow, error) {
+	n, err := tx.CountWorkflows(ctx, o.Skill)
+	if err == nil && n >= memory.MaxWorkflows {
+		err = memory.Errorf(memory.KindConflict, "the skill has %d workflows, and no more are allowed: tell outcomes in the words of one of them", n)
+	}
+	return memory.Workflow{ID: memory.NewID(), Owner: owner, AgentID: o.AgentID, Skill: o.Skill, Text: o.Workflow}, err
+}
+
+// count adds an outcome to a workflow.
+func count(w *memory.Workflow, o Outcome, at time.Time) {
+	if o.Success {
+		w.Successes++
+	} else {
+		w.Failures++
+	}
+	if w.FirstAt.IsZero() {
+		w.FirstAt = at
+	}
+	if at.After(w.LastAt) {
+		w.LastAt = at
+	}
+	if o.Note != "" {
+		w.Notes = append(w.Notes, memory.OutcomeNote{At: at, Success: o.Success, Note: o.Note})
+		slices.SortStableFunc(w.Notes, func(a, b memory.OutcomeNote) int { return a.At.Compare(b.At) })
+		w.Notes = w.Notes[max(0, len(w.Notes)-memory.MaxKeptNotes):]
+	}
+}
+
+// Check says what is wrong with the fields of an outcome beside the skill's name.
+func Check(o Outcome) (wrong []memory.Field) {
+	note := func(path, why string) {
+		if why != "" {
+			wrong = append(wrong, memory.Field{Path: path, Message: why})
+		}
+	}
+	if why := memory.CheckContent(o.Workflow, memory.MaxContentRunes); why != "" {
+		note("workflow", why)
+	} else if most := MaxWorkflow(o.Skill); utf8.RuneCountInString(o.Workflow) > most {
+		note("workflow", fmt.Sprintf("has %d characters: with the skill's name at most %d are allowed", utf8.RuneCountInString(o.Workflow), most))
+	}
+	if o.Note != "" {
+		note("note", memory.CheckContent(o.Note, memory.MaxNote))
+	}
+	note("agent_id", memory.CheckID(o.AgentID, true))
+	note("id", memory.CheckID(o.ID, true))
+	return wrong
+}

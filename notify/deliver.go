@@ -1,0 +1,163 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db/jobs"
+	"hippocampus/internal/memory"
+)
+
+// Deliveries is what the sender reads and notes; db.Webhooks has it.
+type Deliveries interface {
+	Delivery(ctx context.Context, webhookID string, place memory.Place) (memory.Webhook, memory.Announcement, error)
+	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool, err error)
+}
+
+// Sender delivers.
+type Sender struct {
+	records Deliveries
+	set     Settings
+	client  *http.Client
+	now     func() time.Time
+	log     *zap.Logger
+}
+
+// NewSender makes a sender; Close it in the end.
+func NewSender(records Deliveries, s Settings, now func() time.Time, log *zap.Logger) *Sender {
+	return &Sender{records, s, newClient(s), now, log}
+}
+
+// Close ends idle connections.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
+// The least and the longest wait before the next attempt.
+const minWait, maxWait = time.Second, time.Hour
+
+// Work does the job. What fails waits half of the announcement's age, or of the
+// time for which the webhook has been failing, whichever is longer; others of the
+// webhook wait with it. An answer of 2xx is a delivery, anything else a failure.
+func (s *Sender) Work(ctx context.Context, job Deliver) error {
+	place, _ := memory.ParsePlace(job.Place)
+	w, a, err := s.records.Delivery(ctx, job.WebhookID, place)
+	if memory.IsKind(err, memory.KindNotFound) {
+		return nil // purged, erased or deleted
+	}
+	if err != nil {
+		return jobs.Later(minWait) // the database is away, which is nobody's fault here
+	}
+	now := memory.Instant(s.now())
+	switch {
+	case !w.Active || w.Activation != job.Activation:
+		return nil
+	case w.Failing.RetryAt.After(now):
+		return jobs.Later(w.Failing.RetryAt.Sub(now))
+	}
+	sent := s.send(ctx, w, a, now)
+	if ctx.Err() != nil {
+		return ctx.Err() // shutting down: it is sent again
+	}
+	if sent != nil {
+		return s.failed(ctx, w, a, sent)
+	}
+	if !w.Failing.Since.IsZero() {
+		_, err = s.records.SettleDelivery(ctx, w, memory.Failing{}, time.Time{})
+	}
+	return err
+}
+
+// failed notes a failure, and says when the job is to be worked again.
+func (s *Sender) failed(ctx context.Context, w memory.Webhook, a memory.Announcement, cause error) error {
+	now := memory.Instant(s.now())
+	failing := w.Failing
+	if failing.Since.IsZero() {
+		failing.Since = now
+	}
+	lasted := now.Sub(failing.Since)
+	wait := min(max(lasted/2, minWait), maxWait)
+	failing.LastError, failing.RetryAt = cause.Error(), now.Add(wait)
+	disabled := time.Time{}
+	if lasted >= s.set.DisableAfter {
+		disabled, failing.RetryAt = now, time.Time{}
+	}
+	noted, err := s.records.SettleDelivery(ctx, w, failing, disabled)
+	if err != nil {
+		return jobs.Later(minWait)
+	}
+	off := noted && !disabled.IsZero()
+	if off {
+		s.log.Warn("a webhook has failed for too long and is switched off", zap.String("webhook", w.ID), zap.Time("since", failing.Since), zap.Error(cause))
+	}
+	age := now.Sub(a.At)
+	if off || age >= s.set.DisableAfter {
+		s.log.Warn("an announcement was not delivered", zap.String("webhook", w.ID), zap.String("announcement", a.Place.String()), zap.Error(cause))
+		return nil
+	}
+	return jobs.Later(max(wait, min(age/2, maxWait)))
+}
+
+// The headers of a delivery.
+const (
+	headerKind      = "X-Hippocampus-Event"
+	headerID        = "X-Hippocampus-Id"
+	headerTimestamp = "X-Hippocampus-Timestamp"
+	headerSignature = "X-Hippocampus-Signature"
+)
+
+const maxAnswer = 16 << 10 // bytes of an answer that are read, so that its connection can be used again
+
+// send makes one attempt.
+func (s *Sender) send(ctx context.Context, w memory.Webhook, a memory.Announcement, at time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, s.set.Timeout)
+	defer cancel()
+	payload := Body(a)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(payload))
+	if err != nil {
+		return errors.New("the URL cannot be used: change it")
+	}
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "hippocampus")
+	r.Header.Set(headerKind, string(a.Kind))
+	r.Header.Set(headerID, a.Place.String())
+	r.Header.Set(headerTimestamp, stamp)
+	r.Header.Set(headerSignature, Sign(w.Secret, stamp, payload))
+	answer, err := s.client.Do(r)
+	if err != nil {
+		var wrapped *url.Error // which repeats the URL
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("no answer within %s", s.set.Timeout)
+		}
+		return err
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer))
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return fmt.Errorf("answered with status %d", answer.StatusCode)
+	}
+	return nil
+}
+
+// Sign is the signature of a delivery: "sha256=" and the HMAC-SHA256, in hex, of
+// the timestamp, a dot and the body.
+func Sign(secret, timestamp string, payload []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(timestamp + "."))
+	mac.Write(payload)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}

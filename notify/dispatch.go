@@ -1,0 +1,80 @@
+package notify
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/db/jobs"
+	"hippocampus/internal/memory"
+)
+
+// Deliver is the job of one announcement to one webhook. It names no user: the
+// announcement goes with its user, and the job then finds nothing to deliver.
+type Deliver struct {
+	jobs.Outgoing `json:"-"`
+
+	WebhookID  string `json:"webhook_id"`
+	Activation int    `json:"activation"`
+	Place      string `json:"place"`
+}
+
+// Kind is the name that the job is stored under.
+func (Deliver) Kind() string { return "deliver_announcement" }
+
+// Lagging finds webhooks that lag; db.Webhooks has it.
+type Lagging interface {
+	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job) (int, error)
+}
+
+// Dispatcher enqueues deliveries. Every replica runs one; the database has each
+// announcement enqueued once for each webhook.
+type Dispatcher struct {
+	records Lagging
+	poll    time.Duration
+	now     func() time.Time
+	log     *zap.Logger
+}
+
+// NewDispatcher makes a dispatcher, which works while Run runs.
+func NewDispatcher(records Lagging, s Settings, now func() time.Time, log *zap.Logger) *Dispatcher {
+	return &Dispatcher{records, s.Poll, now, log}
+}
+
+const dispatched = 100 // announcements of one webhook in one transaction
+
+// untried is for how long nothing has tried a failing webhook, though it was to
+// be tried again, until it gets more jobs than those that have failed: these may
+// be gone, with the users whom they told of. It is longer than an attempt takes.
+const untried = 2 * time.Minute
+
+// Run enqueues until the context ends.
+func (d *Dispatcher) Run(ctx context.Context) {
+	ticker := time.NewTicker(d.poll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			d.dispatch(ctx)
+		}
+	}
+}
+
+// dispatch enqueues until no webhook lags.
+func (d *Dispatcher) dispatch(ctx context.Context) {
+	for {
+		n, err := d.records.EnqueueDeliveries(ctx, d.now().Add(-untried), dispatched, func(w memory.Webhook, place memory.Place) db.Job {
+			return Deliver{WebhookID: w.ID, Activation: w.Activation, Place: place.String()}
+		})
+		if err != nil && ctx.Err() == nil {
+			d.log.Warn("deliveries could not be enqueued; they are tried again", zap.Error(err))
+		}
+		if err != nil || n == 0 {
+			return
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package notify
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// WebhookRecords keeps webhooks; db.Webhooks has it.
+type WebhookRecords interface {
+	CreateWebhook(ctx context.Context, w memory.Webhook, most int) error
+	Webhook(ctx context.Context, appID, id string) (memory.Webhook, error)
+	ListWebhooks(ctx context.Context, appID string, before *db.Position, limit int) ([]memory.Webhook, error)
+	ChangeWebhook(ctx context.Context, appID, id string, change func(*memory.Webhook) error) (memory.Webhook, error)
+	DeleteWebhook(ctx context.Context, appID, id string) error
+}
+
+// Webhooks are where announcements are sent to.
+type Webhooks struct {
+	WebhookRecords
+	Settings
+	now func() time.Time
+}
+
+// NewWebhooks makes the service.
+func NewWebhooks(records WebhookRecords, s Settings, now func() time.Time) *Webhooks {
+	return &Webhooks{records, s, now}
+}
+
+// NewSecret returns a fresh key of signatures: "whsec_" and 32 random bytes in hex.
+func NewSecret() string {
+	var secret [32]byte
+	rand.Read(secret[:]) // never fails: see crypto/rand
+	return "whsec_" + hex.EncodeToString(secret[:])
+}
+
+// Create stores a webhook of an app with its URL, Secret, Kinds and Active; an
+// empty secret is made up. KindConflict: the app has memory.MaxWebhooks already.
+func (s *Webhooks) Create(ctx context.Context, w memory.Webhook) (memory.Webhook, error) {
+	if w.Secret == "" {
+		w.Secret = NewSecret()
+	}
+	w.ID, w.CreatedAt = memory.NewID(), memory.Instant(s.now())
+	w.UpdatedAt = w.CreatedAt
+	if w.Active {
+		w.Activation = 1
+	}
+	return w, s.CreateWebhook(ctx, w, memory.MaxWebhooks)
+}
+
+// Change is what is to be different; nil fields stay.
+type Change struct {
+	URL, Secret *string
+	Kinds       *[]memory.AnnouncementKind
+	Active      *bool
+}
+
+// Change changes a webhook of an app. One that is switched on begins anew: with
+// what is announced from now on, and nothing that failed before.
+func (s *Webhooks) Change(ctx context.Context, appID, id string, c Change) (memory.Webhook, error) {
+	return s.ChangeWebhook(ctx, appID, id, func(w *memory.Webhook) error {
+		assign(&w.URL, c.URL)
+		assign(&w.Secret, c.Secret)
+		assign(&w.Kinds, c.Kinds)
+		if c.Active != nil && *c.Active && !w.Active {
+			w.Activation++
+			w.Failing, w.DisabledAt = memory.Failing{}, time.Time{}
+		}
+		assign(&w.Active, c.Active)
+		w.UpdatedAt = memory.Instant(s.now())
+		return nil
+	})
+}
+
+// assign sets a field that a change names.
+func assign[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

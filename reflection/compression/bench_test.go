@@ -1,0 +1,184 @@
+package compression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/db/sqlite"
+	"hippocampus/db/sqlite/sqlitetest"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
+)
+
+var (
+	ada   = memory.Owner{AppID: "app", UserID: "ada"}
+	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+const day = 24 * time.Hour
+
+// defaults are those of server/config.
+var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, Accesses: 5, MaxMemories: 2000}
+
+// bench is a service on a real SQLite database, with a scripted model and a
+// clock that the test moves. It is its own model, embedder and pusher.
+type bench struct {
+	*Service
+	llm.Embedder
+	t      *testing.T
+	store  *sqlite.Store
+	derive *derivation.Service
+	clock  time.Time
+	reply  func(llm.Prompt) (string, error)
+	embeds error // what the embedder fails with
+
+	mu     sync.Mutex
+	asked  []llm.Prompt
+	pushed []string
+}
+
+func (b *bench) Model() string { return b.Embedder.Model() }
+
+func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
+	b.mu.Lock()
+	b.asked = append(b.asked, p)
+	b.mu.Unlock()
+	return b.reply(p)
+}
+
+func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
+	if b.embeds != nil {
+		return nil, b.embeds
+	}
+	return b.Embedder.Embed(ctx, use, texts)
+}
+
+func (b *bench) Claimed() time.Time { return b.clock.Add(time.Minute) }
+
+func (b *bench) PushNew(ctx context.Context, list []memory.Memory) { b.Push(ctx, ids(list)) }
+
+func (b *bench) Push(_ context.Context, ids []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pushed = append(b.pushed, ids...)
+}
+
+func newBench(t *testing.T, set Settings) *bench {
+	t.Helper()
+	b := &bench{t: t, clock: begin, Embedder: llm.Hashed(16)}
+	var err error
+	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	if err := b.store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return b.clock }
+	b.derive = derivation.New(b.store, b, b, now)
+	b.Service = New(Parts{Records: b.store, Derive: b.derive, Chat: b, Embedder: b, Now: now, Log: zap.NewNop()}, set)
+	b.reply = func(llm.Prompt) (string, error) { return "", errors.New("the model is not to be asked") }
+	return b
+}
+
+func (b *bench) answers(answer string) {
+	b.reply = func(llm.Prompt) (string, error) { return answer, nil }
+}
+
+// about is an embedding of one topic: 0..15.
+func about(topic int) []float32 {
+	v := make([]float32, 16)
+	v[topic] = 1
+	return v
+}
+
+// add writes n memories about a topic of 100 days ago, a minute apart.
+func (b *bench) add(owner memory.Owner, topic, n int, change func(i int, m *memory.Memory)) []memory.Memory {
+	b.t.Helper()
+	list := make([]memory.Memory, n)
+	for i := range list {
+		content := fmt.Sprintf("On day %d of topic %d Ada swam %d lengths.", i, topic, 10+i)
+		m := b.derive.Draft(owner, content, memory.TypeFact, memory.Lifestyle, 0.7, about(topic))
+		m.CreatedAt = begin.Add(-100*day + time.Duration(topic)*time.Hour + time.Duration(i)*time.Minute)
+		m.UpdatedAt, m.LastAccessedAt = m.CreatedAt, m.CreatedAt
+		if change != nil {
+			change(i, &m)
+		}
+		list[i] = m
+	}
+	b.tx(owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock) })
+	return list
+}
+
+func (b *bench) tx(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) {
+	b.t.Helper()
+	if err := b.store.InUser(b.t.Context(), owner, f); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// snapshot is every row that a compression could change.
+func (b *bench) snapshot() (rows []any) {
+	b.t.Helper()
+	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Limit: memory.MaxPage})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, m := range list {
+		events, err := b.store.History(b.t.Context(), ada.AppID, m.ID)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		relations, err := b.store.Relations(b.t.Context(), ada.AppID, m.ID)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		rows = append(rows, m, events, relations)
+	}
+	return append(rows, b.state())
+}
+
+func (b *bench) state() db.UserState {
+	b.t.Helper()
+	state, err := b.store.State(b.t.Context(), ada)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return state
+}
+
+func (b *bench) compress() Result {
+	b.t.Helper()
+	result, err := b.Compress(b.t.Context(), ada, false)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return result
+}
+
+func (b *bench) memory(id string) memory.Memory {
+	b.t.Helper()
+	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return m
+}
+
+// citing is an answer of one summary that cites all that a prompt holds.
+func citing(p llm.Prompt, content string) string {
+	numbers := make([]string, strings.Count(p.User, `"number":`))
+	for i := range numbers {
+		numbers[i] = fmt.Sprint(i + 1)
+	}
+	return fmt.Sprintf(`{"summaries":[{"summary":%q,"sources":[%s]}]}`, content, strings.Join(numbers, ","))
+}

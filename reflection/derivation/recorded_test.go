@@ -1,0 +1,35 @@
+package derivation
+
+import (
+	"testing"
+	"time"
+
+	"hippocampus/db/history"
+	"hippocampus/internal/memory"
+)
+
+// What is derived is as of the instant at which it was recorded.
+func TestADerivedMemoryIsAsOfItsRecording(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	facts := b.add("one", "two")
+	d := Derivation{Owner: ada, Cause: "test", Sources: facts, Derived: []Derived{{
+		Memory: b.Draft(ada, "both", memory.TypeReflection, memory.GeneralChat, 0.9, []float32{1}), Sources: []string{facts[0].ID, facts[1].ID},
+	}}}
+	b.clock = b.clock.Add(time.Minute)
+	if err := b.Commit(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	id := d.Derived[0].Memory.ID
+	stored, err := b.store.Memory(t.Context(), ada.AppID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := b.store.History(t.Context(), ada.AppID, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := history.At(stored, events, stored.UpdatedAt); !there || !stored.UpdatedAt.Equal(d.Derived[0].Memory.UpdatedAt) {
+		t.Errorf("told %s, stored %s, recorded %s: there as of the second is %v", d.Derived[0].Memory.UpdatedAt, stored.UpdatedAt, events[0].At, there)
+	}
+}

@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"hippocampus/ingest"
+	"hippocampus/internal/memory"
+)
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	a, b := NewSecret(), NewSecret()
+	if !regexp.MustCompile(`^hp_[0-9a-f]{64}$`).MatchString(a) || a == b {
+		t.Errorf("secrets %q, %q", a, b)
+	}
+	if got := HashKey("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" { // FIPS 180-4
+		t.Errorf("hash %s", got)
+	}
+}
+
+func TestWaysToSendAKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for _, c := range []struct {
+		status  int
+		headers []string
+	}{
+		{200, []string{"Authorization", "Bearer read"}},
+		{200, []string{"Authorization", "bearer  read"}},
+		{200, []string{"Authorization", "", "X-API-Key", "read"}},
+		{401, []string{"Authorization", ""}},
+		{401, []string{"Authorization", "Basic cmVhZA=="}},
+		{401, []string{"Authorization", "Bearer"}},
+		{401, []string{"Authorization", "Bearer unknown"}},
+		{401, []string{"Authorization", "Bearer " + strings.Repeat("k", 600)}},
+		{401, []string{"Authorization", "", "X-API-Key", "unknown"}},
+	} {
+		b.want(c.status, "GET", "/v1/stats", "", c.headers...)
+	}
+}
+
+// Each route of the table admits its role and the stronger ones, and no other.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	id := b.peanuts().ID
+	b.accept("u", id, "I moved to Lisbon.") // the same id for the routes of turns
+	for _, rt := range b.routes(http.NotFoundHandler()) {
+		if rt.role == "" {
+			b.want(200, rt.method, rt.path, "", "Authorization", "")
+			continue
+		}
+		path := filled(contractPath(rt.path), id)
+		if rt.path == "/v1/export" {
+			path += "?user_id=u" // every user's needs a stronger role: see TestExchangeRequestsAreChecked
+		}
+		b.want(401, rt.method, path, "", "Authorization", "")
+		for i, role := range memory.Roles {
+			w := b.send(rt.method, path, "{}", "Authorization", "Bearer "+string(role))
+			if refused := w.Code == http.StatusForbidden; refused != (i < slices.Index(memory.Roles, rt.role)) {
+				t.Errorf("%s %s with role %s: %d", rt.method, rt.path, role, w.Code)
+			} else if refused && !strings.Contains(w.Body.String(), "role "+string(rt.role)) {
+				t.Errorf("the refusal does not name the role needed: %s", w.Body)
+			}
+		}
+	}
+}
+
+func TestTheAppComesFromTheKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.issue("other", "other-app", memory.RoleWrite)
+	mine := b.peanuts()
+	theirs := parse[writtenBody](t, b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Grows peanuts."}`, "Authorization", "Bearer other"))
+	stored, err := b.store.Memory(t.Context(), "other-app", theirs.ID)
+	if err != nil || stored.Owner != (memory.Owner{AppID: "other-app", UserID: "u"}) {
+		t.Errorf("%+v, %v", stored.Owner, err)
+	}
+	for secret, id := range map[string]string{"read": mine.ID, "other": theirs.ID} {
+		got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "Bearer "+secret))
+		if len(got.Memories) != 1 || got.Memories[0].ID != id {
+			t.Errorf("key %s recalls %+v, want %s alone", secret, got.Memories, id)
+		}
+	}
+}
+
+// lookups counts how often a key is looked up.
+type lookups struct {
+	KeyFinder
+	n int
+}
+
+func (l *lookups) KeyByHash(ctx context.Context, hash string) (memory.Key, error) {
+	l.n++
+	return l.KeyFinder.KeyByHash(ctx, hash)
+}
+
+func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
+	t.Parallel()
+	var keys lookups
+	b := newBench(t, func(o *Options) { keys.KeyFinder = o.Keys; o.Keys = &keys })
+	for range 3 {
+		b.want(200, "GET", "/v1/stats", "")
+	}
+	if keys.n != 1 {
+		t.Errorf("%d lookups for 3 requests", keys.n)
+	}
+	b.must(b.store.RevokeKey(t.Context(), b.keyIDs["admin"], b.now()))
+	b.advance(5 * time.Second)
+	w := b.want(401, "GET", "/v1/stats", "")
+	if !strings.Contains(w.Body.String(), "revoked") {
+		t.Error(w.Body)
+	}
+}
+
+func TestDevNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.Dev = true; o.Keys = nil })
+	id := b.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
+	b.peanuts() // of another app
+	got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", ""))
+	if len(got.Memories) != 1 || got.Memories[0].ID != id {
+		t.Errorf("%+v", got.Memories)
+	}
+}
+
+func TestRateLimitIsForEachKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.RateLimit = 0.5; o.RateBurst = 2 })
+	b.want(200, "GET", "/v1/stats", "")
+	b.want(200, "GET", "/v1/stats", "")
+	w := b.want(429, "GET", "/v1/stats", "")
+	if got := w.Header().Get("Retry-After"); got != "2" {
+		t.Errorf("Retry-After %q", got)
+	}
+	b.want(200, "GET", "/v1/stats", "", "Authorization", "Bearer read")
+	b.want(200, "GET", "/healthz", "")
+	b.advance(2 * time.Second)
+	b.want(200, "GET", "/v1/stats", "")
+	b.want(429, "GET", "/v1/stats", "")
+}
+
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for id, kept := range map[string]bool{
+		"abc-1": true, strings.Repeat("x", 128): true,
+		"": false, strings.Repeat("x", 129): false, "tab\there": false, "ü": false,
+	} {
+		w := b.want(200, "GET", "/healthz", "", "X-Request-Id", id)
+		if got := w.Header().Get("X-Request-Id"); (got == id) != kept || got == "" {
+			t.Errorf("sent %q, got %q", id, got)
+		}
+	}
+}
+
+func TestAccessLogHoldsNoContents(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.DebugLevel)
+	b := newBench(t, func(o *Options) { o.Logger = zap.New(core) })
+	b.keep(ingest.Write{Owner: owner("SECRET"), Content: "SECRET"})
+	b.accept("SECRET", "SECRET", "SECRET")
+	b.want(200, "POST", "/v1/recall", `{"user_id":"SECRET","query":"SECRET"}`, "X-Request-Id", "r-7")
+	b.want(200, "GET", "/v1/memories?user_id=SECRET", "")
+	b.want(200, "GET", "/v1/turns/SECRET", "")
+	b.want(400, "POST", "/v1/recall", `{"SECRET":1}`)
+	b.want(404, "GET", "/SECRET", "")
+	for _, line := range logs.All() {
+		if strings.Contains(mustJSON(t, line.ContextMap())+line.Message, "SECRET") {
+			t.Errorf("%+v", line.ContextMap())
+		}
+	}
+	first := logs.FilterMessage("request").All()[0].ContextMap()
+	if first["request_id"] != "r-7" || first["route"] != "/v1/recall" || first["app"] != "app" || first["key"] != b.keyIDs["admin"] ||
+		first["status"] != int64(200) || first["method"] != "POST" || first["bytes"].(int64) == 0 {
+		t.Errorf("%+v", first)
+	}
+}
+
+func TestMetricLabelsAreBounded(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	b := newBench(t, func(o *Options) { o.Registerer = registry })
+	for _, name := range []string{"a", "b", "c"} {
+		b.accept("u", name, "I moved to Lisbon.")
+		b.want(200, "GET", "/v1/turns/"+name, "")
+		b.want(404, "GET", "/"+name, "", "Host", name)
+		b.want(405, strings.ToUpper(name), "/v1/turns", "")
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "hippocampus_http_requests_total" && len(family.GetMetric()) != 3 {
+			t.Errorf("%d series, want 3: %v", len(family.GetMetric()), family.GetMetric())
+		}
+	}
+	w := b.want(200, "GET", "/metrics", "", "Authorization", "")
+	if !strings.Contains(w.Body.String(), `hippocampus_http_requests_total{code="200",host="",method="GET",url="/v1/turns/:id"} 3`) {
+		t.Error(w.Body)
+	}
+}

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hippocampus/db"
+	"hippocampus/ingest"
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+)
+
+func TestPostTurnHandsTheTurnOn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	w := b.want(202, "POST", "/v1/turns", `{"id":"c-1","user_id":"用户","conversation_id":"chat","agent_id":"tutor",
+		"messages":[{"role":"user","content":"Hi 🙂","name":"Ana"},{"role":"assistant","content":""}],
+		"metadata":{ "b" : [1, {"c":null}] },"at":"2026-01-31T09:00:00.123456789+01:00"}`)
+	got, err := b.store.Turn(t.Context(), "app", "c-1")
+	b.must(err)
+	want := memory.Turn{
+		ID: got.ID, Hash: got.Hash, Status: memory.TurnAccepted, AcceptedAt: noon, QueuedAt: noon,
+		Owner: owner("用户"), ClientID: "c-1", AgentID: "tutor", ConversationID: "chat", FirstEvent: 1,
+		Messages: []memory.Message{{Role: "user", Content: "Hi 🙂", Name: "Ana", Tokens: 2}, {Role: "assistant"}},
+		Metadata: []byte(`{"b":[1,{"c":null}]}`), At: time.Date(2026, 1, 31, 8, 0, 0, 123456000, time.UTC),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if body := parse[turnBody](t, w); body.ID != got.ID || body.Status != memory.TurnAccepted || body.Candidates != nil {
+		t.Errorf("%+v", body)
+	}
+}
+
+// unsure is a scorer whose answers are refused.
+type unsure struct{ scorer.Scorer }
+
+func (unsure) Score(context.Context, memory.Turn) ([]scorer.Fact, error) {
+	return nil, &scorer.BadAnswer{Answer: "well", Err: memory.Errorf(memory.KindBadAnswer, "the answer is not JSON")}
+}
+
+// erased is an ingest whose user is erased while a turn is waited for.
+type erased struct{ Ingest }
+
+func (erased) Await(context.Context, string, string) (ingest.Outcome, error) {
+	return ingest.Outcome{}, memory.Errorf(memory.KindNotFound, "there is no such turn")
+}
+
+func TestAnErasedTurnIsNoLongerWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) { o.Ingest = erased{o.Ingest} })
+	b.want(409, "POST", "/v1/turns", strings.Replace(aTurn, "{", `{"wait":true,`, 1))
+}
+
+// hanging does not notice that a turn is processed.
+type hanging struct{ Ingest }
+
+func (hanging) Await(ctx context.Context, _, _ string) (ingest.Outcome, error) {
+	<-ctx.Done()
+	return ingest.Outcome{}, ctx.Err()
+}
+
+func TestPostTurnWaits(t *testing.T) {
+	t.Parallel()
+	waiting := strings.Replace(aTurn, "{", `{"wait":true,`, 1)
+	b := newBench(t, nil)
+	b.work()
+	body := parse[turnBody](t, b.want(200, "POST", "/v1/turns", waiting))
+	if len(body.Candidates) != 1 || body.Candidates[0].Verdict != memory.Kept || body.Status != memory.TurnProcessed {
+		t.Errorf("%+v", body)
+	}
+
+	refused := newBench(t, nil)
+	refused.service.Scorer = unsure{refused.service.Scorer}
+	refused.work()
+	body = parse[turnBody](t, refused.want(200, "POST", "/v1/turns", waiting))
+	if len(body.Candidates) != 1 || body.Candidates[0].Verdict != memory.InvalidAnswer || body.Status != memory.TurnFailed || body.LastError == "" {
+		t.Errorf("%+v", body)
+	}
+
+	slow := newBench(t, func(o *Options) { o.WaitTimeout = 50 * time.Millisecond }) // nobody works
+	for range 2 {
+		body := parse[turnBody](t, slow.want(202, "POST", "/v1/turns", waiting))
+		if stored, err := slow.store.Turn(t.Context(), "app", body.ID); err != nil || stored.Status != memory.TurnAccepted ||
+			body.Status != stored.Status || body.Candidates != nil {
+			t.Errorf("%+v, stored %+v, %v", body, stored, err)
+		}
+		slow.Ingest = hanging{slow.Ingest}
+	}
+}
+
+func TestARepeatedTurn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	named := strings.Replace(aTurn, "{", `{"id":"c-1",`, 1)
+	first := parse[turnBody](t, b.want(202, "POST", "/v1/turns", named))
+	if first.Repeated {
+		t.Error("the first is told as repeated")
+	}
+	if again := parse[turnBody](t, b.want(202, "POST", "/v1/turns", named)); !again.Repeated || again.ID != first.ID {
+		t.Errorf("%+v", again)
+	}
+	b.work()
+	b.settle(first.ID)
+	body := parse[turnBody](t, b.want(200, "POST", "/v1/turns", named))
+	if !body.Repeated || body.ID != first.ID || len(body.Candidates) != 1 {
+		t.Errorf("%+v", body)
+	}
+	b.want(409, "POST", "/v1/turns", strings.Replace(named, "Lisbon", "Porto", 1))
+}
+
+// A client id may hold anything but control characters, in paths too.
+func TestTurnIDsInPaths(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for _, id := range []string{"chat-1", "a/b", "100%", "%2F", "a b", "a+b", "名字", "a,b;c=d", `"'\`, "..", strings.Repeat("x", 256)} {
+		b.accept("u", id, "I moved to Lisbon.")
+		if got := parse[turnBody](t, b.want(200, "GET", "/v1/turns/"+url.PathEscape(id), "")).ClientID; got != id {
+			t.Errorf("asked for %q, got %q", id, got)
+		}
+		b.want(202, "POST", "/v1/turns/"+url.PathEscape(id)+"/replay", "")
+	}
+	for _, id := range []string{"a\nb", "\x00", "\xff", strings.Repeat("é", 129), strings.Repeat("x", 257)} {
+		b.wantPaths("GET", "/v1/turns/"+url.PathEscape(id), "", "path.id")
+	}
+}
+
+func TestGetTurn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.work()
+	turn := b.accept("u", "c-1", "I moved to Lisbon.")
+	kept := b.settle(turn.ID).Candidates[0].MemoryID
+	for _, ref := range []string{turn.ID, "c-1"} {
+		body := parse[turnBody](t, b.want(200, "GET", "/v1/turns/"+ref, ""))
+		if body.ID != turn.ID || len(body.Messages) != 1 || len(body.Candidates) != 1 || body.Candidates[0].MemoryID != kept ||
+			b.stored(kept).SourceTurnID != turn.ID {
+			t.Errorf("%+v", body)
+		}
+	}
+}
+
+// turnsListed notes which turns are asked for.
+type turnsListed struct {
+	TurnLister
+	filter db.TurnFilter
+}
+
+func (l *turnsListed) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
+	l.filter = f
+	return l.TurnLister.ListTurns(ctx, f)
+}
+
+func TestListTurnsFilters(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	listed := &turnsListed{TurnLister: b.Turns}
+	b.Turns = listed
+	one, two, other := b.accept("u 1", "", "one"), b.accept("u 1", "", "two"), b.accept("v", "", "three")
+	for _, turn := range []memory.Turn{one, other} {
+		b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "no answer", b.now(), nil))
+	}
+	for query, c := range map[string]struct {
+		filter db.TurnFilter
+		want   []string
+	}{
+		"":                                       {db.TurnFilter{AppID: "app", Limit: defaultPage}, []string{other.ID, two.ID, one.ID}},
+		"?status=failed&user_id=u%201&limit=500": {db.TurnFilter{AppID: "app", UserID: "u 1", Status: memory.TurnFailed, Limit: 500}, []string{one.ID}},
+	} {
+		answer := parse[struct{ Turns []turnBody }](t, b.want(200, "GET", "/v1/turns"+query, ""))
+		var got []string
+		for _, turn := range answer.Turns {
+			got = append(got, turn.ID)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+		if diff := cmp.Diff(c.filter, listed.filter); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/internal/llm"
+	"hippocampus/reflection"
+	"hippocampus/reflection/derivation"
+	"hippocampus/server/config"
+)
+
+// openReflection makes the service that condenses; without a chat model (nil)
+// it says so when asked, and is idle else.
+func openReflection(store *database, derive *derivation.Service, chat llm.Chat, embedder llm.Embedder, cfg config.Reflection, now func() time.Time, life *lifecycle, log *zap.Logger) *reflection.Service {
+	reflect := reflection.New(reflection.Parts{
+		Records: store, Derive: derive, Chat: chat, Embedder: embedder, Now: now, Log: log.Named("reflection"),
+	}, reflection.Settings(cfg))
+	life.run("reflection", reflect.Run)
+	return reflect
+}

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db/jobs"
+	"hippocampus/forgetting"
+	"hippocampus/reflection"
+	"hippocampus/reflection/compression"
+	"hippocampus/server/config"
+)
+
+// bySchedule is the cause of what upkeep changes when its time has come.
+const bySchedule = "schedule"
+
+// scheduled lists the upkeep of the whole server: one line a kind.
+func scheduled(cfg config.Schedule, forget *forgetting.Service, reflect *reflection.Service, compress *compression.Service) []jobs.Upkeep {
+	return []jobs.Upkeep{
+		upkeepOf("reflection", cfg.Reflection, cfg.Timeout, reflect.ReflectAll),
+		upkeepOf("compression", cfg.Compression, cfg.Timeout, compress.CompressAll),
+		upkeepOf("forgetting", cfg.Forgetting, cfg.Timeout, func(ctx context.Context) (forgetting.Totals, error) { return forget.RunAll(ctx, bySchedule) }),
+		upkeepOf("purge", cfg.Purge, cfg.Timeout, func(ctx context.Context) (n purged, err error) { n.Purged, err = forget.Purge(ctx, bySchedule); return }),
+	}
+}
+
+// purged is the result of a purge.
+type purged struct {
+	Purged int `json:"purged"` // memories
+}
+
+// upkeepOf is one run over all users, whose result is shown with its job.
+func upkeepOf[T any](kind, schedule string, timeout time.Duration, run func(ctx context.Context) (T, error)) jobs.Upkeep {
+	return jobs.Upkeep{Kind: kind, Schedule: schedule, Timeout: timeout, Work: func(ctx context.Context, _ time.Time) (any, error) {
+		return run(ctx)
+	}}
+}
+
+// handlersOf works the upkeep, beside the jobs that have a payload.
+func handlersOf(upkeep []jobs.Upkeep, others ...jobs.Handler) []jobs.Handler {
+	for _, u := range upkeep {
+		others = append(others, u.Handler())
+	}
+	return others
+}
+
+// kindsOf is which jobs admins may see.
+func kindsOf(upkeep []jobs.Upkeep, others ...string) []string {
+	for _, u := range upkeep {
+		others = append(others, u.Kind)
+	}
+	return others
+}
+
+// startSchedule enqueues upkeep until shutdown.
+func startSchedule(queue jobs.Enqueuer, upkeep []jobs.Upkeep, now func() time.Time, life *lifecycle, log *zap.Logger) error {
+	scheduler, err := jobs.NewScheduler(queue, now, log.Named("schedule"), upkeep...)
+	if err != nil {
+		return err
+	}
+	life.run("schedule", scheduler.Run)
+	return nil
+}
+
+func forgettingSettings(cfg config.Config) forgetting.Settings {
+	f := cfg.Forgetting
+	return forgetting.Settings{
+		Rule: forgetting.Rule{
+			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
+			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge,
+		},
+		MaxShare: f.MaxShare, PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
+	}
+}

@@ -1,0 +1,141 @@
+package proof
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/forgetting"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/projection"
+)
+
+// change is one thing that takes several calls of the stores.
+type change struct {
+	name  string
+	ready func(p *plot)               // what comes before
+	ask   func(p *plot) (told bool)   // by HTTP; told: the server has said that it is done
+	work  func(p *plot, c tool) error // or by a command beside the server
+	again bool                        // what was begun ends when it is asked for again
+	later bool                        // leaves its pushes to the reconciler
+	gone  bool                        // takes back what has happened
+	drift bool                        // the stores differ when it begins
+}
+
+// tool is the parts that a command works with.
+type tool struct {
+	push   *projection.Projection
+	keep   *projection.Upkeep
+	forget *forgetting.Service
+}
+
+func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
+	push := projection.New(records, vectors, projection.Settings(s.cfg.Projection), s.clock.now, zap.NewNop())
+	return tool{
+		push: push, keep: projection.NewUpkeep(records, vectors, push, s.clock.now, zap.NewNop()),
+		forget: forgetting.New(records, push, forgetting.Settings{MaxShare: 1, PurgeAfter: 24 * time.Hour}, s.clock.now, zap.NewNop()),
+	}
+}
+
+// changes are all changes of several steps that the server makes. The first one
+// is that which takes the longer the more there is.
+var changes = []change{
+	{name: "rebuild", ready: written(home(1), pet(1)), drift: true, again: true,
+		work: func(p *plot, c tool) error { _, err := c.keep.Rebuild(p.t.Context()); return err }},
+	{name: "turn", ready: nothing, ask: turn("much was told")},
+	{name: "judged supersede", ready: written(home(1)), ask: turn("a move was told")},
+	{name: "judged merge", ready: written(music(1)), ask: turn("more music was told")},
+	{name: "write", ready: nothing, ask: asked("POST", "/v1/memories", func(p *plot) any { return p.memory(home(1)) })},
+	{name: "batch", ready: written(home(1)), ask: asked("POST", "/v1/memories/batch", func(p *plot) any {
+		return fields{"memories": []fields{p.memory(pet(1)), p.memory(music(1)), p.memory(task(1))}}
+	})},
+	{name: "edit", ready: written(home(1)), ask: onIt("PATCH", "", fields{"content": home(2), "importance": 0.3, "tags": []string{"moved"}})},
+	{name: "delete", ready: written(home(1)), ask: onIt("DELETE", "", nil)},
+	{name: "restore", ready: after(written(home(1)), onIt("DELETE", "", nil)), ask: onIt("POST", "/restore", nil)},
+	{name: "promotion", ready: after(turn("little was told")), ask: asked("POST", "/v1/candidates/promote", func(p *plot) any {
+		return fields{"user_id": p.owner.UserID, "min_importance": 0.1}
+	})},
+	{name: "reflection", ready: written(home(1), pet(1), task(1)), ask: (*plot).reflect},
+	{name: "undo", ready: after(written(home(1), pet(1), task(1)), (*plot).reflect, (*plot).lookForReflection), ask: onIt("POST", "/undo", nil)},
+	{name: "forgetting", ready: after(written(home(1), pet(1), task(1)), func(p *plot) bool { p.settle(); p.s.clock.pass(1000 * 24 * time.Hour); return true }),
+		ask: asked("POST", "/v1/forget", func(p *plot) any { return fields{"user_id": p.owner.UserID, "dry_run": false, "whole": true} })},
+	{name: "purge", ready: after((*plot).sweep, written(home(1)), onIt("DELETE", "", nil), func(p *plot) bool { p.settle(); p.s.clock.pass(48 * time.Hour); return true }),
+		work: func(p *plot, c tool) error { _, err := c.forget.Purge(p.t.Context(), "test"); return err }},
+	{name: "compression", ready: longAgo(food(1), food(2), food(3)), ask: asked("POST", "/v1/compress", func(p *plot) any {
+		return fields{"user_id": p.owner.UserID}
+	})},
+	{name: "repair", ready: written(home(1), pet(1)), drift: true, again: true,
+		work: func(p *plot, c tool) error { _, err := c.keep.Repair(p.t.Context()); return err }},
+	{name: "erasure", ready: after(written(home(1), pet(1)), turn("much was told"), (*plot).reflect), again: true, gone: true,
+		ask: func(p *plot) bool {
+			r := p.try("DELETE", "/v1/users/"+p.owner.UserID, nil)
+			return r.ok() && r.body["verified"] == true
+		}},
+	{name: "import", ready: (*plot).exported, again: true, later: true, ask: func(p *plot) bool {
+		r := p.try("POST", "/v1/import", ndjson(p.stream))
+		return r.ok() && len(r.list("errors")) == 0
+	}},
+}
+
+// What is said in the plots: by topic, so that the models know what to make of it.
+func home(n int) string  { return topics[0].says + " " + word(n) }
+func pet(n int) string   { return topics[3].says + " " + word(n) }
+func music(n int) string { return topics[4].says + " " + word(n) }
+func food(n int) string  { return topics[5].says + " " + word(n) }
+func task(n int) string  { return topics[8].says + " " + word(n) }
+
+// script is what the models make of the plots.
+func script(t *testing.T) *llmtest.Server {
+	m := newMind(t)
+	for _, place := range []int{0, 3, 4, 5, 8} {
+		for n := range 5 {
+			m.statement(place, n, false)
+		}
+	}
+	fact := func(text string, importance float64) llmtest.Fact {
+		return llmtest.Fact{Fact: text, Importance: importance, Domain: topicOf(text).domain}
+	}
+	m.Facts("much was told", fact(home(3), 0.9), fact(pet(3), 0.8), fact(task(3), 0.75), fact(food(3), 0.2))
+	m.Facts("a move was told", fact(home(2), 0.9))
+	m.Facts("more music was told", fact(music(2), 0.9))
+	m.Facts("little was told", fact(home(1), 0.4), fact(pet(1), 0.3))
+	m.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
+		return answer(fields{"insights": []fields{
+			{"insight": "Ada is settled", "sources": []int{1, 2}}, {"insight": "Ada is busy", "sources": []int{2, 3}},
+		}, "retire": []int{2}})
+	})
+	return m.Server
+}
+
+func nothing(*plot) {}
+
+// after has several things come before; each must be done.
+func after(steps ...any) func(p *plot) {
+	return func(p *plot) {
+		for i, step := range steps {
+			switch step := step.(type) {
+			case func(p *plot):
+				step(p)
+			case func(p *plot) bool:
+				if !step(p) {
+					p.t.Fatalf("step %d before the change failed", i+1)
+				}
+			}
+		}
+	}
+}
+
+func asked(method, path string, body func(p *plot) any) func(p *plot) bool {
+	return func(p *plot) bool {
+		r := p.try(method, path, body(p))
+		for _, result := range r.list("results") {
+			if result["error"] != nil {
+				return false
+			}
+		}
+		return p.done(r)
+	}
+}

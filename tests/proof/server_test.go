@@ -1,0 +1,224 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hippocampus/db"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+	"hippocampus/server/app"
+	"hippocampus/server/config"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/milvus/milvustest"
+)
+
+// TestMain has every test run at once, unless it is told otherwise: these wait
+// for stores and clocks more than they compute.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// size is one of the two sizes of an installation.
+type size struct {
+	name  string
+	large bool
+}
+
+var sizes = []size{{"sqlite", false}, {"postgres+milvus", true}}
+
+// settings are a size's, with stores of the test's own and nothing by schedule.
+func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
+	cfg.Schedule = config.Schedule{Timeout: time.Hour}
+	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
+	cfg.Embedding.APIKey, cfg.Embedding.BaseURL, cfg.Embedding.Model = "key", models.URL(), space.Model
+	cfg.Embedding.Dimension = space.Dim
+	// A stall of the machine is no fault: nothing is given up for it.
+	cfg.Chat.Timeout, cfg.Embedding.Timeout, cfg.Gate.JudgeTimeout = time.Minute, time.Minute, time.Minute
+	cfg.API.ShutdownTimeout = time.Minute
+	cfg.Projection.Interval, cfg.Jobs.Poll = 50*time.Millisecond, 50*time.Millisecond // dozens of servers look
+	if !size.large {
+		return cfg
+	}
+	host, port, err := net.SplitHostPort(milvustest.Addr(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Database.URL, cfg.Milvus.Host, cfg.Milvus.Collection = postgrestest.URL(t), host, milvustest.Collection(t)
+	cfg.Milvus.Partitions, cfg.Milvus.Timeout = milvustest.Partitions, time.Minute
+	if cfg.Milvus.Port, err = strconv.Atoi(port); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// server is a server in this process, and its stores as the test sees them.
+type server struct {
+	t     *testing.T
+	cfg   config.Config
+	clock *clock
+	wrap  func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store) // nil: nothing between
+
+	records db.Store
+	vectors vectorstore.Store
+
+	client *http.Client
+	url    string
+	log    buffer
+	cancel context.CancelFunc // nil: it does not run
+	ended  chan error
+}
+
+// startServer starts a server with a size's settings, changed by change, and
+// stops it at the end of the test.
+func startServer(t *testing.T, size size, models *llmtest.Server, change func(*config.Config)) *server {
+	t.Helper()
+	return startFaulty(t, size, models, change, nil)
+}
+
+// startFaulty starts a server with something between it and its stores.
+func startFaulty(t *testing.T, size size, models *llmtest.Server, change func(*config.Config),
+	wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)) *server {
+	t.Helper()
+	s := &server{
+		t: t, cfg: settings(t, size, models), clock: &clock{at: birth}, wrap: wrap,
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 200}},
+	}
+	change(&s.cfg)
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			text := s.log.String()
+			t.Logf("the end of the server's log:\n%s", text[max(0, len(text)-5000):])
+		}
+	})
+	s.start()
+	s.records, s.vectors = openStores(t, s.cfg)
+	return s
+}
+
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
+// start runs the server, also again, and waits until it listens. Where a store
+// was away for a while it is started once more, as whoever runs it would.
+func (s *server) start() {
+	s.t.Helper()
+	out := s.run()
+	eventually(s.t, "the server's listening", func() string {
+		if m := listening.FindStringSubmatch(out.String()); m != nil {
+			s.url = m[1]
+			return ""
+		}
+		select {
+		case err := <-s.ended:
+			s.cancel = nil
+			if !memory.IsKind(err, memory.KindUnavailable) {
+				s.t.Fatalf("the server did not start: %v\n%s", err, s.log.String())
+			}
+			out = s.run()
+			return err.Error()
+		default:
+		}
+		return "it has printed " + strconv.Quote(out.String())
+	})
+}
+
+func (s *server) run() (out *buffer) {
+	ctx, cancel := context.WithCancel(context.Background())
+	out, ended := &buffer{}, make(chan error, 1)
+	s.cancel, s.ended = cancel, ended
+	go func() {
+		ended <- app.Run(ctx, s.cfg, app.Host{Out: out, Err: &s.log, Now: s.clock.now, Wrap: s.wrap})
+	}()
+	return out
+}
+
+// stop ends the server, where it runs, and expects a clean end.
+func (s *server) stop() {
+	s.t.Helper()
+	if err := s.end(); err != nil {
+		s.t.Errorf("the server did not end cleanly: %v", err)
+	}
+}
+
+func (s *server) restart() {
+	s.t.Helper()
+	s.stop()
+	s.start()
+}
+
+// end ends the server, where it runs, and says how.
+func (s *server) end() error {
+	if s.cancel == nil {
+		return nil
+	}
+	s.client.CloseIdleConnections()
+	s.cancel()
+	s.cancel = nil
+	return <-s.ended
+}
+
+// clock is the server's: it stands still until it is set, or runs as the real one.
+type clock struct {
+	mu   sync.Mutex
+	at   time.Time
+	real bool
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.real {
+		return time.Now()
+	}
+	return c.at
+}
+
+func (c *clock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
+}
+
+func (c *clock) pass(d time.Duration) { c.set(c.now().Add(d)) }
+
+func (c *clock) run() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.real = true
+}
+
+// buffer is a writer that can be read meanwhile.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
