@@ -25,7 +25,7 @@ const (
 	refused   = memory.FactRefused
 )
 
-// TestTimelines has every line of the rule in docs/conversations.md, computed
+// TestTimelines has every line of the rule in docs/flows/conversations.md, computed
 // by hand.
 func TestTimelines(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 // state and reason. was is what is valid at its instant, nil where nothing is;
 // next is when something else begins or is known to have ended, zero where
 // nothing does. It returns the evidence as it is to be recorded, and was as it
-// is from then on. docs/conversations.md has the rule.
+// is from then on. docs/flows/conversations.md has the rule.
 func weigh(e memory.Fact, was *memory.Fact, next time.Time, trust float64) (memory.Fact, *memory.Fact) {
 	stated := e.ValidUntil
 	end := earlier(stated, next)

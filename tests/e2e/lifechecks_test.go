@@ -39,7 +39,7 @@ type segment struct {
 // trust is what newer evidence must have at least to replace what is surer.
 const trust = 0.5
 
-// weighed is a timeline by the table in docs/conversations.md: a list of
+// weighed is a timeline by the table in docs/flows/conversations.md: a list of
 // beginnings, of which the last before an instant tells what is valid then. An
 // end is a beginning of nothing ("").
 func weighed(segments []segment, e segment) []segment {
