@@ -17,7 +17,8 @@ var storeys = []struct {
 	holds string // what may live here
 	rooms []string
 }{
-	{"tests", "scenarios that drive the built binary, and checks of the repository", []string{"", "tests", "deploy"}},
+	{"tests", "scenarios that drive the built binary, examples, checks of the repository",
+		[]string{"", "tests", "deploy", "examples"}},
 	{"commands", "programs: flags in, exit codes out", []string{"cmd"}},
 	{"server", "HTTP handlers, settings and the wiring of everything below", []string{"server"}},
 	{"prompt", "what goes into a prompt, made from several services", []string{"assembly"}},
