@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"math"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -12,18 +11,19 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
-	"hippocampus/vectorstore"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore/projection"
-	"hippocampus/vectorstore/sqlitevec"
 )
 
-var ada = memory.Owner{AppID: "app", UserID: "ada"}
+var (
+	ada   = memory.Owner{AppID: "app", UserID: "ada"}
+	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
 
 // bench is a service on real SQLite stores, a scripted model and a clock that
 // the test moves.
@@ -33,58 +33,29 @@ type bench struct {
 	models *llmtest.Server
 	store  *sqlite.Store
 	spy    *spy
-	mu     sync.Mutex
-	clock  time.Time
+	clock  *apptest.Clock
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	ctx := t.Context()
-	b := &bench{t: t, models: llmtest.New(t), clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	var err error
-	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	client := llm.NewClient(llm.Options{BaseURL: b.models.URL(), Retries: -1, BreakerFailures: 1000})
-	t.Cleanup(client.Close)
-	embedder, err := client.Embedder(ctx, llm.EmbedderOptions{Model: "scripted"})
+	models, client := apptest.Models(t)
+	b := &bench{t: t, models: models, store: apptest.SQLite(t), clock: apptest.NewClock(begin)}
+	embedder, err := client.Embedder(t.Context(), llm.EmbedderOptions{Model: "scripted"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{
-		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = vectors.Close() })
+	vectors := apptest.Vectors(t, embedder)
 	log := zaptest.NewLogger(t)
 	b.spy = &spy{Records: b.store}
 	b.Service = New(Parts{
 		Records: b.spy, Scorer: scorer.NewLLM(client.Chat("scripted")), Judge: judge.NewLLM(client.Chat("scripted")), Embedder: embedder, Vectors: vectors,
-		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log),
-		Guess:  func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
+		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.clock.Now, log),
+		Guess:  func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
 	return b
-}
-
-func (b *bench) now() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.clock
-}
-
-func (b *bench) pass(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.clock = b.clock.Add(d)
 }
 
 // turn accepts and processes a turn of alternating user and assistant messages.

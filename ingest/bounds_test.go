@@ -54,7 +54,7 @@ func TestGrowthIsTold(t *testing.T) {
 		heard = append(heard, added)
 	}
 	b.WriteBatch(t.Context(), []Write{{Owner: ada, Content: "one"}, {Owner: ada, Content: "two"}})
-	m := b.write("one", 0.9, b.now()) // merged
+	m := b.write("one", 0.9, b.clock.Now()) // merged
 	if _, err := b.Change(t.Context(), ada.AppID, m.Memory.ID, Change{Importance: &m.Memory.Importance}); err != nil {
 		t.Fatal(err)
 	}

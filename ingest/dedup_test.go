@@ -21,11 +21,11 @@ func TestAnEchoIsNoNewFact(t *testing.T) {
 	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
 	b.similar(known.Content, repeated, 0.9) // too far to be merged
 
-	b.pass(time.Hour)
-	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.now()}}); err != nil {
+	b.clock.Advance(time.Hour)
+	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.clock.Now()}}); err != nil {
 		t.Fatal(err)
 	}
-	b.pass(time.Second)
+	b.clock.Advance(time.Second)
 	echoed := b.turn("What can I do tonight?", "Since you live near the old harbour of Lisbon, take a walk there.").Candidates
 	if len(echoed) != 1 || echoed[0].Verdict != memory.Echo || echoed[0].MemoryID != known.ID || echoed[0].Reason == "" {
 		t.Errorf("the assistant's echo became %+v", echoed)
@@ -34,7 +34,7 @@ func TestAnEchoIsNoNewFact(t *testing.T) {
 	if len(said) != 1 || said[0].Verdict != memory.Kept {
 		t.Errorf("the user's own words became %+v", said)
 	}
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	late := b.turn("And tonight?", "Near the old harbour of Lisbon, where you live, there is a fair.").Candidates
 	if len(late) != 1 || late[0].Verdict != memory.Duplicate {
 		t.Errorf("long after the recall it became %+v", late)
@@ -47,7 +47,7 @@ func TestMergingKeepsTheNewerWordingAndTheHigherImportance(t *testing.T) {
 	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
 	b.similar(old, newer, 0.96)
 	first := b.write(old, 0.9, time.Time{})
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	second := b.write(newer, 0.8, time.Time{})
 	if second.Verdict != memory.Merged || second.Memory.ID != first.Memory.ID {
 		t.Fatalf("merged into %+v", second)
@@ -81,7 +81,7 @@ func TestOfEquallyNearMemoriesTheOldestIsMerged(t *testing.T) {
 		b.models.Embedding(content, vector)
 	}
 	b.write("Ada drinks tea", 0.8, time.Time{})
-	oldest := b.write("Ada drinks milk", 0.8, b.now().Add(-24*time.Hour))
+	oldest := b.write("Ada drinks milk", 0.8, b.clock.Now().Add(-24*time.Hour))
 	if oldest.Verdict != memory.Kept {
 		t.Fatalf("%+v", oldest)
 	}
@@ -168,12 +168,12 @@ func TestADelayedEchoIsAnEcho(t *testing.T) {
 	const repeated = "The user lives near the old harbour of Lisbon"
 	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
 	b.similar(known.Content, repeated, 0.9)
-	b.pass(time.Hour)
-	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.now()}}); err != nil {
+	b.clock.Advance(time.Hour)
+	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.clock.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	turn := b.accept("What can I do tonight?", "Take a walk, near the old harbour of Lisbon where you live.")
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	if err := b.Process(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestMergingKeepsTheTagsOfBoth(t *testing.T) {
 		return w
 	}
 	write(old, "drink", "home")
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	for _, step := range []struct {
 		content string
 		tags    []string

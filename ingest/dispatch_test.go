@@ -56,8 +56,8 @@ func TestAcceptedTurnsAreEnqueuedTogether(t *testing.T) {
 	if want := []int{1, 3, 1}; !slices.Equal(sizes, want) {
 		t.Errorf("enqueued %v, want %v", sizes, want)
 	}
-	b.pass(b.set.Lease + time.Second)
-	n, err := b.store.ResumeTurns(t.Context(), b.now(), b.now().Add(time.Hour), 10, processTurn)
+	b.clock.Advance(b.set.Lease + time.Second)
+	n, err := b.store.ResumeTurns(t.Context(), b.clock.Now(), b.clock.Now().Add(time.Hour), 10, processTurn)
 	if err != nil || n != 1 {
 		t.Errorf("%d turns are overdue after a lease, want the one that could not be enqueued: %v", n, err)
 	}

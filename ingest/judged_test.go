@@ -54,7 +54,7 @@ func TestANewFactReplacesWhatItContradicts(t *testing.T) {
 	b := newBench(t)
 	b.similar(beijing, shanghai, 0.9)
 	old := b.write(beijing, 0.8, time.Time{}).Memory
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	var asked string
 	b.models.OnPrompt(judgeMark, func(r llmtest.ChatRequest) llmtest.Reply {
 		asked = r.User
@@ -111,7 +111,7 @@ func TestBothAreMerged(t *testing.T) {
 	const cat, miso, both = "The user owns a grey cat", "The user has a cat called Miso", "The user has a grey cat called Miso"
 	b.similar(cat, miso, 0.9)
 	old := b.write(cat, 0.9, time.Time{}).Memory
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	b.decides(`{"decisions":[{"memory":1,"decision":"merge","merged":"` + both + `"}]}`)
 	w := b.write(miso, 0.7, time.Time{})
 	m := b.stored(old.ID)

@@ -13,8 +13,8 @@ func TestANewMemoryIsAsOfItsRecording(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Now = func() time.Time {
-		b.pass(time.Second)
-		return b.now()
+		b.clock.Advance(time.Second)
+		return b.clock.Now()
 	}
 	w, err := b.Write(t.Context(), Write{Owner: ada, Content: "Ada drinks tea"})
 	if err != nil {

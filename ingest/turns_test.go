@@ -29,7 +29,7 @@ func TestBadAnswersFailATurnAfterAttempts(t *testing.T) {
 		if o.Turn.Status != want || o.Turn.Attempts != attempt || len(o.Candidates) != attempt || o.Turn.LastError == "" {
 			t.Errorf("attempt %d: %+v", attempt, o)
 		}
-		if wait := time.Second << (attempt - 1); attempt < 3 && !b.deferred().Equal(b.now().Add(wait)) {
+		if wait := time.Second << (attempt - 1); attempt < 3 && !b.deferred().Equal(b.clock.Now().Add(wait)) {
 			t.Errorf("attempt %d waits until %s, want %s", attempt, b.deferred(), wait)
 		}
 	}
@@ -51,7 +51,7 @@ func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
 	for _, step := range []struct{ pass, wait time.Duration }{
 		{0, time.Second}, {10 * time.Second, 5 * time.Second}, {2 * time.Minute, 65 * time.Second}, {time.Hour, 5 * time.Minute},
 	} {
-		b.pass(step.pass)
+		b.clock.Advance(step.pass)
 		if err := b.Process(t.Context(), turn.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -59,11 +59,11 @@ func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
 		if o.Turn.Status != memory.TurnAccepted || o.Turn.Attempts != 0 || o.Turn.LastError == "" || len(o.Candidates) != 0 {
 			t.Errorf("after %s: %+v", step.pass, o)
 		}
-		if got := b.deferred().Sub(b.now()); got != step.wait {
+		if got := b.deferred().Sub(b.clock.Now()); got != step.wait {
 			t.Errorf("after %s it waits %s, want %s", step.pass, got, step.wait)
 		}
 	}
-	b.pass(24 * time.Hour)
+	b.clock.Advance(24 * time.Hour)
 	if err := b.Process(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAClientIDIsOneTurn(t *testing.T) {
 	if err != nil || !fresh {
 		t.Fatal(first, fresh, err)
 	}
-	b.pass(time.Minute)
+	b.clock.Advance(time.Minute)
 	again, fresh, err := b.Accept(t.Context(), turn)
 	if err != nil || fresh || again.ID != first.ID {
 		t.Errorf("again: %+v %v %v", again, fresh, err)
@@ -196,7 +196,7 @@ func TestAReplayedTurnMayWaitAgain(t *testing.T) {
 	b := newBench(t)
 	b.models.SetDown(true)
 	turn := b.accept("I keep bees")
-	b.pass(25 * time.Hour)
+	b.clock.Advance(25 * time.Hour)
 	if err := b.Process(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnFailed {
 		t.Fatalf("%v %+v", err, b.outcome(turn.ID))
 	}

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,13 +11,12 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/router"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore"
-	"hippocampus/vectorstore/sqlitevec"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,21 +77,8 @@ func (b *bench) Route(context.Context, string) router.Route { return b.routed }
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, now: begin, routed: router.Route{Source: "test"}}
-	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.vectors, err = sqlitevec.Open(t.Context(), sqlitevec.Options{
-		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: hashed.Model(), Dim: hashed.Dim()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.vectors.Close() })
+	b.store = apptest.SQLite(t)
+	b.vectors = apptest.Vectors(t, hashed)
 	log := zaptest.NewLogger(t)
 	b.Service = New(b.store, b, b, b, NewTouches(b.store, time.Hour, log), Settings{
 		Mode: Modulated, Weights: defaults, DecayRate: 0.99, Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4}, Candidates: 50,
