@@ -62,8 +62,8 @@ func TestTheLowestRetentionGoesFirst(t *testing.T) {
 	if got := b.active(); len(got) != 3 || slices.Contains(got, insight.ID) || slices.Contains(got, old.ID) {
 		t.Errorf("active %q, want %s, %s and %s", got, fresh.ID, middling.ID, pinned.ID)
 	}
-	if !slices.Equal(b.pushed, []string{insight.ID, old.ID}) {
-		t.Errorf("pushed %q", b.pushed)
+	if !slices.Equal(b.pusher.Pushed(), []string{insight.ID, old.ID}) {
+		t.Errorf("pushed %q", b.pusher.Pushed())
 	}
 	events, err := b.store.History(t.Context(), ada.AppID, old.ID)
 	if err != nil || len(events) != 1 || events[0].Kind != memory.EventForgotten || events[0].Cause != "bound" {
@@ -143,7 +143,7 @@ func TestServersShareTheRoom(t *testing.T) {
 	b.set.MaxMemories = 800
 	servers := []*Service{b.Service}
 	for range 7 {
-		servers = append(servers, New(b.records, b, b.set, b.now, b.log))
+		servers = append(servers, New(b.records, b.pusher, b.set, b.now, b.log))
 	}
 	for i := range 150 {
 		b.add(7, i%9, nil)
@@ -199,7 +199,7 @@ func TestWhatIsNotToldIsFoundSoon(t *testing.T) {
 	b.add(1, 0, nil)
 	b.Grown(t.Context(), ada, 1) // there is room for 9 more
 	b.add(100, 1, nil)           // told to nobody
-	b.clock = b.clock.Add(roomAge)
+	b.clock.Advance(roomAge)
 	b.add(1, 0, nil)
 	b.Grown(t.Context(), ada, 1)
 	if n := b.count(); n != 80 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 var ada = memory.Owner{AppID: "app", UserID: "ada"}
@@ -24,16 +23,9 @@ type bench struct {
 	*Service
 	t      *testing.T
 	store  *sqlite.Store
-	clock  time.Time
-	mu     sync.Mutex
-	pushed []string
+	clock  *apptest.Clock
+	pusher *apptest.Pusher
 	enter  func() // called before each user's transaction; nil: nothing
-}
-
-func (b *bench) Push(_ context.Context, ids []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pushed = append(b.pushed, ids...)
 }
 
 // records lets a test act between the reading and the writing of a run.
@@ -51,17 +43,10 @@ func (r records) InUser(ctx context.Context, owner memory.Owner, f func(ctx cont
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: begin}
-	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.Service = New(records{b.store, b}, b, Settings{Rule: strengthening, MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour},
-		func() time.Time { return b.clock }, zaptest.NewLogger(t))
+	clock := apptest.NewClock(begin)
+	b := &bench{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock)}
+	b.Service = New(records{b.store, b}, b.pusher, Settings{Rule: strengthening, MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour},
+		b.clock.Now, zaptest.NewLogger(t))
 	return b
 }
 
@@ -107,11 +92,11 @@ func (b *bench) status(id string) memory.Status {
 // confirm lets the vector store have heard of every change.
 func (b *bench) confirm() {
 	b.t.Helper()
-	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.AddDate(1, 0, 0), b.clock.AddDate(1, 0, 1), 10_000)
+	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.Now().AddDate(1, 0, 0), b.clock.Now().AddDate(1, 0, 1), 10_000)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.store.FinishVectors(b.t.Context(), tasks, b.clock); err != nil {
+	if err := b.store.FinishVectors(b.t.Context(), tasks, b.clock.Now()); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -142,8 +127,8 @@ func TestARunForgetsWhatHasFaded(t *testing.T) {
 	}
 	slices.Sort(want)
 	got := slices.Sorted(slices.Values(report.Gone))
-	if !slices.Equal(got, want) || !slices.Equal(slices.Sorted(slices.Values(b.pushed)), want) {
-		t.Errorf("%d gone, %d pushed, want %d", len(got), len(b.pushed), len(want))
+	if !slices.Equal(got, want) || !slices.Equal(slices.Sorted(slices.Values(b.pusher.Pushed())), want) {
+		t.Errorf("%d gone, %d pushed, want %d", len(got), len(b.pusher.Pushed()), len(want))
 	}
 	for _, id := range []string{fresh[0].ID, pinned.ID, insight.ID} {
 		if b.status(id) != memory.Active {
@@ -204,16 +189,16 @@ func TestPurgeEndsWhatWasForgottenLongAgo(t *testing.T) {
 		}
 		return n
 	}
-	b.clock = begin.AddDate(0, 0, 31)
+	b.clock.Set(begin.AddDate(0, 0, 31))
 	if n := purge(); n != 0 {
 		t.Errorf("%d purged before the vector store let go of them", n)
 	}
-	b.clock = begin.AddDate(0, 0, 29)
+	b.clock.Set(begin.AddDate(0, 0, 29))
 	b.confirm()
 	if n := purge(); n != 0 {
 		t.Errorf("%d purged within 30 days", n)
 	}
-	b.clock = begin.AddDate(0, 0, 31)
+	b.clock.Set(begin.AddDate(0, 0, 31))
 	if n := purge(); n != 250 {
 		t.Errorf("%d purged, want 250", n)
 	}

@@ -3,9 +3,7 @@ package erasure
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,12 +12,11 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
-	"hippocampus/vectorstore"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/sqlitevec"
 )
@@ -32,8 +29,8 @@ var (
 	bob  = memory.Owner{AppID: "app", UserID: "bob"}
 )
 
-// bench is an erasure on real SQLite stores, beside what writes to them. Its
-// clock moves by pass alone.
+// bench is an erasure on real SQLite stores, beside what writes to them. The test moves its
+// clock.
 type bench struct {
 	t       *testing.T
 	store   *sqlite.Store
@@ -42,7 +39,7 @@ type bench struct {
 	ingest  *ingest.Service
 	*Service
 
-	passed atomic.Int64 // ns since noon
+	clock *apptest.Clock
 
 	mu       sync.Mutex
 	embedded func() // is called once, by the next embedding
@@ -51,34 +48,21 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	ctx, log := t.Context(), zaptest.NewLogger(t)
-	b := &bench{t: t}
-	var err error
-	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)})
-	b.must(err)
-	t.Cleanup(func() { _ = b.store.Close() })
-	b.must(b.store.Migrate(ctx))
+	log := zaptest.NewLogger(t)
+	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon)}
 	embedder := &embedder{llm.Hashed(64), b}
-	b.vectors, err = sqlitevec.Open(ctx, sqlitevec.Options{
-		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
-	})
-	b.must(err)
-	t.Cleanup(func() { _ = b.vectors.Close() })
-	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
+	b.vectors = apptest.Vectors(t, embedder)
+	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second, BackoffLimit: time.Minute}, b.clock.Now, log)
 	b.ingest = ingest.New(ingest.Parts{
 		Records: b.store, Scorer: &judge{scorer.NewRules(), b}, Embedder: embedder, Vectors: b.vectors, Pusher: b.push,
-		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.now, Log: log,
+		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
-	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Drop() }, b.now, log)
+	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Drop() }, b.clock.Now, log)
 	return b
 }
-
-func (b *bench) now() time.Time { return noon.Add(time.Duration(b.passed.Load())) }
-
-func (b *bench) pass(d time.Duration) { b.passed.Add(int64(d)) }
 
 func (b *bench) must(err error) {
 	b.t.Helper()

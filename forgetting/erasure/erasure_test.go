@@ -127,7 +127,7 @@ func TestVectorStoreAway(t *testing.T) {
 		b.wantMarked(ada)
 	}
 	down.back = true
-	b.pass(retry)
+	b.clock.Advance(retry)
 	runner, err := jobs.New(b.store.Driver(), jobs.Options{
 		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}, jobs.HandleResult(time.Minute, b.Work))
@@ -212,7 +212,7 @@ func TestAnotherEndsItFirst(t *testing.T) {
 	b := newBench(t)
 	b.live(ada)
 	b.Service.vectors = &hooked{b.vectors, func() {
-		_, err := New(b.store, b.vectors, nil, b.now, b.log).Erase(t.Context(), ada)
+		_, err := New(b.store, b.vectors, nil, b.clock.Now, b.log).Erase(t.Context(), ada)
 		b.must(err)
 		b.write(ada, "Is here again.")
 	}}

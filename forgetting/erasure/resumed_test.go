@@ -105,7 +105,7 @@ func TestDeathAtEachStep(t *testing.T) {
 				}
 				dying(0, false)
 				if byJob && e.Round > before.Round {
-					b.pass(retry)
+					b.clock.Advance(retry)
 					_, err := b.Work(t.Context(), EraseUser{AppID: ada.AppID, UserID: ada.UserID})
 					b.must(err)
 				} else if e.Round == before.Round || e.DoneAt.IsZero() {
@@ -171,7 +171,7 @@ func TestJobIsNotGivenUp(t *testing.T) {
 		{"its caller may be at it", retry / 3, retry - retry/3},
 		{"the vector store is away", retry - retry/3, retry},
 	} {
-		b.pass(c.pass)
+		b.clock.Advance(c.pass)
 		_, err = b.Work(t.Context(), EraseUser{AppID: ada.AppID, UserID: ada.UserID})
 		var later *river.JobSnoozeError
 		if !errors.As(err, &later) || later.Duration != c.want {

@@ -10,9 +10,9 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 var (
@@ -25,17 +25,9 @@ type bench struct {
 	*Service
 	t      *testing.T
 	store  *sqlite.Store
-	clock  time.Time
+	clock  *apptest.Clock
+	pusher *apptest.Pusher
 	model  string
-	pushed []string
-}
-
-func (b *bench) Claimed() time.Time                   { return b.clock.Add(time.Minute) }
-func (b *bench) Push(_ context.Context, ids []string) { b.pushed = append(b.pushed, ids...) }
-func (b *bench) PushNew(_ context.Context, list []memory.Memory) {
-	for _, m := range list {
-		b.pushed = append(b.pushed, m.ID)
-	}
 }
 
 // The embedder says in each vector which model made it.
@@ -51,16 +43,9 @@ func (b *bench) Embed(_ context.Context, _ llm.Use, texts []string) ([][]float32
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: begin, model: "m"}
-	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.Service = New(b.store, b, b, func() time.Time { return b.clock })
+	clock := apptest.NewClock(begin)
+	b := &bench{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock), model: "m"}
+	b.Service = New(b.store, b.pusher, b, b.clock.Now)
 	return b
 }
 
@@ -78,7 +63,7 @@ func (b *bench) add(contents ...string) []memory.Memory {
 	for i, content := range contents {
 		list[i] = b.Draft(ada, content, memory.TypeFact, memory.Lifestyle, 0.8, []float32{1})
 	}
-	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock) })
+	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock.Now()) })
 	return list
 }
 
@@ -155,14 +140,16 @@ func TestUndoBringsTheSourcesBack(t *testing.T) {
 		}
 		// One source was forgotten meanwhile and stays so, and the model is another.
 		b.change(facts[2].ID, func(m *memory.Memory) { m.Status = memory.Forgotten })
-		b.clock, b.model, b.pushed = begin.AddDate(0, 0, 1), "newer", nil
+		b.clock.Set(begin.AddDate(0, 0, 1))
+		b.pusher.Reset()
+		b.model = "newer"
 		undone, restored, err := b.Undo(t.Context(), ada.AppID, derived.ID)
 		if err != nil || undone.Status != memory.Forgotten || len(restored) != 2 {
 			t.Fatalf("%+v, %+v, %v", undone, restored, err)
 		}
 		for _, m := range facts[:2] {
 			now := b.memory(m.ID)
-			if now.Status != memory.Active || now.EmbeddingModel != "newer" || !now.LastAccessedAt.Equal(b.clock) {
+			if now.Status != memory.Active || now.EmbeddingModel != "newer" || !now.LastAccessedAt.Equal(b.clock.Now()) {
 				t.Errorf("restored %+v", now)
 			}
 			if got := b.kinds(m.ID); !slices.Equal(got, []memory.EventKind{memory.EventConsolidated, memory.EventRestored}) {
@@ -174,16 +161,16 @@ func TestUndoBringsTheSourcesBack(t *testing.T) {
 			t.Errorf("embeddings %v, %v", found, err)
 		}
 		want := slices.Sorted(slices.Values([]string{derived.ID, facts[0].ID, facts[1].ID}))
-		if got := slices.Sorted(slices.Values(b.pushed)); !slices.Equal(got, want) {
+		if got := slices.Sorted(slices.Values(b.pusher.Pushed())); !slices.Equal(got, want) {
 			t.Errorf("pushed %v, want %v", got, want)
 		}
-		if s := b.state(); s.ReflectedAt.Equal(b.clock) != (kind == memory.TypeReflection) || s.CompressedAt.Equal(b.clock) != (kind == memory.TypeSummary) {
+		if s := b.state(); s.ReflectedAt.Equal(b.clock.Now()) != (kind == memory.TypeReflection) || s.CompressedAt.Equal(b.clock.Now()) != (kind == memory.TypeSummary) {
 			t.Errorf("state %+v", s)
 		}
 
-		b.pushed = nil
+		b.pusher.Reset()
 		undone, restored, err = b.Undo(t.Context(), ada.AppID, derived.ID)
-		if err != nil || undone.Status != memory.Forgotten || len(restored) != 0 || len(b.pushed) != 0 {
+		if err != nil || undone.Status != memory.Forgotten || len(restored) != 0 || len(b.pusher.Pushed()) != 0 {
 			t.Errorf("again: %+v, %+v, %v", undone, restored, err)
 		}
 		if got := b.kinds(derived.ID); !slices.Equal(got, []memory.EventKind{memory.EventCreated, memory.EventForgotten}) {
@@ -197,7 +184,9 @@ func TestWhatCannotBeUndone(t *testing.T) {
 	b := newBench(t)
 	fact := b.add("Ada swims.")[0]
 	loose := b.Draft(ada, "Ada is a swimmer.", memory.TypeReflection, memory.Lifestyle, 0.9, []float32{1})
-	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, []memory.Memory{loose}, b.clock) })
+	b.tx(func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, []memory.Memory{loose}, b.clock.Now())
+	})
 	for _, test := range []struct {
 		app, id string
 		kind    memory.Kind
@@ -253,7 +242,7 @@ func TestARefusedDerivationChangesNothing(t *testing.T) {
 			if _, err := b.store.Memory(t.Context(), ada.AppID, d.Derived[0].Memory.ID); !memory.IsKind(err, memory.KindNotFound) {
 				t.Errorf("it was derived: %v", err)
 			}
-			if m := b.memory(facts[0].ID); m.Status != memory.Active || m.Revision != 1 || len(b.pushed) != 0 || !b.state().ReflectedAt.IsZero() {
+			if m := b.memory(facts[0].ID); m.Status != memory.Active || m.Revision != 1 || len(b.pusher.Pushed()) != 0 || !b.state().ReflectedAt.IsZero() {
 				t.Errorf("changed: %+v, %+v", m, b.state())
 			}
 		})

@@ -16,7 +16,7 @@ func TestADerivedMemoryIsAsOfItsRecording(t *testing.T) {
 	d := Derivation{Owner: ada, Cause: "test", Sources: facts, Derived: []Derived{{
 		Memory: b.Draft(ada, "both", memory.TypeReflection, memory.GeneralChat, 0.9, []float32{1}), Sources: []string{facts[0].ID, facts[1].ID},
 	}}}
-	b.clock = b.clock.Add(time.Minute)
+	b.clock.Advance(time.Minute)
 	if err := b.Commit(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
