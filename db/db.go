@@ -151,7 +151,7 @@ type Memories interface {
 	// Recalled reads what a recall ranks: of the ids in whole the memories, without
 	// lexemes and embeddings, and of those in rest when each was last accessed.
 	// What is not an active memory of the owner is left out of both. Then, unless
-	// since is zero, it reads what Glance would tell.
+	// since is zero, it reads the owner's revision and whether Unconfirmed is empty.
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (Recalled, error)
 	// Embeddings returns the embeddings of those of the ids that are active
 	// memories of the owner, embedded by this model.
@@ -164,14 +164,13 @@ type Memories interface {
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	// Glance is what a recall must read anew each time: the owner's revision, and
-	// then the memories of Unconfirmed. The revision is another one
-	// after every change of the owner's memories but accesses and vector states:
-	// what Documents returned after a glance with the same revision still holds.
-	Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, unconfirmed []memory.Memory, err error)
-	// Survey reads the owner's revision, then Documents, and then Unconfirmed:
-	// what changes meanwhile is among the latter.
-	Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (Survey, error)
+	// RevisionAndUnconfirmed reads the owner's revision and then Unconfirmed. The
+	// revision changes with every change of the owner's memories, except for
+	// accesses and vector states: while it is the same, so is the result of Documents.
+	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, unconfirmed []memory.Memory, err error)
+	// RevisionDocumentsAndUnconfirmed reads the owner's revision, then Documents,
+	// then Unconfirmed, which therefore holds what is written during the call.
+	RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (OwnerDocuments, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)

@@ -14,8 +14,8 @@ type Recalled struct {
 	Fresh    bool  // the owner has memories that the vector store may not show yet
 }
 
-// Survey is what a recall reads of an owner of whom it knows nothing, or nothing anymore.
-type Survey struct {
+// OwnerDocuments is the result of RevisionDocumentsAndUnconfirmed.
+type OwnerDocuments struct {
 	Revision    int64
 	Documents   []Document
 	Unconfirmed []memory.Memory

@@ -18,9 +18,9 @@ type counted struct {
 	documents int
 }
 
-func (c *counted) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.Survey, error) {
+func (c *counted) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.OwnerDocuments, error) {
 	c.documents++
-	return c.Records.Survey(ctx, owner, since, limit)
+	return c.Records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
 }
 
 // What is known of a user is kept until a memory changes, whoever changes it;

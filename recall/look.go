@@ -110,7 +110,7 @@ func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memo
 	since := s.ownSince()
 	before, kept := s.indexes.Get(keyOf(owner))
 	if kept {
-		revision, own, err := s.records.Glance(ctx, owner, since, s.set.OwnLimit)
+		revision, own, err := s.records.RevisionAndUnconfirmed(ctx, owner, since, s.set.OwnLimit)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -121,7 +121,7 @@ func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memo
 	}
 	// What is written since its revision is in the index, or not: it is among the
 	// newest writes, too.
-	survey, err := s.records.Survey(ctx, owner, since, s.set.OwnLimit)
+	survey, err := s.records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, s.set.OwnLimit)
 	if err != nil {
 		return nil, nil, err
 	}

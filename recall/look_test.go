@@ -20,14 +20,14 @@ type glances struct {
 	looked, listed int
 }
 
-func (g *glances) Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (int64, []memory.Memory, error) {
+func (g *glances) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (int64, []memory.Memory, error) {
 	g.looked++
-	return g.Records.Glance(ctx, owner, since, limit)
+	return g.Records.RevisionAndUnconfirmed(ctx, owner, since, limit)
 }
 
-func (g *glances) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.Survey, error) {
+func (g *glances) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.OwnerDocuments, error) {
 	g.listed++
-	return g.Records.Survey(ctx, owner, since, limit)
+	return g.Records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
 }
 
 // Who recalls and does not write is spared a glance, until something has changed.

@@ -61,7 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"hydrate":                hydrate,
 		"recalled":               recalled,
 		"unconfirmed":            unconfirmed,
-		"glance":                 glance,
+		"revisions":              revisions,
 		"same content":           sameContent,
 		"touch and handed out":   touchAndHandedOut,
 		"touch in a change":      touchInAChange,

@@ -95,9 +95,9 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	}
 	_, err := s.Recalled(ctx, owner, ids[:few], ids[few:2*few], now)
 	must(err)
-	_, _, err = s.Glance(ctx, owner, now.Add(-time.Hour), 1000)
+	_, _, err = s.RevisionAndUnconfirmed(ctx, owner, now.Add(-time.Hour), 1000)
 	must(err)
-	_, err = s.Survey(ctx, owner, now.Add(-time.Hour), 1000)
+	_, err = s.RevisionDocumentsAndUnconfirmed(ctx, owner, now.Add(-time.Hour), 1000)
 	must(err)
 	_, err = s.Embeddings(ctx, owner, "model", ids[:few])
 	must(err)

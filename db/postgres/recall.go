@@ -32,18 +32,18 @@ func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
 	return d, err
 }
 
-// Survey reads the revision, the documents and whether there are newest writes
-// in one round trip, each as it stands by then, and those writes in another.
-func (s *Store) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.Survey, err error) {
+// RevisionDocumentsAndUnconfirmed reads the revision, the documents and whether
+// there are unconfirmed writes in one round trip, and those writes in another.
+func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.OwnerDocuments, err error) {
 	fresh := false
 	hash := rowcodec.OwnerHash(owner)
 	batch := &pgx.Batch{}
-	batch.Queue(glanced, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Revision, nil) })
+	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Revision, nil) })
 	batch.Queue(documents, owner.AppID, owner.UserID).Query(func(rows pgx.Rows) (err error) {
 		found.Documents, err = pgx.CollectRows(rows, scanDocument)
 		return err
 	})
-	batch.Queue(glanced, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(nil, &fresh) })
+	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(nil, &fresh) })
 	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
 		return found, fault(err, "read the user's documents")
 	}
@@ -67,7 +67,7 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Statements of Recalled; the third one is glanced.
+// Statements of Recalled; the third one is revisionAndFresh.
 const (
 	recalled = `SELECT ` + recordColumns + `'', embedding_model, revision, ` + noVectors + ` FROM agent_memories
 		WHERE id = ` + among + ` AND app_id = $1 AND user_id = $2 AND status = 'active'`
@@ -97,7 +97,7 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 		})
 	}
 	if !since.IsZero() {
-		batch.Queue(glanced, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
+		batch.Queue(revisionAndFresh, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&found.Revision, &found.Fresh)
 		})
 	}

@@ -58,7 +58,7 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 		}
 	}
 	if !since.IsZero() {
-		found.Revision, found.Fresh, err = s.glance(ctx, owner, since)
+		found.Revision, found.Fresh, err = s.revisionAndFresh(ctx, owner, since)
 	}
 	return found, err
 }

@@ -9,30 +9,30 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Glance reads the owner's revision, then the newest writes, where there are
+// RevisionAndUnconfirmed reads the owner's revision, then the newest writes, where there are
 // any: a change between the two is in the latter.
-func (s *Store) Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
-	revision, fresh, err := s.glance(ctx, owner, since)
+func (s *Store) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
+	revision, fresh, err := s.revisionAndFresh(ctx, owner, since)
 	if fresh {
 		own, err = unconfirmed(ctx, s.reader, owner, since, limit)
 	}
 	return revision, own, err
 }
 
-// Survey reads the owner's revision, then the documents, then the newest writes.
-func (s *Store) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.Survey, err error) {
-	if found.Revision, _, err = s.glance(ctx, owner, since); err != nil {
+// RevisionDocumentsAndUnconfirmed reads the owner's revision, then the documents, then the newest writes.
+func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.OwnerDocuments, err error) {
+	if found.Revision, _, err = s.revisionAndFresh(ctx, owner, since); err != nil {
 		return found, err
 	}
 	if found.Documents, err = s.Documents(ctx, owner); err != nil {
 		return found, err
 	}
-	_, found.Unconfirmed, err = s.Glance(ctx, owner, since, limit)
+	_, found.Unconfirmed, err = s.RevisionAndUnconfirmed(ctx, owner, since, limit)
 	return found, err
 }
 
-// glance tells the revision, and whether the vector store may lack any of the owner's memories.
-func (s *Store) glance(ctx context.Context, owner memory.Owner, since time.Time) (revision int64, fresh bool, err error) {
+// revisionAndFresh reads the revision, and whether the vector store may lack any of the owner's memories.
+func (s *Store) revisionAndFresh(ctx context.Context, owner memory.Owner, since time.Time) (revision int64, fresh bool, err error) {
 	err = s.reader.QueryRowContext(ctx, `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = ?1), 0),
 		EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_unconfirmed
 			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'pending')

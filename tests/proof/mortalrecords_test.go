@@ -139,12 +139,14 @@ func (s *mortalRecords) FinishVectors(ctx context.Context, done []db.VectorTask,
 	return act(s.fuse, "FinishVectors", func() error { return s.real.FinishVectors(ctx, done, at) })
 }
 
-func (s *mortalRecords) Survey(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.Survey, error) {
-	return get(s.fuse, "Survey", func() (db.Survey, error) { return s.real.Survey(ctx, owner, since, limit) })
+func (s *mortalRecords) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.OwnerDocuments, error) {
+	return get(s.fuse, "RevisionDocumentsAndUnconfirmed", func() (db.OwnerDocuments, error) {
+		return s.real.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
+	})
 }
 
-func (s *mortalRecords) Glance(ctx context.Context, owner memory.Owner, since time.Time, limit int) (int64, []memory.Memory, error) {
-	return find(s.fuse, "Glance", func() (int64, []memory.Memory, error) { return s.real.Glance(ctx, owner, since, limit) })
+func (s *mortalRecords) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (int64, []memory.Memory, error) {
+	return find(s.fuse, "RevisionAndUnconfirmed", func() (int64, []memory.Memory, error) { return s.real.RevisionAndUnconfirmed(ctx, owner, since, limit) })
 }
 
 func (s *mortalRecords) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {

@@ -12,19 +12,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// glance checks that a revision tells of every change of the owner's memories,
-// and of nothing else.
-func glance(t *testing.T, s db.Store) {
+// revisions checks that a revision changes with every change of the owner's
+// memories, and with nothing else.
+func revisions(t *testing.T, s db.Store) {
 	other := memory.Owner{AppID: alice.AppID, UserID: alice.UserID + "'"}
-	last, own, err := s.Glance(t.Context(), alice, epoch, 10)
+	last, own, err := s.RevisionAndUnconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
 	if last != 0 || len(own) != 0 {
-		t.Errorf("a glance at nobody shows %d, %v", last, own)
+		t.Errorf("an owner without memories has %d, %v", last, own)
 	}
 	seen := map[int64]bool{0: true}
 	revised := func(what string, want bool) {
 		t.Helper()
-		now, own, err := s.Glance(t.Context(), alice, epoch, 10)
+		now, own, err := s.RevisionAndUnconfirmed(t.Context(), alice, epoch, 10)
 		must(t, err)
 		wantTold(t, s, epoch, now, own)
 		switch {
@@ -39,16 +39,16 @@ func glance(t *testing.T, s db.Store) {
 	insert(t, s, time.Time{}, a, b)
 	revised("an insert", true)
 
-	_, own, err = s.Glance(t.Context(), alice, epoch, 10)
+	_, own, err = s.RevisionAndUnconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
 	same, err := s.Unconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
-	wantSame(t, "unconfirmed at a glance", own, same)
+	wantSame(t, "unconfirmed", own, same)
 	documents, err := s.Documents(t.Context(), alice)
 	must(t, err)
-	survey, err := s.Survey(t.Context(), alice, epoch, 10)
+	read, err := s.RevisionDocumentsAndUnconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
-	wantSame(t, "a survey", survey, db.Survey{Revision: last, Documents: documents, Unconfirmed: own})
+	wantSame(t, "revision, documents and unconfirmed", read, db.OwnerDocuments{Revision: last, Documents: documents, Unconfirmed: own})
 
 	insert(t, s, time.Time{}, newMemory(other, "c"))
 	revised("another's insert", false)
@@ -58,7 +58,7 @@ func glance(t *testing.T, s db.Store) {
 	revised("a confirmed push", false)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: b}}, after(1)))
 	for since, want := range map[int][]string{0: {a.ID, b.ID}, 1: {a.ID, b.ID}, 2: {}} {
-		_, own, err = s.Glance(t.Context(), alice, after(since), 10)
+		_, own, err = s.RevisionAndUnconfirmed(t.Context(), alice, after(since), 10)
 		must(t, err)
 		wantTold(t, s, after(since), last, own)
 		wantSame(t, fmt.Sprintf("confirmed since %d", since), slices.Sorted(slices.Values(ids(own))), slices.Sorted(slices.Values(want)))
@@ -97,7 +97,7 @@ func glance(t *testing.T, s db.Store) {
 	revised("an erasure", true)
 }
 
-// wantTold checks that Recalled tells of the revision, and of newest writes, what a glance does.
+// wantTold checks that Recalled returns this revision, and whether there are unconfirmed writes.
 func wantTold(t *testing.T, s db.Store, since time.Time, revision int64, own []memory.Memory) {
 	t.Helper()
 	got, err := s.Recalled(t.Context(), alice, nil, nil, since)
