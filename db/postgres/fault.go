@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -15,32 +14,12 @@ import (
 	"github.com/jackc/puddle/v2"
 	"github.com/riverqueue/river/riverdriver"
 
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
-// retryAfter is what a caller is told when the database is away or busy.
-const retryAfter = time.Second
-
-// fault gives an error of pgx its memory.Kind and says what was being done,
-// for example "store the turn". An error that has a kind already is left alone.
-func fault(err error, doing string) error {
-	if known := new(memory.Error); err == nil || errors.As(err, &known) {
-		return err
-	}
-	kind := kindOf(err)
-	switch kind {
-	case memory.KindUnavailable:
-		if code := sqlState(err); code == "42P01" || code == "3F000" {
-			err = fmt.Errorf("the database cannot %s before its tables are made (run `hippocampus migrate`): %w", doing, err)
-		} else {
-			err = fmt.Errorf("the database could not %s for now, try again: %w", doing, err)
-		}
-		return &memory.Error{Kind: kind, Err: err, RetryAfter: retryAfter}
-	case memory.KindNotFound:
-		return memory.Errorf(kind, "cannot %s: there is none", doing)
-	}
-	return memory.Errorf(kind, "cannot %s: %w", doing, err)
-}
+// fault is sqlstore.Fault for the driver's errors.
+func fault(err error, doing string) error { return sqlstore.Fault(err, doing, kindOf, lacksTables) }
 
 // kindOf classes an error by the SQLSTATE where Postgres answered
 // (https://www.postgresql.org/docs/current/errcodes-appendix.html), else by
@@ -108,6 +87,12 @@ func again(ctx context.Context, f func() error) (err error) {
 	return err
 }
 
+// lacksTables reports whether the schema has not been made yet.
+func lacksTables(err error) bool {
+	code := sqlState(err)
+	return code == "42P01" || code == "3F000"
+}
+
 func sqlState(err error) string {
 	var answered *pgconn.PgError
 	if errors.As(err, &answered) {
@@ -116,15 +101,5 @@ func sqlState(err error) string {
 	return ""
 }
 
-// notFound is the error for an id of which there is no row.
-func notFound(what, id string) error {
-	return memory.Errorf(memory.KindNotFound, "there is no %s %q: check the id", what, shorten(id))
-}
-
-func shorten(s string) string {
-	const most = 64
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
+// notFound is the error for an id that no row has.
+func notFound(what, id string) error { return sqlstore.NotFound(what, id) }

@@ -26,6 +26,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
+	sqlstore.Store // the parts that both adapters share
+
 	pool    *pgxpool.Pool
 	writers owners                // one at a time for each owner, within this process
 	vectors Vectors               // nil: elsewhere
@@ -99,6 +102,7 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 		return nil, fmt.Errorf("prepare the job queue: %w", err)
 	}
 	s := &Store{pool: pool, jobs: jobs, log: log}
+	s.Store = sqlstore.New(database{statements{pool}, s}, sqlstore.Postgres)
 	if s.schema, err = s.wantedVersions(); err != nil {
 		pool.Close()
 		return nil, err
@@ -114,7 +118,7 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 	}
 	said := strings.Join(strings.Fields(cause.Error()), " ")
 	return &memory.Error{
-		Kind: memory.KindUnavailable, RetryAfter: retryAfter,
+		Kind: memory.KindUnavailable, RetryAfter: sqlstore.RetryAfter,
 		Err: &refusal{
 			text: fmt.Sprintf("Postgres at %s:%d cannot be used: %s; check that it runs there and that the database URL is right",
 				config.Host, config.Port, said),

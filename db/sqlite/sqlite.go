@@ -30,6 +30,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlite/stmtcache"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
+	sqlstore.Store // the parts that both adapters share
+
 	path   string
 	writer *sql.DB // one connection: SQLite has one writer at a time
 	line   line    // of those who want to write
@@ -80,6 +83,7 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{path: path, line: newLine(), log: log}
+	s.Store = sqlstore.New(database{s}, sqlstore.SQLite)
 	opened := func(err error) (*Store, error) {
 		if err != nil {
 			return nil, errors.Join(err, s.Close())

@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river"
+
+	"hippocampus/db/sqlstore"
+)
+
+// database is what sqlstore needs of this adapter.
+type database struct {
+	statements
+	store *Store
+}
+
+// Transact implements sqlstore.Database.
+func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
+	return again(ctx, func() error {
+		return pgx.BeginFunc(ctx, d.store.pool, func(tx pgx.Tx) error {
+			return f(transaction{statements{tx}, tx, d.store.jobs})
+		})
+	})
+}
+
+// Fault implements sqlstore.Database.
+func (d database) Fault(err error, doing string) error { return fault(err, doing) }
+
+// transaction is a sqlstore.Tx.
+type transaction struct {
+	statements
+	tx   pgx.Tx
+	jobs *river.Client[pgx.Tx]
+}
+
+// Enqueue implements sqlstore.Tx.
+func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
+	_, err := t.jobs.InsertManyTx(ctx, t.tx, jobs)
+	return err
+}
+
+// statements is a sqlstore.Querier on the pool, a connection or a transaction.
+type statements struct {
+	on interface {
+		querier
+		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	}
+}
+
+// Query implements sqlstore.Querier.
+func (s statements) Query(ctx context.Context, sql string, args []any, row func(scan func(dest ...any) error) error) error {
+	rows, err := s.on.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Exec implements sqlstore.Querier.
+func (s statements) Exec(ctx context.Context, sql string, args []any) (int, error) {
+	tag, err := s.on.Exec(ctx, sql, args...)
+	return int(tag.RowsAffected()), err
+}

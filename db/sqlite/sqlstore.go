@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/riverqueue/river"
+
+	"hippocampus/db/sqlstore"
+)
+
+// database is what sqlstore needs of this adapter.
+type database struct{ store *Store }
+
+// Query implements sqlstore.Querier on the reading connections.
+func (d database) Query(ctx context.Context, query string, args []any, row func(scan func(dest ...any) error) error) error {
+	return eachRow(ctx, d.store.reader, query, args, row)
+}
+
+// Exec implements sqlstore.Querier on the writing connection.
+func (d database) Exec(ctx context.Context, query string, args []any) (int, error) {
+	return rowsAffected(d.store.exec(ctx, query, args...))
+}
+
+// Transact implements sqlstore.Database.
+func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
+	return d.store.write(ctx, func(tx *sql.Tx) error { return f(transaction{tx, d.store.jobs}) })
+}
+
+// Fault implements sqlstore.Database.
+func (d database) Fault(err error, doing string) error { return fault(err, doing) }
+
+// transaction is a sqlstore.Tx.
+type transaction struct {
+	tx   *sql.Tx
+	jobs *river.Client[*sql.Tx]
+}
+
+// Query implements sqlstore.Querier.
+func (t transaction) Query(ctx context.Context, query string, args []any, row func(scan func(dest ...any) error) error) error {
+	return eachRow(ctx, t.tx, query, args, row)
+}
+
+// Exec implements sqlstore.Querier.
+func (t transaction) Exec(ctx context.Context, query string, args []any) (int, error) {
+	return rowsAffected(t.tx.ExecContext(ctx, query, args...))
+}
+
+// Enqueue implements sqlstore.Tx.
+func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
+	_, err := t.jobs.InsertManyTx(ctx, t.tx, jobs)
+	return err
+}
+
+func eachRow(ctx context.Context, on querier, query string, args []any, row func(scan func(dest ...any) error) error) error {
+	rows, err := on.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func rowsAffected(result sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}

@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// conn runs the queries of this package on a Querier.
+type conn struct {
+	on      Querier
+	dialect Dialect
+	fault   func(err error, doing string) error
+}
+
+// exec runs a statement and returns how many rows it affected.
+func (c conn) exec(ctx context.Context, query string, args ...any) (int, error) {
+	return c.on.Exec(ctx, c.dialect.text(query), c.dialect.args(args))
+}
+
+// require returns the fault of a query, or otherwise if the query succeeded but
+// ok is false.
+func (c conn) require(ok bool, err error, doing string, otherwise error) error {
+	if err == nil && !ok {
+		return otherwise
+	}
+	return c.fault(err, doing)
+}
+
+// each runs a query and calls f after each row has been scanned into dests.
+func (c conn) each(ctx context.Context, dests []any, f func() error, query string, args ...any) error {
+	dests = c.dialect.dests(dests)
+	return c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), func(scan func(...any) error) error {
+		if err := scan(dests...); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// collect runs a query and reads each row into a T by the destinations that
+// fields returns.
+func collect[T any](ctx context.Context, c conn, fields func(*T) []any, query string, args ...any) ([]T, error) {
+	found := []T{}
+	err := c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), func(scan func(...any) error) error {
+		var item T
+		err := scan(c.dialect.dests(fields(&item))...)
+		found = append(found, item)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// first is collect for a query of which only the first row matters. ok is
+// false if there is none.
+func first[T any](ctx context.Context, c conn, fields func(*T) []any, query string, args ...any) (item T, ok bool, err error) {
+	found, err := collect(ctx, c, fields, query, args...)
+	if err != nil || len(found) == 0 {
+		return item, false, err
+	}
+	return found[0], true, nil
+}
+
+// only is the field of a query for one column.
+func only[T any](value *T) []any { return []any{value} }
+
+// conditions builds the WHERE clause of a list whose filters are optional.
+// Values are only ever parameters.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+// add appends a term; each ? in it stands for the next of its values.
+func (c *conditions) add(term string, values ...any) {
+	for _, v := range values {
+		term = strings.Replace(term, "?", c.arg(v), 1)
+	}
+	c.terms = append(c.terms, term)
+}
+
+// arg appends a value and returns its placeholder.
+func (c *conditions) arg(v any) string {
+	c.args = append(c.args, v)
+	return "$" + strconv.Itoa(len(c.args))
+}
+
+func (c *conditions) sql() string { return strings.Join(c.terms, " AND ") }

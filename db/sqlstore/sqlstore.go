@@ -1,0 +1,82 @@
+// Package sqlstore holds the SQL that Postgres and SQLite share:
+//
+//	db.Store  <- sqlstore.Store, embedded in the adapter's Store
+//	db.UserTx <- sqlstore.UserTx, embedded in the adapter's transaction
+//	             each -> Querier (an adapter's pool or transaction)
+//
+// It serves the tables that are read and written seldom. The adapters keep
+// their own SQL for accepting turns, recall, vectors and lists of memories.
+//
+// A new table costs one file here: its columns, the destinations of these
+// columns, and the methods of db.Store and db.UserTx. Queries are constants in
+// the SQL of Postgres, with numbered parameters; {a|b} stands for a on Postgres
+// and for b on SQLite. Dialect makes the SQLite text from that and translates
+// values: pass and scan plain times, lists and JSON; pass null(t) and
+// nullID(id), and scan (*ID)(&id), where a column may be null.
+//
+// The plan tests of both adapters explain every query that dbtest.Exercise runs.
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+
+	"hippocampus/db"
+)
+
+// Querier runs statements.
+type Querier interface {
+	// Query calls row for each row of the result. scan reads the row's columns.
+	// An error of row ends the query.
+	Query(ctx context.Context, sql string, args []any, row func(scan func(dest ...any) error) error) error
+	// Exec runs a statement and returns how many rows it affected.
+	Exec(ctx context.Context, sql string, args []any) (int, error)
+}
+
+// Tx is a transaction that writes.
+type Tx interface {
+	Querier
+	// Enqueue stores jobs, which exist once the transaction has committed.
+	Enqueue(ctx context.Context, jobs []river.InsertManyParams) error
+}
+
+// Database is what an adapter provides. As a Querier it reads with Query and
+// commits each Exec.
+type Database interface {
+	Querier
+	// Transact runs f in a transaction and commits it unless f returns an error.
+	// f may run more than once.
+	Transact(ctx context.Context, f func(tx Tx) error) error
+	// Fault gives a driver's error its memory.Kind; see the function Fault.
+	Fault(err error, doing string) error
+}
+
+// Store implements the parts of db.Store that both databases share.
+type Store struct {
+	conn
+	db Database
+}
+
+var (
+	_ db.Keys     = (*Store)(nil)
+	_ db.Webhooks = (*Store)(nil)
+)
+
+// New returns the shared parts of the store of a database.
+func New(database Database, dialect Dialect) Store {
+	return Store{conn: conn{database, dialect, database.Fault}, db: database}
+}
+
+// transact is Database.Transact, with the dialect.
+func (s *Store) transact(ctx context.Context, f func(tx tx) error) error {
+	return s.db.Transact(ctx, func(t Tx) error {
+		return f(tx{conn{t, s.dialect, s.fault}, t.Enqueue})
+	})
+}
+
+// tx is a transaction of the store.
+type tx struct {
+	conn
+	enqueue func(ctx context.Context, jobs []river.InsertManyParams) error
+}
