@@ -57,6 +57,7 @@ func deliver(r report, file string) error {
 func qualityCommand() *cobra.Command {
 	var size, url, model, queryPrefix, file string
 	var settings []string
+	var through, roles string
 	var ablate bool
 	c := &cobra.Command{
 		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions",
@@ -75,7 +76,16 @@ func qualityCommand() *cobra.Command {
 					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model, "HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
 				}, settings...)
 			}
-			r, err := quality.Run(c.Context(), quality.Options{Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate, Progress: os.Stderr})
+			if through != "" && through != "turns" {
+				return fmt.Errorf("--through %s: leave it out, or give turns", through)
+			}
+			if roles != string(quality.AllUsers) && roles != string(quality.WithAssistant) {
+				return fmt.Errorf("--roles %s: give user or assistant", roles)
+			}
+			r, err := quality.Run(c.Context(), quality.Options{
+				Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate,
+				Turns: through != "", Roles: quality.Roles(roles), Progress: os.Stderr,
+			})
 			if err != nil {
 				return err
 			}
@@ -89,6 +99,8 @@ func qualityCommand() *cobra.Command {
 	f.StringVar(&model, "model", "bge-small-en-v1.5", "model of that endpoint")
 	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
 	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	f.StringVar(&through, "through", "", "turns: report the conversations turn by turn as well, and ask by defaults")
+	f.StringVar(&roles, "roles", string(quality.AllUsers), "user: all speakers of reported turns are users; assistant: the second one is the assistant")
 	f.BoolVar(&ablate, "ablate", false, "measure once more without each part of the ranking, 7 d after the last turn")
 	jsonFlag(c, &file)
 	return c

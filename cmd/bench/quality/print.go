@@ -3,6 +3,7 @@ package quality
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -17,7 +18,7 @@ func (r Report) Print(out io.Writer) error {
 			}
 			name := row.Ranking
 			switch {
-			case row.Ranking != "modulated" && row.Category+row.Conversation != "":
+			case !slices.Contains([]string{"modulated", turnsByDefaults}, row.Ranking) && row.Category+row.Conversation != "":
 				continue
 			case row.Category+row.Conversation != "":
 				name = "  " + row.Category + row.Conversation
@@ -27,6 +28,10 @@ func (r Report) Print(out io.Writer) error {
 				m.R5, m.R10, row.Low.R10, row.High.R10, m.R20, m.NDCG, m.MRR, row.Low.MRR, row.High.MRR)
 		}
 		fmt.Fprintln(w)
+	}
+	if r.Through != nil {
+		fmt.Fprintf(w, "evidence that was reported as turns and can be recalled: %d of %d (%.3f)\n\n",
+			r.Through.Recallable, r.Through.Evidence, r.Through.Share)
 	}
 	printAblations(w, r.Results)
 	return w.Flush()

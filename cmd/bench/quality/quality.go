@@ -28,6 +28,8 @@ type Options struct {
 	Settings []string // KEY=VALUE for the server, such as those of an embedder
 	Paths    []string // conversation files, and folders of them
 	Ablate   bool     // measure once more without each part of the ranking
+	Turns    bool     // measure conversations that are reported as turns also
+	Roles    Roles    // of the speakers of reported turns
 	Progress io.Writer
 }
 
@@ -37,6 +39,7 @@ type Report struct {
 	Embedder      string   `json:"embedder"`
 	Size          string   `json:"size"`
 	Settings      []string `json:"settings,omitempty"`
+	Through       *Through `json:"through_turns,omitempty"`
 	Results       []Result `json:"results"`
 }
 
@@ -92,8 +95,18 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	for _, c := range conversations {
 		report.Conversations = append(report.Conversations, c.user())
 	}
-	if report.Results, err = run(ctx, o, conversations, Lags); err != nil || !o.Ablate {
+	if report.Results, err = run(ctx, o, conversations, Lags); err != nil {
 		return report, err
+	}
+	if o.Turns {
+		through, results, err := throughTurns(ctx, o, conversations, Lags)
+		if err != nil {
+			return report, err
+		}
+		report.Through, report.Results = &through, append(report.Results, results...)
+	}
+	if !o.Ablate {
+		return report, nil
 	}
 	for _, part := range Parts {
 		fmt.Fprintf(o.Progress, "without %s\n", part.Name)
@@ -144,7 +157,12 @@ func run(ctx context.Context, o Options, conversations []conversation, lags []La
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, rows(conversations, lag.Name, answers)...)
+		results = append(results, rows(conversations, lag.Name, answers, Rankings)...)
+		if answers, err = askByDefaults(ctx, server.Client, conversations, directByDefaults, lag.Duration,
+			func(r recalled) string { return turns[r.ID] }); err != nil {
+			return nil, err
+		}
+		results = append(results, rows(conversations, lag.Name, answers, []string{directByDefaults})...)
 	}
 	return results, nil
 }
@@ -186,34 +204,41 @@ func ask(ctx context.Context, client target.Client, conversations []conversation
 }
 
 type recalled struct {
-	ID         string  `json:"id"`
-	Similarity float64 `json:"similarity"`
-	Lexical    float64 `json:"lexical"`
+	ID           string  `json:"id"`
+	SourceTurnID string  `json:"source_turn_id"`
+	Similarity   float64 `json:"similarity"`
+	Lexical      float64 `json:"lexical"`
+}
+
+// recall asks the server, and fails if the answer is degraded.
+func recall(ctx context.Context, client target.Client, body map[string]any) ([]recalled, error) {
+	var answer struct {
+		Memories []recalled      `json:"memories"`
+		Degraded json.RawMessage `json:"degraded"`
+	}
+	if err := client.Call(ctx, "POST", "/v1/recall", body, &answer); err != nil {
+		return nil, err
+	}
+	if string(answer.Degraded) != "[]" {
+		return nil, fmt.Errorf("the server answers degraded: %s", answer.Degraded)
+	}
+	return answer.Memories, nil
 }
 
 // rank orders a user's memories for a question in every way.
 func rank(ctx context.Context, client target.Client, user, question string, at time.Time) (map[string][]string, error) {
-	recall := func(mode string, relevanceAlone bool) (list []recalled, err error) {
+	ask := func(mode string, relevanceAlone bool) ([]recalled, error) {
 		body := map[string]any{
-			"user_id": user, "query": question, "limit": 100, "at": at.Format(time.RFC3339Nano), "touch": false, "route": false, "mode": mode,
+			"user_id": user, "query": question, "limit": 100, "at": at.Format(time.RFC3339Nano),
+			"touch": false, "route": false, "mode": mode,
 		}
 		if relevanceAlone {
 			body["weights"] = map[string]float64{"relevance": 1, "decay": 0, "importance": 0}
 		}
-		var answer struct {
-			Memories []recalled      `json:"memories"`
-			Degraded json.RawMessage `json:"degraded"`
-		}
-		if err := client.Call(ctx, "POST", "/v1/recall", body, &answer); err != nil {
-			return nil, err
-		}
-		if string(answer.Degraded) != "[]" {
-			return nil, fmt.Errorf("the server answers degraded: %s", answer.Degraded)
-		}
-		return answer.Memories, nil
+		return recall(ctx, client, body)
 	}
 	rankings := map[string][]string{}
-	all, err := recall("modulated", true)
+	all, err := ask("modulated", true)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +246,7 @@ func rank(ctx context.Context, client target.Client, user, question string, at t
 	rankings["vectors alone"] = ids(by(all, func(r recalled) float64 { return r.Similarity }))
 	rankings["BM25 alone"] = ids(by(slices.DeleteFunc(all, func(r recalled) bool { return r.Lexical == 0 }), func(r recalled) float64 { return r.Lexical }))
 	for _, mode := range []string{"additive", "modulated"} {
-		list, err := recall(mode, false)
+		list, err := ask(mode, false)
 		if err != nil {
 			return nil, err
 		}
@@ -246,8 +271,8 @@ func ids(list []recalled) []string {
 }
 
 // rows are the results of one lag.
-func rows(conversations []conversation, lag string, answers map[string][]asked) (list []Result) {
-	for _, ranking := range Rankings {
+func rows(conversations []conversation, lag string, answers map[string][]asked, rankings []string) (list []Result) {
+	for _, ranking := range rankings {
 		all := answers[ranking]
 		list = append(list, Result{Ranking: ranking, Lag: lag, Mean: summarise(all)})
 		categories := map[string][]asked{}
