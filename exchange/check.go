@@ -73,7 +73,7 @@ func (c *complaints) hash(path, hash string) {
 }
 
 func known[T ~string](c *complaints, path string, list []T, value T) {
-	if !memory.Known(list, value) {
+	if !slices.Contains(list, value) {
 		c.note(path, fmt.Sprintf("is not one of %v", list))
 	}
 }

@@ -30,7 +30,7 @@ type conversationLine struct {
 
 func conversationLineOf(c memory.Conversation) conversationLine {
 	return conversationLine{
-		ID: c.ID, UserID: c.UserID, Began: c.Began, Title: c.Title, Summary: c.Summary, SummarisedThrough: c.SummarisedThrough,
+		ID: c.ID, UserID: c.UserID, Began: c.FirstTurnID, Title: c.Title, Summary: c.Summary, SummarisedThrough: c.SummarisedThrough,
 		SummarisedTokens: c.SummarisedTokens, ConsolidatedThrough: c.ConsolidatedThrough, Turns: c.Turns, Events: c.Events, Tokens: c.Tokens,
 		StartedAt: c.StartedAt, LastAt: c.LastAt, EndedAt: c.EndedAt, EndReason: c.EndReason,
 	}
@@ -38,7 +38,7 @@ func conversationLineOf(c memory.Conversation) conversationLine {
 
 func (l *conversationLine) conversation(appID string) memory.Conversation {
 	return memory.Conversation{
-		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, Began: l.Began, Title: l.Title, Summary: l.Summary,
+		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, FirstTurnID: l.Began, Title: l.Title, Summary: l.Summary,
 		SummarisedThrough: l.SummarisedThrough, SummarisedTokens: l.SummarisedTokens, ConsolidatedThrough: l.ConsolidatedThrough,
 		Turns: l.Turns, Events: l.Events, Tokens: l.Tokens, StartedAt: memory.Instant(l.StartedAt), LastAt: memory.Instant(l.LastAt),
 		EndedAt: orInstant(l.EndedAt), EndReason: l.EndReason,
@@ -102,7 +102,7 @@ func (t talk) check(c *complaints, path string) {
 // KindConflict: it is not, or is another one.
 func (t talk) holds(ctx context.Context, tx db.UserTx, event int64) error {
 	is, ok, err := tx.RecordedConversation(ctx, t.ConversationID)
-	if err != nil || !ok || is.Began != t.Began || is.Events < event {
+	if err != nil || !ok || is.FirstTurnID != t.Began || is.Events < event {
 		return orConflict(err, "is of a conversation that is not here, or is another one here: nothing was overwritten")
 	}
 	return nil

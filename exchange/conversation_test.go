@@ -26,7 +26,7 @@ func (p *place) fillTalk(n int) exchange.Counts {
 		owner := memory.Owner{AppID: "app", UserID: user}
 		for _, id := range []string{"open", "对话 <b>"} {
 			c := memory.Conversation{
-				Owner: owner, ID: id, Began: memory.NewID(), Turns: int64(n + 1), Events: int64(2*n + 2), Tokens: 50, StartedAt: noon, LastAt: noon.Add(time.Hour),
+				Owner: owner, ID: id, FirstTurnID: memory.NewID(), Turns: int64(n + 1), Events: int64(2*n + 2), Tokens: 50, StartedAt: noon, LastAt: noon.Add(time.Hour),
 				ConsolidatedThrough: 1,
 			}
 			if id != "open" {

@@ -35,7 +35,7 @@ func factLineOf(f memory.Fact) factLine {
 	return factLine{
 		ID: f.ID, UserID: f.UserID, Type: f.Type, Key: f.Key, Value: f.Value, Confidence: f.Confidence, ValidFrom: f.ValidFrom,
 		ValidUntil: f.ValidUntil, Source: f.Source, State: f.State, Reason: f.Reason, RecordedAt: f.RecordedAt,
-		MemoryID: f.MemoryID, Told: f.Told, Due: f.Due,
+		MemoryID: f.MemoryID, Told: f.EndsMemory, Due: f.Due,
 	}
 }
 
@@ -43,7 +43,7 @@ func (l *factLine) fact(appID string) memory.Fact {
 	f := memory.Fact{
 		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, Type: l.Type, Key: l.Key, Confidence: l.Confidence,
 		ValidFrom: memory.Instant(l.ValidFrom), ValidUntil: orInstant(l.ValidUntil), Source: l.Source, State: l.State, Reason: l.Reason,
-		RecordedAt: memory.Instant(l.RecordedAt), MemoryID: l.MemoryID, Told: l.Told, Due: orInstant(l.Due),
+		RecordedAt: memory.Instant(l.RecordedAt), MemoryID: l.MemoryID, EndsMemory: l.Told, Due: orInstant(l.Due),
 	}
 	if l.Value != nil {
 		f.Value, _ = facts.Value(l.Value) // checked
@@ -123,7 +123,7 @@ func putFact(ctx context.Context, tx db.UserTx, f memory.Fact) (fresh bool, err 
 // and at most one that is told. KindConflict: it would have two.
 func hasRoom(ctx context.Context, tx db.UserTx, f memory.Fact) error {
 	const beside = "the timeline has another fact %s already: nothing was overwritten"
-	if f.Told {
+	if f.EndsMemory {
 		if _, ok, err := tx.ToldFact(ctx, f.Type, f.Key); err != nil || ok {
 			return orConflict(err, beside, "that is told")
 		}

@@ -69,7 +69,7 @@ type versionLine struct {
 }
 
 func instructionLineOf(i memory.Instruction) instructionLine {
-	return instructionLine{holderOf(i.Scope, i.Name), i.Latest, i.Active, i.Before, i.ChangedAt}
+	return instructionLine{holderOf(i.Scope, i.Name), i.Latest, i.Active, i.PreviouslyActive, i.ChangedAt}
 }
 
 func versionLineOf(scope memory.Scope, name string, v memory.InstructionVersion) versionLine {
@@ -88,8 +88,8 @@ func (l *instructionLine) check(c *complaints) {
 	}
 	number("instruction.latest", l.Latest, 1, math.MaxInt32)
 	number("instruction.active", l.Active, 0, l.Latest)
-	if len(l.Before) > memory.MaxActiveBefore {
-		c.note("instruction.before", fmt.Sprintf("has more than %d versions", memory.MaxActiveBefore))
+	if len(l.Before) > memory.MaxPreviouslyActive {
+		c.note("instruction.before", fmt.Sprintf("has more than %d versions", memory.MaxPreviouslyActive))
 	}
 	for n, before := range l.Before {
 		number(fmt.Sprintf("instruction.before[%d]", n), before, 1, l.Latest)
@@ -109,7 +109,7 @@ func (l *versionLine) check(c *complaints) {
 
 func (l *instructionLine) wait(ctx context.Context, i *importing, number, size int) error {
 	is := memory.Instruction{
-		Scope: l.scope(i.appID), Name: l.Name, Latest: l.Latest, Active: l.Active, Before: l.Before, ChangedAt: memory.Instant(l.ChangedAt),
+		Scope: l.scope(i.appID), Name: l.Name, Latest: l.Latest, Active: l.Active, PreviouslyActive: l.Before, ChangedAt: memory.Instant(l.ChangedAt),
 	}
 	return enqueue(ctx, i, &i.scopes, is.Scope, part[db.InstructionTx]{number, Instructions, func(ctx context.Context, tx db.InstructionTx) (bool, error) {
 		return putInstruction(ctx, tx, is)

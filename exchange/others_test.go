@@ -38,7 +38,7 @@ func (p *place) fillOthers(n int) exchange.Counts {
 					f.MemoryID = memory.NewID()
 				}
 				if i >= n-3 {
-					f.State, f.Value, f.ValidUntil, f.MemoryID, f.Told, f.Due = memory.FactAccepted, json.RawMessage(`1.5`), time.Time{}, memory.NewID(), true, noon
+					f.State, f.Value, f.ValidUntil, f.MemoryID, f.EndsMemory, f.Due = memory.FactAccepted, json.RawMessage(`1.5`), time.Time{}, memory.NewID(), true, noon
 				}
 				w := memory.Workflow{
 					ID: memory.NewID(), Owner: owner, Skill: fmt.Sprint("deploy ", i%3), Text: fmt.Sprintf("way «%d»\n<&>", i), Successes: i, Failures: 1,
@@ -60,7 +60,7 @@ func (p *place) fillOthers(n int) exchange.Counts {
 		for name, texts := range map[string]int{"tone": 25, "length": 1, "retired <b>": 2} {
 			i := memory.Instruction{Scope: scope, Name: name, Latest: texts, Active: texts, ChangedAt: noon}
 			if texts == 2 {
-				i.Active, i.Before = 0, []int{1, 2, 1}
+				i.Active, i.PreviouslyActive = 0, []int{1, 2, 1}
 			}
 			err := p.store.InScope(p.t.Context(), scope, func(ctx context.Context, tx db.InstructionTx) error {
 				errs := []error{tx.PutInstruction(ctx, i)}

@@ -192,11 +192,11 @@ func (s *Service) exportTalk(ctx context.Context, c memory.Conversation, counts 
 		}
 		return found, err
 	}, func(t memory.Turn) error {
-		if !memory.Known(settled, t.Status) {
+		if !slices.Contains(settled, t.Status) {
 			counts[LeftOut]++
 			return nil
 		}
-		return say(Turns, "turn", turnLineOf(c.Began, t))
+		return say(Turns, "turn", turnLineOf(c.FirstTurnID, t))
 	})
 	if err != nil {
 		return err
@@ -215,6 +215,6 @@ func (s *Service) exportTalk(ctx context.Context, c memory.Conversation, counts 
 			counts[LeftOut]++
 			return nil
 		}
-		return say(Consolidations, "consolidation", consolidationLineOf(c.Began, one))
+		return say(Consolidations, "consolidation", consolidationLineOf(c.FirstTurnID, one))
 	})
 }

@@ -218,7 +218,7 @@ func (w *writing) memories() []memory.Memory {
 // likeness is the cosine of a memory and a draft, by the draft's model; -1 where
 // the memory has no embedding by that one.
 func likeness(m, draft *memory.Memory) float64 {
-	return cosine(m.In(memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)}), draft.Embedding)
+	return cosine(m.EmbeddingIn(memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)}), draft.Embedding)
 }
 
 // cosine of two unit vectors; -1 where they cannot be compared.

@@ -63,7 +63,9 @@ func (s *Service) reembed(ctx context.Context, seen sight) {
 const maxReembedded = 50
 
 // embedding is a memory's in the query's space; nil: it has none.
-func (seen *sight) embedding(m *memory.Memory) []float32 { return m.In(llm.SpaceOf(seen.embedder)) }
+func (seen *sight) embedding(m *memory.Memory) []float32 {
+	return m.EmbeddingIn(llm.SpaceOf(seen.embedder))
+}
 
 // comparable reports whether a memory has one.
 func (seen *sight) comparable(m *memory.Memory) bool { return seen.embedding(m) != nil }

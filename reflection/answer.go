@@ -88,7 +88,7 @@ func (p proposal) check(facts []memory.Memory) (in insight, why string) {
 		return in, why
 	}
 	if in.domain = derivation.CommonDomain(in.sources); p.Domain != nil {
-		if in.domain = *p.Domain; !memory.Known(memory.Domains, in.domain) {
+		if in.domain = *p.Domain; !slices.Contains(memory.Domains, in.domain) {
 			return in, fmt.Sprintf("has the unknown domain %.40q", in.domain)
 		}
 	}

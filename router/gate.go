@@ -148,7 +148,7 @@ func check(domains []memory.Domain, source string) (Route, error) {
 		return Route{}, memory.Errorf(memory.KindBadAnswer, "%d domains came: at most %d are expected", len(domains), MaxDomains)
 	}
 	for _, d := range domains {
-		if !memory.Known(memory.Domains, d) {
+		if !slices.Contains(memory.Domains, d) {
 			return Route{}, memory.Errorf(memory.KindBadAnswer, "the unknown domain %.40q came", d)
 		}
 	}

@@ -58,7 +58,7 @@ func parse(answer string) ([]memory.Domain, error) {
 	}
 	var domains []memory.Domain
 	for _, d := range reply.Domains {
-		if !memory.Known(memory.Domains, d) {
+		if !slices.Contains(memory.Domains, d) {
 			return nil, memory.Errorf(memory.KindBadAnswer, "the answer names the unknown domain %.40q", d)
 		}
 		if !slices.Contains(domains, d) {

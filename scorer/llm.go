@@ -97,9 +97,9 @@ func (p proposal) check() (Fact, string) {
 	switch {
 	case math.IsNaN(fact.Importance) || fact.Importance < 0 || fact.Importance > 1:
 		return Fact{}, "has an importance outside 0 to 1"
-	case !memory.Known(memory.Domains, fact.Domain):
+	case !slices.Contains(memory.Domains, fact.Domain):
 		return Fact{}, fmt.Sprintf("has the unknown domain %.40q", fact.Domain)
-	case !memory.Known(memory.Types, fact.Type):
+	case !slices.Contains(memory.Types, fact.Type):
 		return Fact{}, fmt.Sprintf("has the unknown type %.40q", fact.Type)
 	}
 	return fact, ""

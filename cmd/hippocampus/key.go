@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -53,7 +54,7 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 	})
 	cmd.Flags().StringVar(&name, "name", "", "what the key is for, for people")
 	cmd.Flags().Func("role", "`role`: "+roleNames()+" (default "+string(role)+")", func(text string) error {
-		if !memory.Known(memory.Roles, memory.Role(text)) {
+		if !slices.Contains(memory.Roles, memory.Role(text)) {
 			return errors.New("give " + roleNames())
 		}
 		role = memory.Role(text)

@@ -267,7 +267,7 @@ func TestTriggers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := fmt.Sprintf(`"app_id":"app","user_id":"ada","conversation_id":"c","began":%q,`, b.conversation("c").Began)
+		of := fmt.Sprintf(`"app_id":"app","user_id":"ada","conversation_id":"c","began":%q,`, b.conversation("c").FirstTurnID)
 		for _, j := range list {
 			kinds = append(kinds, strings.ReplaceAll(string(j.Payload), of, ""))
 		}

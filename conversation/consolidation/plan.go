@@ -13,7 +13,7 @@ import (
 // is made up for by a later turn or the schedule.
 func (s *Service) Heard(ctx context.Context, h session.Heard) error {
 	c := h.Conversation
-	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.Began}
+	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.FirstTurnID}
 	for _, e := range h.Events {
 		if e.Kind != memory.Chat && e.Importance >= s.set.Urgent {
 			job.Trigger, job.Mark = memory.TriggerImportant, e.Number
@@ -74,7 +74,7 @@ func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memo
 	for _, one := range ended.Consolidations {
 		if one.State == memory.ConsolidationPending {
 			_, _, err = s.Records.Enqueue(ctx, ConsolidateConversation{
-				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.Began, Trigger: trigger, Mark: c.Events,
+				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.FirstTurnID, Trigger: trigger, Mark: c.Events,
 			})
 			break
 		}

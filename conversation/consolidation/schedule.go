@@ -85,7 +85,7 @@ func (s *Service) endIdle(ctx context.Context, c memory.Conversation) error {
 	if err != nil {
 		return err
 	}
-	if !now.SameTalk(c) {
+	if !now.SameEvents(c) {
 		return db.ErrGoesOn // before anything is planned
 	}
 	_, err = s.endAs(ctx, c, memory.TriggerIdle)

@@ -30,13 +30,13 @@ func (CompactConversation) Kind() string { return "compact_conversation" }
 // over reports whether a conversation is over its limits, and has more than one
 // event to condense: the latest is never.
 func (s *Service) over(c memory.Conversation) bool {
-	return c.Fill(s.set.Events, s.set.Tokens) > 1 && c.Events-c.SummarisedThrough > 1
+	return c.FillRatio(s.set.Events, s.set.Tokens) > 1 && c.Events-c.SummarisedThrough > 1
 }
 
 func (s *Service) compaction(c memory.Conversation) db.Job {
 	return CompactConversation{
-		AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.Began,
-		From: c.SummarisedThrough, Quarters: int(4 * c.Fill(s.set.Events, s.set.Tokens)),
+		AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.FirstTurnID,
+		From: c.SummarisedThrough, Quarters: int(4 * c.FillRatio(s.set.Events, s.set.Tokens)),
 	}
 }
 
@@ -64,7 +64,7 @@ func (s *Service) Work(ctx context.Context, job CompactConversation) (any, error
 			return done, err
 		}
 		done.Through = c.SummarisedThrough
-		if c.Began != job.Began || !s.over(c) {
+		if c.FirstTurnID != job.Began || !s.over(c) {
 			return done, nil
 		}
 		next, err := s.condense(ctx, c)

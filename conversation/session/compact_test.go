@@ -55,7 +55,7 @@ func TestProcessedTurns(t *testing.T) {
 	var payload map[string]any
 	b.must(json.Unmarshal(b.compactions()[2].Payload, &payload))
 	want := map[string]any{
-		"app_id": "app", "user_id": "ada", "conversation_id": "c", "began": b.conversation("c").Began, "from": 0., "quarters": 4.,
+		"app_id": "app", "user_id": "ada", "conversation_id": "c", "began": b.conversation("c").FirstTurnID, "from": 0., "quarters": 4.,
 	}
 	if diff := cmp.Diff(want, payload); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)

@@ -117,7 +117,7 @@ func (s *Service) Processed(ctx context.Context, t memory.Turn) {
 		s.Log.Warn("the next turn makes up for it: a conversation could not be looked after", zap.String("turn", t.ID), zap.Error(err))
 		return
 	}
-	s.Triggers(ctx, Heard{c, EventsOf(t), c.Fill(s.set.Events, s.set.Tokens)})
+	s.Triggers(ctx, Heard{c, EventsOf(t), c.FillRatio(s.set.Events, s.set.Tokens)})
 }
 
 // Delete deletes a conversation, and what is held of it here.

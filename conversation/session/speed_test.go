@@ -42,7 +42,7 @@ func (r *remembered) grow() memory.Turn {
 		{Role: "user", Content: content, Tokens: 40}, {Role: "assistant", Content: content, Tokens: 40},
 	}}
 	if r.c.Events == 0 {
-		r.c = memory.Conversation{Owner: ada, ID: "c", Began: t.ID}
+		r.c = memory.Conversation{Owner: ada, ID: "c", FirstTurnID: t.ID}
 	}
 	r.c.Events += 2
 	r.c.Tokens += 80

@@ -46,7 +46,7 @@ func (s *Service) Working(ctx context.Context, appID, userID, id string, f Filte
 			continue
 		}
 		held := r.view(c.SummarisedThrough, s.set, s.Now())
-		w := Working{Conversation: c, Events: f.choose(held), Held: len(held), Fill: c.Fill(s.set.Events, s.set.Tokens)}
+		w := Working{Conversation: c, Events: f.choose(held), Held: len(held), Fill: c.FillRatio(s.set.Events, s.set.Tokens)}
 		for _, e := range held {
 			w.Tokens += e.Tokens
 		}
@@ -60,8 +60,8 @@ func (s *Service) ring(ctx context.Context, c memory.Conversation) (ring, error)
 	key := keyOf(c.Owner, c.ID)
 	from := max(c.SummarisedThrough, c.Events-int64(s.set.Events))
 	r, ok := s.rings.Get(key)
-	if !ok || r.began != c.Began || r.last < from {
-		r = ring{began: c.Began, last: from}
+	if !ok || r.began != c.FirstTurnID || r.last < from {
+		r = ring{began: c.FirstTurnID, last: from}
 	}
 	if r.last >= c.Events {
 		return r, nil

@@ -55,7 +55,7 @@ func announcements(t *testing.T, s db.Store) {
 		// The order of the calls does not matter: the commit tells.
 		must(t, tx.AddEvents(ctx, []memory.Event{newEvent(fact.ID, memory.EventCreated, epoch), created, newEvent(gone, memory.EventPurged, after(2))}))
 		must(t, tx.Insert(ctx, []memory.Memory{fact, insight}, time.Time{}))
-		return tx.Announce(ctx, []memory.Announcement{{Kind: memory.ConversationOver, At: after(3), Data: json.RawMessage(`{"conversation_id":"c"}`)}})
+		return tx.Announce(ctx, []memory.Announcement{{Kind: memory.ConversationEnded, At: after(3), Data: json.RawMessage(`{"conversation_id":"c"}`)}})
 	}))
 	refused := errors.New("no")
 	if err := s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
@@ -129,7 +129,7 @@ func endedConversation(t *testing.T, s db.Store) {
 	for _, a := range all {
 		kinds = append(kinds, a.Kind)
 	}
-	wantSame(t, "kinds", kinds, []memory.AnnouncementKind{memory.ConversationOver, memory.TurnGivenUp})
+	wantSame(t, "kinds", kinds, []memory.AnnouncementKind{memory.ConversationEnded, memory.TurnGivenUp})
 	var data struct {
 		ID     string `json:"conversation_id"`
 		Reason string `json:"reason"`

@@ -39,7 +39,7 @@ func conversationEnds(t *testing.T, s db.Store) {
 	c, fresh, err = s.EndConversation(ctx, read, after(60), "client")
 	must(t, err)
 	wantSame(t, "ended before", []any{fresh, c}, []any{false, want})
-	_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "none", Began: read.Began}, after(60), "client")
+	_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "none", FirstTurnID: read.FirstTurnID}, after(60), "client")
 	wantKind(t, err, memory.KindNotFound)
 	idle(2, 10, "b")
 
@@ -57,7 +57,7 @@ func conversationEnds(t *testing.T, s db.Store) {
 	idle(2, 10, "b")
 
 	anew := opened
-	anew.Began = memory.NewID()
+	anew.FirstTurnID = memory.NewID()
 	for name, stale := range map[string]memory.Conversation{"one in which something was said": read, "one that was begun anew": anew} {
 		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrGoesOn) || !memory.IsKind(err, memory.KindConflict) {
 			t.Errorf("the end of %s: %v", name, err)
@@ -120,7 +120,7 @@ func deleteConversation(t *testing.T, s db.Store) {
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.Conversation(ctx, wrong.AppID, wrong.UserID, "c")
 		wantKind(t, err, memory.KindNotFound)
-		_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: wrong, ID: "c", Began: gone.ID, Events: 1}, epoch, "x")
+		_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: wrong, ID: "c", FirstTurnID: gone.ID, Events: 1}, epoch, "x")
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.SetTitle(ctx, wrong, "c", "x")
 		wantKind(t, err, memory.KindNotFound)
@@ -147,7 +147,7 @@ func deleteConversation(t *testing.T, s db.Store) {
 
 	anew := say(t, s, talked(alice, "c", after(9), "hi"))
 	c := conversation(t, s, alice, "c")
-	wantSame(t, "begun anew", []any{c.Began, c.Events, c.StartedAt}, []any{anew.ID, int64(1), after(9)})
+	wantSame(t, "begun anew", []any{c.FirstTurnID, c.Events, c.StartedAt}, []any{anew.ID, int64(1), after(9)})
 }
 
 // conversationDeletedAtOnce: who deletes while others speak leaves no turn
@@ -183,5 +183,5 @@ func conversationDeletedAtOnce(t *testing.T, s db.Store) {
 	for i, turn := range turns {
 		wantSame(t, "first event", turn.FirstEvent, int64(2*i+1))
 	}
-	wantSame(t, "began", c.Began, turns[0].ID)
+	wantSame(t, "began", c.FirstTurnID, turns[0].ID)
 }

@@ -64,7 +64,7 @@ func conversationGrows(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the row", found, want)
 	grown := memory.Conversation{
-		Owner: alice, ID: "c", Began: full.ID, Turns: 1, Events: 2, Tokens: 7, StartedAt: after(10), LastAt: after(10),
+		Owner: alice, ID: "c", FirstTurnID: full.ID, Turns: 1, Events: 2, Tokens: 7, StartedAt: after(10), LastAt: after(10),
 	}
 	wantSame(t, "begun", conversation(t, s, alice, "c"), grown)
 
@@ -165,7 +165,7 @@ func conversationAtOnce(t *testing.T, s db.Store) {
 	}
 	c := conversation(t, s, alice, "c")
 	wantSame(t, "counts", []int64{c.Turns, c.Events, c.Tokens}, []int64{n * 2, n * 4, n * 40})
-	wantSame(t, "began", c.Began, turns[0].ID)
+	wantSame(t, "began", c.FirstTurnID, turns[0].ID)
 }
 
 func listConversations(t *testing.T, s db.Store) {
@@ -253,14 +253,14 @@ func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
 // everyConversation calls each method of db.Conversations, and returns their errors.
 func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
-	c := memory.Conversation{Owner: alice, ID: "c", Began: memory.NewID()}
+	c := memory.Conversation{Owner: alice, ID: "c", FirstTurnID: memory.NewID()}
 	_, _, errs["AcceptTurn in a conversation"] = s.AcceptTurn(ctx, talked(alice, "every", epoch, "hi"), epoch)
 	_, errs["Conversation"] = s.Conversation(ctx, "app", "alice", "c")
 	_, errs["ListConversations"] = s.ListConversations(ctx, db.ConversationFilter{Owner: alice, Limit: 1})
 	_, errs["ConversationTurns"] = s.ConversationTurns(ctx, alice, "c", 0, 1)
 	_, errs["Idle"] = s.Idle(ctx, epoch, 1)
 	_, errs["SetTitle"] = s.SetTitle(ctx, alice, "c", "title")
-	_, _, errs["EndConversation"] = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "c", Began: memory.NewID()}, epoch, "reason")
+	_, _, errs["EndConversation"] = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "c", FirstTurnID: memory.NewID()}, epoch, "reason")
 	errs["Summarise"] = s.Summarise(ctx, c, c)
 	_, errs["DeleteConversation"] = s.DeleteConversation(ctx, alice, "c")
 	return errs
@@ -288,13 +288,13 @@ func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn
 	must(t, s.Migrate(t.Context()))
 	c := conversation(t, s, alice, "c")
 	wantSame(t, "alice's conversation", c, memory.Conversation{
-		Owner: alice, ID: "c", Began: turns[0].ID, Turns: 3, Events: 6, Tokens: c.Tokens, SummarisedTokens: c.Tokens, StartedAt: after(-2), LastAt: epoch,
+		Owner: alice, ID: "c", FirstTurnID: turns[0].ID, Turns: 3, Events: 6, Tokens: c.Tokens, SummarisedTokens: c.Tokens, StartedAt: after(-2), LastAt: epoch,
 		EndedAt: after(2), EndReason: "idle", // or the upgrade would have a model read all that was ever said
 	})
 	if c.Tokens < 20 || c.Tokens > 60 { // six messages of some 30 bytes
 		t.Errorf("%d tokens", c.Tokens)
 	}
-	wantSame(t, "bob's conversation", conversation(t, s, bob, "c").Began, turns[3].ID)
+	wantSame(t, "bob's conversation", conversation(t, s, bob, "c").FirstTurnID, turns[3].ID)
 	log, err := s.ConversationTurns(t.Context(), alice, "c", 2, 10)
 	must(t, err)
 	var got []string

@@ -58,7 +58,7 @@ func exportFacts(t *testing.T, s db.Store) {
 				f.RecordedAt = after(2)
 			}
 			if n == 4 {
-				f.MemoryID, f.Told, f.Due = memory.NewID(), true, after(5)
+				f.MemoryID, f.EndsMemory, f.Due = memory.NewID(), true, after(5)
 			}
 			all = append(all, f)
 		}

@@ -24,7 +24,7 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 // talkOf is a conversation of four events with every field set.
 func talkOf(owner memory.Owner, id string) memory.Conversation {
 	return memory.Conversation{
-		Owner: owner, ID: id, Began: memory.NewID(), Title: "Über \"x\"", Summary: "说了 <b>", SummarisedThrough: 2, SummarisedTokens: 9,
+		Owner: owner, ID: id, FirstTurnID: memory.NewID(), Title: "Über \"x\"", Summary: "说了 <b>", SummarisedThrough: 2, SummarisedTokens: 9,
 		ConsolidatedThrough: 3, Turns: 2, Events: 4, Tokens: 26, StartedAt: after(1), LastAt: after(3), EndedAt: after(5), EndReason: "idle",
 	}
 }

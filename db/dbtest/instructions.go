@@ -33,7 +33,7 @@ func tryPublish(t *testing.T, s db.Store, scope memory.Scope, name, content stri
 		}
 		i.Scope, i.Name, i.ChangedAt = scope, name, after(i.Latest)
 		if i.Latest++; i.Active > 0 {
-			i.Before = append(i.Before, i.Active)
+			i.PreviouslyActive = append(i.PreviouslyActive, i.Active)
 		}
 		i.Active = i.Latest
 		if err := tx.PutInstruction(ctx, i); err != nil {
@@ -57,7 +57,7 @@ func instructionVersions(t *testing.T, s db.Store) {
 		last = publish(t, s, butler, "tone", content)
 		want = append([]memory.InstructionVersion{textOf(last, content)}, want...)
 	}
-	wantSame(t, "instruction", last, memory.Instruction{Scope: butler, Name: "tone", Latest: 5, Active: 5, Before: []int{1, 2, 3, 4}, ChangedAt: after(4)})
+	wantSame(t, "instruction", last, memory.Instruction{Scope: butler, Name: "tone", Latest: 5, Active: 5, PreviouslyActive: []int{1, 2, 3, 4}, ChangedAt: after(4)})
 	found, err := s.FindInstruction(ctx, butler, "tone")
 	must(t, err)
 	wantSame(t, "found", found, last)
@@ -90,7 +90,7 @@ func instructionVersions(t *testing.T, s db.Store) {
 		wantSame(t, "another scope's", list, []memory.Instruction{})
 	}
 
-	last.Active, last.Before, last.ChangedAt = 0, nil, after(9)
+	last.Active, last.PreviouslyActive, last.ChangedAt = 0, nil, after(9)
 	must(t, s.InScope(ctx, butler, func(ctx context.Context, tx db.InstructionTx) error {
 		n, err := tx.CountActive(ctx)
 		must(t, err)
@@ -231,7 +231,7 @@ func instructionsAtOnce(t *testing.T, s db.Store) {
 		must(t, err)
 		found, err := s.InstructionVersions(t.Context(), scope, "tone", 0, memory.MaxPage)
 		must(t, err)
-		if i.Latest != writers*each || i.Active != i.Latest || len(i.Before) != i.Latest-1 || len(found) != i.Latest || found[0].Number != i.Latest {
+		if i.Latest != writers*each || i.Active != i.Latest || len(i.PreviouslyActive) != i.Latest-1 || len(found) != i.Latest || found[0].Number != i.Latest {
 			t.Errorf("%+v, %d versions", i, len(found))
 		}
 	}

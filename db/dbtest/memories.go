@@ -32,8 +32,8 @@ func listMemories(t *testing.T, s db.Store) {
 		keep   func(memory.Memory) bool
 	}{
 		"all":          {db.MemoryFilter{}, func(memory.Memory) bool { return true }},
-		"types":        {db.MemoryFilter{Types: memory.Types[:2]}, func(m memory.Memory) bool { return memory.Known(memory.Types[:2], m.Type) }},
-		"domains":      {db.MemoryFilter{Domains: memory.Domains[1:3]}, func(m memory.Memory) bool { return memory.Known(memory.Domains[1:3], m.Domain) }},
+		"types":        {db.MemoryFilter{Types: memory.Types[:2]}, func(m memory.Memory) bool { return slices.Contains(memory.Types[:2], m.Type) }},
+		"domains":      {db.MemoryFilter{Domains: memory.Domains[1:3]}, func(m memory.Memory) bool { return slices.Contains(memory.Domains[1:3], m.Domain) }},
 		"statuses":     {db.MemoryFilter{Statuses: memory.Statuses[:1]}, func(m memory.Memory) bool { return m.Status == memory.Active }},
 		"conversation": {db.MemoryFilter{ConversationID: "c3"}, func(m memory.Memory) bool { return m.ConversationID == "c3" }},
 		"agent":        {db.MemoryFilter{AgentID: "a1"}, func(m memory.Memory) bool { return m.AgentID == "a1" }},

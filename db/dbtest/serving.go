@@ -80,9 +80,9 @@ func changingModels(t *testing.T, s db.Store) {
 		return m
 	}
 	m := read(list[0].ID)
-	wantSame(t, "what serves", m.In(first), embeddedBy(first))
-	wantSame(t, "what is to serve", m.In(second), embeddedBy(second))
-	wantSame(t, "what was never computed", m.In(memory.Space{Model: "first", Dim: 3}), []float32(nil))
+	wantSame(t, "what serves", m.EmbeddingIn(first), embeddedBy(first))
+	wantSame(t, "what is to serve", m.EmbeddingIn(second), embeddedBy(second))
+	wantSame(t, "what was never computed", m.EmbeddingIn(memory.Space{Model: "first", Dim: 3}), []float32(nil))
 	for _, space := range []memory.Space{first, second} {
 		found, err := s.Embeddings(ctx, alice, space.Model, []string{m.ID})
 		must(t, err)
@@ -92,7 +92,7 @@ func changingModels(t *testing.T, s db.Store) {
 	found, err := s.Hydrate(ctx, alice, []string{m.ID, list[1].ID}, []string{m.ID})
 	must(t, err)
 	for _, h := range found {
-		wantSame(t, "hydrated", h.In(second) != nil, h.ID == m.ID)
+		wantSame(t, "hydrated", h.EmbeddingIn(second) != nil, h.ID == m.ID)
 	}
 
 	// A changed wording outdates its embedding; another change does not.
@@ -108,7 +108,7 @@ func changingModels(t *testing.T, s db.Store) {
 	wantSame(t, "claimed", len(tasks), 5)
 	for _, task := range tasks {
 		if task.Memory.ID == m.ID {
-			wantSame(t, "claimed with what is to serve", task.Memory.In(second), embeddedBy(second))
+			wantSame(t, "claimed with what is to serve", task.Memory.EmbeddingIn(second), embeddedBy(second))
 		}
 	}
 	for i := range tasks {
@@ -135,7 +135,7 @@ func changingModels(t *testing.T, s db.Store) {
 	wantSame(t, "settled", n, 1)
 	settled := read(m.ID)
 	wantSame(t, "settled model", settled.EmbeddingModel, second.Model)
-	wantSame(t, "nothing beside", settled.BesideModel, "")
+	wantSame(t, "nothing beside", settled.OtherModel, "")
 	wantSame(t, "settled embedding", settled.Embedding, embeddedBy(second))
 	wantSame(t, "settling is no change", settled.Revision, int64(2))
 	must(t, s.DropFormer(ctx))

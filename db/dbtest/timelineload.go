@@ -26,7 +26,7 @@ func loadFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		f := newFact(owner, fmt.Sprint("key", i%4), fmt.Sprint(i), after(i))
 		f.ValidUntil = after(i + 1)
 		if i == 0 {
-			f.MemoryID, f.Told, f.Due = memory.NewID(), true, after(1)
+			f.MemoryID, f.EndsMemory, f.Due = memory.NewID(), true, after(1)
 		}
 		all = append(all, f)
 	}

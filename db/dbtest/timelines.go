@@ -56,7 +56,7 @@ func factRoundTrip(t *testing.T, s db.Store) {
 		f.ValidUntil = after(10*i + 5)
 		want = append(want, f)
 	}
-	want[0].MemoryID, want[0].Told, want[0].Due = memory.NewID(), true, after(5)
+	want[0].MemoryID, want[0].EndsMemory, want[0].Due = memory.NewID(), true, after(5)
 	want[1].MemoryID = memory.NewID()
 	ended := newFact(alice, "city", "", after(60))
 	ended.State, ended.Value = memory.FactEnded, nil
@@ -72,7 +72,7 @@ func factRoundTrip(t *testing.T, s db.Store) {
 
 	changed := want[0]
 	changed.Confidence, changed.ValidUntil, changed.State, changed.Reason = 1, after(4), memory.FactReplaced, "other \x00"
-	changed.MemoryID, changed.Told, changed.Due = "", false, time.Time{}
+	changed.MemoryID, changed.EndsMemory, changed.Due = "", false, time.Time{}
 	ignored := changed
 	ignored.Type, ignored.Key, ignored.Value, ignored.ValidFrom, ignored.Source, ignored.RecordedAt = "x", "x", nil, after(99), "x", after(99)
 	change := func(owner memory.Owner, f memory.Fact) error {
@@ -96,7 +96,7 @@ func factRoundTrip(t *testing.T, s db.Store) {
 // factLimits: what the stores refuse.
 func factLimits(t *testing.T, s db.Store) {
 	standing := newFact(alice, "city", `"Lisbon"`, after(10))
-	standing.MemoryID, standing.Told = memory.NewID(), true
+	standing.MemoryID, standing.EndsMemory = memory.NewID(), true
 	addFacts(t, s, standing)
 	for what, c := range map[string]struct {
 		spoil func(*memory.Fact)
@@ -104,9 +104,9 @@ func factLimits(t *testing.T, s db.Store) {
 	}{
 		"the same instant":  {func(f *memory.Fact) { f.ValidFrom, f.ValidUntil = after(10), after(20) }, memory.KindConflict},
 		"a second open one": {func(f *memory.Fact) { f.ValidUntil = time.Time{} }, memory.KindConflict},
-		"a second told one": {func(f *memory.Fact) { f.MemoryID, f.Told = memory.NewID(), true }, memory.KindConflict},
+		"a second told one": {func(f *memory.Fact) { f.MemoryID, f.EndsMemory = memory.NewID(), true }, memory.KindConflict},
 		"the same id":       {func(f *memory.Fact) { f.ID = standing.ID }, memory.KindConflict},
-		"told by nothing":   {func(f *memory.Fact) { f.Told = true }, memory.KindInvalid},
+		"told by nothing":   {func(f *memory.Fact) { f.EndsMemory = true }, memory.KindInvalid},
 		"never valid":       {func(f *memory.Fact) { f.ValidUntil = f.ValidFrom }, memory.KindInvalid},
 		"no type":           {func(f *memory.Fact) { f.Type = "" }, memory.KindInvalid},
 		"a long key":        {func(f *memory.Fact) { f.Key = strings.Repeat("界", memory.MaxFactName+1) }, memory.KindInvalid},
@@ -141,7 +141,7 @@ func factLimits(t *testing.T, s db.Store) {
 			key = "City"
 		}
 		f := newFact(owner, key, `"Lisbon"`, after(10))
-		f.MemoryID, f.Told = memory.NewID(), true
+		f.MemoryID, f.EndsMemory = memory.NewID(), true
 		addFacts(t, s, f)
 	}
 }
@@ -152,7 +152,7 @@ func factLimits(t *testing.T, s db.Store) {
 func factTimeline(t *testing.T, s db.Store) {
 	a, b, c := newFact(alice, "city", `"a"`, after(10)), newFact(alice, "city", `"b"`, after(20)), newFact(alice, "city", `"c"`, after(40))
 	a.ValidUntil, b.ValidUntil = after(20), after(30)
-	c.MemoryID, c.Told = memory.NewID(), true
+	c.MemoryID, c.EndsMemory = memory.NewID(), true
 	ended := newFact(alice, "city", "", after(35))
 	ended.State, ended.Value = memory.FactEnded, nil
 	refused := newFact(alice, "city", `"r"`, after(15))

@@ -62,7 +62,7 @@ func TestAClaimHoldsNothingOfBefore(t *testing.T) {
 			if diff := cmp.Diff(m.Embedding, tasks[0].Memory.Embedding); diff != "" {
 				t.Errorf("claimed with another embedding than it has (-want +got):\n%s", diff)
 			}
-			if beside := tasks[0].Memory.In(next); (beside == nil) != changes {
+			if beside := tasks[0].Memory.EmbeddingIn(next); (beside == nil) != changes {
 				t.Errorf("the content %q is claimed with the embedding %v", m.Content, beside)
 			}
 		})

@@ -16,7 +16,7 @@ const conversationColumns = `app_id, user_id, id, began, title, summary, summari
 
 func scanConversation(row pgx.CollectableRow) (c memory.Conversation, err error) {
 	var ended *time.Time
-	err = row.Scan(&c.AppID, &c.UserID, &c.ID, &c.Began, &c.Title, &c.Summary, &c.SummarisedThrough, &c.SummarisedTokens,
+	err = row.Scan(&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough, &c.SummarisedTokens,
 		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &ended, &c.EndReason, &c.ConsolidatedThrough)
 	c.EndedAt = orZero(ended)
 	return c, err
@@ -103,7 +103,7 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		changed, err = conversations(ctx, tx, `UPDATE conversations SET ended_at = $6, end_reason = $7
 			WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND events = $5 AND ended_at IS NULL RETURNING `+conversationColumns,
-			c.AppID, c.UserID, c.ID, c.Began, c.Events, at, reason)
+			c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events, at, reason)
 		if err != nil || len(changed) == 0 {
 			return err
 		}
@@ -118,7 +118,7 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 	if ended, err = s.Conversation(ctx, c.AppID, c.UserID, c.ID); err != nil {
 		return ended, false, err
 	}
-	if ended.EndedAt.IsZero() || !ended.SameTalk(c) {
+	if ended.EndedAt.IsZero() || !ended.SameEvents(c) {
 		return memory.Conversation{}, false, db.ErrGoesOn
 	}
 	return ended, false, nil
@@ -128,7 +128,7 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) error {
 	tag, err := s.pool.Exec(ctx, `UPDATE conversations SET summary = $6, summarised_through = $7, summarised_tokens = $8
 		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND summarised_through = $5`,
-		c.AppID, c.UserID, c.ID, c.Began, c.SummarisedThrough, next.Summary, next.SummarisedThrough, next.SummarisedTokens)
+		c.AppID, c.UserID, c.ID, c.FirstTurnID, c.SummarisedThrough, next.Summary, next.SummarisedThrough, next.SummarisedTokens)
 	if err != nil || tag.RowsAffected() == 1 {
 		return fault(err, "summarise the conversation")
 	}

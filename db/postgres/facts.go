@@ -21,7 +21,7 @@ func facts(ctx context.Context, q querier, sql string, args ...any) ([]memory.Fa
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f memory.Fact, err error) {
 		var until, due *time.Time
 		err = row.Scan(&f.ID, &f.AppID, &f.UserID, &f.Type, &f.Key, &f.Value, &f.Confidence, &f.ValidFrom, &until, &f.Source,
-			&f.State, &f.Reason, &f.RecordedAt, &f.MemoryID, &f.Told, &due)
+			&f.State, &f.Reason, &f.RecordedAt, &f.MemoryID, &f.EndsMemory, &due)
 		f.ValidUntil, f.Due = orZero(until), orZero(due)
 		return f, err
 	})
@@ -110,7 +110,7 @@ func (u *userTx) AddFact(ctx context.Context, f memory.Fact) error {
 			recorded_at, memory_id, told, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		f.ID, u.owner.AppID, u.owner.UserID, f.Type, f.Key, f.Value, f.Confidence, f.ValidFrom, orNull(f.ValidUntil), f.Source,
-		f.State, rowcodec.Storable(f.Reason), f.RecordedAt, idOrNull(f.MemoryID), f.Told, orNull(f.Due))
+		f.State, rowcodec.Storable(f.Reason), f.RecordedAt, idOrNull(f.MemoryID), f.EndsMemory, orNull(f.Due))
 	return fault(err, "store the fact")
 }
 
@@ -122,7 +122,7 @@ func (u *userTx) ChangeFact(ctx context.Context, f memory.Fact) error {
 	tag, err := u.tx.Exec(ctx, `UPDATE facts SET confidence = $4, valid_until = $5, state = $6, reason = $7, memory_id = $8, told = $9, due_at = $10
 		WHERE id = $1 AND app_id = $2 AND user_id = $3`,
 		f.ID, u.owner.AppID, u.owner.UserID, f.Confidence, orNull(f.ValidUntil), f.State, rowcodec.Storable(f.Reason),
-		idOrNull(f.MemoryID), f.Told, orNull(f.Due))
+		idOrNull(f.MemoryID), f.EndsMemory, orNull(f.Due))
 	if err == nil && tag.RowsAffected() == 0 {
 		return notFound("fact", f.ID)
 	}

@@ -19,9 +19,9 @@ const ofScope = `app_id = $1 AND scope = $2 AND holder = $3`
 func instructions(ctx context.Context, q querier, where string, args ...any) ([]memory.Instruction, error) {
 	rows, _ := q.Query(ctx, `SELECT `+instructionColumns+` FROM instructions WHERE `+where, args...)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (i memory.Instruction, err error) {
-		err = row.Scan(&i.AppID, &i.Kind, &i.ID, &i.Name, &i.Latest, &i.Active, &i.Before, &i.ChangedAt)
-		if len(i.Before) == 0 {
-			i.Before = nil
+		err = row.Scan(&i.AppID, &i.Kind, &i.ID, &i.Name, &i.Latest, &i.Active, &i.PreviouslyActive, &i.ChangedAt)
+		if len(i.PreviouslyActive) == 0 {
+			i.PreviouslyActive = nil
 		}
 		return i, err
 	})
@@ -145,7 +145,7 @@ func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) erro
 		VALUES ($1, $2, $3, $4, $5, nullif($6::integer, 0), coalesce($7::integer[], '{}'), $8)
 		ON CONFLICT (app_id, scope, holder, name) DO UPDATE
 		SET latest = excluded.latest, active = excluded.active, earlier = excluded.earlier, changed_at = excluded.changed_at`,
-		x.scope.AppID, x.scope.Kind, x.scope.ID, i.Name, i.Latest, i.Active, i.Before, i.ChangedAt)
+		x.scope.AppID, x.scope.Kind, x.scope.ID, i.Name, i.Latest, i.Active, i.PreviouslyActive, i.ChangedAt)
 	return fault(err, "store the instruction")
 }
 

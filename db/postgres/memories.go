@@ -42,7 +42,7 @@ func memoryFields(m *memory.Memory) []any {
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Content,
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.SupersededBy,
 		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
-		(*vector)(&m.Embedding), &m.BesideModel, (*vector)(&m.Beside),
+		(*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding),
 	}
 }
 

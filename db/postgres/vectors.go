@@ -80,7 +80,7 @@ func readEmbeddings(ctx context.Context, q querier, tasks []db.VectorTask) error
 	var embedding, beside vector
 	_, err = pgx.ForEachRow(rows, []any{&id, &embedding, &model, &beside}, func() error {
 		m := places[id]
-		m.Embedding, m.BesideModel, m.Beside = embedding, model, beside
+		m.Embedding, m.OtherModel, m.OtherEmbedding = embedding, model, beside
 		return nil
 	})
 	return err

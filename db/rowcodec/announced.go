@@ -80,7 +80,7 @@ func FailedTurn(t memory.Turn, at time.Time) memory.Announcement {
 
 // EndedConversation announces that a conversation has ended.
 func EndedConversation(c memory.Conversation) memory.Announcement {
-	return memory.Announcement{Kind: memory.ConversationOver, At: c.EndedAt, Data: object(struct {
+	return memory.Announcement{Kind: memory.ConversationEnded, At: c.EndedAt, Data: object(struct {
 		ConversationID string `json:"conversation_id"`
 		Reason         string `json:"reason"`
 		Title          string `json:"title,omitempty"`

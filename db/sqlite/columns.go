@@ -27,7 +27,7 @@ func memoryFields(m *memory.Memory) []any {
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Content,
 		&m.Type, &m.Domain, (*tagList)(&m.Tags), &m.Importance, (*[]byte)(&m.Metadata), &m.Pinned, &m.Status, &m.SupersededBy,
 		(*instant)(&m.CreatedAt), (*instant)(&m.UpdatedAt), (*instant)(&m.LastAccessedAt), &m.AccessCount,
-		&m.Lexemes, &m.EmbeddingModel, &m.Revision, (*vector)(&m.Embedding), &m.BesideModel, (*vector)(&m.Beside),
+		&m.Lexemes, &m.EmbeddingModel, &m.Revision, (*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding),
 	}
 }
 

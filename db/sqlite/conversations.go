@@ -15,7 +15,7 @@ const conversationColumns = `app_id, user_id, id, began, title, summary, summari
 	turns, events, tokens, started_at, last_at, ended_at, end_reason, consolidated_through`
 
 func conversationFields(c *memory.Conversation) []any {
-	return []any{&c.AppID, &c.UserID, &c.ID, &c.Began, &c.Title, &c.Summary, &c.SummarisedThrough, &c.SummarisedTokens,
+	return []any{&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough, &c.SummarisedTokens,
 		&c.Turns, &c.Events, &c.Tokens, (*instant)(&c.StartedAt), (*instant)(&c.LastAt), (*instant)(&c.EndedAt), &c.EndReason, &c.ConsolidatedThrough}
 }
 
@@ -93,14 +93,14 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		ended, err = one(ctx, tx, conversationFields, `UPDATE conversations SET ended_at = ?, end_reason = ?
 			WHERE app_id = ? AND user_id = ? AND id = ? AND began = ? AND events = ? AND ended_at IS NULL RETURNING `+conversationColumns,
-			moment(at), reason, c.AppID, c.UserID, c.ID, c.Began, c.Events)
+			moment(at), reason, c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events)
 		if fresh = err == nil; fresh {
 			return announce(ctx, tx, c.Owner, rowcodec.EndedConversation(ended))
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if ended, err = one(ctx, tx, conversationFields, conversationByID, c.AppID, c.UserID, c.ID); err == nil && !ended.SameTalk(c) {
+		if ended, err = one(ctx, tx, conversationFields, conversationByID, c.AppID, c.UserID, c.ID); err == nil && !ended.SameEvents(c) {
 			return db.ErrGoesOn
 		}
 		return err
@@ -119,7 +119,7 @@ func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) erro
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE conversations SET summary = ?, summarised_through = ?, summarised_tokens = ?
 			WHERE app_id = ? AND user_id = ? AND id = ? AND began = ? AND summarised_through = ?`,
-			next.Summary, next.SummarisedThrough, next.SummarisedTokens, c.AppID, c.UserID, c.ID, c.Began, c.SummarisedThrough)
+			next.Summary, next.SummarisedThrough, next.SummarisedTokens, c.AppID, c.UserID, c.ID, c.FirstTurnID, c.SummarisedThrough)
 		if err != nil || affected(result) == 1 {
 			return err
 		}

@@ -54,7 +54,7 @@ func (u *userTx) RestoreConversation(ctx context.Context, c memory.Conversation,
 		INSERT INTO conversations (app_id, user_id, id, began, title, summary, summarised_through, summarised_tokens,
 			turns, events, tokens, started_at, last_at, heard_at, ended_at, end_reason, consolidated_through)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		u.owner.AppID, u.owner.UserID, c.ID, c.Began, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
+		u.owner.AppID, u.owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
 		c.Turns, c.Events, c.Tokens, moment(c.StartedAt), moment(c.LastAt), moment(heard), instant(c.EndedAt), c.EndReason, c.ConsolidatedThrough)
 	return fault(err, "store the conversation")
 }

@@ -17,7 +17,7 @@ const factColumns = `id, app_id, user_id, type, key, value, confidence, valid_fr
 // factFields are the destinations of factColumns.
 func factFields(f *memory.Fact) []any {
 	return []any{&f.ID, &f.AppID, &f.UserID, &f.Type, &f.Key, (*[]byte)(&f.Value), &f.Confidence, (*instant)(&f.ValidFrom),
-		(*instant)(&f.ValidUntil), &f.Source, &f.State, &f.Reason, (*instant)(&f.RecordedAt), &f.MemoryID, &f.Told, (*instant)(&f.Due)}
+		(*instant)(&f.ValidUntil), &f.Source, &f.State, &f.Reason, (*instant)(&f.RecordedAt), &f.MemoryID, &f.EndsMemory, (*instant)(&f.Due)}
 }
 
 // facts runs a query for factColumns; from names the table, with its index where one must be chosen.
@@ -112,7 +112,7 @@ func (u *userTx) AddFact(ctx context.Context, f memory.Fact) error {
 			recorded_at, memory_id, told, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?)`,
 		f.ID, u.owner.AppID, u.owner.UserID, f.Type, f.Key, jsonText(f.Value), f.Confidence, moment(f.ValidFrom), instant(f.ValidUntil), f.Source,
-		f.State, rowcodec.Storable(f.Reason), moment(f.RecordedAt), f.MemoryID, f.Told, instant(f.Due))
+		f.State, rowcodec.Storable(f.Reason), moment(f.RecordedAt), f.MemoryID, f.EndsMemory, instant(f.Due))
 	return fault(err, "store the fact")
 }
 
@@ -124,7 +124,7 @@ func (u *userTx) ChangeFact(ctx context.Context, f memory.Fact) error {
 	result, err := u.tx.ExecContext(ctx, `UPDATE facts
 		SET confidence = ?, valid_until = ?, state = ?, reason = ?, memory_id = nullif(?, ''), told = ?, due_at = ?
 		WHERE id = ? AND app_id = ? AND user_id = ?`,
-		f.Confidence, instant(f.ValidUntil), f.State, rowcodec.Storable(f.Reason), f.MemoryID, f.Told, instant(f.Due),
+		f.Confidence, instant(f.ValidUntil), f.State, rowcodec.Storable(f.Reason), f.MemoryID, f.EndsMemory, instant(f.Due),
 		f.ID, u.owner.AppID, u.owner.UserID)
 	if err == nil && affected(result) == 0 {
 		return notFound("fact", f.ID)

@@ -15,7 +15,7 @@ import (
 const instructionColumns = `app_id, scope, holder, name, latest, coalesce(active, 0), earlier, changed_at`
 
 func instructionFields(i *memory.Instruction) []any {
-	return []any{&i.AppID, &i.Kind, &i.ID, &i.Name, &i.Latest, &i.Active, (*numberList)(&i.Before), (*instant)(&i.ChangedAt)}
+	return []any{&i.AppID, &i.Kind, &i.ID, &i.Name, &i.Latest, &i.Active, (*numberList)(&i.PreviouslyActive), (*instant)(&i.ChangedAt)}
 }
 
 // numberList is a JSON array; nil for an empty one.
@@ -148,7 +148,7 @@ func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) erro
 	if err := rowcodec.CheckInstruction(x.scope, i); err != nil {
 		return err
 	}
-	before, _ := json.Marshal(append([]int{}, i.Before...)) // numbers only: cannot fail
+	before, _ := json.Marshal(append([]int{}, i.PreviouslyActive...)) // numbers only: cannot fail
 	_, err := x.tx.ExecContext(ctx, `
 		INSERT INTO instructions (app_id, scope, holder, name, latest, active, earlier, changed_at)
 		VALUES (?, ?, ?, ?, ?, nullif(?, 0), ?, ?)

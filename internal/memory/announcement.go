@@ -10,43 +10,46 @@ import (
 	"time"
 )
 
-// Announcement tells the world outside that something has happened to a user's data.
+// Announcement reports a change of a user's data to clients of the event stream and to webhooks.
 type Announcement struct {
 	Place Place
 	Owner
 	Kind AnnouncementKind
 	At   time.Time
-	Data json.RawMessage // a JSON object that names the thing and tells of it; its fields are the kind's
+	Data json.RawMessage // a JSON object that identifies and describes what changed; its fields depend on Kind
 }
 
-// AnnouncementKind names what has happened.
+// AnnouncementKind names what happened.
 type AnnouncementKind string
 
 // The kinds of announcement.
 const (
-	MemoryWritten     AnnouncementKind = "memory.written"     // created, updated, merged, superseded, consolidated or restored
+	// MemoryWritten: the memory was created, updated, merged, superseded, consolidated or restored.
+	MemoryWritten     AnnouncementKind = "memory.written"
 	MemoryForgotten   AnnouncementKind = "memory.forgotten"   // forgotten, and once more when it is purged
-	ReflectionCreated AnnouncementKind = "reflection.created" // beside its memory.written
-	ConversationOver  AnnouncementKind = "conversation.ended"
+	ReflectionCreated AnnouncementKind = "reflection.created" // in addition to its memory.written
+	ConversationEnded AnnouncementKind = "conversation.ended"
 	TurnGivenUp       AnnouncementKind = "turn.failed"
 )
 
 // AnnouncementKinds lists every kind.
-var AnnouncementKinds = []AnnouncementKind{MemoryWritten, MemoryForgotten, ReflectionCreated, ConversationOver, TurnGivenUp}
+var AnnouncementKinds = []AnnouncementKind{
+	MemoryWritten, MemoryForgotten, ReflectionCreated, ConversationEnded, TurnGivenUp,
+}
 
-// Place is where an announcement stands in the order of its database's commits:
-// by commit, then by sequence. The zero place is before all.
+// Place is an announcement's position in the order of its database's commits:
+// by commit, then by sequence. The zero place is before all others.
 type Place struct {
-	Commit int64 // number of its transaction; 0 where the database commits one at a time
+	Commit int64 // number of its transaction; 0 if the database commits one at a time
 	Seq    int64
 }
 
-// Compare is negative where p comes before q, and positive where it comes after.
+// Compare is negative if p comes before q, and positive if it comes after.
 func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Commit, q.Commit), cmp.Compare(p.Seq, q.Seq))
 }
 
-// String is the place as clients see it: "812.67", or "67" where Commit is 0.
+// String is the place as clients see it: "812.67", or "67" if Commit is 0.
 func (p Place) String() string {
 	if p.Commit == 0 {
 		return strconv.FormatInt(p.Seq, 10)
@@ -54,10 +57,10 @@ func (p Place) String() string {
 	return fmt.Sprintf("%d.%d", p.Commit, p.Seq)
 }
 
-// ParsePlace is the inverse of String; ok is false for what is no place.
+// ParsePlace is the inverse of String; ok is false if text is not a place.
 func ParsePlace(text string) (p Place, ok bool) {
-	commit, seq, two := strings.Cut(text, ".")
-	if !two {
+	commit, seq, found := strings.Cut(text, ".")
+	if !found {
 		commit, seq = "0", text
 	}
 	var err error
@@ -79,17 +82,17 @@ type Webhook struct {
 	AppID  string
 	URL    string             // http or https, at most MaxURLBytes
 	Secret string             // key of the signatures, MinSecretBytes..MaxSecretBytes visible ASCII characters
-	Kinds  []AnnouncementKind // that are sent; empty: all
+	Kinds  []AnnouncementKind // the kinds that are sent; empty: all
 
 	Active     bool
-	Activation int       // how often it was switched on; deliveries of before are dropped
-	Failing    Failing   // zero: the latest delivery arrived
-	DisabledAt time.Time // when it was switched off for having failed too long; zero: it was not
+	Activation int       // how often it was switched on; deliveries of earlier activations are dropped
+	Failing    Failing   // zero: the latest delivery succeeded
+	DisabledAt time.Time // when it was switched off because it failed for too long; zero: it was not
 	CreatedAt  time.Time
-	UpdatedAt  time.Time // by a client
+	UpdatedAt  time.Time // the latest change by a client
 }
 
-// Failing is since when a webhook's deliveries fail, and what is done about it.
+// Failing describes a webhook whose deliveries fail.
 type Failing struct {
 	Since     time.Time
 	LastError string

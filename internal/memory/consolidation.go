@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Consolidation is one part of making lasting memories of a conversation: the
-// events From to Through (numbers, both included) taken through one step.
+// Consolidation is one step that turns the events From to Through (numbers,
+// both included) of a conversation into lasting memories.
 type Consolidation struct {
 	ID string // UUIDv7
 	Owner
@@ -15,11 +15,11 @@ type Consolidation struct {
 	Trigger        ConsolidationTrigger
 	State          ConsolidationState
 	From, Through  int64
-	Counts         json.RawMessage // what it did: a JSON object of numbers; nil: nothing yet
-	Error          string          // why it was skipped, or what went wrong last; empty: nothing did
-	Attempts       int             // that failed and count
+	Counts         json.RawMessage // a JSON object of what it made, by name; nil: it has not run
+	Error          string          // why it was skipped, or the latest error; empty: no error
+	Attempts       int             // failed attempts that count towards the limit
 	CreatedAt      time.Time
-	StartedAt      time.Time // of the latest attempt; zero: none
+	StartedAt      time.Time // start of the latest attempt; zero: there was no attempt
 	EndedAt        time.Time // zero: it is pending
 }
 
@@ -31,33 +31,33 @@ func (c *Consolidation) Unfinished() bool {
 // ConsolidationType says what a consolidation does.
 type ConsolidationType string
 
-// The types of consolidation, in the order in which they are worked.
+// The types of consolidation, in the order in which they run.
 const (
-	ConsolidateEvents ConsolidationType = "events"          // events that a backend has stated pass the gate
-	FastReplay        ConsolidationType = "fast_replay"     // a summary
-	DeepReflection    ConsolidationType = "deep_reflection" // facts, insights and what lasts
+	ConsolidateEvents ConsolidationType = "events"          // passes events with a kind other than Chat through the gate
+	FastReplay        ConsolidationType = "fast_replay"     // writes a summary
+	DeepReflection    ConsolidationType = "deep_reflection" // derives facts and insights
 )
 
 // ConsolidationTypes lists every type.
 var ConsolidationTypes = []ConsolidationType{ConsolidateEvents, FastReplay, DeepReflection}
 
-// ConsolidationTrigger says why there is a consolidation.
+// ConsolidationTrigger says why a consolidation was started.
 type ConsolidationTrigger string
 
 // The triggers.
 const (
-	TriggerImportant ConsolidationTrigger = "important" // an event that matters much
+	TriggerImportant ConsolidationTrigger = "important" // an important event
 	TriggerFull      ConsolidationTrigger = "full"      // the working memory is nearly full
 	TriggerSchedule  ConsolidationTrigger = "schedule"
-	TriggerEnd       ConsolidationTrigger = "end"  // a client has ended the conversation
-	TriggerIdle      ConsolidationTrigger = "idle" // the conversation has ended by itself
+	TriggerEnd       ConsolidationTrigger = "end"  // a client ended the conversation
+	TriggerIdle      ConsolidationTrigger = "idle" // the conversation was idle for too long
 )
 
-// ConsolidationState is how far a consolidation has come.
+// ConsolidationState is the progress of a consolidation.
 type ConsolidationState string
 
-// The states. Done and skipped ones have ended for good; a failed one is tried
-// again by the schedule until it has used up its attempts.
+// The states. Done and skipped are final; the schedule retries a failed
+// consolidation until it has used up its attempts.
 const (
 	ConsolidationPending ConsolidationState = "pending"
 	ConsolidationDone    ConsolidationState = "done"

@@ -10,36 +10,38 @@ import (
 // their messages is an event; events are numbered from 1.
 type Conversation struct {
 	Owner
-	ID    string // as the client chose it, 1..MaxIDBytes bytes
-	Began string // id of the turn that began it: another one where it was deleted and begun anew
-	Title string // 1..MaxTitleRunes characters; empty: nothing was said yet that makes one
+	ID          string // as the client chose it, 1..MaxIDBytes bytes
+	FirstTurnID string // differs if the conversation was deleted and started again
+	Title       string // 1..MaxTitleRunes characters; empty: no message so far makes a title
 
-	Summary           string // of the events 1..SummarisedThrough; empty: none
+	Summary           string // of the events 1..SummarisedThrough; empty: no summary
 	SummarisedThrough int64
-	SummarisedTokens  int64 // of the events that the summary stands for, and of those of before tokens were counted
+	SummarisedTokens  int64 // of the summarised events, and of events stored before tokens were counted
 
-	ConsolidatedThrough int64 // the last event up to which the stated ones have passed the gate
+	ConsolidatedThrough int64 // events up to this number, other than chat, have passed the gate
 
 	Turns  int64
-	Events int64 // how many there are, and so the number of the last one
+	Events int64 // how many events there are, which is also the number of the last one
 	Tokens int64 // of all events, see text.CountTokens
 
-	StartedAt time.Time // when the first of what was said was said
-	LastAt    time.Time // ... and the last
+	StartedAt time.Time // time of the first message
+	LastAt    time.Time // time of the last message
 	EndedAt   time.Time // zero: it is open
 	EndReason string    // empty unless it has ended
 }
 
-// Fill is how full a working memory of so many events and tokens is with what
-// the summary does not stand for: 1 is full, and more is over it.
-func (c *Conversation) Fill(events, tokens int) float64 {
-	return max(float64(c.Events-c.SummarisedThrough)/float64(events), float64(c.Tokens-c.SummarisedTokens)/float64(tokens))
+// FillRatio is how full a working memory with room for these numbers of events
+// and tokens is with what the summary does not cover: 1 is full, above 1 is over the limit.
+func (c *Conversation) FillRatio(events, tokens int) float64 {
+	return max(
+		float64(c.Events-c.SummarisedThrough)/float64(events),
+		float64(c.Tokens-c.SummarisedTokens)/float64(tokens))
 }
 
-// SameTalk reports whether nothing has been said between two reads of a
-// conversation, and it was not begun anew.
-func (c *Conversation) SameTalk(other Conversation) bool {
-	return c.Began == other.Began && c.Events == other.Events
+// SameEvents reports whether no event was added between two reads of a
+// conversation, and it was not deleted and started again.
+func (c *Conversation) SameEvents(other Conversation) bool {
+	return c.FirstTurnID == other.FirstTurnID && c.Events == other.Events
 }
 
 // MessageKind says what an event is.
@@ -47,7 +49,7 @@ type MessageKind string
 
 // The kinds of message.
 const (
-	Chat        MessageKind = "chat" // something was said; also what an empty kind means
+	Chat        MessageKind = "chat" // an utterance; an empty kind means the same
 	Observation MessageKind = "observation"
 	Task        MessageKind = "task"
 	Decision    MessageKind = "decision"
@@ -67,64 +69,67 @@ type MessageContext struct {
 	ErrorRecovered bool `json:"error_recovered,omitempty"`
 }
 
-// IsChat reports whether a message is one that somebody said.
+// IsChat reports whether the message is an utterance.
 func (m Message) IsChat() bool { return m.Kind == "" || m.Kind == Chat }
 
-// Importance of an event, 0..1, by its kind and context. No model is asked.
+// Importance rates an event, 0..1, by its kind and context, without a model.
 func Importance(m Message) float64 {
-	hundredths := 50
+	percent := 50
 	switch m.Kind {
 	case Chat, "":
-		hundredths = 60
+		percent = 60
 	case Observation:
-		hundredths = 40
+		percent = 40
 	case Task, ToolUse:
-		hundredths = 70
+		percent = 70
 	case Decision:
-		hundredths = 80
+		percent = 80
 	case Failure:
-		hundredths = 90
+		percent = 90
 	case Insight:
-		hundredths = 85
+		percent = 85
 	}
-	for _, flag := range []struct {
-		set  bool
-		adds int
-	}{{m.Context.MentionedMe, 20}, {m.Context.DirectMessage, 15}, {m.Context.ActionTaken, 10}, {m.Context.ErrorRecovered, 15}} {
-		if flag.set {
-			hundredths += flag.adds
-		}
+	if m.Context.MentionedMe {
+		percent += 20
 	}
-	return float64(min(hundredths, 100)) / 100
+	if m.Context.DirectMessage {
+		percent += 15
+	}
+	if m.Context.ActionTaken {
+		percent += 10
+	}
+	if m.Context.ErrorRecovered {
+		percent += 15
+	}
+	return float64(min(percent, 100)) / 100
 }
 
-// The lengths of a title, in characters: of one that a client gives, and of one
-// that is made.
+// The greatest lengths of a title, in characters.
 const (
-	MaxTitleRunes  = 200
-	madeTitleRunes = 80
+	MaxTitleRunes     = 200 // given by a client
+	derivedTitleRunes = 80  // derived by TitleOf
 )
 
-// TitleOf makes a title of the first thing that the user says in a turn: its
-// first line with something on it, cut between words. "": the user says nothing.
+// TitleOf makes a title of the user's first utterance in a turn: its first
+// line that is not blank, cut between words; "" if the user says nothing.
 func TitleOf(messages []Message) string {
 	for _, m := range messages {
 		if m.Role != "user" || !m.IsChat() {
 			continue
 		}
 		for line := range strings.Lines(m.Content) {
-			if line = strings.Join(strings.FieldsFunc(line, blank), " "); line != "" {
-				return Clip(line, madeTitleRunes)
+			if line = strings.Join(strings.FieldsFunc(line, isBlank), " "); line != "" {
+				return Clip(line, derivedTitleRunes)
 			}
 		}
 	}
 	return ""
 }
 
-func blank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// Clip cuts a text to so many characters (at least 1), the sign of the cut
-// included: after a word, where one ends in the last third of them.
+// Clip cuts a text to the given number of characters (at least 1), including
+// the ellipsis. It cuts after a word if one ends in the last third of the text.
 func Clip(s string, runes int) string {
 	all := []rune(s)
 	if len(all) <= runes {

@@ -1,7 +1,7 @@
 package memory
 
-// Dot is the product of two vectors of one length: of unit length, their cosine.
-// Eight sums at a time wait for each other less than one would.
+// Dot is the dot product of two vectors of the same dimension; for unit vectors, their
+// cosine. Eight independent sums let the processor overlap the additions.
 func Dot(a, b []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	b = b[:len(a)]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDot(t *testing.T) {
+func TestDot_MatchesFloat64Sum(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {
@@ -16,7 +16,7 @@ func TestDot(t *testing.T) {
 			want += float64(a[i]) * float64(b[i])
 		}
 		if got := float64(Dot(a, b)); math.Abs(got-want) > 1e-6 {
-			t.Errorf("of %d numbers: %g, want %g", n, got, want)
+			t.Errorf("dimension %d: %g, want %g", n, got, want)
 		}
 	}
 }

@@ -15,13 +15,13 @@ const (
 	KindInvalid      Kind = "invalid"      // the request is wrong: correct it
 	KindUnauthorized Kind = "unauthorized" // no key, or an unknown or revoked one
 	KindForbidden    Kind = "forbidden"    // the key's role does not allow this
-	KindNotFound     Kind = "not_found"    // no such thing in this app
-	KindConflict     Kind = "conflict"     // the state of the thing does not allow this
+	KindNotFound     Kind = "not_found"    // the resource does not exist in this app
+	KindConflict     Kind = "conflict"     // the state of the resource does not allow this
 	KindTooLarge     Kind = "too_large"    // the body is over its limit
 	KindTooFast      Kind = "too_fast"     // slow down, see RetryAfter
-	KindUnavailable  Kind = "unavailable"  // a part is away for now: try again
-	KindBadAnswer    Kind = "bad_answer"   // a model answered nonsense
-	KindInternal     Kind = "internal"     // a defect of ours
+	KindUnavailable  Kind = "unavailable"  // a dependency is unavailable for now: try again
+	KindBadAnswer    Kind = "bad_answer"   // the answer of a model cannot be used
+	KindInternal     Kind = "internal"     // a defect in Hippocampus
 )
 
 // Kinds lists every kind.
@@ -36,7 +36,7 @@ type Field struct {
 	Message string `json:"message"`
 }
 
-// Error is an error with a kind. Its text tells the reader what to do next.
+// Error is an error with a kind. Its text says what to do next.
 type Error struct {
 	Kind       Kind
 	Err        error         // what happened, with its causes

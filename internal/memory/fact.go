@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Fact is one piece of evidence on a timeline, and what became of it. A user,
-// type and key have one timeline, of which at most one fact is valid at any
-// instant: an accepted one, from ValidFrom until before ValidUntil.
+// Fact is one piece of evidence on a timeline, with its outcome. Each user,
+// type and key has one timeline. At most one fact of a timeline is valid at any
+// instant: an accepted one, from ValidFrom (included) until ValidUntil (excluded).
 type Fact struct {
 	ID string // UUIDv7
 	Owner
-	Type, Key  string          // 1..MaxFactName characters, in the form that knowledge/facts gives them
-	Value      json.RawMessage // at most MaxFactValue bytes; nil: nothing is valid (FactEnded)
-	Confidence float64         // 0..1; the highest of what said the same
+	Type, Key  string          // 1..MaxFactName characters, as normalised by knowledge/facts
+	Value      json.RawMessage // at most MaxFactValue bytes; nil: no value is valid (FactEnded)
+	Confidence float64         // 0..1; the highest of all evidence for this value
 	ValidFrom  time.Time       // UTC, microseconds
-	ValidUntil time.Time       // zero: until something else is valid
-	Source     string          // where it is from, at most MaxFactSource characters; may be empty
+	ValidUntil time.Time       // zero: until another fact is valid
+	Source     string          // origin of the evidence, at most MaxFactSource characters; may be empty
 	State      FactState
 	Reason     string // for people: why this state
 	RecordedAt time.Time
 
-	MemoryID string    // the memory that tells it, or told it; empty: none has
-	Told     bool      // that memory is to end when this is no longer valid
-	Due      time.Time // when its memory must begin or end; zero: it need not
+	MemoryID   string    // the memory that states or stated the fact; empty: no memory does
+	EndsMemory bool      // the memory must end when the fact is no longer valid
+	Due        time.Time // when its memory must be created or ended; zero: no change is due
 }
 
 // The limits of a fact.
@@ -38,16 +38,16 @@ func (f *Fact) Valid(at time.Time) bool {
 	return f.State == FactAccepted && !at.Before(f.ValidFrom) && (f.ValidUntil.IsZero() || at.Before(f.ValidUntil))
 }
 
-// FactState is what became of a piece of evidence.
+// FactState is the outcome of a piece of evidence.
 type FactState string
 
 // The states of a fact. Accepted and ended ones make the timeline.
 const (
 	FactAccepted  FactState = "accepted"  // valid from ValidFrom until ValidUntil
-	FactConfirmed FactState = "confirmed" // says what another one says
-	FactReplaced  FactState = "replaced"  // was accepted, and nothing is left of its time
-	FactRefused   FactState = "refused"   // weighed less than what is valid
-	FactEnded     FactState = "ended"     // what was valid ended at ValidFrom, and nothing followed
+	FactConfirmed FactState = "confirmed" // has the same value as another fact
+	FactReplaced  FactState = "replaced"  // was accepted, but other facts now cover its whole interval
+	FactRefused   FactState = "refused"   // weighed less than the valid fact
+	FactEnded     FactState = "ended"     // the valid fact ended at ValidFrom without a successor
 )
 
 // FactStates lists every state.

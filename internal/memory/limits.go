@@ -23,8 +23,8 @@ const (
 	MaxPage          = 500 // rows in one page of a list
 )
 
-// CheckID says what is wrong with an id that a client chose; "" is fine only
-// where optional. The message is empty when nothing is wrong.
+// CheckID says what is wrong with an id that a client chose; "" if it is valid. An
+// empty id is valid only if it is optional. The other checks return "" likewise.
 func CheckID(id string, optional bool) string {
 	switch {
 	case id == "" && optional:
@@ -67,7 +67,7 @@ func CheckTitle(s string) string {
 	return checkText(s, true)
 }
 
-// CheckMetadata says what is wrong with a metadata object; nil is fine.
+// CheckMetadata says what is wrong with a metadata object; nil is valid.
 func CheckMetadata(raw json.RawMessage) string {
 	if raw == nil {
 		return ""
@@ -95,7 +95,7 @@ func CheckTags(tags []string) string {
 	return ""
 }
 
-// checkText refuses what one of the stores cannot hold or a reader cannot see.
+// checkText refuses text that one of the stores cannot hold or a reader cannot see.
 func checkText(s string, noControls bool) string {
 	if !utf8.ValidString(s) {
 		return "is not valid UTF-8"
@@ -111,7 +111,7 @@ func checkText(s string, noControls bool) string {
 	return ""
 }
 
-// checkValue looks for NUL characters in a decoded JSON value: Postgres cannot hold them.
+// checkValue refuses NUL characters in a decoded JSON value: Postgres cannot hold them.
 func checkValue(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -134,6 +134,3 @@ func checkValue(v any) string {
 	}
 	return ""
 }
-
-// Known reports whether v is one of the listed values.
-func Known[T comparable](list []T, v T) bool { return slices.Contains(list, v) }

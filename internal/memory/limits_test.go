@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestIDs(t *testing.T) {
+func TestCheckID_NamesTheFault(t *testing.T) {
 	t.Parallel()
 	for id, complaint := range map[string]string{
 		"ada": "", "用户": "", "a b": "", `"; drop --`: "", strings.Repeat("x", 256): "", strings.Repeat("界", 85): "",
@@ -25,11 +25,11 @@ func TestIDs(t *testing.T) {
 		t.Errorf("an optional id may be empty: %q", got)
 	}
 	if !IsID(NewID()) || IsID("") || IsID(strings.ToUpper(NewID())) || IsID("{"+NewID()+"}") {
-		t.Error("IsID takes what NewID gives, and nothing else")
+		t.Error("IsID must accept what NewID returns, and nothing else")
 	}
 }
 
-func TestContents(t *testing.T) {
+func TestCheckContent_NamesTheFault(t *testing.T) {
 	t.Parallel()
 	for content, complaint := range map[string]string{
 		"a": "", strings.Repeat("👩", 4096): "", "line\nline\ttab": "",
@@ -40,31 +40,34 @@ func TestContents(t *testing.T) {
 			t.Errorf("CheckContent(%.20q) = %q, want %q", content, got, complaint)
 		}
 	}
-	if CheckMessage("") != "" || CheckMessage(strings.Repeat("x", MaxMessageBytes)) != "" || CheckMessage(strings.Repeat("x", MaxMessageBytes+1)) == "" {
+	long := strings.Repeat("x", MaxMessageBytes)
+	if CheckMessage("") != "" || CheckMessage(long) != "" || CheckMessage(long+"x") == "" {
 		t.Error("a message has 0 to 64 kB")
 	}
 }
 
-func TestMetadata(t *testing.T) {
+func TestCheckMetadata_AcceptsObjectsWithoutNUL(t *testing.T) {
 	t.Parallel()
-	for raw, fine := range map[string]bool{
+	for raw, valid := range map[string]bool{
 		`{}`: true, `{"a":{"b":[1,"c"]}}`: true, `[]`: false, `null`: false, `"a"`: false, `{`: false,
 		`{"a":"\u0000"}`: false, `{"\u0000":1}`: false, `{"a":["\u0000"]}`: false,
-		`{"a":"` + strings.Repeat("x", MaxMetadataBytes-8) + `"}`: true, `{"a":"` + strings.Repeat("x", MaxMetadataBytes) + `"}`: false,
+		`{"a":"` + strings.Repeat("x", MaxMetadataBytes-8) + `"}`: true,
+		`{"a":"` + strings.Repeat("x", MaxMetadataBytes) + `"}`:   false,
 	} {
-		if got := CheckMetadata(json.RawMessage(raw)); (got == "") != fine {
+		if got := CheckMetadata(json.RawMessage(raw)); (got == "") != valid {
 			t.Errorf("CheckMetadata(%.40s) = %q", raw, got)
 		}
 	}
 	if CheckMetadata(nil) != "" {
-		t.Error("no metadata is fine")
+		t.Error("nil metadata must be valid")
 	}
-	if CheckTags(make([]string, MaxTags+1)) == "" || CheckTags([]string{""}) == "" || CheckTags([]string{"a", "界"}) != "" {
+	tooMany := make([]string, MaxTags+1)
+	if CheckTags(tooMany) == "" || CheckTags([]string{""}) == "" || CheckTags([]string{"a", "界"}) != "" {
 		t.Error("tags")
 	}
 }
 
-func TestErrorsCarryTheirKind(t *testing.T) {
+func TestKindOf_FindsOutermostKind(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("connection refused")
 	err := fmt.Errorf("recall: %w", Errorf(KindUnavailable, "read documents: %w", cause))
@@ -75,15 +78,15 @@ func TestErrorsCarryTheirKind(t *testing.T) {
 		t.Errorf("text %q", err)
 	}
 	if KindOf(nil) != "" || KindOf(cause) != KindInternal {
-		t.Error("nil has no kind, a foreign error is internal")
+		t.Error("nil must have no kind, and an error without a kind must be internal")
 	}
-	invalid := Invalid(Field{"user_id", "is empty"}, Field{"limit", "is 0"})
+	invalid := Invalid(Field{Path: "user_id", Message: "is empty"}, Field{Path: "limit", Message: "is 0"})
 	if invalid.Error() != "the request is not valid: user_id is empty; limit is 0" || KindOf(invalid) != KindInvalid {
 		t.Errorf("%v", invalid)
 	}
 }
 
-func TestInstantsAreWhatTheStoresKeep(t *testing.T) {
+func TestInstant_IsUTCInMicroseconds(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.FixedZone("", 3600))
 	if got := Instant(at); got.Nanosecond() != 123456000 || got.Location() != time.UTC || got.Hour() != 11 {

@@ -2,10 +2,10 @@
 //
 //	turn -> candidates -> memories -> events
 //
-// A turn is what a chat backend reports, a candidate is a fact that the scorer
-// proposed from it, a memory is what was kept, an event is one step of a
-// memory's history. The package imports nothing of ours; it states the limits
-// of every field and checks them.
+// A chat backend reports turns. The scorer proposes candidates from a turn. The
+// gate turns candidates into memories. An event is one step of a memory's
+// history. The package imports no other package of Hippocampus; it states the
+// limits of every field and checks them.
 package memory
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Owner is whom a memory belongs to: a user of an app. An app is the tenant
+// Owner is the user, within an app, that a memory belongs to. An app is the tenant
 // that an API key is bound to.
 type Owner struct {
 	AppID  string // 1..MaxIDBytes bytes, no control characters
@@ -27,8 +27,8 @@ type Owner struct {
 type Memory struct {
 	ID string // UUIDv7, the same in the database and in the vector store
 	Owner
-	AgentID        string // persona it is private to; empty: shared by all of the user's agents
-	ConversationID string // empty: none
+	AgentID        string // the agent that alone sees it; empty: all of the user's agents do
+	ConversationID string // empty: it belongs to no conversation
 	SourceTurnID   string // turn it was extracted from; empty: written directly
 	Content        string // 1..MaxContentRunes characters
 	Type           Type
@@ -48,25 +48,25 @@ type Memory struct {
 	Lexemes        string    // text.Lexemes of Content: normal forms separated by one space, in order
 	Embedding      []float32 // unit length
 	EmbeddingModel string
-	Beside         []float32 // an embedding by another model, of which db.Serving tells; nil: none
-	BesideModel    string
-	Revision       int64 // 1 when created, +1 with every change of what the vector store shows
+	OtherEmbedding []float32 // embedding by a second model during a change of models (see db.Serving), or nil
+	OtherModel     string
+	Revision       int64 // 1 when created, +1 with every change that the vector store shows
 }
 
-// Space is an embedding space. Vectors of different spaces must never meet.
+// Space is an embedding space. Vectors of different spaces must never be compared.
 type Space struct {
 	Model string // as the embedder names it
 	Dim   int    // numbers in a vector
 }
 
-// In is the memory's embedding of a space, where it was read with its
-// embeddings; nil: it has none.
-func (m *Memory) In(s Space) []float32 {
+// EmbeddingIn returns the memory's embedding in a space; nil if it has none, or
+// if the memory was read without its embeddings.
+func (m *Memory) EmbeddingIn(s Space) []float32 {
 	switch {
 	case m.EmbeddingModel == s.Model && len(m.Embedding) == s.Dim:
 		return m.Embedding
-	case m.BesideModel == s.Model && len(m.Beside) == s.Dim:
-		return m.Beside
+	case m.OtherModel == s.Model && len(m.OtherEmbedding) == s.Dim:
+		return m.OtherEmbedding
 	}
 	return nil
 }
@@ -80,21 +80,21 @@ func IsID(s string) bool {
 	return ok
 }
 
-const idLength = 36 // bytes of that form
+const idLength = 36 // bytes of the canonical form
 
-// ParseID returns the bytes of an id in that form.
+// ParseID returns the 16 bytes of an id in canonical form.
 func ParseID(s string) (id [16]byte, ok bool) {
 	u, err := uuid.Parse(s)
 	return u, err == nil && len(s) == idLength && s == strings.ToLower(s)
 }
 
-// Instant is t as it is stored: UTC, cut to whole microseconds.
+// Instant is t as the stores keep it: UTC, truncated to microseconds.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // Domain is the intent domain of a memory or a query.
 type Domain string
 
-// The domains, in the order in which they are listed to a model.
+// The domains, in the order in which a prompt lists them.
 const (
 	GeneralChat Domain = "general_chat"
 	Preferences Domain = "user_preferences"
@@ -116,10 +116,10 @@ var Types = []Type{
 	"summary", "observation", "task", "decision", "tool_use", "error", "insight",
 }
 
-// TypeFact is the type of a memory whose writer named none.
+// TypeFact is the default type of a memory.
 const TypeFact Type = "fact"
 
-// Status is where a memory stands in its life. Only active memories are recalled.
+// Status is the state of a memory. Only active memories are recalled.
 type Status string
 
 // The statuses of a memory.
@@ -133,14 +133,14 @@ const (
 // Statuses lists every status.
 var Statuses = []Status{Active, Superseded, Consolidated, Forgotten}
 
-// VectorState is what the vector store should hold for a memory, and whether
-// that is known to be so.
+// VectorState is what the vector store should hold for a memory, and whether it
+// is confirmed to do so.
 type VectorState string
 
 // The desired vector states.
 const (
 	VectorPending  VectorState = "pending"  // should be there, not confirmed
-	VectorSynced   VectorState = "synced"   // confirmed there
-	VectorRemoving VectorState = "removing" // should be gone, not confirmed
-	VectorAbsent   VectorState = "absent"   // confirmed gone
+	VectorSynced   VectorState = "synced"   // confirmed to be there
+	VectorRemoving VectorState = "removing" // should be absent, not confirmed
+	VectorAbsent   VectorState = "absent"   // confirmed to be absent
 )

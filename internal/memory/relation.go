@@ -2,7 +2,7 @@ package memory
 
 import "time"
 
-// Relation says how one memory stands to another: From <kind> To.
+// Relation links two memories: From <kind> To.
 type Relation struct {
 	From, To  string // ids of two memories of one owner
 	Kind      RelationKind
@@ -14,17 +14,17 @@ type RelationKind string
 
 // The relations.
 const (
-	DerivedFrom RelationKind = "derived_from" // a reflection or summary, from its sources
+	DerivedFrom RelationKind = "derived_from" // from a reflection or summary to one of its sources
 	Supports    RelationKind = "supports"
-	Contradicts RelationKind = "contradicts" // the newer one, the one it replaced
-	Refines     RelationKind = "refines"     // the newer one, the one it made more exact
+	Contradicts RelationKind = "contradicts" // from a memory to the one it replaced
+	Refines     RelationKind = "refines"     // from a memory to the one it made more precise
 )
 
 // RelationKinds lists every relation.
 var RelationKinds = []RelationKind{DerivedFrom, Supports, Contradicts, Refines}
 
-// TypeReflection and TypeSummary are the types of memories that are made from
-// others.
+// TypeReflection and TypeSummary are the types of memories that are derived
+// from other memories.
 const (
 	TypeReflection Type = "reflection"
 	TypeSummary    Type = "summary"

@@ -15,36 +15,36 @@ type Message struct {
 	Tags    []string       `json:"tags,omitempty"` // at most MaxTags
 	Context MessageContext `json:"context,omitzero"`
 
-	// Tokens of the content, counted where its turn has a conversation; 0 in
-	// turns of before they were counted.
+	// Tokens of the content, counted if its turn has a conversation; 0 in turns
+	// that were stored before tokens were counted.
 	Tokens int `json:"tokens,omitempty"`
 }
 
-// Turn is a raw turn as a backend reported it. It is durable before it is answered.
+// Turn is a raw turn as a backend reported it. It is durable before the request is answered.
 type Turn struct {
 	ID string // UUIDv7
 	Owner
-	ClientID       string // idempotency key, unique in the app; empty: none
+	ClientID       string // idempotency key, unique in the app; may be empty
 	AgentID        string
 	ConversationID string
 	Messages       []Message       // 1..MaxMessages
 	Metadata       json.RawMessage // a JSON object or nil
-	At             time.Time       // when it was said; memories made from it are created then
-	Hash           string          // of all that the client sent; tells a repeated client id from a reused one
-	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: it has no conversation
+	At             time.Time       // when it was said; becomes CreatedAt of its memories
+	Hash           string          // of the whole request; distinguishes a repeated client id from a reused one
+	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: no conversation
 
 	Status      TurnStatus
-	Attempts    int    // answers of the scorer, refused ones included; its being away costs none
-	LastError   string // of the newest attempt that failed; empty after success
+	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count
+	LastError   string // of the latest failed attempt; empty after success
 	AcceptedAt  time.Time
-	QueuedAt    time.Time // when it was accepted or last replayed: its age counts from here
+	QueuedAt    time.Time // when it was accepted or last replayed; its age is measured from here
 	ProcessedAt time.Time // zero until processed
 }
 
-// LastEvent is the number of its last message in the conversation.
+// LastEvent is the number of the turn's last message in the conversation.
 func (t Turn) LastEvent() int64 { return t.FirstEvent + int64(len(t.Messages)) - 1 }
 
-// Tokens are those of all its messages.
+// Tokens is the sum over the turn's messages.
 func (t Turn) Tokens() (n int) {
 	for _, m := range t.Messages {
 		n += m.Tokens
@@ -52,20 +52,20 @@ func (t Turn) Tokens() (n int) {
 	return n
 }
 
-// TurnStatus is how far a turn has come.
+// TurnStatus is the progress of a turn.
 type TurnStatus string
 
 // The statuses of a turn.
 const (
-	TurnAccepted  TurnStatus = "accepted"  // durable and queued; may have failed attempts behind it
+	TurnAccepted  TurnStatus = "accepted"  // durable and queued; attempts may have failed
 	TurnProcessed TurnStatus = "processed" // its candidates have verdicts
-	TurnFailed    TurnStatus = "failed"    // given up; can be replayed
+	TurnFailed    TurnStatus = "failed"    // not retried; can be replayed
 )
 
 // TurnStatuses lists every status.
 var TurnStatuses = []TurnStatus{TurnAccepted, TurnProcessed, TurnFailed}
 
-// Candidate is a fact that the scorer proposed, with what became of it.
+// Candidate is a fact that the scorer proposed, with its verdict.
 type Candidate struct {
 	ID         string
 	TurnID     string
@@ -76,7 +76,7 @@ type Candidate struct {
 	Verdict    Verdict
 	Reason     string // for people: why this verdict
 	Scorer     string // "rules" or the model's name
-	MemoryID   string // the memory it became or was merged into; empty: none
+	MemoryID   string // the memory it became or was merged into, if any
 	CreatedAt  time.Time
 }
 
@@ -87,21 +87,21 @@ type Verdict string
 const (
 	Kept           Verdict = "kept"            // became a memory
 	BelowThreshold Verdict = "below_threshold" // importance under the gate
-	Duplicate      Verdict = "duplicate"       // says what an active memory says, word for word
-	Merged         Verdict = "merged"          // near enough to an active memory to be one with it
-	Echo           Verdict = "echo"            // repeats what recall has just handed out
+	Duplicate      Verdict = "duplicate"       // an active memory has the same text
+	Merged         Verdict = "merged"          // became one with a similar active memory
+	Echo           Verdict = "echo"            // merely repeats memories returned by a recent recall
 	InvalidAnswer  Verdict = "invalid"         // the scorer's answer was refused
 )
 
 // Verdicts lists every verdict.
 var Verdicts = []Verdict{Kept, BelowThreshold, Duplicate, Merged, Echo, InvalidAnswer}
 
-// Event is one step of a memory's history. Events are only ever added.
+// Event is one step of a memory's history. Events are never changed or removed.
 type Event struct {
 	ID       string
 	MemoryID string
 	Kind     EventKind
-	Cause    string          // what led to it: "turn <id>", "api", "reconciler", ...
+	Cause    string          // "turn <id>", "api", "reconciler", ...
 	Detail   json.RawMessage // what changed: a JSON object, or nil
 	At       time.Time
 }
@@ -127,7 +127,7 @@ var EventKinds = []EventKind{
 	EventConsolidated, EventForgotten, EventRestored, EventPurged,
 }
 
-// Key is an API key as it is stored: its secret is not.
+// Key is an API key as it is stored, without its secret.
 type Key struct {
 	ID        string
 	Hash      string // hex SHA-256 of the secret
@@ -138,7 +138,7 @@ type Key struct {
 	RevokedAt time.Time // zero: valid
 }
 
-// Role is what a key may do: each role may do what the ones before it may.
+// Role is what a key may do. Each role includes the weaker ones.
 type Role string
 
 // The roles, weakest first.

@@ -229,10 +229,10 @@ func (b *bench) inStep(t tester, line db.Timeline) {
 		if i > 0 && (accepted[i-1].ValidUntil.IsZero() || accepted[i-1].ValidUntil.After(f.ValidFrom)) {
 			t.Fatalf("two are valid at %s: %+v and %+v", f.ValidFrom, accepted[i-1], f)
 		}
-		if f.Told != f.Valid(now) {
-			t.Fatalf("valid now: %t, told: %t: %+v", f.Valid(now), f.Told, f)
+		if f.EndsMemory != f.Valid(now) {
+			t.Fatalf("valid now: %t, told: %t: %+v", f.Valid(now), f.EndsMemory, f)
 		}
-		if f.Told {
+		if f.EndsMemory {
 			want = append(want, f.MemoryID)
 		}
 	}

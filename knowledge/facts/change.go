@@ -170,7 +170,7 @@ func (c *change) mirror(ctx context.Context, l line) error {
 		return err
 	}
 	c.done.added = append(c.done.added, m)
-	valid.MemoryID, valid.Told = m.ID, true
+	valid.MemoryID, valid.EndsMemory = m.ID, true
 	return c.save(ctx, &valid)
 }
 
@@ -188,7 +188,7 @@ type outdated struct {
 // retire ends the memory of a fact that is not valid any more: superseded by
 // another one's, or forgotten where there is none ("").
 func (c *change) retire(ctx context.Context, told memory.Fact, by string) error {
-	told.Told = false
+	told.EndsMemory = false
 	if err := c.save(ctx, &told); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 		if m = b.memory(t, m.ID); m.Status != memory.Superseded || m.SupersededBy != porto.Fact.MemoryID || m.Revision != 2 {
 			t.Errorf("superseded: %+v", m)
 		}
-		if porto.Against.Told || !porto.Against.ValidUntil.Equal(day(102)) {
+		if porto.Against.EndsMemory || !porto.Against.ValidUntil.Equal(day(102)) {
 			t.Errorf("%+v", porto.Against)
 		}
 		if _, e := b.kinds(t, m.ID); e.Kind != memory.EventSuperseded || !strings.Contains(string(e.Detail), `"superseded"`) {
@@ -65,7 +65,7 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 
 		b.clock = day(103)
 		ended, err := b.End(t.Context(), ada, "Profile", "Home City", time.Time{}, "api")
-		if err != nil || ended.ID != porto.Fact.ID || !ended.ValidUntil.Equal(day(103)) || ended.Told {
+		if err != nil || ended.ID != porto.Fact.ID || !ended.ValidUntil.Equal(day(103)) || ended.EndsMemory {
 			t.Errorf("%+v, %v", ended, err)
 		}
 		if m = b.memory(t, porto.Fact.MemoryID); m.Status != memory.Forgotten {

@@ -144,7 +144,7 @@ func TestOutcomesTellWhy(t *testing.T) {
 	b := newSQLite(t)
 	first := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted)
 	id := first.Fact.ID
-	if first.Against != nil || first.Fact.Reason != "nothing was valid at this instant" || !first.Fact.Told {
+	if first.Against != nil || first.Fact.Reason != "nothing was valid at this instant" || !first.Fact.EndsMemory {
 		t.Errorf("%+v", first)
 	}
 	for _, c := range []struct {

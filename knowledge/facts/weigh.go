@@ -68,9 +68,9 @@ func earlier(a, b time.Time) time.Time {
 // due is when the memory of a fact must begin or end; zero: it need not.
 func due(f memory.Fact, now time.Time) time.Time {
 	switch {
-	case f.Told && f.State == memory.FactAccepted:
+	case f.EndsMemory && f.State == memory.FactAccepted:
 		return f.ValidUntil
-	case f.Told:
+	case f.EndsMemory:
 		return now
 	case f.State == memory.FactAccepted && (f.ValidUntil.IsZero() || f.ValidUntil.After(now)):
 		return f.ValidFrom

@@ -99,7 +99,7 @@ func (s *Service) Activate(ctx context.Context, scope memory.Scope, name string,
 // each time. KindConflict: none was.
 func (s *Service) RollBack(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error) {
 	return s.change(ctx, scope, name, func(ctx context.Context, tx db.InstructionTx, is *memory.Instruction) error {
-		last := len(is.Before) - 1
+		last := len(is.PreviouslyActive) - 1
 		if last < 0 {
 			return memory.Errorf(memory.KindConflict, "no version was active before: activate one by its number")
 		}
@@ -108,7 +108,7 @@ func (s *Service) RollBack(ctx context.Context, scope memory.Scope, name string)
 				return err
 			}
 		}
-		is.Active, is.Before = is.Before[last], is.Before[:last]
+		is.Active, is.PreviouslyActive = is.PreviouslyActive[last], is.PreviouslyActive[:last]
 		return nil
 	})
 }
@@ -170,8 +170,8 @@ func remember(is *memory.Instruction) {
 	if is.Active == 0 {
 		return
 	}
-	is.Before = append(slices.Clone(is.Before), is.Active)
-	is.Before = is.Before[max(0, len(is.Before)-memory.MaxActiveBefore):]
+	is.PreviouslyActive = append(slices.Clone(is.PreviouslyActive), is.Active)
+	is.PreviouslyActive = is.PreviouslyActive[max(0, len(is.PreviouslyActive)-memory.MaxPreviouslyActive):]
 }
 
 // Version returns a version of an instruction; 0: the active one. KindNotFound:

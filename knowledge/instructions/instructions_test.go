@@ -82,18 +82,18 @@ func TestWhatIsActive(t *testing.T) {
 func TestSoManyActivationsAreKept(t *testing.T) {
 	t.Parallel()
 	s := newSQLite(t)
-	for range memory.MaxActiveBefore + 3 {
+	for range memory.MaxPreviouslyActive + 3 {
 		if _, _, err := s.Publish(t.Context(), everybody, Draft{Name: "n", Content: "c", Activate: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range memory.MaxActiveBefore {
+	for range memory.MaxPreviouslyActive {
 		if _, err := s.RollBack(t.Context(), everybody, "n"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	is, err := s.Activate(t.Context(), everybody, "n", 3)
-	if err != nil || is.Active != 3 || len(is.Before) != 0 {
+	if err != nil || is.Active != 3 || len(is.PreviouslyActive) != 0 {
 		t.Errorf("%+v, %v", is, err)
 	}
 	if _, err = s.RollBack(t.Context(), everybody, "n"); !memory.IsKind(err, memory.KindConflict) {

@@ -77,8 +77,8 @@ func (s *Service) Find(ctx context.Context, appID, id, agentID string, limit int
 		if row.ID == id || !shows(agentID, row) {
 			continue
 		}
-		reasons := e.reasons(m, row, cosine(vector, row.In(llm.SpaceOf(by))))
-		row.Embedding, row.Beside = nil, nil
+		reasons := e.reasons(m, row, cosine(vector, row.EmbeddingIn(llm.SpaceOf(by))))
+		row.Embedding, row.OtherEmbedding = nil, nil
 		if len(reasons) > 0 {
 			answer.Memories = append(answer.Memories, Found{row, score(reasons), reasons})
 		}
@@ -149,7 +149,7 @@ func (s *Service) own(ctx context.Context, owner memory.Owner, by llm.Embedder, 
 	written = slices.DeleteFunc(written, func(m memory.Memory) bool { return !shows(agentID, m) })
 	ids, similarity := make([]string, len(written)), make(map[string]float64, len(written))
 	for i, w := range written {
-		ids[i], similarity[w.ID] = w.ID, cosine(vector, w.In(llm.SpaceOf(by)))
+		ids[i], similarity[w.ID] = w.ID, cosine(vector, w.EmbeddingIn(llm.SpaceOf(by)))
 	}
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(similarity[b], similarity[a]), cmp.Compare(a, b)) })
 	return ids[:min(alike, len(ids))], nil
@@ -175,5 +175,5 @@ func (s *Service) embedding(ctx context.Context, m memory.Memory, by llm.Embedde
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return rows[0].In(llm.SpaceOf(by)), nil
+	return rows[0].EmbeddingIn(llm.SpaceOf(by)), nil
 }

@@ -94,8 +94,8 @@ type instructionBody struct {
 
 func instructionOf(i memory.Instruction) instructionBody {
 	body := instructionBody{scopeOf(i.Scope), i.Name, i.Active, 0, i.Latest, i.ChangedAt}
-	if n := len(i.Before); n > 0 {
-		body.Previous = i.Before[n-1]
+	if n := len(i.PreviouslyActive); n > 0 {
+		body.Previous = i.PreviouslyActive[n-1]
 	}
 	return body
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -59,7 +60,7 @@ func CreateKey(ctx context.Context, cfg config.Config, host Host, name, appID st
 	if why := memory.CheckID(appID, false); why != "" {
 		return "", key, memory.Invalid(memory.Field{Path: "app", Message: why})
 	}
-	if !memory.Known(memory.Roles, role) {
+	if !slices.Contains(memory.Roles, role) {
 		return "", key, memory.Invalid(memory.Field{Path: "role", Message: "is not one of admin, write, read"})
 	}
 	err = withKeys(ctx, cfg, func(keys db.Keys) error {

@@ -28,7 +28,7 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	var removed, first, changed, lacking []db.VectorTask
 	for _, t := range tasks {
 		if t.Into = space; !t.Remove && space.Model != "" {
-			t.Memory.Embedding = t.Memory.In(space)
+			t.Memory.Embedding = t.Memory.EmbeddingIn(space)
 		}
 		switch {
 		case t.Remove:
