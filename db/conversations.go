@@ -33,7 +33,7 @@ type Conversations interface {
 	// SetTitle gives a conversation a title. KindNotFound: there is none.
 	SetTitle(ctx context.Context, owner memory.Owner, id, title string) (memory.Conversation, error)
 	// EndConversation ends an open conversation that stands as it was read, and
-	// returns it with fresh false where it has ended already. ErrGoesOn: something
+	// returns it with fresh false where it has ended already. ErrConversationChanged: something
 	// has been said since, or it was begun anew. KindNotFound: there is none.
 	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error)
 	// Summarise gives a conversation the Summary, SummarisedThrough and
@@ -72,9 +72,9 @@ type DeletedConversation struct {
 // conversations of an app.
 var ErrSeveralUsers = memory.Errorf(memory.KindConflict, "several users have a conversation with this id: say whose is meant with user_id")
 
-// ErrGoesOn is the KindConflict of the end of a conversation in which something
+// ErrConversationChanged is the KindConflict of the end of a conversation in which something
 // has been said since it was read.
-var ErrGoesOn = memory.Errorf(memory.KindConflict, "the conversation has gone on since it was read")
+var ErrConversationChanged = memory.Errorf(memory.KindConflict, "the conversation has gone on since it was read")
 
 // ErrSummarised is the KindConflict of a summary of a conversation that has
 // been summarised, or begun anew, since it was read.

@@ -23,7 +23,7 @@ type Store interface {
 	Turns
 	Memories
 	VectorQueue
-	Upkeep
+	Maintenance
 	Erasures
 	Serving
 	Exchange
@@ -182,7 +182,7 @@ type Memories interface {
 // UserTx is one user's transaction. Every method keeps to the owner it was
 // opened for: other owners' rows are as if they were not there.
 type UserTx interface {
-	UpkeepTx
+	MaintenanceTx
 	ExchangeTx
 	AnnouncementTx
 	TimelineTx

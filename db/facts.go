@@ -33,8 +33,8 @@ type TimelineTx interface {
 	// NextFact is when, after an instant, the next accepted fact of the timeline
 	// begins or an ended one stands; zero where there is none.
 	NextFact(ctx context.Context, factType, key string, after time.Time) (time.Time, error)
-	// ToldFact returns the fact of the timeline that is Told; ok is false where none is.
-	ToldFact(ctx context.Context, factType, key string) (f memory.Fact, ok bool, err error)
+	// FactWithMemory returns the fact of the timeline that is Told; ok is false where none is.
+	FactWithMemory(ctx context.Context, factType, key string) (f memory.Fact, ok bool, err error)
 	// AddFact stores a new fact. KindConflict: the timeline has an accepted one
 	// of the same instant, or both are open, or both are told.
 	AddFact(ctx context.Context, f memory.Fact) error

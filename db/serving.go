@@ -11,16 +11,16 @@ import (
 // embeddings of the space that is to take its place:
 //
 //	memories without an embedding of the target -> Reembed, beside the one in use
-//	-> ChangeOver -> SettleEmbeddings -> DropFormer
+//	-> ChangeOver -> SettleEmbeddings -> DropPrevious
 //
 // Until ChangeOver nothing that serves is touched. A memory's embedding beside
 // the one in use goes when its content changes.
 type Serving interface {
-	// ServingState returns the state; zero before the first Aim.
+	// ServingState returns the state; zero before the first SetTarget.
 	ServingState(ctx context.Context) (ServingState, error)
-	// Aim makes a space the target, whatever was; where nothing serves yet it
+	// SetTarget makes a space the target, whatever was; where nothing serves yet it
 	// serves at once.
-	Aim(ctx context.Context, target memory.Space, at time.Time) (ServingState, error)
+	SetTarget(ctx context.Context, target memory.Space, at time.Time) (ServingState, error)
 	// HoldReembedding makes holder the only one who re-embeds until then, where
 	// nobody else is past now; now as until gives it back.
 	HoldReembedding(ctx context.Context, holder string, now, until time.Time) (held bool, err error)
@@ -28,8 +28,8 @@ type Serving interface {
 	// missing from its collection. KindConflict: to is not the target, or the
 	// space before the last one is not dropped yet.
 	ChangeOver(ctx context.Context, to memory.Space, copied, at time.Time) error
-	// DropFormer notes that nothing is left of the space that served before.
-	DropFormer(ctx context.Context) error
+	// DropPrevious notes that nothing is left of the space that served before.
+	DropPrevious(ctx context.Context) error
 
 	// Unembedded lists active memories of any owner without an embedding of the
 	// space, whose id is greater than after ("" for the first), in id order,
@@ -49,14 +49,14 @@ type Serving interface {
 type ServingState struct {
 	Serving   memory.Space
 	Target    memory.Space // Serving: nothing is to change
-	Former    memory.Space // served before, and its vectors are still there; zero: none
+	Previous  memory.Space // served before, and its vectors are still there; zero: none
 	CopiedAt  time.Time    // of the latest ChangeOver
 	ChangedAt time.Time    // when Serving began to
 	HeldUntil time.Time    // zero: nobody re-embeds
 }
 
 // Settled reports whether one space serves and nothing else is meant or left.
-func (s ServingState) Settled() bool { return s.Serving == s.Target && s.Former == memory.Space{} }
+func (s ServingState) Settled() bool { return s.Serving == s.Target && s.Previous == memory.Space{} }
 
 // Reembedding is a new embedding of a memory as it was at a revision.
 type Reembedding struct {

@@ -124,7 +124,7 @@ func putFact(ctx context.Context, tx db.UserTx, f memory.Fact) (fresh bool, err 
 func hasRoom(ctx context.Context, tx db.UserTx, f memory.Fact) error {
 	const beside = "the timeline has another fact %s already: nothing was overwritten"
 	if f.EndsMemory {
-		if _, ok, err := tx.ToldFact(ctx, f.Type, f.Key); err != nil || ok {
+		if _, ok, err := tx.FactWithMemory(ctx, f.Type, f.Key); err != nil || ok {
 			return orConflict(err, beside, "that is told")
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // is made up for by a later turn or the schedule.
 func (s *Service) Heard(ctx context.Context, h session.Heard) error {
 	c := h.Conversation
-	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.FirstTurnID}
+	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID}
 	for _, e := range h.Events {
 		if e.Kind != memory.Chat && e.Importance >= s.set.Urgent {
 			job.Trigger, job.Mark = memory.TriggerImportant, e.Number
@@ -47,14 +47,14 @@ func (s *Service) End(ctx context.Context, appID, userID, id string, trigger mem
 		if err != nil {
 			return ended, err
 		}
-		if ended, err = s.endAs(ctx, c, trigger); !errors.Is(err, db.ErrGoesOn) {
+		if ended, err = s.endAs(ctx, c, trigger); !errors.Is(err, db.ErrConversationChanged) {
 			return ended, err
 		}
 	}
 	return ended, memory.Errorf(memory.KindUnavailable, "the conversation goes on while it is being ended: try again when all is said")
 }
 
-// endAs ends a conversation as it was read, and has it consolidated. ErrGoesOn:
+// endAs ends a conversation as it was read, and has it consolidated. ErrConversationChanged:
 // it is another one by now.
 func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (ended Ended, err error) {
 	// What an end consolidates is planned before it ends: whatever dies in
@@ -74,7 +74,7 @@ func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memo
 	for _, one := range ended.Consolidations {
 		if one.State == memory.ConsolidationPending {
 			_, _, err = s.Records.Enqueue(ctx, ConsolidateConversation{
-				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.FirstTurnID, Trigger: trigger, Mark: c.Events,
+				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID, Trigger: trigger, Mark: c.Events,
 			})
 			break
 		}

@@ -79,14 +79,14 @@ func (s *Service) EndIdle(ctx context.Context) (done Totals, err error) {
 	}
 }
 
-// endIdle ends a conversation that was found idle. ErrGoesOn: it is no longer.
+// endIdle ends a conversation that was found idle. ErrConversationChanged: it is no longer.
 func (s *Service) endIdle(ctx context.Context, c memory.Conversation) error {
 	now, err := s.Records.Conversation(ctx, c.AppID, c.UserID, c.ID)
 	if err != nil {
 		return err
 	}
 	if !now.SameEvents(c) {
-		return db.ErrGoesOn // before anything is planned
+		return db.ErrConversationChanged // before anything is planned
 	}
 	_, err = s.endAs(ctx, c, memory.TriggerIdle)
 	return err
@@ -110,7 +110,7 @@ func (t *troubles) note(ctx context.Context, err error) (end bool) {
 	if t.away++; !memory.IsKind(err, memory.KindUnavailable) {
 		t.away = 0
 	}
-	if err == nil || gone(err) || errors.Is(err, db.ErrGoesOn) {
+	if err == nil || gone(err) || errors.Is(err, db.ErrConversationChanged) {
 		return false
 	}
 	t.errs = append(t.errs[:min(len(t.errs), maxTroubles-1)], err)

@@ -24,7 +24,7 @@ type ConsolidateConversation struct {
 	AppID          string                      `json:"app_id"`
 	UserID         string                      `json:"user_id"`
 	ConversationID string                      `json:"conversation_id"`
-	Began          string                      `json:"began"`
+	FirstTurnID    string                      `json:"began"`
 	Trigger        memory.ConsolidationTrigger `json:"trigger"`
 	Mark           int64                       `json:"mark"` // an event of the conversation
 }

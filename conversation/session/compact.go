@@ -19,7 +19,7 @@ type CompactConversation struct {
 	AppID          string `json:"app_id"`
 	UserID         string `json:"user_id"`
 	ConversationID string `json:"conversation_id"`
-	Began          string `json:"began"`
+	FirstTurnID    string `json:"began"`
 	From           int64  `json:"from"`     // the last event that was summarised
 	Quarters       int    `json:"quarters"` // of the working memory that were filled
 }
@@ -35,7 +35,7 @@ func (s *Service) over(c memory.Conversation) bool {
 
 func (s *Service) compaction(c memory.Conversation) db.Job {
 	return CompactConversation{
-		AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Began: c.FirstTurnID,
+		AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID,
 		From: c.SummarisedThrough, Quarters: int(4 * c.FillRatio(s.set.Events, s.set.Tokens)),
 	}
 }
@@ -64,7 +64,7 @@ func (s *Service) Work(ctx context.Context, job CompactConversation) (any, error
 			return done, err
 		}
 		done.Through = c.SummarisedThrough
-		if c.FirstTurnID != job.Began || !s.over(c) {
+		if c.FirstTurnID != job.FirstTurnID || !s.over(c) {
 			return done, nil
 		}
 		next, err := s.condense(ctx, c)

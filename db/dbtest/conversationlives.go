@@ -59,7 +59,7 @@ func conversationEnds(t *testing.T, s db.Store) {
 	anew := opened
 	anew.FirstTurnID = memory.NewID()
 	for name, stale := range map[string]memory.Conversation{"one in which something was said": read, "one that was begun anew": anew} {
-		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrGoesOn) || !memory.IsKind(err, memory.KindConflict) {
+		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrConversationChanged) || !memory.IsKind(err, memory.KindConflict) {
 			t.Errorf("the end of %s: %v", name, err)
 		}
 	}
@@ -67,7 +67,7 @@ func conversationEnds(t *testing.T, s db.Store) {
 	_, fresh, err = s.EndConversation(ctx, opened, after(80), "idle")
 	must(t, err)
 	wantSame(t, "its end", fresh, true)
-	if _, _, err := s.EndConversation(ctx, read, after(90), "idle"); !errors.Is(err, db.ErrGoesOn) {
+	if _, _, err := s.EndConversation(ctx, read, after(90), "idle"); !errors.Is(err, db.ErrConversationChanged) {
 		t.Errorf("ended as it was before: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func changingModels(t *testing.T, s db.Store) {
 	state, err := s.ServingState(ctx)
 	must(t, err)
 	wantSame(t, "before the first aim", state, db.ServingState{})
-	state, err = s.Aim(ctx, first, after(0))
+	state, err = s.SetTarget(ctx, first, after(0))
 	must(t, err)
 	wantSame(t, "the first aim", state, db.ServingState{Serving: first, Target: first, ChangedAt: after(0)})
 
@@ -53,7 +53,7 @@ func changingModels(t *testing.T, s db.Store) {
 	wantSame(t, "unembedded by the model that serves", count(first), 0)
 	wantSame(t, "by another dimension of it", count(memory.Space{Model: "first", Dim: 3}), 4)
 
-	state, err = s.Aim(ctx, second, after(1))
+	state, err = s.SetTarget(ctx, second, after(1))
 	must(t, err)
 	wantSame(t, "the second aim", state, db.ServingState{Serving: first, Target: second, ChangedAt: after(0)})
 	wantSame(t, "the first page", pageOf(second, "", 2), []string{list[0].ID, list[1].ID})
@@ -120,7 +120,7 @@ func changingModels(t *testing.T, s db.Store) {
 	wantKind(t, s.ChangeOver(ctx, second, after(2), after(3)), memory.KindConflict)
 	state, err = s.ServingState(ctx)
 	must(t, err)
-	wantSame(t, "changed over", state, db.ServingState{Serving: second, Target: second, Former: first, CopiedAt: after(2), ChangedAt: after(3)})
+	wantSame(t, "changed over", state, db.ServingState{Serving: second, Target: second, Previous: first, CopiedAt: after(2), ChangedAt: after(3)})
 	must(t, s.FinishVectors(ctx, tasks[1:2], after(102)))
 	backlog, err := s.VectorBacklog(ctx)
 	must(t, err)
@@ -138,7 +138,7 @@ func changingModels(t *testing.T, s db.Store) {
 	wantSame(t, "nothing beside", settled.OtherModel, "")
 	wantSame(t, "settled embedding", settled.Embedding, embeddedBy(second))
 	wantSame(t, "settling is no change", settled.Revision, int64(2))
-	must(t, s.DropFormer(ctx))
+	must(t, s.DropPrevious(ctx))
 	state, err = s.ServingState(ctx)
 	must(t, err)
 	wantSame(t, "settled", state.Settled(), true)
@@ -146,7 +146,7 @@ func changingModels(t *testing.T, s db.Store) {
 
 // oneReembeds gives the work to one holder at a time.
 func oneReembeds(t *testing.T, s db.Store) {
-	_, err := s.Aim(t.Context(), memory.Space{Model: "m", Dim: 1}, after(0))
+	_, err := s.SetTarget(t.Context(), memory.Space{Model: "m", Dim: 1}, after(0))
 	must(t, err)
 	hold := func(holder string, now, until int) bool {
 		t.Helper()

@@ -151,7 +151,7 @@ func around(t *testing.T, s db.Store) {
 				for _, beside := range append(slices.Clone(list[max(0, i-n):i]), list[i+1:min(len(list), i+1+n)]...) {
 					want = append(want, bare(beside))
 				}
-				got, err := s.Around(t.Context(), alice, seenBy, "conversation", db.Position{At: m.CreatedAt, ID: m.ID}, n)
+				got, err := s.ConversationNeighbours(t.Context(), alice, seenBy, "conversation", db.Position{At: m.CreatedAt, ID: m.ID}, n)
 				must(t, err)
 				wantSame(t, "around "+m.Content+" for "+seenBy, got, want)
 			}
@@ -219,7 +219,7 @@ func activeMemories(t *testing.T, s db.Store) {
 // exerciseRelated calls what relates memories of a conversation, for the plans.
 func exerciseRelated(t *testing.T, s db.Store, owner memory.Owner, list []memory.Memory) {
 	t.Helper()
-	_, err := s.Around(t.Context(), owner, "a", "conversation", db.Position{At: list[1].CreatedAt, ID: list[1].ID}, 3)
+	_, err := s.ConversationNeighbours(t.Context(), owner, "a", "conversation", db.Position{At: list[1].CreatedAt, ID: list[1].ID}, 3)
 	must(t, err)
 	_, err = s.Events(t.Context(), owner, ids(list))
 	must(t, err)

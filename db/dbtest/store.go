@@ -112,7 +112,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Memory"] = s.Memory(ctx, "app", id)
 	_, errs["ListMemories"] = s.ListMemories(ctx, db.MemoryFilter{Owner: alice, Limit: 1})
 	_, errs["Events"] = s.Events(ctx, alice, []string{id})
-	_, errs["Around"] = s.Around(ctx, alice, "a", "c", db.Position{ID: id}, 1)
+	_, errs["ConversationNeighbours"] = s.ConversationNeighbours(ctx, alice, "a", "c", db.Position{ID: id}, 1)
 	_, errs["CountActive"] = s.CountActive(ctx, alice)
 	errs["OwnerAges"] = s.OwnerAges(ctx, alice, func(string, db.Age) error { return nil })
 	_, errs["History"] = s.History(ctx, "app", id)

@@ -56,7 +56,7 @@ func exerciseFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		must(t, err)
 		_, err = tx.NextFact(ctx, "profile", "key0", after(9))
 		must(t, err)
-		_, _, err = tx.ToldFact(ctx, "profile", "key0")
+		_, _, err = tx.FactWithMemory(ctx, "profile", "key0")
 		must(t, err)
 		must(t, tx.AddFact(ctx, newFact(owner, "key0", `1`, after(99))))
 		return tx.ChangeFact(ctx, all[0])

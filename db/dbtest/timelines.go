@@ -195,10 +195,10 @@ func factTimeline(t *testing.T, s db.Store) {
 				t.Errorf("at %s: %+v, want %+v", c.at.Sub(epoch), got, c.want)
 			}
 		}
-		told, ok, err := tx.ToldFact(ctx, "profile", "city")
+		told, ok, err := tx.FactWithMemory(ctx, "profile", "city")
 		must(t, err)
 		wantSame(t, "told", told, c)
-		_, other, err := tx.ToldFact(ctx, "profile", "job")
+		_, other, err := tx.FactWithMemory(ctx, "profile", "job")
 		if !ok || other {
 			t.Errorf("told: %v, and of another timeline: %v", ok, other)
 		}

@@ -242,7 +242,7 @@ func purge(t *testing.T, s db.Store) {
 	}))
 }
 
-// everyUpkeep calls each method of db.Upkeep and db.Jobs, and returns their errors.
+// everyUpkeep calls each method of db.Maintenance and db.Jobs, and returns their errors.
 func everyUpkeep(ctx context.Context, s db.Store) map[string]error {
 	id := memory.NewID()
 	errs := map[string]error{}
@@ -264,7 +264,7 @@ func everyUpkeep(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// exerciseUpkeep is Exercise for db.Upkeep and db.Jobs, with ids of memories
+// exerciseUpkeep is Exercise for db.Maintenance and db.Jobs, with ids of memories
 // and of a turn of the owner.
 func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string, turnID string) {
 	t.Helper()

@@ -43,7 +43,7 @@ type plan struct {
 
 // NewScheduler plans the work that has a schedule. It fails where one cannot
 // be read.
-func NewScheduler(queue Enqueuer, now func() time.Time, log *zap.Logger, work ...Upkeep) (*Scheduler, error) {
+func NewScheduler(queue Enqueuer, now func() time.Time, log *zap.Logger, work ...Maintenance) (*Scheduler, error) {
 	s := &Scheduler{queue: queue, now: now, log: log}
 	for _, u := range work {
 		if u.Schedule == "" {

@@ -51,7 +51,7 @@ func TestTicksFollowTheClock(t *testing.T) {
 	t.Parallel()
 	clock, taken := midnight.Add(7*time.Minute), &queue{}
 	s, err := NewScheduler(taken, func() time.Time { return clock }, zap.NewNop(),
-		Upkeep{Kind: "daily", Schedule: "0 3 * * *"}, Upkeep{Kind: "often", Schedule: "@every 15m"}, Upkeep{Kind: "off"})
+		Maintenance{Kind: "daily", Schedule: "0 3 * * *"}, Maintenance{Kind: "often", Schedule: "@every 15m"}, Maintenance{Kind: "off"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestTicksFollowTheClock(t *testing.T) {
 func TestSchedulesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{"soon": "expected exactly 5 fields", "0 0 30 2 *": "never comes"} {
-		_, err := NewScheduler(&queue{}, time.Now, zap.NewNop(), Upkeep{Kind: "daily", Schedule: expression})
+		_, err := NewScheduler(&queue{}, time.Now, zap.NewNop(), Maintenance{Kind: "daily", Schedule: expression})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+expression+`"`) {
 			t.Errorf("%q: %v", expression, err)
 		}
@@ -133,7 +133,7 @@ func TestReplicasRunATickOnce(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			clock, worked := midnight, []time.Time{}
-			work := Upkeep{
+			work := Maintenance{
 				Kind: "jobs_test_upkeep", Schedule: "@hourly", Timeout: time.Minute,
 				Work: func(_ context.Context, at time.Time) (any, error) {
 					mu.Lock()
@@ -235,7 +235,7 @@ func TestAFailureIsVisible(t *testing.T) {
 	if err := r.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	work := Upkeep{Kind: "jobs_test_upkeep", Schedule: "@every 1s", Work: func(context.Context, time.Time) (any, error) {
+	work := Maintenance{Kind: "jobs_test_upkeep", Schedule: "@every 1s", Work: func(context.Context, time.Time) (any, error) {
 		return map[string]int{"users": 3}, errors.New("the fourth user failed")
 	}}
 	startRunner(t, r, work.Handler())

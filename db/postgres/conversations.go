@@ -119,7 +119,7 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 		return ended, false, err
 	}
 	if ended.EndedAt.IsZero() || !ended.SameEvents(c) {
-		return memory.Conversation{}, false, db.ErrGoesOn
+		return memory.Conversation{}, false, db.ErrConversationChanged
 	}
 	return ended, false, nil
 }

@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Around lists active memories of a conversation on both sides of a place.
-func (s *Store) Around(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
+// ConversationNeighbours lists active memories of a conversation on both sides of a place.
+func (s *Store) ConversationNeighbours(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
 	if !memory.IsID(place.ID) {
 		return nil, notFound("memory", place.ID)
 	}

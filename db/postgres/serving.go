@@ -24,8 +24,8 @@ func (s *Store) ServingState(ctx context.Context) (db.ServingState, error) {
 	return states[0], nil
 }
 
-// Aim makes a space the target.
-func (s *Store) Aim(ctx context.Context, target memory.Space, at time.Time) (db.ServingState, error) {
+// SetTarget makes a space the target.
+func (s *Store) SetTarget(ctx context.Context, target memory.Space, at time.Time) (db.ServingState, error) {
 	states, err := s.serving(ctx, `
 		INSERT INTO serving (model, dim, target_model, target_dim, changed_at) VALUES ($1, $2, $1, $2, $3)
 		ON CONFLICT (one) DO UPDATE SET target_model = $1, target_dim = $2
@@ -41,7 +41,7 @@ func (s *Store) serving(ctx context.Context, sql string, args ...any) ([]db.Serv
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (st db.ServingState, err error) {
 		var copied, held *time.Time
 		err = row.Scan(&st.Serving.Model, &st.Serving.Dim, &st.Target.Model, &st.Target.Dim,
-			&st.Former.Model, &st.Former.Dim, &copied, &st.ChangedAt, &held)
+			&st.Previous.Model, &st.Previous.Dim, &copied, &st.ChangedAt, &held)
 		st.CopiedAt, st.HeldUntil = orZero(copied), orZero(held)
 		return st, err
 	})
@@ -67,8 +67,8 @@ func (s *Store) ChangeOver(ctx context.Context, to memory.Space, copied, at time
 	return fault(err, "change the embedding model over")
 }
 
-// DropFormer notes that nothing is left of the space that served before.
-func (s *Store) DropFormer(ctx context.Context) error {
+// DropPrevious notes that nothing is left of the space that served before.
+func (s *Store) DropPrevious(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE serving SET former_model = '', former_dim = 0`)
 	return fault(err, "note that the former embedding model is gone")
 }

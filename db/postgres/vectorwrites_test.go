@@ -46,7 +46,7 @@ func openOne(t *testing.T) *one {
 	if err := store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Aim(t.Context(), serving, began); err != nil {
+	if _, err := store.SetTarget(t.Context(), serving, began); err != nil {
 		t.Fatal(err)
 	}
 	vectors, err := pgvector.Open(t.Context(), pgvector.Options{URL: url, Space: serving})
@@ -309,7 +309,7 @@ func TestWhatIsLeftToTheOutbox(t *testing.T) {
 	o.want(t, lost.Content, lost, memory.VectorSynced, lost.Content)
 
 	// While another model is to serve, the outbox knows which space takes what.
-	if _, err := o.Aim(t.Context(), memory.Space{Model: "next", Dim: 5}, began); err != nil {
+	if _, err := o.SetTarget(t.Context(), memory.Space{Model: "next", Dim: 5}, began); err != nil {
 		t.Fatal(err)
 	}
 	changing := o.memory("written while the model changes")

@@ -101,7 +101,7 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 			return err
 		}
 		if ended, err = one(ctx, tx, conversationFields, conversationByID, c.AppID, c.UserID, c.ID); err == nil && !ended.SameEvents(c) {
-			return db.ErrGoesOn
+			return db.ErrConversationChanged
 		}
 		return err
 	})

@@ -86,8 +86,8 @@ func (u *userTx) FactAt(ctx context.Context, factType, key string, at time.Time)
 	return f, ok && f.Valid(at), err
 }
 
-// ToldFact returns the fact of the timeline that has a memory.
-func (u *userTx) ToldFact(ctx context.Context, factType, key string) (memory.Fact, bool, error) {
+// FactWithMemory returns the fact of the timeline that has a memory.
+func (u *userTx) FactWithMemory(ctx context.Context, factType, key string) (memory.Fact, bool, error) {
 	return u.oneFact(ctx, `facts INDEXED BY facts_told`, factType, key, `told`)
 }
 

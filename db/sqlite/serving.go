@@ -15,7 +15,7 @@ const servingColumns = `model, dim, target_model, target_dim, former_model, form
 
 func servingFields(s *db.ServingState) []any {
 	return []any{
-		&s.Serving.Model, &s.Serving.Dim, &s.Target.Model, &s.Target.Dim, &s.Former.Model, &s.Former.Dim,
+		&s.Serving.Model, &s.Serving.Dim, &s.Target.Model, &s.Target.Dim, &s.Previous.Model, &s.Previous.Dim,
 		(*instant)(&s.CopiedAt), (*instant)(&s.ChangedAt), (*instant)(&s.HeldUntil),
 	}
 }
@@ -29,8 +29,8 @@ func (s *Store) ServingState(ctx context.Context) (db.ServingState, error) {
 	return state, fault(err, "read which embedding model serves")
 }
 
-// Aim makes a space the target.
-func (s *Store) Aim(ctx context.Context, target memory.Space, at time.Time) (db.ServingState, error) {
+// SetTarget makes a space the target.
+func (s *Store) SetTarget(ctx context.Context, target memory.Space, at time.Time) (db.ServingState, error) {
 	state, err := one(ctx, s.writer, servingFields, `
 		INSERT INTO serving (one, model, dim, target_model, target_dim, changed_at) VALUES (1, ?1, ?2, ?1, ?2, ?3)
 		ON CONFLICT (one) DO UPDATE SET target_model = ?1, target_dim = ?2
@@ -64,8 +64,8 @@ func (s *Store) ChangeOver(ctx context.Context, to memory.Space, copied, at time
 	return nil
 }
 
-// DropFormer notes that nothing is left of the space that served before.
-func (s *Store) DropFormer(ctx context.Context) error {
+// DropPrevious notes that nothing is left of the space that served before.
+func (s *Store) DropPrevious(ctx context.Context) error {
 	_, err := s.exec(ctx, `UPDATE serving SET former_model = '', former_dim = 0`)
 	return fault(err, "note that the former embedding model is gone")
 }

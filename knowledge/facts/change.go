@@ -138,7 +138,7 @@ func (c *change) refresh(f *memory.Fact) {
 // memory. Where what it says is not embedded (its time began and the schedule
 // has not been there yet), nothing changes until the schedule comes.
 func (c *change) mirror(ctx context.Context, l line) error {
-	told, isTold, err := c.tx.ToldFact(ctx, l.factType, l.key)
+	told, isTold, err := c.tx.FactWithMemory(ctx, l.factType, l.key)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (s *Service) gather(ctx context.Context, m memory.Memory, agentID string) (
 	}
 	if m.ConversationID != "" {
 		place := db.Position{At: m.CreatedAt, ID: m.ID}
-		beside, err := s.records.Around(ctx, m.Owner, agentID, m.ConversationID, place, aside)
+		beside, err := s.records.ConversationNeighbours(ctx, m.Owner, agentID, m.ConversationID, place, aside)
 		if err != nil {
 			return e, err
 		}

@@ -26,7 +26,7 @@ type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
-	Around(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error)
+	ConversationNeighbours(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error)
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)

@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// CandidateLister pages through candidates; db.Upkeep has it.
+// CandidateLister pages through candidates; db.Maintenance has it.
 type CandidateLister interface {
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 }

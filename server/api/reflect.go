@@ -19,7 +19,7 @@ type Undoer interface {
 	Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error)
 }
 
-// SourceReader finds what memories were derived from; db.Upkeep has it.
+// SourceReader finds what memories were derived from; db.Maintenance has it.
 type SourceReader interface {
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 }

@@ -16,7 +16,7 @@ type announcing struct {
 	feed     *notify.Feed
 	webhooks *notify.Webhooks
 	deliver  jobs.Handler
-	purge    jobs.Upkeep
+	purge    jobs.Maintenance
 }
 
 // startAnnouncing looks for announcements until shutdown, for streams and for webhooks.

@@ -41,8 +41,8 @@ func openConsolidation(store *database, working *session.Service, write *ingest.
 }
 
 // consolidating lists the upkeep of conversations.
-func consolidating(cfg config.Schedule, consolidate *consolidation.Service) []jobs.Upkeep {
-	return []jobs.Upkeep{
+func consolidating(cfg config.Schedule, consolidate *consolidation.Service) []jobs.Maintenance {
+	return []jobs.Maintenance{
 		upkeepOf("consolidation", cfg.Consolidation, cfg.Timeout, consolidate.RunAll),
 		upkeepOf("idle_conversations", cfg.Idle, cfg.Timeout, consolidate.EndIdle),
 	}

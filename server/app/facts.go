@@ -21,6 +21,6 @@ func openFacts(store *database, embedder llm.Embedder, pusher facts.Pusher, refl
 }
 
 // factsDue keeps the memories of facts in step with time.
-func factsDue(cfg config.Schedule, know *facts.Service) jobs.Upkeep {
+func factsDue(cfg config.Schedule, know *facts.Service) jobs.Maintenance {
 	return upkeepOf("facts", cfg.Facts, cfg.Timeout, func(ctx context.Context) (facts.Totals, error) { return know.RunDue(ctx, bySchedule) })
 }

@@ -181,7 +181,7 @@ func startReembedding(ctx context.Context, cfg config.Config, s *server, store *
 }
 
 // reembedding is the job, which is asked for when there is something to do.
-func reembedding(cfg config.Schedule, service *reembed.Service) jobs.Upkeep {
+func reembedding(cfg config.Schedule, service *reembed.Service) jobs.Maintenance {
 	return upkeepOf(api.Reembedding, "", cfg.Timeout, service.Work)
 }
 

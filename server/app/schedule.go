@@ -17,8 +17,8 @@ import (
 const bySchedule = "schedule"
 
 // scheduled lists the upkeep of the whole server: one line a kind.
-func scheduled(cfg config.Schedule, forget *forgetting.Service, reflect *reflection.Service, compress *compression.Service) []jobs.Upkeep {
-	return []jobs.Upkeep{
+func scheduled(cfg config.Schedule, forget *forgetting.Service, reflect *reflection.Service, compress *compression.Service) []jobs.Maintenance {
+	return []jobs.Maintenance{
 		upkeepOf("reflection", cfg.Reflection, cfg.Timeout, reflect.ReflectAll),
 		upkeepOf("compression", cfg.Compression, cfg.Timeout, compress.CompressAll),
 		upkeepOf("forgetting", cfg.Forgetting, cfg.Timeout, func(ctx context.Context) (forgetting.Totals, error) { return forget.RunAll(ctx, bySchedule) }),
@@ -32,14 +32,14 @@ type purged struct {
 }
 
 // upkeepOf is one run over all users, whose result is shown with its job.
-func upkeepOf[T any](kind, schedule string, timeout time.Duration, run func(ctx context.Context) (T, error)) jobs.Upkeep {
-	return jobs.Upkeep{Kind: kind, Schedule: schedule, Timeout: timeout, Work: func(ctx context.Context, _ time.Time) (any, error) {
+func upkeepOf[T any](kind, schedule string, timeout time.Duration, run func(ctx context.Context) (T, error)) jobs.Maintenance {
+	return jobs.Maintenance{Kind: kind, Schedule: schedule, Timeout: timeout, Work: func(ctx context.Context, _ time.Time) (any, error) {
 		return run(ctx)
 	}}
 }
 
 // handlersOf works the upkeep, beside the jobs that have a payload.
-func handlersOf(upkeep []jobs.Upkeep, others ...jobs.Handler) []jobs.Handler {
+func handlersOf(upkeep []jobs.Maintenance, others ...jobs.Handler) []jobs.Handler {
 	for _, u := range upkeep {
 		others = append(others, u.Handler())
 	}
@@ -47,7 +47,7 @@ func handlersOf(upkeep []jobs.Upkeep, others ...jobs.Handler) []jobs.Handler {
 }
 
 // kindsOf is which jobs admins may see.
-func kindsOf(upkeep []jobs.Upkeep, others ...string) []string {
+func kindsOf(upkeep []jobs.Maintenance, others ...string) []string {
 	for _, u := range upkeep {
 		others = append(others, u.Kind)
 	}
@@ -55,7 +55,7 @@ func kindsOf(upkeep []jobs.Upkeep, others ...string) []string {
 }
 
 // startSchedule enqueues upkeep until shutdown.
-func startSchedule(queue jobs.Enqueuer, upkeep []jobs.Upkeep, now func() time.Time, life *lifecycle, log *zap.Logger) error {
+func startSchedule(queue jobs.Enqueuer, upkeep []jobs.Maintenance, now func() time.Time, life *lifecycle, log *zap.Logger) error {
 	scheduler, err := jobs.NewScheduler(queue, now, log.Named("schedule"), upkeep...)
 	if err != nil {
 		return err

@@ -30,8 +30,8 @@ func startMending(ctx context.Context, keep *projection.Upkeep, life *lifecycle)
 }
 
 // proofs lists the upkeep of the vector store. Repairs and rebuilds are asked for.
-func proofs(cfg config.Schedule, keep *projection.Upkeep) []jobs.Upkeep {
-	return []jobs.Upkeep{
+func proofs(cfg config.Schedule, keep *projection.Upkeep) []jobs.Maintenance {
+	return []jobs.Maintenance{
 		upkeepOf(api.Verification, cfg.Verification, cfg.Timeout, keep.Verify),
 		upkeepOf(api.Repair, "", cfg.Timeout, keep.Repair),
 		upkeepOf(api.Rebuild, "", cfg.Timeout, keep.Rebuild),

@@ -28,8 +28,8 @@ func (s *mortalTx) NextFact(ctx context.Context, factType, key string, after tim
 	return get(s.fuse, "tx.NextFact", func() (time.Time, error) { return s.real.NextFact(ctx, factType, key, after) })
 }
 
-func (s *mortalTx) ToldFact(ctx context.Context, factType, key string) (memory.Fact, bool, error) {
-	return find(s.fuse, "tx.ToldFact", func() (memory.Fact, bool, error) { return s.real.ToldFact(ctx, factType, key) })
+func (s *mortalTx) FactWithMemory(ctx context.Context, factType, key string) (memory.Fact, bool, error) {
+	return find(s.fuse, "tx.FactWithMemory", func() (memory.Fact, bool, error) { return s.real.FactWithMemory(ctx, factType, key) })
 }
 
 func (s *mortalTx) AddFact(ctx context.Context, f memory.Fact) error {

@@ -55,8 +55,8 @@ func (s *mortalRecords) Ages(ctx context.Context, appID string, f func(db.Age) e
 	return act(s.fuse, "Ages", func() error { return s.real.Ages(ctx, appID, f) })
 }
 
-func (s *mortalRecords) Aim(ctx context.Context, target memory.Space, at time.Time) (db.ServingState, error) {
-	return get(s.fuse, "Aim", func() (db.ServingState, error) { return s.real.Aim(ctx, target, at) })
+func (s *mortalRecords) SetTarget(ctx context.Context, target memory.Space, at time.Time) (db.ServingState, error) {
+	return get(s.fuse, "SetTarget", func() (db.ServingState, error) { return s.real.SetTarget(ctx, target, at) })
 }
 
 func (s *mortalRecords) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (db.Erasure, error) {
@@ -87,8 +87,8 @@ func (s *mortalRecords) Documents(ctx context.Context, owner memory.Owner) ([]db
 	return get(s.fuse, "Documents", func() ([]db.Document, error) { return s.real.Documents(ctx, owner) })
 }
 
-func (s *mortalRecords) DropFormer(ctx context.Context) error {
-	return act(s.fuse, "DropFormer", func() error { return s.real.DropFormer(ctx) })
+func (s *mortalRecords) DropPrevious(ctx context.Context) error {
+	return act(s.fuse, "DropPrevious", func() error { return s.real.DropPrevious(ctx) })
 }
 
 func (s *mortalRecords) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {

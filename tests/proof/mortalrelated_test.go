@@ -7,8 +7,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func (s *mortalRecords) Around(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
-	return get(s.fuse, "Around", func() ([]memory.Memory, error) { return s.real.Around(ctx, owner, seenBy, conversationID, place, n) })
+func (s *mortalRecords) ConversationNeighbours(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
+	return get(s.fuse, "ConversationNeighbours", func() ([]memory.Memory, error) {
+		return s.real.ConversationNeighbours(ctx, owner, seenBy, conversationID, place, n)
+	})
 }
 
 func (s *mortalRecords) CountActive(ctx context.Context, owner memory.Owner) (int, error) {

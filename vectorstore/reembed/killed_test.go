@@ -41,8 +41,8 @@ func (m *mortal) ChangeOver(ctx context.Context, to memory.Space, copied, at tim
 	return m.call(func() error { return m.Records.ChangeOver(ctx, to, copied, at) })
 }
 
-func (m *mortal) DropFormer(ctx context.Context) error {
-	return m.call(func() error { return m.Records.DropFormer(ctx) })
+func (m *mortal) DropPrevious(ctx context.Context) error {
+	return m.call(func() error { return m.Records.DropPrevious(ctx) })
 }
 
 func (m *mortal) SettleEmbeddings(ctx context.Context, space memory.Space, limit int) (n int, err error) {
@@ -50,8 +50,8 @@ func (m *mortal) SettleEmbeddings(ctx context.Context, space memory.Space, limit
 	return n, err
 }
 
-func (m *mortal) Aim(ctx context.Context, space memory.Space, at time.Time) (state db.ServingState, err error) {
-	err = m.call(func() error { state, err = m.Records.Aim(ctx, space, at); return err })
+func (m *mortal) SetTarget(ctx context.Context, space memory.Space, at time.Time) (state db.ServingState, err error) {
+	err = m.call(func() error { state, err = m.Records.SetTarget(ctx, space, at); return err })
 	return state, err
 }
 

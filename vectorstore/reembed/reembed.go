@@ -92,7 +92,7 @@ func (s *Service) Progress() Progress {
 // Begin makes the configured space the target, and has the Switch serve what
 // the database says. The Switch begins with any pair.
 func (s *Service) Begin(ctx context.Context, configured memory.Space) (Progress, error) {
-	if _, err := s.Records.Aim(ctx, configured, memory.Instant(s.Now())); err != nil {
+	if _, err := s.Records.SetTarget(ctx, configured, memory.Instant(s.Now())); err != nil {
 		return Progress{}, err
 	}
 	if _, err := s.follow(ctx); err != nil {
@@ -152,7 +152,7 @@ func (s *Service) follow(ctx context.Context) (db.ServingState, error) {
 	}
 	s.Switch.settle(state.Settled())
 	for _, space := range s.Switch.beside() {
-		if space == state.Target || space == state.Former {
+		if space == state.Target || space == state.Previous {
 			continue
 		}
 		if p, ok := s.Switch.take(space); ok {

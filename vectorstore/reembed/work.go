@@ -49,12 +49,12 @@ func (s *Service) Work(ctx context.Context) (Result, error) {
 		done.Remaining = s.Progress().Remaining
 		if done.To == "" {
 			done.From, done.To = state.Serving.Model, state.Target.Model
-			if state.Former.Model != "" {
-				done.From, done.To = state.Former.Model, state.Serving.Model
+			if state.Previous.Model != "" {
+				done.From, done.To = state.Previous.Model, state.Serving.Model
 			}
 		}
 		switch {
-		case state.Former != memory.Space{}:
+		case state.Previous != memory.Space{}:
 			err = r.finish(ctx, state)
 		case state.Target != state.Serving:
 			err = r.change(ctx, state)
@@ -236,10 +236,10 @@ func (r *run) finish(ctx context.Context, state db.ServingState) error {
 	if _, err := r.Keep.Repair(ctx); err != nil {
 		return err
 	}
-	if err := r.drop(ctx, state.Former); err != nil {
+	if err := r.drop(ctx, state.Previous); err != nil {
 		return err
 	}
-	r.Log.Info("the former embedding model's vectors are gone", zap.String("model", state.Former.Model))
+	r.Log.Info("the former embedding model's vectors are gone", zap.String("model", state.Previous.Model))
 	return nil
 }
 
@@ -255,5 +255,5 @@ func (r *run) drop(ctx context.Context, space memory.Space) error {
 		}
 	}
 	r.Switch.take(space)
-	return r.Records.DropFormer(ctx)
+	return r.Records.DropPrevious(ctx)
 }

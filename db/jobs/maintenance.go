@@ -40,8 +40,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return err
 }
 
-// Upkeep is work that a schedule asks for.
-type Upkeep struct {
+// Maintenance is work that a schedule asks for.
+type Maintenance struct {
 	Kind     string        // of its jobs
 	Schedule string        // a cron expression, see Scheduler; empty: off
 	Timeout  time.Duration // of one attempt; 0: as Options say
@@ -50,7 +50,7 @@ type Upkeep struct {
 
 // Handler works the jobs that the schedule has enqueued, here or in another
 // process; Work is given the instant of their tick.
-func (u Upkeep) Handler() Handler {
+func (u Maintenance) Handler() Handler {
 	return func(workers *river.Workers) {
 		// The kind is a value's, not a type's: hence the form with arguments.
 		river.AddWorkerArgs(workers, tick{kind: u.Kind}, &worker[tick]{

@@ -8,9 +8,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Upkeep is what reflection, forgetting and verification read: the work on
+// Maintenance is what reflection, forgetting and verification read: the work on
 // memories that no request waits for.
-type Upkeep interface {
+type Maintenance interface {
 	// Owners pages through the owners that have active memories, in (AppID,
 	// UserID) order by bytes, strictly after the given one.
 	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
@@ -58,9 +58,9 @@ type Upkeep interface {
 	Proposals(ctx context.Context, appID string, ids []string) ([]Proposal, error)
 }
 
-// UpkeepTx is what upkeep writes in a user's transaction.
-type UpkeepTx interface {
-	// State is Upkeep.State within the transaction.
+// MaintenanceTx is what upkeep writes in a user's transaction.
+type MaintenanceTx interface {
+	// State is Maintenance.State within the transaction.
 	State(ctx context.Context) (UserState, error)
 	SetState(ctx context.Context, s UserState) error
 	// AddRelations stores relations between memories of the owner; those that
