@@ -40,7 +40,6 @@ type bench struct {
 
 	vectorsAway, embedderAway bool
 	strayHits                 []vectorstore.Hit // found besides the real ones
-	strangers                 int               // users of the same id in other apps, nearer than all
 	searches                  []vectorstore.Query
 	remote                    bool // the vector store is worth being spared
 }
@@ -53,13 +52,7 @@ func (b *bench) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 	}
 	b.searches = append(b.searches, q)
 	hits, err := b.vectors.Search(ctx, q)
-	if hits = append(hits, b.strayHits...); q.AnyApp {
-		for range b.strangers {
-			hits = append([]vectorstore.Hit{{ID: memory.NewID(), Similarity: 1}}, hits...)
-		}
-		hits = hits[:min(len(hits), q.Limit)]
-	}
-	return hits, err
+	return append(hits, b.strayHits...), err
 }
 
 func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {

@@ -127,14 +127,8 @@ func (s *Service) nearest(ctx context.Context, q Query, seen sight, domains []me
 	}
 	stored, whole := seen.stored, seen.compared
 	if !whole && (!q.beyondVectors() || len(allowed) > s.set.FallbackLimit) {
-		x, anyApp := seen.index, seen.anyApp
 		if err = seen.refused; !seen.searched {
-			anyApp = !x.crowded.Load()
-			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains, anyApp)
-		}
-		if err == nil && anyApp && s.crowded(q, x, stored) {
-			x.crowded.Store(true)
-			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains, false)
+			stored, err = s.search(ctx, q, seen.embedder, seen.vector, domains)
 		}
 		if err == nil && s.lacking(seen, allowed, stored) {
 			err = errLacking
@@ -223,21 +217,11 @@ func (s *Service) breadth(q Query) int {
 	return s.set.Candidates * depth
 }
 
-// crowded reports whether a search may have left out memories of the owner for
-// those of users of the same id in other apps. The latter are never known in an
-// index, as what was forgotten is not.
-func (s *Service) crowded(q Query, x *index, hits []near) bool {
-	return len(hits) >= s.breadth(q) && slices.ContainsFunc(hits, func(h near) bool {
-		_, ours := x.place(h.id)
-		return !ours
-	})
-}
-
-func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector []float32, domains []memory.Domain, anyApp bool) ([]near, error) {
+func (s *Service) search(ctx context.Context, q Query, by llm.Embedder, vector []float32, domains []memory.Domain) ([]near, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
 	defer cancel()
 	hits, err := s.vectors.Search(ctx, vectorstore.Query{
-		Owner: q.Owner, AnyApp: anyApp, Embedding: vector, Space: llm.SpaceOf(by), Limit: s.breadth(q), Domains: domains,
+		Owner: q.Owner, Embedding: vector, Space: llm.SpaceOf(by), Limit: s.breadth(q), Domains: domains,
 		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: wholeMillisecond(q.Until),
 	})
 	found := make([]near, len(hits))

@@ -20,7 +20,6 @@ import (
 type index struct {
 	revision int64
 	held     atomic.Bool // at the last query, which met no own writes either
-	crowded  atomic.Bool // strangers of the same user id have taken places in a search of any app
 
 	docs []document
 	tags [][]string // the lists of tags that there are, each once

@@ -26,7 +26,6 @@ type sight struct {
 
 	compared bool // all embeddings of the owner were read, and the vector store is not asked
 	searched bool // the vector store has answered, so or so
-	anyApp   bool // it was asked for users of this id in any app
 	stored   []near
 	refused  error
 }
@@ -83,8 +82,7 @@ func (s *Service) look(ctx context.Context, q Query) (sight, error) {
 		}
 		if failed == nil && !seen.compared && !widens && !q.beyondVectors() {
 			seen.searched = true
-			seen.anyApp = !seen.presumed || !seen.index.crowded.Load()
-			seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains, seen.anyApp)
+			seen.stored, seen.refused = s.search(ctx, q, seen.embedder, seen.vector, q.Domains)
 		}
 	}
 	if err := cmp.Or(group.Wait(), failed); err != nil || seen.vector == nil || seen.smallTalk {
@@ -127,7 +125,6 @@ func (s *Service) known(ctx context.Context, owner memory.Owner) (*index, []memo
 	}
 	x := indexOf(survey.Documents)
 	x.revision = survey.Revision // or a later one: then it is made once more
-	x.crowded.Store(kept && before.crowded.Load())
 	s.indexes.Add(keyOf(owner), x, x.size())
 	return x, survey.Unconfirmed, nil
 }

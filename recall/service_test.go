@@ -38,30 +38,6 @@ func TestHitsAreReadBackFromTheDatabase(t *testing.T) {
 	expect(t, b.recall(Query{Text: "Who keeps bees?"}), "Ada keeps bees")
 }
 
-// Memories of users of the same id in other apps may be nearer, and many.
-func TestStrangersOfTheSameIDTakeNoPlaces(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.add("Ada keeps bees", nil, true)
-	q := Query{Text: "insects of any kind"}
-	b.strangers = depth*50 - 1 // with hers as many as are asked for
-	expect(t, b.recall(q), "Ada keeps bees")
-	b.strangers++
-	for range 2 {
-		expect(t, b.recall(q), "Ada keeps bees")
-	}
-	b.add("Ada keeps goats", nil, true)
-	expect(t, b.recall(q), "Ada keeps bees", "Ada keeps goats")
-	var anyApp []bool
-	for _, search := range b.searches {
-		anyApp = append(anyApp, search.AnyApp)
-	}
-	// As long as an index is read anew the search beside it cannot know; then it does, also after a write.
-	if want := []bool{true, false, true, false, false, false}; !slices.Equal(anyApp, want) {
-		t.Errorf("searches of any app: %v", anyApp)
-	}
-}
-
 func TestOwnWritesAreFoundBeforeTheVectorStoreShowsThem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

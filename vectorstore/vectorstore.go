@@ -44,8 +44,7 @@ func RecordOf(m memory.Memory) Record {
 
 // Query asks for the records nearest to a vector. Empty fields do not restrict.
 type Query struct {
-	Owner        memory.Owner // required: no hit is ever another owner's, but see AnyApp
-	AnyApp       bool         // hits may be of the user of this id in other apps, too, where that is less work
+	Owner        memory.Owner // required: no hit is ever another owner's
 	Embedding    []float32    // unit length
 	Space        Space        // of Embedding; zero: the store's own, unchecked
 	Limit        int          // 1..16384

@@ -24,13 +24,9 @@ func in[T ~string](field string, values []T) string {
 }
 
 // filter is the condition of a query. The equality on user_id, the partition
-// key, also confines the search to one partition. Milvus parses a condition for
-// each search, which costs more than to hold the rows of one user to it.
+// key, also confines the search to one partition.
 func filter(q vectorstore.Query) string {
-	all := []string{fieldUser + " == " + quote(q.Owner.UserID)}
-	if !q.AnyApp {
-		all = append(all, fieldApp+" == "+quote(q.Owner.AppID))
-	}
+	all := []string{fieldUser + " == " + quote(q.Owner.UserID), fieldApp + " == " + quote(q.Owner.AppID)}
 	if len(q.Domains) > 0 {
 		all = append(all, in(fieldDomain, q.Domains))
 	}

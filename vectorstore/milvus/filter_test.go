@@ -55,9 +55,6 @@ func TestFilter(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := filter(vectorstore.Query{Owner: memory.Owner{AppID: "a", UserID: "u"}, AnyApp: true}); got != `user_id == "u"` {
-		t.Errorf("of any app: %s", got)
-	}
 }
 
 func TestCollectionName(t *testing.T) {
