@@ -104,16 +104,16 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 		answers["scorer: "+bad.Name] = bad.Answer
 	}
 	for name, answer := range answers {
-		b.answers(answer)
+		b.chat.Answers(answer)
 		if r, err := b.Reflect(t.Context(), ada, true); !memory.IsKind(err, memory.KindBadAnswer) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pushed) != 0 {
+	if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pusher.Pushed()) != 0 {
 		t.Errorf("changed: %s", diff)
 	}
 	t.Logf("%d malformed answers refused, %d of them made for reflection", len(answers), own)
-	b.answers(`{"insights":[` + goodInsight + `]}`)
+	b.chat.Answers(`{"insights":[` + goodInsight + `]}`)
 	if r := b.reflect(true); len(r.Insights) != 1 || len(r.Retired) != 2 {
 		t.Errorf("and a good one: %+v", r)
 	}

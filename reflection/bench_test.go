@@ -3,7 +3,6 @@ package reflection
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -11,10 +10,9 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
+	"hippocampus/tests/apptest"
 )
 
 var (
@@ -26,71 +24,31 @@ var (
 var defaults = Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100}
 
 // bench is a service on a real SQLite database, with a scripted model and a
-// clock that the test moves. It is its own model, embedder and pusher.
+// clock that the test moves.
 type bench struct {
 	*Service
-	llm.Embedder
-	t       *testing.T
-	store   *sqlite.Store
-	derive  *derivation.Service
-	clock   time.Time
-	reply   func(llm.Prompt) (string, error)
-	embeds  error // what the embedder fails with
-	asked   []llm.Prompt
-	pushed  []string
-	pushing sync.Mutex
-}
-
-func (b *bench) Model() string { return b.Embedder.Model() }
-
-func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
-	b.pushing.Lock()
-	b.asked = append(b.asked, p)
-	b.pushing.Unlock()
-	return b.reply(p)
-}
-
-func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
-	if b.embeds != nil {
-		return nil, b.embeds
-	}
-	return b.Embedder.Embed(ctx, use, texts)
-}
-
-func (b *bench) Claimed() time.Time { return b.clock.Add(time.Minute) }
-
-func (b *bench) PushNew(_ context.Context, list []memory.Memory) {
-	for _, m := range list {
-		b.Push(nil, []string{m.ID})
-	}
-}
-
-func (b *bench) Push(_ context.Context, ids []string) {
-	b.pushing.Lock()
-	defer b.pushing.Unlock()
-	b.pushed = append(b.pushed, ids...)
+	t        *testing.T
+	store    *sqlite.Store
+	derive   *derivation.Service
+	clock    *apptest.Clock
+	chat     *apptest.Chat
+	embedder *apptest.Embedder
+	pusher   *apptest.Pusher
 }
 
 func newBench(t *testing.T, set Settings) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: begin, Embedder: llm.Hashed(16)}
-	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
+	clock := apptest.NewClock(begin)
+	b := &bench{
+		t: t, store: apptest.SQLite(t), clock: clock,
+		chat: &apptest.Chat{}, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	now := func() time.Time { return b.clock }
-	b.derive = derivation.New(b.store, b, b, now)
-	b.Service = New(Parts{Records: b.store, Derive: b.derive, Chat: b, Embedder: b, Now: now, Log: zaptest.NewLogger(t)}, set)
-	b.answers(`{"insights":[]}`)
+	b.derive = derivation.New(b.store, b.pusher, b.embedder, clock.Now)
+	b.Service = New(Parts{
+		Records: b.store, Derive: b.derive, Chat: b.chat, Embedder: b.embedder, Now: clock.Now, Log: zaptest.NewLogger(t),
+	}, set)
+	b.chat.Answers(`{"insights":[]}`)
 	return b
-}
-
-func (b *bench) answers(answer string) {
-	b.reply = func(llm.Prompt) (string, error) { return answer, nil }
 }
 
 // add writes facts, a second apart.
@@ -98,16 +56,16 @@ func (b *bench) add(change func(*memory.Memory), contents ...string) []memory.Me
 	b.t.Helper()
 	list := make([]memory.Memory, len(contents))
 	for i, content := range contents {
-		b.clock = b.clock.Add(time.Second)
+		b.clock.Advance(time.Second)
 		list[i] = b.derive.Draft(ada, content, memory.TypeFact, memory.Lifestyle, 0.8, []float32{1})
 		if change != nil {
 			change(&list[i])
 		}
 	}
-	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock) }); err != nil {
+	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock.Now()) }); err != nil {
 		b.t.Fatal(err)
 	}
-	b.clock = b.clock.Add(time.Second)
+	b.clock.Advance(time.Second)
 	return list
 }
 

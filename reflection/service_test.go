@@ -21,7 +21,7 @@ func TestInsightsStandForTheirSources(t *testing.T) {
 	b := newBench(t, defaults)
 	facts := b.addFacts(4)
 	pinned := b.add(func(m *memory.Memory) { m.Pinned = true }, "Ada is allergic to chlorine.")[0]
-	b.answers("Here:\n" + `{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
+	b.chat.Answers("Here:\n" + `{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
 	due, why, err := b.Due(t.Context(), ada)
 	if err != nil || !due {
 		t.Fatalf("not due: %s, %v", why, err)
@@ -56,11 +56,11 @@ func TestInsightsStandForTheirSources(t *testing.T) {
 		!strings.Contains(string(events[0].Detail), insight.ID) || !strings.Contains(string(events[0].Detail), `"status":"consolidated"`) {
 		t.Errorf("events %+v, %v", events, err)
 	}
-	if want := append([]string{insight.ID}, ids(facts[:3])...); !slices.Equal(b.pushed, want) {
-		t.Errorf("pushed %v, want %v", b.pushed, want)
+	if want := append([]string{insight.ID}, ids(facts[:3])...); !slices.Equal(b.pusher.Pushed(), want) {
+		t.Errorf("pushed %v, want %v", b.pusher.Pushed(), want)
 	}
 
-	p := b.asked[0]
+	p := b.chat.Prompts()[0]
 	if !strings.Contains(p.System, "[hippocampus/reflect]") || !strings.Contains(p.User, `"number":5`) || !strings.Contains(p.User, "allergic") {
 		t.Errorf("prompt %q", p.User)
 	}
@@ -69,7 +69,7 @@ func TestInsightsStandForTheirSources(t *testing.T) {
 	if due, why, err := other.Due(t.Context(), ada); due || err != nil || !strings.Contains(why, "the last reflection was at 2026-03-01T12:00:") {
 		t.Errorf("due again: %t %s %v", due, why, err)
 	}
-	if r := b.reflect(false); r.Skipped == "" || len(b.asked) != 1 {
+	if r := b.reflect(false); r.Skipped == "" || len(b.chat.Prompts()) != 1 {
 		t.Errorf("again: %+v", r)
 	}
 }
@@ -91,12 +91,12 @@ func TestWhatIsNamedRetires(t *testing.T) {
 			test.set(&set)
 			b := newBench(t, set)
 			b.addFacts(5)
-			b.answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
+			b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
 			r := b.reflect(false)
 			if len(r.Insights) != 2 || len(r.Retired) != test.want || r.Insights[1].Domain != memory.Tasks {
 				t.Errorf("%+v", r)
 			}
-			b.clock = b.clock.Add(2 * time.Hour)
+			b.clock.Advance(2 * time.Hour)
 			if due, why, err := b.Due(t.Context(), ada); due || err != nil || !strings.HasPrefix(why, "0 facts") {
 				t.Errorf("what was considered counts again: %q, %v", why, err)
 			}
@@ -114,7 +114,7 @@ func TestNothingToSayIsAGoodAnswer(t *testing.T) {
 	if b.memory(facts[0].ID).Status != memory.Active {
 		t.Error("a fact retired")
 	}
-	b.clock = b.clock.Add(2 * time.Hour)
+	b.clock.Advance(2 * time.Hour)
 	if due, _, err := b.Due(t.Context(), ada); due || err != nil {
 		t.Errorf("due again with nothing new, %v", err)
 	}
@@ -133,7 +133,7 @@ func TestItIsDueWhenAllConditionsHold(t *testing.T) {
 	due("0 facts")
 	b.addFacts(4)
 	due("adds up to 3.20")
-	if r := b.reflect(false); r.Skipped == "" || len(b.asked) != 0 {
+	if r := b.reflect(false); r.Skipped == "" || len(b.chat.Prompts()) != 0 {
 		t.Errorf("%+v", r)
 	}
 	b.addFacts(1)
@@ -144,7 +144,7 @@ func TestItIsDueWhenAllConditionsHold(t *testing.T) {
 	if r := b.reflect(true); r.Skipped != "" || r.Facts != 5 {
 		t.Errorf("forced: %+v", r)
 	}
-	b.clock = b.clock.Add(time.Hour)
+	b.clock.Advance(time.Hour)
 	due("0 facts")
 	b.addFacts(1)
 	if r := b.reflect(true); !strings.Contains(r.Skipped, "1 facts") {
@@ -161,20 +161,20 @@ func TestFailuresChangeNothing(t *testing.T) {
 		kind    memory.Kind
 	}{
 		"no model":      {func(b *bench) { b.Chat = nil }, memory.KindConflict},
-		"model away":    {func(b *bench) { b.reply = func(llm.Prompt) (string, error) { return "", away } }, memory.KindUnavailable},
-		"embedder away": {func(b *bench) { b.embeds = away }, memory.KindUnavailable},
+		"model away":    {func(b *bench) { b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away }) }, memory.KindUnavailable},
+		"embedder away": {func(b *bench) { b.embedder.FailWith(away) }, memory.KindUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, defaults)
 			b.addFacts(5)
-			b.answers(good)
+			b.chat.Answers(good)
 			test.prepare(b)
 			before := b.snapshot()
 			if _, err := b.Reflect(t.Context(), ada, false); !memory.IsKind(err, test.kind) {
 				t.Errorf("%v", err)
 			}
-			if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pushed) != 0 {
+			if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pusher.Pushed()) != 0 {
 				t.Errorf("changed: %s", diff)
 			}
 		})
@@ -187,7 +187,7 @@ func TestASourceThatChangesMeanwhile(t *testing.T) {
 	b := newBench(t, defaults)
 	facts := b.addFacts(5)
 	var before []any
-	b.reply = func(llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) {
 		err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 			rows, err := tx.Memories(ctx, []string{facts[1].ID})
 			if err != nil {
@@ -198,7 +198,7 @@ func TestASourceThatChangesMeanwhile(t *testing.T) {
 		})
 		before = b.snapshot()
 		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, err
-	}
+	})
 	if _, err := b.Reflect(t.Context(), ada, false); !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("%v", err)
 	}
@@ -215,11 +215,11 @@ func TestOneReflectionAtATime(t *testing.T) {
 	const replicas = 8
 	var thinking sync.WaitGroup
 	thinking.Add(replicas)
-	b.reply = func(llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) {
 		thinking.Done()
 		thinking.Wait() // all have read the same
 		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, nil
-	}
+	})
 	results := make(chan error, replicas)
 	for range replicas {
 		go func() {
@@ -249,7 +249,7 @@ func TestAgentsStayApart(t *testing.T) {
 	b.add(func(m *memory.Memory) { m.AgentID = "coach" }, "Ada swims on Mondays.", "Ada swims on Fridays.", "Ada swims at dawn.")
 	b.add(nil, "艾达每周一都去图书馆借书。", "艾达每周五都去图书馆还书。")
 	b.add(func(m *memory.Memory) { m.AgentID = "lone" }, "Ada told the third agent this alone.")
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "swims") == strings.Contains(p.User, "图书馆") || strings.Contains(p.User, "alone") {
 			return "", errors.New("agents are mixed: " + p.User)
 		}
@@ -257,7 +257,7 @@ func TestAgentsStayApart(t *testing.T) {
 			return "", errors.New("the prompt is in another language than its facts")
 		}
 		return `{"insights":[{"insight":"Ada has habits.","sources":[1,2]}]}`, nil
-	}
+	})
 	r := b.reflect(false)
 	agents := []string{}
 	for _, m := range r.Insights {

@@ -46,7 +46,7 @@ func TestWritesLeadToOneJob(t *testing.T) {
 	if err := json.Unmarshal(jobs[0].Payload, &job); err != nil || job.AppID != "app" || job.UserID != "ada" {
 		t.Fatalf("payload %s, %v", jobs[0].Payload, err)
 	}
-	b.answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`)
+	b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`)
 	if result, err := b.Work(t.Context(), job); err != nil || result != (Totals{Users: 1, Insights: 1, Retired: 2}) {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -56,7 +56,7 @@ func TestWritesLeadToOneJob(t *testing.T) {
 	// The next reflection is another job.
 	b.addFacts(5)
 	b.Written(ada)
-	b.clock = b.clock.Add(time.Hour)
+	b.clock.Advance(time.Hour)
 	if jobs := b.noticed(); len(jobs) != 2 {
 		t.Errorf("jobs %+v", jobs)
 	}
@@ -107,16 +107,16 @@ func TestTheScheduleFindsEveryone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, defaults)
 	b.addFacts(5)
-	b.reply = func(llm.Prompt) (string, error) { return "nonsense", nil }
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "nonsense", nil })
 	totals, err := b.ReflectAll(t.Context())
 	if !memory.IsKind(err, memory.KindBadAnswer) || totals != (Totals{Users: 1, Failed: 1}) {
 		t.Errorf("%+v, %v", totals, err)
 	}
-	b.reply = func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") }
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") })
 	if _, err := b.ReflectAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("%v", err)
 	}
-	b.answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2,3]}]}`)
+	b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2,3]}]}`)
 	if totals, err := b.ReflectAll(t.Context()); err != nil || totals != (Totals{Users: 1, Insights: 1, Retired: 3}) {
 		t.Errorf("%+v, %v", totals, err)
 	}

@@ -93,16 +93,16 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 		answers["scorer: "+bad.Name] = bad.Answer
 	}
 	for name, answer := range answers {
-		b.answers(answer)
+		b.chat.Answers(answer)
 		if r := b.compress(); len(r.Groups) != 1 || r.Groups[0].Refused == "" || len(r.Groups[0].Summaries) != 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pushed) != 0 {
+	if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pusher.Pushed()) != 0 {
 		t.Errorf("changed: %s", diff)
 	}
 	t.Logf("%d malformed answers refused, %d of them made for compression", len(answers), own)
-	b.answers(`{"summaries":[` + goodSummary + `]}`)
+	b.chat.Answers(`{"summaries":[` + goodSummary + `]}`)
 	if r := b.compress(); len(r.Groups[0].Summaries) != 1 {
 		t.Errorf("and a good one: %+v", r)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,10 +12,10 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
+	"hippocampus/tests/apptest"
 )
 
 var (
@@ -30,68 +29,31 @@ const day = 24 * time.Hour
 var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, Accesses: 5, MaxMemories: 2000}
 
 // bench is a service on a real SQLite database, with a scripted model and a
-// clock that the test moves. It is its own model, embedder and pusher.
+// clock that the test moves.
 type bench struct {
 	*Service
-	llm.Embedder
-	t      *testing.T
-	store  *sqlite.Store
-	derive *derivation.Service
-	clock  time.Time
-	reply  func(llm.Prompt) (string, error)
-	embeds error // what the embedder fails with
-
-	mu     sync.Mutex
-	asked  []llm.Prompt
-	pushed []string
-}
-
-func (b *bench) Model() string { return b.Embedder.Model() }
-
-func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
-	b.mu.Lock()
-	b.asked = append(b.asked, p)
-	b.mu.Unlock()
-	return b.reply(p)
-}
-
-func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
-	if b.embeds != nil {
-		return nil, b.embeds
-	}
-	return b.Embedder.Embed(ctx, use, texts)
-}
-
-func (b *bench) Claimed() time.Time { return b.clock.Add(time.Minute) }
-
-func (b *bench) PushNew(ctx context.Context, list []memory.Memory) { b.Push(ctx, ids(list)) }
-
-func (b *bench) Push(_ context.Context, ids []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pushed = append(b.pushed, ids...)
+	t        *testing.T
+	store    *sqlite.Store
+	derive   *derivation.Service
+	clock    *apptest.Clock
+	chat     *apptest.Chat
+	embedder *apptest.Embedder
+	pusher   *apptest.Pusher
 }
 
 func newBench(t *testing.T, set Settings) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: begin, Embedder: llm.Hashed(16)}
-	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
+	clock := apptest.NewClock(begin)
+	b := &bench{
+		t: t, store: apptest.SQLite(t), clock: clock,
+		chat: &apptest.Chat{}, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	now := func() time.Time { return b.clock }
-	b.derive = derivation.New(b.store, b, b, now)
-	b.Service = New(Parts{Records: b.store, Derive: b.derive, Chat: b, Embedder: b, Now: now, Log: zap.NewNop()}, set)
-	b.reply = func(llm.Prompt) (string, error) { return "", errors.New("the model is not to be asked") }
+	b.derive = derivation.New(b.store, b.pusher, b.embedder, clock.Now)
+	b.Service = New(Parts{
+		Records: b.store, Derive: b.derive, Chat: b.chat, Embedder: b.embedder, Now: clock.Now, Log: zap.NewNop(),
+	}, set)
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", errors.New("the model is not to be asked") })
 	return b
-}
-
-func (b *bench) answers(answer string) {
-	b.reply = func(llm.Prompt) (string, error) { return answer, nil }
 }
 
 // about is an embedding of one topic: 0..15.
@@ -115,7 +77,7 @@ func (b *bench) add(owner memory.Owner, topic, n int, change func(i int, m *memo
 		}
 		list[i] = m
 	}
-	b.tx(owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock) })
+	b.tx(owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock.Now()) })
 	return list
 }
 

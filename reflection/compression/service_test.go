@@ -25,7 +25,7 @@ func TestSummariesStandForTheirOriginals(t *testing.T) {
 			m.Domain = memory.Tasks
 		}
 	})
-	b.answers(`{"summaries":[{"summary":" Ada swam 10 to 12 lengths. ","sources":[1,2,3]},{"summary":"Ada then swam 13 lengths.","sources":[3,4]}]}`)
+	b.chat.Answers(`{"summaries":[{"summary":" Ada swam 10 to 12 lengths. ","sources":[1,2,3]},{"summary":"Ada then swam 13 lengths.","sources":[3,4]}]}`)
 	r := b.compress()
 	if r.Considered != 4 || r.Stopped != "" || len(r.Groups) != 1 || r.Groups[0].Refused != "" || len(r.Groups[0].Summaries) != 2 || !r.At.Equal(begin) {
 		t.Fatalf("%+v", r)
@@ -48,14 +48,14 @@ func TestSummariesStandForTheirOriginals(t *testing.T) {
 		strings.Count(string(events[0].Detail), "-") < 8 { // two ids
 		t.Errorf("events %+v, %v", events, err)
 	}
-	if !b.state().CompressedAt.Equal(begin) || len(b.pushed) != 6 {
-		t.Errorf("state %+v, pushed %d", b.state(), len(b.pushed))
+	if !b.state().CompressedAt.Equal(begin) || len(b.pusher.Pushed()) != 6 {
+		t.Errorf("state %+v, pushed %d", b.state(), len(b.pusher.Pushed()))
 	}
-	p := b.asked[0]
+	p := b.chat.Prompts()[0]
 	if !strings.Contains(p.System, "[hippocampus/compress]") || !strings.Contains(p.User, `"number":4,"said":"2025-11-21"`) {
 		t.Errorf("prompt %s", p.User)
 	}
-	if r := b.compress(); r.Considered != 0 || len(b.asked) != 1 {
+	if r := b.compress(); r.Considered != 0 || len(b.chat.Prompts()) != 1 {
 		t.Errorf("again: %+v", r)
 	}
 }
@@ -66,12 +66,12 @@ func TestAGroupIsAskedForInItsLanguage(t *testing.T) {
 	b := newBench(t, defaults)
 	b.add(ada, 0, 3, nil)
 	b.add(ada, 1, 3, func(i int, m *memory.Memory) { m.Content = fmt.Sprintf("艾达第%d周去图书馆借书。", i) })
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if chinese := strings.Contains(p.User, "图书馆"); chinese == strings.Contains(p.User, "swam") || chinese != strings.Contains(p.System, "你负责压缩") {
 			t.Errorf("prompt %+v", p)
 		}
 		return citing(p, "艾达借书。"), nil
-	}
+	})
 	if r := b.compress(); len(r.Groups) != 2 || r.Groups[1].Refused != "" {
 		t.Errorf("%+v", r)
 	}
@@ -83,20 +83,21 @@ func TestUndoRestoresEveryOriginal(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, defaults)
 	old := b.add(ada, 0, 3, nil)
-	b.answers(`{"summaries":[{"summary":"Ada swam for three days.","sources":[1,2,3]}]}`)
+	b.chat.Answers(`{"summaries":[{"summary":"Ada swam for three days.","sources":[1,2,3]}]}`)
 	id := b.compress().Groups[0].Summaries[0].ID
-	b.pushed, b.clock = nil, begin.Add(time.Hour)
+	b.pusher.Reset()
+	b.clock.Set(begin.Add(time.Hour))
 	undone, restored, err := b.derive.Undo(t.Context(), ada.AppID, id)
 	if err != nil || undone.Status != memory.Forgotten || len(restored) != 3 {
 		t.Fatalf("%+v %+v %v", undone, restored, err)
 	}
 	for _, m := range old {
-		if is := b.memory(m.ID); is.Status != memory.Active || is.Content != m.Content || !slices.Contains(b.pushed, m.ID) {
-			t.Errorf("%+v of %v", is, b.pushed)
+		if is := b.memory(m.ID); is.Status != memory.Active || is.Content != m.Content || !slices.Contains(b.pusher.Pushed(), m.ID) {
+			t.Errorf("%+v of %v", is, b.pusher.Pushed())
 		}
 	}
-	b.clock = begin.Add(200 * day)
-	if r := b.compress(); r.Considered != 0 || len(b.asked) != 1 {
+	b.clock.Set(begin.Add(200 * day))
+	if r := b.compress(); r.Considered != 0 || len(b.chat.Prompts()) != 1 {
 		t.Errorf("again: %+v", r)
 	}
 }
@@ -125,7 +126,7 @@ func TestWhatIsLeftAlone(t *testing.T) {
 	}
 	b.add(ada, 10, 3, func(i int, m *memory.Memory) { m.CreatedAt, m.AccessCount = begin.Add(-90*day-1000), 4 })
 	r, err := b.Compress(t.Context(), ada, true)
-	if err != nil || len(r.Groups) != 1 || len(r.Groups[0].Memories) != 3 || len(b.asked) != 0 {
+	if err != nil || len(r.Groups) != 1 || len(r.Groups[0].Memories) != 3 || len(b.chat.Prompts()) != 0 {
 		t.Errorf("a dry run: %+v, %v", r, err)
 	}
 }
@@ -155,12 +156,12 @@ func TestAGroupIsRefusedAlone(t *testing.T) {
 	b.add(ada, 0, 3, nil)
 	stays := b.add(ada, 1, 3, nil)
 	b.add(ada, 2, 3, nil)
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 1") {
 			return `{"summaries":[{"summary":"Ada swam.","sources":[1,2]}]}`, nil
 		}
 		return citing(p, "Ada swam."), nil
-	}
+	})
 	r := b.compress()
 	if len(r.Groups) != 3 || r.Groups[0].Refused != "" || !strings.Contains(r.Groups[1].Refused, "memory 3 of 3") || r.Groups[2].Refused != "" {
 		t.Errorf("%+v", r)
@@ -168,7 +169,7 @@ func TestAGroupIsRefusedAlone(t *testing.T) {
 	if b.memory(stays[0].ID).Status != memory.Active {
 		t.Error("an original of the refused group is gone")
 	}
-	b.reply = func(p llm.Prompt) (string, error) { return citing(p, "Ada swam."), nil }
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) { return citing(p, "Ada swam."), nil })
 	if r := b.compress(); len(r.Groups) != 1 || r.Groups[0].Refused != "" {
 		t.Errorf("the next run: %+v", r)
 	}
@@ -182,20 +183,20 @@ func TestFailuresChangeNothing(t *testing.T) {
 		kind    memory.Kind
 	}{
 		"no model":      {func(b *bench) { b.Chat = nil }, memory.KindConflict},
-		"model away":    {func(b *bench) { b.reply = func(llm.Prompt) (string, error) { return "", away } }, memory.KindUnavailable},
-		"embedder away": {func(b *bench) { b.embeds = away }, memory.KindUnavailable},
+		"model away":    {func(b *bench) { b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away }) }, memory.KindUnavailable},
+		"embedder away": {func(b *bench) { b.embedder.FailWith(away) }, memory.KindUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, defaults)
 			b.add(ada, 0, 3, nil)
-			b.reply = func(p llm.Prompt) (string, error) { return citing(p, "Ada swam."), nil }
+			b.chat.OnPrompt(func(p llm.Prompt) (string, error) { return citing(p, "Ada swam."), nil })
 			test.prepare(b)
 			before := b.snapshot()
 			if _, err := b.Compress(t.Context(), ada, false); !memory.IsKind(err, test.kind) {
 				t.Errorf("%v", err)
 			}
-			if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pushed) != 0 {
+			if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pusher.Pushed()) != 0 {
 				t.Errorf("changed: %s", diff)
 			}
 		})
@@ -208,12 +209,12 @@ func TestAPartGoesAwayInBetween(t *testing.T) {
 	b := newBench(t, defaults)
 	b.add(ada, 0, 3, nil)
 	b.add(ada, 1, 3, nil)
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 1") {
 			return "", memory.Errorf(memory.KindUnavailable, "http://10.0.0.7 is away")
 		}
 		return citing(p, "Ada swam."), nil
-	}
+	})
 	if r := b.compress(); len(r.Groups) != 1 || r.Stopped == "" || strings.Contains(r.Stopped, "10.0.0.7") {
 		t.Errorf("%+v", r)
 	}
@@ -231,7 +232,7 @@ func TestAnOriginalThatChangesMeanwhile(t *testing.T) {
 			b := newBench(t, defaults)
 			old := b.add(ada, 0, 3, nil)
 			var before []any
-			b.reply = func(p llm.Prompt) (string, error) {
+			b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 				b.tx(ada, func(ctx context.Context, tx db.UserTx) error {
 					rows, err := tx.Memories(ctx, []string{old[1].ID})
 					if err != nil {
@@ -242,7 +243,7 @@ func TestAnOriginalThatChangesMeanwhile(t *testing.T) {
 				})
 				before = b.snapshot()
 				return citing(p, "Ada swam."), nil
-			}
+			})
 			if r := b.compress(); len(r.Groups) != 1 || !strings.Contains(r.Groups[0].Refused, "has changed") {
 				t.Errorf("%+v", r)
 			}
@@ -262,13 +263,13 @@ func TestOneRunAtATime(t *testing.T) {
 	const replicas = 6
 	var thinking sync.WaitGroup
 	thinking.Add(replicas)
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 0") {
 			thinking.Done()
 			thinking.Wait() // all have read the same
 		}
 		return citing(p, "Ada swam."), nil
-	}
+	})
 	type outcome struct {
 		Result
 		error
@@ -298,12 +299,12 @@ func TestOneRunAtATime(t *testing.T) {
 func TestCompressAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, defaults)
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 3") {
 			return "nonsense", nil
 		}
 		return citing(p, "Ada swam."), nil
-	}
+	})
 	b.add(ada, 0, 3, nil)
 	b.add(ada, 3, 3, nil)
 	b.add(memory.Owner{AppID: "app", UserID: "bob"}, 0, 4, nil)
@@ -312,7 +313,7 @@ func TestCompressAll(t *testing.T) {
 	if want := (Totals{Users: 3, Considered: 11, Groups: 3, Refused: 1, Summaries: 2, Retired: 7}); err != nil || totals != want {
 		t.Errorf("%+v, %v; want %+v", totals, err, want)
 	}
-	b.reply = func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") }
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") })
 	if totals, err := b.CompressAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || totals.Users != 1 {
 		t.Errorf("%+v, %v", totals, err)
 	}
