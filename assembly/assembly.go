@@ -29,13 +29,13 @@ var Parts = []Part{Instructions, Facts, Memories, Conversation}
 
 // Item is something that a context holds whole or not at all.
 type Item struct {
-	ID    string // what it is told by where it is left out
-	Group Group  // of a memory
-	Role  string // of an event, as a message: "user", "assistant" or "system"; empty: it is no event
-	Who   string // of an event: whose it is, for a text
-	Mark  string // of an event: what its message begins with, where the role does not say all
-	Text  string
-	Tells string // of items that tell the same only the first is said; empty: nobody else tells it
+	ID        string // what it is told by where it is left out
+	Group     Group  // of a memory
+	Role      string // of an event, as a message: "user", "assistant" or "system"; empty: it is no event
+	Who       string // of an event: whose it is, for a text
+	Mark      string // of an event: what its message begins with, where the role does not say all
+	Text      string
+	Statement string // of items that tell the same only the first is said; empty: nobody else tells it
 
 	whole bool // it is all memories in one
 }
@@ -86,6 +86,6 @@ type LeftOut struct {
 
 // Why an item is left out.
 const (
-	NoRoom      = "no room"
-	AlreadyTold = "already told"
+	NoRoom          = "no room"
+	AlreadyIncluded = "already told"
 )

@@ -61,7 +61,7 @@ func (p *plan) offer(part Part, room int) (used int) {
 	var rest []Item
 	full := room <= 0
 	for _, item := range p.waiting[part] {
-		if item.Tells != "" && p.told[item.Tells] {
+		if item.Statement != "" && p.told[item.Statement] {
 			p.same = append(p.same, pick{part: part, Item: item})
 			continue
 		}
@@ -83,8 +83,8 @@ func (p *plan) add(part Part, item Item, cost int) {
 	p.chosen = append(p.chosen, pick{part, item, cost})
 	p.spent[part].Used += cost
 	p.spent[part].Items++
-	if item.Tells != "" {
-		p.told[item.Tells] = true
+	if item.Statement != "" {
+		p.told[item.Statement] = true
 	}
 }
 
@@ -94,7 +94,7 @@ func (p *plan) drop() {
 	p.chosen = p.chosen[:len(p.chosen)-1]
 	p.spent[last.part].Used -= last.cost
 	p.spent[last.part].Items--
-	delete(p.told, last.Tells)
+	delete(p.told, last.Statement)
 	p.waiting[last.part] = slices.Insert(p.waiting[last.part], 0, last.Item)
 }
 
@@ -133,8 +133,8 @@ func (p *plan) account() (parts []Spent, left []LeftOut) {
 		}
 	}
 	for _, s := range p.same {
-		reason := AlreadyTold
-		if !p.told[s.Tells] { // what had told it was taken back
+		reason := AlreadyIncluded
+		if !p.told[s.Statement] { // what had told it was taken back
 			reason = NoRoom
 		}
 		left = append(left, LeftOut{s.part, s.ID, reason})

@@ -131,7 +131,7 @@ func TestChoose(t *testing.T) {
 func TestWhatTellsTheSameIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	fact, same := items(5), append(items(5), items(3)...)
-	fact[0].Tells, same[0].Tells = "m", "m"
+	fact[0].Statement, same[0].Statement = "m", "m"
 	for _, c := range []struct {
 		budget int
 		shares Shares
@@ -143,7 +143,7 @@ func TestWhatTellsTheSameIsSaidOnce(t *testing.T) {
 	} {
 		p := choose(Contents{Facts: fact, Memories: same}, c.budget, c.shares, letters, Counter{}, false)
 		_, left := p.account()
-		if got, _ := p.write(); got != c.want || len(left) != 1 || left[0].Reason != AlreadyTold {
+		if got, _ := p.write(); got != c.want || len(left) != 1 || left[0].Reason != AlreadyIncluded {
 			t.Errorf("%d: %q, left out %v", c.budget, got, left)
 		}
 	}

@@ -24,7 +24,7 @@ func (s Service) condense(ctx context.Context, p *plan, language string) (conden
 	}
 	kept := len(memories)
 	memories = append(memories, p.waiting[Memories]...)
-	if !s.Condenser.Wanted(len(memories), kept == len(memories)) {
+	if !s.Condenser.ShouldCondense(len(memories), kept == len(memories)) {
 		return false, ""
 	}
 	contents := make([]string, len(memories))

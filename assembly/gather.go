@@ -48,7 +48,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	}
 	for _, m := range g.answer.Memories {
 		g.contents[Memories] = append(g.contents[Memories], Item{
-			ID: m.Memory.ID, Group: groupOf(m.Memory.Type), Text: m.Memory.Content, Tells: tells(m.Memory.ID, m.Memory.Content),
+			ID: m.Memory.ID, Group: groupOf(m.Memory.Type), Text: m.Memory.Content, Statement: tells(m.Memory.ID, m.Memory.Content),
 		})
 	}
 	return g, nil
@@ -82,7 +82,7 @@ func (s Service) facts(ctx context.Context, q recall.Query) (items []Item, err e
 	for _, f := range valid {
 		item := Item{ID: f.ID, Text: facts.Content(f.Key, f.Value)}
 		if f.MemoryID != "" {
-			item.Tells = tells(f.MemoryID, item.Text)
+			item.Statement = tells(f.MemoryID, item.Text)
 		}
 		items = append(items, item)
 	}

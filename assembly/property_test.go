@@ -76,7 +76,7 @@ func drawContents(t *rapid.T) Contents {
 				item.Group = Group(rapid.IntRange(0, int(groups)-1).Draw(t, "group"))
 				fallthrough
 			case part == Facts:
-				item.Tells = rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "tells")
+				item.Statement = rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "tells")
 			case part == Conversation && i > 0:
 				item.Role = rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(t, "role")
 				item.Who, item.Mark = anything.Draw(t, "who"), anything.Draw(t, "mark")
@@ -147,7 +147,7 @@ func TestAContextNeverExceedsItsBudget(t *testing.T) {
 // saying is a Condenser that says a text whatever the room is.
 type saying string
 
-func (saying) Wanted(memories int, _ bool) bool { return memories > 0 }
+func (saying) ShouldCondense(memories int, _ bool) bool { return memories > 0 }
 
 func (s saying) Condense(context.Context, []string, compression.Room, string) (condensed, why string) {
 	return string(s), ""

@@ -36,9 +36,9 @@ type Sessions interface {
 
 // Condenser shortens memories for a prompt; package compression implements it.
 type Condenser interface {
-	// Wanted reports whether so many memories are to be condensed, where fits
+	// ShouldCondense reports whether so many memories are to be condensed, where fits
 	// says that they have room as they are.
-	Wanted(memories int, fits bool) bool
+	ShouldCondense(memories int, fits bool) bool
 	// Condense says why it did not; empty where it did.
 	Condense(ctx context.Context, contents []string, room compression.Room, language string) (condensed, why string)
 }

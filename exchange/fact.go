@@ -46,7 +46,7 @@ func (l *factLine) fact(appID string) memory.Fact {
 		RecordedAt: memory.Instant(l.RecordedAt), MemoryID: l.MemoryID, EndsMemory: l.Told, Due: orInstant(l.Due),
 	}
 	if l.Value != nil {
-		f.Value, _ = facts.Value(l.Value) // checked
+		f.Value, _ = facts.CanonicalValue(l.Value) // checked
 	}
 	return f
 }
@@ -66,8 +66,8 @@ func (l *factLine) check(c *complaints) {
 	c.note("fact.user_id", memory.CheckID(l.UserID, false))
 	for path, name := range map[string]string{"fact.type": l.Type, "fact.key": l.Key} {
 		why := facts.CheckName(name)
-		if why == "" && facts.Name(name) != name {
-			why = fmt.Sprintf("is not in its plain form, %q", facts.Name(name))
+		if why == "" && facts.CanonicalName(name) != name {
+			why = fmt.Sprintf("is not in its plain form, %q", facts.CanonicalName(name))
 		}
 		c.note(path, why)
 	}
@@ -75,7 +75,7 @@ func (l *factLine) check(c *complaints) {
 		if l.Value != nil {
 			c.note("fact.value", "is given, though the state is ended")
 		}
-	} else if _, err := facts.Value(l.Value); err != nil {
+	} else if _, err := facts.CanonicalValue(l.Value); err != nil {
 		c.note("fact.value", err.Error())
 	}
 	if !(l.Confidence >= 0 && l.Confidence <= 1) {

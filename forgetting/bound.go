@@ -24,13 +24,13 @@ const sharers = 8
 // boundTimeout bounds the work that a write waits for.
 const boundTimeout = time.Minute
 
-// Grown hears that memories of a user were added, and forgets what is over
+// MemoriesAdded hears that memories of a user were added, and forgets what is over
 // the maximum before it returns: those of the lowest retention, and never a
 // pinned one. Counting takes as long as there are memories, so that it is done
 // only when this process has written its share of the room that it last saw, or
 // has seen it a minute ago or more.
 // What fails is tried again with the user's next write, and by RunAll.
-func (s *Service) Grown(ctx context.Context, owner memory.Owner, added int) {
+func (s *Service) MemoriesAdded(ctx context.Context, owner memory.Owner, added int) {
 	if s.set.MaxMemories == 0 || s.rooms.take(owner, added, s.now()) {
 		return
 	}

@@ -58,7 +58,7 @@ func TestTheLowestRetentionGoesFirst(t *testing.T) {
 	middling := b.add(1, 3, importance(0))[0] // 0.729  * 0.5  = 0.3645
 	pinned := b.add(1, 90, func(m *memory.Memory) { m.Pinned = true })[0]
 	insight := b.add(1, 5, func(m *memory.Memory) { m.Type, m.Importance = memory.TypeReflection, 0 })[0] // 0.59049 * 0.5 = 0.2952
-	b.Grown(t.Context(), ada, 5)
+	b.MemoriesAdded(t.Context(), ada, 5)
 	if got := b.active(); len(got) != 3 || slices.Contains(got, insight.ID) || slices.Contains(got, old.ID) {
 		t.Errorf("active %q, want %s, %s and %s", got, fresh.ID, middling.ID, pinned.ID)
 	}
@@ -87,7 +87,7 @@ func TestPinnedMemoriesAreNeverTooMany(t *testing.T) {
 	b.set.MaxMemories = 2
 	b.add(4, 90, func(m *memory.Memory) { m.Pinned = true })
 	b.add(1, 0, nil)
-	b.Grown(t.Context(), ada, 5)
+	b.MemoriesAdded(t.Context(), ada, 5)
 	if got := b.active(); len(got) != 4 {
 		t.Errorf("%d are active, want the 4 pinned ones", len(got))
 	}
@@ -99,14 +99,14 @@ func TestEveryWriteIsHeldToTheMaximum(t *testing.T) {
 	b.set.MaxMemories = 50
 	for i := range 80 {
 		b.add(1+i%3, i%20, nil)
-		b.Grown(t.Context(), ada, 1+i%3)
+		b.MemoriesAdded(t.Context(), ada, 1+i%3)
 		if n := b.count(); n > 50 || i > 40 && n < 50 {
 			t.Fatalf("after write %d there are %d active memories", i, n)
 		}
 	}
 	b.set.MaxMemories = 0
 	b.add(20, 0, nil)
-	b.Grown(t.Context(), ada, 20)
+	b.MemoriesAdded(t.Context(), ada, 20)
 	if n := b.count(); n != 70 {
 		t.Errorf("without a maximum there are %d", n)
 	}
@@ -126,7 +126,7 @@ func TestLargeMaximaAreCountedSeldom(t *testing.T) {
 	most := 0
 	for n := range 200 {
 		b.add(5, n%30, nil)
-		b.Grown(t.Context(), ada, 5)
+		b.MemoriesAdded(t.Context(), ada, 5)
 		most = max(most, b.count())
 	}
 	if most > 800 || most < 795 {
@@ -147,7 +147,7 @@ func TestServersShareTheRoom(t *testing.T) {
 	}
 	for i := range 150 {
 		b.add(7, i%9, nil)
-		servers[i%8].Grown(t.Context(), ada, 7)
+		servers[i%8].MemoriesAdded(t.Context(), ada, 7)
 		if n := b.count(); n > 800 {
 			t.Fatalf("%d are active", n)
 		}
@@ -197,11 +197,11 @@ func TestWhatIsNotToldIsFoundSoon(t *testing.T) {
 	b := newBench(t)
 	b.set.MaxMemories = 80
 	b.add(1, 0, nil)
-	b.Grown(t.Context(), ada, 1) // there is room for 9 more
-	b.add(100, 1, nil)           // told to nobody
+	b.MemoriesAdded(t.Context(), ada, 1) // there is room for 9 more
+	b.add(100, 1, nil)                   // told to nobody
 	b.clock.Advance(roomAge)
 	b.add(1, 0, nil)
-	b.Grown(t.Context(), ada, 1)
+	b.MemoriesAdded(t.Context(), ada, 1)
 	if n := b.count(); n != 80 {
 		t.Errorf("%d are active, want 80", n)
 	}

@@ -11,16 +11,16 @@ import (
 
 // Totals is what a run over all users did.
 type Totals struct {
-	Users      int   `json:"users"`      // whose memories were looked at
-	Considered int   `json:"considered"` // active memories
-	Forgotten  int   `json:"forgotten"`
-	Stopped    int   `json:"stopped"` // users for whom the run stopped
-	Failed     int   `json:"failed"`  // users for whom it failed
-	Notes      []Why `json:"notes"`   // on those, the first of them
+	Users      int        `json:"users"`      // whose memories were looked at
+	Considered int        `json:"considered"` // active memories
+	Forgotten  int        `json:"forgotten"`
+	Stopped    int        `json:"stopped"` // users for whom the run stopped
+	Failed     int        `json:"failed"`  // users for whom it failed
+	Notes      []UserNote `json:"notes"`   // on those, the first of them
 }
 
-// Why says why memories of a user were not forgotten.
-type Why struct {
+// UserNote says why memories of a user were not forgotten.
+type UserNote struct {
 	AppID  string `json:"app_id"`
 	UserID string `json:"user_id"`
 	Reason string `json:"reason"`
@@ -35,7 +35,7 @@ const (
 // not keep the others from theirs; the error then comes at the end, with what
 // was done. Where the database is away, or ctx ends, it comes at once.
 func (s *Service) RunAll(ctx context.Context, cause string) (totals Totals, err error) {
-	totals.Notes = []Why{}
+	totals.Notes = []UserNote{}
 	var first error
 	for last := (memory.Owner{}); ; {
 		owners, err := s.records.Owners(ctx, last, ownersPage)
@@ -75,7 +75,7 @@ func (s *Service) RunAll(ctx context.Context, cause string) (totals Totals, err 
 func (t *Totals) add(owner memory.Owner, report Report, err error) {
 	t.Users++
 	t.Considered += report.Active
-	t.Forgotten += len(report.Gone)
+	t.Forgotten += len(report.Forgotten)
 	why := report.Stopped
 	switch {
 	case err != nil:
@@ -87,6 +87,6 @@ func (t *Totals) add(owner memory.Owner, report Report, err error) {
 		return
 	}
 	if len(t.Notes) < maxNotes {
-		t.Notes = append(t.Notes, Why{owner.AppID, owner.UserID, why})
+		t.Notes = append(t.Notes, UserNote{owner.AppID, owner.UserID, why})
 	}
 }

@@ -73,10 +73,10 @@ func (r Rule) stretch(a db.Age) float64 { return math.Pow(r.Growth, float64(a.Ac
 // lasting is the idle time, in hours, beyond which a memory is said to stay.
 const lasting = 200 * 365 * 24
 
-// Fades is the instant from which a memory's retention is under the threshold
+// FadesAt is the instant from which a memory's retention is under the threshold
 // if nothing touches it; never is true when that is centuries away or the
 // memory is exempt.
-func (r Rule) Fades(a db.Age) (at time.Time, never bool) {
+func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 	if Exempt(a) || r.Threshold <= 0 {
 		return time.Time{}, true
 	}

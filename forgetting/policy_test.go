@@ -61,7 +61,7 @@ func TestFadesIsTheEdge(t *testing.T) {
 			CreatedAt: created, LastAccessedAt: begin,
 			AccessCount: rapid.IntRange(0, 12).Draw(t, "accesses"), Importance: rapid.Float64Range(0, 1).Draw(t, "importance"),
 		}
-		at, never := rule.Fades(a)
+		at, never := rule.FadesAt(a)
 		if never {
 			return
 		}
@@ -117,12 +117,12 @@ func TestSomeMemoriesStay(t *testing.T) {
 		if !rule.Faded(old, at) || rule.Faded(pinned, at) || rule.Faded(reflection, at) {
 			t.Errorf("%s: an old memory fades, pinned ones and reflections stay", rule.Policy)
 		}
-		if _, never := rule.Fades(pinned); !never {
+		if _, never := rule.FadesAt(pinned); !never {
 			t.Errorf("%s: a pinned memory has a date of fading", rule.Policy)
 		}
 	}
 	much := db.Age{CreatedAt: begin, LastAccessedAt: begin, AccessCount: 1_000_000}
-	if _, never := strengthening.Fades(much); !never {
+	if _, never := strengthening.FadesAt(much); !never {
 		t.Error("a memory that is used all the time has a date of fading")
 	}
 }

@@ -57,18 +57,18 @@ func New(records Records, pusher Pusher, set Settings, now func() time.Time, log
 type Fading struct {
 	Memory    memory.Memory
 	Retention float64
-	Fades     time.Time // when its retention falls under the threshold; zero: never
+	FadesAt   time.Time // when its retention falls under the threshold; zero: never
 	Faded     bool      // it is under the threshold, and not exempt
 }
 
 // Report is what a run did, or would do.
 type Report struct {
-	At      time.Time
-	Active  int      // active memories of the user before the run
-	Due     int      // of them, those that have faded
-	Stopped string   // why the run stopped; empty: it did not
-	Fading  []Fading // every active memory, the first to fade first
-	Gone    []string // ids that were forgotten; a preview forgets none
+	At        time.Time
+	Active    int      // active memories of the user before the run
+	Due       int      // of them, those that have faded
+	Stopped   string   // why the run stopped; empty: it did not
+	Fading    []Fading // every active memory, the first to fade first
+	Forgotten []string // ids that were forgotten; a preview forgets none
 }
 
 // Preview tells of each active memory of a user its retention at an instant
@@ -84,7 +84,7 @@ func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time)
 		for _, m := range page {
 			age := AgeOf(m)
 			f := Fading{Memory: m, Retention: s.set.Retention(age, at), Faded: s.set.Faded(age, at)}
-			f.Fades, _ = s.set.Fades(age)
+			f.FadesAt, _ = s.set.FadesAt(age)
 			if f.Faded {
 				report.Due++
 			}
@@ -107,13 +107,13 @@ func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time)
 
 // sooner orders by the date of fading, what never fades last, ties by id.
 func sooner(a, b Fading) int {
-	if a.Fades.IsZero() != b.Fades.IsZero() {
-		if a.Fades.IsZero() {
+	if a.FadesAt.IsZero() != b.FadesAt.IsZero() {
+		if a.FadesAt.IsZero() {
 			return 1
 		}
 		return -1
 	}
-	return cmp.Or(a.Fades.Compare(b.Fades), cmp.Compare(a.Memory.ID, b.Memory.ID))
+	return cmp.Or(a.FadesAt.Compare(b.FadesAt), cmp.Compare(a.Memory.ID, b.Memory.ID))
 }
 
 // batch is how many memories one transaction forgets or purges: few enough
@@ -142,7 +142,7 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	}
 	for part := range slices.Chunk(due, batch) {
 		gone, err := s.forget(ctx, owner, part, cause, s.due)
-		report.Gone = append(report.Gone, gone...)
+		report.Forgotten = append(report.Forgotten, gone...)
 		if err != nil {
 			return report, err
 		}

@@ -109,11 +109,11 @@ func TestARunForgetsWhatHasFaded(t *testing.T) {
 	insight := b.add(1, 400, func(m *memory.Memory) { m.Type = memory.TypeReflection })[0]
 
 	preview, err := b.Preview(t.Context(), ada, begin)
-	if err != nil || preview.Active != 732 || preview.Due != 130 || preview.Stopped != "" || len(preview.Gone) != 0 {
+	if err != nil || preview.Active != 732 || preview.Due != 130 || preview.Stopped != "" || len(preview.Forgotten) != 0 {
 		t.Fatalf("preview of %d, due %d, stopped %q, %v", preview.Active, preview.Due, preview.Stopped, err)
 	}
 	first, last := preview.Fading[0], preview.Fading[len(preview.Fading)-1]
-	if !first.Faded || first.Retention >= 0.1 || !first.Fades.Before(begin) || !last.Fades.IsZero() || last.Faded {
+	if !first.Faded || first.Retention >= 0.1 || !first.FadesAt.Before(begin) || !last.FadesAt.IsZero() || last.Faded {
 		t.Errorf("first %+v, last %+v", first, last)
 	}
 	if b.status(old[0].ID) != memory.Active {
@@ -126,7 +126,7 @@ func TestARunForgetsWhatHasFaded(t *testing.T) {
 		want = append(want, m.ID)
 	}
 	slices.Sort(want)
-	got := slices.Sorted(slices.Values(report.Gone))
+	got := slices.Sorted(slices.Values(report.Forgotten))
 	if !slices.Equal(got, want) || !slices.Equal(slices.Sorted(slices.Values(b.pusher.Pushed())), want) {
 		t.Errorf("%d gone, %d pushed, want %d", len(got), len(b.pusher.Pushed()), len(want))
 	}
@@ -140,7 +140,7 @@ func TestARunForgetsWhatHasFaded(t *testing.T) {
 		!strings.Contains(string(events[0].Detail), `"status":"forgotten"`) || !strings.Contains(string(events[0].Detail), `"retention":0.0`) {
 		t.Errorf("events %+v, %v", events, err)
 	}
-	if again := b.run(false); again.Due != 0 || len(again.Gone) != 0 {
+	if again := b.run(false); again.Due != 0 || len(again.Forgotten) != 0 {
 		t.Errorf("a second run: %+v", again)
 	}
 }
@@ -150,10 +150,10 @@ func TestARunThatWouldTakeTooMuchStops(t *testing.T) {
 	b := newBench(t)
 	b.add(7, 0, nil)
 	b.add(3, 40, nil)
-	if r := b.run(false); r.Stopped == "" || r.Due != 3 || len(r.Gone) != 0 {
+	if r := b.run(false); r.Stopped == "" || r.Due != 3 || len(r.Forgotten) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r := b.run(true); r.Stopped != "" || len(r.Gone) != 3 {
+	if r := b.run(true); r.Stopped != "" || len(r.Forgotten) != 3 {
 		t.Errorf("the whole of it: %+v", r)
 	}
 }
@@ -170,8 +170,8 @@ func TestWhatIsUsedMeanwhileStays(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := b.run(false); !slices.Equal(r.Gone, []string{old[1].ID}) || b.status(old[0].ID) != memory.Active {
-		t.Errorf("gone %v", r.Gone)
+	if r := b.run(false); !slices.Equal(r.Forgotten, []string{old[1].ID}) || b.status(old[0].ID) != memory.Active {
+		t.Errorf("gone %v", r.Forgotten)
 	}
 }
 

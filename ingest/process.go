@@ -54,10 +54,10 @@ func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	return nil
 }
 
-// Drop lets go of what is held in memory of turns that are not finished; their
+// Purge lets go of what is held in memory of turns that are not finished; their
 // scorer is asked again. It is for a user who is erased: whose they are is not
 // held.
-func (s *Service) Drop() { s.scored.Purge() }
+func (s *Service) Purge() { s.scored.Purge() }
 
 // remember takes a turn through the stages of a write.
 func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {

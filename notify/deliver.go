@@ -122,7 +122,7 @@ const maxAnswer = 16 << 10 // bytes of an answer that are read, so that its conn
 func (s *Sender) send(ctx context.Context, w memory.Webhook, a memory.Announcement, at time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, s.set.Timeout)
 	defer cancel()
-	payload := Body(a)
+	payload := Encode(a)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(payload))
 	if err != nil {
 		return errors.New("the URL cannot be used: change it")

@@ -24,22 +24,22 @@ type Deliver struct {
 // Kind is the name that the job is stored under.
 func (Deliver) Kind() string { return "deliver_announcement" }
 
-// Lagging finds webhooks that lag; db.Webhooks has it.
-type Lagging interface {
+// DeliveryQueue finds webhooks that lag; db.Webhooks has it.
+type DeliveryQueue interface {
 	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job) (int, error)
 }
 
 // Dispatcher enqueues deliveries. Every replica runs one; the database has each
 // announcement enqueued once for each webhook.
 type Dispatcher struct {
-	records Lagging
+	records DeliveryQueue
 	poll    time.Duration
 	now     func() time.Time
 	log     *zap.Logger
 }
 
 // NewDispatcher makes a dispatcher, which works while Run runs.
-func NewDispatcher(records Lagging, s Settings, now func() time.Time, log *zap.Logger) *Dispatcher {
+func NewDispatcher(records DeliveryQueue, s Settings, now func() time.Time, log *zap.Logger) *Dispatcher {
 	return &Dispatcher{records, s.Poll, now, log}
 }
 

@@ -36,8 +36,8 @@ type body struct {
 	Data   json.RawMessage         `json:"data"`
 }
 
-// Body is an announcement as JSON on one line, as streams and webhooks carry it.
-func Body(a memory.Announcement) []byte {
+// Encode is an announcement as JSON on one line, as streams and webhooks carry it.
+func Encode(a memory.Announcement) []byte {
 	raw, _ := json.Marshal(body{a.Place.String(), a.Kind, a.At, a.AppID, a.UserID, a.Data}) // the data is checked JSON
 	return raw
 }

@@ -49,7 +49,7 @@ func TestAnIndexIsKeptUntilAChange(t *testing.T) {
 	b.add("The sky was blue", nil, true)
 	reads(2, "after a write")
 	expect(t, b.recall(Query{Owner: ada, Text: "blue sky", Limit: 1}), "The sky was blue")
-	b.Drop()
+	b.Purge()
 	reads(3, "when everything was dropped")
 }
 

@@ -2,9 +2,9 @@ package recall
 
 import "hippocampus/internal/cache"
 
-// Drop lets go of the queries whose embeddings are kept, and of what is known
+// Purge lets go of the queries whose embeddings are kept, and of what is known
 // of users: they are their words, too.
-func (s *Service) Drop() {
+func (s *Service) Purge() {
 	s.queries.Purge()
 	s.indexes.Purge()
 }

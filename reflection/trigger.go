@@ -30,8 +30,8 @@ const (
 	checkTimeout = 10 * time.Second // of one look
 )
 
-// Written hears that a user's memories have changed. It never waits.
-func (s *Service) Written(owner memory.Owner) {
+// MemoriesChanged hears that a user's memories have changed. It never waits.
+func (s *Service) MemoriesChanged(owner memory.Owner) {
 	if s.Chat == nil {
 		return
 	}

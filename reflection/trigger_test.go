@@ -30,13 +30,13 @@ func TestWritesLeadToOneJob(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, defaults)
 	b.addFacts(4)
-	b.Written(ada)
+	b.MemoriesChanged(ada)
 	if jobs := b.noticed(); len(jobs) != 0 {
 		t.Fatalf("a job though none is due: %+v", jobs)
 	}
 	b.addFacts(1)
 	for range 3 {
-		b.Written(ada)
+		b.MemoriesChanged(ada)
 	}
 	jobs := b.noticed()
 	if len(jobs) != 1 {
@@ -55,7 +55,7 @@ func TestWritesLeadToOneJob(t *testing.T) {
 	}
 	// The next reflection is another job.
 	b.addFacts(5)
-	b.Written(ada)
+	b.MemoriesChanged(ada)
 	b.clock.Advance(time.Hour)
 	if jobs := b.noticed(); len(jobs) != 2 {
 		t.Errorf("jobs %+v", jobs)
@@ -69,7 +69,7 @@ func TestRunEnqueuesUntilItsContextEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); b.Run(ctx) }()
-	b.Written(ada)
+	b.MemoriesChanged(ada)
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		jobs, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ReflectUser{}.Kind()}, Limit: 1})
 		if err != nil {
@@ -90,14 +90,14 @@ func TestWritersNeverWait(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, defaults)
 	for range 2 * maxChecks { // and nobody listens
-		b.Written(ada)
+		b.MemoriesChanged(ada)
 	}
 	if len(b.check) != maxChecks {
 		t.Errorf("%d wait", len(b.check))
 	}
 	b.Chat = nil
 	<-b.check
-	b.Written(ada)
+	b.MemoriesChanged(ada)
 	if len(b.check) != maxChecks-1 {
 		t.Error("without a model there is nothing to look for")
 	}

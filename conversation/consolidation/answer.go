@@ -138,7 +138,7 @@ func (f factReply) check() (one fact, why string) {
 	if why := facts.CheckName(*f.Key); why != "" {
 		return one, "has a key that " + why
 	}
-	value, err := facts.Value(f.Value)
+	value, err := facts.CanonicalValue(f.Value)
 	if err != nil {
 		return one, "has a value that " + err.Error()
 	}

@@ -14,15 +14,15 @@ const (
 	lastLook  = 250 * time.Millisecond
 )
 
-// Waits reports whether some consolidation is still to be tried.
-func (e Ended) Waits() bool {
+// Pending reports whether some consolidation is still to be tried.
+func (e Ended) Pending() bool {
 	return slices.ContainsFunc(e.Consolidations, func(one memory.Consolidation) bool { return one.State == memory.ConsolidationPending })
 }
 
 // Await returns the end of a conversation once none of its consolidations waits,
 // or as it stands when the context ends.
 func (s *Service) Await(ctx context.Context, ended Ended) (Ended, error) {
-	for wait := firstLook; ended.Waits(); wait = min(wait*5/4, lastLook) {
+	for wait := firstLook; ended.Pending(); wait = min(wait*5/4, lastLook) {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
@@ -38,7 +38,7 @@ func (s *Service) Await(ctx context.Context, ended Ended) (Ended, error) {
 		if err != nil {
 			return ended, err
 		}
-		if ended.Consolidations = list; ended.Waits() {
+		if ended.Consolidations = list; ended.Pending() {
 			continue
 		}
 		if now, err := s.Records.Conversation(ctx, c.AppID, c.UserID, c.ID); err == nil {

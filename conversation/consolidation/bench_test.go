@@ -118,7 +118,7 @@ func newBench(t testing.TB, embedder llm.Embedder, withModel bool) *bench {
 		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
 	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.now}, 0.5)
-	parts := Parts{Records: b.store, Write: b.write, Facts: b.know, Guess: guess, Now: b.now, Lease: time.Minute, Log: log}
+	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.now, Lease: time.Minute, Log: log}
 	if withModel {
 		parts.Chat = b
 	}
@@ -213,6 +213,6 @@ func want(t testing.TB, what string, got, want []string) {
 }
 
 // heard is a turn as the working memory tells of it.
-func (b *bench) heard(turn memory.Turn, fill float64) session.Heard {
-	return session.Heard{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn), Fill: fill}
+func (b *bench) heard(turn memory.Turn, fill float64) session.ProcessedTurn {
+	return session.ProcessedTurn{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn), Fill: fill}
 }

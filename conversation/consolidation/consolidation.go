@@ -62,15 +62,15 @@ type Settings struct {
 // Parts are what a Service works with.
 type Parts struct {
 	Records Records
-	Write   Writer
+	Writer  Writer
 	Facts   FactKeeper
 	Chat    llm.Chat // nil: a replay takes whole sentences, and there is no deep reflection
 	Guess   func(content string) memory.Domain
-	// Counted hears of each attempt that came to a state; nil: nobody does.
-	Counted func(kind memory.ConsolidationType, state memory.ConsolidationState)
-	Now     func() time.Time
-	Lease   time.Duration // of a claim: what a job may take at most
-	Log     *zap.Logger
+	// OnAttempt hears of each attempt that came to a state; nil: nobody does.
+	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
+	Now       func() time.Time
+	Lease     time.Duration // of a claim: what a job may take at most
+	Log       *zap.Logger
 }
 
 // Service consolidates. It is safe for concurrent use.
@@ -81,8 +81,8 @@ type Service struct {
 
 // New makes a service.
 func New(parts Parts, set Settings) *Service {
-	if parts.Counted == nil {
-		parts.Counted = func(memory.ConsolidationType, memory.ConsolidationState) {}
+	if parts.OnAttempt == nil {
+		parts.OnAttempt = func(memory.ConsolidationType, memory.ConsolidationState) {}
 	}
 	return &Service{parts, set}
 }

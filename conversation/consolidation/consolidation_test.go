@@ -195,7 +195,7 @@ func TestTriedAgain(t *testing.T) {
 	away := memory.Errorf(memory.KindUnavailable, "the model is away")
 	b.reply = func(llm.Prompt) (string, error) { return "", away }
 	ended, err := b.End(t.Context(), "app", "ada", "c", memory.TriggerEnd)
-	if err != nil || !ended.Waits() || len(ended.Consolidations) != 3 {
+	if err != nil || !ended.Pending() || len(ended.Consolidations) != 3 {
 		t.Fatal(ended, err)
 	}
 	job := ConsolidateConversation{AppID: "app", UserID: "ada", ConversationID: "c", Trigger: memory.TriggerEnd}
@@ -277,7 +277,7 @@ func TestTriggers(t *testing.T) {
 		t.Helper()
 		h := b.heard(b.say("c", "", messages...), fill)
 		for range 2 { // its processing may be tried again
-			if err := b.Heard(t.Context(), h); err != nil {
+			if err := b.OnTurn(t.Context(), h); err != nil {
 				t.Fatal(err)
 			}
 		}

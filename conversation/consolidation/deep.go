@@ -75,7 +75,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 		applied, err = s.Facts.Apply(ctx, tx, prepared, cause(one))
 		return err
 	}
-	if _, err = s.Write.Consolidate(ctx, c); err != nil {
+	if _, err = s.Writer.Consolidate(ctx, c); err != nil {
 		return "", err
 	}
 	if len(evidence) > 0 {

@@ -87,7 +87,7 @@ func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (mem
 		}
 		return tx.ConsolidateThrough(ctx, one.ConversationID, one.Through)
 	}
-	_, err = s.Write.Consolidate(ctx, c)
+	_, err = s.Writer.Consolidate(ctx, c)
 	return memory.ConsolidationDone, err
 }
 

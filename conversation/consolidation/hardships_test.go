@@ -100,7 +100,7 @@ func TestEndedAnew(t *testing.T) {
 		b.trip("c")
 		turn := b.say("c", "", event(memory.Task, "file the tax return"))
 		for range 2 {
-			if err := b.Heard(t.Context(), b.heard(turn, 0.9)); err != nil {
+			if err := b.OnTurn(t.Context(), b.heard(turn, 0.9)); err != nil {
 				t.Fatal(err)
 			}
 			b.end("c")
@@ -149,7 +149,7 @@ func (r refusing) Consolidate(ctx context.Context, c ingest.Consolidation) (inge
 func TestFailedEventsStandInNoWay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, embedder, false)
-	b.Write = refusing{b.Write}
+	b.Writer = refusing{b.Writer}
 	b.say("c", "", tasks("poison", 100)...)
 	b.say("c", "", tasks("more", 100)...)
 	b.say("c", "", tasks("late", 1)...)

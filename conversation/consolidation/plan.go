@@ -9,9 +9,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Heard hears of a turn of a conversation once it is durable. What fails here
+// OnTurn hears of a turn of a conversation once it is durable. What fails here
 // is made up for by a later turn or the schedule.
-func (s *Service) Heard(ctx context.Context, h session.Heard) error {
+func (s *Service) OnTurn(ctx context.Context, h session.ProcessedTurn) error {
 	c := h.Conversation
 	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID}
 	for _, e := range h.Events {

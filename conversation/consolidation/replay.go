@@ -64,7 +64,7 @@ func (s *Service) replay(ctx context.Context, one memory.Consolidation) (memory.
 	c.Last = func(ctx context.Context, tx db.UserTx, done ingest.Consolidated) error {
 		return s.end(ctx, tx, one, memory.ConsolidationDone, "", summarised{len(done.Made)})
 	}
-	_, err = s.Write.Consolidate(ctx, c)
+	_, err = s.Writer.Consolidate(ctx, c)
 	return memory.ConsolidationDone, err
 }
 

@@ -137,7 +137,7 @@ func (s *Service) attempt(ctx context.Context, one memory.Consolidation) (memory
 		state, err = s.setBack(ctx, one, err)
 	}
 	if state != "" {
-		s.Counted(one.Type, state)
+		s.OnAttempt(one.Type, state)
 	}
 	return state, err
 }

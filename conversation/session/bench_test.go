@@ -36,7 +36,7 @@ type bench struct {
 	mu    sync.Mutex
 	asked []llm.Prompt
 	reply func(llm.Prompt) (string, error)
-	heard []Heard
+	heard []ProcessedTurn
 }
 
 func newBench(t testing.TB) *bench {
@@ -61,7 +61,7 @@ func (b *bench) must(err error) {
 func (b *bench) replica(set Settings) *Service {
 	return New(Parts{
 		Records: b.store, Now: func() time.Time { return b.clock }, Log: zap.NewNop(),
-		Triggers: func(_ context.Context, h Heard) { b.heard = append(b.heard, h) },
+		OnTurn: func(_ context.Context, h ProcessedTurn) { b.heard = append(b.heard, h) },
 	}, set)
 }
 
@@ -95,7 +95,7 @@ func (b *bench) say(by *Service, id string, messages ...memory.Message) memory.T
 	}, b.clock.Add(time.Hour))
 	b.must(err)
 	if by != nil {
-		by.Accepted(stored)
+		by.OnTurnAccepted(stored)
 	}
 	return stored
 }

@@ -30,9 +30,9 @@ func TestProcessedTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.replica(small)
-	s.Processed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada}) // it has no conversation
+	s.OnTurnProcessed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada}) // it has no conversation
 	for i := 1; i <= 10; i++ {
-		s.Processed(t.Context(), b.sayMany(s, "c", i, i))
+		s.OnTurnProcessed(t.Context(), b.sayMany(s, "c", i, i))
 	}
 	if len(b.heard) != 10 || len(b.compactions()) != 0 {
 		t.Fatalf("heard of %d turns, %d compactions at the limit", len(b.heard), len(b.compactions()))
@@ -45,8 +45,8 @@ func TestProcessedTurns(t *testing.T) {
 	var jobs []int
 	for i := 11; i <= 15; i++ { // 4.4, 4.8, 5.2, 5.6, 6 quarters
 		turn := b.sayMany(s, "c", i, i)
-		s.Processed(t.Context(), turn)
-		s.Processed(t.Context(), turn)
+		s.OnTurnProcessed(t.Context(), turn)
+		s.OnTurnProcessed(t.Context(), turn)
 		jobs = append(jobs, len(b.compactions()))
 	}
 	if diff := cmp.Diff([]int{1, 1, 2, 2, 3}, jobs); diff != "" {
@@ -63,16 +63,16 @@ func TestProcessedTurns(t *testing.T) {
 	if _, err := s.Delete(t.Context(), ada, "c"); err != nil {
 		t.Fatal(err)
 	}
-	s.Processed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: "c", FirstEvent: 16})
+	s.OnTurnProcessed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: "c", FirstEvent: 16})
 	if len(b.heard) != 20 {
 		t.Errorf("heard of %d turns", len(b.heard))
 	}
 	long := b.say(s, "long", said(strings.Repeat("long ", 2000)))
-	s.Processed(t.Context(), long) // the latest event is never condensed
+	s.OnTurnProcessed(t.Context(), long) // the latest event is never condensed
 	if n := len(b.compactions()); n != 3 {
 		t.Errorf("%d compactions, want 3", n)
 	}
-	s.Processed(t.Context(), b.say(s, "long", said("short")))
+	s.OnTurnProcessed(t.Context(), b.say(s, "long", said("short")))
 	if n := len(b.compactions()); n != 4 {
 		t.Errorf("%d compactions, want 4", n)
 	}

@@ -46,15 +46,15 @@ type Settings struct {
 type Parts struct {
 	Records Records
 	Chat    llm.Chat // condenses; nil: the most important events are kept as lines
-	// Triggers hears of each turn of a conversation once it is durable, and again
+	// OnTurn hears of each turn of a conversation once it is durable, and again
 	// where its processing is tried again; nil: nobody does.
-	Triggers func(ctx context.Context, h Heard)
-	Now      func() time.Time
-	Log      *zap.Logger
+	OnTurn func(ctx context.Context, h ProcessedTurn)
+	Now    func() time.Time
+	Log    *zap.Logger
 }
 
-// Heard is a turn of a conversation, and what that makes of the conversation.
-type Heard struct {
+// ProcessedTurn is a turn of a conversation, and what that makes of the conversation.
+type ProcessedTurn struct {
 	Conversation memory.Conversation
 	Events       []Event // of the turn
 	Fill         float64 // of the working memory: 1 is full
@@ -69,14 +69,14 @@ type Service struct {
 
 // New makes a working memory.
 func New(parts Parts, set Settings) *Service {
-	if parts.Triggers == nil {
-		parts.Triggers = func(context.Context, Heard) {}
+	if parts.OnTurn == nil {
+		parts.OnTurn = func(context.Context, ProcessedTurn) {}
 	}
 	return &Service{Parts: parts, set: set, rings: cache.New[ring](set.CacheBytes)}
 }
 
-// Accepted hears of a turn that has just become durable. It never waits.
-func (s *Service) Accepted(t memory.Turn) {
+// OnTurnAccepted hears of a turn that has just become durable. It never waits.
+func (s *Service) OnTurnAccepted(t memory.Turn) {
 	if t.FirstEvent == 0 {
 		return
 	}
@@ -94,10 +94,10 @@ func (s *Service) Accepted(t memory.Turn) {
 // heardTimeout bounds what is done about a turn beside its processing.
 const heardTimeout = 10 * time.Second
 
-// Processed hears of a turn that has been worked on, whatever came of it: a
+// OnTurnProcessed hears of a turn that has been worked on, whatever came of it: a
 // conversation that is over its limits is to be compacted. What fails here is
 // made up for by a later turn.
-func (s *Service) Processed(ctx context.Context, t memory.Turn) {
+func (s *Service) OnTurnProcessed(ctx context.Context, t memory.Turn) {
 	if t.FirstEvent == 0 {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *Service) Processed(ctx context.Context, t memory.Turn) {
 		s.Log.Warn("the next turn makes up for it: a conversation could not be looked after", zap.String("turn", t.ID), zap.Error(err))
 		return
 	}
-	s.Triggers(ctx, Heard{c, EventsOf(t), c.FillRatio(s.set.Events, s.set.Tokens)})
+	s.OnTurn(ctx, ProcessedTurn{c, EventsOf(t), c.FillRatio(s.set.Events, s.set.Tokens)})
 }
 
 // Delete deletes a conversation, and what is held of it here.
@@ -127,9 +127,9 @@ func (s *Service) Delete(ctx context.Context, owner memory.Owner, id string) (db
 	return gone, err
 }
 
-// Drop lets go of everything. It is for a user who is erased: whose a ring is
+// Purge lets go of everything. It is for a user who is erased: whose a ring is
 // is not looked at.
-func (s *Service) Drop() { s.rings.Purge() }
+func (s *Service) Purge() { s.rings.Purge() }
 
 // CacheStats tell how the rings have done.
 func (s *Service) CacheStats() cache.Stats { return s.rings.Stats() }

@@ -56,13 +56,13 @@ func BenchmarkWorking(b *testing.B) {
 	s := New(Parts{Records: log, Now: func() time.Time { return noon }, Log: zap.NewNop()},
 		Settings{Events: 200, Tokens: 8000, Age: time.Hour, Summary: 2000, CacheBytes: 64 << 20})
 	for range 100 {
-		s.Accepted(log.grow())
+		s.OnTurnAccepted(log.grow())
 	}
 	var appends, reads []time.Duration
 	for b.Loop() {
 		turn := log.grow()
 		started := time.Now()
-		s.Accepted(turn)
+		s.OnTurnAccepted(turn)
 		appended := time.Now()
 		w, err := s.Working(b.Context(), "app", "ada", "c", Filter{})
 		reads, appends = append(reads, time.Since(appended)), append(appends, appended.Sub(started))
@@ -94,7 +94,7 @@ func TestRingsAreCountedHonestly(t *testing.T) {
 					{Role: "user", Content: strings.Clone(content), Tokens: 1},
 					{Role: "tool", Content: strings.Clone(content), Tokens: 1, Tags: []string{strings.Clone("a tag")}, Kind: memory.ToolUse},
 				}}
-				s.Accepted(t)
+				s.OnTurnAccepted(t)
 			}
 		}
 		held := heap() - before

@@ -60,7 +60,7 @@ func TestBegunAnew(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	there.Drop()
+	there.Purge()
 	if n := there.CacheStats().Entries; n != 0 {
 		t.Errorf("%d rings are left", n)
 	}
@@ -76,7 +76,7 @@ func TestHeardLate(t *testing.T) {
 	_, err := s.Delete(t.Context(), ada, "c")
 	b.must(err)
 	b.say(s, "c", said("new 0"))
-	s.Accepted(late)
+	s.OnTurnAccepted(late)
 	for _, want := range [][]string{{"new 0"}, {"new 0", "new 1"}} {
 		if diff := cmp.Diff(want, contents(b.working(s, "c").Events)); diff != "" {
 			t.Error(diff)

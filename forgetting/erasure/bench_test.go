@@ -60,7 +60,7 @@ func newBench(t *testing.T) *bench {
 		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
-	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Drop() }, b.clock.Now, log)
+	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Purge() }, b.clock.Now, log)
 	return b
 }
 

@@ -77,7 +77,7 @@ func newBench(store db.Store) *bench {
 	b := &bench{store: store, clock: day(100), Embedder: llm.Hashed(16)}
 	b.Service = New(Parts{
 		Records: store, Embedder: b, Pusher: b, Guess: func(string) memory.Domain { return memory.Lifestyle },
-		Written: func(o memory.Owner) { b.written = append(b.written, o) }, Now: b.now,
+		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) }, Now: b.now,
 	}, 0.5)
 	return b
 }

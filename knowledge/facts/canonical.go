@@ -20,10 +20,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Name is the form in which types and keys are compared: compatibility
+// CanonicalName is the form in which types and keys are compared: compatibility
 // characters as their plain ones (NFKC), lower case, words joined by one
 // underscore. "Home City", "home-city" and "home_city" are one key.
-func Name(s string) string {
+func CanonicalName(s string) string {
 	s = norm.NFKC.String(strings.ToLower(norm.NFKC.String(s)))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r == '_' || unicode.IsSpace(r) || unicode.Is(unicode.Pd, r)
@@ -40,7 +40,7 @@ func CheckName(s string) string {
 			return fmt.Sprintf("holds the control character %U", r)
 		}
 	}
-	switch n := utf8.RuneCountInString(Name(s)); {
+	switch n := utf8.RuneCountInString(CanonicalName(s)); {
 	case n == 0:
 		return "holds only spaces, dashes and underscores"
 	case n > memory.MaxFactName:
@@ -59,8 +59,8 @@ func canonical(e Evidence) (Evidence, []memory.Field) {
 	}
 	note("type", CheckName(e.Type))
 	note("key", CheckName(e.Key))
-	e.Type, e.Key = Name(e.Type), Name(e.Key)
-	value, err := Value(e.Value)
+	e.Type, e.Key = CanonicalName(e.Type), CanonicalName(e.Key)
+	value, err := CanonicalValue(e.Value)
 	if err != nil {
 		note("value", err.Error())
 	}
@@ -78,10 +78,10 @@ func canonical(e Evidence) (Evidence, []memory.Field) {
 	return e, wrong
 }
 
-// Value is a JSON value in the form in which values are kept and compared: the
+// CanonicalValue is a JSON value in the form in which values are kept and compared: the
 // keys of objects sorted, numbers as a float64 in its shortest plain form (but
 // integers with all their digits), no space. Its error says what is wrong.
-func Value(raw json.RawMessage) (json.RawMessage, error) {
+func CanonicalValue(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("is missing: give any JSON value")
 	}

@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 		"home_city": "home_city", "Home City": "home_city", " home–city ": "home_city", "HOME__CITY": "home_city", "ｈｏｍｅ　ｃｉｔｙ": "home_city",
 		"居住城市": "居住城市", "c++": "c++", "Größe": "größe", "a\tb\nc": "a_b_c", "_": "",
 	} {
-		if got := Name(in); got != want {
+		if got := CanonicalName(in); got != want {
 			t.Errorf("Name(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -29,8 +29,8 @@ func TestNames(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		if name := Name(rapid.String().Draw(t, "name")); Name(name) != name {
-			t.Errorf("Name(%q) = %q", name, Name(name))
+		if name := CanonicalName(rapid.String().Draw(t, "name")); CanonicalName(name) != name {
+			t.Errorf("Name(%q) = %q", name, CanonicalName(name))
 		}
 	})
 }
@@ -43,7 +43,7 @@ func TestValues(t *testing.T) {
 		`1e21`: `1e+21`, `0.1e-6`: `1e-07`, `-2.5E1`: `-25`,
 		`"` + strings.Repeat("x", memory.MaxFactValue-2) + `"`: `"` + strings.Repeat("x", memory.MaxFactValue-2) + `"`, `"\\u0000"`: `"\\u0000"`,
 	} {
-		if got, err := Value(json.RawMessage(in)); err != nil || string(got) != want {
+		if got, err := CanonicalValue(json.RawMessage(in)); err != nil || string(got) != want {
 			t.Errorf("Value(%s) = %s, %v, want %s", in, got, err, want)
 		}
 	}
@@ -51,7 +51,7 @@ func TestValues(t *testing.T) {
 		``: "missing", `{`: "not JSON", `1 2`: "more than one", `1e999`: "range", `[{"a":-1e999}]`: "range", `"` + strings.Repeat("x", memory.MaxFactValue-1) + `"`: "4097 bytes",
 		`"\u0000"`: "NUL", `{"\u0000":1}`: "NUL", `[{"a":["\u0000"]}]`: "NUL",
 	} {
-		if got, err := Value(json.RawMessage(in)); err == nil || !strings.Contains(err.Error(), complaint) {
+		if got, err := CanonicalValue(json.RawMessage(in)); err == nil || !strings.Contains(err.Error(), complaint) {
 			t.Errorf("Value(%.30s) = %s, %v, want %q", in, got, err, complaint)
 		}
 	}

@@ -66,7 +66,7 @@ func (c *change) take(ctx context.Context, e Evidence) (Outcome, error) {
 	if fact.State != memory.FactRefused {
 		c.touch(line{e.Type, e.Key})
 	}
-	return Outcome{Fact: fact, Against: was}, c.tx.AddFact(ctx, fact)
+	return Outcome{Fact: fact, Previous: was}, c.tx.AddFact(ctx, fact)
 }
 
 // end ends what is valid at an instant, and leaves a mark there: what is told
@@ -119,8 +119,8 @@ func (c *change) finish(ctx context.Context) (Applied, error) {
 	for i := range c.done.Outcomes {
 		o := &c.done.Outcomes[i]
 		c.refresh(&o.Fact)
-		if o.Against != nil {
-			c.refresh(o.Against)
+		if o.Previous != nil {
+			c.refresh(o.Previous)
 		}
 	}
 	c.done.changed = c.Changed()

@@ -39,14 +39,14 @@ type Pusher interface {
 
 // Parts are what a Service works with.
 type Parts struct {
-	Records  Records
-	Embedder llm.Embedder
-	Pusher   Pusher
-	Guess    func(content string) memory.Domain // of a fact's memory
-	Written  func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
-	// Grown hears of memories that were added for a user; nil: nobody does.
-	Grown func(ctx context.Context, owner memory.Owner, added int)
-	Now   func() time.Time
+	Records   Records
+	Embedder  llm.Embedder
+	Pusher    Pusher
+	Guess     func(content string) memory.Domain // of a fact's memory
+	OnChanged func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
+	// OnAdded hears of memories that were added for a user; nil: nobody does.
+	OnAdded func(ctx context.Context, owner memory.Owner, added int)
+	Now     func() time.Time
 }
 
 // Service keeps facts.
@@ -58,11 +58,11 @@ type Service struct {
 // New makes a service. Newer evidence of a confidence of trust (0..1) or more
 // replaces what is valid, however certain that was.
 func New(parts Parts, trust float64) *Service {
-	if parts.Written == nil {
-		parts.Written = func(memory.Owner) {}
+	if parts.OnChanged == nil {
+		parts.OnChanged = func(memory.Owner) {}
 	}
-	if parts.Grown == nil {
-		parts.Grown = func(context.Context, memory.Owner, int) {}
+	if parts.OnAdded == nil {
+		parts.OnAdded = func(context.Context, memory.Owner, int) {}
 	}
 	return &Service{parts, trust}
 }
@@ -79,8 +79,8 @@ type Evidence struct {
 
 // Outcome is what became of a piece of evidence.
 type Outcome struct {
-	Fact    memory.Fact  // the evidence as it is recorded
-	Against *memory.Fact // what was valid at its instant, as it stands now; nil: nothing was
+	Fact     memory.Fact  // the evidence as it is recorded
+	Previous *memory.Fact // what was valid at its instant, as it stands now; nil: nothing was
 }
 
 // Prepared is evidence about one user that Apply can take.
@@ -176,7 +176,7 @@ func (s *Service) End(ctx context.Context, owner memory.Owner, factType, key str
 	var done Applied
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		c := s.begin(tx, &Prepared{owner: owner}, cause)
-		if ended, err = c.end(ctx, Name(factType), Name(key), at); err != nil {
+		if ended, err = c.end(ctx, CanonicalName(factType), CanonicalName(key), at); err != nil {
 			return err
 		}
 		done, err = c.finish(ctx)
@@ -197,9 +197,9 @@ func (s *Service) Push(ctx context.Context, done Applied) {
 	}
 	s.Pusher.Push(ctx, done.changed)
 	if len(done.added) > 0 {
-		s.Grown(ctx, done.owner, len(done.added))
+		s.OnAdded(ctx, done.owner, len(done.added))
 	}
 	if len(done.added)+len(done.changed) > 0 {
-		s.Written(done.owner)
+		s.OnChanged(done.owner)
 	}
 }

@@ -56,8 +56,8 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 		if m = b.memory(t, m.ID); m.Status != memory.Superseded || m.SupersededBy != porto.Fact.MemoryID || m.Revision != 2 {
 			t.Errorf("superseded: %+v", m)
 		}
-		if porto.Against.EndsMemory || !porto.Against.ValidUntil.Equal(day(102)) {
-			t.Errorf("%+v", porto.Against)
+		if porto.Previous.EndsMemory || !porto.Previous.ValidUntil.Equal(day(102)) {
+			t.Errorf("%+v", porto.Previous)
 		}
 		if _, e := b.kinds(t, m.ID); e.Kind != memory.EventSuperseded || !strings.Contains(string(e.Detail), `"superseded"`) {
 			t.Errorf("%+v", e)

@@ -144,7 +144,7 @@ func TestOutcomesTellWhy(t *testing.T) {
 	b := newSQLite(t)
 	first := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted)
 	id := first.Fact.ID
-	if first.Against != nil || first.Fact.Reason != "nothing was valid at this instant" || !first.Fact.EndsMemory {
+	if first.Previous != nil || first.Fact.Reason != "nothing was valid at this instant" || !first.Fact.EndsMemory {
 		t.Errorf("%+v", first)
 	}
 	for _, c := range []struct {
@@ -158,10 +158,10 @@ func TestOutcomesTellWhy(t *testing.T) {
 		{says("Porto", .8, day(9), time.Time{}), accepted, "it is newer, and its confidence of 0.8 is not below the 0.5 that is trusted"},
 	} {
 		o := b.put(t, c.evidence, c.state)
-		if o.Fact.Reason != c.reason || o.Against == nil || o.Against.ID != id || o.Against.Confidence != 1 {
-			t.Errorf("%q, want %q; against %+v", o.Fact.Reason, c.reason, o.Against)
+		if o.Fact.Reason != c.reason || o.Previous == nil || o.Previous.ID != id || o.Previous.Confidence != 1 {
+			t.Errorf("%q, want %q; against %+v", o.Fact.Reason, c.reason, o.Previous)
 		}
-		if until := o.Against.ValidUntil; (o.Fact.State == accepted) != until.Equal(day(9)) {
+		if until := o.Previous.ValidUntil; (o.Fact.State == accepted) != until.Equal(day(9)) {
 			t.Errorf("after %s evidence the value is valid until %s", o.Fact.State, until)
 		}
 	}
@@ -241,7 +241,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("outcome %d: %+v", i, o.Fact)
 		}
 	}
-	if f := done.Outcomes[1].Against; f == nil || !f.ValidUntil.Equal(day(10)) {
+	if f := done.Outcomes[1].Previous; f == nil || !f.ValidUntil.Equal(day(10)) {
 		t.Errorf("against %+v", f)
 	}
 	if got := b.timeline(t); got != "Lisbon[0,10) Porto[10,)" {

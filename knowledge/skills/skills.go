@@ -39,14 +39,14 @@ type Pusher interface {
 
 // Parts are what a Service works with.
 type Parts struct {
-	Records  Records
-	Embedder llm.Embedder
-	Pusher   Pusher
-	Guess    func(content string) memory.Domain // of a skill, by its name
-	Written  func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
-	// Grown hears of memories that were added for a user; nil: nobody does.
-	Grown func(ctx context.Context, owner memory.Owner, added int)
-	Now   func() time.Time
+	Records   Records
+	Embedder  llm.Embedder
+	Pusher    Pusher
+	Guess     func(content string) memory.Domain // of a skill, by its name
+	OnChanged func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
+	// OnAdded hears of memories that were added for a user; nil: nobody does.
+	OnAdded func(ctx context.Context, owner memory.Owner, added int)
+	Now     func() time.Time
 }
 
 // Service counts outcomes.
@@ -54,11 +54,11 @@ type Service struct{ Parts }
 
 // New makes a service.
 func New(parts Parts) *Service {
-	if parts.Written == nil {
-		parts.Written = func(memory.Owner) {}
+	if parts.OnChanged == nil {
+		parts.OnChanged = func(memory.Owner) {}
 	}
-	if parts.Grown == nil {
-		parts.Grown = func(context.Context, memory.Owner, int) {}
+	if parts.OnAdded == nil {
+		parts.OnAdded = func(context.Context, memory.Owner, int) {}
 	}
 	return &Service{parts}
 }
@@ -129,10 +129,10 @@ func (s *Service) Record(ctx context.Context, owner memory.Owner, o Outcome, cau
 	}
 	if len(done.added) > 0 {
 		s.Pusher.PushNew(ctx, done.added)
-		s.Grown(ctx, owner, len(done.added))
+		s.OnAdded(ctx, owner, len(done.added))
 	}
 	if done.Counted && done.Workflow.MemoryID != "" {
-		s.Written(owner)
+		s.OnChanged(owner)
 	}
 	return done.Result, nil
 }

@@ -59,7 +59,7 @@ func newBench(t *testing.T, store db.Store) *bench {
 	b := &bench{t: t, store: store, Embedder: llm.Hashed(16)}
 	b.Service = New(Parts{
 		Records: store, Embedder: b, Pusher: b, Guess: func(string) memory.Domain { return memory.Tasks },
-		Written: func(memory.Owner) { b.mu.Lock(); b.written++; b.mu.Unlock() }, Now: func() time.Time { return noon },
+		OnChanged: func(memory.Owner) { b.mu.Lock(); b.written++; b.mu.Unlock() }, Now: func() time.Time { return noon },
 	})
 	return b
 }

@@ -54,9 +54,9 @@ func NewCondenser(chat llm.Chat, set Limits) *Condenser {
 	return c
 }
 
-// Wanted reports whether so many memories are to be condensed, where fits says
+// ShouldCondense reports whether so many memories are to be condensed, where fits says
 // that they have room as they are.
-func (c *Condenser) Wanted(memories int, fits bool) bool {
+func (c *Condenser) ShouldCondense(memories int, fits bool) bool {
 	return memories > 0 && (memories > c.set.Memories || !fits)
 }
 
@@ -152,8 +152,8 @@ func parseText(answer string, contents []string, room Room) (string, error) {
 	return condensed, nil
 }
 
-// Drop lets go of the texts that are kept.
-func (c *Condenser) Drop() {
+// Purge lets go of the texts that are kept.
+func (c *Condenser) Purge() {
 	if c.kept != nil {
 		c.kept.Purge()
 	}

@@ -34,7 +34,7 @@ func TestWanted(t *testing.T) {
 		memories   int
 		fits, want bool
 	}{{0, true, false}, {0, false, false}, {1, true, false}, {5, true, false}, {6, true, true}, {1, false, true}} {
-		if got := c.Wanted(test.memories, test.fits); got != test.want {
+		if got := c.ShouldCondense(test.memories, test.fits); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}

@@ -93,7 +93,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	b.session = session.New(session.Parts{Records: b.store, Now: b.now, Log: log},
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
 	b.service = ingest.New(ingest.Parts{
-		Accepted: b.session.Accepted, Processed: b.session.Processed,
+		Accepted: b.session.OnTurnAccepted, Processed: b.session.OnTurnProcessed,
 		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.GuessBy, Now: b.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
@@ -125,7 +125,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	told := notify.Settings{Poll: 10 * time.Millisecond}
 	know := facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}, 0.5)
 	b.consolidate = consolidation.New(consolidation.Parts{
-		Records: b.store, Write: b.service, Facts: know, Guess: router.Guess, Now: b.now, Lease: time.Minute, Log: log,
+		Records: b.store, Writer: b.service, Facts: know, Guess: router.Guess, Now: b.now, Lease: time.Minute, Log: log,
 	}, consolidation.Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3})
 	o := Options{
 		Ingest: b.service, Recaller: recaller, Turns: b.store, Candidates: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
@@ -136,7 +136,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 		Skills: skills.New(skills.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}), SkillReader: b.store,
 		Exchange: exchange.New(b.store, embedder, b.now),
 		Feed:     notify.NewFeed(b.store, told, log), Webhooks: notify.NewWebhooks(b.store, told, b.now),
-		Jobs: b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Drop(); b.session.Drop() }, b.now, log),
+		Jobs: b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Purge(); b.session.Purge() }, b.now, log),
 		Condenser:  compression.NewCondenser(b, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Compressor: compressor, Reflector: reflector, Undoer: derive, Related: related.New(b.store, b.vectors, embedder, related.Settings{OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute}, b.now, log), Sources: b.store,
 		Checks: []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},

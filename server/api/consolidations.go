@@ -82,7 +82,7 @@ func (s *Server) endConversation(ctx context.Context, r *request) error {
 		}
 	}
 	status := http.StatusOK
-	if ended.Waits() {
+	if ended.Pending() {
 		status = http.StatusAccepted
 	}
 	return r.JSON(status, endedBody{conversationOf(ended.Conversation), consolidationsOf(ended.Consolidations)})

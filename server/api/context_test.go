@@ -63,7 +63,7 @@ assistant: No peanuts, Doctor.`
 		t.Errorf("for %q: %+v", got.Query, got.Memories)
 	}
 	// The memory that tells the fact came back, too, and is not said twice.
-	if diff := cmp.Diff([]leftOutBody{{assembly.Memories, city.MemoryID, assembly.AlreadyTold}}, got.LeftOut); diff != "" || !slices.Equal(got.Dropped, []string{city.MemoryID}) {
+	if diff := cmp.Diff([]leftOutBody{{assembly.Memories, city.MemoryID, assembly.AlreadyIncluded}}, got.LeftOut); diff != "" || !slices.Equal(got.Dropped, []string{city.MemoryID}) {
 		t.Errorf("%v, %s", got.Dropped, diff)
 	}
 	if counts := b.accesses(allergy, city.MemoryID); !slices.Equal(counts, []int{1, 0}) {

@@ -93,7 +93,7 @@ func (s *Server) sendEvents(ctx context.Context, r *request, out *flow, what *fo
 		for _, a := range page {
 			what.filter.After = a.Place
 			if len(what.kinds) == 0 || slices.Contains(what.kinds, a.Kind) {
-				fmt.Fprintf(out, "id: %s\nevent: %s\ndata: %s\n\n", a.Place, a.Kind, notify.Body(a))
+				fmt.Fprintf(out, "id: %s\nevent: %s\ndata: %s\n\n", a.Place, a.Kind, notify.Encode(a))
 			}
 		}
 		if err := out.flush(); err != nil {

@@ -91,8 +91,8 @@ func (s *Server) putFact(ctx context.Context, r *request) error {
 		return err
 	}
 	answer := outcomeBody{Fact: factOf(outcome.Fact)}
-	if outcome.Against != nil {
-		against := factOf(*outcome.Against)
+	if outcome.Previous != nil {
+		against := factOf(*outcome.Previous)
 		if outcome.Fact.State == memory.FactAccepted {
 			answer.Replaced = &against
 		} else {
@@ -178,5 +178,5 @@ func (c *checks) name(r *request, parameter string) string {
 	if text != "" {
 		c.note("query."+parameter, facts.CheckName(text))
 	}
-	return facts.Name(text)
+	return facts.CanonicalName(text)
 }

@@ -84,13 +84,13 @@ func (s *Server) forget(ctx context.Context, r *request) error {
 	}
 	answer := forgetBody{
 		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due, Stopped: report.Stopped,
-		Memories: []fadingBody{}, Forgotten: atLeastEmpty(report.Gone),
+		Memories: []fadingBody{}, Forgotten: atLeastEmpty(report.Forgotten),
 	}
 	report.Fading = slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
 		return slices.ContainsFunc(body.Tags, func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) })
 	})
 	for _, f := range report.Fading[:min(len(report.Fading), orDefault(body.Limit, defaultFading))] {
-		answer.Memories = append(answer.Memories, fadingBody{f.Memory.ID, f.Memory.Content, f.Retention, memory.Instant(f.Fades), f.Faded})
+		answer.Memories = append(answer.Memories, fadingBody{f.Memory.ID, f.Memory.Content, f.Retention, memory.Instant(f.FadesAt), f.Faded})
 	}
 	return r.JSON(http.StatusOK, answer)
 }

@@ -108,9 +108,9 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	working := openSession(store, s.chat, cfg.Session, now, log)
 	forget := forgetting.New(store, pusher, forgettingSettings(cfg), now, log.Named("forgetting"))
 	write := ingest.New(ingest.Parts{
-		Accepted: working.Accepted, Processed: working.Processed,
+		Accepted: working.OnTurnAccepted, Processed: working.OnTurnProcessed,
 		Records: store, Scorer: score, Judge: openJudge(cfg, client, life), Embedder: embedder, Vectors: vectors, Pusher: pusher,
-		Guess: router.GuessBy, Written: reflect.Written, Grown: forget.Grown, Now: now, Log: log.Named("ingest"),
+		Guess: router.GuessBy, Written: reflect.MemoriesChanged, Grown: forget.MemoriesAdded, Now: now, Log: log.Named("ingest"),
 	}, ingestSettings(cfg))
 	know := openFacts(store, embedder, pusher, reflect, forget, cfg.Facts, now)
 	life.run("turns", write.Run)

@@ -26,14 +26,14 @@ func openConsolidation(store *database, working *session.Service, write *ingest.
 		Name: "hippocampus_consolidations_total", Help: "Consolidations that this process has worked on, by what came of it.",
 	}, []string{"type", "state"})
 	consolidate := consolidation.New(consolidation.Parts{
-		Records: store, Write: write, Facts: know, Chat: chat, Guess: router.Guess,
-		Counted: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
+		Records: store, Writer: write, Facts: know, Chat: chat, Guess: router.Guess,
+		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
 			attempts.WithLabelValues(string(kind), string(state)).Inc()
 		},
 		Now: now, Lease: cfg.Jobs.Timeout, Log: log,
 	}, consolidation.Settings(cfg.Consolidation))
-	working.Triggers = func(ctx context.Context, h session.Heard) {
-		if err := consolidate.Heard(ctx, h); err != nil && ctx.Err() == nil {
+	working.OnTurn = func(ctx context.Context, h session.ProcessedTurn) {
+		if err := consolidate.OnTurn(ctx, h); err != nil && ctx.Err() == nil {
 			log.Warn("the schedule makes up for it: a conversation could not be consolidated at once", zap.Error(err))
 		}
 	}

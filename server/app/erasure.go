@@ -12,10 +12,10 @@ import (
 
 // openErasure makes the service that removes users for good, and its job. The
 // holders keep users' words in memory, not by user: they let go of everything.
-func openErasure(records erasure.Records, vectors erasure.Vectors, timeout time.Duration, now func() time.Time, log *zap.Logger, holders ...interface{ Drop() }) (*erasure.Service, jobs.Handler) {
+func openErasure(records erasure.Records, vectors erasure.Vectors, timeout time.Duration, now func() time.Time, log *zap.Logger, holders ...interface{ Purge() }) (*erasure.Service, jobs.Handler) {
 	drop := func(memory.Owner) {
 		for _, h := range holders {
-			h.Drop()
+			h.Purge()
 		}
 	}
 	erase := erasure.New(records, vectors, drop, now, log.Named("erasure"))

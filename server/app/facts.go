@@ -16,7 +16,7 @@ import (
 // openFacts makes the service that keeps what is valid of users.
 func openFacts(store *database, embedder llm.Embedder, pusher facts.Pusher, reflect *reflection.Service, forget *forgetting.Service, cfg config.Facts, now func() time.Time) *facts.Service {
 	return facts.New(facts.Parts{
-		Records: store, Embedder: embedder, Pusher: pusher, Guess: router.Guess, Written: reflect.Written, Grown: forget.Grown, Now: now,
+		Records: store, Embedder: embedder, Pusher: pusher, Guess: router.Guess, OnChanged: reflect.MemoriesChanged, OnAdded: forget.MemoriesAdded, Now: now,
 	}, cfg.Trust)
 }
 

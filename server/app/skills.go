@@ -13,6 +13,6 @@ import (
 // openSkills makes the service that keeps what works.
 func openSkills(store *database, embedder llm.Embedder, pusher skills.Pusher, reflect *reflection.Service, forget *forgetting.Service, now func() time.Time) *skills.Service {
 	return skills.New(skills.Parts{
-		Records: store, Embedder: embedder, Pusher: pusher, Guess: router.Guess, Written: reflect.Written, Grown: forget.Grown, Now: now,
+		Records: store, Embedder: embedder, Pusher: pusher, Guess: router.Guess, OnChanged: reflect.MemoriesChanged, OnAdded: forget.MemoriesAdded, Now: now,
 	})
 }
