@@ -111,7 +111,7 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 	}
 	try(memory.FastReplay, malformedReplays())
 	try(memory.DeepReflection, malformedReflections())
-	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.now(), Limit: 10})
+	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.clock.Now(), Limit: 10})
 	if err != nil || len(found) != 0 {
 		t.Errorf("facts %+v, %v", found, err)
 	}

@@ -3,10 +3,8 @@ package consolidation
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,15 +13,13 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/scorer"
-	"hippocampus/vectorstore"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore/projection"
-	"hippocampus/vectorstore/sqlitevec"
 )
 
 var (
@@ -34,41 +30,15 @@ var (
 // defaults are those of server/config.
 var defaults = Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: 30 * time.Minute, Messages: 3, Similarity: 0.9, Attempts: 3}
 
-// bench is a service on real SQLite stores, with a clock that the test moves. It
-// is its own model.
+// bench is a service on real SQLite stores, with a clock that the test moves.
 type bench struct {
 	*Service
 	t     testing.TB
 	store *sqlite.Store
 	write *ingest.Service
 	know  *facts.Service
-
-	mu    sync.Mutex
-	clock time.Time
-	asked int
-	reply func(llm.Prompt) (string, error)
-}
-
-func (b *bench) Model() string { return "bench" }
-
-func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
-	b.mu.Lock()
-	b.asked++
-	reply := b.reply
-	b.mu.Unlock()
-	return reply(p)
-}
-
-func (b *bench) now() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.clock
-}
-
-func (b *bench) pass(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.clock = b.clock.Add(d)
+	clock *apptest.Clock
+	chat  *apptest.Chat
 }
 
 const (
@@ -78,49 +48,33 @@ const (
 
 // answers makes the model answer the two prompts.
 func (b *bench) answers(replay, deep string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.System, "[hippocampus/replay]") {
 			return replay, nil
 		}
 		return deep, nil
-	}
+	})
 }
 
 func newBench(t testing.TB, embedder llm.Embedder, withModel bool) *bench {
 	t.Helper()
-	ctx, log := context.Background(), zap.NewNop()
-	b := &bench{t: t, clock: noon}
+	log := zap.NewNop()
+	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon), chat: &apptest.Chat{}}
 	b.answers(goodReplay, nothing)
-	var err error
-	if b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{
-		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = vectors.Close() })
-	push := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
+	vectors := apptest.Vectors(t, embedder)
+	push := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.clock.Now, log)
 	guess := func(string) memory.Domain { return memory.Lifestyle }
 	b.write = ingest.New(ingest.Parts{
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain { return guess(s) }, Now: b.now, Log: log,
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain { return guess(s) }, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute,
 		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
-	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.now}, 0.5)
-	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.now, Lease: time.Minute, Log: log}
+	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now}, 0.5)
+	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now, Lease: time.Minute, Log: log}
 	if withModel {
-		parts.Chat = b
+		parts.Chat = b.chat
 	}
 	b.Service = New(parts, defaults)
 	return b

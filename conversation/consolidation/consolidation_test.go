@@ -92,8 +92,8 @@ func TestEndedOnce(t *testing.T) {
 	if c := b.conversation("c"); c.EndedAt.IsZero() || c.EndReason != "client" {
 		t.Errorf("%+v", c)
 	}
-	if b.asked != 2 {
-		t.Errorf("the model was asked %d times", b.asked)
+	if len(b.chat.Prompts()) != 2 {
+		t.Errorf("the model was asked %d times", len(b.chat.Prompts()))
 	}
 	summary, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Types: []memory.Type{"summary"}, ConversationID: "c", Limit: 1})
 	if err != nil || len(summary) != 1 {
@@ -135,7 +135,7 @@ func TestDeepReflection(t *testing.T) {
 		"summary 0.70 Ada plans a trip to Porto in May.", "task 0.90 The user always practises the oboe before breakfast.",
 	})
 	want(t, "rows", b.rows("c")[:1], []string{`deep_reflection end 1-3 done {"facts":1,"memories":6,"merged":2}`})
-	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.now(), Limit: 10})
+	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.clock.Now(), Limit: 10})
 	if err != nil || len(found) != 1 || found[0].Type != "profile" || found[0].Key != "home_city" || found[0].Source != "conversation c" {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -147,7 +147,7 @@ func TestAgentsHearTheirShare(t *testing.T) {
 	b := newBench(t, embedder, true)
 	b.say("c", "doctor", event("", "My doctor says I am allergic to nuts."), event("", "Really."))
 	b.say("c", "", event("", "I live in Porto."))
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		mine, replay := strings.Contains(p.User, "nuts"), strings.Contains(p.System, "replay")
 		if mine == strings.Contains(p.User, "Porto") {
 			t.Errorf("the model sees both: %s", p.User)
@@ -161,7 +161,7 @@ func TestAgentsHearTheirShare(t *testing.T) {
 			return strings.Replace(nothing, `"facts":[]`, `"facts":[{"type":"health","key":"allergy","value":"nuts","confidence":0.9}]`, 1), nil
 		}
 		return strings.Replace(nothing, `"facts":[]`, `"facts":[{"type":"profile","key":"city","value":"Porto","confidence":0.9}]`, 1), nil
-	}
+	})
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
 		"fact 0.97 allergy: nuts @doctor", "fact 0.97 city: Porto", "summary 0.70 The user is allergic to nuts. @doctor", "summary 0.70 The user lives in Porto.",
@@ -193,7 +193,7 @@ func TestTriedAgain(t *testing.T) {
 	b := newBench(t, embedder, true)
 	b.trip("c")
 	away := memory.Errorf(memory.KindUnavailable, "the model is away")
-	b.reply = func(llm.Prompt) (string, error) { return "", away }
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away })
 	ended, err := b.End(t.Context(), "app", "ada", "c", memory.TriggerEnd)
 	if err != nil || !ended.Pending() || len(ended.Consolidations) != 3 {
 		t.Fatal(ended, err)
@@ -233,7 +233,7 @@ func TestClaims(t *testing.T) {
 	}
 	inside, leave := make(chan struct{}), make(chan struct{})
 	var first atomic.Bool
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if first.CompareAndSwap(false, true) {
 			close(inside)
 			<-leave
@@ -242,7 +242,7 @@ func TestClaims(t *testing.T) {
 			return goodReplay, nil
 		}
 		return nothing, nil
-	}
+	})
 	var group sync.WaitGroup
 	group.Go(func() { b.work("c", memory.TriggerIdle) })
 	<-inside
@@ -250,7 +250,7 @@ func TestClaims(t *testing.T) {
 	if _, err := b.Work(t.Context(), job); err == nil || !strings.Contains(err.Error(), "Snooze") {
 		t.Errorf("beside another: %v", err)
 	}
-	b.pass(2 * time.Minute) // the first is taken for dead
+	b.clock.Advance(2 * time.Minute) // the first is taken for dead
 	if done := b.work("c", memory.TriggerEnd); done.Done != 2 {
 		t.Errorf("in its place: %+v", done)
 	}
@@ -291,12 +291,12 @@ func TestTriggers(t *testing.T) {
 
 	// The schedule ends what is idle, and consolidates what is open.
 	b.say("other", "", event(memory.Decision, "We meet on Monday."))
-	b.pass(29 * time.Minute)
+	b.clock.Advance(29 * time.Minute)
 	b.say("c", "", event("", "still here"))
 	if done, err := b.RunAll(t.Context()); err != nil || done != (Totals{Done: 2}) {
 		t.Errorf("%+v, %v", done, err)
 	}
-	b.pass(2 * time.Minute)
+	b.clock.Advance(2 * time.Minute)
 	if done, err := b.EndIdle(t.Context()); err != nil || done != (Totals{Ended: 1}) {
 		t.Errorf("%+v, %v", done, err)
 	}

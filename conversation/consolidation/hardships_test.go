@@ -39,9 +39,9 @@ func TestRefusedConversationHoldsUpNobody(t *testing.T) {
 		if _, err := b.End(t.Context(), "app", "ada", id, memory.TriggerEnd); err != nil {
 			t.Fatal(err)
 		}
-		b.pass(time.Second)
+		b.clock.Advance(time.Second)
 	}
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		switch {
 		case strings.Contains(p.User, "refused"):
 			return "", memory.Errorf(memory.KindUnavailable, "status 400: the content is inappropriate")
@@ -49,7 +49,7 @@ func TestRefusedConversationHoldsUpNobody(t *testing.T) {
 			return goodReplay, nil
 		}
 		return nothing, nil
-	}
+	})
 	done, err := b.RunAll(t.Context())
 	if !memory.IsKind(err, memory.KindUnavailable) || done != (Totals{Done: 2}) {
 		t.Errorf("%+v, %v", done, err)
@@ -57,7 +57,7 @@ func TestRefusedConversationHoldsUpNobody(t *testing.T) {
 	if got := b.states("refused"); got[memory.FastReplay] != memory.ConsolidationPending {
 		t.Errorf("on the first day: %v", got)
 	}
-	b.pass(patience)
+	b.clock.Advance(patience)
 	for range defaults.Attempts {
 		if done, err := b.RunAll(t.Context()); err != nil || done != (Totals{Failed: 2}) {
 			t.Errorf("later: %+v, %v", done, err)
@@ -78,9 +78,9 @@ func TestModelThatIsAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.reply = func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "away") }
-	if _, err := b.RunAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || b.asked != maxAway {
-		t.Errorf("asked %d times about %d consolidations: %v", b.asked, 2*maxAway, err)
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "away") })
+	if _, err := b.RunAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || len(b.chat.Prompts()) != maxAway {
+		t.Errorf("asked %d times about %d consolidations: %v", len(b.chat.Prompts()), 2*maxAway, err)
 	}
 }
 
@@ -191,9 +191,9 @@ func TestIdleBesideABrokenOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, embedder, false)
 	b.trip("broken")
-	b.pass(time.Second)
+	b.clock.Advance(time.Second)
 	b.trip("fine")
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	b.Records = interrupted{Records: b.Records, broken: "broken"}
 	if done, err := b.EndIdle(t.Context()); err == nil || done != (Totals{Ended: 1}) {
 		t.Errorf("%+v, %v", done, err)
@@ -208,7 +208,7 @@ func TestWokenUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, embedder, false)
 	b.trip("c")
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	b.Records = interrupted{Records: b.Records, after: func() { b.say("c", "", event("", "I am back.")) }}
 	if done, err := b.EndIdle(t.Context()); err != nil || done != (Totals{}) {
 		t.Errorf("%+v, %v", done, err)

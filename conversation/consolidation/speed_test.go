@@ -27,7 +27,7 @@ func BenchmarkEnd(b *testing.B) {
 			s.say(id, "", event("", "How is the weather?"), event("", "Fine, I think."), event("", fmt.Sprintf("Let us talk about item %d.", i)), event("", "Yes."),
 				event(memory.Task, fmt.Sprintf("Conversation %d asks for step %d of the plan for town %d.", n, i, n*10+i)))
 		}
-		s.pass(time.Hour)
+		s.clock.Advance(time.Hour)
 		b.StartTimer()
 		started := time.Now()
 		s.end(id)

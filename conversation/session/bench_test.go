@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,10 +11,9 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
+	"hippocampus/tests/apptest"
 )
 
 var (
@@ -27,27 +25,18 @@ var (
 var small = Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20}
 
 // bench is a log in a real SQLite database, working memories over it, and a
-// clock that the test moves. It is its own chat model.
+// clock that the test moves.
 type bench struct {
 	t     testing.TB
 	store *sqlite.Store
-	clock time.Time
-
-	mu    sync.Mutex
-	asked []llm.Prompt
-	reply func(llm.Prompt) (string, error)
+	clock *apptest.Clock
+	chat  *apptest.Chat
 	heard []ProcessedTurn
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: noon}
-	var err error
-	b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
-	b.must(err)
-	t.Cleanup(func() { _ = b.store.Close() })
-	b.must(b.store.Migrate(t.Context()))
-	return b
+	return &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon), chat: &apptest.Chat{}}
 }
 
 func (b *bench) must(err error) {
@@ -60,25 +49,16 @@ func (b *bench) must(err error) {
 // replica is the working memory of one process.
 func (b *bench) replica(set Settings) *Service {
 	return New(Parts{
-		Records: b.store, Now: func() time.Time { return b.clock }, Log: zap.NewNop(),
+		Records: b.store, Now: b.clock.Now, Log: zap.NewNop(),
 		OnTurn: func(_ context.Context, h ProcessedTurn) { b.heard = append(b.heard, h) },
 	}, set)
 }
 
-// withModel is a replica that has the bench for a model.
+// withModel is a replica that has a chat model.
 func (b *bench) withModel(set Settings) *Service {
 	s := b.replica(set)
-	s.Chat = b
+	s.Chat = b.chat
 	return s
-}
-
-func (b *bench) Model() string { return "bench" }
-
-func (b *bench) Answer(_ context.Context, p llm.Prompt) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asked = append(b.asked, p)
-	return b.reply(p)
 }
 
 // said is a message of the user.
@@ -89,10 +69,11 @@ func said(content string) memory.Message {
 // say stores a turn of Ada's, as the process of some replica, or of none.
 func (b *bench) say(by *Service, id string, messages ...memory.Message) memory.Turn {
 	b.t.Helper()
+	now := b.clock.Now()
 	stored, _, err := b.store.AcceptTurn(b.t.Context(), memory.Turn{
-		ID: memory.NewID(), Owner: ada, ConversationID: id, Messages: messages, At: b.clock, AcceptedAt: b.clock, QueuedAt: b.clock,
+		ID: memory.NewID(), Owner: ada, ConversationID: id, Messages: messages, At: now, AcceptedAt: now, QueuedAt: now,
 		Hash: "h", Status: memory.TurnAccepted,
-	}, b.clock.Add(time.Hour))
+	}, now.Add(time.Hour))
 	b.must(err)
 	if by != nil {
 		by.OnTurnAccepted(stored)

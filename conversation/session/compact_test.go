@@ -83,7 +83,7 @@ func TestCompactionByAModel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.withModel(small)
-	b.reply = answering(" They sent messages. \n")
+	b.chat.OnPrompt(answering(" They sent messages. \n"))
 	b.sayMany(s, "c", 1, 11)
 	done, err := b.compact(s, "c")
 	b.must(err)
@@ -100,10 +100,10 @@ func TestCompactionByAModel(t *testing.T) {
 	if len(turns) != 11 {
 		t.Errorf("the log has %d turns", len(turns))
 	}
-	if user := b.asked[0].User; !strings.Contains(user, "message 5\"") || strings.Contains(user, "message 6\"") || !strings.Contains(user, `{"summary_so_far":""}`) {
+	if user := b.chat.Prompts()[0].User; !strings.Contains(user, "message 5\"") || strings.Contains(user, "message 6\"") || !strings.Contains(user, `{"summary_so_far":""}`) {
 		t.Errorf("asked with %s", user)
 	}
-	if done, err := b.compact(s, "c"); err != nil || done.Steps != 0 || len(b.asked) != 1 {
+	if done, err := b.compact(s, "c"); err != nil || done.Steps != 0 || len(b.chat.Prompts()) != 1 {
 		t.Errorf("within its limits: %+v, %v", done, err)
 	}
 	b.sayMany(s, "c", 12, 40) // 35 after the summary: 17, 9 more, and the rest fits
@@ -112,8 +112,8 @@ func TestCompactionByAModel(t *testing.T) {
 	if want := (Compacted{Steps: 2, Events: 26, Through: 31}); done != want {
 		t.Errorf("%+v, want %+v", done, want)
 	}
-	if !strings.Contains(b.asked[1].User, `{"summary_so_far":"They sent messages."}`) {
-		t.Errorf("asked with %s", b.asked[1].User)
+	if !strings.Contains(b.chat.Prompts()[1].User, `{"summary_so_far":"They sent messages."}`) {
+		t.Errorf("asked with %s", b.chat.Prompts()[1].User)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestCompactionOfLongEvents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.withModel(Settings{Events: 200, Tokens: 1000, Age: time.Hour, Summary: 400})
-	b.reply = answering("They sent long messages.")
+	b.chat.OnPrompt(answering("They sent long messages."))
 	for range 20 {
 		b.say(s, "c", said(strings.Repeat("word ", 1200)))
 	}
@@ -132,7 +132,7 @@ func TestCompactionOfLongEvents(t *testing.T) {
 	if want := (Compacted{Steps: done.Steps, Events: 19, Through: 19}); done != want {
 		t.Errorf("%+v, want %+v", done, want)
 	}
-	for _, p := range b.asked {
+	for _, p := range b.chat.Prompts() {
 		if n := len([]rune(p.User)); n > maxPromptRunes+maxEventRunes {
 			t.Errorf("a prompt of %d characters", n)
 		}
@@ -226,10 +226,10 @@ func TestCompactionIsDoneOnce(t *testing.T) {
 	b := newBench(t)
 	s := b.withModel(small)
 	calls := 0
-	b.reply = func(p llm.Prompt) (string, error) {
+	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		calls++
 		return answering(fmt.Sprintf("Summary %d.", calls))(p)
-	}
+	})
 	b.sayMany(s, "c", 1, 11)
 	job := s.compaction(b.conversation("c")).(CompactConversation)
 	crashed := b.withModel(small)
@@ -312,7 +312,7 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 		answers["scorer: "+bad.Name] = bad.Answer
 	}
 	for name, answer := range answers {
-		b.reply = func(llm.Prompt) (string, error) { return answer, nil }
+		b.chat.OnPrompt(func(llm.Prompt) (string, error) { return answer, nil })
 		if done, err := b.compact(s, "c"); !memory.IsKind(err, memory.KindBadAnswer) || done.Steps != 0 {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
@@ -323,7 +323,7 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 	if own < 30 {
 		t.Errorf("only %d answers", own)
 	}
-	b.reply = answering("They sent messages.")
+	b.chat.OnPrompt(answering("They sent messages."))
 	if done, err := b.compact(s, "c"); err != nil || done.Steps != 1 {
 		t.Errorf("and a good one: %+v, %v", done, err)
 	}
@@ -334,11 +334,11 @@ func TestCompactionInChinese(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.withModel(small)
-	b.reply = answering("他们互相发送了消息。")
+	b.chat.OnPrompt(answering("他们互相发送了消息。"))
 	for i := range 11 {
 		b.say(s, "c", said(fmt.Sprintf("第 %d 条消息：我在上海工作", i)))
 	}
-	if done, err := b.compact(s, "c"); err != nil || done.Steps != 1 || !strings.Contains(b.asked[0].System, "滚动摘要") {
+	if done, err := b.compact(s, "c"); err != nil || done.Steps != 1 || !strings.Contains(b.chat.Prompts()[0].System, "滚动摘要") {
 		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
-	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 var (
@@ -28,56 +25,31 @@ var (
 // background is the context of helpers that rapid checks share.
 var background = context.Background()
 
+// away is what a failing embedder returns.
+var away = memory.Errorf(memory.KindUnavailable, "away")
+
 // day is n days past begin.
 func day(n int) time.Time { return begin.AddDate(0, 0, n) }
 
-// bench is a service on a real database, with a clock that the test moves. It
-// is its own pusher and embedder.
+// bench is a service on a real database, with a clock that the test moves.
 type bench struct {
 	*Service
-	llm.Embedder
-	store db.Store
-
-	mu      sync.Mutex
-	clock   time.Time
-	embeds  error // what the embedder fails with
-	pushed  []string
-	written []memory.Owner
-}
-
-func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
-	if b.embeds != nil {
-		return nil, b.embeds
-	}
-	return b.Embedder.Embed(ctx, use, texts)
-}
-
-func (b *bench) Claimed() time.Time { return b.now().Add(time.Minute) }
-
-func (b *bench) PushNew(ctx context.Context, list []memory.Memory) {
-	for _, m := range list {
-		b.Push(ctx, []string{m.ID})
-	}
-}
-
-func (b *bench) Push(_ context.Context, ids []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pushed = append(b.pushed, ids...)
-}
-
-func (b *bench) now() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.clock
+	store    db.Store
+	clock    *apptest.Clock
+	embedder *apptest.Embedder
+	pusher   *apptest.Pusher
+	written  []memory.Owner
 }
 
 // newBench makes one whose clock stands at day 100.
 func newBench(store db.Store) *bench {
-	b := &bench{store: store, clock: day(100), Embedder: llm.Hashed(16)}
+	clock := apptest.NewClock(day(100))
+	b := &bench{
+		store: store, clock: clock, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
+	}
 	b.Service = New(Parts{
-		Records: store, Embedder: b, Pusher: b, Guess: func(string) memory.Domain { return memory.Lifestyle },
-		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) }, Now: b.now,
+		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Lifestyle },
+		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) }, Now: clock.Now,
 	}, 0.5)
 	return b
 }
@@ -87,8 +59,7 @@ func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
-		ready(t, s, err)
+		s := apptest.SQLite(t)
 		test(t, func() db.Store { return s }) // one process has it
 	})
 	t.Run("postgres", func(t *testing.T) {
@@ -96,29 +67,15 @@ func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
 		url := postgrestest.URL(t)
 		test(t, func() db.Store {
 			s, err := postgres.Open(t.Context(), postgres.Options{URL: url})
-			ready(t, s, err)
-			return s
+			return apptest.Migrated(t, s, err)
 		})
 	})
-}
-
-func ready(t *testing.T, s db.Store, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // newSQLite is a bench on SQLite alone.
 func newSQLite(t *testing.T) *bench {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
-	ready(t, s, err)
-	return newBench(s)
+	return newBench(apptest.SQLite(t))
 }
 
 // tester is what a test and a rapid check have in common.
@@ -223,7 +180,7 @@ func (b *bench) put(t tester, e Evidence, want memory.FactState) Outcome {
 // valid now, and no other, has an active memory.
 func (b *bench) inStep(t tester, line db.Timeline) {
 	t.Helper()
-	now, want := b.now(), []string{}
+	now, want := b.clock.Now(), []string{}
 	accepted := b.accepted(t, line)
 	for i, f := range accepted {
 		if i > 0 && (accepted[i-1].ValidUntil.IsZero() || accepted[i-1].ValidUntil.After(f.ValidFrom)) {

@@ -37,7 +37,7 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 
-		b.clock = day(101)
+		b.clock.Set(day(101))
 		b.put(t, says("Lisbon", 1, time.Time{}, time.Time{}), confirmed)
 		if m = b.memory(t, m.ID); m.Importance != 1 || m.Revision != 1 {
 			t.Errorf("confirmed: %+v", m)
@@ -51,7 +51,7 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 			t.Errorf("active: %+v", list)
 		}
 
-		b.clock = day(102)
+		b.clock.Set(day(102))
 		porto := b.put(t, says("Porto", .9, time.Time{}, time.Time{}), accepted)
 		if m = b.memory(t, m.ID); m.Status != memory.Superseded || m.SupersededBy != porto.Fact.MemoryID || m.Revision != 2 {
 			t.Errorf("superseded: %+v", m)
@@ -63,7 +63,7 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 
-		b.clock = day(103)
+		b.clock.Set(day(103))
 		ended, err := b.End(t.Context(), ada, "Profile", "Home City", time.Time{}, "api")
 		if err != nil || ended.ID != porto.Fact.ID || !ended.ValidUntil.Equal(day(103)) || ended.EndsMemory {
 			t.Errorf("%+v, %v", ended, err)
@@ -80,8 +80,8 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 			t.Errorf("at day 102: %+v, %v", at, err)
 		}
 		wantPushed := []string{lisbon.MemoryID, porto.Fact.MemoryID, lisbon.MemoryID, porto.Fact.MemoryID}
-		if strings.Join(b.pushed, " ") != strings.Join(wantPushed, " ") {
-			t.Errorf("pushed %v, want %v", b.pushed, wantPushed)
+		if strings.Join(b.pusher.Pushed(), " ") != strings.Join(wantPushed, " ") {
+			t.Errorf("pushed %v, want %v", b.pusher.Pushed(), wantPushed)
 		}
 	})
 }
@@ -93,7 +93,7 @@ func TestTheScheduleFollowsTime(t *testing.T) {
 		b := newBench(open())
 		run := func(at time.Time, want Totals) {
 			t.Helper()
-			b.clock = at
+			b.clock.Set(at)
 			got, err := b.RunDue(t.Context(), "schedule")
 			if err != nil || got != want {
 				t.Errorf("day %v: %+v, %v; want %+v", at.Sub(begin).Hours()/24, got, err, want)
@@ -113,12 +113,12 @@ func TestTheScheduleFollowsTime(t *testing.T) {
 		}
 		run(day(115), Totals{Due: 1}) // Faro has come and gone
 		run(day(115), Totals{})
-		b.embeds = memory.Errorf(memory.KindUnavailable, "away")
-		b.clock = day(121)
-		if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, b.embeds) {
+		b.embedder.FailWith(away)
+		b.clock.Set(day(121))
+		if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, away) {
 			t.Errorf("%+v, %v", got, err)
 		}
-		b.embeds = nil
+		b.embedder.FailWith(nil)
 		run(day(121), Totals{Due: 1, Begun: 1})
 		f := b.accepted(t, city)[2]
 		if _, e := b.kinds(t, f.MemoryID); e.Cause != "schedule" || e.Kind != memory.EventCreated {
@@ -148,14 +148,15 @@ func TestTheScheduleWithoutAnEmbedder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.clock, b.embeds = day(107), memory.Errorf(memory.KindUnavailable, "away")
-	if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, b.embeds) || !memory.IsKind(err, memory.KindUnavailable) || got != (Totals{Due: 2, Ended: 1, Failed: 1}) {
+	b.clock.Set(day(107))
+	b.embedder.FailWith(away)
+	if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, away) || !memory.IsKind(err, memory.KindUnavailable) || got != (Totals{Due: 2, Ended: 1, Failed: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if m := b.memory(t, o.Fact.MemoryID); m.Status != memory.Forgotten {
 		t.Errorf("%+v", m)
 	}
-	b.embeds = nil
+	b.embedder.FailWith(nil)
 	if got, err := b.RunDue(t.Context(), "schedule"); err != nil || got != (Totals{Due: 1, Begun: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -168,7 +169,7 @@ func TestEvidenceBeforeTheScheduleComes(t *testing.T) {
 	b := newSQLite(t)
 	lisbon := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted).Fact
 	b.put(t, says("Porto", .9, day(105), time.Time{}), accepted)
-	b.clock = day(106)
+	b.clock.Set(day(106))
 	b.put(t, says("Faro", .9, day(50), day(60)), accepted) // embeds what Faro's memory would say, not Porto's
 	if m := b.memory(t, lisbon.MemoryID); m.Status != memory.Active {
 		t.Errorf("%+v", m)
@@ -232,8 +233,8 @@ func TestEvidenceIsChecked(t *testing.T) {
 			t.Errorf("%s in a batch: %v", path, err)
 		}
 	}
-	b.embeds = memory.Errorf(memory.KindUnavailable, "away")
-	if _, err := b.Put(t.Context(), ada, fine, "api"); !errors.Is(err, b.embeds) {
+	b.embedder.FailWith(away)
+	if _, err := b.Put(t.Context(), ada, fine, "api"); !errors.Is(err, away) {
 		t.Error(err)
 	}
 	if n := len(b.history(t, city)); n != 0 {

@@ -82,7 +82,7 @@ func TestRandomEvidence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, today := &grid{}, 20
 		line := db.Timeline{Owner: memory.Owner{AppID: "app", UserID: memory.NewID()}, Type: city.Type, Key: city.Key}
-		b.clock = day(today)
+		b.clock.Set(day(today))
 		days := rapid.IntRange(0, horizon-2)
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
@@ -110,7 +110,7 @@ func TestRandomEvidence(t *testing.T) {
 			},
 			"days pass": func(t *rapid.T) {
 				today = min(today+rapid.IntRange(1, 9).Draw(t, "days"), horizon-1)
-				b.clock = day(today)
+				b.clock.Set(day(today))
 				if _, err := b.RunDue(background, "schedule"); err != nil {
 					t.Fatal(err)
 				}

@@ -185,7 +185,7 @@ func TestEqualStatementsConfirm(t *testing.T) {
 	b := newSQLite(t)
 	put := func(key, value string, want memory.FactState) {
 		t.Helper()
-		b.clock = b.clock.Add(time.Second)
+		b.clock.Advance(time.Second)
 		b.put(t, Evidence{Type: "Profile", Key: key, Value: json.RawMessage(value), Confidence: .9}, want)
 	}
 	put("Home Address", `{"zip": 1, "city": "Lisbon", "at": [1.50, 2e1]}`, accepted)
@@ -228,12 +228,12 @@ func TestBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b.pushed) != 0 {
+	if len(b.pusher.Pushed()) != 0 {
 		t.Error("pushed before the commit")
 	}
 	b.Service.Push(t.Context(), done)
-	if len(b.pushed) != 2 || len(b.written) != 1 {
-		t.Errorf("pushed %v, told of %v", b.pushed, b.written)
+	if len(b.pusher.Pushed()) != 2 || len(b.written) != 1 {
+		t.Errorf("pushed %v, told of %v", b.pusher.Pushed(), b.written)
 	}
 	states := []memory.FactState{accepted, accepted, refused, accepted}
 	for i, o := range done.Outcomes {

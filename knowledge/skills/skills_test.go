@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
-	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 var (
@@ -23,63 +22,29 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// bench is a service on a real database, whose embedder counts and can fail.
+// bench is a service on a real database.
 type bench struct {
 	*Service
-	llm.Embedder
-	t     *testing.T
-	store db.Store
-
-	mu       sync.Mutex
-	embedded int
-	embeds   error // what the embedder fails with
-	pushed   int
-	written  int
-}
-
-func (b *bench) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.embedded++
-	if b.embeds != nil {
-		return nil, b.embeds
-	}
-	return b.Embedder.Embed(ctx, use, texts)
-}
-
-func (b *bench) Claimed() time.Time { return noon.Add(time.Minute) }
-
-func (b *bench) PushNew(_ context.Context, list []memory.Memory) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pushed += len(list)
+	t        *testing.T
+	store    db.Store
+	embedder *apptest.Embedder
+	pusher   *apptest.Pusher
+	written  atomic.Int64
 }
 
 func newBench(t *testing.T, store db.Store) *bench {
-	b := &bench{t: t, store: store, Embedder: llm.Hashed(16)}
+	clock := apptest.NewClock(noon)
+	b := &bench{t: t, store: store, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock)}
 	b.Service = New(Parts{
-		Records: store, Embedder: b, Pusher: b, Guess: func(string) memory.Domain { return memory.Tasks },
-		OnChanged: func(memory.Owner) { b.mu.Lock(); b.written++; b.mu.Unlock() }, Now: func() time.Time { return noon },
+		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Tasks },
+		OnChanged: func(memory.Owner) { b.written.Add(1) }, Now: clock.Now,
 	})
 	return b
 }
 
-func open(t *testing.T, s db.Store, err error) db.Store {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func newSQLite(t *testing.T) *bench {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
-	return newBench(t, open(t, s, err))
+	return newBench(t, apptest.SQLite(t))
 }
 
 // tell records an outcome of the workflow w of the skill s.
@@ -120,16 +85,16 @@ func TestImportanceIsTheRuleOfSuccession(t *testing.T) {
 func TestTheMemoryFollowsTheOutcomes(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
-	if w := b.tell(false); w.MemoryID != "" || b.embedded != 0 || b.written != 0 {
-		t.Errorf("%+v, embedded %d times, written %d", w, b.embedded, b.written)
+	if w := b.tell(false); w.MemoryID != "" || b.embedder.Calls() != 0 || b.written.Load() != 0 {
+		t.Errorf("%+v, embedded %d times, written %d", w, b.embedder.Calls(), b.written.Load())
 	}
 	w := b.tell(true)
-	if m := b.memory(w.MemoryID); m.Importance != 0.5 || m.Content != "s: w" || b.pushed != 1 || b.written != 1 {
-		t.Errorf("%+v, %d pushed, %d written", m, b.pushed, b.written)
+	if m := b.memory(w.MemoryID); m.Importance != 0.5 || m.Content != "s: w" || len(b.pusher.Pushed()) != 1 || b.written.Load() != 1 {
+		t.Errorf("%+v, %d pushed, %d written", m, len(b.pusher.Pushed()), b.written.Load())
 	}
 	b.tell(true)
-	if after := b.tell(false); after.MemoryID != w.MemoryID || b.embedded != 1 || b.pushed != 1 {
-		t.Errorf("%+v, embedded %d times", after, b.embedded)
+	if after := b.tell(false); after.MemoryID != w.MemoryID || b.embedder.Calls() != 1 || len(b.pusher.Pushed()) != 1 {
+		t.Errorf("%+v, embedded %d times", after, b.embedder.Calls())
 	}
 	events, err := b.store.History(t.Context(), ada.AppID, w.MemoryID)
 	if err != nil {
@@ -194,16 +159,17 @@ func TestTheLatestNotesAreKept(t *testing.T) {
 func TestWithoutAnEmbedder(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
-	b.embeds = errors.New("away")
+	away := errors.New("the embedder is unavailable")
+	b.embedder.FailWith(away)
 	o := Outcome{ID: "1", Skill: "s", Workflow: "w", Success: true}
-	if _, err := b.Record(t.Context(), ada, o, "test"); !errors.Is(err, b.embeds) {
+	if _, err := b.Record(t.Context(), ada, o, "test"); !errors.Is(err, away) {
 		t.Error(err)
 	}
-	b.embeds = nil
+	b.embedder.FailWith(nil)
 	if r, err := b.Record(t.Context(), ada, o, "test"); err != nil || !r.Counted || r.Workflow.Successes != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	b.embeds = errors.New("away again")
+	b.embedder.FailWith(away)
 	if w := b.tell(true); w.Successes != 2 {
 		t.Errorf("%+v", w)
 	}
@@ -241,9 +207,9 @@ func TestOutcomesAtOnceCountOnce(t *testing.T) {
 		"postgres": func(t *testing.T) (a, b db.Store) {
 			url := postgrestest.URL(t)
 			first, err := postgres.Open(t.Context(), postgres.Options{URL: url})
-			a = open(t, first, err)
+			a = apptest.Migrated(t, first, err)
 			second, err := postgres.Open(t.Context(), postgres.Options{URL: url})
-			return a, open(t, second, err)
+			return a, apptest.Migrated(t, second, err)
 		},
 	}
 	for name, two := range stores {

@@ -65,7 +65,7 @@ func TestErasedDuringARebuild(t *testing.T) {
 				t.Errorf("%d rows and %d records were erased, want 30 of each", some.Deleted.Memories, n)
 			}
 		}
-		u := NewUpkeep(&late{b.store, erase}, b.vectors.Store, b.Projection, b.now, zaptest.NewLogger(t))
+		u := NewUpkeep(&late{b.store, erase}, b.vectors.Store, b.Projection, b.clock.Now, zaptest.NewLogger(t))
 		store, ok := b.vectors.Store.(vectorstore.Rebuilder)
 		if !ok {
 			t.Fatal("the store is no vectorstore.Rebuilder")

@@ -15,10 +15,9 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore"
-	"hippocampus/vectorstore/sqlitevec"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -83,54 +82,22 @@ type bench struct {
 	t       *testing.T
 	store   *sqlite.Store
 	vectors *faulty
-	mu      sync.Mutex
-	clock   time.Time
+	clock   *apptest.Clock
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return benchOn(t, openFile(t, filepath.Join(t.TempDir(), "vectors.db")))
-}
-
-func openFile(t *testing.T, path string) vectorstore.Store {
-	t.Helper()
-	vectors, err := sqlitevec.Open(t.Context(), sqlitevec.Options{Path: path, Space: space})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = vectors.Close() })
-	return vectors
+	return benchOn(t, apptest.VectorFile(t, filepath.Join(t.TempDir(), "vectors.db"), space))
 }
 
 func benchOn(t *testing.T, vectors vectorstore.Store) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: begin}
-	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.store.Close() })
-	if err := b.store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.vectors = &faulty{Store: vectors}
+	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(begin), vectors: &faulty{Store: vectors}}
 	b.Projection = New(b.store, b.vectors, Settings{
 		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Backoff: time.Second, BackoffLimit: 10 * time.Second, Grace: grace,
-	}, b.now, zaptest.NewLogger(t))
+	}, b.clock.Now, zaptest.NewLogger(t))
 	b.Projection.Serves(func() memory.Space { return space })
 	return b
-}
-
-func (b *bench) now() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.clock
-}
-
-func (b *bench) pass(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.clock = b.clock.Add(d)
 }
 
 // insert commits new memories, as ingest does, without pushing them.
@@ -141,7 +108,7 @@ func (b *bench) insert(n int) []memory.Memory {
 		list[i] = memory.Memory{
 			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d", i), Type: memory.TypeFact, Domain: memory.GeneralChat,
 			Status: memory.Active, Embedding: []float32{1, 0, 0, 0}, EmbeddingModel: space.Model, Revision: 1,
-			CreatedAt: b.now(), UpdatedAt: b.now(), LastAccessedAt: b.now(),
+			CreatedAt: b.clock.Now(), UpdatedAt: b.clock.Now(), LastAccessedAt: b.clock.Now(),
 		}
 	}
 	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.Claimed()) })
@@ -158,7 +125,7 @@ func (b *bench) tx(f func(ctx context.Context, tx db.UserTx) error) {
 func (b *bench) update(m memory.Memory) memory.Memory {
 	b.t.Helper()
 	m.Revision++
-	m.UpdatedAt = b.now()
+	m.UpdatedAt = b.clock.Now()
 	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, m) })
 	return m
 }
@@ -214,7 +181,7 @@ func TestTheReconcilerFinishesWhatIsLeft(t *testing.T) {
 	if b.reconcile(t.Context()); b.backlog().Pending != 7 {
 		t.Error("a failed push is repeated before it is due")
 	}
-	b.pass(time.Second)
+	b.clock.Advance(time.Second)
 	for b.reconcile(t.Context()) {
 	}
 	if got := b.stored(); len(got) != 7 || b.backlog().Pending != 0 {
@@ -235,11 +202,11 @@ func TestAFailingStoreIsTriedLessAndLessOften(t *testing.T) {
 		return len(b.vectors.said)
 	}
 	for i, wait := range []time.Duration{1, 2, 4, 8, 10, 10} {
-		b.pass(wait*time.Second - time.Microsecond)
+		b.clock.Advance(wait*time.Second - time.Microsecond)
 		if n := tried(); n != i+1 {
 			t.Errorf("tried %d times, want %d before %s have passed", n, i+1, wait*time.Second)
 		}
-		b.pass(time.Microsecond)
+		b.clock.Advance(time.Microsecond)
 		if n := tried(); n != i+2 {
 			t.Errorf("tried %d times, want %d when %s have passed", n, i+2, wait*time.Second)
 		}
@@ -311,7 +278,7 @@ func TestADeadPusherIsReplaced(t *testing.T) {
 	if b.reconcile(t.Context()); len(b.stored()) != 0 {
 		t.Error("claimed rows were pushed by another")
 	}
-	b.pass(time.Minute + time.Microsecond)
+	b.clock.Advance(time.Minute + time.Microsecond)
 	for b.reconcile(t.Context()) {
 	}
 	if len(b.stored()) != 4 || b.backlog().Pending != 0 {
@@ -323,7 +290,7 @@ func TestRunReconcilesUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.insert(5)
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); b.Run(ctx) }()

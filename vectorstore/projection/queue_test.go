@@ -74,7 +74,7 @@ func TestQueuedPushesAreLeftToTheReconciler(t *testing.T) {
 	t.Parallel()
 	for name, hinder := range map[string]func(r *running) error{
 		"away": func(r *running) error { r.end(); return away },
-		"late": func(r *running) error { r.pass(16 * time.Second); return nil },
+		"late": func(r *running) error { r.clock.Advance(16 * time.Second); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +100,7 @@ func TestQueuedPushesAreLeftToTheReconciler(t *testing.T) {
 				t.Errorf("calls %v", r.vectors.said)
 			}
 			if name == "away" {
-				r.pass(time.Second) // what failed is due later; what was late, at once
+				r.clock.Advance(time.Second) // what failed is due later; what was late, at once
 			}
 			if r.reconcile(t.Context()); len(r.stored()) != 3 || r.backlog() != (db.Backlog{}) {
 				t.Errorf("stored %v, backlog %+v", r.stored(), r.backlog())
@@ -151,15 +151,15 @@ func TestAClaimThatEndedInTheQueueIsNotGivenBack(t *testing.T) {
 	<-r.entered
 	queued := r.insert(1)
 	r.PushNew(t.Context(), queued)
-	r.pass(r.set.Lease)
-	others, err := r.queue.ClaimVectors(t.Context(), []string{queued[0].ID}, r.now(), r.Claimed())
+	r.clock.Advance(r.set.Lease)
+	others, err := r.queue.ClaimVectors(t.Context(), []string{queued[0].ID}, r.clock.Now(), r.Claimed())
 	if err != nil || len(others) != 1 {
 		t.Fatalf("the claim has not ended: %v %v", others, err)
 	}
 	r.release <- nil
 	r.end()
 	<-r.ended
-	free, err := r.queue.ClaimVectors(t.Context(), []string{queued[0].ID}, r.now(), r.Claimed())
+	free, err := r.queue.ClaimVectors(t.Context(), []string{queued[0].ID}, r.clock.Now(), r.Claimed())
 	if err != nil || len(free) != 0 {
 		t.Errorf("another's claim was ended: %v %v", free, err)
 	}

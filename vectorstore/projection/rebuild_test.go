@@ -41,7 +41,7 @@ func TestRebuildUnderWritesAndSearches(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *bench, _ func() vectorstore.Store) {
 		log := zaptest.NewLogger(t)
-		b.clock = time.Now().UTC()
+		b.clock.Set(time.Now().UTC())
 		b.Projection = New(b.store, b.vectors, b.set, time.Now, log)
 		u := NewUpkeep(b.store, b.vectors.Store, b.Projection, time.Now, log)
 		kept := b.insert(300)
@@ -118,7 +118,7 @@ func TestRebuildSkipsOtherModels(t *testing.T) {
 	b.PushNew(t.Context(), m)
 	m[0].EmbeddingModel = "another"
 	b.update(m[0])
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	done, err := b.upkeep().Rebuild(t.Context())
 	if err != nil || done.Copied != 2 || done.Skipped != 1 {
 		t.Errorf("%+v, %v", done, err)

@@ -15,6 +15,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
 	"hippocampus/vectorstore/milvus/milvustest"
@@ -23,7 +24,7 @@ import (
 const grace = time.Minute
 
 func (b *bench) upkeep() *Upkeep {
-	return NewUpkeep(b.store, b.vectors.Store, b.Projection, b.now, zaptest.NewLogger(b.t))
+	return NewUpkeep(b.store, b.vectors.Store, b.Projection, b.clock.Now, zaptest.NewLogger(b.t))
 }
 
 // onBoth runs a test on both vector stores. drop loses all that the store
@@ -32,7 +33,7 @@ func onBoth(t *testing.T, test func(t *testing.T, b *bench, drop func() vectorst
 	t.Run("sqlitevec", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "vectors.db")
-		b := benchOn(t, openFile(t, path))
+		b := benchOn(t, apptest.VectorFile(t, path, space))
 		test(t, b, func() vectorstore.Store {
 			if err := b.vectors.Store.Close(); err != nil {
 				t.Fatal(err)
@@ -42,7 +43,7 @@ func onBoth(t *testing.T, test func(t *testing.T, b *bench, drop func() vectorst
 					t.Fatal(err)
 				}
 			}
-			return openFile(t, path)
+			return apptest.VectorFile(t, path, space)
 		})
 	})
 	t.Run("milvus", func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
 		if r := b.verify(u); r.Checked != 0 || r.InFlight != 8 || r.Drift() != 0 {
 			t.Errorf("right after the pushes: %+v", r)
 		}
-		b.pass(time.Hour)
+		b.clock.Advance(time.Hour)
 		if r := b.verify(u); r.Checked != 8 || r.InFlight != 0 || r.Drift() != 0 {
 			t.Errorf("of equal stores: %+v", r)
 		}
@@ -116,7 +117,7 @@ func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
 		orphans := []string{m[1].ID, stray.ID, foreign.ID}
 		slices.Sort(orphans)
 		want := Report{
-			At: b.now(), Checked: 8,
+			At: b.clock.Now(), Checked: 8,
 			Missing:   Findings{1, []string{m[0].ID}},
 			Orphaned:  Findings{3, orphans},
 			Different: Findings{5, []string{m[2].ID, m[3].ID, m[4].ID, m[5].ID, m[6].ID}},
@@ -132,7 +133,7 @@ func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
 		if last, ok := u.Last(); !ok || last.Drift() != 9 {
 			t.Errorf("the last verification: %+v, %t", last, ok)
 		}
-		b.pass(2 * grace)
+		b.clock.Advance(2 * grace)
 		if r := b.verify(u); r.Checked != 8 || r.Drift() != 0 {
 			t.Errorf("after the repair: %+v", r)
 		}
@@ -158,7 +159,7 @@ func TestAChangeDuringVerificationIsNoDrift(t *testing.T) {
 	b := newBench(t)
 	m := b.insert(4)
 	b.PushNew(t.Context(), m)
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	u := b.upkeep()
 	u.vectors = &moving{b.vectors.Store, func() { // after the rows were read
 		m[0].Content = "changed"
@@ -180,7 +181,7 @@ func TestVerificationByWindows(t *testing.T) {
 	u := b.upkeep()
 	m := b.insert(n)
 	b.PushNew(t.Context(), m)
-	b.pass(time.Hour)
+	b.clock.Advance(time.Hour)
 	lone := m[n-110:]
 	must(t, b.vectors.Store.Delete(t.Context(), ids(tasksOf(lone))))
 	strays := make([]vectorstore.Record, n)
@@ -199,7 +200,7 @@ func TestVerificationByWindows(t *testing.T) {
 	if _, err := u.Repair(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if b.pass(2 * grace); b.verify(u).Drift() != 0 {
+	if b.clock.Advance(2 * grace); b.verify(u).Drift() != 0 {
 		t.Error("after the repair there is drift")
 	}
 }
@@ -213,7 +214,7 @@ func TestALostStoreHeals(t *testing.T) {
 		must(t, u.Mend(t.Context()))
 		m := b.insert(5)
 		b.PushNew(t.Context(), m)
-		b.pass(time.Hour)
+		b.clock.Advance(time.Hour)
 		if u.mend(t.Context()); b.backlog().Pending != 0 {
 			t.Fatalf("a whole store is mended: %+v", b.backlog())
 		}
@@ -230,7 +231,7 @@ func TestALostStoreHeals(t *testing.T) {
 		}
 		for b.reconcile(t.Context()) {
 		}
-		b.pass(2 * grace)
+		b.clock.Advance(2 * grace)
 		if r := b.verify(u); r.Checked != 5 || r.Drift() != 0 {
 			t.Errorf("after healing: %+v", r)
 		}
