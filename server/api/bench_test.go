@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/jobs"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/exchange"
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
@@ -35,7 +33,7 @@ import (
 	"hippocampus/reflection/derivation"
 	"hippocampus/router"
 	"hippocampus/scorer"
-	"hippocampus/vectorstore"
+	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/sqlitevec"
 )
@@ -64,30 +62,19 @@ type bench struct {
 	touches     *recall.Touches
 	keyIDs      map[string]string // by secret
 
-	mu    sync.Mutex
-	clock time.Time
-	says  string // what the chat model, which the bench is, answers
+	clock *apptest.Clock
+	chat  *apptest.Chat
 }
-
-func (b *bench) Model() string { return "bench" }
-
-func (b *bench) Answer(context.Context, llm.Prompt) (string, error) { return b.says, nil }
 
 // newBench has the keys "read", "write" and "admin" of the app "app".
 func newBench(t testing.TB, change func(*Options)) *bench {
 	t.Helper()
-	ctx, log := t.Context(), zap.NewNop()
-	b := &bench{t: t, clock: noon, says: `{"insights":[]}`, keyIDs: map[string]string{}}
-	var err error
-	b.store, err = sqlite.Open(ctx, sqlite.Options{Path: sqlitetest.Path(t)})
-	b.must(err)
-	t.Cleanup(func() { _ = b.store.Close() })
-	b.must(b.store.Migrate(ctx))
-	b.vectors, err = sqlitevec.Open(ctx, sqlitevec.Options{
-		Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: embedder.Model(), Dim: embedder.Dim()},
-	})
-	b.must(err)
-	t.Cleanup(func() { _ = b.vectors.Close() })
+	log := zap.NewNop()
+	b := &bench{
+		t: t, store: apptest.SQLite(t), vectors: apptest.Vectors(t, embedder), clock: apptest.NewClock(noon),
+		chat: &apptest.Chat{}, keyIDs: map[string]string{},
+	}
+	b.chat.Answers(`{"insights":[]}`)
 
 	push := projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
 	b.session = session.New(session.Parts{Records: b.store, Now: b.now, Log: log},
@@ -114,10 +101,10 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	}, b.now, log)
 	derive := derivation.New(b.store, push, embedder, b.now)
 	reflector := reflection.New(reflection.Parts{
-		Records: b.store, Derive: derive, Chat: b, Embedder: embedder, Now: b.now, Log: log,
+		Records: b.store, Derive: derive, Chat: b.chat, Embedder: embedder, Now: b.now, Log: log,
 	}, reflection.Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100})
 	compressor := compression.New(compression.Parts{
-		Records: b.store, Derive: derive, Chat: b, Embedder: embedder, Now: b.now, Log: log,
+		Records: b.store, Derive: derive, Chat: b.chat, Embedder: embedder, Now: b.now, Log: log,
 	}, compression.Settings{Similarity: 0.6, MinAge: 90 * 24 * time.Hour, Accesses: 5, MaxMemories: 2000})
 	for _, role := range memory.Roles {
 		b.issue(string(role), "app", role)
@@ -137,7 +124,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 		Exchange: exchange.New(b.store, embedder, b.now),
 		Feed:     notify.NewFeed(b.store, told, log), Webhooks: notify.NewWebhooks(b.store, told, b.now),
 		Jobs: b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Purge(); b.session.Purge() }, b.now, log),
-		Condenser:  compression.NewCondenser(b, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
+		Condenser:  compression.NewCondenser(b.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Compressor: compressor, Reflector: reflector, Undoer: derive, Related: related.New(b.store, b.vectors, embedder, related.Settings{OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute}, b.now, log), Sources: b.store,
 		Checks: []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
 		Ask: func(ctx context.Context, kind string) (db.JobInfo, error) {
@@ -148,6 +135,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	if change != nil {
 		change(&o)
 	}
+	var err error
 	b.Server, err = New(o)
 	b.must(err)
 	return b
@@ -160,17 +148,9 @@ func (b *bench) must(err error) {
 	}
 }
 
-func (b *bench) now() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.clock
-}
+func (b *bench) now() time.Time { return b.clock.Now() }
 
-func (b *bench) advance(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.clock = b.clock.Add(d)
-}
+func (b *bench) advance(d time.Duration) { b.clock.Advance(d) }
 
 // issue makes an API key.
 func (b *bench) issue(secret, appID string, role memory.Role) {

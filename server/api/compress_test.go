@@ -33,7 +33,7 @@ func TestCompressThenUndo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	old := b.swam()
-	b.says = `{"summaries":[{"summary":"In autumn the user swam a mile in the lake on Monday, Wednesday and Friday.","sources":[1,2,3]}]}`
+	b.chat.Answers(`{"summaries":[{"summary":"In autumn the user swam a mile in the lake on Monday, Wednesday and Friday.","sources":[1,2,3]}]}`)
 	dry := parse[compressBody](t, b.want(200, "POST", "/v1/compress", `{"user_id":"u","dry_run":true}`))
 	if !dry.DryRun || dry.Considered != 3 || len(dry.Groups) != 1 || !slices.Equal(dry.Groups[0].Memories, idsOf(old)) || len(dry.Groups[0].Summaries) != 0 {
 		t.Fatalf("%+v", dry)
@@ -73,7 +73,7 @@ func TestCompressRequestsAreChecked(t *testing.T) {
 		b.want(status, "POST", "/v1/compress", body)
 	}
 	b.want(403, "POST", "/v1/compress", `{"user_id":"u"}`, "Authorization", "Bearer read")
-	b.says = "nonsense"
+	b.chat.Answers("nonsense")
 	if r := parse[compressBody](t, b.want(200, "POST", "/v1/compress", `{"user_id":"u"}`)); len(r.Groups) != 1 || r.Groups[0].Refused == "" || b.stored(old[0].ID).Status != memory.Active {
 		t.Errorf("%+v", r)
 	}
@@ -100,7 +100,7 @@ func TestContextIsCondensed(t *testing.T) {
 		"to the brim":    {strings.Repeat("a", 82), `,"max_chars":101`, "[Long-term memory]\n" + strings.Repeat("a", 82)},
 		"from the cache": {text, "", "[Long-term memory]\n" + text},
 	} {
-		b.says = fmt.Sprintf(`{"text":%q}`, c.says)
+		b.chat.Answers(fmt.Sprintf(`{"text":%q}`, c.says))
 		got := ask(`,"touch":false` + c.fields)
 		if got.Text != c.text || !got.Condensed || got.NotCondensed != "" || len(got.Memories) != 6 || got.Dropped == nil || len(got.Dropped) != 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -119,7 +119,7 @@ func TestContextIsCondensed(t *testing.T) {
 	if got := ask(`,"touch":false,"limit":5`); got.Condensed || got.NotCondensed != "" || len(got.Memories) != 5 {
 		t.Errorf("though five fit: %+v", got)
 	}
-	b.says = `{"text":"The user swam across the Baltic Sea, and I have run out of room to say where else they did"}`
+	b.chat.Answers(`{"text":"The user swam across the Baltic Sea, and I have run out of room to say where else they did"}`)
 	got := ask(`,"max_chars":99`)
 	if got.Condensed || !strings.Contains(got.NotCondensed, "refused") || len(got.Memories) != 2 || len(got.Dropped) != 4 {
 		t.Errorf("refused: %+v", got)

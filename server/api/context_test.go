@@ -179,7 +179,7 @@ func TestContextCondensesBesideOtherParts(t *testing.T) {
 	for _, sea := range []string{"Baltic", "Adriatic", "Caspian", "Red", "Yellow", "Black"} {
 		b.keep(ingest.Write{Owner: owner("u"), Content: "Swam across the " + sea + " Sea."})
 	}
-	b.says = `{"text":"Swam across six seas."}`
+	b.chat.Answers(`{"text":"Swam across six seas."}`)
 	const ask = `"user_id":"u","conversation_id":"c","query":"across which seas","route":false,"touch":false`
 	got := b.contextOf(ask + `,"max_chars":1000`)
 	if !got.Condensed || !strings.Contains(got.Text, "[Long-term memory]\nSwam across six seas.\n\n[Latest messages]") || len(got.LeftOut) != 1 || got.Parts[2].Items != len(got.Memories) {
@@ -192,7 +192,7 @@ func TestContextCondensesBesideOtherParts(t *testing.T) {
 	if got = b.contextOf(ask + `,"max_chars":183`); !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") || len(got.LeftOut) != 2 {
 		t.Errorf("%q: %+v", got.Text, got.LeftOut)
 	}
-	b.says = fmt.Sprintf(`{"text":%q}`, strings.Repeat("y", 120)) // too long for what the others leave
+	b.chat.Answers(fmt.Sprintf(`{"text":%q}`, strings.Repeat("y", 120))) // too long for what the others leave
 	if got = b.contextOf(ask + `,"max_chars":182`); got.Condensed || !strings.Contains(got.NotCondensed, "refused") || got.Size.Used > 182 || len(got.Dropped) == 0 {
 		t.Errorf("%+v", got)
 	}

@@ -24,7 +24,7 @@ func TestReflectThenExpandThenUndo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	facts := b.swims()
-	b.says = goodReflection
+	b.chat.Answers(goodReflection)
 	if r := parse[reflectBody](t, b.want(200, "POST", "/v1/reflect", `{"user_id":"u"}`)); r.Skipped == "" || r.Facts != 3 || len(r.Insights) != 0 {
 		t.Errorf("though it is not due: %+v", r)
 	}
@@ -80,6 +80,6 @@ func TestReflectRequestsAreChecked(t *testing.T) {
 	b.want(400, "POST", "/v1/context", `{"user_id":"u","query":"swims?","expand":"sources"}`)
 	b.want(403, "POST", "/v1/reflect", `{"user_id":"u"}`, "Authorization", "Bearer read")
 	b.want(403, "POST", fmt.Sprintf("/v1/memories/%s/undo", someID), "", "Authorization", "Bearer read")
-	b.says = `{"insights":[{"insight":"The user swims.","sources":[4]}]}`
+	b.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}]}`)
 	b.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`)
 }
