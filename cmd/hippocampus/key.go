@@ -118,7 +118,7 @@ func revokeKeyCommand(o *overrides, host app.Host) *cobra.Command {
 			if err := app.RevokeKey(cmd.Context(), cfg, host, args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", args[0], cfg.API.KeyCache)
+			fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", args[0], app.KeyTTL)
 			return nil
 		},
 	}

@@ -167,7 +167,7 @@ func TestOverrides(t *testing.T) {
 	}
 	command := &cobra.Command{}
 	o := newOverrides(command, []string{"HIPPOCAMPUS_LISTEN=:2", "HIPPOCAMPUS_DATA=env"})
-	args := []string{"--config", file, "--data", "flag", "--set", "recall.candidates=60", "--set=recall.own_limit=5", "--dev=false"}
+	args := []string{"--config", file, "--data", "flag", "--set", "recall.candidates=60", "--set=recall.compare_limit=5", "--dev=false"}
 	if err := command.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestOverrides(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Default()
-	want.Listen, want.Data, want.Recall.Limit, want.Recall.Candidates, want.Recall.OwnLimit = ":2", "flag", 11, 60, 5
+	want.Listen, want.Data, want.Recall.Limit, want.Recall.Candidates, want.Recall.CompareLimit = ":2", "flag", 11, 60, 5
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

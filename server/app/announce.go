@@ -21,10 +21,7 @@ type announcing struct {
 
 // startAnnouncing looks for announcements until shutdown, for streams and for webhooks.
 func startAnnouncing(store *database, cfg config.Config, now func() time.Time, life *lifecycle, log *zap.Logger) announcing {
-	set := notify.Settings{
-		Poll: cfg.Events.Poll, Keep: cfg.Events.Keep,
-		Timeout: cfg.Webhooks.Timeout, DisableAfter: cfg.Webhooks.DisableAfter, AllowPrivate: cfg.Webhooks.AllowPrivate,
-	}
+	set := notifySettings(cfg)
 	log = log.Named("announce")
 	feed, sender := notify.NewFeed(store, set, log), notify.NewSender(store, set, now, log)
 	life.onStop("deliveries", func(context.Context) error { sender.Close(); return nil })

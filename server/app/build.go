@@ -84,7 +84,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	vectors := guard.New(opened)
 	life.onStop("vector store", func(context.Context) error { return vectors.Close() })
 
-	push := projection.New(store, vectors, projection.Settings(cfg.Projection), now, log.Named("projection"))
+	push := projection.New(store, vectors, ProjectionSettings(cfg), now, log.Named("projection"))
 	push.Serves(embedder.Space)
 	pusher := pusherOf(cfg, push)
 	keep := projection.NewUpkeep(store, opened, push, now, log.Named("projection"))
@@ -99,13 +99,13 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	touches := recall.NewTouches(store, cfg.Recall.TouchInterval, log.Named("recall"))
 	life.run("touches", touches.Run)
 	gate := router.Open(route, router.Options{
-		Timeout: cfg.Router.Timeout, CacheBytes: cfg.Router.CacheBytes, CacheTTL: cfg.Router.CacheTTL, Now: now, Logger: log.Named("router"),
+		Timeout: cfg.Router.Timeout, CacheBytes: routeCacheBytes, CacheTTL: routeCacheTTL, Now: now, Logger: log.Named("router"),
 	})
 	life.onStop("router", func(context.Context) error { gate.Close(); return nil })
 	remember := recall.New(store, vectors, gate, embedder, touches, recallSettings(cfg), now, log.Named("recall"))
 	derive := derivation.New(store, pusher, embedder, now)
-	reflect := openReflection(store, derive, s.chat, embedder, cfg.Reflection, now, life, log)
-	working := openSession(store, s.chat, cfg.Session, now, log)
+	reflect := openReflection(store, derive, s.chat, embedder, cfg, now, life, log)
+	working := openSession(store, s.chat, cfg, now, log)
 	forget := forgetting.New(store, pusher, forgettingSettings(cfg), now, log.Named("forgetting"))
 	write := ingest.New(ingest.Parts{
 		Accepted: working.OnTurnAccepted, Processed: working.OnTurnProcessed,
@@ -116,7 +116,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	life.run("turns", write.Run)
 	life.run("dispatch", write.Dispatch)
 	life.run("workers", write.Work)
-	compress := openCompression(store, derive, s.chat, embedder, cfg.Compression, now, log)
+	compress := openCompression(store, derive, s.chat, embedder, cfg, now, log)
 	upkeep := append(scheduled(cfg.Schedule, forget, reflect, compress), append(proofs(cfg.Schedule, keep), reembedding(cfg.Schedule, models))...)
 	upkeep = append(upkeep, factsDue(cfg.Schedule, know))
 	consolidate, consolidated := openConsolidation(store, working, write, know, s.chat, cfg, now, log)
@@ -151,15 +151,14 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 		Instructor: instructions.New(store, now), Instructions: store, Skills: openSkills(store, embedder, pusher, reflect, forget, now), SkillReader: store,
 		Feed: tell.feed, Webhooks: tell.webhooks, Streams: cfg.Events.Streams, Heartbeat: cfg.Events.Heartbeat,
 		Condenser: condense, Compressor: compress,
-		Reflector: reflect, Undoer: derive, Related: related.New(store, vectors, embedder, relatedSettings(cfg.Recall), now, log.Named("related")), Sources: store, Forgetter: forget, Eraser: erase, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(), consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind()), Ask: asker(store, now),
+		Reflector: reflect, Undoer: derive, Related: related.New(store, vectors, embedder, relatedSettings(cfg), now, log.Named("related")), Sources: store, Forgetter: forget, Eraser: erase, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(), consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind()), Ask: asker(store, now),
 		Checks: []api.Check{
 			{Name: "database", Required: true, Check: store.Ping},
 			{Name: "vector_store", Check: opened.Ping},
 		},
 		Exchange:   exchange.New(store, embedder, now),
 		Registerer: metrics, Gatherer: metrics, Logger: log.Named("api"), Now: now, Dev: cfg.Dev,
-		Limit: cfg.Recall.Limit, RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, BodyLimit: cfg.API.BodyLimit,
-		BatchLimit: cfg.API.BatchLimit, KeyTTL: cfg.API.KeyCache, WaitTimeout: cfg.API.WaitTimeout,
+		Limit: cfg.Recall.Limit, RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, WaitTimeout: cfg.API.WaitTimeout, KeyTTL: KeyTTL,
 	})
 	return s, err
 }
@@ -167,7 +166,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 func llmOptions(cfg config.Chat, now func() time.Time, log *zap.Logger) llm.Options {
 	return llm.Options{
 		BaseURL: cfg.BaseURL, APIKey: cfg.APIKey, Timeout: cfg.Timeout, Retries: retries(cfg.Retries),
-		MaxRetryWait: cfg.MaxRetryWait, Concurrency: cfg.Concurrency,
+		MaxRetryWait: config.MaxRetryWait, Concurrency: cfg.Concurrency,
 		BreakerFailures: cfg.BreakerFailures, BreakerDelay: cfg.BreakerDelay, Logger: log.Named("llm"), Now: now,
 	}
 }
@@ -186,32 +185,4 @@ func judges(cfg config.Config, o llm.Options, s *server, life *lifecycle) (score
 	s.scorer, s.router = cfg.Chat.ScorerModel, cfg.Chat.RouterModel
 	s.chat = scoring.Chat(cfg.Chat.ScorerModel)
 	return scorer.NewLLM(s.chat), router.NewLLM(routing.Chat(cfg.Chat.RouterModel))
-}
-
-func recallSettings(cfg config.Config) recall.Settings {
-	r := cfg.Recall
-	return recall.Settings{
-		Mode: recall.Mode(r.Mode), Weights: recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
-		DecayRate: r.DecayRate, Lift: recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
-		Cues: recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Question: r.Question}, LexicalFloor: r.LexicalFloor, BM25: recall.BM25{K1: r.BM25K1, B: r.BM25B},
-		Words: r.Words, Contrast: r.Contrast,
-		Candidates: r.Candidates, OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, CompareLimit: r.CompareLimit, FallbackLimit: r.FallbackLimit,
-		VectorTimeout: r.VectorTimeout, EmbedTimeout: r.EmbedTimeout, QueryCache: cfg.Embedding.CacheBytes, IndexCache: r.CacheBytes,
-	}
-}
-
-func relatedSettings(r config.Recall) related.Settings {
-	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, VectorTimeout: r.VectorTimeout}
-}
-
-func ingestSettings(cfg config.Config) ingest.Settings {
-	g, j, r := cfg.Gate, cfg.Jobs, cfg.Recall
-	return ingest.Settings{
-		Threshold: g.Threshold, MinImportance: cfg.Memories.MinImportance, EchoWindow: g.EchoWindow, MergeSimilarity: g.MergeSimilarity,
-		JudgeSimilarity: g.JudgeSimilarity, JudgeTimeout: g.JudgeTimeout,
-		OwnWindow: r.OwnWindow, OwnLimit: r.OwnLimit, FallbackLimit: r.FallbackLimit,
-		Attempts: g.Attempts, RetryDelay: g.RetryDelay, RetryLimit: g.RetryLimit, GiveUp: g.GiveUp,
-		Lease: j.Lease, Renew: j.Renew, ResumeAfter: j.ResumeAfter,
-		Workers: j.Workers, Timeout: j.Timeout, Drain: cfg.API.ShutdownTimeout,
-	}
 }

@@ -14,18 +14,17 @@ import (
 
 // openCompression makes the service that condenses old memories; without a
 // chat model (nil) it says so when asked, and is idle else.
-func openCompression(store *database, derive *derivation.Service, chat llm.Chat, embedder llm.Embedder, cfg config.Compression, now func() time.Time, log *zap.Logger) *compression.Service {
+func openCompression(store *database, derive *derivation.Service, chat llm.Chat, embedder llm.Embedder, cfg config.Config, now func() time.Time, log *zap.Logger) *compression.Service {
 	return compression.New(compression.Parts{
 		Records: store, Derive: derive, Chat: chat, Embedder: embedder, Now: now, Log: log.Named("compression"),
-	}, compression.Settings{Similarity: cfg.Similarity, MinAge: cfg.MinAge, Accesses: cfg.Accesses, MaxMemories: cfg.MaxMemories})
+	}, compressionSettings(cfg))
 }
 
 // openCondenser makes what shortens a context: the scorer's model behind a
 // breaker of its own, since its deadline is short and its being away costs
 // little. Without a chat key it says so.
 func openCondenser(cfg config.Config, o llm.Options, life *lifecycle) *compression.Condenser {
-	c := cfg.Compression
-	limits := compression.Limits{Memories: c.ContextMemories, Timeout: c.ContextTimeout, Cache: c.ContextCache}
+	limits := condenserLimits(cfg)
 	if cfg.Chat.APIKey == "" {
 		return compression.NewCondenser(nil, limits)
 	}

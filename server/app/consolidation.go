@@ -31,7 +31,7 @@ func openConsolidation(store *database, working *session.Service, write *ingest.
 			attempts.WithLabelValues(string(kind), string(state)).Inc()
 		},
 		Now: now, Lease: cfg.Jobs.Timeout, Log: log,
-	}, consolidation.Settings(cfg.Consolidation))
+	}, consolidationSettings(cfg))
 	working.OnTurn = func(ctx context.Context, h session.ProcessedTurn) {
 		if err := consolidate.OnTurn(ctx, h); err != nil && ctx.Err() == nil {
 			log.Warn("the schedule makes up for it: a conversation could not be consolidated at once", zap.Error(err))

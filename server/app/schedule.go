@@ -63,14 +63,3 @@ func startSchedule(queue jobs.Enqueuer, upkeep []jobs.Maintenance, now func() ti
 	life.run("schedule", scheduler.Run)
 	return nil
 }
-
-func forgettingSettings(cfg config.Config) forgetting.Settings {
-	f := cfg.Forgetting
-	return forgetting.Settings{
-		Rule: forgetting.Rule{
-			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
-			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge,
-		},
-		MaxShare: f.MaxShare, PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
-	}
-}

@@ -114,7 +114,7 @@ func withUpkeep(ctx context.Context, cfg config.Config, host Host, f func(*proje
 		return err
 	}
 	defer func() { err = errors.Join(err, vectors.Close()) }()
-	push := projection.New(store, vectors, projection.Settings(cfg.Projection), host.Now, log.Named("projection"))
+	push := projection.New(store, vectors, ProjectionSettings(cfg), host.Now, log.Named("projection"))
 	push.Serves(func() memory.Space { return state.Serving })
 	result, err := f(projection.NewUpkeep(store, vectors, push, host.Now, log.Named("projection")), state)
 	encoder := json.NewEncoder(host.Out)

@@ -1,26 +1,28 @@
-// Package config is every setting of the server in one value:
+// Package config reads every setting of the server into one value:
 //
 //	defaults < YAML file < environment < command line -> checked Config
 //
 // A setting is named by its path in the file, such as recall.limit. The
 // environment spells it HIPPOCAMPUS_RECALL_LIMIT; some settings have a second
-// name that their users know already (see Aliases). Errors are one line that
-// names the setting, its value, where it was given and what is allowed.
+// name that their users know already (see Aliases). An error is one line that
+// names the setting, its value, its source and the allowed values.
 package config
 
 import "time"
 
-// Config holds every setting. deploy/hippocampus.example.yaml explains each one.
+// Config holds every setting. Tags give its name (koanf), its default and its
+// rule: LOW..HIGH for a number or a duration, A|B for a choice, else the name of
+// an entry of textRules. deploy/hippocampus.example.yaml explains each setting.
 // Printing a Config hides its secrets.
 type Config struct {
-	Listen   string `koanf:"listen"`    // HOST:PORT; port 0: any free one
-	Data     string `koanf:"data"`      // SQLite's folder, relative to the working directory
-	Dev      bool   `koanf:"dev"`       // no authentication; on loopback only
-	AdminKey string `koanf:"admin_key"` // first admin key; empty: generated at first start
+	Listen   string `koanf:"listen" default:"127.0.0.1:8080" rule:"address"`
+	Data     string `koanf:"data" default:"data" rule:"folder"`
+	Dev      bool   `koanf:"dev" default:"false"` // no authentication
+	AdminKey string `koanf:"admin_key" rule:"key"`
 
 	Log           Log           `koanf:"log"`
 	Database      Database      `koanf:"database"`
-	Vectors       string        `koanf:"vectors"` // auto, or pgvector: beside the record
+	Vectors       string        `koanf:"vectors" default:"auto" rule:"auto|pgvector"`
 	Sqlitevec     Sqlitevec     `koanf:"sqlitevec"`
 	Pgvector      Pgvector      `koanf:"pgvector"`
 	Milvus        Milvus        `koanf:"milvus"`
@@ -44,251 +46,227 @@ type Config struct {
 	API           API           `koanf:"api"`
 }
 
-// Log says how the server logs.
+// Log sets how the server logs.
 type Log struct {
-	Level  string `koanf:"level"`  // debug, info, warn or error
-	Format string `koanf:"format"` // console or json
+	Level  string `koanf:"level" default:"info" rule:"debug|info|warn|error"`
+	Format string `koanf:"format" default:"console" rule:"console|json"`
 }
 
-// Database is the record of truth.
+// Database selects the record: Postgres if URL is set, else SQLite.
 type Database struct {
-	URL      string `koanf:"url"`       // postgres://...; empty: SQLite in Data
-	MaxConns int    `koanf:"max_conns"` // of the Postgres pool
-	Migrate  bool   `koanf:"migrate"`   // bring the schema up to date at start
+	URL      string `koanf:"url" rule:"database"`
+	MaxConns int    `koanf:"max_conns" default:"16" rule:"4..1000"`
+	Migrate  bool   `koanf:"migrate" default:"true"` // at start
 }
 
-// Sqlitevec is the vector store where no other is set.
+// Sqlitevec is the vector store if no other is selected.
 type Sqlitevec struct {
-	CacheBytes int `koanf:"cache_bytes"` // of users' vectors held in memory; 0: none
+	CacheBytes int `koanf:"cache_bytes" default:"33554432" rule:"0..1099511627776"`
 }
 
-// Pgvector is the vector store where vectors says so.
+// Pgvector is the vector store if Config.Vectors is pgvector.
 type Pgvector struct {
-	Index   string        `koanf:"index"`   // of a new table: HNSW or FLAT
-	Exact   int           `koanf:"exact"`   // memories of a user up to which all are compared
-	Timeout time.Duration `koanf:"timeout"` // of one call
+	Index   string        `koanf:"index" default:"HNSW" rule:"HNSW|FLAT"` // of a new table
+	Exact   int           `koanf:"exact" default:"10000" rule:"0..1000000"`
+	Timeout time.Duration `koanf:"timeout" default:"5s" rule:"100ms..5m"` // of one call
 }
 
-// Milvus is the vector store where a host is set.
+// Milvus is the vector store if Host is set.
 type Milvus struct {
-	Host       string        `koanf:"host"` // empty: sqlite-vec in Data
-	Port       int           `koanf:"port"`
-	Collection string        `koanf:"collection"` // alias over one collection for each embedding space
-	Index      string        `koanf:"index"`      // of a new collection: FLAT or HNSW
-	Partitions int           `koanf:"partitions"` // of a new collection
-	Timeout    time.Duration `koanf:"timeout"`    // of one call
+	Host       string        `koanf:"host" rule:"host"`
+	Port       int           `koanf:"port" default:"19530" rule:"1..65535"`
+	Collection string        `koanf:"collection" default:"agent_memories_vectors" rule:"collection"`
+	Index      string        `koanf:"index" default:"FLAT" rule:"FLAT|HNSW"`   // of a new collection
+	Partitions int           `koanf:"partitions" default:"256" rule:"1..1024"` // of a new collection
+	Timeout    time.Duration `koanf:"timeout" default:"5s" rule:"100ms..5m"`   // of one call
 }
 
-// Chat is the language model that scores and routes; without a key rules do.
+// Chat is the language model. Without a key, rules score and route.
 type Chat struct {
-	APIKey          string        `koanf:"api_key"`
-	BaseURL         string        `koanf:"base_url"`
-	ScorerModel     string        `koanf:"scorer_model"`
-	RouterModel     string        `koanf:"router_model"`
-	Timeout         time.Duration `koanf:"timeout"` // of one attempt
-	Retries         int           `koanf:"retries"` // after the first attempt
-	MaxRetryWait    time.Duration `koanf:"max_retry_wait"`
-	Concurrency     int           `koanf:"concurrency"` // calls at a time
-	BreakerFailures int           `koanf:"breaker_failures"`
-	BreakerDelay    time.Duration `koanf:"breaker_delay"`
+	APIKey          string        `koanf:"api_key" rule:"key"`
+	BaseURL         string        `koanf:"base_url" default:"https://api.deepseek.com/v1" rule:"url"`
+	ScorerModel     string        `koanf:"scorer_model" default:"deepseek-chat" rule:"model"`
+	RouterModel     string        `koanf:"router_model" default:"deepseek-chat" rule:"model"`
+	Timeout         time.Duration `koanf:"timeout" default:"30s" rule:"100ms..10m"` // of one attempt
+	Retries         int           `koanf:"retries" default:"2" rule:"0..10"`        // after the first attempt
+	Concurrency     int           `koanf:"concurrency" default:"8" rule:"1..1024"`
+	BreakerFailures int           `koanf:"breaker_failures" default:"5" rule:"1..1000"`
+	BreakerDelay    time.Duration `koanf:"breaker_delay" default:"10s" rule:"1ms..1h"`
 }
 
-// Embedding is the embedder; without a key the built-in one embeds.
+// Embedding is the embedder. Without a key, the built-in one embeds.
 type Embedding struct {
-	APIKey         string        `koanf:"api_key"`
-	BaseURL        string        `koanf:"base_url"`
-	Model          string        `koanf:"model"`
-	Dimension      int           `koanf:"dimension"` // 0: probed at start
-	QueryPrefix    string        `koanf:"query_prefix"`
-	DocumentPrefix string        `koanf:"document_prefix"`
-	Timeout        time.Duration `koanf:"timeout"` // of one attempt
-	Retries        int           `koanf:"retries"`
-	Concurrency    int           `koanf:"concurrency"`
-	Batch          int           `koanf:"batch"`       // texts in one call
-	CacheBytes     int           `koanf:"cache_bytes"` // of query embeddings kept; 0: none
+	APIKey         string        `koanf:"api_key" rule:"key"`
+	BaseURL        string        `koanf:"base_url" default:"https://dashscope.aliyuncs.com/compatible-mode/v1" rule:"url"`
+	Model          string        `koanf:"model" default:"text-embedding-v4" rule:"model"`
+	Dimension      int           `koanf:"dimension" default:"0" rule:"0..32768"` // 0: probed at start
+	QueryPrefix    string        `koanf:"query_prefix" rule:"text"`
+	DocumentPrefix string        `koanf:"document_prefix" rule:"text"`
+	Timeout        time.Duration `koanf:"timeout" default:"10s" rule:"100ms..10m"` // of one attempt
+	Retries        int           `koanf:"retries" default:"2" rule:"0..10"`        // after the first attempt
+	Concurrency    int           `koanf:"concurrency" default:"8" rule:"1..1024"`
+	Batch          int           `koanf:"batch" default:"10" rule:"1..2048"` // texts in one call
 	Previous       Previous      `koanf:"previous"`
 }
 
-// Previous leads to the embedding model that served before, until the memories
-// are re-embedded. What is empty is as in Embedding; the model is known.
+// Previous reaches the embedding model that serves until the memories are
+// re-embedded. An empty setting has the value of Embedding.
 type Previous struct {
-	Model          string `koanf:"model"` // what follows is for this model alone; empty: for whichever serves
-	APIKey         string `koanf:"api_key"`
-	BaseURL        string `koanf:"base_url"`
-	QueryPrefix    string `koanf:"query_prefix"`
-	DocumentPrefix string `koanf:"document_prefix"`
+	Model          string `koanf:"model" rule:"text"` // the other settings hold for this model; empty: for any
+	APIKey         string `koanf:"api_key" rule:"key"`
+	BaseURL        string `koanf:"base_url" rule:"optional url"`
+	QueryPrefix    string `koanf:"query_prefix" rule:"text"`
+	DocumentPrefix string `koanf:"document_prefix" rule:"text"`
 }
 
-// Gate decides which candidate facts become memories, and what is done when
-// the scorer fails.
+// Gate decides which candidates become memories, and how often scoring is tried.
 type Gate struct {
-	Threshold       float64       `koanf:"threshold"`        // least importance, 0..1
-	EchoWindow      time.Duration `koanf:"echo_window"`      // how long a recalled memory can be echoed; 0s: off
-	MergeSimilarity float64       `koanf:"merge_similarity"` // least cosine at which two memories are one
-	JudgeSimilarity float64       `koanf:"judge_similarity"` // least cosine at which the model judges what a new memory means for another
-	JudgeTimeout    time.Duration `koanf:"judge_timeout"`    // of all judgements of a turn
-	Attempts        int           `koanf:"attempts"`         // bad answers before a turn fails
-	RetryDelay      time.Duration `koanf:"retry_delay"`      // before the second attempt; doubles
-	RetryLimit      time.Duration `koanf:"retry_limit"`      // bound of the doubling
-	GiveUp          time.Duration `koanf:"give_up"`          // age at which a turn whose model is away fails
+	Threshold       float64       `koanf:"threshold" default:"0.7" rule:"0..1"`
+	EchoWindow      time.Duration `koanf:"echo_window" default:"10m" rule:"0s..24h"`
+	MergeSimilarity float64       `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
+	JudgeSimilarity float64       `koanf:"judge_similarity" default:"0.8" rule:"0..1"`
+	JudgeTimeout    time.Duration `koanf:"judge_timeout" default:"20s" rule:"100ms..1m"` // of all judgements of a turn
+	Attempts        int           `koanf:"attempts" default:"3" rule:"1..100"`
+	RetryDelay      time.Duration `koanf:"retry_delay" default:"1s" rule:"1ms..1h"`
+	RetryLimit      time.Duration `koanf:"retry_limit" default:"5m" rule:"1ms..24h"`
+	GiveUp          time.Duration `koanf:"give_up" default:"24h" rule:"1s..720h"`
 }
 
-// Memories bounds what is remembered.
+// Memories bounds the memories of a user.
 type Memories struct {
-	MaxPerUser    int     `koanf:"max_per_user"`   // active ones; 0: any number
-	MinImportance float64 `koanf:"min_importance"` // of a direct write, 0..1
+	MaxPerUser    int     `koanf:"max_per_user" default:"100000" rule:"0..10000000"` // 0: unlimited
+	MinImportance float64 `koanf:"min_importance" default:"0.3" rule:"0..1"`
 }
 
-// Jobs is the durable work.
+// Jobs sets how turns and jobs are worked on.
 type Jobs struct {
-	Workers     int           `koanf:"workers"`
-	Poll        time.Duration `koanf:"poll"`
-	Lease       time.Duration `koanf:"lease"` // how long a silent worker keeps a turn
-	Renew       time.Duration `koanf:"renew"`
-	Timeout     time.Duration `koanf:"timeout"`      // of one job
-	ResumeAfter time.Duration `koanf:"resume_after"` // age at which an accepted turn is queued anew
+	Workers     int           `koanf:"workers" default:"8" rule:"1..1000"`
+	Poll        time.Duration `koanf:"poll" default:"100ms" rule:"1ms..1m"`
+	Lease       time.Duration `koanf:"lease" default:"20s" rule:"100ms..1h"`
+	Renew       time.Duration `koanf:"renew" default:"5s" rule:"10ms..1h"`
+	Timeout     time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
+	ResumeAfter time.Duration `koanf:"resume_after" default:"5m" rule:"100ms..24h"`
 }
 
-// Router decides which domains a query searches.
+// Router decides which domains a query searches first.
 type Router struct {
-	Timeout    time.Duration `koanf:"timeout"`     // after which all domains are searched
-	CacheBytes int           `koanf:"cache_bytes"` // of routes kept; 0: none
-	CacheTTL   time.Duration `koanf:"cache_ttl"`
+	Timeout time.Duration `koanf:"timeout" default:"800ms" rule:"1ms..1m"`
 }
 
-// Recall finds and ranks.
+// Recall finds and ranks memories.
 type Recall struct {
-	Limit         int           `koanf:"limit"`       // memories in an answer that names no limit
-	Candidates    int           `koanf:"candidates"`  // taken from each source
-	Mode          string        `koanf:"mode"`        // modulated or additive
-	Relevance     float64       `koanf:"relevance"`   // weight alpha
-	Decay         float64       `koanf:"decay"`       // weight beta
-	Importance    float64       `koanf:"importance"`  // weight gamma
-	DecayRate     float64       `koanf:"decay_rate"`  // freshness kept per hour, (0, 1]
-	Neighbour     float64       `koanf:"neighbour"`   // share of a neighbour's lead that lifts relevance, 0..1
-	SecondNext    float64       `koanf:"second_next"` // the same of neighbours at distance two
-	Speaker       float64       `koanf:"speaker"`     // lift of a "Name: text" whose name the query has
-	Date          float64       `koanf:"date"`        // lift of a memory of the day or month that the query names
-	When          float64       `koanf:"when"`        // lift of a memory that tells a time, where the query asks when
-	Question      float64       `koanf:"question"`    // share that a memory loses where all its text asks
-	BM25K1        float64       `koanf:"bm25_k1"`
-	BM25B         float64       `koanf:"bm25_b"`
-	LexicalFloor  float64       `koanf:"lexical_floor"`  // share of a query's words, by rarity, that a full lexical match has at least
-	Words         float64       `koanf:"words"`          // share of words in relevance, 0..1; the rest is meaning
-	Contrast      float64       `koanf:"contrast"`       // power of relevance; 1: none
-	CacheBytes    int           `koanf:"cache_bytes"`    // of what is known of users; 0: none
-	OwnWindow     time.Duration `koanf:"own_window"`     // confirmed writes this young still come from the database
-	OwnLimit      int           `koanf:"own_limit"`      // of those writes
-	CompareLimit  int           `koanf:"compare_limit"`  // so many memories are compared in the database though Milvus is there; 0: none
-	FallbackLimit int           `koanf:"fallback_limit"` // memories compared in the database while the vector store is away
-	TouchInterval time.Duration `koanf:"touch_interval"`
-	VectorTimeout time.Duration `koanf:"vector_timeout"`
-	EmbedTimeout  time.Duration `koanf:"embed_timeout"`
+	Limit         int           `koanf:"limit" default:"10" rule:"1..100"`
+	Candidates    int           `koanf:"candidates" default:"50" rule:"1..1000"`
+	Mode          string        `koanf:"mode" default:"modulated" rule:"modulated|additive"`
+	Relevance     float64       `koanf:"relevance" default:"0.5" rule:"0..1000"`  // weight alpha
+	Decay         float64       `koanf:"decay" default:"0.2" rule:"0..1000"`      // weight beta
+	Importance    float64       `koanf:"importance" default:"0.3" rule:"0..1000"` // weight gamma
+	DecayRate     float64       `koanf:"decay_rate" default:"0.99" rule:"0.0001..1"`
+	Neighbour     float64       `koanf:"neighbour" default:"0.5" rule:"0..1"`
+	SecondNext    float64       `koanf:"second_next" default:"0.2" rule:"0..1"`
+	Speaker       float64       `koanf:"speaker" default:"0.2" rule:"0..1"`
+	Date          float64       `koanf:"date" default:"0.2" rule:"0..1"`
+	When          float64       `koanf:"when" default:"0.1" rule:"0..1"`
+	Question      float64       `koanf:"question" default:"0.5" rule:"0..1"`
+	LexicalFloor  float64       `koanf:"lexical_floor" default:"0.3" rule:"0..1"`
+	Words         float64       `koanf:"words" default:"0.5" rule:"0..1"`
+	Contrast      float64       `koanf:"contrast" default:"3" rule:"0.1..10"`
+	CacheBytes    int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`
+	OwnWindow     time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
+	CompareLimit  int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
+	TouchInterval time.Duration `koanf:"touch_interval" default:"1s" rule:"1ms..1h"`
+	VectorTimeout time.Duration `koanf:"vector_timeout" default:"2s" rule:"1ms..1m"`
+	EmbedTimeout  time.Duration `koanf:"embed_timeout" default:"5s" rule:"1ms..1m"`
 }
 
-// Projection carries memories from the database to the vector store.
+// Projection pushes memories from the database to the vector store.
 type Projection struct {
-	Interval     time.Duration `koanf:"interval"` // between looks at the outbox
-	Batch        int           `koanf:"batch"`
-	Lease        time.Duration `koanf:"lease"`   // how long a claimed row waits for its pusher
-	Backoff      time.Duration `koanf:"backoff"` // after the first failed push; doubles
-	BackoffLimit time.Duration `koanf:"backoff_limit"`
-	Grace        time.Duration `koanf:"grace"` // for which a verification leaves out a row that was changed or pushed
+	Interval     time.Duration `koanf:"interval" default:"1s" rule:"1ms..1h"`
+	Lease        time.Duration `koanf:"lease" default:"30s" rule:"100ms..1h"`
+	Backoff      time.Duration `koanf:"backoff" default:"1s" rule:"1ms..1h"`
+	BackoffLimit time.Duration `koanf:"backoff_limit" default:"1m" rule:"1ms..24h"`
+	Grace        time.Duration `koanf:"grace" default:"1m" rule:"1s..24h"`
 }
 
-// Schedule says when upkeep is done: cron expressions in UTC; empty: never.
+// Schedule sets when maintenance runs: cron expressions in UTC; empty: never.
 type Schedule struct {
-	Reflection    string        `koanf:"reflection"`
-	Consolidation string        `koanf:"consolidation"`
-	Idle          string        `koanf:"idle"`
-	Facts         string        `koanf:"facts"`
-	Forgetting    string        `koanf:"forgetting"`
-	Purge         string        `koanf:"purge"`
-	Compression   string        `koanf:"compression"`
-	Verification  string        `koanf:"verification"`
-	Events        string        `koanf:"events"`
-	Timeout       time.Duration `koanf:"timeout"` // of one run over all users
+	Reflection    string        `koanf:"reflection" default:"@every 15m" rule:"schedule"`
+	Consolidation string        `koanf:"consolidation" default:"@every 15m" rule:"schedule"`
+	Idle          string        `koanf:"idle" default:"@every 5m" rule:"schedule"`
+	Facts         string        `koanf:"facts" default:"@every 1h" rule:"schedule"`
+	Forgetting    string        `koanf:"forgetting" default:"0 3 * * *" rule:"schedule"`
+	Purge         string        `koanf:"purge" default:"30 3 * * *" rule:"schedule"`
+	Compression   string        `koanf:"compression" default:"0 4 * * *" rule:"schedule"`
+	Verification  string        `koanf:"verification" default:"0 5 * * *" rule:"schedule"`
+	Events        string        `koanf:"events" default:"@hourly" rule:"schedule"`
+	Timeout       time.Duration `koanf:"timeout" default:"1h" rule:"1s..24h"` // of one run over all users
 }
 
 // Reflection decides when a user's new facts are condensed.
 type Reflection struct {
-	Importance  float64       `koanf:"importance"`   // sum over the new facts at which it is due
-	Cooldown    time.Duration `koanf:"cooldown"`     // least time between two reflections of a user
-	MinFacts    int           `koanf:"min_facts"`    // new facts at which it is due
-	MaxFacts    int           `koanf:"max_facts"`    // facts in one prompt, the latest changed first
-	KeepSources bool          `koanf:"keep_sources"` // facts that were condensed stay active
+	Importance  float64       `koanf:"importance" default:"4" rule:"0..1000"` // sum over the new facts
+	Cooldown    time.Duration `koanf:"cooldown" default:"1h" rule:"0s..8760h"`
+	MinFacts    int           `koanf:"min_facts" default:"2" rule:"2..100"`
+	KeepSources bool          `koanf:"keep_sources" default:"false"`
 }
 
 // Forgetting decides which memories fade.
 type Forgetting struct {
-	Policy     string        `koanf:"policy"`      // strengthening or exponential
-	Threshold  float64       `koanf:"threshold"`   // retention under which a memory is forgotten, 0..1
-	Base       float64       `koanf:"base"`        // strengthening: retention left after a day without access
-	Growth     float64       `koanf:"growth"`      // strengthening: how much longer each access makes a memory last
-	Lambda     float64       `koanf:"lambda"`      // exponential: decay a day
-	MinAge     time.Duration `koanf:"min_age"`     // exponential: younger memories stay
-	MaxShare   float64       `koanf:"max_share"`   // of a user's memories that one run may forget, 0..1
-	PurgeAfter time.Duration `koanf:"purge_after"` // how long a forgotten memory can be restored
+	Policy     string        `koanf:"policy" default:"strengthening" rule:"strengthening|exponential"`
+	Threshold  float64       `koanf:"threshold" default:"0.1" rule:"0..1"`
+	Base       float64       `koanf:"base" default:"0.9" rule:"0.0001..0.9999"`
+	Growth     float64       `koanf:"growth" default:"1.5" rule:"1..100"`
+	Lambda     float64       `koanf:"lambda" default:"0.1" rule:"0.0001..100"`
+	MinAge     time.Duration `koanf:"min_age" default:"168h" rule:"0s..8760h"`
+	MaxShare   float64       `koanf:"max_share" default:"0.2" rule:"0..1"`
+	PurgeAfter time.Duration `koanf:"purge_after" default:"720h" rule:"0s..87600h"`
 }
 
-// Compression decides what is said in less room.
+// Compression condenses contexts and old memories.
 type Compression struct {
-	ContextMemories int           `koanf:"context_memories"` // a context of more is condensed though it fits
-	ContextTimeout  time.Duration `koanf:"context_timeout"`  // after which a context holds whole memories
-	ContextCache    int           `koanf:"context_cache"`    // condensed texts kept; 0: none
-	Similarity      float64       `koanf:"similarity"`       // least cosine of related old memories
-	MinAge          time.Duration `koanf:"min_age"`          // younger memories are left alone
-	Accesses        int           `koanf:"accesses"`         // memories recalled so often are left alone
-	MaxMemories     int           `koanf:"max_memories"`     // looked at in one run of a user, the oldest first
+	ContextMemories int           `koanf:"context_memories" default:"5" rule:"1..100"`
+	ContextTimeout  time.Duration `koanf:"context_timeout" default:"3s" rule:"1ms..1m"`
+	Similarity      float64       `koanf:"similarity" default:"0.6" rule:"0..1"`
+	MinAge          time.Duration `koanf:"min_age" default:"2160h" rule:"0s..87600h"`
+	Accesses        int           `koanf:"accesses" default:"5" rule:"1..1000000"`
+	MaxMemories     int           `koanf:"max_memories" default:"2000" rule:"3..5000"`
 }
 
-// Session is the working memory of conversations.
+// Session bounds the working memory of a conversation.
 type Session struct {
-	Events     int           `koanf:"events"`      // most of them
-	Tokens     int           `koanf:"tokens"`      // of their contents together
-	Age        time.Duration `koanf:"age"`         // after which events of an importance under 0.5 are left out
-	Summary    int           `koanf:"summary"`     // characters of the running summary
-	CacheBytes int           `koanf:"cache_bytes"` // of the conversations held; 0: none
+	Events     int `koanf:"events" default:"200" rule:"2..10000"`
+	Tokens     int `koanf:"tokens" default:"8000" rule:"100..1000000"`
+	CacheBytes int `koanf:"cache_bytes" default:"67108864" rule:"0..1099511627776"`
 }
 
-// Consolidation decides what of conversations lasts.
+// Consolidation decides when a conversation ends.
 type Consolidation struct {
-	Importance float64       `koanf:"importance"` // of a stated event, from which it passes the gate, 0..1
-	Urgent     float64       `koanf:"urgent"`     // of a stated event, from which that is at once, 0..1
-	Full       float64       `koanf:"full"`       // fill of the working memory at which it is
-	Idle       time.Duration `koanf:"idle"`       // without a turn, after which a conversation ends
-	Messages   int           `koanf:"messages"`   // since the last one, at which an end has a replay and a reflection
-	Similarity float64       `koanf:"similarity"` // least cosine at which what a reflection made is one with a memory
-	Attempts   int           `koanf:"attempts"`   // bad answers before a consolidation is left as failed
+	Idle time.Duration `koanf:"idle" default:"30m" rule:"1s..8760h"`
 }
 
-// Facts decides which evidence is believed.
+// Facts decides which evidence replaces the value of a timeline fact.
 type Facts struct {
-	Trust float64 `koanf:"trust"` // confidence from which newer evidence replaces any value, 0..1
+	Trust float64 `koanf:"trust" default:"0.5" rule:"0..1"`
 }
 
-// Events is what is told to the world outside.
+// Events bounds the outgoing event stream.
 type Events struct {
-	Keep      time.Duration `koanf:"keep"`      // age at which an event is deleted
-	Poll      time.Duration `koanf:"poll"`      // between two looks for new ones
-	Streams   int           `koanf:"streams"`   // that a key may have open in this process
-	Heartbeat time.Duration `koanf:"heartbeat"` // between signs of life in a stream
+	Keep      time.Duration `koanf:"keep" default:"168h" rule:"1m..8760h"`
+	Streams   int           `koanf:"streams" default:"16" rule:"1..10000"` // of one key in this process
+	Heartbeat time.Duration `koanf:"heartbeat" default:"15s" rule:"10ms..1h"`
 }
 
-// Webhooks are events that are sent.
+// Webhooks sets how announcements are delivered.
 type Webhooks struct {
-	Timeout      time.Duration `koanf:"timeout"`       // of one delivery
-	DisableAfter time.Duration `koanf:"disable_after"` // of failing, after which a webhook is switched off
-	AllowPrivate bool          `koanf:"allow_private"` // they may lead to loopback and private addresses
+	Timeout      time.Duration `koanf:"timeout" default:"10s" rule:"1ms..1m"` // of one delivery
+	DisableAfter time.Duration `koanf:"disable_after" default:"24h" rule:"1s..8760h"`
+	AllowPrivate bool          `koanf:"allow_private" default:"false"`
 }
 
-// API bounds what clients may ask.
+// API bounds the requests of clients.
 type API struct {
-	BodyLimit       int64         `koanf:"body_limit"`  // bytes
-	BatchLimit      int64         `koanf:"batch_limit"` // bytes of a batch
-	RateLimit       float64       `koanf:"rate_limit"`  // requests a second for each key; 0: unlimited
-	RateBurst       int           `koanf:"rate_burst"`
-	WaitTimeout     time.Duration `koanf:"wait_timeout"` // of a turn sent with wait
-	KeyCache        time.Duration `koanf:"key_cache"`    // after which a revoked key is refused everywhere
-	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
+	RateLimit       float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"` // a second and key; 0: unlimited
+	RateBurst       int           `koanf:"rate_burst" default:"2000" rule:"1..1000000"`
+	WaitTimeout     time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
+	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`
 }

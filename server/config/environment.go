@@ -10,13 +10,13 @@ import (
 // FileVariable names the environment variable that gives the file's path.
 const FileVariable = prefix + "CONFIG"
 
-// KeyVariable names the environment variable that gives the API key of the
-// commands that ask a server. It is no setting.
+// KeyVariable names the environment variable with the API key of the commands
+// that send requests to a server. It is not a setting.
 const KeyVariable = prefix + "KEY"
 
 const (
 	prefix     = "HIPPOCAMPUS_"
-	testPrefix = prefix + "TEST_" // read by tests alone
+	testPrefix = prefix + "TEST_" // read by tests only
 )
 
 // aliases maps the names that users know from elsewhere to settings.
@@ -34,19 +34,18 @@ var aliases = map[string]string{
 	"MILVUS_MEMORY_COLLECTION": "milvus.collection",
 }
 
-// Aliases maps each environment variable that is read under a name of its own
-// to its setting. Where both names are set, the HIPPOCAMPUS_ one counts.
+// Aliases maps each second name of an environment variable to its setting. If
+// both names are set, the HIPPOCAMPUS_ name wins.
 func Aliases() map[string]string { return maps.Clone(aliases) }
 
-// Variable is the environment variable of a setting: recall.limit becomes
-// HIPPOCAMPUS_RECALL_LIMIT.
+// Variable returns the environment variable of a setting:
+// HIPPOCAMPUS_RECALL_LIMIT for recall.limit.
 func Variable(key string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// variables maps the environment variable of each setting to its key. Keys
-// hold underscores of their own, so a name is only ever looked up here, never
-// taken apart.
+// variables maps the environment variable of each setting to its key. A variable
+// cannot be split into its key, since keys contain underscores.
 var variables = func() map[string]string {
 	names := make(map[string]string, len(settings))
 	for _, s := range settings {
@@ -55,12 +54,13 @@ var variables = func() map[string]string {
 	return names
 }()
 
-// serviceLink matches what Kubernetes puts into the environment for each
-// service of the namespace: with a service named hippocampus or milvus these
-// fall among our names.
-var serviceLink = regexp.MustCompile(`^[A-Z0-9_]+_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT_\d+_(TCP|UDP|SCTP)(_[A-Z]+)?)=|^[A-Z0-9_]+_PORT=(tcp|udp|sctp)://`)
+// serviceLink matches the variables that Kubernetes sets for each service of the
+// namespace. Those of a service named hippocampus or milvus look like settings.
+var serviceLink = regexp.MustCompile(`^[A-Z0-9_]+_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)=` +
+	`|^[A-Z0-9_]+_PORT_\d+_(TCP|UDP|SCTP)(_[A-Z]+)?=` +
+	`|^[A-Z0-9_]+_PORT=(tcp|udp|sctp)://`)
 
-// readEnvironment picks the settings out of NAME=VALUE lines. An empty value
+// readEnvironment reads the settings among NAME=VALUE lines. An empty value
 // counts as not set.
 func readEnvironment(env []string) (layer, error) {
 	found := layer{values: map[string]any{}, sources: map[string]string{}}
@@ -89,10 +89,10 @@ func readEnvironment(env []string) (layer, error) {
 	return found, nil
 }
 
-// Key is the API key in NAME=VALUE lines; empty: there is none.
+// Key returns the API key in NAME=VALUE lines, or "".
 func Key(env []string) string { return lookup(env, KeyVariable) }
 
-// lookup returns the value of a variable in NAME=VALUE lines; the last counts.
+// lookup returns the last value of a variable in NAME=VALUE lines, or "".
 func lookup(env []string, name string) (value string) {
 	for _, line := range env {
 		if v, ok := strings.CutPrefix(line, name+"="); ok {

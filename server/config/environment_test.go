@@ -9,7 +9,7 @@ import (
 	"hippocampus/server/config"
 )
 
-func TestEverySettingHasOneVariable(t *testing.T) {
+func TestVariable_IsUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for key := range config.Keys() {
@@ -21,12 +21,12 @@ func TestEverySettingHasOneVariable(t *testing.T) {
 	}
 	for name, key := range config.Aliases() {
 		if !slices.Contains(slices.Collect(config.Keys()), key) {
-			t.Errorf("%s is an alias of %s, which is no setting", name, key)
+			t.Errorf("%s is an alias of %s, which is not a setting", name, key)
 		}
 	}
 }
 
-func TestAliases(t *testing.T) {
+func TestLoad_ReadsAliases(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Sources{Env: []string{
 		"DEEPSEEK_API_KEY=chat-key", "DEEPSEEK_API_BASE=http://chat/v1",
@@ -37,18 +37,26 @@ func TestAliases(t *testing.T) {
 		"HIPPOCAMPUS_LISTEN=0.0.0.0:9000", "HIPPOCAMPUS_DATA=/srv/data", "HIPPOCAMPUS_ADMIN_KEY=first-key",
 	}})
 	want := config.Default()
-	want.Chat.APIKey, want.Chat.BaseURL = "chat-key", "http://chat/v1"
-	want.Embedding.APIKey, want.Embedding.BaseURL = "embedding-key", "http://embedding/v1"
-	want.Embedding.Model, want.Chat.ScorerModel, want.Chat.RouterModel = "bge-m3", "judge", "guide"
-	want.Milvus.Host, want.Milvus.Port, want.Milvus.Collection = "milvus.internal", 19531, "other"
+	want.Chat.APIKey = "chat-key"
+	want.Chat.BaseURL = "http://chat/v1"
+	want.Chat.ScorerModel = "judge"
+	want.Chat.RouterModel = "guide"
+	want.Embedding.APIKey = "embedding-key"
+	want.Embedding.BaseURL = "http://embedding/v1"
+	want.Embedding.Model = "bge-m3"
+	want.Milvus.Host = "milvus.internal"
+	want.Milvus.Port = 19531
+	want.Milvus.Collection = "other"
 	want.Database.URL = "postgres://me@db:5433/x?sslmode=disable"
-	want.Listen, want.Data, want.AdminKey = "0.0.0.0:9000", "/srv/data", "first-key"
+	want.Listen = "0.0.0.0:9000"
+	want.Data = "/srv/data"
+	want.AdminKey = "first-key"
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestOwnVariableBeatsItsAlias(t *testing.T) {
+func TestLoad_PrefersAVariableToItsAlias(t *testing.T) {
 	t.Parallel()
 	own, alias := "HIPPOCAMPUS_MILVUS_HOST=own", "MILVUS_HOST=alias"
 	for _, env := range [][]string{{own, alias}, {alias, own}} {
@@ -61,7 +69,7 @@ func TestOwnVariableBeatsItsAlias(t *testing.T) {
 	}
 }
 
-func TestVariablesOfOthersAreLeftAlone(t *testing.T) {
+func TestLoad_IgnoresVariablesOfOtherPrograms(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Sources{Env: []string{
 		"HIPPOCAMPUS_TEST_POSTGRES_URL=postgres://x", "HIPPOCAMPUSES=2", "RECALL_LIMIT=3", "=C:=C:\\",

@@ -45,14 +45,14 @@ func documented(t *testing.T) (comments map[string]string, order []string) {
 	return comments, order
 }
 
-func TestExampleFileIsTheDefault(t *testing.T) {
+func TestExample_IsTheDefault(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff(config.Default(), load(t, config.Sources{File: examplePath})); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestExampleFileNamesEverySetting(t *testing.T) {
+func TestExample_NamesEverySetting(t *testing.T) {
 	t.Parallel()
 	_, order := documented(t)
 	if diff := cmp.Diff(slices.Collect(config.Keys()), order); diff != "" {
@@ -62,13 +62,13 @@ func TestExampleFileNamesEverySetting(t *testing.T) {
 
 var variableName = regexp.MustCompile(`\b[A-Z]+(_[A-Z0-9]+)+\b`)
 
-func TestExampleFileNamesEveryAlias(t *testing.T) {
+func TestExample_NamesEveryAlias(t *testing.T) {
 	t.Parallel()
 	comments, _ := documented(t)
 	aliases := config.Aliases()
 	for name, key := range aliases {
 		if !strings.Contains(comments[key], "lso "+name) {
-			t.Errorf("the comment on %s does not say: also %s", key, name)
+			t.Errorf("the comment on %s does not contain: also %s", key, name)
 		}
 	}
 	known := slices.Collect(maps.Keys(aliases))
@@ -81,7 +81,7 @@ func TestExampleFileNamesEveryAlias(t *testing.T) {
 	}
 	for _, name := range variableName.FindAllString(string(data), -1) {
 		if name != config.FileVariable && !slices.Contains(known, name) {
-			t.Errorf("the example names %s, which nothing reads", name)
+			t.Errorf("the example names %s, which no code reads", name)
 		}
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// readFile flattens a YAML file and remembers the line of each key.
+// readFile reads a YAML file as a flat map with the line of each key.
 func readFile(path string) (layer, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return layer{}, memory.Errorf(memory.KindInvalid, "reading the configuration: %w: name a readable YAML file", err)
+		return layer{}, memory.Errorf(memory.KindInvalid, "read the configuration: %w: name a readable YAML file", err)
 	}
 	sections, err := yaml.Parser().Unmarshal(data)
 	if err != nil {
-		return layer{}, memory.Errorf(memory.KindInvalid, "%s is no valid configuration: %s: compare it with deploy/hippocampus.example.yaml",
-			path, oneLine(err.Error()))
+		return layer{}, memory.Errorf(memory.KindInvalid,
+			"%s is not a valid configuration: %s: compare it with deploy/hippocampus.example.yaml", path, oneLine(err.Error()))
 	}
 	flat := koanf.New(".")
 	if err := flat.Load(confmap.Provider(sections, ""), nil); err != nil {

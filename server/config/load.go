@@ -11,21 +11,21 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Sources is where settings come from, weakest first.
+// Sources are where settings come from. A later field overrides an earlier one.
 type Sources struct {
-	File  string            // path of a YAML file; empty: what FileVariable in Env names, or none
-	Env   []string          // NAME=VALUE lines, as os.Environ gives them
-	Flags map[string]string // by setting: {"recall.limit": "20"}
+	File  string            // path of a YAML file; empty: the path in FileVariable, if Env has it
+	Env   []string          // NAME=VALUE lines, as of os.Environ
+	Flags map[string]string // by key: {"recall.limit": "20"}
 }
 
-// layer is what one source gives, by key.
+// layer holds the values of one source, by key.
 type layer struct {
 	values  map[string]any
 	sources map[string]string // for people: "hippocampus.yaml:12"
 }
 
-// Load reads the sources over the defaults and checks the result. Its errors
-// are of KindInvalid and fit on one line.
+// Load merges the sources over the defaults and checks the result. Its errors
+// are of KindInvalid and one line long.
 func Load(from Sources) (Config, error) {
 	layers, err := read(from)
 	if err != nil {
@@ -45,7 +45,7 @@ func Load(from Sources) (Config, error) {
 	for _, s := range settings {
 		if value := merged.Get(s.key); value != nil {
 			if !s.set(&c, value) {
-				return Config{}, bad(s, value, sources[s.key], s.want())
+				return Config{}, wrongValue(s, value, sources[s.key], s.rule.want)
 			}
 		}
 	}
@@ -77,19 +77,19 @@ func readFlags(flags map[string]string) layer {
 	return found
 }
 
-// check refuses keys that name no setting, and drops sections and settings
-// without a value.
+// check refuses unknown keys, and removes sections and settings without a value.
 func (l layer) check() error {
 	for _, key := range slices.Sorted(maps.Keys(l.values)) {
 		value, first := l.values[key], firstOf(key)
 		_, known := byKey[key]
-		_, isMap := value.(map[string]any) // an empty one: others are flattened
+		_, isMap := value.(map[string]any) // an empty section: others are flattened
 		switch {
 		case known && value != nil:
 		case known, first != "" && (value == nil || isMap):
 			delete(l.values, key)
 		case first != "":
-			return memory.Errorf(memory.KindInvalid, "%s (%s) is a section: give its settings beneath it, such as %s", key, l.sources[key], first)
+			return memory.Errorf(memory.KindInvalid, "%s (%s) is a section: put its settings below it, such as %s",
+				key, l.sources[key], first)
 		default:
 			return unknown("setting", key, l.sources[key], slices.Collect(Keys()))
 		}
@@ -97,18 +97,21 @@ func (l layer) check() error {
 	return nil
 }
 
-// unknown is the error of a name that nothing goes by.
+// unknown is the error of a name that no setting has.
 func unknown(what, name, source string, known []string) error {
 	hint := "deploy/hippocampus.example.yaml lists every setting"
-	if near := nearest(name, known); near != "" {
+	if removed(name) {
+		hint = "it is no longer a setting, remove it"
+	} else if near := nearest(name, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return memory.Errorf(memory.KindInvalid, "unknown %s %s%s: %s", what, oneLine(name), inBrackets(source), hint)
 }
 
-// bad is the error of a value that does not fit.
-func bad(s setting, value any, source, want string) error {
-	return memory.Errorf(memory.KindInvalid, "setting %s is %s%s: give %s", s.key, s.show(value), inBrackets(source), want)
+// wrongValue is the error of a value that a setting cannot have.
+func wrongValue(s setting, value any, source, want string) error {
+	return memory.Errorf(memory.KindInvalid, "setting %s is %s%s: give %s",
+		s.key, s.show(value), inBrackets(source), want)
 }
 
 func inBrackets(source string) string {

@@ -31,34 +31,47 @@ func load(t *testing.T, from config.Sources) config.Config {
 	return c
 }
 
-func TestNothingGivenIsTheDefault(t *testing.T) {
+func TestLoad_ReturnsTheDefaultIfNothingIsSet(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{
 		"empty file":      "",
-		"comments alone":  "# nothing\n",
+		"only comments":   "# nothing\n",
 		"empty sections":  "recall:\nchat: {}\n",
 		"empty settings":  "recall:\n  limit:\nlisten:\n",
 		"document marker": "---\n",
 	} {
-		if diff := cmp.Diff(config.Default(), load(t, config.Sources{File: write(t, file)})); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(config.Default(), load(t, config.Sources{File: write(t, file)})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("no file", func(t *testing.T) {
+		t.Parallel()
+		if diff := cmp.Diff(config.Default(), load(t, config.Sources{})); diff != "" {
+			t.Error(diff)
 		}
-	}
-	if diff := cmp.Diff(config.Default(), load(t, config.Sources{})); diff != "" {
-		t.Error(diff)
-	}
+	})
 }
 
-func TestPrecedence(t *testing.T) {
+func TestLoad_PrefersFlagsToEnvironmentToFile(t *testing.T) {
 	t.Parallel()
-	file := write(t, "recall:\n  limit: 11\n  candidates: 61\n  own_limit: 71\n  decay_rate: 1\nrouter:\n  timeout: 1s500ms\n")
+	file := write(t, "recall:\n  limit: 11\n  candidates: 61\n  compare_limit: 71\n  decay_rate: 1\n"+
+		"router:\n  timeout: 1s500ms\n")
 	c := load(t, config.Sources{
-		File:  file,
-		Env:   []string{"HIPPOCAMPUS_RECALL_CANDIDATES=62", "HIPPOCAMPUS_RECALL_OWN_LIMIT=72", "HOME=/nowhere", "HIPPOCAMPUS_CHAT_TIMEOUT="},
-		Flags: map[string]string{"recall.own_limit": "73", "dev": "true"},
+		File: file,
+		Env: []string{
+			"HIPPOCAMPUS_RECALL_CANDIDATES=62", "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=72", "HOME=/nowhere",
+			"HIPPOCAMPUS_CHAT_TIMEOUT=",
+		},
+		Flags: map[string]string{"recall.compare_limit": "73", "dev": "true"},
 	})
 	want := config.Default()
-	want.Recall.Limit, want.Recall.Candidates, want.Recall.OwnLimit, want.Recall.DecayRate = 11, 62, 73, 1
+	want.Recall.Limit = 11
+	want.Recall.Candidates = 62
+	want.Recall.CompareLimit = 73
+	want.Recall.DecayRate = 1
 	want.Router.Timeout = 1500 * time.Millisecond
 	want.Dev = true
 	if diff := cmp.Diff(want, c); diff != "" {
@@ -66,71 +79,204 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-func TestFileFromEnvironment(t *testing.T) {
+func TestLoad_ReadsTheFileThatTheEnvironmentNames(t *testing.T) {
 	t.Parallel()
 	named, given := write(t, "data: named"), write(t, "data: given")
 	env := []string{config.FileVariable + "=" + named}
 	if c := load(t, config.Sources{Env: env}); c.Data != "named" {
-		t.Errorf("data is %q from the file that the environment names", c.Data)
+		t.Errorf("data is %q from the file in the environment", c.Data)
 	}
 	if c := load(t, config.Sources{File: given, Env: env}); c.Data != "given" {
 		t.Errorf("data is %q from the file on the command line", c.Data)
 	}
 }
 
-// errorCases are wrong inputs with what their one line must say.
+// errorCases are wrong inputs with what the error contains.
 var errorCases = map[string]struct {
 	file  string
 	env   []string
 	flags map[string]string
 	want  []string
 }{
-	"unknown key":            {file: "listen: \":80\"\nrecall:\n  limt: 3\n", want: []string{"recall.limt", ":3)", "did you mean recall.limit?"}},
-	"unknown section":        {file: "recal:\n  limit: 3\n", want: []string{"recal.limit", "did you mean recall.limit?"}},
-	"far from every key":     {file: "zzzzzzzzzz: 3\n", want: []string{"zzzzzzzzzz", "example.yaml lists every setting"}},
-	"setting as a section":   {file: "listen:\n  host: x\n", want: []string{"unknown setting listen.host"}},
-	"section as a setting":   {file: "recall: 3\n", want: []string{"recall (", ":1) is a section", "recall.limit"}},
-	"key with a number":      {file: "1: 2\n", want: []string{"1"}},
-	"same key twice":         {file: "data: a\ndata: b\n", want: []string{"already defined"}},
-	"no mapping":             {file: "- data\n", want: []string{"is no valid configuration"}},
-	"broken YAML":            {file: "recall: {limit: 3\nx", want: []string{"is no valid configuration", "hippocampus.yaml"}},
-	"unknown variable":       {env: []string{"HIPPOCAMPUS_RECAL_LIMIT=3"}, want: []string{"HIPPOCAMPUS_RECAL_LIMIT", "did you mean HIPPOCAMPUS_RECALL_LIMIT?"}},
-	"unknown flag setting":   {flags: map[string]string{"recall.limits": "3"}, want: []string{"recall.limits (command line)", "did you mean recall.limit?"}},
-	"text for a number":      {env: []string{"HIPPOCAMPUS_RECALL_LIMIT=ten"}, want: []string{`recall.limit is "ten" (environment HIPPOCAMPUS_RECALL_LIMIT)`, "a whole number from 1 to 100"}},
-	"fraction for a count":   {file: "recall: {limit: 3.5}", want: []string{"recall.limit is 3.5", "a whole number"}},
-	"list for a number":      {file: "recall: {limit: [3]}", want: []string{"recall.limit is [3]", "a whole number"}},
-	"number over its range":  {flags: map[string]string{"recall.limit": "101"}, want: []string{"recall.limit is 101 (command line)", "1 to 100"}},
-	"number over all ranges": {file: "recall: {limit: 99999999999999999999}", want: []string{"recall.limit", "a whole number"}},
-	"not a number":           {file: "gate: {threshold: .nan}", want: []string{"gate.threshold is NaN", "0 to 1"}},
-	"infinite":               {flags: map[string]string{"recall.relevance": "inf"}, want: []string{"recall.relevance is +Inf"}},
-	"duration without unit":  {file: "router: {timeout: 800}", want: []string{"router.timeout is 800", "a duration with its unit"}},
-	"negative duration":      {file: "router: {timeout: -1s}", want: []string{"router.timeout is -1s", "1ms to 1m"}},
-	"word for a truth":       {file: "dev: yes please", want: []string{"dev is", "true or false"}},
-	"number for a text":      {file: "admin_key: 123456", want: []string{"admin_key is (hidden)", "ASCII"}},
-	"secret in an error":     {env: []string{"DEEPSEEK_API_KEY=sk hush"}, want: []string{"chat.api_key is (hidden) (environment DEEPSEEK_API_KEY)"}},
-	"address without port":   {flags: map[string]string{"listen": "localhost"}, want: []string{"HOST:PORT"}},
-	"port out of range":      {flags: map[string]string{"listen": "localhost:65536"}, want: []string{"HOST:PORT"}},
-	"other database":         {env: []string{"DATABASE_URL=mysql://root:hush@db/x"}, want: []string{"database.url", "root:xxxxx@db", "postgres://"}},
-	"host with a scheme":     {env: []string{"MILVUS_HOST=http://milvus"}, want: []string{"milvus.host", "without scheme"}},
-	"unknown mode":           {file: "recall: {mode: best}", want: []string{"modulated or additive"}},
-	"base without scheme":    {env: []string{"QWEN_API_BASE=localhost:11434/v1"}, want: []string{`embedding.base_url is "localhost:11434/v1"`, "https://"}},
-	"missing file":           {env: []string{"HIPPOCAMPUS_CONFIG=/nowhere/h.yaml"}, want: []string{"/nowhere/h.yaml", "no such file"}},
-	"dev beyond loopback":    {flags: map[string]string{"dev": "true", "listen": "0.0.0.0:8080"}, want: []string{"dev is true (command line)", "loopback"}},
-	"no such schedule":       {file: "schedule: {purge: soon}", want: []string{`schedule.purge is "soon"`, ":1)", `a cron expression in UTC, such as "0 3 * * *" or "@every 15m"`}},
-	"minute out of range":    {env: []string{"HIPPOCAMPUS_SCHEDULE_PURGE=61 * * * *"}, want: []string{`"61 * * * *" (environment HIPPOCAMPUS_SCHEDULE_PURGE)`}},
-	"day that never comes":   {file: "schedule: {purge: 0 0 30 2 *}", want: []string{`"0 0 30 2 *"`, "a cron expression"}},
-	"schedule of a zone":     {file: "schedule: {purge: TZ=0}", want: []string{`"TZ=0"`, "in UTC"}},
-	"pace under a second":    {file: "schedule: {purge: '@every -5m'}", want: []string{`"@every -5m"`, "1s or more"}},
-	"unknown policy":         {file: "forgetting: {policy: amnesia}", want: []string{"strengthening or exponential"}},
-	"no weights":             {file: "recall: {relevance: 0, decay: 0, importance: 0}", want: []string{"recall.relevance is 0", "recall.importance"}},
-	"fewer than the limit":   {file: "recall: {limit: 60}", want: []string{"recall.candidates is 50", "at least recall.limit, which is 60"}},
-	"delay over its limit":   {file: "gate: {retry_limit: 10ms}", want: []string{"gate.retry_delay is 1s", "which is 10ms"}},
-	"renewed too late":       {file: "jobs: {renew: 11s}", want: []string{"jobs.renew is 11s", "at most half of jobs.lease, which is 20s"}},
-	"backoff over its limit": {file: "projection: {backoff: 2m}", want: []string{"projection.backoff is 2m0s", "which is 1m"}},
-	"batch under a body":     {file: "api: {batch_limit: 2048}", want: []string{"api.batch_limit is 2048", "at least api.body_limit"}},
+	"unknown key": {
+		file: "listen: \":80\"\nrecall:\n  limt: 3\n",
+		want: []string{"recall.limt", ":3)", "did you mean recall.limit?"},
+	},
+	"unknown section": {
+		file: "recal:\n  limit: 3\n",
+		want: []string{"recal.limit", "did you mean recall.limit?"},
+	},
+	"far from every key": {
+		file: "zzzzzzzzzz: 3\n",
+		want: []string{"zzzzzzzzzz", "example.yaml lists every setting"},
+	},
+	"setting as a section": {
+		file: "listen:\n  host: x\n",
+		want: []string{"unknown setting listen.host"},
+	},
+	"section as a setting": {
+		file: "recall: 3\n",
+		want: []string{"recall (", ":1) is a section", "recall.limit"},
+	},
+	"key with a number": {
+		file: "1: 2\n",
+		want: []string{"1"},
+	},
+	"same key twice": {
+		file: "data: a\ndata: b\n",
+		want: []string{"already defined"},
+	},
+	"not a mapping": {
+		file: "- data\n",
+		want: []string{"is not a valid configuration"},
+	},
+	"broken YAML": {
+		file: "recall: {limit: 3\nx",
+		want: []string{"is not a valid configuration", "hippocampus.yaml"},
+	},
+	"unknown variable": {
+		env:  []string{"HIPPOCAMPUS_RECAL_LIMIT=3"},
+		want: []string{"HIPPOCAMPUS_RECAL_LIMIT", "did you mean HIPPOCAMPUS_RECALL_LIMIT?"},
+	},
+	"unknown flag setting": {
+		flags: map[string]string{"recall.limits": "3"},
+		want:  []string{"recall.limits (command line)", "did you mean recall.limit?"},
+	},
+	"text for a number": {
+		env:  []string{"HIPPOCAMPUS_RECALL_LIMIT=ten"},
+		want: []string{`recall.limit is "ten" (environment HIPPOCAMPUS_RECALL_LIMIT)`, "a whole number from 1 to 100"},
+	},
+	"fraction for a count": {
+		file: "recall: {limit: 3.5}",
+		want: []string{"recall.limit is 3.5", "a whole number"},
+	},
+	"list for a number": {
+		file: "recall: {limit: [3]}",
+		want: []string{"recall.limit is [3]", "a whole number"},
+	},
+	"number over its range": {
+		flags: map[string]string{"recall.limit": "101"},
+		want:  []string{"recall.limit is 101 (command line)", "1 to 100"},
+	},
+	"number over all ranges": {
+		file: "recall: {limit: 99999999999999999999}",
+		want: []string{"recall.limit", "a whole number"},
+	},
+	"not a number": {
+		file: "gate: {threshold: .nan}",
+		want: []string{"gate.threshold is NaN", "0 to 1"},
+	},
+	"infinite": {
+		flags: map[string]string{"recall.relevance": "inf"},
+		want:  []string{"recall.relevance is +Inf"},
+	},
+	"duration without unit": {
+		file: "router: {timeout: 800}",
+		want: []string{"router.timeout is 800", "a duration with its unit"},
+	},
+	"negative duration": {
+		file: "router: {timeout: -1s}",
+		want: []string{"router.timeout is -1s", "1ms to 1m"},
+	},
+	"word for a boolean": {
+		file: "dev: yes please",
+		want: []string{"dev is", "true or false"},
+	},
+	"number for a text": {
+		file: "admin_key: 123456",
+		want: []string{"admin_key is (hidden)", "ASCII"},
+	},
+	"secret in an error": {
+		env:  []string{"DEEPSEEK_API_KEY=sk hush"},
+		want: []string{"chat.api_key is (hidden) (environment DEEPSEEK_API_KEY)"},
+	},
+	"address without port": {
+		flags: map[string]string{"listen": "localhost"},
+		want:  []string{"HOST:PORT"},
+	},
+	"port out of range": {
+		flags: map[string]string{"listen": "localhost:65536"},
+		want:  []string{"HOST:PORT"},
+	},
+	"other database": {
+		env:  []string{"DATABASE_URL=mysql://root:hush@db/x"},
+		want: []string{"database.url", "root:xxxxx@db", "postgres://"},
+	},
+	"host with a scheme": {
+		env:  []string{"MILVUS_HOST=http://milvus"},
+		want: []string{"milvus.host", "without scheme"},
+	},
+	"unknown mode": {
+		file: "recall: {mode: best}",
+		want: []string{"modulated or additive"},
+	},
+	"base without scheme": {
+		env:  []string{"QWEN_API_BASE=localhost:11434/v1"},
+		want: []string{`embedding.base_url is "localhost:11434/v1"`, "https://"},
+	},
+	"missing file": {
+		env:  []string{"HIPPOCAMPUS_CONFIG=/nowhere/h.yaml"},
+		want: []string{"/nowhere/h.yaml", "no such file"},
+	},
+	"dev beyond loopback": {
+		flags: map[string]string{"dev": "true", "listen": "0.0.0.0:8080"},
+		want:  []string{"dev is true (command line)", "loopback"},
+	},
+	"unknown schedule": {
+		file: "schedule: {purge: soon}",
+		want: []string{`schedule.purge is "soon"`, ":1)", `a cron expression in UTC, such as "0 3 * * *" or "@every 15m"`},
+	},
+	"minute out of range": {
+		env:  []string{"HIPPOCAMPUS_SCHEDULE_PURGE=61 * * * *"},
+		want: []string{`"61 * * * *" (environment HIPPOCAMPUS_SCHEDULE_PURGE)`},
+	},
+	"day that never comes": {
+		file: "schedule: {purge: 0 0 30 2 *}",
+		want: []string{`"0 0 30 2 *"`, "a cron expression"},
+	},
+	"schedule of a zone": {
+		file: "schedule: {purge: TZ=0}",
+		want: []string{`"TZ=0"`, "in UTC"},
+	},
+	"pace under a second": {
+		file: "schedule: {purge: '@every -5m'}",
+		want: []string{`"@every -5m"`, "1s or more"},
+	},
+	"unknown policy": {
+		file: "forgetting: {policy: amnesia}",
+		want: []string{"strengthening or exponential"},
+	},
+	"no weights": {
+		file: "recall: {relevance: 0, decay: 0, importance: 0}",
+		want: []string{"recall.relevance is 0", "recall.importance"},
+	},
+	"fewer than the limit": {
+		file: "recall: {limit: 60}",
+		want: []string{"recall.candidates is 50", "at least recall.limit, which is 60"},
+	},
+	"delay over its limit": {
+		file: "gate: {retry_limit: 10ms}",
+		want: []string{"gate.retry_delay is 1s", "which is 10ms"},
+	},
+	"renewed too late": {
+		file: "jobs: {renew: 11s}",
+		want: []string{"jobs.renew is 11s", "at most half of jobs.lease, which is 20s"},
+	},
+	"backoff over its limit": {
+		file: "projection: {backoff: 2m}",
+		want: []string{"projection.backoff is 2m0s", "which is 1m"},
+	},
+	"removed setting": {
+		file: "recall:\n  bm25_k1: 2\n",
+		want: []string{"unknown setting recall.bm25_k1", ":2): it is no longer a setting, remove it"},
+	},
+	"removed variable": {
+		env:  []string{"HIPPOCAMPUS_API_BODY_LIMIT=1"},
+		want: []string{"unknown environment variable HIPPOCAMPUS_API_BODY_LIMIT: it is no longer a setting, remove it"},
+	},
 }
 
-func TestErrorsAreOneUsefulLine(t *testing.T) {
+func TestLoad_ReturnsOneUsefulLineForAnError(t *testing.T) {
 	t.Parallel()
 	for name, c := range errorCases {
 		t.Run(name, func(t *testing.T) {
@@ -147,11 +293,11 @@ func TestErrorsAreOneUsefulLine(t *testing.T) {
 			text := err.Error()
 			for _, want := range c.want {
 				if !strings.Contains(text, want) {
-					t.Errorf("%q does not hold %q", text, want)
+					t.Errorf("%q does not contain %q", text, want)
 				}
 			}
 			if strings.Contains(text, "\n") || strings.Contains(text, "hush") {
-				t.Errorf("%q is more than one line, or tells a secret", text)
+				t.Errorf("%q is more than one line, or shows a secret", text)
 			}
 		})
 	}

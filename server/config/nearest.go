@@ -2,8 +2,8 @@ package config
 
 import "slices"
 
-// nearest returns the name that takes the fewest edits to reach, ties by
-// alphabet, or "" when none is near enough to be what was meant.
+// nearest returns the known name with the fewest edits from name, the first by
+// alphabet of several, or "" if more than a third of name differs.
 func nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, candidate := range slices.Sorted(slices.Values(known)) {
@@ -14,8 +14,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance: the insertions, deletions and
-// substitutions of bytes that lead from a to b.
+// distance returns the Levenshtein distance between a and b, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -2,104 +2,116 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"net"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robfig/cron/v3"
 )
 
-// rule is what a setting may be.
+// rule is what values a setting may have.
 type rule struct {
 	want string // for people
-	fits func(value any) bool
+	fits func(value reflect.Value) bool
 }
 
-var (
-	anyText   = rule{"valid UTF-8", func(v any) bool { return strings.ToValidUTF8(v.(string), "") == v }}
-	modelName = rule{"the name of a model", notEmpty}
-	schedule  = rule{`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`, optional(isSchedule)}
-	endpoint  = rule{"an http:// or https:// URL, such as https://api.deepseek.com/v1", isURL("http", "https")}
-)
+// textRules are the rules of texts that are not a choice.
+var textRules = map[string]rule{
+	"address":      textRule("HOST:PORT, such as 127.0.0.1:8080", isAddress),
+	"folder":       textRule("a folder, such as data", notEmpty),
+	"key":          textRule("up to 256 visible ASCII characters without spaces, or nothing", isKey),
+	"database":     textRule("postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isPostgresURL)),
+	"host":         textRule("a host name or address without scheme and port, or nothing for sqlite-vec", isHost),
+	"collection":   textRule("a letter or underscore, then up to 199 letters, digits or underscores", isCollection),
+	"url":          textRule("an http:// or https:// URL, such as https://api.deepseek.com/v1", isHTTPURL),
+	"optional url": textRule("an http:// or https:// URL, or nothing for that of embedding", optional(isHTTPURL)),
+	"model":        textRule("the name of a model", notEmpty),
+	"text":         textRule("valid UTF-8", utf8.ValidString),
+	"schedule": textRule(`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`,
+		optional(isSchedule)),
+}
 
-// want says for people what a setting may be.
-func (s setting) want() string {
-	if r, ok := rules[s.key]; ok {
-		return r.want
+func textRule(want string, fits func(string) bool) rule {
+	return rule{want, func(v reflect.Value) bool { return fits(v.String()) }}
+}
+
+// parseRule reads the rule tag of a field. It panics if the tag does not fit
+// the field's type: that is an error in Config.
+func parseRule(field reflect.StructField) rule {
+	tag := field.Tag.Get("rule")
+	named, known := textRules[tag]
+	low, high, _ := strings.Cut(tag, "..")
+	switch {
+	case field.Type.Kind() == reflect.Bool:
+		return rule{"true or false", func(reflect.Value) bool { return true }}
+	case field.Type.Kind() != reflect.String:
+		return rangeRule(field.Type, low, high)
+	case known:
+		return named
+	case strings.Contains(tag, "|"):
+		choice := strings.Split(tag, "|")
+		last := len(choice) - 1
+		return textRule(strings.Join(choice[:last], ", ")+" or "+choice[last], func(text string) bool {
+			return slices.Contains(choice, text)
+		})
 	}
-	return "true or false"
+	panic(fmt.Sprintf("config: %s has the rule %q, which does not fit its type", field.Name, tag))
 }
 
-func oneOf(values ...string) rule {
-	return rule{strings.Join(values[:len(values)-1], ", ") + " or " + values[len(values)-1],
-		func(v any) bool { return slices.Contains(values, v.(string)) }}
-}
-
-func whole(low, high int64) rule {
-	return rule{fmt.Sprintf("a whole number from %d to %d", low, high), func(v any) bool {
-		n, isInt := v.(int)
-		wide := int64(n)
-		if !isInt {
-			wide = v.(int64)
+// rangeRule allows numbers or durations from low to high.
+func rangeRule(t reflect.Type, low, high string) rule {
+	least, most := reflect.New(t).Elem(), reflect.New(t).Elem()
+	if !assign(least, low) || !assign(most, high) {
+		panic(fmt.Sprintf("config: %s..%s is not a range of %s", low, high, t))
+	}
+	what := "a whole number"
+	switch {
+	case t == durationType:
+		what = "a duration with its unit,"
+	case t.Kind() == reflect.Float64:
+		what = "a number"
+	}
+	return rule{fmt.Sprintf("%s from %s to %s", what, low, high), func(v reflect.Value) bool {
+		if v.CanFloat() {
+			return least.Float() <= v.Float() && v.Float() <= most.Float() // false for NaN
 		}
-		return low <= wide && wide <= high
+		return least.Int() <= v.Int() && v.Int() <= most.Int()
 	}}
 }
 
-func decimal(low, high float64) rule {
-	return rule{fmt.Sprintf("a number from %v to %v", low, high),
-		func(v any) bool { f := v.(float64); return !math.IsNaN(f) && low <= f && f <= high }}
-}
+func matches(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
-func between(low, high time.Duration) rule {
-	return rule{fmt.Sprintf("a duration with its unit, from %s to %s", short(low), short(high)),
-		func(v any) bool { d := v.(time.Duration); return low <= d && d <= high }}
-}
-
-// short is a duration without its trailing zero parts: 24h, not 24h0m0s.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
-func matches(pattern string) func(any) bool {
-	expression := regexp.MustCompile(pattern)
-	return func(v any) bool { return expression.MatchString(v.(string)) }
-}
-
-func optional(fits func(any) bool) func(any) bool {
-	return func(v any) bool { return v == "" || fits(v) }
+func optional(fits func(string) bool) func(string) bool {
+	return func(text string) bool { return text == "" || fits(text) }
 }
 
 var (
-	isKey    = matches(`^[!-~]{0,256}$`)
-	isHost   = matches(`^[A-Za-z0-9._:-]*$`)
-	notEmpty = matches(`\S`)
+	isKey         = matches(`^[!-~]{0,256}$`)
+	isHost        = matches(`^[A-Za-z0-9._:-]*$`)
+	isCollection  = matches(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
+	notEmpty      = matches(`\S`)
+	isHTTPURL     = isURL("http", "https")
+	isPostgresURL = isURL("postgres", "postgresql")
 )
 
-func isURL(schemes ...string) func(any) bool {
-	return func(v any) bool {
-		u, err := url.Parse(v.(string))
+func isURL(schemes ...string) func(string) bool {
+	return func(text string) bool {
+		u, err := url.Parse(text)
 		return err == nil && slices.Contains(schemes, u.Scheme) && (u.Host != "" || u.Query().Has("host"))
 	}
 }
 
-// isSchedule refuses what cron would take for another zone, another pace, or
-// a day that never comes.
-func isSchedule(v any) bool {
-	expression := strings.TrimSpace(v.(string))
+// isSchedule refuses time zones, paces under a second and days that do not
+// exist, all of which the cron library accepts.
+func isSchedule(text string) bool {
+	expression := strings.TrimSpace(text)
 	if strings.Contains(expression, "=") { // TZ=
 		return false
 	}
@@ -111,13 +123,13 @@ func isSchedule(v any) bool {
 	return err == nil && !s.Next(time.Unix(0, 0).UTC()).IsZero()
 }
 
-func isAddress(v any) bool {
-	host, port, err := net.SplitHostPort(v.(string))
+func isAddress(text string) bool {
+	host, port, err := net.SplitHostPort(text)
 	if err != nil || !isHost(host) {
 		return false
 	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n <= 65535
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 func isLoopback(address string) bool {

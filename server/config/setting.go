@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +13,10 @@ import (
 
 // setting is one leaf of Config.
 type setting struct {
-	key   string // "recall.limit"
-	index []int  // reflect path from Config
+	key      string // "recall.limit"
+	index    []int  // path from Config
+	standard string // its default
+	rule     rule
 }
 
 // settings lists every leaf of Config, in the order of its fields.
@@ -32,14 +35,28 @@ func leaves(t reflect.Type, prefix string, path []int) []setting {
 	var found []setting
 	for i := range t.NumField() {
 		field := t.Field(i)
-		key, index := prefix+field.Tag.Get("koanf"), append(path[:len(path):len(path)], i)
+		key, index := prefix+field.Tag.Get("koanf"), slices.Concat(path, field.Index)
 		if field.Type.Kind() == reflect.Struct {
 			found = append(found, leaves(field.Type, key+".", index)...)
-		} else {
-			found = append(found, setting{key, index})
+			continue
 		}
+		found = append(found, setting{
+			key: key, index: index, standard: field.Tag.Get("default"), rule: parseRule(field),
+		})
 	}
 	return found
+}
+
+// Default configures a server on loopback that needs no other service: SQLite,
+// rules and the built-in embedder.
+func Default() Config {
+	var c Config
+	for _, s := range settings {
+		if !s.set(&c, s.standard) {
+			panic("config: the default of " + s.key + " does not fit its type")
+		}
+	}
+	return c
 }
 
 // Keys yields the key of every setting, in the order of the example file.
@@ -53,7 +70,7 @@ func Keys() iter.Seq[string] {
 	}
 }
 
-// firstOf is the first setting of a section, or "" when there is no such section.
+// firstOf returns the first setting of a section, or "" if there is no such section.
 func firstOf(section string) string {
 	for key := range Keys() {
 		if strings.HasPrefix(key, section+".") {
@@ -67,13 +84,10 @@ func (s setting) of(c *Config) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
 }
 
-// secret reports whether the value must never be shown.
+// secret reports whether the value must not be shown.
 func (s setting) secret() bool { return strings.HasSuffix(s.key, "_key") }
 
-// text is the setting's value in c as it may be shown.
-func (s setting) text(c *Config) string { return s.show(s.of(c).Interface()) }
-
-// show is a value as it may be shown: keys and the passwords of URLs are hidden.
+// show formats a value for people and hides keys and the passwords of URLs.
 func (s setting) show(value any) string {
 	text, isText := value.(string)
 	isURL := strings.HasSuffix(s.key, "url")
@@ -106,12 +120,14 @@ func hidePasswords(query url.Values) string {
 	return query.Encode()
 }
 
+// set stores a value in c and reports whether its type fits.
+func (s setting) set(c *Config, value any) bool { return assign(s.of(c), value) }
+
 var durationType = reflect.TypeFor[time.Duration]()
 
-// set puts a value from a source into c: what YAML made of it, or text from
-// the environment or the command line. It reports whether the type fits.
-func (s setting) set(c *Config, value any) bool {
-	field := s.of(c)
+// assign stores a value in a field and reports whether its type fits. The value
+// has the type that YAML gave it, or is text from another source.
+func assign(field reflect.Value, value any) bool {
 	text, isText := value.(string)
 	switch {
 	case field.Kind() == reflect.String:
@@ -134,28 +150,25 @@ func (s setting) set(c *Config, value any) bool {
 		field.SetInt(n)
 		return err == nil
 	}
-	panic("config: " + s.key + " is of a type that cannot be set: " + field.Type().String())
+	panic("config: a setting cannot have the type " + field.Type().String())
 }
 
-// number is the text of a numeric value, or of text that may be one.
+// number returns the text of a numeric value.
 func number(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
+	if f, ok := value.(float64); ok {
+		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
 	return fmt.Sprint(value)
 }
 
-// String lists every setting, one a line, without its secrets.
+// String lists every setting, one per line, without secrets.
 func (c Config) String() string {
 	var b strings.Builder
 	for _, s := range settings {
-		fmt.Fprintf(&b, "%s: %s\n", s.key, s.text(&c))
+		fmt.Fprintf(&b, "%s: %s\n", s.key, s.show(s.of(&c).Interface()))
 	}
 	return b.String()
 }
 
-// GoString hides secrets from %#v too.
+// GoString also hides secrets from %#v.
 func (c Config) GoString() string { return c.String() }

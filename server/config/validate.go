@@ -5,47 +5,58 @@ import (
 	"time"
 )
 
-// Validate checks each setting and what must hold between them. The error, of
-// KindInvalid, names the first that does not fit.
+// Validate checks each setting and the conditions between settings. The error,
+// of KindInvalid, names the first setting that is wrong.
 func (c Config) Validate() error { return c.validate(nil) }
 
-// validate tells where a value came from, too.
+// validate also names the source of the wrong value.
 func (c Config) validate(sources map[string]string) error {
 	for _, s := range settings {
-		if r, ok := rules[s.key]; ok && !r.fits(s.of(&c).Interface()) {
-			return bad(s, s.of(&c).Interface(), sources[s.key], s.want())
+		if value := s.of(&c); !s.rule.fits(value) {
+			return wrongValue(s, value.Interface(), sources[s.key], s.rule.want)
 		}
 	}
-	for _, m := range c.combinations() {
+	for _, m := range c.conditions() {
 		if !m.holds {
 			s := byKey[m.key]
-			return bad(s, s.of(&c).Interface(), sources[s.key], m.want)
+			return wrongValue(s, s.of(&c).Interface(), sources[s.key], m.want)
 		}
 	}
 	return nil
 }
 
-// combination is a condition on several settings, told of one of them.
-type combination struct {
+// condition is one between several settings; key is the setting to correct.
+type condition struct {
 	holds bool
 	key   string
 	want  string
 }
 
-func (c Config) combinations() []combination {
-	models := time.Duration(c.Chat.Retries+1)*c.Chat.Timeout + time.Duration(c.Chat.Retries)*c.Chat.MaxRetryWait + c.Gate.JudgeTimeout
-	return []combination{
-		{!c.Dev || isLoopback(c.Listen), "dev", "false, or listen on loopback such as 127.0.0.1:8080: dev turns authentication off"},
-		{c.Vectors != "pgvector" || c.Database.URL != "", "vectors", "auto, or set database.url: pgvector keeps the vectors in that Postgres"},
-		{c.Recall.Relevance+c.Recall.Decay+c.Recall.Importance > 0, "recall.relevance", "more than 0, here or in recall.decay or recall.importance"},
-		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates", fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
-		{c.Gate.RetryDelay <= c.Gate.RetryLimit, "gate.retry_delay", "at most gate.retry_limit, which is " + short(c.Gate.RetryLimit)},
-		{models < c.Jobs.Timeout, "jobs.timeout", "more than the scorer and the judge may take, " + short(models) +
-			" by chat.timeout, chat.retries, chat.max_retry_wait and gate.judge_timeout"},
-		{c.Jobs.Renew*2 <= c.Jobs.Lease, "jobs.renew", "at most half of jobs.lease, which is " + short(c.Jobs.Lease)},
-		{c.Projection.Backoff <= c.Projection.BackoffLimit, "projection.backoff", "at most projection.backoff_limit, which is " + short(c.Projection.BackoffLimit)},
-		{c.Webhooks.Timeout < c.Jobs.Timeout, "webhooks.timeout", "less than jobs.timeout, which is " + short(c.Jobs.Timeout)},
-		{c.Webhooks.DisableAfter <= c.Events.Keep, "webhooks.disable_after", "at most events.keep, which is " + short(c.Events.Keep)},
-		{c.API.BodyLimit <= c.API.BatchLimit, "api.batch_limit", fmt.Sprintf("at least api.body_limit, which is %d", c.API.BodyLimit)},
+// MaxRetryWait is the longest wait that a model's Retry-After can ask for.
+const MaxRetryWait = 20 * time.Second
+
+func (c Config) conditions() []condition {
+	atMost := func(value time.Duration, key string, limit time.Duration, limitKey string) condition {
+		return condition{value <= limit, key, fmt.Sprintf("at most %s, which is %s", limitKey, limit)}
+	}
+	scoring := time.Duration(c.Chat.Retries+1)*c.Chat.Timeout + time.Duration(c.Chat.Retries)*MaxRetryWait
+	models := scoring + c.Gate.JudgeTimeout
+	return []condition{
+		{!c.Dev || isLoopback(c.Listen), "dev",
+			"false, or listen on loopback such as 127.0.0.1:8080: dev turns authentication off"},
+		{c.Vectors != "pgvector" || c.Database.URL != "", "vectors",
+			"auto, or set database.url: pgvector keeps the vectors in that Postgres"},
+		{c.Recall.Relevance+c.Recall.Decay+c.Recall.Importance > 0, "recall.relevance",
+			"more than 0, here or in recall.decay or recall.importance"},
+		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates",
+			fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
+		{models < c.Jobs.Timeout, "jobs.timeout", fmt.Sprintf("more than %s, which the scorer and the judge may take "+
+			"(chat.timeout, chat.retries, gate.judge_timeout)", models)},
+		{c.Jobs.Renew*2 <= c.Jobs.Lease, "jobs.renew", fmt.Sprintf("at most half of jobs.lease, which is %s", c.Jobs.Lease)},
+		{c.Webhooks.Timeout < c.Jobs.Timeout, "webhooks.timeout",
+			fmt.Sprintf("less than jobs.timeout, which is %s", c.Jobs.Timeout)},
+		atMost(c.Gate.RetryDelay, "gate.retry_delay", c.Gate.RetryLimit, "gate.retry_limit"),
+		atMost(c.Projection.Backoff, "projection.backoff", c.Projection.BackoffLimit, "projection.backoff_limit"),
+		atMost(c.Webhooks.DisableAfter, "webhooks.disable_after", c.Events.Keep, "events.keep"),
 	}
 }

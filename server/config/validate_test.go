@@ -5,33 +5,66 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"hippocampus/internal/memory"
 )
 
-func TestDefaultIsValid(t *testing.T) {
+func TestDefault_IsValid(t *testing.T) {
 	t.Parallel()
 	if err := Default().Validate(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestEverySettingHasARule(t *testing.T) {
+func TestConfig_HasNoRemovedSetting(t *testing.T) {
 	t.Parallel()
-	c := Default()
-	for _, s := range settings {
-		if _, ok := rules[s.key]; ok == (s.of(&c).Kind() == reflect.Bool) {
-			t.Errorf("%s: has a rule: %v", s.key, ok)
-		}
-	}
-	for key := range rules {
-		if _, ok := byKey[key]; !ok {
-			t.Errorf("there is a rule for %s, which is no setting", key)
+	for _, key := range removedKeys {
+		if _, ok := byKey[key]; ok {
+			t.Errorf("%s is a setting", key)
 		}
 	}
 }
 
-func TestValidateNamesTheSetting(t *testing.T) {
+// A tag cannot name a constant.
+func TestConfig_BoundsLimitsAsTheAPIDoes(t *testing.T) {
+	t.Parallel()
+	want := fmt.Sprintf("a whole number from 1 to %d", memory.MaxLimit)
+	for _, key := range []string{"recall.limit", "compression.context_memories"} {
+		if got := byKey[key].rule.want; got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
+}
+
+func TestParseRule_PanicsIfTheTagDoesNotFit(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string]any{
+		"unknown text rule": struct {
+			Field string `rule:"nonsense"`
+		}{},
+		"number without a range": struct {
+			Field int `rule:"address"`
+		}{},
+		"range of another type": struct {
+			Field time.Duration `rule:"1..2"`
+		}{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defer func() {
+				if recover() == nil {
+					t.Error("the tag is accepted")
+				}
+			}()
+			parseRule(reflect.TypeOf(wrong).Field(0))
+		})
+	}
+}
+
+func TestValidate_NamesTheSetting(t *testing.T) {
 	t.Parallel()
 	c := Default()
 	c.Gate.Threshold = 1.5
@@ -41,10 +74,12 @@ func TestValidateNamesTheSetting(t *testing.T) {
 	}
 }
 
-func TestSecretsAreHidden(t *testing.T) {
+func TestConfig_HidesSecretsWhenPrinted(t *testing.T) {
 	t.Parallel()
 	c := Default()
-	c.AdminKey, c.Chat.APIKey, c.Embedding.APIKey = "hush-1", "hush-2", "hush-3"
+	c.AdminKey = "hush-1"
+	c.Chat.APIKey = "hush-2"
+	c.Embedding.APIKey = "hush-3"
 	c.Chat.BaseURL = "https://me:hush-4@chat/v1"
 	for _, database := range []string{
 		"postgres://me:hush-5@db/x", "postgres://db/x?user=me&password=hush-6",
@@ -53,20 +88,20 @@ func TestSecretsAreHidden(t *testing.T) {
 		c.Database.URL = database
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 			if text := fmt.Sprintf(verb, c); strings.Contains(text, "hush") {
-				t.Errorf("%s tells a secret: %s", verb, text)
+				t.Errorf("%s shows a secret: %s", verb, text)
 			}
 			if text := fmt.Sprintf(verb, &c); strings.Contains(text, "hush") {
-				t.Errorf("%s of a pointer tells a secret: %s", verb, text)
+				t.Errorf("%s of a pointer shows a secret: %s", verb, text)
 			}
 		}
 	}
-	if text := Default().String(); !strings.Contains(text, "recall.limit: 10\n") || !strings.Contains(text, "admin_key: \"\"\n") {
-		t.Errorf("String leaves settings out: %s", text)
+	text := Default().String()
+	if !strings.Contains(text, "recall.limit: 10\n") || !strings.Contains(text, "admin_key: \"\"\n") {
+		t.Errorf("String omits settings: %s", text)
 	}
 }
 
-// What String prints, but for secrets, is what Load reads.
-func TestStringRoundTrips(t *testing.T) {
+func TestConfig_StringCanBeLoaded(t *testing.T) {
 	t.Parallel()
 	flags := map[string]string{}
 	for line := range strings.Lines(Default().String()) {
@@ -79,7 +114,7 @@ func TestStringRoundTrips(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
+func TestDistance_IsAMetric(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b string
@@ -94,8 +129,9 @@ func TestDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-c]{0,6}`)
 		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
-		if (distance(a, b) == 0) != (a == b) || distance(a, b) != distance(b, a) || distance(a, c) > distance(a, b)+distance(b, c) {
-			t.Fatalf("no metric: %q %q %q", a, b, c)
+		same, symmetric := (distance(a, b) == 0) == (a == b), distance(a, b) == distance(b, a)
+		if !same || !symmetric || distance(a, c) > distance(a, b)+distance(b, c) {
+			t.Fatalf("not a metric: %q %q %q", a, b, c)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/internal/llm/llmtest"
+	"hippocampus/server/app"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/projection"
 )
@@ -33,7 +34,7 @@ type tool struct {
 }
 
 func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
-	push := projection.New(records, vectors, projection.Settings(s.cfg.Projection), s.clock.now, zap.NewNop())
+	push := projection.New(records, vectors, app.ProjectionSettings(s.cfg), s.clock.now, zap.NewNop())
 	return tool{
 		push: push, keep: projection.NewUpkeep(records, vectors, push, s.clock.now, zap.NewNop()),
 		forget: forgetting.New(records, push, forgetting.Settings{MaxShare: 1, PurgeAfter: 24 * time.Hour}, s.clock.now, zap.NewNop()),

@@ -1,0 +1,156 @@
+package app
+
+import (
+	"time"
+
+	"hippocampus/conversation/consolidation"
+	"hippocampus/conversation/session"
+	"hippocampus/forgetting"
+	"hippocampus/ingest"
+	"hippocampus/notify"
+	"hippocampus/recall"
+	"hippocampus/recall/related"
+	"hippocampus/reflection"
+	"hippocampus/reflection/compression"
+	"hippocampus/server/config"
+	"hippocampus/vectorstore/projection"
+)
+
+// KeyTTL is how long a server accepts a revoked key at most.
+const KeyTTL = 5 * time.Second
+
+// These values are the same in every installation.
+const (
+	queryCacheBytes = 16 << 20 // of query embeddings
+	routeCacheBytes = 4 << 20
+	routeCacheTTL   = 10 * time.Minute
+	condensedTexts  = 1000 // kept
+	pushBatch       = 256  // memories in one push
+	eventPoll       = 250 * time.Millisecond
+
+	ownWritesLimit = 1000 // own writes compared in the database
+	fallbackLimit  = 5000 // memories compared in the database if the vector store is unavailable
+
+	maxReflectedFacts = 100 // in one prompt
+
+	minorEventAge        = time.Hour // older events of little importance are left out of the working memory
+	runningSummaryLength = 2000      // characters
+)
+
+// BM25 for memories, which are short: b is lower than the usual 0.75.
+var bm25 = recall.BM25{K1: 1.2, B: 0.4}
+
+func recallSettings(cfg config.Config) recall.Settings {
+	r := cfg.Recall
+	return recall.Settings{
+		Mode:          recall.Mode(r.Mode),
+		Weights:       recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
+		DecayRate:     r.DecayRate,
+		Lift:          recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
+		Cues:          recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Question: r.Question},
+		BM25:          bm25,
+		LexicalFloor:  r.LexicalFloor,
+		Words:         r.Words,
+		Contrast:      r.Contrast,
+		Candidates:    r.Candidates,
+		OwnWindow:     r.OwnWindow,
+		OwnLimit:      ownWritesLimit,
+		CompareLimit:  r.CompareLimit,
+		FallbackLimit: fallbackLimit,
+		VectorTimeout: r.VectorTimeout,
+		EmbedTimeout:  r.EmbedTimeout,
+		QueryCache:    queryCacheBytes,
+		IndexCache:    r.CacheBytes,
+	}
+}
+
+func relatedSettings(cfg config.Config) related.Settings {
+	r := cfg.Recall
+	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: ownWritesLimit, VectorTimeout: r.VectorTimeout}
+}
+
+func ingestSettings(cfg config.Config) ingest.Settings {
+	g, j := cfg.Gate, cfg.Jobs
+	return ingest.Settings{
+		Threshold:       g.Threshold,
+		MinImportance:   cfg.Memories.MinImportance,
+		EchoWindow:      g.EchoWindow,
+		MergeSimilarity: g.MergeSimilarity,
+		JudgeSimilarity: g.JudgeSimilarity,
+		JudgeTimeout:    g.JudgeTimeout,
+		OwnWindow:       cfg.Recall.OwnWindow,
+		OwnLimit:        ownWritesLimit,
+		FallbackLimit:   fallbackLimit,
+		Attempts:        g.Attempts,
+		RetryDelay:      g.RetryDelay,
+		RetryLimit:      g.RetryLimit,
+		GiveUp:          g.GiveUp,
+		Lease:           j.Lease,
+		Renew:           j.Renew,
+		ResumeAfter:     j.ResumeAfter,
+		Workers:         j.Workers,
+		Timeout:         j.Timeout,
+		Drain:           cfg.API.ShutdownTimeout,
+	}
+}
+
+// ProjectionSettings are those of the server's pushes.
+func ProjectionSettings(cfg config.Config) projection.Settings {
+	p := cfg.Projection
+	return projection.Settings{
+		Interval: p.Interval, Batch: pushBatch, Lease: p.Lease,
+		Backoff: p.Backoff, BackoffLimit: p.BackoffLimit, Grace: p.Grace,
+	}
+}
+
+func sessionSettings(cfg config.Config) session.Settings {
+	return session.Settings{
+		Events: cfg.Session.Events, Tokens: cfg.Session.Tokens, Age: minorEventAge,
+		Summary: runningSummaryLength, CacheBytes: cfg.Session.CacheBytes,
+	}
+}
+
+func consolidationSettings(cfg config.Config) consolidation.Settings {
+	return consolidation.Settings{
+		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: cfg.Consolidation.Idle,
+		Messages: 3, Similarity: 0.9, Attempts: 3,
+	}
+}
+
+func reflectionSettings(cfg config.Config) reflection.Settings {
+	r := cfg.Reflection
+	return reflection.Settings{
+		Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: r.MinFacts,
+		MaxFacts: maxReflectedFacts, KeepSources: r.KeepSources,
+	}
+}
+
+func forgettingSettings(cfg config.Config) forgetting.Settings {
+	f := cfg.Forgetting
+	return forgetting.Settings{
+		Rule: forgetting.Rule{
+			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
+			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge,
+		},
+		MaxShare: f.MaxShare, PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
+	}
+}
+
+func compressionSettings(cfg config.Config) compression.Settings {
+	c := cfg.Compression
+	return compression.Settings{
+		Similarity: c.Similarity, MinAge: c.MinAge, Accesses: c.Accesses, MaxMemories: c.MaxMemories,
+	}
+}
+
+func condenserLimits(cfg config.Config) compression.Limits {
+	c := cfg.Compression
+	return compression.Limits{Memories: c.ContextMemories, Timeout: c.ContextTimeout, Cache: condensedTexts}
+}
+
+func notifySettings(cfg config.Config) notify.Settings {
+	return notify.Settings{
+		Poll: eventPoll, Keep: cfg.Events.Keep, Timeout: cfg.Webhooks.Timeout,
+		DisableAfter: cfg.Webhooks.DisableAfter, AllowPrivate: cfg.Webhooks.AllowPrivate,
+	}
+}
