@@ -77,7 +77,7 @@ func (u *userTx) SettleCandidate(ctx context.Context, c memory.Candidate) error 
 	}
 	tag, err := u.tx.Exec(ctx, `UPDATE candidates SET verdict = $4, reason = $5, memory_id = $6
 		WHERE id = $1 AND app_id = $2 AND user_id = $3`,
-		c.ID, u.owner.AppID, u.owner.UserID, c.Verdict, rowcodec.Storable(c.Reason), idOrNull(c.MemoryID))
+		c.ID, u.Owner.AppID, u.Owner.UserID, c.Verdict, rowcodec.Storable(c.Reason), idOrNull(c.MemoryID))
 	if err == nil && tag.RowsAffected() == 0 {
 		return notFound("candidate", c.ID)
 	}

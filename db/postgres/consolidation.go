@@ -62,7 +62,7 @@ func (s *Store) Unconsolidated(ctx context.Context, after memory.Conversation, l
 // Planned is how far consolidations of each type reach.
 func (u *userTx) Planned(ctx context.Context, conversationID string) (map[memory.ConsolidationType]int64, error) {
 	rows, _ := u.tx.Query(ctx, `SELECT type, max(through_event) FROM consolidation_jobs
-		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 GROUP BY type`, u.owner.AppID, u.owner.UserID, conversationID)
+		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 GROUP BY type`, u.Owner.AppID, u.Owner.UserID, conversationID)
 	planned := map[memory.ConsolidationType]int64{}
 	var of memory.ConsolidationType
 	var through int64
@@ -73,7 +73,7 @@ func (u *userTx) Planned(ctx context.Context, conversationID string) (map[memory
 // PlanConsolidation stores a new consolidation of a conversation that is there,
 // and stays there until the transaction ends.
 func (u *userTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) error {
-	if err := rowcodec.CheckConsolidation(u.owner, c); err != nil {
+	if err := rowcodec.CheckConsolidation(u.Owner, c); err != nil {
 		return err
 	}
 	tag, err := u.tx.Exec(ctx, `
@@ -82,7 +82,7 @@ func (u *userTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) 
 		SELECT $1::uuid, app_id, user_id, id, $5::text, $6::text, $7::text, $8::bigint, $9::bigint, $10::json, $11::text, $12::integer,
 			$13::timestamptz, $14::timestamptz, $15::timestamptz
 		FROM conversations WHERE app_id = $2 AND user_id = $3 AND id = $4 AND events >= $9::bigint FOR KEY SHARE`,
-		c.ID, u.owner.AppID, u.owner.UserID, c.ConversationID, c.Type, c.Trigger, c.State, c.From, c.Through,
+		c.ID, u.Owner.AppID, u.Owner.UserID, c.ConversationID, c.Type, c.Trigger, c.State, c.From, c.Through,
 		c.Counts, rowcodec.Storable(c.Error), c.Attempts, c.CreatedAt, orNull(c.StartedAt), orNull(c.EndedAt))
 	if err == nil && tag.RowsAffected() == 0 {
 		return notFound("conversation", c.ConversationID)
@@ -99,7 +99,7 @@ func (u *userTx) ClaimConsolidation(ctx context.Context, id string, now, until t
 	var held bool
 	if err := u.tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM consolidation_jobs
 		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 AND claimed_until > $4)`,
-		u.owner.AppID, u.owner.UserID, c.ConversationID, now).Scan(&held); err != nil {
+		u.Owner.AppID, u.Owner.UserID, c.ConversationID, now).Scan(&held); err != nil {
 		return c, fault(err, "see who consolidates the conversation")
 	}
 	if held {
@@ -127,7 +127,7 @@ func (u *userTx) consolidation(ctx context.Context, id string) (c memory.Consoli
 	if !memory.IsID(id) {
 		return c, notFound("consolidation", id)
 	}
-	found, err := consolidations(ctx, u.tx, `id = $1 AND app_id = $2 AND user_id = $3 FOR UPDATE`, id, u.owner.AppID, u.owner.UserID)
+	found, err := consolidations(ctx, u.tx, `id = $1 AND app_id = $2 AND user_id = $3 FOR UPDATE`, id, u.Owner.AppID, u.Owner.UserID)
 	switch {
 	case err != nil:
 		return c, fault(err, "read the consolidation")
@@ -142,7 +142,7 @@ func (u *userTx) consolidation(ctx context.Context, id string) (c memory.Consoli
 // ConsolidateThrough moves forward how far a conversation is consolidated.
 func (u *userTx) ConsolidateThrough(ctx context.Context, conversationID string, through int64) error {
 	tag, err := u.tx.Exec(ctx, `UPDATE conversations SET consolidated_through = greatest(consolidated_through, least($4::bigint, events))
-		WHERE app_id = $1 AND user_id = $2 AND id = $3`, u.owner.AppID, u.owner.UserID, conversationID, through)
+		WHERE app_id = $1 AND user_id = $2 AND id = $3`, u.Owner.AppID, u.Owner.UserID, conversationID, through)
 	if err == nil && tag.RowsAffected() == 0 {
 		return notFound("conversation", conversationID)
 	}

@@ -46,7 +46,7 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 // Recorded returns what is recorded under the ids.
 func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) (records map[string]db.Record, err error) {
 	err = s.snapshot(ctx, func(tx pgx.Tx) error {
-		records, err = (&userTx{tx: tx, owner: owner}).Recorded(ctx, ids)
+		records, err = (&userTx{UserTx: s.UserTx(statements{tx}, owner), tx: tx}).Recorded(ctx, ids)
 		return err
 	})
 	return records, fault(err, "read what is recorded of the memories")
@@ -56,11 +56,11 @@ func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) 
 func (u *userTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
 	these := onlyIDs(ids)
 	found, err := memories(ctx, u.tx, `SELECT `+withoutVectors+` FROM agent_memories
-		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, these)
+		WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, these)
 	if err != nil {
 		return nil, fault(err, "read the memories")
 	}
-	events, relations, err := recorded(ctx, u.tx, u.owner, these)
+	events, relations, err := recorded(ctx, u.tx, u.Owner, these)
 	if err != nil {
 		return nil, fault(err, "read what is recorded of the memories")
 	}

@@ -31,7 +31,7 @@ func (s *Store) ExportFacts(ctx context.Context, of db.Extent, after *memory.Fac
 
 // RecordedFact returns a fact of the owner.
 func (u *userTx) RecordedFact(ctx context.Context, id string) (f memory.Fact, ok bool, err error) {
-	found, err := facts(ctx, u.tx, `id = $3 AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, id)
+	found, err := facts(ctx, u.tx, `id = $3 AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, id)
 	if err != nil || len(found) == 0 {
 		return f, false, fault(err, "read the fact")
 	}
@@ -78,7 +78,7 @@ func (s *Store) ExportOutcomes(ctx context.Context, of db.Extent, after *db.Coun
 
 // RestoreWorkflow stores a new workflow as it is.
 func (u *userTx) RestoreWorkflow(ctx context.Context, w memory.Workflow) error {
-	if err := rowcodec.CheckWorkflow(u.owner, w); err != nil {
+	if err := rowcodec.CheckWorkflow(u.Owner, w); err != nil {
 		return err
 	}
 	_, err := u.tx.Exec(ctx, insertWorkflow, workflowValues(w)...)

@@ -25,20 +25,20 @@ func (s *Store) ExportConversations(ctx context.Context, of db.Extent, after *me
 // RecordedConversation returns a conversation of the owner.
 func (u *userTx) RecordedConversation(ctx context.Context, id string) (memory.Conversation, bool, error) {
 	found, err := conversations(ctx, u.tx, `SELECT `+conversationColumns+` FROM conversations
-		WHERE app_id = $1 AND user_id = $2 AND id = $3`, u.owner.AppID, u.owner.UserID, id)
+		WHERE app_id = $1 AND user_id = $2 AND id = $3`, u.Owner.AppID, u.Owner.UserID, id)
 	return append(found, memory.Conversation{})[0], len(found) == 1, fault(err, "read the conversation")
 }
 
 // RecordedTurn returns a turn of the owner.
 func (u *userTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
-	rows, _ := u.tx.Query(ctx, `SELECT `+turnColumns+` FROM turns WHERE id = $3 AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, id)
+	rows, _ := u.tx.Query(ctx, `SELECT `+turnColumns+` FROM turns WHERE id = $3 AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, id)
 	found, err := pgx.CollectRows(rows, scanTurn)
 	return append(found, memory.Turn{})[0], len(found) == 1, fault(err, "read the turn")
 }
 
 // RecordedConsolidation returns a consolidation of the owner.
 func (u *userTx) RecordedConsolidation(ctx context.Context, id string) (memory.Consolidation, bool, error) {
-	found, err := consolidations(ctx, u.tx, `id = $3 AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, id)
+	found, err := consolidations(ctx, u.tx, `id = $3 AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, id)
 	return append(found, memory.Consolidation{})[0], len(found) == 1, fault(err, "read the consolidation")
 }
 
@@ -48,7 +48,7 @@ func (u *userTx) RestoreConversation(ctx context.Context, c memory.Conversation,
 		INSERT INTO conversations (app_id, user_id, id, began, title, summary, summarised_through, summarised_tokens,
 			turns, events, tokens, started_at, last_at, heard_at, ended_at, end_reason, consolidated_through)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-		u.owner.AppID, u.owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
+		u.Owner.AppID, u.Owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
 		c.Turns, c.Events, c.Tokens, c.StartedAt, c.LastAt, heard, orNull(c.EndedAt), c.EndReason, c.ConsolidatedThrough)
 	return fault(err, "store the conversation")
 }
@@ -63,7 +63,7 @@ func (u *userTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18)`,
-		t.ID, u.owner.AppID, u.owner.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
+		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt),
 		t.FirstEvent, t.LastEvent())
 	return fault(err, "store the turn")

@@ -70,7 +70,7 @@ func (s *Store) DueFacts(ctx context.Context, now time.Time, after db.Position, 
 // oneFact is the first fact of the timeline that a condition, on parameters from $5 on, leaves.
 func (u *userTx) oneFact(ctx context.Context, factType, key, condition string, args ...any) (f memory.Fact, ok bool, err error) {
 	found, err := facts(ctx, u.tx, `app_id = $1 AND user_id = $2 AND type = $3 AND key = $4 AND `+condition+` LIMIT 1`,
-		append([]any{u.owner.AppID, u.owner.UserID, factType, key}, args...)...)
+		append([]any{u.Owner.AppID, u.Owner.UserID, factType, key}, args...)...)
 	if err != nil || len(found) == 0 {
 		return f, false, fault(err, "read the user's fact")
 	}
@@ -93,7 +93,7 @@ func (u *userTx) FactWithMemory(ctx context.Context, factType, key string) (memo
 func (u *userTx) NextFact(ctx context.Context, factType, key string, after time.Time) (next time.Time, err error) {
 	err = u.tx.QueryRow(ctx, `SELECT valid_from FROM facts
 		WHERE app_id = $1 AND user_id = $2 AND type = $3 AND key = $4 AND state IN ('accepted', 'ended') AND valid_from > $5
-		ORDER BY valid_from LIMIT 1`, u.owner.AppID, u.owner.UserID, factType, key, after).Scan(&next)
+		ORDER BY valid_from LIMIT 1`, u.Owner.AppID, u.Owner.UserID, factType, key, after).Scan(&next)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, nil
 	}
@@ -102,26 +102,26 @@ func (u *userTx) NextFact(ctx context.Context, factType, key string, after time.
 
 // AddFact stores a new fact.
 func (u *userTx) AddFact(ctx context.Context, f memory.Fact) error {
-	if err := rowcodec.CheckFact(u.owner, f); err != nil {
+	if err := rowcodec.CheckFact(u.Owner, f); err != nil {
 		return err
 	}
 	_, err := u.tx.Exec(ctx, `
 		INSERT INTO facts (id, app_id, user_id, type, key, value, confidence, valid_from, valid_until, source, state, reason,
 			recorded_at, memory_id, told, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-		f.ID, u.owner.AppID, u.owner.UserID, f.Type, f.Key, f.Value, f.Confidence, f.ValidFrom, orNull(f.ValidUntil), f.Source,
+		f.ID, u.Owner.AppID, u.Owner.UserID, f.Type, f.Key, f.Value, f.Confidence, f.ValidFrom, orNull(f.ValidUntil), f.Source,
 		f.State, rowcodec.Storable(f.Reason), f.RecordedAt, idOrNull(f.MemoryID), f.EndsMemory, orNull(f.Due))
 	return fault(err, "store the fact")
 }
 
 // ChangeFact stores what may change of a fact.
 func (u *userTx) ChangeFact(ctx context.Context, f memory.Fact) error {
-	if err := rowcodec.CheckFact(u.owner, f); err != nil {
+	if err := rowcodec.CheckFact(u.Owner, f); err != nil {
 		return err
 	}
 	tag, err := u.tx.Exec(ctx, `UPDATE facts SET confidence = $4, valid_until = $5, state = $6, reason = $7, memory_id = $8, told = $9, due_at = $10
 		WHERE id = $1 AND app_id = $2 AND user_id = $3`,
-		f.ID, u.owner.AppID, u.owner.UserID, f.Confidence, orNull(f.ValidUntil), f.State, rowcodec.Storable(f.Reason),
+		f.ID, u.Owner.AppID, u.Owner.UserID, f.Confidence, orNull(f.ValidUntil), f.State, rowcodec.Storable(f.Reason),
 		idOrNull(f.MemoryID), f.EndsMemory, orNull(f.Due))
 	if err == nil && tag.RowsAffected() == 0 {
 		return notFound("fact", f.ID)

@@ -74,9 +74,9 @@ func embeddingRow(m *memory.Memory) []any {
 const few = 8
 
 func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
-	u.wrote(memories...)
+	u.Wrote(memories...)
 	for _, m := range memories {
-		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+		if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func (u *userTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 	tag, err := u.tx.Exec(ctx, `
 		DELETE FROM memory_relations WHERE from_id = $3 AND kind = $4 AND to_id = $5
 			AND EXISTS (SELECT FROM agent_memories WHERE id = $3 AND app_id = $1 AND user_id = $2)`,
-		u.owner.AppID, u.owner.UserID, r.From, r.Kind, r.To)
+		u.Owner.AppID, u.Owner.UserID, r.From, r.Kind, r.To)
 	if err == nil && tag.RowsAffected() == 0 {
 		return noRelation(r)
 	}

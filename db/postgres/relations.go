@@ -74,7 +74,7 @@ func (u *userTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 			SELECT id FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2
 			ORDER BY id FOR KEY SHARE)
 		SELECT (SELECT count(*) FROM mine), (SELECT count(DISTINCT id) FROM unnest($3::uuid[]) AS id)`,
-		u.owner.AppID, u.owner.UserID, append(append([]string{}, from...), to...)).Scan(&known, &named)
+		u.Owner.AppID, u.Owner.UserID, append(append([]string{}, from...), to...)).Scan(&known, &named)
 	if err != nil {
 		return fault(err, "look for the related memories")
 	}

@@ -62,7 +62,7 @@ func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) (
 // Workflow finds a workflow of the user.
 func (u *userTx) Workflow(ctx context.Context, agentID, skill, text string) (w memory.Workflow, ok bool, err error) {
 	found, err := workflows(ctx, u.tx, `app_id = $1 AND user_id = $2 AND name = $3 AND agent_id = $4 AND workflow_hash = $5 AND workflow = $6`,
-		u.owner.AppID, u.owner.UserID, skill, agentID, rowcodec.ContentHash(text), text)
+		u.Owner.AppID, u.Owner.UserID, skill, agentID, rowcodec.ContentHash(text), text)
 	if err != nil || len(found) == 0 {
 		return w, false, fault(err, "read the workflow")
 	}
@@ -72,7 +72,7 @@ func (u *userTx) Workflow(ctx context.Context, agentID, skill, text string) (w m
 // CountWorkflows is how many a skill of the user has.
 func (u *userTx) CountWorkflows(ctx context.Context, skill string) (n int, err error) {
 	err = u.tx.QueryRow(ctx, `SELECT count(*) FROM skills WHERE app_id = $1 AND user_id = $2 AND name = $3`,
-		u.owner.AppID, u.owner.UserID, skill).Scan(&n)
+		u.Owner.AppID, u.Owner.UserID, skill).Scan(&n)
 	return n, fault(err, "count the workflows of the skill")
 }
 
@@ -88,7 +88,7 @@ func workflowValues(w memory.Workflow) []any {
 
 // PutWorkflow stores a new workflow, or what has changed of one.
 func (u *userTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
-	if err := rowcodec.CheckWorkflow(u.owner, w); err != nil {
+	if err := rowcodec.CheckWorkflow(u.Owner, w); err != nil {
 		return err
 	}
 	_, err := u.tx.Exec(ctx, insertWorkflow+`
@@ -101,7 +101,7 @@ func (u *userTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
 // Counted is the hash of the outcome that was counted under a client's id.
 func (u *userTx) Counted(ctx context.Context, id string) (hash string, ok bool, err error) {
 	err = u.tx.QueryRow(ctx, `SELECT hash FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id = $3`,
-		u.owner.AppID, u.owner.UserID, id).Scan(&hash)
+		u.Owner.AppID, u.Owner.UserID, id).Scan(&hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
 	}
@@ -111,7 +111,7 @@ func (u *userTx) Counted(ctx context.Context, id string) (hash string, ok bool, 
 // AddCounted notes that an outcome was counted.
 func (u *userTx) AddCounted(ctx context.Context, id, hash string, at time.Time) error {
 	_, err := u.tx.Exec(ctx, `INSERT INTO skill_outcomes (app_id, user_id, id, hash, counted_at) VALUES ($1, $2, $3, $4, $5)`,
-		u.owner.AppID, u.owner.UserID, id, hash, at)
+		u.Owner.AppID, u.Owner.UserID, id, hash, at)
 	return fault(err, "store the outcome")
 }
 

@@ -29,7 +29,7 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors,
 		return fault(err, "reach the user's memories")
 	}
 	defer conn.Release() // which closes it where the transaction has not ended
-	user := &userTx{tx: conn, owner: owner, vectors: vectorWrites{to: vectors}}
+	user := &userTx{UserTx: s.UserTx(statements{conn}, owner), tx: conn, vectors: vectorWrites{to: vectors}}
 	if err := begin(ctx, conn, owner, &user.vectors); err != nil {
 		return fault(err, "wait for the user's other writes")
 	}
@@ -43,10 +43,10 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors,
 		return err
 	}
 	batch := &pgx.Batch{}
-	if user.changed {
+	if user.Changed {
 		batch.Queue(revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
 	}
-	queueAnnouncements(batch, owner, user.announcing())
+	queueAnnouncements(batch, owner, user.Announcements())
 	user.vectors.end(batch)
 	batch.Queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
 		if ended = true; tag.String() != "COMMIT" {

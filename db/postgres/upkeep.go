@@ -113,7 +113,7 @@ func (s *Store) State(ctx context.Context, owner memory.Owner) (db.UserState, er
 }
 
 // State is Store.State within the transaction.
-func (u *userTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.tx, u.owner) }
+func (u *userTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.tx, u.Owner) }
 
 func state(ctx context.Context, q querier, owner memory.Owner) (noted db.UserState, err error) {
 	// A failed query reports its error through the rows.
@@ -134,7 +134,7 @@ func (u *userTx) SetState(ctx context.Context, s db.UserState) error {
 	_, err := u.tx.Exec(ctx, `
 		INSERT INTO user_states (app_id, user_id, reflected_at, compressed_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (app_id, user_id) DO UPDATE SET reflected_at = $3, compressed_at = $4`,
-		u.owner.AppID, u.owner.UserID, orNull(s.ReflectedAt), orNull(s.CompressedAt))
+		u.Owner.AppID, u.Owner.UserID, orNull(s.ReflectedAt), orNull(s.CompressedAt))
 	return fault(err, "note the user's state")
 }
 
@@ -149,7 +149,7 @@ func orZero(t *time.Time) time.Time {
 // Purge deletes those of the ids that are forgotten and gone from the vector
 // store. Their relations go with them, by the foreign keys.
 func (u *userTx) Purge(ctx context.Context, ids []string) ([]string, error) {
-	u.changed = true
+	u.Changed = true
 	rows, _ := u.tx.Query(ctx, `
 		WITH mine AS (
 			SELECT id FROM agent_memories WHERE id = ANY($3::uuid[]) AND app_id = $1 AND user_id = $2
@@ -157,7 +157,7 @@ func (u *userTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 			ORDER BY id FOR UPDATE),
 		embedded AS (DELETE FROM embeddings e USING mine WHERE e.memory_id = mine.id)
 		DELETE FROM agent_memories m USING mine WHERE m.id = mine.id RETURNING m.id`,
-		u.owner.AppID, u.owner.UserID, onlyIDs(ids))
+		u.Owner.AppID, u.Owner.UserID, onlyIDs(ids))
 	purged, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return purged, fault(err, "purge the memories")
 }

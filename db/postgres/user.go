@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -41,22 +42,15 @@ func lockKey(owner memory.Owner) int64 {
 
 // userTx is a db.UserTx: every statement names the owner.
 type userTx struct {
-	tx    session
-	owner memory.Owner
-
-	changed bool // memories were written
+	sqlstore.UserTx
+	tx      session
 	vectors vectorWrites
-
-	// What the commit tells of: events, their memories as they were written, and the rest.
-	events    []memory.Event
-	written   map[string]memory.Memory
-	announced []memory.Announcement
 }
 
 // Memories returns those of the ids that exist, in any status, with embeddings.
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
-		WHERE id = `+among+` AND app_id = $1 AND user_id = $2`, u.owner.AppID, u.owner.UserID, onlyIDs(ids))
+		WHERE id = `+among+` AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, onlyIDs(ids))
 	return found, fault(err, "read the user's memories")
 }
 
@@ -65,7 +59,7 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND agent_id = $3 AND content_hash = $4 AND content = $5 AND status = 'active'
 		ORDER BY created_at, id LIMIT 1`,
-		u.owner.AppID, u.owner.UserID, agentID, rowcodec.ContentHash(content), content)
+		u.Owner.AppID, u.Owner.UserID, agentID, rowcodec.ContentHash(content), content)
 	if err != nil || len(found) == 0 {
 		return m, false, fault(err, "look for the same content")
 	}
@@ -74,7 +68,7 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 
 // Unconfirmed is Store.Unconfirmed within the transaction.
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
-	found, err := memories(ctx, u.tx, unconfirmed, u.owner.AppID, u.owner.UserID, since, limit)
+	found, err := memories(ctx, u.tx, unconfirmed, u.Owner.AppID, u.Owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")
 }
 
@@ -84,13 +78,13 @@ func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at
 		return notFound("turn", turnID)
 	}
 	tag, err := u.tx.Exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
-		WHERE id = $1 AND app_id = $2 AND user_id = $3 AND status = 'accepted'`, turnID, u.owner.AppID, u.owner.UserID, attempts, at)
+		WHERE id = $1 AND app_id = $2 AND user_id = $3 AND status = 'accepted'`, turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
 	if err != nil || tag.RowsAffected() == 1 {
 		return fault(err, "finish the turn")
 	}
 	var status memory.TurnStatus
 	err = u.tx.QueryRow(ctx, `SELECT status FROM turns WHERE id = $1 AND app_id = $2 AND user_id = $3`,
-		turnID, u.owner.AppID, u.owner.UserID).Scan(&status)
+		turnID, u.Owner.AppID, u.Owner.UserID).Scan(&status)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("turn", turnID)
 	}

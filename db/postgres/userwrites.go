@@ -14,11 +14,11 @@ import (
 // Update stores every changeable field of an existing memory. What Touch may
 // have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
-	u.wrote(m)
-	if !memory.IsID(m.ID) || m.Owner != u.owner {
+	u.Wrote(m)
+	if !memory.IsID(m.ID) || m.Owner != u.Owner {
 		return notFound("memory", m.ID)
 	}
-	if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+	if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
 		return err
 	}
 	taken, vectored := u.vectors.take(m), false
@@ -54,7 +54,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 
 // AddEvents appends to the history of the owner's memories, purged ones included.
 func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
-	u.events = append(u.events, events...)
+	u.Happened(events...)
 	return u.RestoreEvents(ctx, events)
 }
 
@@ -79,7 +79,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
 			AS e (id, memory_id, kind, cause, detail, at)
 		WHERE NOT EXISTS (SELECT FROM agent_memories m WHERE m.id = e.memory_id AND (m.app_id, m.user_id) <> ($1, $2))`,
-		u.owner.AppID, u.owner.UserID, ids, memoryIDs, kinds, causes, details, times)
+		u.Owner.AppID, u.Owner.UserID, ids, memoryIDs, kinds, causes, details, times)
 	if err == nil && tag.RowsAffected() != int64(n) {
 		return memory.Errorf(memory.KindNotFound, "an event is about a memory that the user does not have")
 	}
@@ -88,7 +88,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 
 // AddCandidates keeps what the scorer proposed from the owner's turns.
 func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
-	return fault(addCandidates(ctx, u.tx, u.owner, candidates), "store the candidates")
+	return fault(addCandidates(ctx, u.tx, u.Owner, candidates), "store the candidates")
 }
 
 func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidates []memory.Candidate) error {

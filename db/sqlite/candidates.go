@@ -66,7 +66,7 @@ func (s *Store) proposals(ctx context.Context, where string, args ...any) ([]db.
 func (u *userTx) SettleCandidate(ctx context.Context, c memory.Candidate) error {
 	result, err := u.tx.ExecContext(ctx, `UPDATE candidates SET verdict = ?, reason = ?, memory_id = nullif(?, '')
 		WHERE id = ? AND +app_id = ? AND +user_id = ?`,
-		c.Verdict, rowcodec.Storable(c.Reason), c.MemoryID, c.ID, u.owner.AppID, u.owner.UserID)
+		c.Verdict, rowcodec.Storable(c.Reason), c.MemoryID, c.ID, u.Owner.AppID, u.Owner.UserID)
 	if err == nil && affected(result) == 0 {
 		return notFound("candidate", c.ID)
 	}

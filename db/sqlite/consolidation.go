@@ -60,7 +60,7 @@ func (u *userTx) Planned(ctx context.Context, conversationID string) (map[memory
 	}
 	found, err := collect(ctx, u.tx, func(r *reach) []any { return []any{&r.of, &r.through} }, `SELECT type, max(through_event)
 		FROM consolidation_jobs WHERE app_id = ? AND user_id = ? AND conversation_id = ? GROUP BY type`,
-		u.owner.AppID, u.owner.UserID, conversationID)
+		u.Owner.AppID, u.Owner.UserID, conversationID)
 	planned := make(map[memory.ConsolidationType]int64, len(found))
 	for _, r := range found {
 		planned[r.of] = r.through
@@ -70,7 +70,7 @@ func (u *userTx) Planned(ctx context.Context, conversationID string) (map[memory
 
 // PlanConsolidation stores a new consolidation of a conversation that is there.
 func (u *userTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) error {
-	if err := rowcodec.CheckConsolidation(u.owner, c); err != nil {
+	if err := rowcodec.CheckConsolidation(u.Owner, c); err != nil {
 		return err
 	}
 	result, err := u.tx.ExecContext(ctx, `
@@ -79,7 +79,7 @@ func (u *userTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) 
 		SELECT ?, app_id, user_id, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM conversations
 		WHERE app_id = ? AND user_id = ? AND id = ? AND events >= ?`,
 		c.ID, c.Type, c.Trigger, c.State, c.From, c.Through, jsonText(c.Counts), rowcodec.Storable(c.Error), c.Attempts,
-		moment(c.CreatedAt), instant(c.StartedAt), instant(c.EndedAt), u.owner.AppID, u.owner.UserID, c.ConversationID, c.Through)
+		moment(c.CreatedAt), instant(c.StartedAt), instant(c.EndedAt), u.Owner.AppID, u.Owner.UserID, c.ConversationID, c.Through)
 	if err == nil && affected(result) == 0 {
 		return notFound("conversation", c.ConversationID)
 	}
@@ -95,7 +95,7 @@ func (u *userTx) ClaimConsolidation(ctx context.Context, id string, now, until t
 	var held bool
 	if err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM consolidation_jobs
 		WHERE app_id = ? AND user_id = ? AND conversation_id = ? AND claimed_until > ?)`,
-		u.owner.AppID, u.owner.UserID, c.ConversationID, moment(now)).Scan(&held); err != nil {
+		u.Owner.AppID, u.Owner.UserID, c.ConversationID, moment(now)).Scan(&held); err != nil {
 		return c, fault(err, "see who consolidates the conversation")
 	}
 	if held {
@@ -121,7 +121,7 @@ func (u *userTx) ChangeConsolidation(ctx context.Context, c memory.Consolidation
 // consolidation reads one that has not ended for good.
 func (u *userTx) consolidation(ctx context.Context, id string) (memory.Consolidation, error) {
 	c, err := one(ctx, u.tx, consolidationFields, `SELECT `+consolidationColumns+` FROM consolidation_jobs
-		WHERE id = ? AND +app_id = ? AND +user_id = ?`, id, u.owner.AppID, u.owner.UserID)
+		WHERE id = ? AND +app_id = ? AND +user_id = ?`, id, u.Owner.AppID, u.Owner.UserID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return c, notFound("consolidation", id)
@@ -136,7 +136,7 @@ func (u *userTx) consolidation(ctx context.Context, id string) (memory.Consolida
 // ConsolidateThrough moves forward how far a conversation is consolidated.
 func (u *userTx) ConsolidateThrough(ctx context.Context, conversationID string, through int64) error {
 	result, err := u.tx.ExecContext(ctx, `UPDATE conversations SET consolidated_through = max(consolidated_through, min(?, events))
-		WHERE app_id = ? AND user_id = ? AND id = ?`, through, u.owner.AppID, u.owner.UserID, conversationID)
+		WHERE app_id = ? AND user_id = ? AND id = ?`, through, u.Owner.AppID, u.Owner.UserID, conversationID)
 	if err == nil && affected(result) == 0 {
 		return notFound("conversation", conversationID)
 	}

@@ -41,7 +41,7 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 // Recorded returns what is recorded under the ids.
 func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) (records map[string]db.Record, err error) {
 	err = s.snapshot(ctx, func(tx *sql.Tx) error {
-		records, err = (&userTx{tx: tx, owner: owner}).Recorded(ctx, ids)
+		records, err = (&userTx{UserTx: s.UserTx(transaction{tx, s.jobs}, owner), tx: tx}).Recorded(ctx, ids)
 		return err
 	})
 	return records, fault(err, "read what is recorded of the memories")
@@ -50,11 +50,11 @@ func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) 
 // Recorded is Store.Recorded within the transaction.
 func (u *userTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
 	found, err := collect(ctx, u.tx, memoryFields, `SELECT `+withoutVectors+` FROM agent_memories
-		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`, list(ids), u.owner.AppID, u.owner.UserID)
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`, list(ids), u.Owner.AppID, u.Owner.UserID)
 	if err != nil {
 		return nil, fault(err, "read the memories")
 	}
-	events, relations, err := recorded(ctx, u.tx, u.owner, ids)
+	events, relations, err := recorded(ctx, u.tx, u.Owner, ids)
 	if err != nil {
 		return nil, fault(err, "read what is recorded of the memories")
 	}

@@ -31,7 +31,7 @@ func (s *Store) ExportFacts(ctx context.Context, of db.Extent, after *memory.Fac
 // RecordedFact returns a fact of the owner.
 func (u *userTx) RecordedFact(ctx context.Context, id string) (memory.Fact, bool, error) {
 	return recordedOne(ctx, u, factFields, `SELECT `+factColumns+` FROM facts WHERE id = ? AND +app_id = ? AND +user_id = ?`,
-		id, u.owner.AppID, u.owner.UserID)
+		id, u.Owner.AppID, u.Owner.UserID)
 }
 
 // ExportInstructions pages through an app's instructions.
@@ -75,7 +75,7 @@ func (s *Store) ExportOutcomes(ctx context.Context, of db.Extent, after *db.Coun
 
 // RestoreWorkflow stores a new workflow as it is.
 func (u *userTx) RestoreWorkflow(ctx context.Context, w memory.Workflow) error {
-	if err := rowcodec.CheckWorkflow(u.owner, w); err != nil {
+	if err := rowcodec.CheckWorkflow(u.Owner, w); err != nil {
 		return err
 	}
 	_, err := u.tx.ExecContext(ctx, insertWorkflow, workflowValues(w)...)

@@ -33,19 +33,19 @@ func recordedOne[T any](ctx context.Context, u *userTx, fields func(*T) []any, q
 
 // RecordedConversation returns a conversation of the owner.
 func (u *userTx) RecordedConversation(ctx context.Context, id string) (memory.Conversation, bool, error) {
-	return recordedOne(ctx, u, conversationFields, conversationByID, u.owner.AppID, u.owner.UserID, id)
+	return recordedOne(ctx, u, conversationFields, conversationByID, u.Owner.AppID, u.Owner.UserID, id)
 }
 
 // RecordedTurn returns a turn of the owner.
 func (u *userTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
 	return recordedOne(ctx, u, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ? AND +app_id = ? AND +user_id = ?`,
-		id, u.owner.AppID, u.owner.UserID)
+		id, u.Owner.AppID, u.Owner.UserID)
 }
 
 // RecordedConsolidation returns a consolidation of the owner.
 func (u *userTx) RecordedConsolidation(ctx context.Context, id string) (memory.Consolidation, bool, error) {
 	return recordedOne(ctx, u, consolidationFields, `SELECT `+consolidationColumns+` FROM consolidation_jobs
-		WHERE id = ? AND +app_id = ? AND +user_id = ?`, id, u.owner.AppID, u.owner.UserID)
+		WHERE id = ? AND +app_id = ? AND +user_id = ?`, id, u.Owner.AppID, u.Owner.UserID)
 }
 
 // RestoreConversation stores a new conversation as it is.
@@ -54,7 +54,7 @@ func (u *userTx) RestoreConversation(ctx context.Context, c memory.Conversation,
 		INSERT INTO conversations (app_id, user_id, id, began, title, summary, summarised_through, summarised_tokens,
 			turns, events, tokens, started_at, last_at, heard_at, ended_at, end_reason, consolidated_through)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		u.owner.AppID, u.owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
+		u.Owner.AppID, u.Owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
 		c.Turns, c.Events, c.Tokens, moment(c.StartedAt), moment(c.LastAt), moment(heard), instant(c.EndedAt), c.EndReason, c.ConsolidatedThrough)
 	return fault(err, "store the conversation")
 }
@@ -65,7 +65,7 @@ func (u *userTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	if err != nil {
 		return memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
-	_, err = u.tx.ExecContext(ctx, insertTalk, t.ID, u.owner.AppID, u.owner.UserID, t.ClientID, t.AgentID, t.ConversationID,
+	_, err = u.tx.ExecContext(ctx, insertTalk, t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID,
 		string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
 		moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(t.QueuedAt), t.FirstEvent, t.LastEvent())
 	return fault(err, "store the turn")

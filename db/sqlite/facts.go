@@ -71,7 +71,7 @@ func (s *Store) DueFacts(ctx context.Context, now time.Time, after db.Position, 
 // oneFact is the first fact of the timeline that a condition leaves.
 func (u *userTx) oneFact(ctx context.Context, from, factType, key, condition string, args ...any) (f memory.Fact, ok bool, err error) {
 	found, err := facts(ctx, u.tx, from, `app_id = ? AND user_id = ? AND type = ? AND key = ? AND `+condition+` LIMIT 1`,
-		append([]any{u.owner.AppID, u.owner.UserID, factType, key}, args...)...)
+		append([]any{u.Owner.AppID, u.Owner.UserID, factType, key}, args...)...)
 	if err != nil || len(found) == 0 {
 		return f, false, fault(err, "read the user's fact")
 	}
@@ -95,7 +95,7 @@ func (u *userTx) FactWithMemory(ctx context.Context, factType, key string) (memo
 func (u *userTx) NextFact(ctx context.Context, factType, key string, after time.Time) (time.Time, error) {
 	next, err := one(ctx, u.tx, func(at *instant) []any { return []any{at} }, `SELECT valid_from FROM facts INDEXED BY facts_timeline
 		WHERE app_id = ? AND user_id = ? AND type = ? AND key = ? AND state IN ('accepted', 'ended') AND valid_from > ?
-		ORDER BY valid_from LIMIT 1`, u.owner.AppID, u.owner.UserID, factType, key, moment(after))
+		ORDER BY valid_from LIMIT 1`, u.Owner.AppID, u.Owner.UserID, factType, key, moment(after))
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, nil
 	}
@@ -104,28 +104,28 @@ func (u *userTx) NextFact(ctx context.Context, factType, key string, after time.
 
 // AddFact stores a new fact.
 func (u *userTx) AddFact(ctx context.Context, f memory.Fact) error {
-	if err := rowcodec.CheckFact(u.owner, f); err != nil {
+	if err := rowcodec.CheckFact(u.Owner, f); err != nil {
 		return err
 	}
 	_, err := u.tx.ExecContext(ctx, `
 		INSERT INTO facts (id, app_id, user_id, type, key, value, confidence, valid_from, valid_until, source, state, reason,
 			recorded_at, memory_id, told, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?)`,
-		f.ID, u.owner.AppID, u.owner.UserID, f.Type, f.Key, jsonText(f.Value), f.Confidence, moment(f.ValidFrom), instant(f.ValidUntil), f.Source,
+		f.ID, u.Owner.AppID, u.Owner.UserID, f.Type, f.Key, jsonText(f.Value), f.Confidence, moment(f.ValidFrom), instant(f.ValidUntil), f.Source,
 		f.State, rowcodec.Storable(f.Reason), moment(f.RecordedAt), f.MemoryID, f.EndsMemory, instant(f.Due))
 	return fault(err, "store the fact")
 }
 
 // ChangeFact stores what may change of a fact.
 func (u *userTx) ChangeFact(ctx context.Context, f memory.Fact) error {
-	if err := rowcodec.CheckFact(u.owner, f); err != nil {
+	if err := rowcodec.CheckFact(u.Owner, f); err != nil {
 		return err
 	}
 	result, err := u.tx.ExecContext(ctx, `UPDATE facts
 		SET confidence = ?, valid_until = ?, state = ?, reason = ?, memory_id = nullif(?, ''), told = ?, due_at = ?
 		WHERE id = ? AND app_id = ? AND user_id = ?`,
 		f.Confidence, instant(f.ValidUntil), f.State, rowcodec.Storable(f.Reason), f.MemoryID, f.EndsMemory, instant(f.Due),
-		f.ID, u.owner.AppID, u.owner.UserID)
+		f.ID, u.Owner.AppID, u.Owner.UserID)
 	if err == nil && affected(result) == 0 {
 		return notFound("fact", f.ID)
 	}

@@ -27,7 +27,7 @@ func (u *userTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 	result, err := u.tx.ExecContext(ctx, `
 		DELETE FROM memory_relations WHERE from_id = ?3 AND kind = ?4 AND to_id = ?5
 			AND EXISTS (SELECT 1 FROM agent_memories WHERE id = ?3 AND +app_id = ?1 AND +user_id = ?2)`,
-		u.owner.AppID, u.owner.UserID, r.From, r.Kind, r.To)
+		u.Owner.AppID, u.Owner.UserID, r.From, r.Kind, r.To)
 	if err == nil && affected(result) == 0 {
 		return memory.Errorf(memory.KindNotFound, "there is no relation %s %s %s", r.From, r.Kind, r.To)
 	}

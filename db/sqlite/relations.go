@@ -54,7 +54,7 @@ func (u *userTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 	var missing bool
 	err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM json_each(?) AS r
 		WHERE NOT EXISTS (SELECT 1 FROM agent_memories WHERE id = r.value AND +app_id = ? AND +user_id = ?))`,
-		list(ids), u.owner.AppID, u.owner.UserID).Scan(&missing)
+		list(ids), u.Owner.AppID, u.Owner.UserID).Scan(&missing)
 	if err == nil && missing {
 		return memory.Errorf(memory.KindNotFound, "a relation is with a memory that the user does not have")
 	}

@@ -65,7 +65,7 @@ func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) (
 func (u *userTx) Workflow(ctx context.Context, agentID, skill, text string) (memory.Workflow, bool, error) {
 	w, err := one(ctx, u.tx, workflowFields, `SELECT `+workflowColumns+` FROM skills
 		WHERE app_id = ? AND user_id = ? AND name = ? AND agent_id = ? AND workflow_hash = ? AND workflow = ?`,
-		u.owner.AppID, u.owner.UserID, skill, agentID, rowcodec.ContentHash(text), text)
+		u.Owner.AppID, u.Owner.UserID, skill, agentID, rowcodec.ContentHash(text), text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return w, false, nil
 	}
@@ -75,7 +75,7 @@ func (u *userTx) Workflow(ctx context.Context, agentID, skill, text string) (mem
 // CountWorkflows is how many a skill of the user has.
 func (u *userTx) CountWorkflows(ctx context.Context, skill string) (int, error) {
 	n, err := one(ctx, u.tx, func(n *int) []any { return []any{n} },
-		`SELECT count(*) FROM skills WHERE app_id = ? AND user_id = ? AND name = ?`, u.owner.AppID, u.owner.UserID, skill)
+		`SELECT count(*) FROM skills WHERE app_id = ? AND user_id = ? AND name = ?`, u.Owner.AppID, u.Owner.UserID, skill)
 	return n, fault(err, "count the workflows of the skill")
 }
 
@@ -91,7 +91,7 @@ func workflowValues(w memory.Workflow) []any {
 
 // PutWorkflow stores a new workflow, or what has changed of one.
 func (u *userTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
-	if err := rowcodec.CheckWorkflow(u.owner, w); err != nil {
+	if err := rowcodec.CheckWorkflow(u.Owner, w); err != nil {
 		return err
 	}
 	_, err := u.tx.ExecContext(ctx, insertWorkflow+`
@@ -104,7 +104,7 @@ func (u *userTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
 // Counted is the hash of the outcome that was counted under a client's id.
 func (u *userTx) Counted(ctx context.Context, id string) (hash string, ok bool, err error) {
 	hash, err = one(ctx, u.tx, func(hash *string) []any { return []any{hash} },
-		`SELECT hash FROM skill_outcomes WHERE app_id = ? AND user_id = ? AND id = ?`, u.owner.AppID, u.owner.UserID, id)
+		`SELECT hash FROM skill_outcomes WHERE app_id = ? AND user_id = ? AND id = ?`, u.Owner.AppID, u.Owner.UserID, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}
@@ -114,7 +114,7 @@ func (u *userTx) Counted(ctx context.Context, id string) (hash string, ok bool, 
 // AddCounted notes that an outcome was counted.
 func (u *userTx) AddCounted(ctx context.Context, id, hash string, at time.Time) error {
 	_, err := u.tx.ExecContext(ctx, `INSERT INTO skill_outcomes (app_id, user_id, id, hash, counted_at) VALUES (?, ?, ?, ?, ?)`,
-		u.owner.AppID, u.owner.UserID, id, hash, moment(at))
+		u.Owner.AppID, u.Owner.UserID, id, hash, moment(at))
 	return fault(err, "store the outcome")
 }
 

@@ -103,7 +103,7 @@ func (s *Store) State(ctx context.Context, owner memory.Owner) (db.UserState, er
 }
 
 // State is Store.State within the transaction.
-func (u *userTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.tx, u.owner) }
+func (u *userTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.tx, u.Owner) }
 
 func state(ctx context.Context, q querier, owner memory.Owner) (db.UserState, error) {
 	noted, err := one(ctx, q, func(s *db.UserState) []any {
@@ -119,17 +119,17 @@ func (u *userTx) SetState(ctx context.Context, s db.UserState) error {
 	_, err := u.tx.ExecContext(ctx, `
 		INSERT INTO user_states (app_id, user_id, reflected_at, compressed_at) VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (app_id, user_id) DO UPDATE SET reflected_at = ?3, compressed_at = ?4`,
-		u.owner.AppID, u.owner.UserID, instant(s.ReflectedAt), instant(s.CompressedAt))
+		u.Owner.AppID, u.Owner.UserID, instant(s.ReflectedAt), instant(s.CompressedAt))
 	return fault(err, "note the user's state")
 }
 
 // Purge deletes those of the ids that are forgotten and gone from the vector
 // store. Their relations go with them, by the foreign keys.
 func (u *userTx) Purge(ctx context.Context, ids []string) ([]string, error) {
-	u.changed = true
+	u.Changed = true
 	purged, err := collect(ctx, u.tx, func(id *string) []any { return []any{id} }, `
 		DELETE FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?
 			AND +status = 'forgotten' AND +vector_state = 'absent'
-		RETURNING id`, list(ids), u.owner.AppID, u.owner.UserID)
+		RETURNING id`, list(ids), u.Owner.AppID, u.Owner.UserID)
 	return purged, fault(err, "purge the memories")
 }

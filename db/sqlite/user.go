@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -19,11 +20,11 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		if err := refuseErasing(ctx, tx, owner); err != nil {
 			return err
 		}
-		user := &userTx{tx: tx, owner: owner}
+		user := &userTx{UserTx: s.UserTx(transaction{tx, s.jobs}, owner), tx: tx}
 		if refused = f(ctx, user); refused != nil {
 			return refused
 		}
-		if err := announce(ctx, tx, owner, user.announcing()...); err != nil || !user.changed {
+		if err := announce(ctx, tx, owner, user.Announcements()...); err != nil || !user.Changed {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
@@ -37,21 +38,14 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 
 // userTx is a db.UserTx: every statement names the owner.
 type userTx struct {
-	tx    *sql.Tx
-	owner memory.Owner
-
-	changed bool // memories were written
-
-	// What the commit tells of: events, their memories as they were written, and the rest.
-	events    []memory.Event
-	written   map[string]memory.Memory
-	announced []memory.Announcement
+	sqlstore.UserTx
+	tx *sql.Tx
 }
 
 // Memories returns those of the ids that exist, in any status, with embeddings.
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	found, err := collect(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
-		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`, list(ids), u.owner.AppID, u.owner.UserID)
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`, list(ids), u.Owner.AppID, u.Owner.UserID)
 	return found, fault(err, "read the user's memories")
 }
 
@@ -60,7 +54,7 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 	m, err = one(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories INDEXED BY agent_memories_by_content
 		WHERE app_id = ? AND user_id = ? AND agent_id = ? AND content_hash = ? AND content = ? AND status = 'active'
 		ORDER BY created_at, id LIMIT 1`,
-		u.owner.AppID, u.owner.UserID, agentID, rowcodec.ContentHash(content), content)
+		u.Owner.AppID, u.Owner.UserID, agentID, rowcodec.ContentHash(content), content)
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, false, nil
 	}
@@ -69,14 +63,14 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 
 // Unconfirmed is Store.Unconfirmed within the transaction.
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
-	return unconfirmed(ctx, u.tx, u.owner, since, limit)
+	return unconfirmed(ctx, u.tx, u.Owner, since, limit)
 }
 
 // FinishTurn makes an accepted turn processed.
 func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
 	var status memory.TurnStatus
 	err := u.tx.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ? AND user_id = ?`,
-		turnID, u.owner.AppID, u.owner.UserID).Scan(&status)
+		turnID, u.Owner.AppID, u.Owner.UserID).Scan(&status)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return notFound("turn", turnID)

@@ -29,9 +29,9 @@ type standing struct {
 }
 
 func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(memory.Memory) standing) error {
-	u.wrote(memories...)
+	u.Wrote(memories...)
 	for _, m := range memories {
-		if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+		if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
 			return err
 		}
 	}
@@ -57,11 +57,11 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 // Update stores every changeable field of an existing memory. What Touch may
 // have changed since the memory was read stays.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
-	u.wrote(m)
-	if !memory.IsID(m.ID) || m.Owner != u.owner {
+	u.Wrote(m)
+	if !memory.IsID(m.ID) || m.Owner != u.Owner {
 		return notFound("memory", m.ID)
 	}
-	if err := rowcodec.CheckMemory(u.owner, m); err != nil {
+	if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
 		return err
 	}
 	result, err := u.tx.ExecContext(ctx, `
@@ -86,7 +86,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 
 // AddEvents appends to the history of the owner's memories, purged ones included.
 func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
-	u.events = append(u.events, events...)
+	u.Happened(events...)
 	return u.RestoreEvents(ctx, events)
 }
 
@@ -99,14 +99,14 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	var foreign bool
 	err := u.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM agent_memories
 		WHERE id IN (SELECT value FROM json_each(?)) AND (+app_id, +user_id) <> (?, ?))`,
-		list(ids), u.owner.AppID, u.owner.UserID).Scan(&foreign)
+		list(ids), u.Owner.AppID, u.Owner.UserID).Scan(&foreign)
 	if err == nil && foreign {
 		return memory.Errorf(memory.KindNotFound, "an event is about a memory that the user does not have")
 	}
 	if err == nil {
 		err = each(ctx, u.tx, `INSERT INTO memory_events (app_id, user_id, id, memory_id, kind, cause, detail, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, events, func(e memory.Event) []any {
-			return []any{u.owner.AppID, u.owner.UserID, e.ID, e.MemoryID, e.Kind, rowcodec.Storable(e.Cause), jsonText(e.Detail), moment(e.At)}
+			return []any{u.Owner.AppID, u.Owner.UserID, e.ID, e.MemoryID, e.Kind, rowcodec.Storable(e.Cause), jsonText(e.Detail), moment(e.At)}
 		})
 	}
 	return fault(err, "store the events")
@@ -114,7 +114,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 
 // AddCandidates keeps what the scorer proposed from the owner's turns.
 func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
-	return fault(addCandidates(ctx, u.tx, u.owner, candidates), "store the candidates")
+	return fault(addCandidates(ctx, u.tx, u.Owner, candidates), "store the candidates")
 }
 
 func addCandidates(ctx context.Context, tx *sql.Tx, owner memory.Owner, candidates []memory.Candidate) error {

@@ -59,8 +59,11 @@ type Store struct {
 }
 
 var (
-	_ db.Keys     = (*Store)(nil)
-	_ db.Webhooks = (*Store)(nil)
+	_ db.Announcements = (*Store)(nil)
+	_ db.Keys          = (*Store)(nil)
+	_ db.Webhooks      = (*Store)(nil)
+
+	_ db.AnnouncementTx = (*UserTx)(nil)
 )
 
 // New returns the shared parts of the store of a database.

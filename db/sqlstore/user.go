@@ -1,0 +1,51 @@
+package sqlstore
+
+import (
+	"context"
+
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// UserTx implements the parts of db.UserTx that both databases share. Every
+// statement names the owner.
+type UserTx struct {
+	conn
+	Owner   memory.Owner
+	Changed bool // memories were written
+
+	// The commit announces these: events, their memories as they were written, and the rest.
+	events    []memory.Event
+	written   map[string]memory.Memory
+	announced []memory.Announcement
+}
+
+// UserTx returns the shared parts of an owner's transaction.
+func (s *Store) UserTx(tx Querier, owner memory.Owner) UserTx {
+	return UserTx{conn: conn{tx, s.dialect, s.fault}, Owner: owner}
+}
+
+// Wrote notes memories as they are written, for their announcements.
+func (u *UserTx) Wrote(memories ...memory.Memory) {
+	u.Changed = true
+	if u.written == nil {
+		u.written = make(map[string]memory.Memory, len(memories))
+	}
+	for _, m := range memories {
+		u.written[m.ID] = m
+	}
+}
+
+// Happened notes events for their announcements.
+func (u *UserTx) Happened(events ...memory.Event) { u.events = append(u.events, events...) }
+
+// Announce has announcements made at the commit.
+func (u *UserTx) Announce(_ context.Context, announcements []memory.Announcement) error {
+	u.announced = append(u.announced, announcements...)
+	return nil
+}
+
+// Announcements returns all that the commit announces.
+func (u *UserTx) Announcements() []memory.Announcement {
+	return append(rowcodec.Announcing(u.events, u.written), u.announced...)
+}
