@@ -25,8 +25,8 @@ const (
 // bracket follow.
 const isErasing = `EXISTS (SELECT 1 FROM erasures WHERE state = 'erasing' AND owner_hash = `
 
-// turnsKey names the owner's turns among the advisory locks, as lockKey names
-// the rest. Whoever takes both takes lockKey first.
+// turnsKey names the owner's turns among the advisory locks, as rowcodec.OwnerLock names
+// the rest. Whoever takes both takes rowcodec.OwnerLock first.
 func turnsKey(owner memory.Owner) int64 {
 	return int64(binary.BigEndian.Uint64(rowcodec.OwnerHash(owner)[8:]))
 }
@@ -65,7 +65,7 @@ func (s *Store) BeginErasure(ctx context.Context, owner memory.Owner, at, due ti
 	defer leave()
 	err = again(ctx, func() error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			for _, key := range []int64{lockKey(owner), turnsKey(owner)} {
+			for _, key := range []int64{rowcodec.OwnerLock(owner), turnsKey(owner)} {
 				if _, err := tx.Exec(ctx, lockAlone, key); err != nil {
 					return err
 				}

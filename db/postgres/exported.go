@@ -38,20 +38,6 @@ func (u *userTx) RecordedFact(ctx context.Context, id string) (f memory.Fact, ok
 	return found[0], true, nil
 }
 
-// ExportInstructions pages through an app's instructions.
-func (s *Store) ExportInstructions(ctx context.Context, of db.Extent, after *memory.Instruction) ([]memory.Instruction, error) {
-	var where conditions
-	where.add(`app_id = ?`, of.AppID)
-	if of.UserID != "" {
-		where.add(`scope = 'user' AND holder = ?`, of.UserID)
-	}
-	if a := after; a != nil {
-		where.add(`(scope, holder, name) > (?, ?, ?)`, a.Kind, a.Scope.ID, a.Name)
-	}
-	found, err := instructions(ctx, s.pool, where.sql()+` ORDER BY scope, holder, name LIMIT `+where.arg(of.Limit), where.args...)
-	return found, fault(err, "export the instructions")
-}
-
 // ExportWorkflows pages through the workflows of an app's users.
 func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory.Workflow) ([]memory.Workflow, error) {
 	where := within(of)

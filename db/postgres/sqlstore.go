@@ -7,7 +7,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river"
 
+	"hippocampus/db"
 	"hippocampus/db/sqlstore"
+	"hippocampus/internal/memory"
 )
 
 // database is what sqlstore needs of this adapter.
@@ -23,6 +25,11 @@ func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) er
 			return f(transaction{statements{tx}, tx, d.store.jobs})
 		})
 	})
+}
+
+// InUser implements sqlstore.Database.
+func (d database) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	return d.store.InUser(ctx, owner, f)
 }
 
 // Fault implements sqlstore.Database.

@@ -61,7 +61,7 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors,
 func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner, vectors *vectorWrites) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)
-	erasing := admission(batch, lockAlone, lockKey(owner), owner)
+	erasing := admission(batch, lockAlone, rowcodec.OwnerLock(owner), owner)
 	vectors.begin(batch)
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		_, _ = conn.Exec(ctx, `ROLLBACK`)

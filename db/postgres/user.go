@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"time"
 
@@ -32,12 +31,6 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		err = again(ctx, func() error { return s.inUser(ctx, owner, nil, f) })
 	}
 	return err
-}
-
-// lockKey names the owner among the database's advisory locks. Two owners who
-// share a key wait for each other, and nothing else.
-func lockKey(owner memory.Owner) int64 {
-	return int64(binary.BigEndian.Uint64(rowcodec.OwnerHash(owner)))
 }
 
 // userTx is a db.UserTx: every statement names the owner.

@@ -2,6 +2,7 @@ package rowcodec
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"time"
 
@@ -17,6 +18,10 @@ func OwnerHash(owner memory.Owner) []byte {
 	sum := sha256.Sum256([]byte(owner.AppID + "\x00" + owner.UserID))
 	return sum[:]
 }
+
+// OwnerLock names the owner among Postgres' advisory locks. Two owners with the
+// same key only wait for each other.
+func OwnerLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(OwnerHash(owner))) }
 
 // OnceFrom is Once for a job that is worked from due on.
 func OnceFrom(due time.Time) *river.InsertOpts {

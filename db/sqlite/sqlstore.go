@@ -6,7 +6,9 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"hippocampus/db"
 	"hippocampus/db/sqlstore"
+	"hippocampus/internal/memory"
 )
 
 // database is what sqlstore needs of this adapter.
@@ -25,6 +27,11 @@ func (d database) Exec(ctx context.Context, query string, args []any) (int, erro
 // Transact implements sqlstore.Database.
 func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
 	return d.store.write(ctx, func(tx *sql.Tx) error { return f(transaction{tx, d.store.jobs}) })
+}
+
+// InUser implements sqlstore.Database.
+func (d database) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+	return d.store.InUser(ctx, owner, f)
 }
 
 // Fault implements sqlstore.Database.

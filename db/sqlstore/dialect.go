@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
@@ -92,7 +93,7 @@ func (d Dialect) dests(pointers []any) []any {
 			pointers[i] = (*instant)(p)
 		case *json.RawMessage:
 			pointers[i] = (*[]byte)(p)
-		case *[]byte:
+		case *[]byte, sql.Scanner:
 		default:
 			if d == SQLite && reflect.TypeOf(p).Elem().Kind() == reflect.Slice {
 				pointers[i] = jsonList{p}
@@ -136,11 +137,14 @@ func (id *ID) Scan(column any) error {
 	return nil
 }
 
-// jsonList is a list column of SQLite: a JSON array.
+// jsonList is a list column of SQLite: a JSON array. Null is nil.
 type jsonList struct{ to any }
 
 // Scan reads the column.
 func (l jsonList) Scan(column any) error {
+	if column == nil {
+		column = "null"
+	}
 	text, ok := column.(string)
 	if !ok {
 		return fmt.Errorf("a list column holds a %T", column)

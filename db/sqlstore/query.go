@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"strings"
+
+	"hippocampus/db"
 )
 
 // conn runs the queries of this package on a Querier.
@@ -54,6 +56,13 @@ func collect[T any](ctx context.Context, c conn, fields func(*T) []any, query st
 	return found, nil
 }
 
+// page is collect for the first rows of a list in an order. query ends before
+// the conditions.
+func page[T any](ctx context.Context, c conn, fields func(*T) []any, query string, where conditions, order string, limit int) ([]T, error) {
+	most := where.arg(limit)
+	return collect(ctx, c, fields, query+where.sql()+` ORDER BY `+order+` LIMIT `+most, where.args...)
+}
+
 // first is collect for a query of which only the first row matters. ok is
 // false if there is none.
 func first[T any](ctx context.Context, c conn, fields func(*T) []any, query string, args ...any) (item T, ok bool, err error) {
@@ -89,3 +98,12 @@ func (c *conditions) arg(v any) string {
 }
 
 func (c *conditions) sql() string { return strings.Join(c.terms, " AND ") }
+
+// within begins the conditions of an extent.
+func within(of db.Extent) (where conditions) {
+	where.add(`app_id = ?`, of.AppID)
+	if of.UserID != "" {
+		where.add(`user_id = ?`, of.UserID)
+	}
+	return where
+}

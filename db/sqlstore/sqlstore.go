@@ -23,6 +23,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // Querier runs statements.
@@ -48,6 +49,8 @@ type Database interface {
 	// Transact runs f in a transaction and commits it unless f returns an error.
 	// f may run more than once.
 	Transact(ctx context.Context, f func(tx Tx) error) error
+	// InUser is db.Memories.InUser. The transaction embeds a UserTx.
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	// Fault gives a driver's error its memory.Kind; see the function Fault.
 	Fault(err error, doing string) error
 }
@@ -60,6 +63,7 @@ type Store struct {
 
 var (
 	_ db.Announcements = (*Store)(nil)
+	_ db.Instructions  = (*Store)(nil)
 	_ db.Keys          = (*Store)(nil)
 	_ db.Webhooks      = (*Store)(nil)
 
@@ -78,8 +82,17 @@ func (s *Store) transact(ctx context.Context, f func(tx tx) error) error {
 	})
 }
 
-// tx is a transaction of the store.
+// tx is a Tx in the store's dialect.
 type tx struct {
 	conn
 	enqueue func(ctx context.Context, jobs []river.InsertManyParams) error
+}
+
+// lock takes a lock on Postgres until the transaction ends. On SQLite a
+// transaction that writes excludes all others.
+func (t tx) lock(ctx context.Context, key int64) (err error) {
+	if t.dialect == Postgres {
+		_, err = t.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, key)
+	}
+	return err
 }

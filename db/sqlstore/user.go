@@ -25,6 +25,9 @@ func (s *Store) UserTx(tx Querier, owner memory.Owner) UserTx {
 	return UserTx{conn: conn{tx, s.dialect, s.fault}, Owner: owner}
 }
 
+// shared returns what the statements of the transaction run on.
+func (u *UserTx) shared() conn { return u.conn }
+
 // Wrote notes memories as they are written, for their announcements.
 func (u *UserTx) Wrote(memories ...memory.Memory) {
 	u.Changed = true

@@ -53,8 +53,8 @@ func (s *Store) ListWebhooks(ctx context.Context, appID string, before *db.Posit
 	if before != nil {
 		where.add(`(created_at, id) < (?, ?)`, before.At, before.ID)
 	}
-	found, err := collect(ctx, s.conn, webhookFields, `SELECT `+webhookColumns+` FROM webhooks WHERE `+where.sql()+
-		` ORDER BY created_at DESC, id DESC LIMIT `+where.arg(limit), where.args...)
+	found, err := page(ctx, s.conn, webhookFields, `SELECT `+webhookColumns+` FROM webhooks WHERE `, where,
+		`created_at DESC, id DESC`, limit)
 	return found, s.fault(err, "list the webhooks")
 }
 
