@@ -3,10 +3,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -36,37 +33,4 @@ func (u *userTx) RecordedFact(ctx context.Context, id string) (f memory.Fact, ok
 		return f, false, fault(err, "read the fact")
 	}
 	return found[0], true, nil
-}
-
-// ExportWorkflows pages through the workflows of an app's users.
-func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory.Workflow) ([]memory.Workflow, error) {
-	where := within(of)
-	if a := after; a != nil {
-		where.add(`(user_id, name, agent_id, workflow_hash) > (?, ?, ?, ?)`, a.UserID, a.Skill, a.AgentID, rowcodec.ContentHash(a.Text))
-	}
-	found, err := workflows(ctx, s.pool, where.sql()+` ORDER BY user_id, name, agent_id, workflow_hash LIMIT `+where.arg(of.Limit), where.args...)
-	return found, fault(err, "export the skills")
-}
-
-// ExportOutcomes pages through the outcomes that were counted under an id.
-func (s *Store) ExportOutcomes(ctx context.Context, of db.Extent, after *db.CountedOutcome) ([]db.CountedOutcome, error) {
-	where := within(of)
-	if a := after; a != nil {
-		where.add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
-	}
-	rows, _ := s.pool.Query(ctx, `SELECT app_id, user_id, id, hash, counted_at FROM skill_outcomes WHERE `+where.sql()+
-		` ORDER BY user_id, id LIMIT `+where.arg(of.Limit), where.args...)
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o db.CountedOutcome, err error) {
-		return o, row.Scan(&o.AppID, &o.UserID, &o.ID, &o.Hash, &o.At)
-	})
-	return found, fault(err, "export the outcomes")
-}
-
-// RestoreWorkflow stores a new workflow as it is.
-func (u *userTx) RestoreWorkflow(ctx context.Context, w memory.Workflow) error {
-	if err := rowcodec.CheckWorkflow(u.Owner, w); err != nil {
-		return err
-	}
-	_, err := u.tx.Exec(ctx, insertWorkflow, workflowValues(w)...)
-	return fault(err, "store the workflow")
 }

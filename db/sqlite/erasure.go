@@ -234,3 +234,16 @@ func (x *eraser) rest(limit int, keep string) {
 	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> ? LIMIT ?)`, x.owner.AppID, x.owner.UserID, keep, limit)
 	x.run(`DELETE FROM user_states WHERE app_id = ? AND user_id = ?`, x.owner.AppID, x.owner.UserID)
 }
+
+// procedures deletes the owner's instructions and skills.
+func (x *eraser) procedures(limit int) {
+	d := &x.some.Deleted
+	d.Instructions += x.run(`DELETE FROM instruction_versions WHERE app_id = ?1 AND scope = 'user' AND holder = ?2 AND (name, version) IN (
+		SELECT name, version FROM instruction_versions WHERE app_id = ?1 AND scope = 'user' AND holder = ?2 LIMIT ?3)`, x.owner.AppID, x.owner.UserID, limit)
+	x.run(`DELETE FROM instructions WHERE app_id = ?1 AND scope = 'user' AND holder = ?2 AND NOT EXISTS (SELECT 1 FROM instruction_versions v
+		WHERE v.app_id = ?1 AND v.scope = 'user' AND v.holder = ?2 AND v.name = instructions.name)`, x.owner.AppID, x.owner.UserID)
+	d.Skills += x.run(`DELETE FROM skills WHERE id IN (
+		SELECT id FROM skills WHERE app_id = ?1 AND user_id = ?2 LIMIT ?3)`, x.owner.AppID, x.owner.UserID, limit)
+	d.Outcomes += x.run(`DELETE FROM skill_outcomes WHERE app_id = ?1 AND user_id = ?2 AND id IN (
+		SELECT id FROM skill_outcomes WHERE app_id = ?1 AND user_id = ?2 LIMIT ?3)`, x.owner.AppID, x.owner.UserID, limit)
+}

@@ -65,9 +65,11 @@ var (
 	_ db.Announcements = (*Store)(nil)
 	_ db.Instructions  = (*Store)(nil)
 	_ db.Keys          = (*Store)(nil)
+	_ db.Skills        = (*Store)(nil)
 	_ db.Webhooks      = (*Store)(nil)
 
 	_ db.AnnouncementTx = (*UserTx)(nil)
+	_ db.SkillTx        = (*UserTx)(nil)
 )
 
 // New returns the shared parts of the store of a database.
