@@ -11,6 +11,15 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// within begins the conditions of an extent.
+func within(of db.Extent) (where conditions) {
+	where.add(`app_id = ?`, of.AppID)
+	if of.UserID != "" {
+		where.add(`user_id = ?`, of.UserID)
+	}
+	return where
+}
+
 // ExportConversations pages through the conversations of an app's users.
 func (s *Store) ExportConversations(ctx context.Context, of db.Extent, after *memory.Conversation) ([]memory.Conversation, error) {
 	where := within(of)

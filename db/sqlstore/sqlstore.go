@@ -66,10 +66,12 @@ var (
 	_ db.Instructions  = (*Store)(nil)
 	_ db.Keys          = (*Store)(nil)
 	_ db.Skills        = (*Store)(nil)
+	_ db.Timelines     = (*Store)(nil)
 	_ db.Webhooks      = (*Store)(nil)
 
 	_ db.AnnouncementTx = (*UserTx)(nil)
 	_ db.SkillTx        = (*UserTx)(nil)
+	_ db.TimelineTx     = (*UserTx)(nil)
 )
 
 // New returns the shared parts of the store of a database.
