@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -64,13 +63,4 @@ func matching(where *conditions, f db.MemoryFilter) {
 	if len(now.terms) > 0 {
 		where.add(`(`+now.sql()+` OR EXISTS (SELECT FROM memory_events e WHERE e.memory_id = agent_memories.id AND e.at > ?))`, f.AsOf)
 	}
-}
-
-// Events lists the events of those of the ids that are memories of the owner.
-func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error) {
-	events, err := eventsOf(ctx, s.pool, `WHERE memory_id = ANY($1::uuid[]) AND app_id = $2 AND user_id = $3`, onlyIDs(ids), owner.AppID, owner.UserID)
-	if err != nil {
-		return nil, fault(err, "read the histories of the memories")
-	}
-	return rowcodec.ByMemory(events), nil
 }

@@ -66,36 +66,6 @@ func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory
 	return pgx.CollectRows(rows, scanMemory)
 }
 
-// Memory returns one memory of the app, in any status, without its embedding.
-func (s *Store) Memory(ctx context.Context, appID, id string) (memory.Memory, error) {
-	if !memory.IsID(id) {
-		return memory.Memory{}, notFound("memory", id)
-	}
-	found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories WHERE id = $1 AND app_id = $2`, id, appID)
-	if err != nil {
-		return memory.Memory{}, fault(err, "read the memory")
-	}
-	if len(found) == 0 {
-		return memory.Memory{}, notFound("memory", id)
-	}
-	return found[0], nil
-}
-
-// History lists the events of a memory of the app, oldest first.
-func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.Event, error) {
-	if !memory.IsID(memoryID) {
-		return nil, notFound("memory", memoryID)
-	}
-	events, err := eventsOf(ctx, s.pool, `WHERE memory_id = $1 AND app_id = $2`, memoryID, appID)
-	if err != nil {
-		return nil, fault(err, "read the history of the memory")
-	}
-	if len(events) == 0 {
-		_, err = s.Memory(ctx, appID, memoryID)
-	}
-	return events, err
-}
-
 // Touch counts accesses. Rows are changed in the order of their ids, by the
 // index that finds them, so that two batches hardly ever wait for each other.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {

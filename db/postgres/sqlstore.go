@@ -53,6 +53,7 @@ type statements struct {
 	on interface {
 		querier
 		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+		SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	}
 }
 
@@ -75,4 +76,13 @@ func (s statements) Query(ctx context.Context, sql string, args []any, row func(
 func (s statements) Exec(ctx context.Context, sql string, args []any) (int, error) {
 	tag, err := s.on.Exec(ctx, sql, args...)
 	return int(tag.RowsAffected()), err
+}
+
+// ExecAll implements sqlstore.Querier in one round trip.
+func (s statements) ExecAll(ctx context.Context, sql string, rows [][]any) error {
+	batch := &pgx.Batch{}
+	for _, row := range rows {
+		batch.Queue(sql, row...)
+	}
+	return s.on.SendBatch(ctx, batch).Close()
 }

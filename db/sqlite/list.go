@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -72,15 +71,4 @@ func matching(where *conditions, f db.MemoryFilter) {
 		where.add(`(`+now.sql()+` OR EXISTS (SELECT 1 FROM memory_events AS e WHERE e.memory_id = agent_memories.id AND e.at > ?))`,
 			append(now.args, at)...)
 	}
-}
-
-// Events lists the events of those of the ids that are memories of the owner.
-func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error) {
-	events, err := collect(ctx, s.reader, eventFields, `SELECT `+eventColumns+` FROM memory_events
-		WHERE memory_id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? ORDER BY at, id`,
-		list(ids), owner.AppID, owner.UserID)
-	if err != nil {
-		return nil, fault(err, "read the histories of the memories")
-	}
-	return rowcodec.ByMemory(events), nil
 }

@@ -24,6 +24,11 @@ func (d database) Exec(ctx context.Context, query string, args []any) (int, erro
 	return rowsAffected(d.store.exec(ctx, query, args...))
 }
 
+// ExecAll implements sqlstore.Querier in one transaction.
+func (d database) ExecAll(ctx context.Context, query string, rows [][]any) error {
+	return d.Transact(ctx, func(tx sqlstore.Tx) error { return tx.ExecAll(ctx, query, rows) })
+}
+
 // Transact implements sqlstore.Database.
 func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
 	return d.store.write(ctx, func(tx *sql.Tx) error { return f(transaction{tx, d.store.jobs}) })
@@ -51,6 +56,11 @@ func (t transaction) Query(ctx context.Context, query string, args []any, row fu
 // Exec implements sqlstore.Querier.
 func (t transaction) Exec(ctx context.Context, query string, args []any) (int, error) {
 	return rowsAffected(t.tx.ExecContext(ctx, query, args...))
+}
+
+// ExecAll implements sqlstore.Querier.
+func (t transaction) ExecAll(ctx context.Context, query string, rows [][]any) error {
+	return each(ctx, t.tx, query, rows, func(row []any) []any { return row })
 }
 
 // Enqueue implements sqlstore.Tx.

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
+
+	"hippocampus/internal/memory"
 )
 
 // Dialect is the SQL of one of the databases.
@@ -169,4 +172,9 @@ func nullID(id string) *string {
 		return nil
 	}
 	return &id
+}
+
+// validIDs are the ids that rows can have.
+func validIDs(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !memory.IsID(id) })
 }

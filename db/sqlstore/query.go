@@ -20,6 +20,14 @@ func (c conn) exec(ctx context.Context, query string, args ...any) (int, error) 
 	return c.on.Exec(ctx, c.dialect.text(query), c.dialect.args(args))
 }
 
+// execAll runs a statement once with each of the rows as its parameters.
+func (c conn) execAll(ctx context.Context, query string, rows [][]any) error {
+	for _, row := range rows {
+		c.dialect.args(row)
+	}
+	return c.on.ExecAll(ctx, c.dialect.text(query), rows)
+}
+
 // require returns the fault of a query, or otherwise if the query succeeded but
 // ok is false.
 func (c conn) require(ok bool, err error, doing string, otherwise error) error {

@@ -33,6 +33,8 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args []any, row func(scan func(dest ...any) error) error) error
 	// Exec runs a statement and returns how many rows it affected.
 	Exec(ctx context.Context, sql string, args []any) (int, error)
+	// ExecAll runs a statement once with each of the rows as its parameters.
+	ExecAll(ctx context.Context, sql string, rows [][]any) error
 }
 
 // Tx is a transaction that writes.
@@ -65,11 +67,13 @@ var (
 	_ db.Announcements = (*Store)(nil)
 	_ db.Instructions  = (*Store)(nil)
 	_ db.Keys          = (*Store)(nil)
+	_ db.Related       = (*Store)(nil)
 	_ db.Skills        = (*Store)(nil)
 	_ db.Timelines     = (*Store)(nil)
 	_ db.Webhooks      = (*Store)(nil)
 
 	_ db.AnnouncementTx = (*UserTx)(nil)
+	_ db.RelatedTx      = (*UserTx)(nil)
 	_ db.SkillTx        = (*UserTx)(nil)
 	_ db.TimelineTx     = (*UserTx)(nil)
 )

@@ -1,0 +1,56 @@
+package sqlstore
+
+import (
+	"context"
+
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// memoryColumns are the columns that memoryFields reads, without embeddings.
+const memoryColumns = `id, app_id, user_id, agent_id, conversation_id, source_turn_id, content,
+	memory_type, domain, nullif(tags, {ARRAY[]::text[]|'[]'}), importance_score, metadata, pinned, status, superseded_by,
+	created_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model, revision`
+
+func memoryFields(m *memory.Memory) []any {
+	return []any{
+		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, (*ID)(&m.SourceTurnID), &m.Content,
+		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, (*ID)(&m.SupersededBy),
+		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
+	}
+}
+
+// Memory returns one memory of the app, in any status, without its embedding.
+func (s *Store) Memory(ctx context.Context, appID, id string) (m memory.Memory, err error) {
+	if !memory.IsID(id) {
+		return m, NotFound("memory", id)
+	}
+	m, ok, err := first(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories WHERE id = $1 AND app_id = $2`, id, appID)
+	return m, s.require(ok, err, "read the memory", NotFound("memory", id))
+}
+
+const selectEvents = `SELECT id, memory_id, kind, cause, detail, at FROM memory_events WHERE `
+
+func eventFields(e *memory.Event) []any {
+	return []any{&e.ID, &e.MemoryID, &e.Kind, &e.Cause, &e.Detail, &e.At}
+}
+
+// History lists the events of a memory of the app, oldest first.
+func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.Event, error) {
+	if !memory.IsID(memoryID) {
+		return nil, NotFound("memory", memoryID)
+	}
+	events, err := collect(ctx, s.conn, eventFields, selectEvents+`memory_id = $1 AND app_id = $2 ORDER BY at, id`, memoryID, appID)
+	if err == nil && len(events) == 0 {
+		_, err = s.Memory(ctx, appID, memoryID)
+	}
+	return events, s.fault(err, "read the history of the memory")
+}
+
+// Events lists the events of those of the ids that are memories of the owner.
+func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error) {
+	events, err := collect(ctx, s.conn, eventFields,
+		selectEvents+`memory_id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3 ORDER BY at, id`,
+		validIDs(ids), owner.AppID, owner.UserID)
+	return rowcodec.ByMemory(events), s.fault(err, "read the histories of the memories")
+}
