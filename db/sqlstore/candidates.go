@@ -1,0 +1,75 @@
+package sqlstore
+
+import (
+	"context"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+const candidateColumns = `c.id, c.turn_id, c.content, c.importance, c.domain, c.type, c.verdict, c.reason, c.scorer,
+	c.memory_id, c.created_at`
+
+func candidateFields(c *memory.Candidate) []any {
+	return []any{&c.ID, &c.TurnID, &c.Content, &c.Importance, &c.Domain, &c.Type, &c.Verdict, &c.Reason, &c.Scorer,
+		(*ID)(&c.MemoryID), &c.CreatedAt}
+}
+
+// SQLite must read the candidates before the turns: their index has the order.
+const selectProposals = `SELECT ` + candidateColumns + `, c.app_id, c.user_id, t.agent_id, t.conversation_id, t.said_at
+	FROM candidates AS c {|CROSS }JOIN turns AS t ON t.id = c.turn_id WHERE `
+
+func proposalFields(p *db.Proposal) []any {
+	return append(candidateFields(&p.Candidate), &p.Owner.AppID, &p.Owner.UserID, &p.AgentID, &p.ConversationID, &p.SaidAt)
+}
+
+// TurnCandidates lists what the scorer proposed from a turn, oldest first.
+func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error) {
+	if !memory.IsID(turnID) {
+		return nil, nil
+	}
+	found, err := collect(ctx, s.conn, candidateFields, `SELECT `+candidateColumns+` FROM candidates AS c
+		WHERE turn_id = $1 AND {|+}app_id = $2 ORDER BY created_at, id`, turnID, appID)
+	return found, s.fault(err, "list the candidates of the turn")
+}
+
+// ListCandidates pages through candidates, newest first.
+func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error) {
+	var where conditions
+	where.add(`c.app_id = ?`, f.AppID)
+	if f.UserID != "" {
+		where.add(`c.user_id = ?`, f.UserID)
+	}
+	switch {
+	case f.Verdict != "" && f.UserID != "": // the user's index is the more selective one
+		where.add(`{|+}c.verdict = ?`, f.Verdict)
+	case f.Verdict != "":
+		where.add(`c.verdict = ?`, f.Verdict)
+	}
+	if f.MinImportance != 0 {
+		where.add(`c.importance >= ?`, f.MinImportance)
+	}
+	if p := f.Before; p != nil {
+		where.add(`(c.created_at, c.id) < (?, ?)`, p.At, p.ID)
+	}
+	found, err := page(ctx, s.conn, proposalFields, selectProposals, where, `c.created_at DESC, c.id DESC`, f.Limit)
+	return found, s.fault(err, "list the candidates")
+}
+
+// Proposals returns those of the candidates of the app that exist.
+func (s *Store) Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error) {
+	found, err := collect(ctx, s.conn, proposalFields, selectProposals+`c.id = ANY($2::uuid[]) AND {|+}c.app_id = $1`, appID, validIDs(ids))
+	return found, s.fault(err, "read the candidates")
+}
+
+// SettleCandidate gives a candidate of the owner a new verdict, reason and memory.
+func (u *UserTx) SettleCandidate(ctx context.Context, c memory.Candidate) error {
+	if !memory.IsID(c.ID) {
+		return NotFound("candidate", c.ID)
+	}
+	n, err := u.exec(ctx, `UPDATE candidates SET verdict = $4, reason = $5, memory_id = $6
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`,
+		c.ID, u.Owner.AppID, u.Owner.UserID, c.Verdict, rowcodec.Storable(c.Reason), nullID(c.MemoryID))
+	return u.require(n > 0, err, "settle the candidate", NotFound("candidate", c.ID))
+}
