@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What a request's context carries from the handler to the access log.
+// The keys of what a request's context carries to the access log.
 const (
 	callerKey = "caller" // memory.Key
 	errorKey  = "error"  // error
@@ -21,8 +21,8 @@ const (
 
 const maxRequestID = 128 // bytes
 
-// identify gives every request an id: the client's X-Request-Id where it is
-// 1 to 128 printable ASCII characters, else a fresh one.
+// identify gives every request an id: the client's X-Request-Id if it has 1 to
+// 128 printable ASCII characters, else a new one.
 func identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(echo.HeaderXRequestID)
@@ -43,14 +43,14 @@ func isRequestID(id string) bool {
 	return id != "" && len(id) <= maxRequestID
 }
 
-// access logs one line a request. It holds no contents, queries or user ids:
-// the route is told by its pattern.
+// access logs one line per request, without contents, queries or user ids: it
+// names the route by its pattern.
 func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		start := s.Now()
+		start := s.now()
 		err := next(c)
 		status := c.Response().Status
-		entry := s.Logger.Check(level(c.Path(), status), "request")
+		entry := s.log.Check(logLevel(c.Path(), status), "request")
 		if entry == nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 			zap.String("method", method(c.Request())),
 			zap.String("route", pattern(c)),
 			zap.Int("status", status),
-			zap.Duration("duration", s.Now().Sub(start)),
+			zap.Duration("duration", s.now().Sub(start)),
 			zap.Int64("bytes", c.Response().Size),
 			zap.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
 		}
@@ -73,8 +73,8 @@ func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// level of a request's line. Probes come every few seconds and say little.
-func level(path string, status int) zapcore.Level {
+// logLevel is the level of a request's line: low for probes, which are frequent.
+func logLevel(path string, status int) zapcore.Level {
 	switch {
 	case status >= http.StatusInternalServerError:
 		return zapcore.ErrorLevel
@@ -84,7 +84,7 @@ func level(path string, status int) zapcore.Level {
 	return zapcore.InfoLevel
 }
 
-// pattern is the route of a request as it was registered.
+// pattern is the pattern of a request's route.
 func pattern(c echo.Context) string {
 	if path := c.Path(); path != "" {
 		return path
@@ -92,10 +92,11 @@ func pattern(c echo.Context) string {
 	return "unknown"
 }
 
-// method is the request's method, if it is one that the API has.
+// method is the method of a request, or "other" for an uncommon one.
 func method(r *http.Request) string {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return r.Method
 	}
 	return "other"
@@ -106,7 +107,7 @@ func (s *Server) recoverPanics() echo.MiddlewareFunc {
 	return middleware.RecoverWithConfig(middleware.RecoverConfig{
 		DisableStackAll: true,
 		LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
-			s.Logger.Error("panic in a handler", zap.String("route", pattern(c)),
+			s.log.Error("panic in a handler", zap.String("route", pattern(c)),
 				zap.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
 				zap.Error(err), zap.ByteString("stack", stack))
 			return memory.Errorf(memory.KindInternal, "panic in a handler: %s", fmt.Sprint(err))

@@ -13,7 +13,7 @@ import (
 
 func TestAdminRoutesEnqueueJobs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.JobKinds = append(o.JobKinds, Verification, Repair, Rebuild) })
+	b := newFixture(t, func(o *Options) { o.Jobs.Kinds = append(o.Jobs.Kinds, Verification, Repair, Rebuild) })
 	for path, kind := range map[string]string{"verify": Verification, "repair": Repair, "rebuild": Rebuild} {
 		path := "/v1/admin/" + path
 		for _, key := range []string{"read", "write"} {
@@ -26,8 +26,10 @@ func TestAdminRoutesEnqueueJobs(t *testing.T) {
 		}
 		b.want(http.StatusOK, "GET", "/v1/jobs/"+job.ID, "", "Authorization", "Bearer admin")
 	}
-	b.Ask = func(context.Context, string) (db.JobInfo, error) {
-		return db.JobInfo{}, memory.Errorf(memory.KindUnavailable, "enqueue the job: %w", errors.New("away"))
-	}
+	b.restart(func(o *Options) {
+		o.Jobs.Enqueue = func(context.Context, string) (db.JobInfo, error) {
+			return db.JobInfo{}, memory.Errorf(memory.KindUnavailable, "enqueue the job: %w", errors.New("refused"))
+		}
+	})
 	b.want(http.StatusServiceUnavailable, "POST", "/v1/admin/verify", "", "Authorization", "Bearer admin")
 }

@@ -15,23 +15,23 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// DevApp is the app of every request while authentication is off.
+// DevApp is the app of every request if authentication is off.
 const DevApp = "default"
 
-// KeyFinder looks keys up; db.Keys has it.
+// KeyFinder finds keys; db.Keys implements it.
 type KeyFinder interface {
 	KeyByHash(ctx context.Context, hash string) (memory.Key, error)
 }
 
-// NewSecret returns a fresh API key: "hp_" and 32 random bytes in hex.
+// NewSecret returns a new API key: "hp_" and 32 random bytes in hex.
 func NewSecret() string {
 	var secret [32]byte
 	rand.Read(secret[:]) // never fails: see crypto/rand
 	return "hp_" + hex.EncodeToString(secret[:])
 }
 
-// HashKey is what is stored of an API key: its SHA-256 in hex. The secrets are
-// long and random, so that neither salt nor a slow hash would add anything.
+// HashKey is the SHA-256 of an API key in hex, which is stored in its place. The
+// secrets are long and random, so a salt or a slow hash would add nothing.
 func HashKey(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -42,47 +42,50 @@ const (
 	maxKeyBytes = 512
 )
 
-// keyring finds keys by their secrets and remembers those found for ttl.
-// Unknown secrets are not remembered, so that guesses displace nobody's key.
+// keyring finds keys by their secrets and caches them for ttl. It does not cache
+// unknown secrets, so that guesses evict no key.
 type keyring struct {
 	finder KeyFinder
 	ttl    time.Duration
 	now    func() time.Time
-	found  *lru.Cache[string, foundKey] // by hash
+	cache  *lru.Cache[string, cachedKey] // by hash
 }
 
-type foundKey struct {
+type cachedKey struct {
 	key   memory.Key
 	until time.Time
 }
 
 func newKeyring(finder KeyFinder, ttl time.Duration, now func() time.Time) *keyring {
-	found, _ := lru.New[string, foundKey](keysCached) // fails only for a size below 1
-	return &keyring{finder: finder, ttl: ttl, now: now, found: found}
+	cache, _ := lru.New[string, cachedKey](keysCached) // fails only for a size below 1
+	return &keyring{finder: finder, ttl: ttl, now: now, cache: cache}
 }
 
 // key returns the valid key of a secret, or an error of KindUnauthorized.
 func (k *keyring) key(ctx context.Context, secret string) (memory.Key, error) {
 	if len(secret) > maxKeyBytes {
-		return memory.Key{}, memory.Errorf(memory.KindUnauthorized, "the API key is longer than any key: check that it was copied whole and alone")
+		return memory.Key{}, memory.Errorf(memory.KindUnauthorized,
+			"the API key is longer than any key: check that it was copied alone")
 	}
 	hash, now := HashKey(secret), k.now()
-	f, ok := k.found.Get(hash)
-	if !ok || !now.Before(f.until) {
+	cached, ok := k.cache.Get(hash)
+	if !ok || !now.Before(cached.until) {
 		key, err := k.finder.KeyByHash(ctx, hash)
 		switch {
 		case memory.IsKind(err, memory.KindNotFound):
-			return memory.Key{}, memory.Errorf(memory.KindUnauthorized, "the API key is unknown: check it, or make one with `hippocampus key create`")
+			return memory.Key{}, memory.Errorf(memory.KindUnauthorized,
+				"the API key is unknown: check it, or make one with `hippocampus key create`")
 		case err != nil:
 			return memory.Key{}, err
 		}
-		f = foundKey{key, now.Add(k.ttl)}
-		k.found.Add(hash, f)
+		cached = cachedKey{key, now.Add(k.ttl)}
+		k.cache.Add(hash, cached)
 	}
-	if !f.key.RevokedAt.IsZero() && !now.Before(f.key.RevokedAt) {
-		return memory.Key{}, memory.Errorf(memory.KindUnauthorized, "the API key has been revoked: make another with `hippocampus key create`")
+	if !cached.key.RevokedAt.IsZero() && !now.Before(cached.key.RevokedAt) {
+		return memory.Key{}, memory.Errorf(memory.KindUnauthorized,
+			"the API key has been revoked: make another with `hippocampus key create`")
 	}
-	return f.key, nil
+	return cached.key, nil
 }
 
 // secretOf returns the API key that a request carries.
@@ -92,7 +95,8 @@ func secretOf(r *http.Request) (string, error) {
 		if secret := r.Header.Get("X-API-Key"); secret != "" {
 			return secret, nil
 		}
-		return "", memory.Errorf(memory.KindUnauthorized, "no API key: send `Authorization: Bearer KEY` or `X-API-Key: KEY`")
+		return "", memory.Errorf(memory.KindUnauthorized,
+			"no API key: send `Authorization: Bearer KEY` or `X-API-Key: KEY`")
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
@@ -101,22 +105,29 @@ func secretOf(r *http.Request) (string, error) {
 	return secret, nil
 }
 
-// admit finds out whose request this is, and whether its key may make it now.
-func (s *Server) admit(ctx context.Context, r *request, needed memory.Role) error {
-	if s.Dev {
+// authenticate finds the key of a request.
+func (s *Server) authenticate(ctx context.Context, r *request) error {
+	if s.dev {
 		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleAdmin}
-	} else {
-		secret, err := secretOf(r.Request())
-		if err != nil {
-			return err
-		}
-		if r.key, err = s.keys.key(ctx, secret); err != nil {
-			return err
-		}
+		return nil
+	}
+	secret, err := secretOf(r.Request())
+	if err != nil {
+		return err
+	}
+	r.key, err = s.keys.key(ctx, secret)
+	return err
+}
+
+// admit authenticates a request and checks the role and the rate of its key.
+func (s *Server) admit(ctx context.Context, r *request, needed memory.Role) error {
+	if err := s.authenticate(ctx, r); err != nil {
+		return err
 	}
 	r.Set(callerKey, r.key)
 	if slices.Index(memory.Roles, r.key.Role) < slices.Index(memory.Roles, needed) {
-		return memory.Errorf(memory.KindForbidden, "this needs a key of role %s; the one sent has role %s", needed, r.key.Role)
+		return memory.Errorf(memory.KindForbidden,
+			"this needs a key of role %s; the one sent has role %s", needed, r.key.Role)
 	}
 	return s.rates.take(r.key.ID)
 }

@@ -30,7 +30,7 @@ func TestSecrets(t *testing.T) {
 
 func TestWaysToSendAKey(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for _, c := range []struct {
 		status  int
 		headers []string
@@ -52,10 +52,10 @@ func TestWaysToSendAKey(t *testing.T) {
 // Each route of the table admits its role and the stronger ones, and no other.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	id := b.peanuts().ID
 	b.accept("u", id, "I moved to Lisbon.") // the same id for the routes of turns
-	for _, rt := range b.routes(http.NotFoundHandler()) {
+	for _, rt := range b.routes() {
 		if rt.role == "" {
 			b.want(200, rt.method, rt.path, "", "Authorization", "")
 			continue
@@ -78,7 +78,7 @@ func TestRoles(t *testing.T) {
 
 func TestTheAppComesFromTheKey(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.issue("other", "other-app", memory.RoleWrite)
 	mine := b.peanuts()
 	theirs := parse[writtenBody](t, b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Grows peanuts."}`, "Authorization", "Bearer other"))
@@ -87,7 +87,7 @@ func TestTheAppComesFromTheKey(t *testing.T) {
 		t.Errorf("%+v, %v", stored.Owner, err)
 	}
 	for secret, id := range map[string]string{"read": mine.ID, "other": theirs.ID} {
-		got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "Bearer "+secret))
+		got := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "Bearer "+secret))
 		if len(got.Memories) != 1 || got.Memories[0].ID != id {
 			t.Errorf("key %s recalls %+v, want %s alone", secret, got.Memories, id)
 		}
@@ -108,7 +108,7 @@ func (l *lookups) KeyByHash(ctx context.Context, hash string) (memory.Key, error
 func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
 	t.Parallel()
 	var keys lookups
-	b := newBench(t, func(o *Options) { keys.KeyFinder = o.Keys; o.Keys = &keys })
+	b := newFixture(t, func(o *Options) { keys.KeyFinder = o.Access.Keys; o.Access.Keys = &keys })
 	for range 3 {
 		b.want(200, "GET", "/v1/stats", "")
 	}
@@ -125,10 +125,10 @@ func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
 
 func TestDevNeedsNoKey(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.Dev = true; o.Keys = nil })
+	b := newFixture(t, func(o *Options) { o.Access = Access{Dev: true} })
 	id := b.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
 	b.peanuts() // of another app
-	got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", ""))
+	got := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", ""))
 	if len(got.Memories) != 1 || got.Memories[0].ID != id {
 		t.Errorf("%+v", got.Memories)
 	}
@@ -136,7 +136,7 @@ func TestDevNeedsNoKey(t *testing.T) {
 
 func TestRateLimitIsForEachKey(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.RateLimit = 0.5; o.RateBurst = 2 })
+	b := newFixture(t, func(o *Options) { o.Access.RateLimit = 0.5; o.Access.RateBurst = 2 })
 	b.want(200, "GET", "/v1/stats", "")
 	b.want(200, "GET", "/v1/stats", "")
 	w := b.want(429, "GET", "/v1/stats", "")
@@ -152,7 +152,7 @@ func TestRateLimitIsForEachKey(t *testing.T) {
 
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for id, kept := range map[string]bool{
 		"abc-1": true, strings.Repeat("x", 128): true,
 		"": false, strings.Repeat("x", 129): false, "tab\there": false, "ü": false,
@@ -167,7 +167,7 @@ func TestRequestIDs(t *testing.T) {
 func TestAccessLogHoldsNoContents(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
-	b := newBench(t, func(o *Options) { o.Logger = zap.New(core) })
+	b := newFixture(t, func(o *Options) { o.Logger = zap.New(core) })
 	b.keep(ingest.Write{Owner: owner("SECRET"), Content: "SECRET"})
 	b.accept("SECRET", "SECRET", "SECRET")
 	b.want(200, "POST", "/v1/recall", `{"user_id":"SECRET","query":"SECRET"}`, "X-Request-Id", "r-7")
@@ -190,7 +190,7 @@ func TestAccessLogHoldsNoContents(t *testing.T) {
 func TestMetricLabelsAreBounded(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	b := newBench(t, func(o *Options) { o.Registerer = registry })
+	b := newFixture(t, func(o *Options) { o.Metrics.Registerer = registry })
 	for _, name := range []string{"a", "b", "c"} {
 		b.accept("u", name, "I moved to Lisbon.")
 		b.want(200, "GET", "/v1/turns/"+name, "")

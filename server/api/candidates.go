@@ -3,9 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"math"
-	"net/http"
-	"strconv"
 	"time"
 
 	"hippocampus/db"
@@ -13,12 +10,56 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// CandidateLister pages through candidates; db.Maintenance has it.
+// CandidateParts are the parts behind the routes of candidates.
+type CandidateParts struct {
+	Lister   CandidateLister
+	Promoter Promoter
+}
+
+// CandidateLister reads candidates page by page; db.Maintenance implements it.
 type CandidateLister interface {
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 }
 
-// proposalBody is a candidate with what its turn says of it.
+// Promoter makes memories of candidates that the gate refused; package ingest
+// implements it.
+type Promoter interface {
+	// Promote reports with more that the same call would promote further candidates.
+	Promote(ctx context.Context, p ingest.Promotion) (results []ingest.Promoted, more bool, err error)
+}
+
+type candidateHandlers struct{ CandidateParts }
+
+func (h candidateHandlers) register(r *routes) {
+	r.add("GET /v1/candidates", memory.RoleRead, list[db.CandidateFilter, db.Proposal, proposalBody]{
+		name:     "candidates",
+		filter:   candidateFilter,
+		find:     h.Lister.ListCandidates,
+		body:     proposalOf,
+		position: func(p db.Proposal) db.Position { return db.Position{At: p.CreatedAt, ID: p.ID} },
+	}.handle)
+	r.add("POST /v1/candidates/promote", memory.RoleWrite, withBody(h.promote))
+}
+
+type candidateBody struct {
+	Content    string         `json:"content"`
+	Importance float64        `json:"importance"`
+	Domain     memory.Domain  `json:"domain,omitempty"`
+	Type       memory.Type    `json:"type,omitempty"`
+	Verdict    memory.Verdict `json:"verdict"`
+	Reason     string         `json:"reason"`
+	Scorer     string         `json:"scorer"`
+	MemoryID   string         `json:"memory_id,omitempty"`
+}
+
+func candidateOf(c memory.Candidate) candidateBody {
+	return candidateBody{
+		Content: c.Content, Importance: c.Importance, Domain: c.Domain, Type: c.Type,
+		Verdict: c.Verdict, Reason: c.Reason, Scorer: c.Scorer, MemoryID: c.MemoryID,
+	}
+}
+
+// proposalBody is a candidate with fields of its turn.
 type proposalBody struct {
 	ID             string `json:"id"`
 	UserID         string `json:"user_id"`
@@ -30,49 +71,18 @@ type proposalBody struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-func (s *Server) listCandidates(ctx context.Context, r *request) error {
-	var c checks
-	page := c.page(r)
-	filter := db.CandidateFilter{
-		AppID: r.key.AppID, UserID: r.query.Get("user_id"), Verdict: memory.Verdict(r.query.Get("verdict")),
-		MinImportance: c.importance(r), Before: page.before, Limit: page.limit,
+func proposalOf(p db.Proposal) proposalBody {
+	return proposalBody{
+		ID: p.ID, UserID: p.Owner.UserID, AgentID: p.AgentID, ConversationID: p.ConversationID, TurnID: p.TurnID,
+		candidateBody: candidateOf(p.Candidate), SaidAt: p.SaidAt, CreatedAt: p.CreatedAt,
 	}
-	c.note("query.user_id", memory.CheckID(filter.UserID, true))
-	if err := c.err(); err != nil {
-		return err
-	}
-	found, err := s.Candidates.ListCandidates(ctx, filter)
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Candidates []proposalBody `json:"candidates"`
-		Next       string         `json:"next_cursor,omitempty"`
-	}{Candidates: []proposalBody{}}
-	for _, p := range found {
-		answer.Candidates = append(answer.Candidates, proposalBody{
-			ID: p.ID, UserID: p.Owner.UserID, AgentID: p.AgentID, ConversationID: p.ConversationID, TurnID: p.TurnID,
-			candidateBody: candidateOf(p.Candidate), SaidAt: p.SaidAt, CreatedAt: p.CreatedAt,
-		})
-	}
-	answer.Next = page.next(len(found), func() db.Position {
-		last := found[len(found)-1]
-		return db.Position{At: last.CreatedAt, ID: last.ID}
-	})
-	return r.JSON(http.StatusOK, answer)
 }
 
-// importance reads the query parameter min_importance; 0 where it is left out.
-func (c *checks) importance(r *request) float64 {
-	text := r.query.Get("min_importance")
-	if text == "" {
-		return 0
+func candidateFilter(r *request, p page) db.CandidateFilter {
+	return db.CandidateFilter{
+		AppID: r.key.AppID, MinImportance: r.minImportance(), UserID: r.queryID("user_id"),
+		Verdict: memory.Verdict(r.query.Get("verdict")), Before: p.before, Limit: p.limit,
 	}
-	importance, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(importance) {
-		c.note("query.min_importance", "is not written as a plain number")
-	}
-	return importance
 }
 
 type promoteRequest struct {
@@ -81,7 +91,7 @@ type promoteRequest struct {
 	MinImportance *float64 `json:"min_importance"`
 }
 
-// promotedBody is what became of one candidate: a verdict and memory, or an error.
+// promotedBody is the result for one candidate: a verdict and a memory, or an error.
 type promotedBody struct {
 	CandidateID string         `json:"candidate_id"`
 	Verdict     memory.Verdict `json:"verdict,omitempty"`
@@ -90,58 +100,45 @@ type promotedBody struct {
 	Error       *Problem       `json:"error,omitempty"`
 }
 
+func promotedOf(p ingest.Promoted) promotedBody {
+	body := promotedBody{CandidateID: p.CandidateID, Verdict: p.Verdict, Reason: p.Reason, MemoryID: p.MemoryID}
+	if p.Err != nil {
+		body.Error = problemPointer(p.Err)
+	}
+	return body
+}
+
 type promotionBody struct {
 	Results []promotedBody `json:"results"`
 	More    bool           `json:"more"`
 	Next    string         `json:"next,omitempty"`
 }
 
-// promoteCandidates makes memories of facts that the gate has refused.
-func (s *Server) promoteCandidates(ctx context.Context, r *request) error {
-	body, err := decode[promoteRequest](r)
-	if err != nil {
-		return err
-	}
-	promotion, err := body.promotion(r.key)
-	if err != nil {
-		return err
-	}
-	results, more, err := s.Ingest.Promote(ctx, promotion)
-	if err != nil {
-		return err
-	}
-	answer := promotionBody{Results: []promotedBody{}, More: more}
-	if more {
-		answer.Next = fmt.Sprintf("%d at once are promoted: send the same request again for the next ones", ingest.MaxPromoted)
-	}
-	for _, result := range results {
-		promoted := promotedBody{CandidateID: result.CandidateID, Verdict: result.Verdict, Reason: result.Reason, MemoryID: result.MemoryID}
-		if result.Err != nil {
-			p := problemOf(result.Err)
-			promoted.Error = &p
-		}
-		answer.Results = append(answer.Results, promoted)
-	}
-	return r.JSON(http.StatusOK, answer)
-}
-
-// promotion checks the request: by ids, or by user and importance.
-func (b promoteRequest) promotion(key memory.Key) (ingest.Promotion, error) {
-	var c checks
-	p := ingest.Promotion{AppID: key.AppID, IDs: b.IDs, UserID: b.UserID, MinImportance: orDefault(b.MinImportance, 0)}
+func (h candidateHandlers) promote(ctx context.Context, r *request, body promoteRequest) (any, error) {
 	switch {
-	case b.IDs == nil && b.UserID == "":
-		c.note("body", "chooses nothing: give ids, or user_id with min_importance")
-	case b.IDs != nil && (b.UserID != "" || b.MinImportance != nil):
-		c.note("ids", "is given with user_id or min_importance: give one or the other")
-	case b.IDs == nil:
-		c.note("user_id", memory.CheckID(b.UserID, false))
-		if b.MinImportance == nil {
-			c.note("min_importance", "is missing: give the least importance to promote, 0 for all")
+	case body.IDs == nil && body.UserID == "":
+		r.note("body", "chooses nothing: give ids, or user_id with min_importance")
+	case body.IDs != nil && (body.UserID != "" || body.MinImportance != nil):
+		r.note("ids", "is given with user_id or min_importance: give one or the other")
+	case body.IDs == nil:
+		r.note("user_id", memory.CheckID(body.UserID, false))
+		if body.MinImportance == nil {
+			r.note("min_importance", "is missing: give the least importance to promote, 0 for all")
 		}
 	}
-	for i, id := range b.IDs {
-		c.note(fmt.Sprintf("ids[%d]", i), memory.CheckID(id, false))
+	for i, id := range body.IDs {
+		r.note(fmt.Sprintf("ids[%d]", i), memory.CheckID(id, false))
 	}
-	return p, c.err()
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	results, more, err := h.Promoter.Promote(ctx, ingest.Promotion{
+		AppID: r.key.AppID, IDs: body.IDs, UserID: body.UserID, MinImportance: orDefault(body.MinImportance, 0),
+	})
+	promotion := promotionBody{Results: bodiesOf(results, promotedOf), More: more}
+	if more {
+		promotion.Next = fmt.Sprintf("%d at once are promoted: send the same request again for the next ones",
+			ingest.MaxPromoted)
+	}
+	return promotion, err
 }

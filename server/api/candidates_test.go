@@ -10,7 +10,7 @@ import (
 )
 
 // proposed has the gate refuse everything that a user says.
-func proposed(t *testing.T, b *bench, userID string, contents ...string) []memory.Candidate {
+func proposed(t *testing.T, b *fixture, userID string, contents ...string) []memory.Candidate {
 	t.Helper()
 	var all []memory.Candidate
 	for _, content := range contents {
@@ -26,15 +26,15 @@ func proposed(t *testing.T, b *bench, userID string, contents ...string) []memor
 }
 
 // strict is a bench whose gate lets nothing pass.
-func strict(t *testing.T) *bench {
+func strict(t *testing.T) *fixture {
 	t.Helper()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	parts := b.service.Parts
 	parts.Scorer = scorer.NewRules()
 	b.service = ingest.New(parts, ingest.Settings{
 		Threshold: 1.1, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 1, Lease: 1, ResumeAfter: 1,
 	})
-	b.Ingest = b.service
+	b.restart(func(o *Options) { o.Turns.Ingester, o.Candidates.Promoter = b.service, b.service })
 	return b
 }
 

@@ -5,41 +5,43 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"hippocampus/internal/memory"
 )
 
-// decode reads a body that satisfies the contract into a request struct.
-func decode[T any](r *request) (T, error) { return decodeJSON[T](r.body) }
-
-func decodeJSON[T any](raw []byte) (T, error) {
+// decode reads a JSON text that satisfies the contract.
+func decode[T any](raw []byte) (T, error) {
 	var body T
 	err := json.Unmarshal(raw, &body)
 	var wrong *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrong): // 1e1 is an integer to JSON Schema, not to Go
-		return body, memory.Invalid(memory.Field{Path: wrong.Field, Message: "is not written as a plain " + wrong.Type.String()})
+	case errors.As(err, &wrong): // JSON Schema accepts 1e1 as an integer, Go does not
+		return body, memory.Invalid(memory.Field{
+			Path: wrong.Field, Message: "is not written as a plain " + wrong.Type.String(),
+		})
 	case err != nil:
 		return body, memory.Errorf(memory.KindInvalid, "reading the body: %w", err)
 	}
 	return body, nil
 }
 
-// checks collects what is wrong with a request beyond what openapi.yaml can
-// say: limits in bytes, control characters, times, fields that contradict.
+// checks collects what is wrong with a request and cannot be stated in
+// openapi.yaml: limits in bytes, control characters, times, contradictions.
 type checks struct {
 	fields []memory.Field
 }
 
-// note records a complaint; "" is none.
+// note records a complaint unless it is empty.
 func (c *checks) note(path, complaint string) {
 	if complaint != "" {
 		c.fields = append(c.fields, memory.Field{Path: path, Message: complaint})
 	}
 }
 
-// err is nil where nothing was wrong.
+// err returns an error with all complaints, or nil if there are none.
 func (c *checks) err() error {
 	if len(c.fields) == 0 {
 		return nil
@@ -47,19 +49,19 @@ func (c *checks) err() error {
 	return memory.Invalid(c.fields...)
 }
 
-// owner is the user of the key's app whom a request speaks of.
+// owner is a user of the key's app.
 func (c *checks) owner(path string, key memory.Key, userID string) memory.Owner {
 	c.note(path, memory.CheckID(userID, false))
 	return memory.Owner{AppID: key.AppID, UserID: userID}
 }
 
-// places checks the optional ids that most requests share.
-func (c *checks) places(prefix, agentID, conversationID string) {
+// optionalIDs checks the optional ids that many requests have.
+func (c *checks) optionalIDs(prefix, agentID, conversationID string) {
 	c.note(prefix+"agent_id", memory.CheckID(agentID, true))
 	c.note(prefix+"conversation_id", memory.CheckID(conversationID, true))
 }
 
-// The times that are accepted: the range that every store keeps exactly.
+// The years that are accepted: the range that every store keeps exactly.
 const firstYear, lastYear = 1970, 2200
 
 // time reads an RFC 3339 time; "" is the zero time.
@@ -102,23 +104,77 @@ func (c *checks) metadata(path string, raw json.RawMessage) json.RawMessage {
 	return compact.Bytes()
 }
 
-// memoryID reads the id of a memory from the path. What cannot be one is the
-// id of no memory, unless no id may look so at all.
-func memoryID(r *request) (string, error) {
-	id := r.param("id")
-	if err := checkPathID(id); err != nil {
-		return "", err
-	}
-	if !memory.IsID(id) {
-		return "", memory.Errorf(memory.KindNotFound, "there is no memory with this id")
-	}
-	return id, nil
+// bodyOwner is the user whom the body names.
+func (r *request) bodyOwner(userID string) memory.Owner { return r.owner("user_id", r.key, userID) }
+
+// queryOwner is the user whom the query names.
+func (r *request) queryOwner() memory.Owner {
+	return r.owner("query.user_id", r.key, r.query.Get("user_id"))
 }
 
-func checkPathID(id string) error {
-	var c checks
-	c.note("path.id", memory.CheckID(id, false))
-	return c.err()
+// queryID reads an optional id from the query.
+func (r *request) queryID(name string) string {
+	id := r.query.Get(name)
+	r.note("query."+name, memory.CheckID(id, true))
+	return id
+}
+
+// queryTime reads an optional time from the query.
+func (r *request) queryTime(name string) time.Time {
+	return r.time("query."+name, r.query.Get(name))
+}
+
+// queryNumber reads an optional whole number above 0 from the query.
+func (r *request) queryNumber(name, complaint string) int64 {
+	text := r.query.Get(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		r.note("query."+name, complaint)
+	}
+	return n
+}
+
+// minImportance reads the query parameter min_importance; 0 if it is absent.
+func (r *request) minImportance() float64 {
+	text := r.query.Get("min_importance")
+	if text == "" {
+		return 0
+	}
+	importance, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(importance) {
+		r.note("query.min_importance", "is not written as a plain number")
+	}
+	return importance
+}
+
+// pathID reads the parameter id of the path.
+func (r *request) pathID() (string, error) {
+	id := r.param("id")
+	r.note("path.id", memory.CheckID(id, false))
+	return id, r.err()
+}
+
+// memoryID reads the id of a memory from the path. A well-formed id that is not
+// a UUID is KindNotFound, since no memory can have it.
+func (r *request) memoryID() (string, error) {
+	id, err := r.pathID()
+	if err == nil && !memory.IsID(id) {
+		err = memory.Errorf(memory.KindNotFound, "there is no memory with this id")
+	}
+	return id, err
+}
+
+// namesOf gives the values of a query parameter their type; openapi.yaml admits
+// only known values.
+func namesOf[T ~string](values []string) []T {
+	var names []T
+	for _, value := range values {
+		names = append(names, T(value))
+	}
+	return names
 }
 
 // orDefault is the value that a pointer holds, or the default for nil.
@@ -129,8 +185,8 @@ func orDefault[T any](value *T, otherwise T) T {
 	return *value
 }
 
-// atLeastEmpty makes a nil slice an empty one, which JSON shows as [].
-func atLeastEmpty[T any](list []T) []T {
+// notNil makes a nil slice an empty one, whose JSON is [].
+func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

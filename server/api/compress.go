@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"hippocampus/internal/memory"
@@ -12,6 +11,12 @@ import (
 // Compressor condenses old memories; package compression implements it.
 type Compressor interface {
 	Compress(ctx context.Context, owner memory.Owner, dryRun bool) (compression.Result, error)
+}
+
+type compressHandlers struct{ compressor Compressor }
+
+func (h compressHandlers) register(r *routes) {
+	r.add("POST /v1/compress", memory.RoleWrite, withBody(h.compress))
 }
 
 type compressRequest struct {
@@ -33,23 +38,17 @@ type groupBody struct {
 	Refused   string       `json:"refused,omitempty"`
 }
 
-func (s *Server) compress(ctx context.Context, r *request) error {
-	body, err := decode[compressRequest](r)
-	if err != nil {
-		return err
+func (h compressHandlers) compress(ctx context.Context, r *request, body compressRequest) (any, error) {
+	owner := r.bodyOwner(body.UserID)
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	var c checks
-	owner := c.owner("user_id", r.key, body.UserID)
-	if err := c.err(); err != nil {
-		return err
-	}
-	result, err := s.Compressor.Compress(ctx, owner, body.DryRun)
-	if err != nil {
-		return err
-	}
-	answer := compressBody{body.DryRun, result.At, result.Considered, make([]groupBody, len(result.Groups)), result.Stopped}
+	result, err := h.compressor.Compress(ctx, owner, body.DryRun)
+	groups := make([]groupBody, len(result.Groups))
 	for i, g := range result.Groups {
-		answer.Groups[i] = groupBody{g.Memories, memoriesOf(g.Summaries), g.Refused}
+		groups[i] = groupBody{g.Memories, bodiesOf(g.Summaries, memoryOf), g.Refused}
 	}
-	return r.JSON(http.StatusOK, answer)
+	return compressBody{
+		DryRun: body.DryRun, At: result.At, Considered: result.Considered, Groups: groups, Stopped: result.Stopped,
+	}, err
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // swam writes three related memories of 100 days ago, for the user "u".
-func (b *bench) swam() (old []memory.Memory) {
+func (b *fixture) swam() (old []memory.Memory) {
 	b.t.Helper()
 	for i, day := range []string{"Monday", "Wednesday", "Friday"} {
 		at := noon.AddDate(0, 0, -100+i)
@@ -31,7 +31,7 @@ func idsOf(list []memory.Memory) (ids []string) {
 
 func TestCompressThenUndo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	old := b.swam()
 	b.chat.Answers(`{"summaries":[{"summary":"In autumn the user swam a mile in the lake on Monday, Wednesday and Friday.","sources":[1,2,3]}]}`)
 	dry := parse[compressBody](t, b.want(200, "POST", "/v1/compress", `{"user_id":"u","dry_run":true}`))
@@ -46,7 +46,7 @@ func TestCompressThenUndo(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	summary := done.Groups[0].Summaries[0]
-	found := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"swam in the lake","route":false,"expand":"sources"}`)).Memories
+	found := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"swam in the lake","route":false,"expand":"sources"}`)).Memories
 	if len(found) != 1 || found[0].ID != summary.ID || found[0].Type != memory.TypeSummary || len(found[0].DerivedFrom) != 3 {
 		t.Errorf("recalled %+v", found)
 	}
@@ -60,7 +60,7 @@ func TestCompressThenUndo(t *testing.T) {
 
 func TestCompressRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	old := b.swam()
 	for body, status := range map[string]int{
 		`{}`:                              http.StatusBadRequest,
@@ -77,13 +77,13 @@ func TestCompressRequestsAreChecked(t *testing.T) {
 	if r := parse[compressBody](t, b.want(200, "POST", "/v1/compress", `{"user_id":"u"}`)); len(r.Groups) != 1 || r.Groups[0].Refused == "" || b.stored(old[0].ID).Status != memory.Active {
 		t.Errorf("%+v", r)
 	}
-	b = newBench(t, func(o *Options) { o.Compressor = compression.New(compression.Parts{}, compression.Settings{}) })
+	b = newFixture(t, func(o *Options) { o.Compressor = compression.New(compression.Parts{}, compression.Settings{}) })
 	b.want(409, "POST", "/v1/compress", `{"user_id":"u"}`)
 }
 
 func TestContextIsCondensed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	var ids []string
 	for _, sea := range []string{"Baltic", "Adriatic", "Caspian", "Red", "Yellow", "Black"} {
 		ids = append(ids, b.keep(ingest.Write{Owner: owner("u"), Content: "The user swam across the " + sea + " Sea."}).ID)
@@ -133,7 +133,7 @@ func TestContextIsCondensed(t *testing.T) {
 
 func TestContextWithoutAModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.Condenser = compression.NewCondenser(nil, compression.Limits{Memories: 1}) })
+	b := newFixture(t, func(o *Options) { o.Condenser = compression.NewCondenser(nil, compression.Limits{Memories: 1}) })
 	b.swam()
 	const query = `{"user_id":"u","query":"swam in the lake","route":false`
 	if got := parse[contextBody](t, b.want(200, "POST", "/v1/context", query+`}`)); got.Condensed || !strings.Contains(got.NotCondensed, "chat model") || len(got.Memories) != 3 {

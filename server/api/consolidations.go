@@ -11,19 +11,46 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// ConsolidationParts are the parts behind the routes that end conversations and
+// list consolidations.
+type ConsolidationParts struct {
+	Consolidator Consolidator
+	Lister       ConsolidationLister
+}
+
 // Consolidator ends conversations; package consolidation implements it.
 type Consolidator interface {
-	End(ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger) (consolidation.Ended, error)
-	// Await waits until nothing of the end is pending, or ctx ends.
+	End(
+		ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger,
+	) (consolidation.Ended, error)
+	// Await waits until no consolidation of the conversation is pending, or ctx ends.
 	Await(ctx context.Context, ended consolidation.Ended) (consolidation.Ended, error)
 }
 
-// ConsolidationLister pages through consolidations; db.Consolidations has it.
+// ConsolidationLister reads consolidations page by page; db.Consolidations implements it.
 type ConsolidationLister interface {
 	ListConsolidations(ctx context.Context, f db.ConsolidationFilter) ([]memory.Consolidation, error)
 }
 
-// consolidationBody is a consolidation as clients see it.
+type consolidationHandlers struct {
+	ConsolidationParts
+	conversations ConversationReader
+	waiter        waiter
+}
+
+func (h consolidationHandlers) register(r *routes) {
+	r.add("POST /v1/conversations/:id/end", memory.RoleWrite, withBody(h.end))
+	r.add("GET /v1/conversations/:id/consolidations", memory.RoleRead,
+		list[consolidationQuery, memory.Consolidation, consolidationBody]{
+			name:     "consolidations",
+			filter:   consolidationQueryOf,
+			find:     h.find,
+			body:     consolidationOf,
+			position: func(c memory.Consolidation) db.Position { return db.Position{At: c.CreatedAt, ID: c.ID} },
+		}.handle)
+}
+
+// consolidationBody is the JSON of a consolidation.
 type consolidationBody struct {
 	ID        string                      `json:"id"`
 	Type      memory.ConsolidationType    `json:"type"`
@@ -39,12 +66,11 @@ type consolidationBody struct {
 	EndedAt   time.Time                   `json:"ended_at,omitzero"`
 }
 
-func consolidationsOf(list []memory.Consolidation) []consolidationBody {
-	bodies := make([]consolidationBody, len(list))
-	for i, c := range list {
-		bodies[i] = consolidationBody{c.ID, c.Type, c.Trigger, c.State, c.From, c.Through, c.Counts, c.Error, c.Attempts, c.CreatedAt, c.StartedAt, c.EndedAt}
+func consolidationOf(c memory.Consolidation) consolidationBody {
+	return consolidationBody{
+		ID: c.ID, Type: c.Type, Trigger: c.Trigger, State: c.State, From: c.From, Through: c.Through, Counts: c.Counts,
+		Error: c.Error, Attempts: c.Attempts, CreatedAt: c.CreatedAt, StartedAt: c.StartedAt, EndedAt: c.EndedAt,
 	}
-	return bodies
 }
 
 type endRequest struct {
@@ -57,55 +83,45 @@ type endedBody struct {
 	Consolidations []consolidationBody `json:"consolidations"`
 }
 
-func (s *Server) endConversation(ctx context.Context, r *request) error {
-	body, err := decode[endRequest](r)
-	if err != nil {
-		return err
-	}
+func (h consolidationHandlers) end(ctx context.Context, r *request, body endRequest) (any, error) {
 	id := r.param("id")
-	var c checks
-	c.note("path.id", memory.CheckID(id, false))
-	c.note("user_id", memory.CheckID(body.UserID, true))
-	if err := c.err(); err != nil {
-		return err
+	r.note("path.id", memory.CheckID(id, false))
+	r.note("user_id", memory.CheckID(body.UserID, true))
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	ended, err := s.Consolidator.End(ctx, r.key.AppID, body.UserID, id, memory.TriggerEnd)
-	if err != nil {
-		return err
-	}
-	if body.Wait {
-		waiting, cancel := context.WithTimeout(ctx, s.WaitTimeout)
+	ended, err := h.Consolidator.End(ctx, r.key.AppID, body.UserID, id, memory.TriggerEnd)
+	if err == nil && body.Wait {
+		waiting, cancel := h.waiter.context(ctx)
 		defer cancel()
-		defer context.AfterFunc(s.draining, cancel)()
-		if ended, err = s.Consolidator.Await(waiting, ended); err != nil {
-			return err
-		}
+		ended, err = h.Consolidator.Await(waiting, ended)
 	}
 	status := http.StatusOK
 	if ended.Pending() {
 		status = http.StatusAccepted
 	}
-	return r.JSON(status, endedBody{conversationOf(ended.Conversation), consolidationsOf(ended.Consolidations)})
+	return answer{status, endedBody{
+		conversationOf(ended.Conversation), bodiesOf(ended.Consolidations, consolidationOf),
+	}}, err
 }
 
-func (s *Server) listConsolidations(ctx context.Context, r *request) error {
-	var c checks
-	page := c.page(r)
-	found, err := s.conversation(ctx, r, &c)
+// consolidationQuery asks for a page of the consolidations of a conversation.
+type consolidationQuery struct {
+	appID, userID, conversationID string
+	page                          page
+}
+
+func consolidationQueryOf(r *request, p page) consolidationQuery {
+	userID, id := r.conversationID()
+	return consolidationQuery{appID: r.key.AppID, userID: userID, conversationID: id, page: p}
+}
+
+func (h consolidationHandlers) find(ctx context.Context, q consolidationQuery) ([]memory.Consolidation, error) {
+	found, err := h.conversations.Conversation(ctx, q.appID, q.userID, q.conversationID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	list, err := s.Consolidations.ListConsolidations(ctx, db.ConsolidationFilter{
-		Owner: found.Owner, ConversationID: found.ID, Before: page.before, Limit: page.limit,
+	return h.Lister.ListConsolidations(ctx, db.ConsolidationFilter{
+		Owner: found.Owner, ConversationID: found.ID, Before: q.page.before, Limit: q.page.limit,
 	})
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, struct {
-		Consolidations []consolidationBody `json:"consolidations"`
-		Next           string              `json:"next_cursor,omitempty"`
-	}{consolidationsOf(list), page.next(len(list), func() db.Position {
-		last := list[len(list)-1]
-		return db.Position{At: last.CreatedAt, ID: last.ID}
-	})})
 }

@@ -16,7 +16,7 @@ type consolidationsAnswer struct {
 }
 
 // finishEnd works what an end has queued.
-func (b *bench) finishEnd(userID, id string) {
+func (b *fixture) finishEnd(userID, id string) {
 	b.t.Helper()
 	job := consolidation.ConsolidateConversation{AppID: "app", UserID: userID, ConversationID: id, Trigger: memory.TriggerEnd}
 	_, err := b.consolidate.Work(b.t.Context(), job)
@@ -25,7 +25,7 @@ func (b *bench) finishEnd(userID, id string) {
 
 func TestConversationEnds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.talk("u", "c", hello, `{"role":"user","content":"I moved to Porto."}`, `{"role":"user","kind":"decision","content":"We meet on Monday."}`)
 	b.advance(time.Minute)
 	ended := parse[endedBody](t, b.want(http.StatusAccepted, "POST", "/v1/conversations/c/end", `{"user_id":"u"}`))
@@ -64,7 +64,7 @@ func TestConversationEnds(t *testing.T) {
 
 func TestBadEnds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.talk("ada", "c", hello)
 	b.talk("ben", "c", hello)
 	b.want(http.StatusConflict, "POST", "/v1/conversations/c/end", `{}`)

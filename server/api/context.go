@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"time"
 
 	"hippocampus/assembly"
 	"hippocampus/internal/memory"
@@ -14,8 +14,19 @@ import (
 
 const (
 	defaultContext = 500     // characters
-	keptCounts     = 8 << 20 // bytes of token counts that contexts share
+	countsCached   = 8 << 20 // bytes of token counts that contexts share
+	asMessages     = "messages"
 )
+
+type contextHandlers struct {
+	RecallParts
+	now      func() time.Time
+	contexts assembly.Service
+}
+
+func (h contextHandlers) register(r *routes) {
+	r.add("POST /v1/context", memory.RoleRead, withBody(h.post))
+}
 
 type contextRequest struct {
 	recallRequest
@@ -28,9 +39,7 @@ type contextRequest struct {
 	Condense  *bool      `json:"condense"`
 }
 
-const asMessages = "messages" // a format
-
-// budgetBody is the name of a preset, or shares.
+// budgetBody is either the name of a preset or shares.
 type budgetBody struct {
 	preset string
 	shares struct {
@@ -42,7 +51,7 @@ type budgetBody struct {
 	}
 }
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON reads a string as a preset and an object as shares.
 func (b *budgetBody) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
 		return json.Unmarshal(raw, &b.preset)
@@ -50,7 +59,7 @@ func (b *budgetBody) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &b.shares)
 }
 
-// budget is how the request divides its room; openapi.yaml knows the presets.
+// budget is how the request divides its room; openapi.yaml admits only known presets.
 func (b contextRequest) budget() assembly.Budget {
 	budget, _ := assembly.Preset(b.Budget.preset)
 	shares := b.Budget.shares
@@ -66,16 +75,14 @@ func (b contextRequest) budget() assembly.Budget {
 	return budget
 }
 
-// room is what the request leaves for the context.
+// room is the size of the context that the request asks for.
 func (b contextRequest) room(response float64, c *checks) assembly.Room {
-	if b.Model != "" {
-		c.note("model", memory.CheckID(b.Model, false))
-	}
+	c.note("model", memory.CheckID(b.Model, true))
 	switch {
 	case b.MaxChars != nil && b.MaxTokens != nil:
-		c.note("max_tokens", "is given beside max_chars: give one of them")
+		c.note("max_tokens", "is given with max_chars: give one of them")
 	case b.MaxChars != nil && b.Model != "":
-		c.note("model", "is given beside max_chars: give one of them, or max_tokens")
+		c.note("model", "is given with max_chars: give one of them, or max_tokens")
 	case b.Model != "":
 		return assembly.ModelRoom(b.Model, orDefault(b.MaxTokens, 0), response)
 	case b.MaxTokens != nil:
@@ -92,9 +99,9 @@ type contextBody struct {
 	Parts        []partBody         `json:"parts"`
 	LeftOut      []leftOutBody      `json:"left_out"`
 	Condensed    bool               `json:"condensed"`
-	NotCondensed string             `json:"not_condensed,omitempty"` // why not, where it was wanted
+	NotCondensed string             `json:"not_condensed,omitempty"` // why not, if the request asked for it
 	Dropped      []string           `json:"dropped"`
-	answerBody
+	recallBody
 }
 
 type sizeBody struct {
@@ -109,7 +116,7 @@ type sizeBody struct {
 	Note      string        `json:"note,omitempty"`
 }
 
-// sizeOf tells a room, and how much of it was used.
+// sizeOf describes a room and how much of it is used.
 func sizeOf(r assembly.Room, used int) sizeBody {
 	size := sizeBody{
 		Unit: "tokens", Window: r.Window, Response: r.Response, Budget: r.Budget(), Used: used,
@@ -119,7 +126,8 @@ func sizeOf(r assembly.Room, used int) sizeBody {
 		size.Unit = "characters"
 	}
 	if r.Estimated {
-		size.Note = fmt.Sprintf("this model's own tokens are not known: %g for each of %s", r.Counter.Scale, r.Counter.Encoding)
+		size.Note = fmt.Sprintf("this model's own tokens are not known: %g for each of %s",
+			r.Counter.Scale, r.Counter.Encoding)
 	}
 	if r.Model != "" && !r.Known {
 		size.Note = "this model is not known and is taken for a small one: give max_tokens; " + size.Note
@@ -140,64 +148,35 @@ type leftOutBody struct {
 	Reason string        `json:"reason"`
 }
 
-// context says what a prompt needs to know.
-func (s *Server) context(ctx context.Context, r *request) error {
-	start := s.Now()
-	body, err := decode[contextRequest](r)
-	if err != nil {
-		return err
-	}
-	var c checks
+func (h contextHandlers) post(ctx context.Context, r *request, body contextRequest) (any, error) {
+	start := h.now()
 	if body.Query != "" {
-		c.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
+		r.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	}
-	ask := assembly.Request{
-		ConversationID: body.ConversationID, Language: body.Language,
-		Messages: body.Format == asMessages, Condense: orDefault(body.Condense, true),
-	}
-	ask.Query = body.recall(r.key, s.Limit, &c)
-	ask.Query.ConversationID = "" // it is the one that is going on, and not where memories are from
 	budget := body.budget()
-	ask.Room, ask.Shares = body.room(budget.Response, &c), budget.Shares
-	if err := c.err(); err != nil {
-		return err
+	ask := assembly.Request{
+		Query: r.recallQuery(body.recallRequest, h.Limit), ConversationID: body.ConversationID, Language: body.Language,
+		Shares: budget.Shares, Messages: body.Format == asMessages, Condense: orDefault(body.Condense, true),
 	}
-	made, err := s.assembler().Make(ctx, ask)
+	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
+	ask.Room = body.room(budget.Response, &r.checks)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	made, err := h.contexts.Make(ctx, ask)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer := made.Recalled
-	answer.Memories = made.Kept
-	if !ask.Query.NoTouch { // what is left out is not handed out
-		s.Recaller.Touch(ids(made.Kept), answer.At)
+	recalled := made.Recalled
+	recalled.Memories = made.Kept
+	if !ask.Query.NoTouch { // count no access of memories that were left out
+		h.Recaller.Touch(bodiesOf(made.Kept, func(m recall.Recalled) string { return m.Memory.ID }), recalled.At)
 	}
-	written := contextBody{
+	return contextBody{
 		Text: made.Text, Messages: made.Messages, Query: made.Query, Size: sizeOf(ask.Room, made.Size),
-		Parts: []partBody{}, LeftOut: []leftOutBody{},
-		Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: atLeastEmpty(made.Dropped),
-	}
-	for _, p := range made.Parts {
-		written.Parts = append(written.Parts, partBody(p))
-	}
-	for _, l := range made.LeftOut {
-		written.LeftOut = append(written.LeftOut, leftOutBody(l))
-	}
-	written.answerBody = answerOf(answer, s.Now().Sub(start))
-	return r.JSON(http.StatusOK, written)
-}
-
-// assembler makes contexts of the server's parts.
-func (s *Server) assembler() assembly.Service {
-	return assembly.Service{
-		Instructor: s.Instructor, Facts: s.Timelines, Recaller: s.Recaller, Sessions: s.Sessions,
-		Condenser: s.Condenser, Counts: s.counts, Now: s.Now,
-	}
-}
-
-func ids(memories []recall.Recalled) []string {
-	list := make([]string, len(memories))
-	for i, m := range memories {
-		list[i] = m.Memory.ID
-	}
-	return list
+		Parts:     bodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
+		LeftOut:   bodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
+		Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: notNil(made.Dropped),
+		recallBody: recallBodyOf(recalled, h.now().Sub(start)),
+	}, nil
 }

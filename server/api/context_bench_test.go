@@ -16,9 +16,9 @@ import (
 // BenchmarkContext asks for a context of 100 memories, 50 facts and 200 events,
 // all of which fit. It reports the 95th percentile.
 func BenchmarkContext(b *testing.B) {
-	a := newBench(b, nil)
+	a := newFixture(b, nil)
 	a.session = session.New(session.Parts{Records: a.store, Now: a.now}, session.Settings{Events: 200, Tokens: 20_000, Age: time.Hour, CacheBytes: 1 << 20})
-	a.Sessions = a.session
+	a.restart(func(o *Options) { o.Conversations.Sessions = a.session })
 	for i := range 100 {
 		a.keep(ingest.Write{Owner: owner("u"), Content: fmt.Sprintf("On day %d the user swam %d lanes in the pool of town number %d.", i, i*7, i%13)})
 	}

@@ -16,7 +16,7 @@ import (
 
 // told gives the user "u" something of every part: instructions, a fact, a
 // memory, and a conversation "c" of two events. It returns the memory's id and the fact.
-func (b *bench) told() (allergy string, city factBody) {
+func (b *fixture) told() (allergy string, city factBody) {
 	b.t.Helper()
 	b.publish(`"scope":"app","name":"tone","content":"Be kind."`)
 	b.publish(`"scope":"agent","agent_id":"butler","name":"tone","content":"Be formal."`)
@@ -28,19 +28,19 @@ func (b *bench) told() (allergy string, city factBody) {
 }
 
 // say adds a turn to a conversation.
-func (b *bench) say(user, conversation string, messages ...string) {
+func (b *fixture) say(user, conversation string, messages ...string) {
 	b.t.Helper()
 	b.want(202, "POST", "/v1/turns", fmt.Sprintf(`{"user_id":%q,"conversation_id":%q,"messages":[%s]}`, user, conversation, strings.Join(messages, ",")))
 }
 
-func (b *bench) contextOf(fields string) contextBody {
+func (b *fixture) contextOf(fields string) contextBody {
 	b.t.Helper()
 	return parse[contextBody](b.t, b.want(200, "POST", "/v1/context", "{"+fields+"}"))
 }
 
 func TestContextOfAllParts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	allergy, city := b.told()
 	got := b.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_tokens":1000`)
 	const want = `[Instructions]
@@ -91,7 +91,7 @@ assistant: No peanuts, Doctor.`
 
 func TestContextAsMessages(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.told()
 	b.say("u", "c", `{"role":"tool","name":"oven","content":"200 °C"}`, `{"role":"assistant","kind":"decision","content":"cook"}`, `{"role":"user","content":"今天吃什么？"}`)
 	got := b.contextOf(`"user_id":"u","conversation_id":"c","model":"gpt-4o-mini","format":"messages","query":"peanuts"`)
@@ -121,7 +121,7 @@ func TestContextAsMessages(t *testing.T) {
 // Nobody's conversation, facts and instructions are anybody else's.
 func TestContextIsTheUsersOwn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.told()
 	b.issue("theirs", "other", memory.RoleRead)
 	if got := b.contextOf(`"user_id":"v","conversation_id":"c","max_chars":1000`); got.Text != "[Instructions]\nBe kind." || got.Query != "" || !got.Route.Skipped {
@@ -135,7 +135,7 @@ func TestContextIsTheUsersOwn(t *testing.T) {
 
 func TestContextWithoutAQuery(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	allergy, _ := b.told()
 	got := b.contextOf(`"user_id":"u","max_chars":1000`)
 	if !strings.HasSuffix(got.Text, "[Facts]\n- home city: Lisbon") || len(got.Memories) != 0 || !got.Route.Skipped || got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
@@ -161,7 +161,7 @@ func TestContextWithoutAQuery(t *testing.T) {
 
 func TestContextGroupsMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for kind, content := range map[memory.Type]string{"preference": "喜欢苹果茶。", "skill": "泡苹果茶：先烧水。", "reflection": "苹果茶让她放松。"} {
 		b.keep(ingest.Write{Owner: owner("u"), Content: content, Type: kind})
 	}
@@ -174,7 +174,7 @@ func TestContextGroupsMemories(t *testing.T) {
 // A model's condensed memories have what the other parts leave.
 func TestContextCondensesBesideOtherParts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.told()
 	for _, sea := range []string{"Baltic", "Adriatic", "Caspian", "Red", "Yellow", "Black"} {
 		b.keep(ingest.Write{Owner: owner("u"), Content: "Swam across the " + sea + " Sea."})
@@ -200,7 +200,7 @@ func TestContextCondensesBesideOtherParts(t *testing.T) {
 
 func TestContextModels(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.told()
 	for fields, want := range map[string]sizeBody{
 		`"model":"gpt-4-0613"`:                                           {Unit: "tokens", Window: 8192, Response: 2048, Budget: 6144, Model: "gpt-4-0613", Encoding: "cl100k_base"},
@@ -225,7 +225,7 @@ func TestContextModels(t *testing.T) {
 
 func TestContextRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for fields, path := range map[string]string{
 		`"max_chars":5,"model":"gpt-4o"`: "model",
 		`"model":""`:                     "model",

@@ -17,7 +17,7 @@ import (
 
 func TestContractHasExactlyTheRoutes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	var served, described []string
 	for _, r := range b.echo.Routes() {
 		served = append(served, r.Method+" "+contractPath(r.Path))
@@ -132,7 +132,7 @@ func TestContractIsClosedAndDescribed(t *testing.T) {
 
 func TestContractIsServed(t *testing.T) {
 	t.Parallel()
-	w := newBench(t, nil).want(http.StatusOK, "GET", "/openapi.yaml", "", "Authorization", "")
+	w := newFixture(t, nil).want(http.StatusOK, "GET", "/openapi.yaml", "", "Authorization", "")
 	if w.Body.String() != string(openAPI) {
 		t.Error("another document is served")
 	}
@@ -141,7 +141,7 @@ func TestContractIsServed(t *testing.T) {
 // The requests that openapi.yaml shows are ones that the server takes.
 func TestContractExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.work() // some of them wait
 	id := b.peanuts().ID
 	b.talk("u", id, hello)

@@ -2,23 +2,54 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"fmt"
 	"strconv"
 	"time"
 
+	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
-// ConversationKeeper reads conversations and their turns; db.Conversations has it.
-type ConversationKeeper interface {
+// ConversationParts are the parts behind the routes of conversations.
+type ConversationParts struct {
+	Reader   ConversationReader
+	Sessions Sessions
+}
+
+// ConversationReader reads conversations and their turns, and sets titles;
+// db.Conversations implements it.
+type ConversationReader interface {
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	ListConversations(ctx context.Context, f db.ConversationFilter) ([]memory.Conversation, error)
 	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
 	SetTitle(ctx context.Context, owner memory.Owner, id, title string) (memory.Conversation, error)
 }
 
-// conversationBody is a conversation as clients see it.
+// Sessions holds the working memory; package session implements it.
+type Sessions interface {
+	Working(ctx context.Context, appID, userID, id string, f session.Filter) (session.Working, error)
+	Delete(ctx context.Context, owner memory.Owner, id string) (db.DeletedConversation, error)
+}
+
+type conversationHandlers struct{ ConversationParts }
+
+func (h conversationHandlers) register(r *routes) {
+	r.add("GET /v1/conversations", memory.RoleRead, list[db.ConversationFilter, memory.Conversation, conversationBody]{
+		name:     "conversations",
+		isID:     func(id string) bool { return memory.CheckID(id, false) == "" },
+		filter:   conversationFilter,
+		find:     h.Reader.ListConversations,
+		body:     conversationOf,
+		position: func(c memory.Conversation) db.Position { return db.Position{At: c.LastAt, ID: c.ID} },
+	}.handle)
+	r.add("GET /v1/conversations/:id", memory.RoleRead, h.get)
+	r.add("PATCH /v1/conversations/:id", memory.RoleWrite, withBody(h.patch))
+	r.add("DELETE /v1/conversations/:id", memory.RoleWrite, h.delete)
+	r.add("GET /v1/conversations/:id/working", memory.RoleRead, h.getWorking)
+}
+
+// conversationBody is the JSON of a conversation.
 type conversationBody struct {
 	ID        string               `json:"id"`
 	UserID    string               `json:"user_id"`
@@ -48,111 +79,61 @@ func conversationOf(c memory.Conversation) conversationBody {
 	}
 }
 
-func (s *Server) listConversations(ctx context.Context, r *request) error {
-	var c checks
-	page := c.pageOf(r, func(id string) bool { return memory.CheckID(id, false) == "" })
-	filter := db.ConversationFilter{
-		Owner: c.owner("query.user_id", r.key, r.query.Get("user_id")),
-		State: db.ConversationState(r.query.Get("state")), Before: page.before, Limit: page.limit,
+func conversationFilter(r *request, p page) db.ConversationFilter {
+	return db.ConversationFilter{
+		Owner: r.queryOwner(), State: db.ConversationState(r.query.Get("state")), Before: p.before, Limit: p.limit,
 	}
-	if err := c.err(); err != nil {
-		return err
-	}
-	found, err := s.Conversations.ListConversations(ctx, filter)
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Conversations []conversationBody `json:"conversations"`
-		Next          string             `json:"next_cursor,omitempty"`
-	}{Conversations: []conversationBody{}}
-	for _, one := range found {
-		answer.Conversations = append(answer.Conversations, conversationOf(one))
-	}
-	answer.Next = page.next(len(found), func() db.Position {
-		last := found[len(found)-1]
-		return db.Position{At: last.LastAt, ID: last.ID}
-	})
-	return r.JSON(http.StatusOK, answer)
 }
 
-// conversationID reads whose conversation a path names; an empty user is its only one.
-func (c *checks) conversationID(r *request) (userID, id string) {
-	userID, id = r.query.Get("user_id"), r.param("id")
-	c.note("query.user_id", memory.CheckID(userID, true))
-	c.note("path.id", memory.CheckID(id, false))
+// conversationID reads which conversation a request names. The user may be
+// empty if only one user has a conversation with the id.
+func (r *request) conversationID() (userID, id string) {
+	id = r.param("id")
+	userID = r.queryID("user_id")
+	r.note("path.id", memory.CheckID(id, false))
 	return userID, id
 }
 
-// conversation finds the one that the path names, once nothing else is wrong
-// with the request.
-func (s *Server) conversation(ctx context.Context, r *request, c *checks) (memory.Conversation, error) {
-	userID, id := c.conversationID(r)
-	if err := c.err(); err != nil {
+// conversation finds the conversation that the request names, unless anything is
+// wrong with the request.
+func (r *request) conversation(ctx context.Context, reader ConversationReader) (memory.Conversation, error) {
+	userID, id := r.conversationID()
+	if err := r.err(); err != nil {
 		return memory.Conversation{}, err
 	}
-	return s.Conversations.Conversation(ctx, r.key.AppID, userID, id)
+	return reader.Conversation(ctx, r.key.AppID, userID, id)
 }
 
-func (s *Server) getConversation(ctx context.Context, r *request) error {
-	var c checks
-	limit, after := c.limit(r), c.number(r, "cursor", notACursor)
-	found, err := s.conversation(ctx, r, &c)
+func (h conversationHandlers) get(ctx context.Context, r *request) (any, error) {
+	limit, after := r.limit(), r.queryNumber("cursor", invalidCursor)
+	found, err := r.conversation(ctx, h.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	turns, err := s.Conversations.ConversationTurns(ctx, found.Owner, found.ID, after, limit)
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	turns, err := h.Reader.ConversationTurns(ctx, found.Owner, found.ID, after, limit)
+	body := struct {
 		Conversation conversationBody `json:"conversation"`
 		Turns        []turnBody       `json:"turns"`
 		Next         string           `json:"next_cursor,omitempty"`
-	}{conversationOf(found), []turnBody{}, ""}
-	for _, t := range turns {
-		body := turnOf(t)
-		body.Messages = t.Messages
-		answer.Turns = append(answer.Turns, body)
-	}
+	}{Conversation: conversationOf(found), Turns: bodiesOf(turns, turnWithMessages)}
 	if len(turns) == limit {
-		last := turns[len(turns)-1]
-		answer.Next = strconv.FormatInt(last.FirstEvent+int64(len(last.Messages))-1, 10)
+		body.Next = strconv.FormatInt(turns[len(turns)-1].LastEvent(), 10)
 	}
-	return r.JSON(http.StatusOK, answer)
+	return body, err
 }
 
-// number reads an optional query parameter that is a whole number above 0.
-func (c *checks) number(r *request, name, complaint string) int64 {
-	text := r.query.Get(name)
-	if text == "" {
-		return 0
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 {
-		c.note("query."+name, complaint)
-	}
-	return n
+type titleRequest struct {
+	Title string `json:"title"`
 }
 
-func (s *Server) patchConversation(ctx context.Context, r *request) error {
-	body, err := decode[struct {
-		Title string `json:"title"`
-	}](r)
+func (h conversationHandlers) patch(ctx context.Context, r *request, body titleRequest) (any, error) {
+	r.note("title", memory.CheckTitle(body.Title))
+	found, err := r.conversation(ctx, h.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var c checks
-	c.note("title", memory.CheckTitle(body.Title))
-	found, err := s.conversation(ctx, r, &c)
-	if err != nil {
-		return err
-	}
-	changed, err := s.Conversations.SetTitle(ctx, found.Owner, found.ID, body.Title)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, conversationOf(changed))
+	changed, err := h.Reader.SetTitle(ctx, found.Owner, found.ID, body.Title)
+	return conversationOf(changed), err
 }
 
 type deletedConversationBody struct {
@@ -163,18 +144,64 @@ type deletedConversationBody struct {
 	Kept       string `json:"kept"`
 }
 
-// memoriesStay tells of what a deleted conversation leaves.
-const memoriesStay = "the memories that were made from it: list them by conversation_id, and delete those that are to go, too"
+// keptMemories describes what remains of a deleted conversation.
+const keptMemories = "the memories that were made from it: list them by conversation_id, and delete those that are to go, too"
 
-func (s *Server) deleteConversation(ctx context.Context, r *request) error {
-	var c checks
-	found, err := s.conversation(ctx, r, &c)
+func (h conversationHandlers) delete(ctx context.Context, r *request) (any, error) {
+	found, err := r.conversation(ctx, h.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	gone, err := s.Sessions.Delete(ctx, found.Owner, found.ID)
-	if err != nil {
-		return err
+	deleted, err := h.Sessions.Delete(ctx, found.Owner, found.ID)
+	return deletedConversationBody{
+		ID: found.ID, UserID: found.UserID, Turns: deleted.Turns, Candidates: deleted.Candidates, Kept: keptMemories,
+	}, err
+}
+
+// workingEventBody is the JSON of an event of a conversation.
+type workingEventBody struct {
+	Number     int64                 `json:"number"`
+	TurnID     string                `json:"turn_id"`
+	Role       string                `json:"role"`
+	Name       string                `json:"name,omitempty"`
+	Content    string                `json:"content"`
+	Kind       memory.MessageKind    `json:"kind"`
+	Tags       []string              `json:"tags"`
+	Context    memory.MessageContext `json:"context"`
+	Importance float64               `json:"importance"`
+	Tokens     int                   `json:"tokens"`
+	At         time.Time             `json:"at"`
+}
+
+type workingBody struct {
+	Conversation conversationBody   `json:"conversation"`
+	Events       []workingEventBody `json:"events"`
+	Held         int                `json:"held"`
+	Tokens       int                `json:"tokens"`
+	Fill         float64            `json:"fill"`
+}
+
+func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, error) {
+	filter := session.Filter{
+		Kinds: namesOf[memory.MessageKind](r.query["kind"]), Tags: r.query["tag"], MinImportance: r.minImportance(),
+		Since: r.queryTime("since"), Limit: int(r.queryNumber("limit", "is not written as a plain integer")),
 	}
-	return r.JSON(http.StatusOK, deletedConversationBody{found.ID, found.UserID, gone.Turns, gone.Candidates, memoriesStay})
+	for i, tag := range filter.Tags {
+		r.note(fmt.Sprintf("query.tag[%d]", i), memory.CheckContent(tag, memory.MaxTagRunes))
+	}
+	userID, id := r.conversationID()
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	w, err := h.Sessions.Working(ctx, r.key.AppID, userID, id, filter)
+	body := workingBody{
+		Conversation: conversationOf(w.Conversation), Events: []workingEventBody{}, Held: w.Held, Tokens: w.Tokens, Fill: w.Fill,
+	}
+	for _, e := range w.Events {
+		body.Events = append(body.Events, workingEventBody{
+			Number: e.Number, TurnID: e.TurnID, Role: e.Role, Name: e.Name, Content: e.Content, Kind: e.Kind,
+			Tags: notNil(e.Tags), Context: e.Context, Importance: e.Importance, Tokens: e.Tokens, At: e.At,
+		})
+	}
+	return body, err
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // talk reports a turn with some messages, each as JSON.
-func (b *bench) talk(userID, id string, messages ...string) turnBody {
+func (b *fixture) talk(userID, id string, messages ...string) turnBody {
 	b.t.Helper()
 	w := b.want(http.StatusAccepted, "POST", "/v1/turns",
 		fmt.Sprintf(`{"user_id":%q,"conversation_id":%q,"messages":[%s]}`, userID, id, strings.Join(messages, ",")))
@@ -31,7 +31,7 @@ type conversationAnswer struct {
 
 func TestConversationAsATurnMakesIt(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	first := b.talk("u", "c 1/ü", hello, `{"role":"tool","content":"42","name":"sum","kind":"tool_use","tags":["math"],"context":{"action_taken":true,"mentioned_me":false}}`)
 	b.advance(time.Minute)
 	second := b.talk("u", "c 1/ü", `{"role":"user","content":"bye","kind":"chat"}`)
@@ -72,7 +72,7 @@ func TestConversationAsATurnMakesIt(t *testing.T) {
 
 func TestConversationsAreListed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	ids := []string{strings.Repeat("长", 85), "b", "a.c", "a"}
 	for _, id := range ids {
 		b.talk("u", id, hello)
@@ -116,7 +116,7 @@ func TestConversationsAreListed(t *testing.T) {
 // A conversation id is a user's own; without a user it must name one.
 func TestWhoseConversation(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.talk("ada", "c", hello)
 	b.talk("ben", "c", hello)
 	b.issue("stranger", "other", memory.RoleAdmin)
@@ -136,11 +136,11 @@ func TestWhoseConversation(t *testing.T) {
 
 func TestADeletedConversationIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	turn := b.talk("u", "c", hello, hello)
 	b.want(http.StatusOK, "GET", "/v1/conversations/c/working", "")
 	got := parse[deletedConversationBody](t, b.want(http.StatusOK, "DELETE", "/v1/conversations/c", ""))
-	if got != (deletedConversationBody{"c", "u", 1, 0, memoriesStay}) {
+	if got != (deletedConversationBody{"c", "u", 1, 0, keptMemories}) {
 		t.Errorf("deleted: %+v", got)
 	}
 	b.want(http.StatusNotFound, "GET", "/v1/turns/"+turn.ID, "")
@@ -157,7 +157,7 @@ func TestADeletedConversationIsForgotten(t *testing.T) {
 
 func TestWorkingMemoryIsFiltered(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.talk("u", "c", hello, `{"role":"tool","content":"boom","kind":"error","tags":["build","ci"]}`)
 	b.advance(time.Minute)
 	b.talk("u", "c", `{"role":"assistant","content":"seen","kind":"observation","tags":["ci"]}`,
@@ -200,7 +200,7 @@ func TestWorkingMemoryIsFiltered(t *testing.T) {
 
 func TestConversationsBadInput(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.talk("u", "c", hello)
 	turn := func(message string) string {
 		return `{"user_id":"u","conversation_id":"c","messages":[` + message + `]}`

@@ -2,16 +2,21 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
-// Eraser removes users for good; package erasure implements it.
+// Eraser removes users from every store; package erasure implements it.
 type Eraser interface {
 	Erase(ctx context.Context, owner memory.Owner) (db.Erasure, error)
+}
+
+type eraseHandlers struct{ eraser Eraser }
+
+func (h eraseHandlers) register(r *routes) {
+	r.add("DELETE /v1/users/:user_id", memory.RoleAdmin, h.erase)
 }
 
 type erasedBody struct {
@@ -19,18 +24,16 @@ type erasedBody struct {
 	RequestedAt time.Time `json:"requested_at"`
 	FinishedAt  time.Time `json:"finished_at"`
 	Deleted     db.Erased `json:"deleted"`
-	Verified    bool      `json:"verified"` // an erasure ends only when every store has been asked
+	Verified    bool      `json:"verified"` // always true, since an erasure ends only after checking every store
 }
 
-func (s *Server) eraseUser(ctx context.Context, r *request) error {
-	var c checks
-	owner := c.owner("path.user_id", r.key, r.param("user_id"))
-	if err := c.err(); err != nil {
-		return err
+func (h eraseHandlers) erase(ctx context.Context, r *request) (any, error) {
+	owner := r.owner("path.user_id", r.key, r.param("user_id"))
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	done, err := s.Eraser.Erase(ctx, owner)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, erasedBody{owner.UserID, done.RequestedAt, done.DoneAt, done.Deleted, true})
+	done, err := h.eraser.Erase(ctx, owner)
+	return erasedBody{
+		UserID: owner.UserID, RequestedAt: done.RequestedAt, FinishedAt: done.DoneAt, Deleted: done.Deleted, Verified: true,
+	}, err
 }

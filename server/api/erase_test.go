@@ -20,7 +20,7 @@ func erase(userID string) string { return "/v1/users/" + url.PathEscape(userID) 
 
 func TestEraseUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.accept("u", "turn-1", "I live in Lisbon.")
 	kept := b.peanuts()
 	b.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs"})
@@ -55,7 +55,7 @@ func TestEraseUser(t *testing.T) {
 // Ids that mean something in a path, in SQL, in JSON, or in a filter.
 func TestEraseHostileUsers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	ids := []string{
 		"a/b", "a", "b", "a%2Fb", "%", "%25", "%2F", "..", ".", "a?b=c", "a#b", "a;b", "a b", "+", `"`, `'`, `\`, `" or user_id != "`, "{id}", ":id", "*",
 		"用户", "é", "e\u0301", "🧠", "\u202e", strings.Repeat("中", 85), strings.Repeat("x", 256),
@@ -83,7 +83,7 @@ func TestEraseHostileUsers(t *testing.T) {
 // While a store is away the user is as good as erased and writes are refused.
 func TestEraseWhileTheVectorStoreIsAway(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	turn := b.accept("u", "", "I live in Lisbon.")
 	b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "bad", b.now(), nil))
 	kept := b.peanuts()

@@ -15,75 +15,93 @@ import (
 	"hippocampus/notify"
 )
 
-// EventFeed reads announcements and tells when there are more; notify.Feed does.
+// EventParts are the parts behind the stream of events.
+type EventParts struct {
+	Feed      EventFeed
+	Streams   int           // that a key may have open at this server; 0: 16
+	Heartbeat time.Duration // between comments in an idle stream; 0: 15 s
+}
+
+// EventFeed reads announcements and reports new ones; notify.Feed implements it.
 type EventFeed interface {
 	Announced(ctx context.Context, f db.AnnouncementFilter) ([]memory.Announcement, error)
 	AnnouncedBounds(ctx context.Context) (purged, head memory.Place, err error)
 	Watch(ctx context.Context, appID string) (news func() <-chan struct{}, leave func(), err error)
 }
 
+type eventHandlers struct {
+	EventParts
+	server *Server
+}
+
+func (h eventHandlers) register(r *routes) {
+	r.addStream("GET /v1/events", memory.RoleRead, h.stream)
+}
+
 const (
 	eventStream   = "text/event-stream"
 	lastEventID   = "Last-Event-ID"
-	eventPage     = 100 // announcements that are read at once
+	eventPage     = 100 // announcements read at once
 	reconnectWait = 2 * time.Second
 )
 
-// following is what a client asks to hear of.
-type following struct {
+// subscription is what a client subscribes to.
+type subscription struct {
 	filter db.AnnouncementFilter
-	kinds  []memory.AnnouncementKind // none: all
-	resume bool                      // after filter.After; else from now on
+	kinds  []memory.AnnouncementKind // empty: all
+	resume bool                      // begin after filter.After, not now
 }
 
-// streamEvents sends what is announced, as server-sent events, until the client
-// leaves, its key is revoked or the server ends. The stream reads from the place
-// that it has come to, whether that is of long ago or of now.
-func (s *Server) streamEvents(ctx context.Context, r *request) error {
-	what, err := followingOf(r)
+// stream sends announcements as server-sent events until the client leaves, its
+// key is revoked or the server drains.
+func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
+	sub, err := subscriptionOf(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.streams.enter(r.key.ID); err != nil {
-		return err
+	if err := h.server.streams.enter(r.key.ID); err != nil {
+		return nil, err
 	}
-	defer s.streams.leave(r.key.ID)
-	news, leave, err := s.Feed.Watch(ctx, r.key.AppID)
+	defer h.server.streams.leave(r.key.ID)
+	news, leave, err := h.Feed.Watch(ctx, r.key.AppID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer leave()
-	purged, head, err := s.Feed.AnnouncedBounds(ctx)
+	purged, head, err := h.Feed.AnnouncedBounds(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := s.flow(r, (*http.ResponseController).SetWriteDeadline)
+	out := newFlow(r, h.server.limits.Stream, (*http.ResponseController).SetWriteDeadline)
 	defer out.end()
-	for name, value := range map[string]string{echo.HeaderContentType: eventStream, echo.HeaderCacheControl: "no-store", "X-Accel-Buffering": "no"} {
-		r.Response().Header().Set(name, value)
-	}
+	header := r.Response().Header()
+	header.Set(echo.HeaderContentType, eventStream)
+	header.Set(echo.HeaderCacheControl, "no-store")
+	header.Set("X-Accel-Buffering", "no")
 	fmt.Fprintf(out, "retry: %d\n", reconnectWait.Milliseconds())
-	switch after := what.filter.After; {
-	case !what.resume:
-		what.filter.After = head
+	switch after := sub.filter.After; {
+	case !sub.resume:
+		sub.filter.After = head
 	case after.Compare(purged) < 0 || after.Compare(head) > 0:
-		what.filter.After = purged
+		sub.filter.After = purged
 		fmt.Fprintf(out, "event: reset\ndata: {\"after\":%q}\n", after)
 	}
-	fmt.Fprintf(out, "id: %s\n\n", what.filter.After)
+	fmt.Fprintf(out, "id: %s\n\n", sub.filter.After)
 	if err := out.flush(); err != nil {
-		return err
+		return nil, err
 	}
-	return s.sendEvents(ctx, r, out, &what, news)
+	return nil, h.send(ctx, r, out, &sub, news)
 }
 
-// sendEvents sends events after what.filter.After, and waits for more.
-func (s *Server) sendEvents(ctx context.Context, r *request, out *flow, what *following, news func() <-chan struct{}) error {
-	heartbeat := time.NewTicker(s.Heartbeat)
+// send sends the events after sub.filter.After, and waits for more.
+func (h eventHandlers) send(
+	ctx context.Context, r *request, out *flow, sub *subscription, news func() <-chan struct{},
+) error {
+	heartbeat := time.NewTicker(h.Heartbeat)
 	defer heartbeat.Stop()
 	for {
-		woken := news() // before the reading, so that nothing falls between
-		page, err := s.Feed.Announced(ctx, what.filter)
+		woken := news() // before reading, so that no announcement is missed between reading and waiting
+		page, err := h.Feed.Announced(ctx, sub.filter)
 		if ctx.Err() != nil {
 			return nil // the client has left
 		}
@@ -91,26 +109,26 @@ func (s *Server) sendEvents(ctx context.Context, r *request, out *flow, what *fo
 			return err
 		}
 		for _, a := range page {
-			what.filter.After = a.Place
-			if len(what.kinds) == 0 || slices.Contains(what.kinds, a.Kind) {
+			sub.filter.After = a.Place
+			if len(sub.kinds) == 0 || slices.Contains(sub.kinds, a.Kind) {
 				fmt.Fprintf(out, "id: %s\nevent: %s\ndata: %s\n\n", a.Place, a.Kind, notify.Encode(a))
 			}
 		}
 		if err := out.flush(); err != nil {
 			return err
 		}
-		if len(page) == what.filter.Limit && s.draining.Err() == nil {
+		if len(page) == sub.filter.Limit && h.server.draining.Err() == nil {
 			continue
 		}
 		select {
 		case <-woken:
 		case <-heartbeat.C:
-			// A block without data is no event, but moves the place to resume from.
-			fmt.Fprintf(out, ": still here\nid: %s\n\n", what.filter.After)
-			if err := s.stillValid(ctx, r); err != nil {
+			// A block without data is not an event, but updates the client's last event id.
+			fmt.Fprintf(out, ": still here\nid: %s\n\n", sub.filter.After)
+			if err := h.server.authenticate(ctx, r); err != nil {
 				return err
 			}
-		case <-s.draining.Done():
+		case <-h.server.draining.Done():
 			return nil
 		case <-ctx.Done():
 			return nil
@@ -118,39 +136,26 @@ func (s *Server) sendEvents(ctx context.Context, r *request, out *flow, what *fo
 	}
 }
 
-// stillValid looks whether the key of a long request has been revoked since.
-func (s *Server) stillValid(ctx context.Context, r *request) error {
-	if s.Dev {
-		return nil
+// subscriptionOf reads what a client subscribes to. The header has precedence
+// over the parameter, since a client that reconnects repeats the URL.
+func subscriptionOf(r *request) (subscription, error) {
+	sub := subscription{
+		filter: db.AnnouncementFilter{AppID: r.key.AppID, Limit: eventPage},
+		kinds:  namesOf[memory.AnnouncementKind](r.query["kind"]),
 	}
-	secret, err := secretOf(r.Request())
-	if err == nil {
-		_, err = s.keys.key(ctx, secret)
-	}
-	return err
-}
-
-// followingOf reads what a client asks for. The header counts more than the
-// parameter: clients that come again by themselves repeat the URL.
-func followingOf(r *request) (following, error) {
-	var c checks
-	f := following{filter: db.AnnouncementFilter{AppID: r.key.AppID, Limit: eventPage}}
 	if r.query.Has("user_id") {
-		f.filter.UserID = c.owner("query.user_id", r.key, r.query.Get("user_id")).UserID
-	}
-	for _, kind := range r.query["kind"] {
-		f.kinds = append(f.kinds, memory.AnnouncementKind(kind))
+		sub.filter.UserID = r.queryOwner().UserID
 	}
 	path, id := "header."+lastEventID, r.Request().Header.Get(lastEventID)
 	if id == "" {
 		path, id = "query.after", r.query.Get("after")
 	}
 	if id != "" {
-		if f.filter.After, f.resume = memory.ParsePlace(id); !f.resume {
-			c.note(path, "is no id of an event: send the last one that was received, unchanged")
+		if sub.filter.After, sub.resume = memory.ParsePlace(id); !sub.resume {
+			r.note(path, "is not the id of an event: send the last one that was received, unchanged")
 		}
 	}
-	return f, c.err()
+	return sub, r.err()
 }
 
 // streams counts the open streams of each key.
@@ -168,7 +173,7 @@ func (s *streams) enter(keyID string) error {
 	if s.open[keyID] >= s.most {
 		return &memory.Error{
 			Kind: memory.KindTooFast, RetryAfter: reconnectWait,
-			Err: fmt.Errorf("this key has %d streams of events open, and no more are allowed: close one, or use another key", s.most),
+			Err: fmt.Errorf("this key has %d event streams open, which is the limit: close one, or use another key", s.most),
 		}
 	}
 	s.open[keyID]++

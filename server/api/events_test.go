@@ -21,15 +21,15 @@ import (
 
 // listening is a bench behind a real listener, with its feed at work.
 type listening struct {
-	*bench
+	*fixture
 	*httptest.Server
 }
 
 func listen(t *testing.T, change func(*Options)) *listening {
-	b := newBench(t, change)
+	b := newFixture(t, change)
 	ctx, end := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	group.Go(func() { b.Feed.(*notify.Feed).Run(ctx) })
+	group.Go(func() { b.options.Events.Feed.(*notify.Feed).Run(ctx) })
 	l := &listening{b, httptest.NewServer(b)}
 	t.Cleanup(func() { b.Drain(); l.Server.Close(); end(); group.Wait() })
 	return l
@@ -178,7 +178,7 @@ func TestEventsAreTold(t *testing.T) {
 // while others write.
 func TestEventsAreResumed(t *testing.T) {
 	t.Parallel()
-	l := listen(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
+	l := listen(t, func(o *Options) { o.Events.Heartbeat = 20 * time.Millisecond })
 	_, first := l.follow("")
 	const writers, each = 3, 20
 	var group sync.WaitGroup
@@ -243,13 +243,16 @@ func TestEventsThatAreGone(t *testing.T) {
 }
 
 func eraseAll(l *listening, user string) error {
-	_, err := l.Eraser.Erase(l.t.Context(), owner(user))
+	_, err := l.options.Eraser.Erase(l.t.Context(), owner(user))
 	return err
 }
 
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
-	l := listen(t, func(o *Options) { o.Streams, o.Heartbeat, o.KeyTTL = 2, 10*time.Millisecond, time.Nanosecond })
+	l := listen(t, func(o *Options) {
+		o.Events.Streams, o.Events.Heartbeat = 2, 10*time.Millisecond
+		o.Access.KeyTTL = time.Nanosecond
+	})
 	first, _ := l.follow("")
 	second, _ := l.follow("")
 	if refused := l.open(""); refused.answer.StatusCode != 429 || refused.answer.Header.Get("Retry-After") == "" {
@@ -270,7 +273,7 @@ func TestStreamsAreBounded(t *testing.T) {
 // A client that takes nothing is cut off, and holds nobody up.
 func TestASlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
-	l := listen(t, func(o *Options) { o.StreamTimeout = 2 * time.Second })
+	l := listen(t, func(o *Options) { o.Limits.Stream = 2 * time.Second })
 	slow, _ := l.follow("")
 	content := strings.Repeat("x", 4000)
 	all, _ := l.follow("")
@@ -306,7 +309,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 
 func TestWrongEventRequests(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.wantPaths("GET", "/v1/events?kind=memory.eaten&user_id=&x=1", "", "query.kind[0]", "query.user_id", "query.x")
 	for _, after := range []string{"x", "1.2.3", "-1", "01", "1.", ".1", "0.5", "9999999999999999999"} {
 		b.wantPaths("GET", "/v1/events?after="+after, "", "query.after")

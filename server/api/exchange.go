@@ -14,80 +14,92 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Exchanger carries memories out and in; exchange implements it.
+// Exchanger exports and imports; package exchange implements it.
 type Exchanger interface {
 	Export(ctx context.Context, what exchange.Selection, w io.Writer) error
-	Import(ctx context.Context, appID string, stream io.Reader, check func(line []byte) error) (exchange.Report, error)
+	Import(
+		ctx context.Context, appID string, stream io.Reader, check func(line []byte) error,
+	) (exchange.Report, error)
 }
 
 const (
 	ndjson    = "application/x-ndjson"
-	lineDepth = 6 // how much deeper a history nests what a write held
+	lineDepth = 6 // levels by which an export line nests metadata deeper than a write does
 )
 
-// exportMemories streams. What goes wrong after the first byte ends the stream
-// with a line that says so, and the connection, so that nobody takes it for whole.
-func (s *Server) exportMemories(ctx context.Context, r *request) error {
-	embeddings, _ := strconv.ParseBool(r.query.Get("embeddings")) // openapi.yaml has held it to a boolean
-	var c checks
+type exchangeHandlers struct {
+	exchanger Exchanger
+	server    *Server
+}
+
+func (h exchangeHandlers) register(r *routes) {
+	r.addStream("GET /v1/export", memory.RoleRead, h.export)
+	r.addStream("POST /v1/import", memory.RoleAdmin, h.importStream)
+}
+
+// export streams. An error after the first byte ends the stream with an error
+// line and cuts the connection, so that no client takes the export for whole.
+func (h exchangeHandlers) export(ctx context.Context, r *request) (any, error) {
+	embeddings, _ := strconv.ParseBool(r.query.Get("embeddings")) // openapi.yaml admits only booleans
 	what := exchange.Selection{AppID: r.key.AppID, Embeddings: embeddings}
 	if r.query.Has("user_id") {
-		what.UserID = c.owner("query.user_id", r.key, r.query.Get("user_id")).UserID
+		what.UserID = r.queryOwner().UserID
 	}
-	if err := c.err(); err != nil {
-		return err
+	if err := r.err(); err != nil {
+		return nil, err
 	}
 	if what.UserID == "" && r.key.Role != memory.RoleAdmin {
-		return memory.Errorf(memory.KindForbidden,
-			"an export of every user needs a key of role %s; the one sent has role %s and may name a user_id", memory.RoleAdmin, r.key.Role)
+		return nil, memory.Errorf(memory.KindForbidden,
+			"an export of every user needs a key of role %s; the one sent has role %s and may name a user_id",
+			memory.RoleAdmin, r.key.Role)
 	}
-	out := s.flow(r, (*http.ResponseController).SetWriteDeadline)
+	out := newFlow(r, h.server.limits.Stream, (*http.ResponseController).SetWriteDeadline)
 	defer out.end()
 	r.Response().Header().Set(echo.HeaderContentType, ndjson)
-	err := s.Exchange.Export(ctx, what, out)
+	err := h.exchanger.Export(ctx, what, out)
 	if err == nil {
 		err = out.flush()
 	}
-	if err == nil || !out.begun {
-		return err
+	if err == nil || !out.written {
+		return nil, err
 	}
 	if ctx.Err() == nil {
-		s.Logger.Error("an export broke off", zap.String("request_id", r.Response().Header().Get(echo.HeaderXRequestID)), zap.Error(err))
+		requestID := r.Response().Header().Get(echo.HeaderXRequestID)
+		h.server.log.Error("an export failed midway", zap.String("request_id", requestID), zap.Error(err))
 	}
 	if exchange.WriteError(out, problemOf(err).Detail) == nil {
-		_ = out.flush() // the connection is given up in any case
+		_ = out.flush() // the connection is cut in any case
 	}
 	r.Set(abortKey, true)
-	return err
+	return nil, err
 }
 
-// importMemories reads a stream to its end and answers what became of it.
-func (s *Server) importMemories(ctx context.Context, r *request) error {
+// importStream reads a stream to its end and answers with a report.
+func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, error) {
 	if err := checkMedia(r, ndjson); err != nil {
-		return err
+		return nil, err
 	}
-	in := s.flow(r, (*http.ResponseController).SetReadDeadline)
+	in := newFlow(r, h.server.limits.Stream, (*http.ResponseController).SetReadDeadline)
 	defer in.end()
-	report, err := s.Exchange.Import(ctx, r.key.AppID, in, s.checkLine)
+	report, err := h.exchanger.Import(ctx, r.key.AppID, in, h.checkLine)
 	if err != nil {
 		in.abandon()
 	}
-	if in.stalled.Load() { // it still listens, though net/http takes it for gone
+	if in.stalled.Load() { // net/http has ended the request's context, but the client still reads
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx)))
-		return echo.NewHTTPError(http.StatusRequestTimeout, "The stream stood still for "+in.limit.String()+". Send it again: what has been imported is skipped.")
+		return nil, echo.NewHTTPError(http.StatusRequestTimeout,
+			"The stream stood still for "+in.limit.String()+". Send it again: what has been imported is skipped.")
 	}
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, report)
+	return report, err
 }
 
-// checkLine holds a line of an import to openapi.yaml.
-func (s *Server) checkLine(raw []byte) error {
+// checkLine checks a line of an import against openapi.yaml.
+func (h exchangeHandlers) checkLine(raw []byte) error {
 	value, fault := parseNested(raw, maxDepth+lineDepth)
 	if fault != nil {
 		return exchange.Wrong([]memory.Field{*fault})
 	}
-	schema := s.contract.doc.Components.Schemas["ExportLine"].Value
-	return exchange.Wrong(fieldErrors("", schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())))
+	schema := h.server.contract.doc.Components.Schemas["ExportLine"].Value
+	err := schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
+	return exchange.Wrong(fieldErrors("", err))
 }

@@ -22,14 +22,14 @@ import (
 const exportHead = `{"format":"hippocampus-export","version":2,"exported_at":"2026-01-31T12:00:00Z"}`
 
 // bring imports with the admin key.
-func (b *bench) bring(text string) exchange.Report {
+func (b *fixture) bring(text string) exchange.Report {
 	b.t.Helper()
 	return parse[exchange.Report](b.t, b.want(200, "POST", "/v1/import", text, "Content-Type", ndjson))
 }
 
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
-	from, to := newBench(t, nil), newBench(t, nil)
+	from, to := newFixture(t, nil), newFixture(t, nil)
 	kept := from.peanuts()
 	from.swims()
 	from.keep(ingest.Write{Owner: owner("ü <b> 用户"), Content: "Another user."})
@@ -43,7 +43,7 @@ func TestExportAndImport(t *testing.T) {
 		t.Fatalf("%s", whole.Body)
 	}
 	for _, line := range lines {
-		if err := from.checkLine([]byte(line)); err != nil {
+		if err := from.checkLine(line); err != nil {
 			t.Errorf("openapi.yaml refuses %s: %v", line, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestExportAndImport(t *testing.T) {
 	if stored.AccessCount != from.stored(kept.ID).AccessCount || to.want(200, "GET", history, "").Body.String() != from.want(200, "GET", history, "").Body.String() {
 		t.Errorf("%+v", stored)
 	}
-	recalled := parse[answerBody](t, to.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Which allergy?"}`))
+	recalled := parse[recallBody](t, to.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Which allergy?"}`))
 	if len(recalled.Memories) == 0 || recalled.Memories[0].ID != kept.ID {
 		t.Errorf("an import is not recalled at once: %+v", recalled)
 	}
@@ -80,7 +80,7 @@ func TestExportAndImport(t *testing.T) {
 
 func TestExchangeRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.want(403, "GET", "/v1/export", "", "Authorization", "Bearer read")
 	b.want(403, "GET", "/v1/export", "", "Authorization", "Bearer write")
 	b.want(401, "GET", "/v1/export", "", "Authorization", "")
@@ -98,7 +98,7 @@ func TestExchangeRequestsAreChecked(t *testing.T) {
 // What the API refuses in a write, it refuses in a line.
 func TestHostileLines(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.peanuts()
 	good := strings.Split(b.want(200, "GET", "/v1/export", "").Body.String(), "\n")[1]
 	good = strings.ReplaceAll(good, "u\"", "v\"") // another user's
@@ -163,7 +163,7 @@ func TestHostileLines(t *testing.T) {
 
 // live serves a bench on a real connection, whose requests may take a tenth of
 // a second and whose streams may stand still for half of one.
-func (b *bench) live() *httptest.Server {
+func (b *fixture) live() *httptest.Server {
 	s := httptest.NewUnstartedServer(b)
 	s.Config.ReadTimeout = 100 * time.Millisecond
 	s.Start()
@@ -172,10 +172,12 @@ func (b *bench) live() *httptest.Server {
 }
 
 func hurried(o *Options) {
-	o.WaitTimeout, o.Timeout, o.StreamTimeout = time.Millisecond, 100*time.Millisecond, 500*time.Millisecond
+	o.Limits.Wait = time.Millisecond
+	o.Limits.Work = 100 * time.Millisecond
+	o.Limits.Stream = 500 * time.Millisecond
 }
 
-func (b *bench) ask(ctx context.Context, s *httptest.Server, method, path string, body io.Reader) (*http.Response, error) {
+func (b *fixture) ask(ctx context.Context, s *httptest.Server, method, path string, body io.Reader) (*http.Response, error) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, s.URL+path, body)
 	b.must(err)
@@ -187,7 +189,7 @@ func (b *bench) ask(ctx context.Context, s *httptest.Server, method, path string
 // A stream that flows is not cut, however long it takes; one that stands still is.
 func TestSlowImports(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, hurried)
+	b := newFixture(t, hurried)
 	b.peanuts()
 	text := b.want(200, "GET", "/v1/export", "").Body.String()
 	s := b.live()
@@ -231,7 +233,7 @@ func TestSlowImports(t *testing.T) {
 // up, and net/http watches the connection by then.
 func TestAnEmptyImportIsAnswered(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	s := b.live()
 	for range 500 {
 		answer, err := b.ask(t.Context(), s, "POST", "/v1/import", strings.NewReader(""))
@@ -267,7 +269,7 @@ func (f *faulty) Export(ctx context.Context, _ exchange.Selection, w io.Writer) 
 func TestAnExportThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{memory.Errorf(memory.KindUnavailable, "secret address"), errors.New("secret"), context.DeadlineExceeded} {
-		b := newBench(t, func(o *Options) { o.Exchange = &faulty{err: cause} })
+		b := newFixture(t, func(o *Options) { o.Exchange = &faulty{err: cause} })
 		answer, err := b.ask(t.Context(), b.live(), "GET", "/v1/export", nil)
 		b.must(err)
 		raw, err := io.ReadAll(answer.Body)
@@ -278,7 +280,7 @@ func TestAnExportThatBreaksOff(t *testing.T) {
 		}
 	}
 	// Before the first byte it is a problem like any other.
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.must(b.store.Close())
 	b.keys.ttl = time.Hour
 	if w := b.send("GET", "/v1/export", ""); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), exchange.Format) {
@@ -291,7 +293,7 @@ func TestAnExportThatBreaksOff(t *testing.T) {
 func TestReadersOfExports(t *testing.T) {
 	t.Parallel()
 	f := &faulty{ended: make(chan error, 1)}
-	b := newBench(t, func(o *Options) { hurried(o); o.Exchange = f })
+	b := newFixture(t, func(o *Options) { hurried(o); o.Exchange = f })
 	s := b.live()
 	ended := func(what string) {
 		t.Helper()

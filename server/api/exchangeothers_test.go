@@ -9,7 +9,7 @@ import (
 )
 
 // fillOthers has a bench keep something of each kind that is no memory.
-func (b *bench) fillOthers() {
+func (b *fixture) fillOthers() {
 	b.t.Helper()
 	b.work() // the turn waits
 	b.want(200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"city","value":{"name":"Lisbon","at":null},"source":"chat"}`)
@@ -27,11 +27,11 @@ func (b *bench) fillOthers() {
 // and a user's export holds what is the user's alone.
 func TestOthersAreExportedAndImported(t *testing.T) {
 	t.Parallel()
-	from, to := newBench(t, nil), newBench(t, nil)
+	from, to := newFixture(t, nil), newFixture(t, nil)
 	from.fillOthers()
 	whole := from.want(200, "GET", "/v1/export", "").Body.String()
 	for line := range strings.Lines(whole) {
-		if err := from.checkLine([]byte(line)); err != nil {
+		if err := from.checkLine(line); err != nil {
 			t.Errorf("openapi.yaml refuses %s: %v", line, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestOthersAreExportedAndImported(t *testing.T) {
 // Each field of a line is held to openapi.yaml.
 func TestHostileLinesOfOthers(t *testing.T) {
 	t.Parallel()
-	from, to := newBench(t, nil), newBench(t, nil)
+	from, to := newFixture(t, nil), newFixture(t, nil)
 	from.fillOthers()
 	good := strings.Split(from.want(200, "GET", "/v1/export?user_id=u", "").Body.String(), "\n")
 	line := func(kind string) string {

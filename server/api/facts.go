@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"hippocampus/db"
@@ -11,18 +10,56 @@ import (
 	"hippocampus/knowledge/facts"
 )
 
-// FactKeeper changes what is valid of users; package facts implements it.
-type FactKeeper interface {
+// FactParts are the parts behind the routes of timeline facts.
+type FactParts struct {
+	Writer FactWriter
+	Reader FactReader
+}
+
+// FactWriter changes timelines; package facts implements it.
+type FactWriter interface {
 	// Put weighs evidence. KindInvalid: its fields are wrong.
 	Put(ctx context.Context, owner memory.Owner, e facts.Evidence, cause string) (facts.Outcome, error)
-	// End ends what is valid at an instant; zero: now. KindNotFound: nothing is.
+	// End ends the fact that is valid at an instant; zero: now. KindNotFound: no
+	// fact is valid then.
 	End(ctx context.Context, owner memory.Owner, factType, key string, at time.Time, cause string) (memory.Fact, error)
 }
 
-// FactReader reads what is valid of users; db.Timelines has it.
+// FactReader reads timelines; db.Timelines implements it.
 type FactReader interface {
 	ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, error)
 	FactHistory(ctx context.Context, t db.Timeline, after *db.Position, limit int) ([]memory.Fact, error)
+}
+
+type factHandlers struct {
+	FactParts
+	now func() time.Time
+}
+
+func (h factHandlers) register(r *routes) {
+	r.add("PUT /v1/facts", memory.RoleWrite, withBody(h.put))
+	r.add("GET /v1/facts", memory.RoleRead, list[db.FactFilter, memory.Fact, factBody]{
+		name:     "facts",
+		filter:   h.filter,
+		find:     h.Reader.ListFacts,
+		body:     factOf,
+		position: func(f memory.Fact) db.Position { return db.Position{At: f.ValidFrom, ID: f.ID} },
+	}.handle)
+	r.add("DELETE /v1/facts", memory.RoleWrite, h.end)
+	r.add("GET /v1/facts/history", memory.RoleRead, list[timelinePage, memory.Fact, factBody]{
+		name:   "facts",
+		filter: func(r *request, p page) timelinePage { return timelinePage{r.timeline(), p} },
+		find: func(ctx context.Context, p timelinePage) ([]memory.Fact, error) {
+			return h.Reader.FactHistory(ctx, p.timeline, p.before, p.limit)
+		},
+		body:     factOf,
+		position: func(f memory.Fact) db.Position { return db.Position{At: f.RecordedAt, ID: f.ID} },
+	}.handle)
+}
+
+type timelinePage struct {
+	timeline db.Timeline
+	page
 }
 
 type factRequest struct {
@@ -41,7 +78,7 @@ type factBody struct {
 	UserID     string           `json:"user_id"`
 	Type       string           `json:"type"`
 	Key        string           `json:"key"`
-	Value      json.RawMessage  `json:"value,omitempty"` // null is one
+	Value      json.RawMessage  `json:"value,omitempty"` // may be null
 	Confidence float64          `json:"confidence"`
 	ValidFrom  time.Time        `json:"valid_from"`
 	ValidUntil time.Time        `json:"valid_until,omitzero"`
@@ -60,123 +97,72 @@ func factOf(f memory.Fact) factBody {
 	}
 }
 
-// outcomeBody is evidence as it is recorded, and what was valid before it: the
-// fact that it replaced, or the one that stands.
+// outcomeBody is evidence as it was recorded, with the fact that it was weighed
+// against: one that it replaced, or one that stands.
 type outcomeBody struct {
 	Fact     factBody  `json:"fact"`
 	Replaced *factBody `json:"replaced,omitempty"`
 	Stands   *factBody `json:"stands,omitempty"`
 }
 
-const wholeConfidence = 1 // of evidence that names none
+const defaultConfidence = 1
 
-func (s *Server) putFact(ctx context.Context, r *request) error {
-	body, err := decode[factRequest](r)
-	if err != nil {
-		return err
+func (h factHandlers) put(ctx context.Context, r *request, body factRequest) (any, error) {
+	owner := r.bodyOwner(body.UserID)
+	evidence := facts.Evidence{
+		Type: body.Type, Key: body.Key, Value: body.Value, Confidence: orDefault(body.Confidence, defaultConfidence),
+		ValidFrom: r.time("valid_from", body.ValidFrom), ValidUntil: r.time("valid_until", body.ValidUntil),
+		Source: body.Source,
 	}
-	var c checks
-	owner := c.owner("user_id", r.key, body.UserID)
-	e := facts.Evidence{
-		Type: body.Type, Key: body.Key, Value: body.Value, Confidence: orDefault(body.Confidence, wholeConfidence),
-		ValidFrom: c.time("valid_from", body.ValidFrom), ValidUntil: c.time("valid_until", body.ValidUntil), Source: body.Source,
+	r.note("type", facts.CheckName(body.Type))
+	r.note("key", facts.CheckName(body.Key))
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	c.note("type", facts.CheckName(e.Type))
-	c.note("key", facts.CheckName(e.Key))
-	if err := c.err(); err != nil {
-		return err
-	}
-	outcome, err := s.Facts.Put(ctx, owner, e, "api")
-	if err != nil {
-		return err
-	}
-	answer := outcomeBody{Fact: factOf(outcome.Fact)}
+	outcome, err := h.Writer.Put(ctx, owner, evidence, "api")
+	result := outcomeBody{Fact: factOf(outcome.Fact)}
 	if outcome.Previous != nil {
 		against := factOf(*outcome.Previous)
 		if outcome.Fact.State == memory.FactAccepted {
-			answer.Replaced = &against
+			result.Replaced = &against
 		} else {
-			answer.Stands = &against
+			result.Stands = &against
 		}
 	}
-	return r.JSON(http.StatusOK, answer)
+	return result, err
 }
 
-func (s *Server) endFact(ctx context.Context, r *request) error {
-	var c checks
-	line := c.timeline(r)
-	at := c.time("query.at", r.query.Get("at"))
-	if err := c.err(); err != nil {
-		return err
+func (h factHandlers) end(ctx context.Context, r *request) (any, error) {
+	t, at := r.timeline(), r.queryTime("at")
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	ended, err := s.Facts.End(ctx, line.Owner, line.Type, line.Key, at, "api")
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, factOf(ended))
+	ended, err := h.Writer.End(ctx, t.Owner, t.Type, t.Key, at, "api")
+	return factOf(ended), err
 }
 
-func (s *Server) listFacts(ctx context.Context, r *request) error {
-	var c checks
-	page := c.page(r)
+func (h factHandlers) filter(r *request, p page) db.FactFilter {
+	t := r.timeline()
 	filter := db.FactFilter{
-		Owner: c.owner("query.user_id", r.key, r.query.Get("user_id")),
-		Type:  c.name(r, "type"), Key: c.name(r, "key"),
-		At: c.time("query.at", r.query.Get("at")), Before: page.before, Limit: page.limit,
-	}
-	if err := c.err(); err != nil {
-		return err
+		Owner: t.Owner, Type: t.Type, Key: t.Key, At: r.queryTime("at"), Before: p.before, Limit: p.limit,
 	}
 	if filter.At.IsZero() {
-		filter.At = memory.Instant(s.Now())
+		filter.At = memory.Instant(h.now())
 	}
-	found, err := s.Timelines.ListFacts(ctx, filter)
-	if err != nil {
-		return err
-	}
-	return answerFacts(r, page, found, func(f memory.Fact) time.Time { return f.ValidFrom })
+	return filter
 }
 
-func (s *Server) factHistory(ctx context.Context, r *request) error {
-	var c checks
-	page, line := c.page(r), c.timeline(r)
-	if err := c.err(); err != nil {
-		return err
-	}
-	found, err := s.Timelines.FactHistory(ctx, line, page.before, page.limit)
-	if err != nil {
-		return err
-	}
-	return answerFacts(r, page, found, func(f memory.Fact) time.Time { return f.RecordedAt })
+// timeline reads the query parameters that name a timeline; Type and Key are
+// empty if they are absent.
+func (r *request) timeline() db.Timeline {
+	return db.Timeline{Owner: r.queryOwner(), Type: r.factName("type"), Key: r.factName("key")}
 }
 
-// answerFacts tells a page of a list that is ordered by a time of the facts.
-func answerFacts(r *request, page page, found []memory.Fact, at func(memory.Fact) time.Time) error {
-	answer := struct {
-		Facts []factBody `json:"facts"`
-		Next  string     `json:"next_cursor,omitempty"`
-	}{Facts: []factBody{}}
-	for _, f := range found {
-		answer.Facts = append(answer.Facts, factOf(f))
+// factName reads a type or key from the query, in the form in which it is stored.
+func (r *request) factName(parameter string) string {
+	name := r.query.Get(parameter)
+	if name != "" {
+		r.note("query."+parameter, facts.CheckName(name))
 	}
-	answer.Next = page.next(len(found), func() db.Position {
-		last := found[len(found)-1]
-		return db.Position{At: at(last), ID: last.ID}
-	})
-	return r.JSON(http.StatusOK, answer)
-}
-
-// timeline reads the query parameters that name one.
-func (c *checks) timeline(r *request) db.Timeline {
-	return db.Timeline{Owner: c.owner("query.user_id", r.key, r.query.Get("user_id")), Type: c.name(r, "type"), Key: c.name(r, "key")}
-}
-
-// name reads a type or key from the query, in the form in which it is kept; ""
-// where it is left out.
-func (c *checks) name(r *request, parameter string) string {
-	text := r.query.Get(parameter)
-	if text != "" {
-		c.note("query."+parameter, facts.CheckName(text))
-	}
-	return facts.CanonicalName(text)
+	return facts.CanonicalName(name)
 }

@@ -15,11 +15,11 @@ type factPage struct {
 }
 
 // values are those of a page of facts, in its order.
-func (b *bench) values(query string) string {
+func (b *fixture) values(query string) string {
 	b.t.Helper()
 	var values []string
-	for _, f := range parse[factPage](b.t, b.want(200, "GET", "/v1/facts"+query, "")).Facts {
-		values = append(values, string(f.Value))
+	for _, fact := range parse[factPage](b.t, b.want(200, "GET", "/v1/facts"+query, "")).Facts {
+		values = append(values, string(fact.Value))
 	}
 	return strings.Join(values, " ")
 }
@@ -28,7 +28,7 @@ const lisbon = `{"user_id":"u","type":"Profile","key":"Home City","value":"Lisbo
 
 func TestFactsOverTime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	first := parse[outcomeBody](t, b.want(200, "PUT", "/v1/facts", lisbon)).Fact
 	if first.Type != "profile" || first.Key != "home_city" || string(first.Value) != `"Lisbon"` || first.State != memory.FactAccepted ||
 		first.Source != "chat-81" || first.UserID != "u" || first.Reason == "" || !first.RecordedAt.Equal(noon) || !first.ValidUntil.IsZero() {
@@ -61,7 +61,7 @@ func TestFactsOverTime(t *testing.T) {
 		t.Errorf("%+v, then %+v", page, rest)
 	}
 
-	recalled := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Where is the home city?","types":["fact"],"limit":1}`))
+	recalled := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Where is the home city?","types":["fact"],"limit":1}`))
 	if len(recalled.Memories) != 1 || recalled.Memories[0].ID != moved.Fact.MemoryID {
 		t.Errorf("recalled %+v", recalled.Memories)
 	}
@@ -86,10 +86,10 @@ func TestFactsOverTime(t *testing.T) {
 	next := ""
 	for {
 		page := parse[factPage](t, b.want(200, "GET", "/v1/facts/history"+city+"&limit=2"+next, ""))
-		for _, f := range page.Facts {
-			states = append(states, string(f.State))
-			if (f.Value == nil) != (f.State == memory.FactEnded) {
-				t.Errorf("%+v", f)
+		for _, fact := range page.Facts {
+			states = append(states, string(fact.State))
+			if (fact.Value == nil) != (fact.State == memory.FactEnded) {
+				t.Errorf("%+v", fact)
 			}
 		}
 		if page.Next == "" {
@@ -104,7 +104,7 @@ func TestFactsOverTime(t *testing.T) {
 
 func TestFactRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	with := func(fields string) string { return `{"user_id":"u",` + fields + `}` }
 	full := func(fields string) string { return with(`"type":"t","key":"k","value":1,` + fields) }
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestFactRequestsAreChecked(t *testing.T) {
 
 func TestFactsNeedTheirRoles(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.issue("other", "other", memory.RoleAdmin)
 	b.want(403, "PUT", "/v1/facts", lisbon, "Authorization", "Bearer read")
 	b.want(200, "PUT", "/v1/facts", lisbon, "Authorization", "Bearer write")

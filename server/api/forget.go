@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -10,12 +9,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Forgetter lets memories fade; package forgetting implements it.
+// Forgetter forgets memories of low retention; package forgetting implements it.
 type Forgetter interface {
 	Preview(ctx context.Context, owner memory.Owner, at time.Time) (forgetting.Report, error)
 	Run(ctx context.Context, owner memory.Owner, cause string, whole bool) (forgetting.Report, error)
-	// Distribution counts an app's active memories in each of forgetting.Bands.
-	Distribution(ctx context.Context, appID string) (counts []int, exempt int, err error)
+}
+
+type forgetHandlers struct {
+	forgetter Forgetter
+	now       func() time.Time
+}
+
+func (h forgetHandlers) register(r *routes) {
+	r.add("POST /v1/forget", memory.RoleWrite, withBody(h.forget))
 }
 
 const defaultFading = 100 // memories listed
@@ -47,50 +53,46 @@ type fadingBody struct {
 	Faded     bool      `json:"faded"`
 }
 
-// forget tells which of a user's memories have faded, and takes them out of
-// use where the request says so.
-func (s *Server) forget(ctx context.Context, r *request) error {
-	body, err := decode[forgetRequest](r)
-	if err != nil {
-		return err
+func fadingOf(f forgetting.Fading) fadingBody {
+	return fadingBody{
+		ID: f.Memory.ID, Content: f.Memory.Content, Retention: f.Retention, FadesAt: memory.Instant(f.FadesAt), Faded: f.Faded,
 	}
-	var c checks
-	owner, at := c.owner("user_id", r.key, body.UserID), c.time("at", body.At)
+}
+
+// forget lists the memories of a user that are due to be forgotten, and forgets
+// them unless the request is a dry run.
+func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetRequest) (any, error) {
+	owner, at := r.bodyOwner(body.UserID), r.time("at", body.At)
 	dry := orDefault(body.DryRun, true)
 	if body.At != "" && !dry {
-		c.note("at", "is given without dry_run: only a preview can be of another time")
+		r.note("at", "is given without dry_run: only a preview can be of another time")
 	}
-	c.note("tags", memory.CheckTags(body.Tags))
+	r.note("tags", memory.CheckTags(body.Tags))
 	if len(body.Tags) > 0 && !dry {
-		c.note("tags", "are given without dry_run: only what is listed can be chosen by tags")
+		r.note("tags", "are given without dry_run: only what is listed can be chosen by tags")
 	}
-	if err := c.err(); err != nil {
-		return err
+	if err := r.err(); err != nil {
+		return nil, err
 	}
 	if at.IsZero() {
-		at = memory.Instant(s.Now())
+		at = memory.Instant(h.now())
 	}
 	var report forgetting.Report
+	var err error
 	if dry {
-		report, err = s.Forgetter.Preview(ctx, owner, at)
+		report, err = h.forgetter.Preview(ctx, owner, at)
 	} else {
-		report, err = s.Forgetter.Run(ctx, owner, "api", body.Whole)
-	}
-	if err != nil {
-		return err
+		report, err = h.forgetter.Run(ctx, owner, "api", body.Whole)
 	}
 	if body.Whole {
 		report.Stopped = ""
 	}
-	answer := forgetBody{
-		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due, Stopped: report.Stopped,
-		Memories: []fadingBody{}, Forgotten: atLeastEmpty(report.Forgotten),
-	}
-	report.Fading = slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
+	fading := slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
 		return slices.ContainsFunc(body.Tags, func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) })
 	})
-	for _, f := range report.Fading[:min(len(report.Fading), orDefault(body.Limit, defaultFading))] {
-		answer.Memories = append(answer.Memories, fadingBody{f.Memory.ID, f.Memory.Content, f.Retention, memory.Instant(f.FadesAt), f.Faded})
-	}
-	return r.JSON(http.StatusOK, answer)
+	fading = fading[:min(len(fading), orDefault(body.Limit, defaultFading))]
+	return forgetBody{
+		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due, Stopped: report.Stopped,
+		Memories: bodiesOf(fading, fadingOf), Forgotten: notNil(report.Forgotten),
+	}, err
 }

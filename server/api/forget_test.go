@@ -12,7 +12,7 @@ import (
 
 // fading writes six fresh memories of the user "u", one of 40 days ago, one
 // pinned then, and one of 40 days ago for another user of the same name.
-func (b *bench) fading() (old, pinned memory.Memory) {
+func (b *fixture) fading() (old, pinned memory.Memory) {
 	b.t.Helper()
 	for _, content := range []string{"one", "two", "three", "four", "five", "six"} {
 		b.keep(ingest.Write{Owner: owner("u"), Content: content})
@@ -26,7 +26,7 @@ func (b *bench) fading() (old, pinned memory.Memory) {
 
 func TestForgetTellsThenForgets(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	old, pinned := b.fading()
 	dry := parse[forgetBody](t, b.want(200, "POST", "/v1/forget", `{"user_id":"u","limit":2}`))
 	if !dry.DryRun || !dry.At.Equal(noon) || dry.Active != 8 || dry.Due != 1 || dry.Stopped != "" || len(dry.Forgotten) != 0 || len(dry.Memories) != 2 {
@@ -60,7 +60,7 @@ func TestForgetTellsThenForgets(t *testing.T) {
 
 func TestForgetStopsBeforeItTakesTooMuch(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.fading()
 	later := noon.AddDate(1, 0, 0)
 	dry := parse[forgetBody](t, b.want(200, "POST", "/v1/forget", `{"user_id":"u","at":"`+later.Format(time.RFC3339)+`"}`))
@@ -78,7 +78,7 @@ func TestForgetStopsBeforeItTakesTooMuch(t *testing.T) {
 
 func TestForgetRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for body, path := range map[string]string{
 		`{}`:                                          "user_id",
 		`{"user_id":"a\u0007"}`:                       "user_id",
@@ -99,7 +99,7 @@ func TestForgetRequestsAreChecked(t *testing.T) {
 
 func TestStatsCountRetention(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.fading()
 	count := func() retentionBody {
 		t.Helper()

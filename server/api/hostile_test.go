@@ -11,7 +11,7 @@ import (
 
 func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	asked := b.asked()
 	for body, path := range map[string]string{
 		``:                                  "body",
@@ -54,7 +54,7 @@ func TestMalformedBodies(t *testing.T) {
 
 func TestFieldLimits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	q := func(fields string) string { return `{"user_id":"u","query":"q",` + fields + `}` }
 	turn := func(fields string) string { return strings.Replace(aTurn, "{", "{"+fields+",", 1) }
 	write := func(fields string) string { return `{"user_id":"u","content":"c",` + fields + `}` }
@@ -105,7 +105,7 @@ func TestFieldLimits(t *testing.T) {
 // What is exactly at a limit is taken, whatever its characters.
 func TestLimitsAreReached(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	long := strings.Repeat("🙂", 4096)
 	id := strings.Repeat("é", 128)
 	b.want(200, "POST", "/v1/recall", `{"user_id":"`+id+`","query":"`+long+`","limit":100}`)
@@ -117,7 +117,7 @@ func TestLimitsAreReached(t *testing.T) {
 
 func TestManyFieldErrorsAreCut(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	w := b.want(400, "POST", "/v1/turns", `{"user_id":"u","messages":[`+strings.Repeat("{},", 99)+`{}]}`)
 	if n := len(parse[Problem](t, w).Errors); n != maxFieldErrors {
 		t.Errorf("%d errors", n)
@@ -146,14 +146,14 @@ func value() *rapid.Generator[any] {
 // Whatever a client sends, it is never the server's fault.
 func TestNothingSentIsAServerError(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.work() // some of them wait
 	b.peanuts()
 	fields := []string{
 		"user_id", "query", "content", "messages", "memories", "metadata", "limit", "at", "since", "until", "tags", "id", "wait",
 		"weights", "mode", "domains", "types", "importance", "max_chars", "max_tokens", "language", "agent_id", "touch", "dedup",
 	}
-	routes := b.routes(nil)
+	routes := b.routes()
 	rapid.Check(t, func(t *rapid.T) {
 		rt := rapid.SampledFrom(routes).Draw(t, "route")
 		if rt.path == "/metrics" {

@@ -11,31 +11,71 @@ import (
 	"hippocampus/knowledge/instructions"
 )
 
-// Instructor publishes texts for the model; package instructions implements it.
-type Instructor interface {
+// InstructionParts are the parts behind the routes of instructions.
+type InstructionParts struct {
+	Publisher InstructionPublisher
+	Reader    InstructionReader
+}
+
+// InstructionPublisher publishes texts for the model; package instructions implements it.
+type InstructionPublisher interface {
 	// Publish adds the next version. KindInvalid: its fields are wrong.
-	Publish(ctx context.Context, scope memory.Scope, d instructions.Draft) (memory.Instruction, memory.InstructionVersion, error)
-	// Activate makes a version the active one. KindNotFound: there is none.
+	Publish(
+		ctx context.Context, scope memory.Scope, d instructions.Draft,
+	) (memory.Instruction, memory.InstructionVersion, error)
+	// Activate makes a version the active one. KindNotFound: there is no such version.
 	Activate(ctx context.Context, scope memory.Scope, name string, version int) (memory.Instruction, error)
-	// RollBack makes the one active that was before. KindConflict: none was.
+	// RollBack activates the version that was active before. KindConflict: no version was.
 	RollBack(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error)
-	// Retire leaves none active.
+	// Retire leaves no version active.
 	Retire(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error)
-	// Version returns a version; 0: the active one. KindNotFound: there is none.
-	Version(ctx context.Context, scope memory.Scope, name string, number int) (memory.Instruction, memory.InstructionVersion, error)
+	// Version returns a version; 0: the active one. KindNotFound: there is no such version.
+	Version(
+		ctx context.Context, scope memory.Scope, name string, number int,
+	) (memory.Instruction, memory.InstructionVersion, error)
 	Diff(ctx context.Context, scope memory.Scope, name string, from, to int) (string, error)
-	// Merged are those that a context shows; an empty agent or user is none.
+	// Merged returns the instructions that a context shows. The ids may be empty.
 	Merged(ctx context.Context, appID, agentID, userID string) ([]memory.ActiveInstruction, error)
 }
 
-// InstructionLister pages through instructions; db.Instructions has it.
-type InstructionLister interface {
+// InstructionReader reads instructions; db.Instructions implements it.
+type InstructionReader interface {
 	ListInstructions(ctx context.Context, scope memory.Scope, after string, limit int) ([]memory.Instruction, error)
 	FindInstruction(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error)
-	InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) ([]memory.InstructionVersion, error)
+	InstructionVersions(
+		ctx context.Context, scope memory.Scope, name string, below, limit int,
+	) ([]memory.InstructionVersion, error)
 }
 
-// scopeBody is for whom an instruction is.
+type instructionHandlers struct{ InstructionParts }
+
+func (h instructionHandlers) register(r *routes) {
+	r.add("POST /v1/instructions", memory.RoleWrite, withBody(h.post))
+	r.add("GET /v1/instructions", memory.RoleRead, list[scopePage, memory.Instruction, instructionBody]{
+		name:   "instructions",
+		isID:   func(name string) bool { return instructions.CheckName(name) == "" },
+		filter: func(r *request, p page) scopePage { return scopePage{r.queryScope(), p} },
+		find: func(ctx context.Context, p scopePage) ([]memory.Instruction, error) {
+			return h.Reader.ListInstructions(ctx, p.scope, p.after(), p.limit)
+		},
+		body:     instructionOf,
+		position: func(i memory.Instruction) db.Position { return namePosition(i.Name) },
+	}.handle)
+	r.add("GET /v1/instructions/merged", memory.RoleRead, h.merged)
+	r.add("GET /v1/instructions/:name", memory.RoleRead, h.get)
+	r.add("DELETE /v1/instructions/:name", memory.RoleWrite, h.retire)
+	r.add("GET /v1/instructions/:name/versions", memory.RoleRead, h.listVersions)
+	r.add("GET /v1/instructions/:name/diff", memory.RoleRead, h.diff)
+	r.add("POST /v1/instructions/:name/activate", memory.RoleWrite, withBody(h.activate))
+	r.add("POST /v1/instructions/:name/rollback", memory.RoleWrite, withBody(h.rollBack))
+}
+
+type scopePage struct {
+	scope memory.Scope
+	page
+}
+
+// scopeBody is the JSON of a scope.
 type scopeBody struct {
 	Scope   memory.ScopeKind `json:"scope"`
 	AgentID string           `json:"agent_id,omitempty"`
@@ -53,47 +93,56 @@ func scopeOf(s memory.Scope) scopeBody {
 	return body
 }
 
-// scope reads for whom an instruction is, of the key's app.
-func (c *checks) scope(prefix string, key memory.Key, b scopeBody) memory.Scope {
-	scope := memory.Scope{AppID: key.AppID, Kind: b.Scope}
-	for _, of := range []struct {
-		kind     memory.ScopeKind
-		path, id string
+// scope checks a scope of the key's app.
+func (r *request) scope(prefix string, b scopeBody) memory.Scope {
+	scope := memory.Scope{AppID: r.key.AppID, Kind: b.Scope}
+	for _, id := range []struct {
+		kind        memory.ScopeKind
+		path, value string
 	}{{memory.AgentScope, "agent_id", b.AgentID}, {memory.UserScope, "user_id", b.UserID}} {
 		switch {
-		case b.Scope == of.kind:
-			c.note(prefix+of.path, memory.CheckID(of.id, false))
-			scope.ID = of.id
-		case of.id != "":
-			c.note(prefix+of.path, "does not go with this scope: leave it out, or give the scope "+string(of.kind))
+		case b.Scope == id.kind:
+			r.note(prefix+id.path, memory.CheckID(id.value, false))
+			scope.ID = id.value
+		case id.value != "":
+			r.note(prefix+id.path, "does not go with this scope: leave it out, or give the scope "+string(id.kind))
 		}
 	}
 	return scope
 }
 
-// queryScope is scope for a request without a body.
-func (c *checks) queryScope(r *request) memory.Scope {
-	return c.scope("query.", r.key, scopeBody{memory.ScopeKind(r.query.Get("scope")), r.query.Get("agent_id"), r.query.Get("user_id")})
+// queryScope reads a scope from the query.
+func (r *request) queryScope() memory.Scope {
+	return r.scope("query.", scopeBody{
+		memory.ScopeKind(r.query.Get("scope")), r.query.Get("agent_id"), r.query.Get("user_id"),
+	})
 }
 
 // instructionName reads a name from the path.
-func (c *checks) instructionName(r *request) string {
+func (r *request) instructionName() string {
 	name := r.param("name")
-	c.note("path.name", instructions.CheckName(name))
+	r.note("path.name", instructions.CheckName(name))
 	return name
+}
+
+// version reads the number of a version from the query; 0 if it is absent.
+func (r *request) version(parameter string) int {
+	return int(r.queryNumber(parameter, "is not the number of a version: they are counted from 1"))
 }
 
 type instructionBody struct {
 	scopeBody
 	Name      string    `json:"name"`
-	Active    int       `json:"active,omitempty"`   // absent: none is
-	Previous  int       `json:"previous,omitempty"` // what a roll back makes active
+	Active    int       `json:"active,omitempty"`
+	Previous  int       `json:"previous,omitempty"` // the version that a rollback activates
 	Latest    int       `json:"latest"`
 	ChangedAt time.Time `json:"changed_at"`
 }
 
 func instructionOf(i memory.Instruction) instructionBody {
-	body := instructionBody{scopeOf(i.Scope), i.Name, i.Active, 0, i.Latest, i.ChangedAt}
+	body := instructionBody{
+		scopeBody: scopeOf(i.Scope), Name: i.Name, Active: i.Active, Latest: i.Latest, ChangedAt: i.ChangedAt,
+	}
 	if n := len(i.PreviouslyActive); n > 0 {
 		body.Previous = i.PreviouslyActive[n-1]
 	}
@@ -108,213 +157,132 @@ type versionBody struct {
 }
 
 func versionOf(v memory.InstructionVersion) versionBody {
-	return versionBody{v.Number, v.Content, v.Note, v.PublishedAt}
+	return versionBody{Version: v.Number, Content: v.Content, Note: v.Note, PublishedAt: v.PublishedAt}
 }
 
-// publishedBody is an instruction and one of its versions.
+// publishedBody is an instruction with one of its versions.
 type publishedBody struct {
 	Instruction instructionBody `json:"instruction"`
 	Version     versionBody     `json:"version"`
 }
 
-func (s *Server) postInstruction(ctx context.Context, r *request) error {
-	body, err := decode[struct {
-		scopeBody
-		Name     string `json:"name"`
-		Content  string `json:"content"`
-		Note     string `json:"note"`
-		Activate *bool  `json:"activate"`
-	}](r)
-	if err != nil {
-		return err
-	}
-	var c checks
-	scope := c.scope("", r.key, body.scopeBody)
-	draft := instructions.Draft{Name: body.Name, Content: body.Content, Note: body.Note, Activate: orDefault(body.Activate, true)}
-	c.fields = append(c.fields, instructions.Check(draft)...)
-	if err := c.err(); err != nil {
-		return err
-	}
-	instruction, version, err := s.Instructor.Publish(ctx, scope, draft)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusCreated, publishedBody{instructionOf(instruction), versionOf(version)})
+type instructionRequest struct {
+	scopeBody
+	Name     string `json:"name"`
+	Content  string `json:"content"`
+	Note     string `json:"note"`
+	Activate *bool  `json:"activate"`
 }
 
-func (s *Server) listInstructions(ctx context.Context, r *request) error {
-	var c checks
-	page := c.pageOf(r, func(name string) bool { return instructions.CheckName(name) == "" })
-	scope := c.queryScope(r)
-	if err := c.err(); err != nil {
-		return err
+func (h instructionHandlers) post(ctx context.Context, r *request, body instructionRequest) (any, error) {
+	scope := r.scope("", body.scopeBody)
+	draft := instructions.Draft{
+		Name: body.Name, Content: body.Content, Note: body.Note, Activate: orDefault(body.Activate, true),
 	}
-	found, err := s.Instructions.ListInstructions(ctx, scope, page.name(), page.limit)
-	if err != nil {
-		return err
+	r.fields = append(r.fields, instructions.Check(draft)...)
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	answer := struct {
-		Instructions []instructionBody `json:"instructions"`
-		Next         string            `json:"next_cursor,omitempty"`
-	}{Instructions: []instructionBody{}}
-	for _, i := range found {
-		answer.Instructions = append(answer.Instructions, instructionOf(i))
-	}
-	answer.Next = page.next(len(found), func() db.Position { return byName(found[len(found)-1].Name) })
-	return r.JSON(http.StatusOK, answer)
+	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
+	return answer{http.StatusCreated, publishedBody{instructionOf(instruction), versionOf(version)}}, err
 }
 
-// byName is a place in a list that is ordered by names.
-func byName(name string) db.Position { return db.Position{At: time.UnixMicro(0), ID: name} }
-
-// name is the last one seen of a list that is ordered by names; "": none.
-func (p page) name() string {
-	if p.before == nil {
-		return ""
+func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {
+	scope, name := r.queryScope(), r.instructionName()
+	number := r.version("version")
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	return p.before.ID
+	instruction, version, err := h.Publisher.Version(ctx, scope, name, number)
+	return publishedBody{instructionOf(instruction), versionOf(version)}, err
 }
 
-func (s *Server) getInstruction(ctx context.Context, r *request) error {
-	var c checks
-	scope, name := c.queryScope(r), c.instructionName(r)
-	number := c.version(r, "version")
-	if err := c.err(); err != nil {
-		return err
+func (h instructionHandlers) listVersions(ctx context.Context, r *request) (any, error) {
+	scope, name := r.queryScope(), r.instructionName()
+	limit, below := r.limit(), int(r.queryNumber("cursor", invalidCursor))
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	instruction, version, err := s.Instructor.Version(ctx, scope, name, number)
+	instruction, err := h.Reader.FindInstruction(ctx, scope, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.JSON(http.StatusOK, publishedBody{instructionOf(instruction), versionOf(version)})
-}
-
-// version reads the number of a version from the query; 0 where it is left out.
-func (c *checks) version(r *request, name string) int {
-	return int(c.number(r, name, "is no number of a version: they are counted from 1"))
-}
-
-func (s *Server) listVersions(ctx context.Context, r *request) error {
-	var c checks
-	scope, name := c.queryScope(r), c.instructionName(r)
-	limit, below := c.limit(r), int(c.number(r, "cursor", notACursor))
-	if err := c.err(); err != nil {
-		return err
-	}
-	instruction, err := s.Instructions.FindInstruction(ctx, scope, name)
-	if err != nil {
-		return err
-	}
-	found, err := s.Instructions.InstructionVersions(ctx, scope, name, below, limit)
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	found, err := h.Reader.InstructionVersions(ctx, scope, name, below, limit)
+	body := struct {
 		Instruction instructionBody `json:"instruction"`
 		Versions    []versionBody   `json:"versions"`
 		Next        string          `json:"next_cursor,omitempty"`
-	}{instructionOf(instruction), []versionBody{}, ""}
-	for _, v := range found {
-		answer.Versions = append(answer.Versions, versionOf(v))
-	}
+	}{Instruction: instructionOf(instruction), Versions: bodiesOf(found, versionOf)}
 	if n := len(found); n == limit && found[n-1].Number > 1 {
-		answer.Next = strconv.Itoa(found[n-1].Number)
+		body.Next = strconv.Itoa(found[n-1].Number)
 	}
-	return r.JSON(http.StatusOK, answer)
+	return body, err
 }
 
-func (s *Server) diffInstruction(ctx context.Context, r *request) error {
-	var c checks
-	scope, name := c.queryScope(r), c.instructionName(r)
-	from, to := c.version(r, "from"), c.version(r, "to")
-	if err := c.err(); err != nil {
-		return err
+func (h instructionHandlers) diff(ctx context.Context, r *request) (any, error) {
+	scope, name := r.queryScope(), r.instructionName()
+	from, to := r.version("from"), r.version("to")
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	diff, err := s.Instructor.Diff(ctx, scope, name, from, to)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, struct {
+	diff, err := h.Publisher.Diff(ctx, scope, name, from, to)
+	return struct {
 		From int    `json:"from"`
 		To   int    `json:"to"`
 		Diff string `json:"diff"`
-	}{from, to, diff})
+	}{from, to, diff}, err
 }
 
-func (s *Server) activateInstruction(ctx context.Context, r *request) error {
-	body, err := decode[struct {
-		scopeBody
-		Version int `json:"version"`
-	}](r)
-	if err != nil {
-		return err
-	}
-	return changeInstruction(r, body.scopeBody, func(scope memory.Scope, name string) (memory.Instruction, error) {
-		return s.Instructor.Activate(ctx, scope, name, body.Version)
-	})
+type activateRequest struct {
+	scopeBody
+	Version int `json:"version"`
 }
 
-func (s *Server) rollBackInstruction(ctx context.Context, r *request) error {
-	body, err := decode[scopeBody](r)
-	if err != nil {
-		return err
+func (h instructionHandlers) activate(ctx context.Context, r *request, body activateRequest) (any, error) {
+	scope, name := r.scope("", body.scopeBody), r.instructionName()
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	return changeInstruction(r, body, func(scope memory.Scope, name string) (memory.Instruction, error) {
-		return s.Instructor.RollBack(ctx, scope, name)
-	})
+	activated, err := h.Publisher.Activate(ctx, scope, name, body.Version)
+	return instructionOf(activated), err
 }
 
-// changeInstruction answers with what a change makes of the instruction that the path names.
-func changeInstruction(r *request, of scopeBody, change func(scope memory.Scope, name string) (memory.Instruction, error)) error {
-	var c checks
-	scope, name := c.scope("", r.key, of), c.instructionName(r)
-	if err := c.err(); err != nil {
-		return err
+func (h instructionHandlers) rollBack(ctx context.Context, r *request, body scopeBody) (any, error) {
+	scope, name := r.scope("", body), r.instructionName()
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	changed, err := change(scope, name)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, instructionOf(changed))
+	rolledBack, err := h.Publisher.RollBack(ctx, scope, name)
+	return instructionOf(rolledBack), err
 }
 
-func (s *Server) retireInstruction(ctx context.Context, r *request) error {
-	var c checks
-	scope, name := c.queryScope(r), c.instructionName(r)
-	if err := c.err(); err != nil {
-		return err
+func (h instructionHandlers) retire(ctx context.Context, r *request) (any, error) {
+	scope, name := r.queryScope(), r.instructionName()
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	retired, err := s.Instructor.Retire(ctx, scope, name)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, instructionOf(retired))
+	retired, err := h.Publisher.Retire(ctx, scope, name)
+	return instructionOf(retired), err
 }
 
-// mergedBody is an instruction as the context shows it.
+// mergedBody is an instruction as a context shows it.
 type mergedBody struct {
 	scopeBody
 	Name string `json:"name"`
 	versionBody
 }
 
-func (s *Server) mergedInstructions(ctx context.Context, r *request) error {
-	var c checks
-	agentID, userID := r.query.Get("agent_id"), r.query.Get("user_id")
-	c.note("query.agent_id", memory.CheckID(agentID, true))
-	c.note("query.user_id", memory.CheckID(userID, true))
-	if err := c.err(); err != nil {
-		return err
+func mergedOf(i memory.ActiveInstruction) mergedBody {
+	return mergedBody{scopeOf(i.Scope), i.Name, versionOf(i.InstructionVersion)}
+}
+
+func (h instructionHandlers) merged(ctx context.Context, r *request) (any, error) {
+	agentID, userID := r.queryID("agent_id"), r.queryID("user_id")
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	found, err := s.Instructor.Merged(ctx, r.key.AppID, agentID, userID)
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	found, err := h.Publisher.Merged(ctx, r.key.AppID, agentID, userID)
+	return struct {
 		Instructions []mergedBody `json:"instructions"`
-	}{[]mergedBody{}}
-	for _, i := range found {
-		answer.Instructions = append(answer.Instructions, mergedBody{scopeOf(i.Scope), i.Name, versionOf(i.InstructionVersion)})
-	}
-	return r.JSON(http.StatusOK, answer)
+	}{bodiesOf(found, mergedOf)}, err
 }

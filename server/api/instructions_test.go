@@ -16,7 +16,7 @@ type instructionPage struct {
 }
 
 // publish publishes a text and answers what stands.
-func (b *bench) publish(fields string) publishedBody {
+func (b *fixture) publish(fields string) publishedBody {
 	b.t.Helper()
 	return parse[publishedBody](b.t, b.want(201, "POST", "/v1/instructions", "{"+fields+"}"))
 }
@@ -25,7 +25,7 @@ const tone = `"scope":"agent","agent_id":"butler","name":"tone"`
 
 func TestInstructionsInVersions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	const target, of = "/v1/instructions/tone", "?scope=agent&agent_id=butler"
 	first := b.publish(tone + `,"content":"Be brief.\nBe kind.","note":"first"`)
 	if first.Instruction != (instructionBody{scopeBody{memory.AgentScope, "butler", ""}, "tone", 1, 0, 1, noon}) || first.Version != (versionBody{1, "Be brief.\nBe kind.", "first", noon}) {
@@ -106,7 +106,7 @@ func TestInstructionsInVersions(t *testing.T) {
 
 func TestInstructionsAreListedAndMerged(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for _, fields := range []string{
 		`"scope":"app","name":"b","content":"app b"`, `"scope":"app","name":"a/1","content":"app a"`, `"scope":"app","name":"语气","content":"app 语气"`,
 		`"scope":"agent","agent_id":"x","name":"b","content":"agent b"`, `"scope":"agent","agent_id":"x","name":"c","content":"agent c"`,
@@ -151,7 +151,7 @@ func TestInstructionsAreListedAndMerged(t *testing.T) {
 
 func TestInstructionRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	with := func(fields string) string { return `{"scope":"app","name":"n",` + fields + `}` }
 	for _, c := range []struct {
 		body  string
@@ -192,7 +192,7 @@ func TestInstructionRequestsAreChecked(t *testing.T) {
 
 func TestInstructionsNeedTheirRoles(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.issue("other", "other", memory.RoleAdmin)
 	const body = `{"scope":"user","user_id":"u","name":"n","content":"c"}`
 	b.want(403, "POST", "/v1/instructions", body, "Authorization", "Bearer read")
@@ -218,7 +218,7 @@ func TestInstructionsNeedTheirRoles(t *testing.T) {
 
 func TestScopesHoldSoManyInstructions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for n := range memory.MaxActiveInstructions {
 		b.publish(fmt.Sprintf(`"scope":"user","user_id":"u","name":"n%d","content":"c"`, n))
 	}

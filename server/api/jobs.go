@@ -14,13 +14,41 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// JobReader reads durable jobs; db.Jobs has it.
+// The kinds of job that the admin routes enqueue.
+const (
+	Verification = "verification" // compares the stores
+	Repair       = "repair"       // compares the stores and ends their differences
+	Rebuild      = "rebuild"      // fills a fresh vector store
+)
+
+// Reembedding is the kind of job that embeds memories by another model.
+const Reembedding = "reembedding"
+
+// JobParts are the parts behind the routes of jobs.
+type JobParts struct {
+	Reader JobReader
+	Kinds  []string // that admins may see
+	// Enqueue enqueues a job of the whole server: Verification, Repair or Rebuild.
+	Enqueue func(ctx context.Context, kind string) (db.JobInfo, error)
+}
+
+// JobReader reads durable jobs; db.Jobs implements it.
 type JobReader interface {
 	Job(ctx context.Context, id int64) (db.JobInfo, error)
 	ListJobs(ctx context.Context, f db.JobFilter) ([]db.JobInfo, error)
 }
 
-// jobBody is a job as clients see it: not its payload.
+type jobHandlers struct{ JobParts }
+
+func (h jobHandlers) register(r *routes) {
+	r.add("GET /v1/jobs", memory.RoleAdmin, h.list)
+	r.add("GET /v1/jobs/:id", memory.RoleAdmin, h.get)
+	r.add("POST /v1/admin/verify", memory.RoleAdmin, h.enqueue(Verification))
+	r.add("POST /v1/admin/repair", memory.RoleAdmin, h.enqueue(Repair))
+	r.add("POST /v1/admin/rebuild", memory.RoleAdmin, h.enqueue(Rebuild))
+}
+
+// jobBody is the JSON of a job, without its payload.
 type jobBody struct {
 	ID         string          `json:"id"`
 	Kind       string          `json:"kind"`
@@ -34,80 +62,73 @@ type jobBody struct {
 	Result     json.RawMessage `json:"result,omitempty"`
 }
 
-func (s *Server) getJob(ctx context.Context, r *request) error {
-	ref := r.param("id")
-	if err := checkPathID(ref); err != nil {
-		return err
+// enqueue makes a handler that answers with the job that it enqueued.
+func (h jobHandlers) enqueue(kind string) handler {
+	return func(ctx context.Context, r *request) (any, error) {
+		job, err := h.Enqueue(ctx, kind)
+		return answer{http.StatusAccepted, jobOf(job, r.key.AppID)}, err
 	}
-	unknown := memory.Errorf(memory.KindNotFound, "there is no job with this id: it never was, is another app's, or ended long ago")
-	id, err := strconv.ParseInt(ref, 10, 64)
-	if err != nil || id < 1 {
-		return unknown
-	}
-	job, err := s.Jobs.Job(ctx, id)
-	if memory.IsKind(err, memory.KindNotFound) {
-		return unknown
-	}
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(s.JobKinds, job.Kind) || !concerns(job, r.key.AppID) {
-		return unknown
-	}
-	return r.JSON(http.StatusOK, jobOf(job, r.key.AppID))
 }
 
-func (s *Server) listJobs(ctx context.Context, r *request) error {
-	var c checks
-	filter := db.JobFilter{Kinds: s.JobKinds, Limit: c.limit(r), Before: c.jobCursor(r)}
+func (h jobHandlers) get(ctx context.Context, r *request) (any, error) {
+	ref, err := r.pathID()
+	if err != nil {
+		return nil, err
+	}
+	unknown := memory.Errorf(memory.KindNotFound,
+		"there is no job with this id: it never existed, belongs to another app, or ended long ago")
+	id, err := strconv.ParseInt(ref, 10, 64)
+	if err != nil || id < 1 {
+		return nil, unknown
+	}
+	job, err := h.Reader.Job(ctx, id)
+	switch {
+	case memory.IsKind(err, memory.KindNotFound):
+		return nil, unknown
+	case err != nil:
+		return nil, err
+	case !slices.Contains(h.Kinds, job.Kind) || !concerns(job, r.key.AppID):
+		return nil, unknown
+	}
+	return jobOf(job, r.key.AppID), nil
+}
+
+func (h jobHandlers) list(ctx context.Context, r *request) (any, error) {
+	filter := db.JobFilter{Kinds: h.Kinds, Limit: r.limit(), Before: r.queryNumber("cursor", invalidCursor)}
 	if kind := r.query.Get("kind"); kind != "" {
-		if !slices.Contains(s.JobKinds, kind) {
-			c.note("query.kind", fmt.Sprintf("is not one of %s", strings.Join(s.JobKinds, ", ")))
+		if !slices.Contains(h.Kinds, kind) {
+			r.note("query.kind", fmt.Sprintf("is not one of %s", strings.Join(h.Kinds, ", ")))
 		}
 		filter.Kinds = []string{kind}
 	}
-	if err := c.err(); err != nil {
-		return err
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	found, err := s.Jobs.ListJobs(ctx, filter)
+	found, err := h.Reader.ListJobs(ctx, filter)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer := struct {
+	body := struct {
 		Jobs []jobBody `json:"jobs"`
 		Next string    `json:"next_cursor,omitempty"`
 	}{Jobs: []jobBody{}}
 	for _, job := range found {
 		if concerns(job, r.key.AppID) {
-			answer.Jobs = append(answer.Jobs, jobOf(job, r.key.AppID))
+			body.Jobs = append(body.Jobs, jobOf(job, r.key.AppID))
 		}
 	}
 	if len(found) == filter.Limit {
-		answer.Next = strconv.FormatInt(found[len(found)-1].ID, 10)
+		body.Next = strconv.FormatInt(found[len(found)-1].ID, 10)
 	}
-	return r.JSON(http.StatusOK, answer)
+	return body, nil
 }
 
-// jobCursor is the id below which a page of jobs begins; 0 is the newest.
-func (c *checks) jobCursor(r *request) int64 {
-	text := r.query.Get("cursor")
-	if text == "" {
-		return 0
-	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id < 1 {
-		c.note("query.cursor", notACursor)
-	}
-	return id
-}
-
-// concerns reports whether an app may see a job: its own, and those of the
-// whole server.
+// concerns reports whether a job belongs to an app or to the whole server.
 func concerns(job db.JobInfo, appID string) bool {
-	var of struct {
+	var payload struct {
 		AppID string `json:"app_id"`
 	}
-	return json.Unmarshal(job.Payload, &of) == nil && (of.AppID == "" || of.AppID == appID)
+	return json.Unmarshal(job.Payload, &payload) == nil && (payload.AppID == "" || payload.AppID == appID)
 }
 
 func jobOf(job db.JobInfo, appID string) jobBody {
@@ -122,7 +143,8 @@ func jobOf(job db.JobInfo, appID string) jobBody {
 	return body
 }
 
-// ownPart is a job's result without what its lists tell of other apps' users.
+// ownPart is the result of a job, without the items of its lists that belong to
+// other apps.
 func ownPart(result json.RawMessage, appID string) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(result, &fields) != nil {
@@ -142,7 +164,7 @@ func ownPart(result json.RawMessage, appID string) json.RawMessage {
 				own = append(own, whole[i])
 			}
 		}
-		fields[name], _ = json.Marshal(own) // JSON that was just read
+		fields[name], _ = json.Marshal(own) // cannot fail: it was unmarshalled above
 	}
 	result, _ = json.Marshal(fields)
 	return result

@@ -35,7 +35,7 @@ type jobList struct {
 	Next string `json:"next_cursor"`
 }
 
-func (b *bench) enqueue(job db.Job) {
+func (b *fixture) enqueue(job db.Job) {
 	b.t.Helper()
 	_, fresh, err := b.store.Enqueue(b.t.Context(), job)
 	b.must(err)
@@ -44,14 +44,14 @@ func (b *bench) enqueue(job db.Job) {
 	}
 }
 
-func (b *bench) jobs(query string) jobList {
+func (b *fixture) jobs(query string) jobList {
 	b.t.Helper()
 	return parse[jobList](b.t, b.want(200, "GET", "/v1/jobs"+query, ""))
 }
 
 func TestJobsOfTheAppAndTheServerAreListed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.enqueue(forgettingJob{N: 1})                     // 1
 	b.enqueue(purgeJob{AppID: "app", N: 2})            // 2
 	b.enqueue(hiddenJob{AppID: "app", N: 3})           // 3
@@ -98,7 +98,7 @@ func TestJobsOfTheAppAndTheServerAreListed(t *testing.T) {
 // A job shows what it did and what went wrong, but no other app's users.
 func TestJobsShowTheirResults(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	type user struct {
 		AppID  string `json:"app_id"`
 		UserID string `json:"user_id"`

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"hippocampus/db"
@@ -12,7 +11,57 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// memoryBody is a memory as clients see it.
+// MemoryParts are the parts behind the routes of memories.
+type MemoryParts struct {
+	Reader MemoryReader
+	Writer MemoryWriter
+	Undoer Undoer
+}
+
+// MemoryReader reads memories; db.Memories implements it.
+type MemoryReader interface {
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
+	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
+}
+
+// MemoryWriter writes and changes memories; package ingest implements it.
+type MemoryWriter interface {
+	Write(ctx context.Context, w ingest.Write) (ingest.Written, error)
+	// WriteBatch returns a result for each write, in the same order.
+	WriteBatch(ctx context.Context, writes []ingest.Write) []ingest.BatchResult
+	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)
+	Forget(ctx context.Context, appID, id string) (memory.Memory, error)
+	Restore(ctx context.Context, appID, id string) (memory.Memory, error)
+}
+
+// Undoer undoes reflections and summaries; reflection/derivation implements it.
+type Undoer interface {
+	Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error)
+}
+
+type memoryHandlers struct{ MemoryParts }
+
+func (h memoryHandlers) register(r *routes) {
+	r.add("POST /v1/memories", memory.RoleWrite, withBody(h.post))
+	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.Batch, withBody(h.postBatch))
+	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, memoryBody]{
+		name:     "memories",
+		filter:   memoryFilter,
+		find:     h.find,
+		body:     memoryOf,
+		position: func(m memory.Memory) db.Position { return db.Position{At: m.CreatedAt, ID: m.ID} },
+	}.handle)
+	r.add("GET /v1/memories/:id", memory.RoleRead, h.get)
+	r.add("PATCH /v1/memories/:id", memory.RoleWrite, withBody(h.patch))
+	r.add("DELETE /v1/memories/:id", memory.RoleWrite, withMemoryID(h.Writer.Forget))
+	r.add("POST /v1/memories/:id/restore", memory.RoleWrite, withMemoryID(h.Writer.Restore))
+	r.add("POST /v1/memories/:id/undo", memory.RoleWrite, h.undo)
+	r.add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
+}
+
+// memoryBody is the JSON of a memory.
 type memoryBody struct {
 	ID             string          `json:"id"`
 	UserID         string          `json:"user_id"`
@@ -37,66 +86,52 @@ type memoryBody struct {
 func memoryOf(m memory.Memory) memoryBody {
 	return memoryBody{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, ConversationID: m.ConversationID, SourceTurnID: m.SourceTurnID,
-		Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: atLeastEmpty(m.Tags),
+		Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: notNil(m.Tags),
 		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, SupersededBy: m.SupersededBy,
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
 	}
 }
 
-// answerMemory tells a memory, or why there is none.
-func answerMemory(r *request, m memory.Memory, err error) error {
-	if err != nil {
-		return err
+// withMemoryID makes a handler of a change to the memory that the path names.
+func withMemoryID(change func(ctx context.Context, appID, id string) (memory.Memory, error)) handler {
+	return func(ctx context.Context, r *request) (any, error) {
+		id, err := r.memoryID()
+		if err != nil {
+			return nil, err
+		}
+		m, err := change(ctx, r.key.AppID, id)
+		return memoryOf(m), err
 	}
-	return r.JSON(http.StatusOK, memoryOf(m))
 }
 
-func (s *Server) getMemory(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
+func (h memoryHandlers) get(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var c checks
-	at := c.time("query.as_of", r.query.Get("as_of"))
-	if err := c.err(); err != nil {
-		return err
+	at := r.queryTime("as_of")
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	m, err := s.Memories.Memory(ctx, r.key.AppID, id)
+	m, err := h.Reader.Memory(ctx, r.key.AppID, id)
 	if err == nil && !at.IsZero() {
-		m, err = s.past(ctx, m, at)
+		m, err = h.past(ctx, m, at)
 	}
-	return answerMemory(r, m, err)
+	return memoryOf(m), err
 }
 
-// past is a memory as it was at an instant.
-func (s *Server) past(ctx context.Context, m memory.Memory, at time.Time) (memory.Memory, error) {
-	events, err := s.Memories.Events(ctx, m.Owner, []string{m.ID})
+// past returns a memory as it was at an instant.
+func (h memoryHandlers) past(ctx context.Context, m memory.Memory, at time.Time) (memory.Memory, error) {
+	events, err := h.Reader.Events(ctx, m.Owner, []string{m.ID})
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	then, there := history.At(m, events[m.ID], at)
-	if !there {
-		return memory.Memory{}, memory.Errorf(memory.KindNotFound, "there was no memory with this id at %s", at.Format(time.RFC3339Nano))
+	then, existed := history.At(m, events[m.ID], at)
+	if !existed {
+		return memory.Memory{}, memory.Errorf(memory.KindNotFound,
+			"there was no memory with this id at %s", at.Format(time.RFC3339Nano))
 	}
 	return then, nil
-}
-
-func (s *Server) deleteMemory(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
-	if err != nil {
-		return err
-	}
-	m, err := s.Ingest.Forget(ctx, r.key.AppID, id)
-	return answerMemory(r, m, err)
-}
-
-func (s *Server) restoreMemory(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
-	if err != nil {
-		return err
-	}
-	m, err := s.Ingest.Restore(ctx, r.key.AppID, id)
-	return answerMemory(r, m, err)
 }
 
 type changeRequest struct {
@@ -109,85 +144,65 @@ type changeRequest struct {
 	Pinned     *bool            `json:"pinned"`
 }
 
-func (s *Server) patchMemory(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
+func (h memoryHandlers) patch(ctx context.Context, r *request, body changeRequest) (any, error) {
+	id, err := r.memoryID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	body, err := decode[changeRequest](r)
-	if err != nil {
-		return err
-	}
-	var c checks
 	if body.Content != nil {
-		c.note("content", memory.CheckContent(*body.Content, memory.MaxContentRunes))
+		r.note("content", memory.CheckContent(*body.Content, memory.MaxContentRunes))
 	}
 	if body.Tags != nil {
-		c.note("tags", memory.CheckTags(*body.Tags))
+		r.note("tags", memory.CheckTags(*body.Tags))
 	}
 	if body.Metadata != nil {
-		*body.Metadata = c.metadata("metadata", *body.Metadata)
+		*body.Metadata = r.metadata("metadata", *body.Metadata)
 	}
-	if err := c.err(); err != nil {
-		return err
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	m, err := s.Ingest.Change(ctx, r.key.AppID, id, ingest.Change(body))
-	return answerMemory(r, m, err)
+	m, err := h.Writer.Change(ctx, r.key.AppID, id, ingest.Change(body))
+	return memoryOf(m), err
 }
 
-func (s *Server) listMemories(ctx context.Context, r *request) error {
-	var c checks
-	page := c.page(r)
+func memoryFilter(r *request, p page) db.MemoryFilter {
 	filter := db.MemoryFilter{
-		Owner:          c.owner("query.user_id", r.key, r.query.Get("user_id")),
+		Owner:          r.queryOwner(),
 		Types:          namesOf[memory.Type](r.query["type"]),
 		Domains:        namesOf[memory.Domain](r.query["domain"]),
 		Statuses:       namesOf[memory.Status](r.query["status"]),
 		Tags:           r.query["tag"],
 		ConversationID: r.query.Get("conversation_id"), AgentID: r.query.Get("agent_id"),
-		AsOf: c.time("query.as_of", r.query.Get("as_of")), Before: page.before, Limit: page.limit,
+		AsOf: r.queryTime("as_of"), Before: p.before, Limit: p.limit,
 	}
 	if len(filter.Statuses) == 0 {
 		filter.Statuses = []memory.Status{memory.Active}
 	}
-	filter.Since, filter.Until = c.window("query.", r.query.Get("since"), r.query.Get("until"))
-	c.places("query.", filter.AgentID, filter.ConversationID)
-	c.note("query.tag", memory.CheckTags(filter.Tags))
-	if err := c.err(); err != nil {
-		return err
-	}
-	list := s.Memories.ListMemories
-	if !filter.AsOf.IsZero() {
-		list = func(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
-			return history.List(ctx, s.Memories, f)
-		}
-	}
-	memories, err := list(ctx, filter)
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Memories []memoryBody `json:"memories"`
-		Next     string       `json:"next_cursor,omitempty"`
-	}{Memories: []memoryBody{}}
-	for _, m := range memories {
-		answer.Memories = append(answer.Memories, memoryOf(m))
-	}
-	answer.Next = page.next(len(memories), func() db.Position {
-		last := memories[len(memories)-1]
-		return db.Position{At: last.CreatedAt, ID: last.ID}
-	})
-	return r.JSON(http.StatusOK, answer)
+	filter.Since, filter.Until = r.window("query.", r.query.Get("since"), r.query.Get("until"))
+	r.optionalIDs("query.", filter.AgentID, filter.ConversationID)
+	r.note("query.tag", memory.CheckTags(filter.Tags))
+	return filter
 }
 
-// namesOf gives the values of a query parameter their type; openapi.yaml has
-// held them to the known ones.
-func namesOf[T ~string](values []string) []T {
-	var names []T
-	for _, value := range values {
-		names = append(names, T(value))
+func (h memoryHandlers) find(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
+	if f.AsOf.IsZero() {
+		return h.Reader.ListMemories(ctx, f)
 	}
-	return names
+	return history.List(ctx, h.Reader, f)
+}
+
+type undoBody struct {
+	Memory   memoryBody   `json:"memory"`
+	Restored []memoryBody `json:"restored"`
+}
+
+func (h memoryHandlers) undo(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
+	if err != nil {
+		return nil, err
+	}
+	m, restored, err := h.Undoer.Undo(ctx, r.key.AppID, id)
+	return undoBody{memoryOf(m), bodiesOf(restored, memoryOf)}, err
 }
 
 type eventBody struct {
@@ -199,20 +214,13 @@ type eventBody struct {
 	At       time.Time        `json:"at"`
 }
 
-func (s *Server) getHistory(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
+func (h memoryHandlers) history(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	events, err := s.Memories.History(ctx, r.key.AppID, id)
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	events, err := h.Reader.History(ctx, r.key.AppID, id)
+	return struct {
 		Events []eventBody `json:"events"`
-	}{Events: []eventBody{}}
-	for _, e := range events {
-		answer.Events = append(answer.Events, eventBody(e))
-	}
-	return r.JSON(http.StatusOK, answer)
+	}{bodiesOf(events, func(e memory.Event) eventBody { return eventBody(e) })}, err
 }

@@ -16,7 +16,7 @@ import (
 
 func TestPostMemoryHandsTheWriteOn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	full := `{"user_id":"u","content":" 喜欢茶 ","importance":0,"domain":"user_preferences","type":"preference",
 		"at":"2026-01-31T08:00:00Z","conversation_id":"c","agent_id":"a","tags":["x","y"],"metadata":{},"pinned":true,"dedup":true}`
 	first := b.stored(parse[writtenBody](t, b.want(201, "POST", "/v1/memories", full)).ID)
@@ -75,7 +75,7 @@ func (a awayFor) InUser(ctx context.Context, o memory.Owner, f func(context.Cont
 
 func TestBatchAnswersEachWrite(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.service.Records = awayFor{b.service.Records, "v"}
 	three := `{"memories":[{"user_id":"u"},{"user_id":"u","content":"a"},{"user_id":"v","content":"b"}]}`
 	results := parse[struct{ Results []resultBody }](t, b.want(200, "POST", "/v1/memories/batch", three)).Results
@@ -92,7 +92,7 @@ func TestBatchAnswersEachWrite(t *testing.T) {
 // What is wrong with one write refuses that one alone, with paths within it.
 func TestBatchRefusesSingleWrites(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	answer := parse[struct{ Results []resultBody }](t, b.want(200, "POST", "/v1/memories/batch", `{"memories":[
 		{"user_id":"u\n","content":" "}, {"user_id":"u","text":"b"}, {"user_id":"u","content":"a","importance":"high"},
 		{"user_id":"u","content":"good"}, {"user_id":"u","content":"a","metadata":{"k":[1,{"l":2}]},"importance":1.7}, 7]}`))
@@ -118,7 +118,7 @@ func TestBatchRefusesSingleWrites(t *testing.T) {
 
 func TestBatchBodyMayBeLarger(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.BodyLimit, o.BatchLimit = 200, 2000 })
+	b := newFixture(t, func(o *Options) { o.Limits.Body, o.Limits.Batch = 200, 2000 })
 	long := `{"user_id":"u","content":"` + strings.Repeat("x", 300) + `"}`
 	b.want(413, "POST", "/v1/memories", long)
 	b.want(200, "POST", "/v1/memories/batch", `{"memories":[`+long+`]}`)
@@ -127,7 +127,7 @@ func TestBatchBodyMayBeLarger(t *testing.T) {
 
 func TestPatchMemory(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	want := b.peanuts()
 	path := "/v1/memories/" + want.ID
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestPatchMemory(t *testing.T) {
 
 func TestMemoryRoutes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	id := b.peanuts().ID
 	for _, c := range []struct {
 		route  string

@@ -10,23 +10,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// instrument counts and times requests by route pattern, method and status
-// (hippocampus_http_...), and returns the handler that shows the metrics. No
-// label holds anything that a client can choose freely.
-func instrument(reg prometheus.Registerer, gatherer prometheus.Gatherer) (echo.MiddlewareFunc, http.Handler, error) {
-	if reg == nil {
-		reg = prometheus.NewRegistry()
+// instrument returns a middleware that counts and times requests by route
+// pattern, method and status (hippocampus_http_...), and the handler that serves
+// the metrics. No label holds anything that a client can choose freely.
+func instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
+	if m.Registerer == nil {
+		m.Registerer = prometheus.NewRegistry()
 	}
-	if gatherer == nil {
+	if m.Gatherer == nil {
 		var ok bool
-		if gatherer, ok = reg.(prometheus.Gatherer); !ok {
-			return nil, nil, errors.New("a registerer that does not gather needs a gatherer beside it")
+		if m.Gatherer, ok = m.Registerer.(prometheus.Gatherer); !ok {
+			return nil, nil, errors.New("a registerer that does not gather needs a separate gatherer")
 		}
 	}
 	middleware, err := echoprometheus.MiddlewareConfig{
 		Namespace:  "hippocampus",
 		Subsystem:  "http",
-		Registerer: reg,
+		Registerer: m.Registerer,
 		LabelFuncs: map[string]echoprometheus.LabelValueFunc{
 			"host":   func(echo.Context, error) string { return "" },
 			"method": func(c echo.Context, _ error) string { return method(c.Request()) },
@@ -34,5 +34,5 @@ func instrument(reg prometheus.Registerer, gatherer prometheus.Gatherer) (echo.M
 		},
 		StatusCodeResolver: func(c echo.Context, _ error) int { return c.Response().Status },
 	}.ToMiddleware()
-	return middleware, promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{}), err
+	return middleware, promhttp.HandlerFor(m.Gatherer, promhttp.HandlerOpts{}), err
 }

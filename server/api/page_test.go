@@ -21,7 +21,7 @@ type memoryList struct {
 }
 
 // contents lists the memories that a query of the list answers, newest first.
-func (b *bench) contents(query string) []string {
+func (b *fixture) contents(query string) []string {
 	b.t.Helper()
 	var contents []string
 	for _, m := range parse[memoryList](b.t, b.want(200, "GET", "/v1/memories"+query, "")).Memories {
@@ -43,9 +43,8 @@ func (l *memoriesListed) ListMemories(ctx context.Context, f db.MemoryFilter) ([
 
 func TestListMemoriesFilters(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
-	listed := &memoriesListed{MemoryReader: b.Memories}
-	b.Memories = listed
+	var listed memoriesListed
+	b := newFixture(t, func(o *Options) { listed.MemoryReader = o.Memories.Reader; o.Memories.Reader = &listed })
 	since, until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC)
 	add := func(content string, change func(w *ingest.Write)) memory.Memory {
 		w := ingest.Write{
@@ -98,7 +97,7 @@ func TestListMemoriesFilters(t *testing.T) {
 
 func TestListQueriesAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for query, path := range map[string]string{
 		"":                          "query.user_id",
 		"user_id=":                  "query.user_id",
@@ -129,7 +128,7 @@ func TestListQueriesAreChecked(t *testing.T) {
 
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for _, content := range []string{"one", "two", "three"} { // at one instant: the ids decide
 		b.keep(ingest.Write{Owner: owner("u"), Content: content})
 	}
@@ -169,7 +168,7 @@ func TestCursors(t *testing.T) {
 // Of what is named by its clients the longest names make a cursor, too.
 func TestCursorsOfTheLongestNames(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	instruction, skill, conversation := strings.Repeat("🙂", memory.MaxInstructionName-1), strings.Repeat("🙂", memory.MaxSkillName-1), strings.Repeat("c", memory.MaxIDBytes-1)
 	for _, end := range []string{"a", "b"} {
 		b.publish(`"scope":"app","name":"` + instruction + end + `","content":"x"`)

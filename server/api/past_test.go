@@ -14,7 +14,7 @@ func asOf(at time.Time) string { return "as_of=" + url.QueryEscape(at.Format(tim
 
 func TestMemoriesAsTheyWere(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	began := b.now()
 	tea := b.keep(ingest.Write{Owner: owner("u"), Content: "likes tea", Tags: []string{"drink"}})
 	b.advance(time.Hour)
@@ -65,12 +65,12 @@ func TestMemoriesAsTheyWere(t *testing.T) {
 
 func TestTagsChooseMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	tea := b.keep(ingest.Write{Owner: owner("u"), Content: "likes tea", Tags: []string{"drink", "茶"}})
 	b.keep(ingest.Write{Owner: owner("u"), Content: "likes tea with milk", Tags: []string{"drink"}})
 	recalled := func(path string) []string {
 		found := []string{}
-		for _, m := range parse[answerBody](t, b.want(200, "POST", path, `{"user_id":"u","query":"tea","tags":["茶","drink"]}`)).Memories {
+		for _, m := range parse[recallBody](t, b.want(200, "POST", path, `{"user_id":"u","query":"tea","tags":["茶","drink"]}`)).Memories {
 			found = append(found, m.ID)
 		}
 		return found

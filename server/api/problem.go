@@ -30,13 +30,13 @@ const (
 	problemType    = "urn:hippocampus:problem:"
 	problemMIME    = "application/problem+json"
 	maxFieldErrors = 100
-	statusGone     = 499 // the client left; only logs and metrics see it
+	statusGone     = 499 // the client has left; only logs and metrics show it
 	retryAfter     = 5 * time.Second
 )
 
-// table says how each kind of error is told. Where detail is empty the error's
-// own text is the detail; a kind that speaks of our inside says a fixed
-// sentence instead, and its cause is in the log under the request id.
+// table holds the problem of each kind of error. If detail is empty, the text of
+// the error is the detail. Otherwise the error concerns the server's internals,
+// and only the log has its text.
 var table = map[memory.Kind]struct {
 	status        int
 	title, detail string
@@ -48,22 +48,22 @@ var table = map[memory.Kind]struct {
 	memory.KindConflict:     {http.StatusConflict, "The present state does not allow this", ""},
 	memory.KindTooLarge:     {http.StatusRequestEntityTooLarge, "The body is too large", ""},
 	memory.KindTooFast:      {http.StatusTooManyRequests, "Too many requests", ""},
-	memory.KindUnavailable: {http.StatusServiceUnavailable, "A part of the server is away",
-		"A part of the server that this request needs is away for now. Repeat the request after Retry-After seconds."},
-	memory.KindBadAnswer: {http.StatusBadGateway, "A model gave a bad answer",
-		"A model that this request needs answered what could not be used. Nothing was changed. Repeat the request."},
+	memory.KindUnavailable: {http.StatusServiceUnavailable, "A part of the server is unavailable",
+		"A part of the server that this request needs is unavailable. Repeat the request after Retry-After seconds."},
+	memory.KindBadAnswer: {http.StatusBadGateway, "A model gave an unusable answer",
+		"A model that this request needs gave an unusable answer. Nothing was changed. Repeat the request."},
 	memory.KindInternal: {http.StatusInternalServerError, "Internal error",
-		"The server failed at this request through a fault of its own. Its log has the cause under this request id."},
+		"The server failed because of a defect. Its log has the cause under this request id."},
 }
 
-// problemOf is how an error is told to a client, without instance and request id.
+// problemOf is the problem of an error, without instance and request id.
 func problemOf(err error) Problem {
-	var refused *echo.HTTPError
+	var httpError *echo.HTTPError
 	var known *memory.Error
 	switch {
 	case errors.As(err, &known):
-	case errors.As(err, &refused):
-		return httpProblem(refused)
+	case errors.As(err, &httpError):
+		return httpProblem(httpError)
 	case errors.Is(err, context.DeadlineExceeded):
 		err = memory.Errorf(memory.KindUnavailable, "the request took too long: %w", err)
 	}
@@ -80,7 +80,13 @@ func problemOf(err error) Problem {
 	return p
 }
 
-// httpProblem tells what HTTP itself refuses: routes, methods, media types.
+// problemPointer is problemOf for the field of a body.
+func problemPointer(err error) *Problem {
+	p := problemOf(err)
+	return &p
+}
+
+// httpProblem is the problem of an error of HTTP itself: route, method, media type.
 func httpProblem(err *echo.HTTPError) Problem {
 	title := http.StatusText(err.Code)
 	p := Problem{
@@ -103,7 +109,7 @@ func (s *Server) fail(c echo.Context, err error) {
 		return
 	}
 	if c.Request().Context().Err() != nil {
-		_ = c.NoContent(statusGone) // nobody reads it
+		_ = c.NoContent(statusGone) // the client has left
 		return
 	}
 	p := problemOf(err)
@@ -117,7 +123,7 @@ func (s *Server) fail(c echo.Context, err error) {
 		header.Set(echo.HeaderRetryAfter, retrySeconds(err))
 	}
 	header.Set(echo.HeaderContentType, problemMIME)
-	_ = c.JSON(p.Status, p) // fails only where the client has left
+	_ = c.JSON(p.Status, p) // fails only if the client has left
 }
 
 // retrySeconds is the value of a Retry-After header: whole seconds, 1 or more.
@@ -130,8 +136,8 @@ func retrySeconds(err error) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-// problems turns what a handler returns into a problem document, so that the
-// middlewares around it see the status that the client sees.
+// problems answers errors with problem documents, so that the middlewares around
+// it see the status that the client sees.
 func (s *Server) problems(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := next(c); err != nil {

@@ -44,7 +44,7 @@ func TestEveryKindBecomesItsProblem(t *testing.T) {
 		memory.KindConflict: 409, memory.KindTooLarge: 413, memory.KindTooFast: 429,
 		memory.KindUnavailable: 503, memory.KindBadAnswer: 502, memory.KindInternal: 500,
 	}
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	before := b.peanuts()
 	path := "/v1/memories/" + before.ID
 	for _, kind := range memory.Kinds {
@@ -76,7 +76,7 @@ func TestEveryKindBecomesItsProblem(t *testing.T) {
 // The rows that HTTP itself, the server's own checks or the parts produce, with no fault put before any.
 func TestProblemsOfTheServerItself(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.BodyLimit = 100; o.RateLimit = 0 })
+	b := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
 	id := b.peanuts().ID
 	b.accept("u", "c-1", "I moved to Lisbon.")
 	b.want(200, "DELETE", "/v1/memories/"+id, "")
@@ -122,7 +122,7 @@ func TestProblemsOfTheServerItself(t *testing.T) {
 
 func TestBodyOfUnknownLengthIsLimited(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.BodyLimit = 100 })
+	b := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
 	r := httptest.NewRequest("POST", "/v1/recall", struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 101) + aQuery)})
 	r.ContentLength = -1
 	r.Header.Set("Authorization", "Bearer read")
@@ -136,8 +136,12 @@ func TestBodyOfUnknownLengthIsLimited(t *testing.T) {
 
 func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
-	b.Recaller = failing{b.Recaller, &memory.Error{Kind: memory.KindUnavailable, Err: errors.New("away"), RetryAfter: 1100 * time.Millisecond}}
+	b := newFixture(t, func(o *Options) {
+		busy := &memory.Error{
+			Kind: memory.KindUnavailable, Err: errors.New("unavailable"), RetryAfter: 1100 * time.Millisecond,
+		}
+		o.Recall.Recaller = failing{o.Recall.Recaller, busy}
+	})
 	if got := b.want(503, "POST", "/v1/recall", aQuery).Header().Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After %q", got)
 	}
@@ -145,15 +149,16 @@ func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
 
 func TestADeadlineIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
-	b.Recaller = failing{b.Recaller, fmt.Errorf("reading: %w", context.DeadlineExceeded)}
+	b := newFixture(t, func(o *Options) {
+		o.Recall.Recaller = failing{o.Recall.Recaller, fmt.Errorf("reading: %w", context.DeadlineExceeded)}
+	})
 	b.want(503, "POST", "/v1/recall", aQuery)
 }
 
 // Without the database nothing is answered, without the embedder no write.
 func TestAPartThatIsAwayIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	id := b.peanuts().ID
 	turn := b.accept("u", "", "I moved to Lisbon.").ID
 	write := `{"user_id":"u","content":"c"}`
@@ -185,7 +190,7 @@ func (panicking) Recall(context.Context, recall.Query) (recall.Answer, error) { 
 func TestAPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
-	b := newBench(t, func(o *Options) { o.Recaller = panicking{o.Recaller}; o.Logger = zap.New(core) })
+	b := newFixture(t, func(o *Options) { o.Recall.Recaller = panicking{o.Recall.Recaller}; o.Logger = zap.New(core) })
 	w := b.want(500, "POST", "/v1/recall", aQuery)
 	if strings.Contains(w.Body.String(), "secret") {
 		t.Errorf("the client is told: %s", w.Body)
@@ -210,9 +215,11 @@ func (l leaving) Recall(ctx context.Context, q recall.Query) (recall.Answer, err
 func TestAClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
-	b := newBench(t, func(o *Options) { o.Logger = zap.New(core) })
 	ctx, leave := context.WithCancel(t.Context())
-	b.Recaller = leaving{b.Recaller, leave}
+	b := newFixture(t, func(o *Options) {
+		o.Recall.Recaller = leaving{o.Recall.Recaller, leave}
+		o.Logger = zap.New(core)
+	})
 	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/recall", strings.NewReader(aQuery))
 	r.Header.Set("Authorization", "Bearer read")
 	r.Header.Set("Content-Type", "application/json")

@@ -11,13 +11,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// limitersKept bounds the memory of rates. A key that falls out of it starts
-// again with a full burst.
-const limitersKept = 10_000
+// limitersCached bounds the memory of rates. An evicted key starts again with a
+// full burst.
+const limitersCached = 10_000
 
 // rates is a token bucket for each key.
 type rates struct {
-	limit    rate.Limit // 0: none
+	limit    rate.Limit // 0: unlimited
 	burst    int
 	now      func() time.Time
 	limiters *lru.Cache[string, *rate.Limiter] // by key id
@@ -27,12 +27,11 @@ func newRates(perSecond float64, burst int, now func() time.Time) *rates {
 	if burst == 0 {
 		burst = max(1, int(math.Ceil(perSecond)))
 	}
-	limiters, _ := lru.New[string, *rate.Limiter](limitersKept) // fails only for a size below 1
+	limiters, _ := lru.New[string, *rate.Limiter](limitersCached) // fails only for a size below 1
 	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, limiters: limiters}
 }
 
-// take spends one of the key's requests, or returns an error of KindTooFast
-// that says how long to wait.
+// take counts a request of a key. KindTooFast: the key has to wait for RetryAfter.
 func (r *rates) take(keyID string) error {
 	if r.limit <= 0 {
 		return nil
@@ -40,8 +39,8 @@ func (r *rates) take(keyID string) error {
 	limiter, ok := r.limiters.Get(keyID)
 	if !ok {
 		limiter = rate.NewLimiter(r.limit, r.burst)
-		if first, lost, _ := r.limiters.PeekOrAdd(keyID, limiter); lost {
-			limiter = first
+		if other, exists, _ := r.limiters.PeekOrAdd(keyID, limiter); exists {
+			limiter = other
 		}
 	}
 	now := r.now()
@@ -53,7 +52,7 @@ func (r *rates) take(keyID string) error {
 	reservation.CancelAt(now)
 	return &memory.Error{
 		Kind:       memory.KindTooFast,
-		Err:        errors.New("this key has sent too many requests: wait as long as Retry-After says"),
+		Err:        errors.New("this key has sent too many requests: wait for the seconds in Retry-After"),
 		RetryAfter: wait,
 	}
 }

@@ -2,14 +2,42 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
 )
 
-const defaultRecall = 10 // memories, unless Options.Limit says otherwise
+// RecallParts are the parts behind the routes of recall and context.
+type RecallParts struct {
+	Recaller Recaller
+	Sources  SourceReader
+	Limit    int // memories if the request names no limit; 0: 10
+}
+
+// Recaller finds memories; package recall implements it.
+type Recaller interface {
+	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
+	// Touch counts an access of memories that were recalled with NoTouch.
+	Touch(ids []string, at time.Time)
+}
+
+// SourceReader finds the memories that others were derived from; db.Maintenance
+// implements it.
+type SourceReader interface {
+	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
+}
+
+type recallHandlers struct {
+	RecallParts
+	now func() time.Time
+}
+
+func (h recallHandlers) register(r *routes) {
+	r.add("POST /v1/recall", memory.RoleRead, withBody(h.recall))
+}
+
+const defaultRecall = 10 // memories
 
 type recallRequest struct {
 	UserID         string          `json:"user_id"`
@@ -29,7 +57,7 @@ type recallRequest struct {
 	Route          *bool           `json:"route"`
 	Mode           recall.Mode     `json:"mode"`
 	Weights        *weightsBody    `json:"weights"`
-	Expand         string          `json:"expand"` // of recall alone
+	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only
 }
 
 type weightsBody struct {
@@ -38,30 +66,29 @@ type weightsBody struct {
 	Importance float64 `json:"importance"`
 }
 
-// recall makes the request a query of the key's app, for limit memories unless
-// it names a limit, and notes what is wrong with it. The text of the query is
-// checked by the caller, who knows whether there must be one.
-func (b recallRequest) recall(key memory.Key, limit int, c *checks) recall.Query {
-	c.places("", b.AgentID, b.ConversationID)
-	c.note("tags", memory.CheckTags(b.Tags))
+// recallQuery converts a request to a query of the key's app, for limit memories
+// unless the request names a limit. The caller checks the text of the query.
+func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
+	r.optionalIDs("", b.AgentID, b.ConversationID)
+	r.note("tags", memory.CheckTags(b.Tags))
 	q := recall.Query{
-		Owner: c.owner("user_id", key, b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
+		Owner: r.bodyOwner(b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
 		Domains: b.Domains, Types: b.Types, Tags: b.Tags, AgentID: b.AgentID, ConversationID: b.ConversationID,
-		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: c.time("at", b.At),
+		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: r.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
 	}
-	q.Since, q.Until = c.window("", b.Since, b.Until)
+	q.Since, q.Until = r.window("", b.Since, b.Until)
 	if b.Weights != nil {
 		q.Weights = (*recall.Weights)(b.Weights)
 		if *b.Weights == (weightsBody{}) {
-			c.note("weights", "are all 0: give one of them some weight")
+			r.note("weights", "are all 0: give one of them some weight")
 		}
 	}
 	return q
 }
 
-// answerBody is what recall and context have in common.
-type answerBody struct {
+// recallBody is what the answers of recall and context have in common.
+type recallBody struct {
 	Memories []recalledBody `json:"memories"`
 	Route    routeBody      `json:"route"`
 	Degraded []string       `json:"degraded"`
@@ -95,41 +122,55 @@ type routeBody struct {
 	Widened bool            `json:"widened"`
 }
 
-func answerOf(a recall.Answer, took time.Duration) answerBody {
-	body := answerBody{
-		Memories: make([]recalledBody, 0, len(a.Memories)),
-		Route:    routeBody{atLeastEmpty(a.Route.Domains), a.Route.Source, a.Route.Reason, a.Skipped, a.Widened},
-		Degraded: atLeastEmpty(a.Degraded), At: a.At, TookMS: float64(took.Microseconds()) / 1000,
+func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
+	return recallBody{
+		Memories: bodiesOf(a.Memories, recalledOf),
+		Route: routeBody{
+			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
+			Skipped: a.Skipped, Widened: a.Widened,
+		},
+		Degraded: notNil(a.Degraded), At: a.At, TookMS: float64(took.Microseconds()) / 1000,
 	}
-	for _, m := range a.Memories {
-		body.Memories = append(body.Memories, recalledBody{
-			memoryOf(m.Memory), m.Similarity, m.Lexical, m.Neighbour, m.Speaker, m.Date, m.When, m.Question, m.Skill, m.Relevance, m.Decay, m.Score, atLeastEmpty(m.Sources), nil,
-		})
-	}
-	return body
 }
 
-func (s *Server) recall(ctx context.Context, r *request) error {
-	start := s.Now()
-	body, err := decode[recallRequest](r)
+func recalledOf(m recall.Recalled) recalledBody {
+	return recalledBody{
+		memoryBody: memoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
+		Speaker: m.Speaker, Date: m.Date, When: m.When, Question: m.Question, Skill: m.Skill,
+		Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
+	}
+}
+
+func (h recallHandlers) recall(ctx context.Context, r *request, body recallRequest) (any, error) {
+	start := h.now()
+	r.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
+	query := r.recallQuery(body, h.Limit)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	recalled, err := h.Recaller.Recall(ctx, query)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var c checks
-	c.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
-	query := body.recall(r.key, s.Limit, &c)
-	if err := c.err(); err != nil {
-		return err
-	}
-	answer, err := s.Recaller.Recall(ctx, query)
-	if err != nil {
-		return err
-	}
-	found := answerOf(answer, s.Now().Sub(start))
+	found := recallBodyOf(recalled, h.now().Sub(start))
 	if body.Expand == expandSources {
-		if err := s.expand(ctx, query.Owner, found.Memories); err != nil {
-			return err
-		}
+		err = h.expand(ctx, query.Owner, found.Memories)
 	}
-	return r.JSON(http.StatusOK, found)
+	return found, err
+}
+
+// expandSources asks for the memories that each memory was derived from.
+const expandSources = "sources"
+
+// expand adds to each recalled memory those that it was derived from.
+func (h recallHandlers) expand(ctx context.Context, owner memory.Owner, recalled []recalledBody) error {
+	if len(recalled) == 0 {
+		return nil
+	}
+	ids := bodiesOf(recalled, func(m recalledBody) string { return m.ID })
+	sources, err := h.Sources.Sources(ctx, owner, ids)
+	for i := range recalled {
+		recalled[i].DerivedFrom = bodiesOf(sources[recalled[i].ID], memoryOf)
+	}
+	return err
 }

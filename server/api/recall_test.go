@@ -30,15 +30,15 @@ func (a *asked) Recall(ctx context.Context, q recall.Query) (recall.Answer, erro
 }
 
 // asked begins to note what recall is asked.
-func (b *bench) asked() *asked {
-	a := &asked{Recaller: b.Recaller}
-	b.Recaller = a
+func (b *fixture) asked() *asked {
+	a := &asked{Recaller: b.options.Recall.Recaller}
+	b.restart(func(o *Options) { o.Recall.Recaller = a })
 	return a
 }
 
 func TestRecallDefaults(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	asked := b.asked()
 	b.want(200, "POST", "/v1/recall", aQuery)
 	want := recall.Query{Owner: owner("u"), Text: "q", Limit: 10}
@@ -49,7 +49,7 @@ func TestRecallDefaults(t *testing.T) {
 
 func TestRecallHandsTheQueryOn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	asked := b.asked()
 	b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"她住哪？","limit":3,"domains":["user_preferences"],"types":["fact","task"],
 		"agent_id":"a","conversation_id":"c","since":"2025-01-01T00:00:00Z","until":"2026-01-01T00:00:00Z","min_importance":0.5,
@@ -69,13 +69,13 @@ func TestRecallHandsTheQueryOn(t *testing.T) {
 
 func TestRecallAnswer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	known := b.peanuts()
 	b.keep(ingest.Write{Owner: owner("u"), Content: "Reads novels."})
 	b.advance(time.Hour)
 	vectors, err := embedder.Embed(t.Context(), llm.ForQuery, []string{"peanuts", known.Content})
 	b.must(err)
-	got := parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`))
+	got := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`))
 	if m := got.Memories[0]; m.ID != known.ID || m.Similarity != recall.Cosine(vectors[0], vectors[1]) || m.Lexical <= 0 || m.Relevance != 1 ||
 		m.Decay != .99 || m.Importance != .8 || m.Score != .5+.2*.99+.3*.8 || !slices.Equal(m.Sources, []string{"vector", "lexical"}) {
 		t.Errorf("%+v", m)
@@ -97,7 +97,7 @@ func TestRecallAnswer(t *testing.T) {
 }
 
 // accesses flushes the touches and tells how often each memory was accessed.
-func (b *bench) accesses(ids ...string) []int {
+func (b *fixture) accesses(ids ...string) []int {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	cancel()
@@ -111,7 +111,7 @@ func (b *bench) accesses(ids ...string) []int {
 
 func TestContext(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	long := strings.Repeat("长", 500)
 	first, second := b.peanuts().ID, b.keep(ingest.Write{Owner: owner("u"), Content: long}).ID
 	want := []int{0, 0} // accesses
@@ -152,7 +152,7 @@ func TestContext(t *testing.T) {
 func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var database, vectors error
-	b := newBench(t, func(o *Options) {
+	b := newFixture(t, func(o *Options) {
 		for i, fault := range []*error{&database, &vectors} {
 			ping := o.Checks[i].Check
 			o.Checks[i].Check = func(ctx context.Context) error {
@@ -192,10 +192,10 @@ func TestHealthAndReadiness(t *testing.T) {
 }
 
 // sparse leaves out counts of nothing, as a database may.
-type sparse struct{ StatsReader }
+type sparse struct{ StatsCounter }
 
 func (s sparse) Stats(ctx context.Context, appID string) (db.Stats, error) {
-	n, err := s.StatsReader.Stats(ctx, appID)
+	n, err := s.StatsCounter.Stats(ctx, appID)
 	if len(n.Candidates) == 0 {
 		n.Candidates = nil
 	}
@@ -204,7 +204,7 @@ func (s sparse) Stats(ctx context.Context, appID string) (db.Stats, error) {
 
 func TestStats(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.Stats = sparse{o.Stats} })
+	b := newFixture(t, func(o *Options) { o.Stats.Counter = sparse{o.Stats.Counter} })
 	b.peanuts()
 	b.peanuts()
 	b.accept("u", "", "I moved to Lisbon.")
@@ -225,7 +225,7 @@ func TestStats(t *testing.T) {
 
 // What the API adds to a recall is the difference of the two.
 func BenchmarkRecall(b *testing.B) {
-	server := newBench(b, nil)
+	server := newFixture(b, nil)
 	server.peanuts()
 	b.Run("api", func(b *testing.B) {
 		b.ReportAllocs()
@@ -242,7 +242,7 @@ func BenchmarkRecall(b *testing.B) {
 	b.Run("alone", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := server.Recaller.Recall(b.Context(), recall.Query{Owner: owner("u"), Text: "q", Limit: 10}); err != nil {
+			if _, err := server.options.Recall.Recaller.Recall(b.Context(), recall.Query{Owner: owner("u"), Text: "q", Limit: 10}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}]}`
 
 // swims writes three facts of the user "u".
-func (b *bench) swims() (facts []memory.Memory) {
+func (b *fixture) swims() (facts []memory.Memory) {
 	b.t.Helper()
 	for _, day := range []string{"Monday", "Wednesday", "Friday"} {
 		facts = append(facts, b.keep(ingest.Write{Owner: owner("u"), Content: "The user swims on " + day + "."}))
@@ -22,7 +22,7 @@ func (b *bench) swims() (facts []memory.Memory) {
 
 func TestReflectThenExpandThenUndo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	facts := b.swims()
 	b.chat.Answers(goodReflection)
 	if r := parse[reflectBody](t, b.want(200, "POST", "/v1/reflect", `{"user_id":"u"}`)); r.Skipped == "" || r.Facts != 3 || len(r.Insights) != 0 {
@@ -36,7 +36,7 @@ func TestReflectThenExpandThenUndo(t *testing.T) {
 
 	const query = `{"user_id":"u","query":"On which days of the week does the user swim?","route":false`
 	recalled := map[string][]memoryBody{}
-	for _, m := range parse[answerBody](t, b.want(200, "POST", "/v1/recall", query+`,"expand":"sources"}`)).Memories {
+	for _, m := range parse[recallBody](t, b.want(200, "POST", "/v1/recall", query+`,"expand":"sources"}`)).Memories {
 		recalled[m.ID] = m.DerivedFrom
 	}
 	if sources := recalled[insight.ID]; len(recalled) != 2 || len(sources) != 2 || sources[0].ID != facts[0].ID || sources[0].Status != memory.Consolidated {
@@ -45,7 +45,7 @@ func TestReflectThenExpandThenUndo(t *testing.T) {
 	if sources, ok := recalled[facts[2].ID]; !ok || sources == nil || len(sources) != 0 {
 		t.Errorf("a fact with sources: %v", sources)
 	}
-	for _, m := range parse[answerBody](t, b.want(200, "POST", "/v1/recall", query+`}`)).Memories {
+	for _, m := range parse[recallBody](t, b.want(200, "POST", "/v1/recall", query+`}`)).Memories {
 		if m.DerivedFrom != nil {
 			t.Error("sources that nobody asked for")
 		}
@@ -64,7 +64,7 @@ func TestReflectThenExpandThenUndo(t *testing.T) {
 
 func TestReflectRequestsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.swims()
 	for body, status := range map[string]int{
 		`{}`:                             http.StatusBadRequest,

@@ -11,11 +11,19 @@ import (
 
 // Relater relates memories and finds related ones; recall/related implements it.
 type Relater interface {
-	// Relate states a relation; fresh is false where it was known.
+	// Relate states a relation; fresh is false if it is known already.
 	Relate(ctx context.Context, appID string, r memory.Relation) (stored memory.Relation, fresh bool, err error)
-	// Unrelate takes one back.
+	// Unrelate deletes a relation and returns it.
 	Unrelate(ctx context.Context, appID string, r memory.Relation) (memory.Relation, error)
 	Find(ctx context.Context, appID, id, agentID string, limit int) (related.Answer, error)
+}
+
+type relatedHandlers struct{ relater Relater }
+
+func (h relatedHandlers) register(r *routes) {
+	r.add("POST /v1/memories/:id/relations", memory.RoleWrite, withBody(h.relate))
+	r.add("DELETE /v1/memories/:id/relations", memory.RoleWrite, h.unrelate)
+	r.add("GET /v1/memories/:id/related", memory.RoleRead, h.find)
 }
 
 const defaultRelated = 10 // memories
@@ -27,48 +35,44 @@ type relationBody struct {
 	CreatedAt time.Time           `json:"created_at"`
 }
 
-func (s *Server) postRelation(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
+func relationOf(r memory.Relation) relationBody {
+	return relationBody{From: r.From, Kind: r.Kind, To: r.To, CreatedAt: r.CreatedAt}
+}
+
+type relationRequest struct {
+	To   string              `json:"to"`
+	Kind memory.RelationKind `json:"kind"`
+}
+
+func (h relatedHandlers) relate(ctx context.Context, r *request, body relationRequest) (any, error) {
+	id, err := r.memoryID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	body, err := decode[struct {
-		To   string              `json:"to"`
-		Kind memory.RelationKind `json:"kind"`
-	}](r)
-	if err != nil {
-		return err
-	}
-	var c checks
 	if !memory.IsID(body.To) {
-		c.note("to", "is not the id of a memory")
+		r.note("to", "is not the id of a memory")
 	}
-	if err := c.err(); err != nil {
-		return err
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	relation, fresh, err := s.Related.Relate(ctx, r.key.AppID, memory.Relation{From: id, Kind: body.Kind, To: body.To})
-	if err != nil {
-		return err
-	}
+	relation := memory.Relation{From: id, Kind: body.Kind, To: body.To}
+	relation, fresh, err := h.relater.Relate(ctx, r.key.AppID, relation)
 	status := http.StatusOK
 	if fresh {
 		status = http.StatusCreated
 	}
-	return r.JSON(status, relationBody{relation.From, relation.Kind, relation.To, relation.CreatedAt})
+	return answer{status, relationOf(relation)}, err
 }
 
-func (s *Server) deleteRelation(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
+func (h relatedHandlers) unrelate(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	relation, err := s.Related.Unrelate(ctx, r.key.AppID, memory.Relation{
+	relation, err := h.relater.Unrelate(ctx, r.key.AppID, memory.Relation{
 		From: id, Kind: memory.RelationKind(r.query.Get("kind")), To: r.query.Get("to"),
 	})
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, relationBody{relation.From, relation.Kind, relation.To, relation.CreatedAt})
+	return relationOf(relation), err
 }
 
 type relatedBody struct {
@@ -89,39 +93,31 @@ type reasonBody struct {
 func reasonOf(r related.Reason) reasonBody {
 	body := reasonBody{Why: r.Why, Strength: r.Strength, Distance: r.Distance, Tags: r.Tags, Cosine: r.Cosine}
 	if r.Why == related.ByRelation {
-		body.Relation = &relationBody{r.Relation.From, r.Relation.Kind, r.Relation.To, r.Relation.CreatedAt}
+		relation := relationOf(r.Relation)
+		body.Relation = &relation
 	}
 	return body
 }
 
-func (s *Server) getRelated(ctx context.Context, r *request) error {
-	id, err := memoryID(r)
+func (h relatedHandlers) find(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var c checks
-	agentID, limit := r.query.Get("agent_id"), defaultRelated
-	c.note("query.agent_id", memory.CheckID(agentID, true))
+	agentID, limit := r.queryID("agent_id"), defaultRelated
 	if r.query.Has("limit") {
-		limit = c.limit(r)
+		limit = r.limit()
 	}
-	if err := c.err(); err != nil {
-		return err
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	found, err := s.Related.Find(ctx, r.key.AppID, id, agentID, limit)
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	found, err := h.relater.Find(ctx, r.key.AppID, id, agentID, limit)
+	body := struct {
 		Memories []relatedBody `json:"memories"`
 		Degraded []string      `json:"degraded"`
-	}{[]relatedBody{}, atLeastEmpty(found.Degraded)}
+	}{[]relatedBody{}, notNil(found.Degraded)}
 	for _, f := range found.Memories {
-		body := relatedBody{Memory: memoryOf(f.Memory), Score: f.Score}
-		for _, reason := range f.Reasons {
-			body.Reasons = append(body.Reasons, reasonOf(reason))
-		}
-		answer.Memories = append(answer.Memories, body)
+		body.Memories = append(body.Memories, relatedBody{memoryOf(f.Memory), f.Score, bodiesOf(f.Reasons, reasonOf)})
 	}
-	return r.JSON(http.StatusOK, answer)
+	return body, err
 }

@@ -19,7 +19,7 @@ type relatedAnswer struct {
 }
 
 // related lists what is related to a memory, and why, strongest first.
-func (b *bench) related(id, query string) (contents []string, answer relatedAnswer) {
+func (b *fixture) related(id, query string) (contents []string, answer relatedAnswer) {
 	b.t.Helper()
 	answer = parse[relatedAnswer](b.t, b.want(200, "GET", "/v1/memories/"+id+"/related?"+query, ""))
 	contents = []string{}
@@ -47,7 +47,7 @@ func why(m relatedBody) (list []related.Why) {
 
 func TestRelatedMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	add := func(content string, change func(*ingest.Write)) memory.Memory {
 		w := ingest.Write{Owner: owner("u"), Content: content, Domain: memory.GeneralChat}
 		if change != nil {
@@ -128,7 +128,7 @@ func TestRelatedMemories(t *testing.T) {
 // nor shows in how far that is away.
 func TestRelatedMemoriesOfAnAgent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	add := func(content, agent string) memory.Memory {
 		b.advance(time.Minute)
 		return b.keep(ingest.Write{Owner: owner("u"), Content: content, AgentID: agent, ConversationID: "c", Tags: []string{"pets"}, Domain: memory.GeneralChat})
@@ -154,7 +154,7 @@ func TestRelatedMemoriesOfAnAgent(t *testing.T) {
 
 func TestRelationsAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	m, other, foreign := b.peanuts(), b.keep(ingest.Write{Owner: owner("u"), Content: "other"}), b.keep(ingest.Write{Owner: owner("v"), Content: "foreign"})
 	path := "/v1/memories/" + m.ID + "/relations"
 	body := func(to, kind string) string { return fmt.Sprintf(`{"to":%q,"kind":%q}`, to, kind) }
@@ -175,17 +175,20 @@ func TestRelationsAreChecked(t *testing.T) {
 	}
 }
 
-// away is a vector store that cannot be reached.
-type away struct{}
+// unreachable is a vector store that cannot be reached.
+type unreachable struct{}
 
-func (away) Search(context.Context, vectorstore.Query) ([]vectorstore.Hit, error) {
-	return nil, memory.Errorf(memory.KindUnavailable, "away")
+func (unreachable) Search(context.Context, vectorstore.Query) ([]vectorstore.Hit, error) {
+	return nil, memory.Errorf(memory.KindUnavailable, "unreachable")
 }
 
 func TestRelatedWithoutTheVectorStore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
-	b.Related = related.New(b.store, away{}, embedder, related.Settings{OwnWindow: time.Second, OwnLimit: 10, VectorTimeout: time.Minute}, b.now, b.Logger)
+	b := newFixture(t, nil)
+	b.restart(func(o *Options) {
+		settings := related.Settings{OwnWindow: time.Second, OwnLimit: 10, VectorTimeout: time.Minute}
+		o.Related = related.New(b.store, unreachable{}, embedder, settings, b.now, o.Logger)
+	})
 	m := b.keep(ingest.Write{Owner: owner("u"), Content: "one", ConversationID: "c"})
 	b.keep(ingest.Write{Owner: owner("u"), Content: "two", ConversationID: "c"})
 	contents, answer := b.related(m.ID, "")

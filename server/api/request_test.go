@@ -22,7 +22,7 @@ const (
 
 // send makes a request with the admin key and holds the answer to openapi.yaml.
 // headers are pairs of name and value.
-func (b *bench) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (b *fixture) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	b.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer admin")
@@ -58,7 +58,7 @@ func (l *leaver) Flush() {
 }
 
 // checkAnswer holds an answer to what openapi.yaml says of its route.
-func (b *bench) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
+func (b *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 	b.t.Helper()
 	c := b.echo.NewContext(r, nil)
 	b.echo.Router().Find(r.Method, echo.GetPath(r), c)
@@ -84,7 +84,7 @@ func (b *bench) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 }
 
 // want sends a request and requires a status.
-func (b *bench) want(status int, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (b *fixture) want(status int, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	b.t.Helper()
 	w := b.send(method, target, body, headers...)
 	if w.Code != status {
@@ -94,7 +94,7 @@ func (b *bench) want(status int, method, target, body string, headers ...string)
 }
 
 // wantPaths requires a 400 that names exactly these fields.
-func (b *bench) wantPaths(method, target, body string, paths ...string) {
+func (b *fixture) wantPaths(method, target, body string, paths ...string) {
 	b.t.Helper()
 	w := b.want(http.StatusBadRequest, method, target, body)
 	got := map[string]bool{}

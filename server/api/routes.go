@@ -3,98 +3,126 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
 
 	"hippocampus/internal/memory"
 )
 
+// feature is a group of routes with their handlers.
+type feature interface{ register(r *routes) }
+
+// handler answers a request that satisfies openapi.yaml with a body that
+// becomes JSON, an answer, or nil if it has written the response itself.
+type handler func(ctx context.Context, r *request) (any, error)
+
+// answer is a body with a status other than 200; a nil body sends none.
+type answer struct {
+	status int
+	body   any
+}
+
+// request is what a handler works on.
+type request struct {
+	echo.Context
+	checks            // what is wrong with the request
+	key    memory.Key // zero if the route needs none
+	query  url.Values // checked against openapi.yaml
+	body   []byte     // one JSON object, checked against openapi.yaml; nil if the route takes none
+	items  itemFaults // what is wrong with the items that the route refuses one by one
+}
+
+// itemFaults holds what is wrong with the items of a list, by index.
+type itemFaults map[int][]memory.Field
+
 // route is one entry of the API.
 type route struct {
 	method, path string
-	role         memory.Role // the weakest that may; empty: no key is needed
-	limit        int64       // bytes of the body; 0: it takes none; streamed: no bound
-	handle       func(context.Context, *request) error
+	role         memory.Role // the weakest that may use it; empty: it needs no key and reads nothing of the request
+	bodyLimit    int64       // bytes; unlimited: a stream, whose time is not limited either
+	handle       handler
 }
 
-func (s *Server) routes(scrape http.Handler) []route {
-	const read, write, admin = memory.RoleRead, memory.RoleWrite, memory.RoleAdmin
-	return []route{
-		{"POST", "/v1/turns", write, s.BodyLimit, s.postTurn},
-		{"GET", "/v1/turns", read, 0, s.listTurns},
-		{"GET", "/v1/turns/:id", read, 0, s.getTurn},
-		{"POST", "/v1/turns/:id/replay", write, 0, s.replayTurn},
+const unlimited = -1
 
-		{"GET", "/v1/conversations", read, 0, s.listConversations},
-		{"GET", "/v1/conversations/:id", read, 0, s.getConversation},
-		{"PATCH", "/v1/conversations/:id", write, s.BodyLimit, s.patchConversation},
-		{"DELETE", "/v1/conversations/:id", write, 0, s.deleteConversation},
-		{"GET", "/v1/conversations/:id/working", read, 0, s.getWorking},
-		{"POST", "/v1/conversations/:id/end", write, s.BodyLimit, s.endConversation},
-		{"GET", "/v1/conversations/:id/consolidations", read, 0, s.listConsolidations},
+// routes collects the routes of the features.
+type routes struct {
+	limits Limits
+	list   []route
+}
 
-		{"POST", "/v1/memories", write, s.BodyLimit, s.postMemory},
-		{"POST", "/v1/memories/batch", write, s.BatchLimit, s.postBatch},
-		{"GET", "/v1/memories", read, 0, s.listMemories},
-		{"GET", "/v1/memories/:id", read, 0, s.getMemory},
-		{"PATCH", "/v1/memories/:id", write, s.BodyLimit, s.patchMemory},
-		{"DELETE", "/v1/memories/:id", write, 0, s.deleteMemory},
-		{"GET", "/v1/memories/:id/history", read, 0, s.getHistory},
-		{"POST", "/v1/memories/:id/restore", write, 0, s.restoreMemory},
-		{"POST", "/v1/memories/:id/undo", write, 0, s.undoMemory},
-		{"POST", "/v1/memories/:id/relations", write, s.BodyLimit, s.postRelation},
-		{"DELETE", "/v1/memories/:id/relations", write, 0, s.deleteRelation},
-		{"GET", "/v1/memories/:id/related", read, 0, s.getRelated},
+// add adds a route such as "GET /v1/turns/:id".
+func (r *routes) add(pattern string, role memory.Role, h handler) {
+	r.addLimited(pattern, role, r.limits.Body, h)
+}
 
-		{"PUT", "/v1/facts", write, s.BodyLimit, s.putFact},
-		{"GET", "/v1/facts", read, 0, s.listFacts},
-		{"DELETE", "/v1/facts", write, 0, s.endFact},
-		{"GET", "/v1/facts/history", read, 0, s.factHistory},
+// addStream adds a route whose body or response is a stream.
+func (r *routes) addStream(pattern string, role memory.Role, h handler) {
+	r.addLimited(pattern, role, unlimited, h)
+}
 
-		{"POST", "/v1/instructions", write, s.BodyLimit, s.postInstruction},
-		{"GET", "/v1/instructions", read, 0, s.listInstructions},
-		{"GET", "/v1/instructions/merged", read, 0, s.mergedInstructions},
-		{"GET", "/v1/instructions/:name", read, 0, s.getInstruction},
-		{"DELETE", "/v1/instructions/:name", write, 0, s.retireInstruction},
-		{"GET", "/v1/instructions/:name/versions", read, 0, s.listVersions},
-		{"GET", "/v1/instructions/:name/diff", read, 0, s.diffInstruction},
-		{"POST", "/v1/instructions/:name/activate", write, s.BodyLimit, s.activateInstruction},
-		{"POST", "/v1/instructions/:name/rollback", write, s.BodyLimit, s.rollBackInstruction},
+// addLimited adds a route with its own limit of the body.
+func (r *routes) addLimited(pattern string, role memory.Role, bodyLimit int64, h handler) {
+	method, path, _ := strings.Cut(pattern, " ")
+	r.list = append(r.list, route{method: method, path: path, role: role, bodyLimit: bodyLimit, handle: h})
+}
 
-		{"GET", "/v1/skills", read, 0, s.listSkills},
-		{"GET", "/v1/skills/:name", read, 0, s.getSkill},
-		{"POST", "/v1/skills/:name/outcomes", write, s.BodyLimit, s.postOutcome},
-
-		{"GET", "/v1/candidates", read, 0, s.listCandidates},
-		{"POST", "/v1/candidates/promote", write, s.BodyLimit, s.promoteCandidates},
-
-		{"POST", "/v1/recall", read, s.BodyLimit, s.recall},
-		{"POST", "/v1/context", read, s.BodyLimit, s.context},
-		{"POST", "/v1/reflect", write, s.BodyLimit, s.reflect},
-		{"POST", "/v1/forget", write, s.BodyLimit, s.forget},
-		{"POST", "/v1/compress", write, s.BodyLimit, s.compress},
-		{"DELETE", "/v1/users/:user_id", admin, 0, s.eraseUser},
-		{"GET", "/v1/stats", read, 0, s.stats},
-		{"GET", "/v1/export", read, streamed, s.exportMemories},
-		{"POST", "/v1/import", admin, streamed, s.importMemories},
-		{"GET", "/v1/events", read, streamed, s.streamEvents},
-		{"POST", "/v1/webhooks", admin, s.BodyLimit, s.postWebhook},
-		{"GET", "/v1/webhooks", admin, 0, s.listWebhooks},
-		{"GET", "/v1/webhooks/:id", admin, 0, s.getWebhook},
-		{"PATCH", "/v1/webhooks/:id", admin, s.BodyLimit, s.patchWebhook},
-		{"DELETE", "/v1/webhooks/:id", admin, 0, s.deleteWebhook},
-		{"GET", "/v1/jobs", admin, 0, s.listJobs},
-		{"GET", "/v1/jobs/:id", admin, 0, s.getJob},
-		{"POST", "/v1/admin/verify", admin, 0, s.ask(Verification)},
-		{"POST", "/v1/admin/repair", admin, 0, s.ask(Repair)},
-		{"POST", "/v1/admin/rebuild", admin, 0, s.ask(Rebuild)},
-
-		{"GET", "/healthz", "", 0, s.health},
-		{"GET", "/readyz", "", 0, s.ready},
-		{"GET", "/metrics", "", 0, func(_ context.Context, r *request) error {
-			scrape.ServeHTTP(r.Response(), r.Request())
-			return nil
-		}},
-		{"GET", "/openapi.yaml", "", 0, func(_ context.Context, r *request) error {
-			return r.Blob(http.StatusOK, "application/yaml", openAPI)
-		}},
+// serve checks the requests of a route, runs its handler and sends the answer.
+func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx := c.Request().Context()
+		if rt.bodyLimit != unlimited {
+			limited, cancel := context.WithTimeout(ctx, s.limits.Work)
+			defer cancel()
+			ctx = limited
+		}
+		r := &request{Context: c}
+		if rt.role != "" {
+			if err := s.admit(ctx, r, rt.role); err != nil {
+				return err
+			}
+			if err := op.check(r, rt.bodyLimit); err != nil {
+				return err
+			}
+		}
+		body, err := rt.handle(ctx, r)
+		if err != nil || body == nil {
+			return err
+		}
+		a, ok := body.(answer)
+		switch {
+		case !ok:
+			return c.JSON(http.StatusOK, body)
+		case a.body == nil:
+			return c.NoContent(a.status)
+		}
+		return c.JSON(a.status, a.body)
 	}
+}
+
+// withBody makes a handler of one that takes the decoded body.
+func withBody[T any](h func(ctx context.Context, r *request, body T) (any, error)) handler {
+	return func(ctx context.Context, r *request) (any, error) {
+		body, err := decode[T](r.body)
+		if err != nil {
+			return nil, err
+		}
+		return h(ctx, r, body)
+	}
+}
+
+// waiter bounds how long requests with `wait` wait.
+type waiter struct {
+	timeout  time.Duration
+	draining context.Context
+}
+
+// context returns a context that ends after the timeout or when the server drains.
+func (w waiter) context(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
+	stop := context.AfterFunc(w.draining, cancel)
+	return ctx, func() { stop(); cancel() }
 }

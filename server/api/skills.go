@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"slices"
 	"time"
 
 	"hippocampus/db"
@@ -10,17 +10,38 @@ import (
 	"hippocampus/knowledge/skills"
 )
 
-// SkillKeeper counts how workflows turn out; package skills implements it.
-type SkillKeeper interface {
+// SkillParts are the parts behind the routes of skills.
+type SkillParts struct {
+	Recorder SkillRecorder
+	Reader   SkillReader
+}
+
+// SkillRecorder counts the outcomes of workflows; package skills implements it.
+type SkillRecorder interface {
 	// Record counts an outcome. KindInvalid: its fields are wrong. KindConflict:
-	// its id was that of another, or the skill has too many workflows.
+	// another outcome has its id, or the skill has too many workflows.
 	Record(ctx context.Context, owner memory.Owner, o skills.Outcome, cause string) (skills.Result, error)
 }
 
-// SkillReader reads skills; db.Skills has it.
+// SkillReader reads skills; db.Skills implements it.
 type SkillReader interface {
 	ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skill, error)
 	Workflows(ctx context.Context, f db.SkillFilter, skill string) ([]memory.Workflow, error)
+}
+
+type skillHandlers struct{ SkillParts }
+
+func (h skillHandlers) register(r *routes) {
+	r.add("GET /v1/skills", memory.RoleRead, list[db.SkillFilter, memory.Skill, skillBody]{
+		name:     "skills",
+		isID:     func(name string) bool { return skills.CheckName(name) == "" },
+		filter:   skillFilter,
+		find:     h.Reader.ListSkills,
+		body:     func(s memory.Skill) skillBody { return skillBody(s) },
+		position: func(s memory.Skill) db.Position { return namePosition(s.Name) },
+	}.handle)
+	r.add("GET /v1/skills/:name", memory.RoleRead, h.get)
+	r.add("POST /v1/skills/:name/outcomes", memory.RoleWrite, withBody(h.postOutcome))
 }
 
 type workflowBody struct {
@@ -36,11 +57,12 @@ type workflowBody struct {
 }
 
 func workflowOf(w memory.Workflow) workflowBody {
-	body := workflowBody{w.ID, w.AgentID, w.Text, w.Successes, w.Failures, w.Importance(), []memory.OutcomeNote{}, w.MemoryID, w.LastAt}
-	for i := range w.Notes {
-		body.Notes = append(body.Notes, w.Notes[len(w.Notes)-1-i])
+	notes := append([]memory.OutcomeNote{}, w.Notes...)
+	slices.Reverse(notes)
+	return workflowBody{
+		ID: w.ID, AgentID: w.AgentID, Workflow: w.Text, Successes: w.Successes, Failures: w.Failures,
+		Importance: w.Importance(), Notes: notes, MemoryID: w.MemoryID, LastAt: w.LastAt,
 	}
-	return body
 }
 
 type skillBody struct {
@@ -51,98 +73,65 @@ type skillBody struct {
 	LastAt    time.Time `json:"last_at"`
 }
 
-func (s *Server) postOutcome(ctx context.Context, r *request) error {
-	body, err := decode[struct {
-		UserID   string `json:"user_id"`
-		AgentID  string `json:"agent_id"`
-		Success  bool   `json:"success"`
-		Workflow string `json:"workflow"`
-		Note     string `json:"note"`
-		At       string `json:"at"`
-		ID       string `json:"id"`
-	}](r)
-	if err != nil {
-		return err
-	}
-	var c checks
-	owner := c.owner("user_id", r.key, body.UserID)
+type outcomeRequest struct {
+	UserID   string `json:"user_id"`
+	AgentID  string `json:"agent_id"`
+	Success  bool   `json:"success"`
+	Workflow string `json:"workflow"`
+	Note     string `json:"note"`
+	At       string `json:"at"`
+	ID       string `json:"id"`
+}
+
+func (h skillHandlers) postOutcome(ctx context.Context, r *request, body outcomeRequest) (any, error) {
+	owner := r.bodyOwner(body.UserID)
 	outcome := skills.Outcome{
 		ID: body.ID, AgentID: body.AgentID, Skill: r.param("name"), Workflow: body.Workflow,
-		Success: body.Success, Note: body.Note, At: c.time("at", body.At),
+		Success: body.Success, Note: body.Note, At: r.time("at", body.At),
 	}
-	c.note("path.name", skills.CheckName(outcome.Skill))
-	c.fields = append(c.fields, skills.Check(outcome)...)
-	if err := c.err(); err != nil {
-		return err
+	r.note("path.name", skills.CheckName(outcome.Skill))
+	r.fields = append(r.fields, skills.Check(outcome)...)
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	result, err := s.Skills.Record(ctx, owner, outcome, "api")
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, struct {
+	result, err := h.Recorder.Record(ctx, owner, outcome, "api")
+	return struct {
 		Skill    string       `json:"skill"`
 		Workflow workflowBody `json:"workflow"`
 		Counted  bool         `json:"counted"`
-	}{outcome.Skill, workflowOf(result.Workflow), result.Counted})
+	}{outcome.Skill, workflowOf(result.Workflow), result.Counted}, err
 }
 
 // skillFilter reads whose skills a request asks for.
-func (c *checks) skillFilter(r *request) db.SkillFilter {
-	agentID := r.query.Get("agent_id")
-	c.note("query.agent_id", memory.CheckID(agentID, true))
-	return db.SkillFilter{Owner: c.owner("query.user_id", r.key, r.query.Get("user_id")), AgentID: agentID}
+func skillFilter(r *request, p page) db.SkillFilter {
+	agentID := r.queryID("agent_id")
+	return db.SkillFilter{Owner: r.queryOwner(), AgentID: agentID, After: p.after(), Limit: p.limit}
 }
 
-func (s *Server) listSkills(ctx context.Context, r *request) error {
-	var c checks
-	page := c.pageOf(r, func(name string) bool { return skills.CheckName(name) == "" })
-	filter := c.skillFilter(r)
-	filter.After, filter.Limit = page.name(), page.limit
-	if err := c.err(); err != nil {
-		return err
-	}
-	found, err := s.SkillReader.ListSkills(ctx, filter)
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Skills []skillBody `json:"skills"`
-		Next   string      `json:"next_cursor,omitempty"`
-	}{Skills: []skillBody{}}
-	for _, k := range found {
-		answer.Skills = append(answer.Skills, skillBody(k))
-	}
-	answer.Next = page.next(len(found), func() db.Position { return byName(found[len(found)-1].Name) })
-	return r.JSON(http.StatusOK, answer)
-}
-
-func (s *Server) getSkill(ctx context.Context, r *request) error {
-	var c checks
+func (h skillHandlers) get(ctx context.Context, r *request) (any, error) {
 	name := r.param("name")
-	c.note("path.name", skills.CheckName(name))
-	filter := c.skillFilter(r)
-	filter.Limit = memory.MaxWorkflows // a skill has no more
-	if err := c.err(); err != nil {
-		return err
+	r.note("path.name", skills.CheckName(name))
+	filter := skillFilter(r, page{limit: memory.MaxWorkflows}) // of all workflows
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	found, err := s.SkillReader.Workflows(ctx, filter, name)
+	found, err := h.Reader.Workflows(ctx, filter, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(found) == 0 {
-		return memory.Errorf(memory.KindNotFound, "the user has no skill of this name: list the skills")
+		return nil, memory.Errorf(memory.KindNotFound, "the user has no skill of this name: list the skills")
 	}
-	answer := struct {
+	body := struct {
 		skillBody
 		Best []workflowBody `json:"best"`
-	}{skillBody{Name: name, Workflows: len(found)}, nil}
+	}{skillBody{Name: name, Workflows: len(found)}, bodiesOf(found, workflowOf)}
 	for _, w := range found {
-		answer.Successes += w.Successes
-		answer.Failures += w.Failures
-		if w.LastAt.After(answer.LastAt) {
-			answer.LastAt = w.LastAt
+		body.Successes += w.Successes
+		body.Failures += w.Failures
+		if w.LastAt.After(body.LastAt) {
+			body.LastAt = w.LastAt
 		}
-		answer.Best = append(answer.Best, workflowOf(w))
 	}
-	return r.JSON(http.StatusOK, answer)
+	return body, nil
 }

@@ -21,14 +21,14 @@ type skillAnswer struct {
 }
 
 // outcome tells one of the skill deploy.
-func (b *bench) outcome(success bool, workflow, fields string) outcomeAnswer {
+func (b *fixture) outcome(success bool, workflow, fields string) outcomeAnswer {
 	b.t.Helper()
 	return parse[outcomeAnswer](b.t, b.want(200, "POST", "/v1/skills/deploy/outcomes", fmt.Sprintf(`{"user_id":"u","success":%t,"workflow":%q%s}`, success, workflow, fields)))
 }
 
 func TestSkillsKeepWhatWorks(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	failed := b.outcome(false, "copy by hand", `,"note":"forgot one"`)
 	if w := failed.Workflow; !failed.Counted || failed.Skill != "deploy" || w.MemoryID != "" || w.Failures != 1 || w.Importance != 0.3333 || len(w.Notes) != 1 {
 		t.Errorf("%+v", failed)
@@ -81,7 +81,7 @@ func TestSkillsKeepWhatWorks(t *testing.T) {
 
 func TestNotesOfOutcomesAreTheLatest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	var got outcomeAnswer
 	for n := range 7 {
 		got = b.outcome(n%2 == 0, "x", fmt.Sprintf(`,"note":"%d"`, n))
@@ -100,7 +100,7 @@ func TestNotesOfOutcomesAreTheLatest(t *testing.T) {
 // task's words and was used last.
 func TestTheBestProvenWorkflowIsRecalledFirst(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for range 8 {
 		b.outcome(true, "run make release", "")
 	}
@@ -108,7 +108,7 @@ func TestTheBestProvenWorkflowIsRecalledFirst(t *testing.T) {
 	b.outcome(true, "deploy the shop to production by hand", "")
 	b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"The shop in the harbour sells bread","importance":0.9}`)
 	for _, limit := range []int{1, 5} {
-		found := parse[answerBody](t, b.want(200, "POST", "/v1/recall", fmt.Sprintf(`{"user_id":"u","query":"deploy the shop to production","route":false,"touch":false,"limit":%d}`, limit))).Memories
+		found := parse[recallBody](t, b.want(200, "POST", "/v1/recall", fmt.Sprintf(`{"user_id":"u","query":"deploy the shop to production","route":false,"touch":false,"limit":%d}`, limit))).Memories
 		if len(found) == 0 || found[0].Content != "deploy: run make release" || found[0].Skill <= 0 || found[0].Relevance != 1 {
 			t.Errorf("limit %d: %+v", limit, found)
 		}
@@ -118,11 +118,11 @@ func TestTheBestProvenWorkflowIsRecalledFirst(t *testing.T) {
 // Whatever domains a task is routed to, its skill is found.
 func TestSkillsServeTasksOfAnyDomain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.outcome(true, "run make release", "")
 	b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Dentist appointment next week","importance":0.9,"domain":"tasks_and_schedules"}`)
-	recall := func(fields string) answerBody {
-		return parse[answerBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Remind me to deploy the release before the appointment","touch":false,"limit":1`+fields+`}`))
+	recall := func(fields string) recallBody {
+		return parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Remind me to deploy the release before the appointment","touch":false,"limit":1`+fields+`}`))
 	}
 	routed := recall("")
 	if len(routed.Route.Domains) != 1 || routed.Route.Domains[0] != memory.Tasks || routed.Route.Widened || routed.Memories[0].Content != "deploy: run make release" || routed.Memories[0].Domain == memory.Tasks {
@@ -138,7 +138,7 @@ func TestSkillsServeTasksOfAnyDomain(t *testing.T) {
 
 func TestOutcomesAreChecked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.issue("other", "other", memory.RoleAdmin)
 	for _, c := range []struct {
 		name, body string
@@ -175,7 +175,7 @@ func TestOutcomesAreChecked(t *testing.T) {
 
 func TestSkillsHaveSoManyWorkflows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for n := range memory.MaxWorkflows {
 		b.outcome(false, fmt.Sprint("way ", n), "")
 	}

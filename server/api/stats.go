@@ -2,12 +2,41 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"hippocampus/db"
+	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
 )
 
-// statsBody counts an app's rows; kinds with no row are left out.
+// StatsParts are the parts behind the route of statistics.
+type StatsParts struct {
+	Counter   StatsCounter
+	Retention RetentionCounter
+	Embedding func() Embedding // nil: the answer omits it
+}
+
+// StatsCounter counts the rows of an app; db.Counts implements it.
+type StatsCounter interface {
+	Stats(ctx context.Context, appID string) (db.Stats, error)
+}
+
+// RetentionCounter counts the active memories of an app in each of
+// forgetting.Bands; package forgetting implements it.
+type RetentionCounter interface {
+	Distribution(ctx context.Context, appID string) (counts []int, exempt int, err error)
+}
+
+type statsHandlers struct {
+	StatsParts
+	retention *retention
+}
+
+func (h statsHandlers) register(r *routes) { r.add("GET /v1/stats", memory.RoleRead, h.stats) }
+
+// statsBody counts the rows of an app; kinds without rows are omitted.
 type statsBody struct {
 	AppID      string                     `json:"app_id"`
 	Users      int                        `json:"users"`
@@ -21,39 +50,86 @@ type statsBody struct {
 	Embedding  *Embedding                 `json:"embedding,omitempty"`
 }
 
-// Embedding says by which models memories are embedded.
+// Embedding names the models that memories are embedded by.
 type Embedding struct {
 	Serving   string `json:"serving"`
-	Target    string `json:"target"`    // that is to serve
-	Remaining int    `json:"remaining"` // active memories without an embedding by it, of all apps
+	Target    string `json:"target"`    // the model that is to serve
+	Remaining int    `json:"remaining"` // active memories of all apps that the target has not embedded
 }
 
-func (s *Server) stats(ctx context.Context, r *request) error {
-	n, err := s.Stats.Stats(ctx, r.key.AppID)
+func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
+	n, err := h.Counter.Stats(ctx, r.key.AppID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	retention, err := s.retention.of(ctx, r.key.AppID)
-	if err != nil {
-		return err
-	}
-	var embedding *Embedding
-	if s.Embedding != nil {
-		e := s.Embedding()
-		embedding = &e
-	}
-	return r.JSON(http.StatusOK, statsBody{
+	retention, err := h.retention.of(ctx, r.key.AppID)
+	body := statsBody{
 		AppID: r.key.AppID, Users: n.Users,
-		Memories: orEmpty(n.Memories), Domains: orEmpty(n.Domains), Types: orEmpty(n.Types),
-		Turns: orEmpty(n.Turns), Candidates: orEmpty(n.Candidates), Vectors: orEmpty(n.Vectors),
-		Retention: retention, Embedding: embedding,
-	})
+		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
+		Turns: mapNotNil(n.Turns), Candidates: mapNotNil(n.Candidates), Vectors: mapNotNil(n.Vectors),
+		Retention: retention,
+	}
+	if h.Embedding != nil {
+		embedding := h.Embedding()
+		body.Embedding = &embedding
+	}
+	return body, err
 }
 
-// orEmpty makes a nil map an empty one, which JSON shows as {}.
-func orEmpty[K comparable](counts map[K]int) map[K]int {
+// mapNotNil makes a nil map an empty one, whose JSON is {}.
+func mapNotNil[K comparable](counts map[K]int) map[K]int {
 	if counts == nil {
 		return map[K]int{}
 	}
 	return counts
+}
+
+// Counting retention reads every memory of an app, so the counts are cached.
+const (
+	retentionTTL  = time.Minute
+	retentionApps = 1000 // cached
+)
+
+// retentionBody counts the active memories of an app by their retention.
+type retentionBody struct {
+	Bands  []bandBody `json:"bands"`
+	Exempt int        `json:"exempt"`
+	At     time.Time  `json:"at"`
+}
+
+type bandBody struct {
+	From     float64 `json:"from"`
+	To       float64 `json:"to"`
+	Memories int     `json:"memories"`
+}
+
+// retention caches the retention counts of each app.
+type retention struct {
+	counter RetentionCounter
+	now     func() time.Time
+	cache   *lru.Cache[string, retentionBody] // by app
+}
+
+func newRetention(counter RetentionCounter, now func() time.Time) *retention {
+	cache, _ := lru.New[string, retentionBody](retentionApps) // fails only for a size below 1
+	return &retention{counter, now, cache}
+}
+
+func (r *retention) of(ctx context.Context, appID string) (retentionBody, error) {
+	now := r.now()
+	if body, ok := r.cache.Get(appID); ok && now.Sub(body.At) < retentionTTL {
+		return body, nil
+	}
+	counts, exempt, err := r.counter.Distribution(ctx, appID)
+	if err != nil {
+		return retentionBody{}, err
+	}
+	body := retentionBody{Exempt: exempt, At: now.UTC()}
+	from := 0.0
+	for i, to := range forgetting.Bands {
+		body.Bands = append(body.Bands, bandBody{from, to, counts[i]})
+		from = to
+	}
+	r.cache.Add(appID, body)
+	return body, nil
 }

@@ -12,6 +12,50 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// TurnParts are the parts behind the routes of turns.
+type TurnParts struct {
+	Ingester TurnIngester
+	Lister   TurnLister
+}
+
+// TurnIngester takes turns; package ingest implements it.
+type TurnIngester interface {
+	// Accept makes a turn durable and queues it. If the app already has a turn
+	// with this client id, it returns that one and fresh is false.
+	// KindConflict: that turn has other content.
+	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
+	// Await waits until a turn is processed or failed. If ctx ends first, it
+	// returns the turn's present state, or an error that wraps ctx's.
+	Await(ctx context.Context, appID, turnID string) (ingest.Outcome, error)
+	// Outcome finds a turn by its id, else by its client id.
+	Outcome(ctx context.Context, appID, ref string) (ingest.Outcome, error)
+	// Replay queues a turn again. KindConflict: it has been processed.
+	Replay(ctx context.Context, appID, turnID string) (memory.Turn, error)
+}
+
+// TurnLister reads turns page by page; db.Turns implements it.
+type TurnLister interface {
+	ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error)
+}
+
+type turnHandlers struct {
+	TurnParts
+	waiter waiter
+}
+
+func (h turnHandlers) register(r *routes) {
+	r.add("POST /v1/turns", memory.RoleWrite, withBody(h.post))
+	r.add("GET /v1/turns", memory.RoleRead, list[db.TurnFilter, memory.Turn, turnBody]{
+		name:     "turns",
+		filter:   turnFilter,
+		find:     h.Lister.ListTurns,
+		body:     turnOf,
+		position: func(t memory.Turn) db.Position { return db.Position{At: t.AcceptedAt, ID: t.ID} },
+	}.handle)
+	r.add("GET /v1/turns/:id", memory.RoleRead, h.get)
+	r.add("POST /v1/turns/:id/replay", memory.RoleWrite, h.replay)
+}
+
 type turnRequest struct {
 	ID             string           `json:"id"`
 	UserID         string           `json:"user_id"`
@@ -23,7 +67,7 @@ type turnRequest struct {
 	Wait           bool             `json:"wait"`
 }
 
-// turnBody is a turn as clients see it. Lists leave messages and candidates out.
+// turnBody is the JSON of a turn. Lists omit messages and candidates.
 type turnBody struct {
 	ID             string            `json:"id"`
 	ClientID       string            `json:"client_id,omitempty"`
@@ -43,94 +87,75 @@ type turnBody struct {
 	Candidates     []candidateBody   `json:"candidates,omitzero"`
 }
 
-type candidateBody struct {
-	Content    string         `json:"content"`
-	Importance float64        `json:"importance"`
-	Domain     memory.Domain  `json:"domain,omitempty"`
-	Type       memory.Type    `json:"type,omitempty"`
-	Verdict    memory.Verdict `json:"verdict"`
-	Reason     string         `json:"reason"`
-	Scorer     string         `json:"scorer"`
-	MemoryID   string         `json:"memory_id,omitempty"`
-}
-
 func turnOf(t memory.Turn) turnBody {
 	return turnBody{
-		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID, FirstEvent: t.FirstEvent,
-		Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
+		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
+		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
 		At: t.At, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, Metadata: t.Metadata,
 	}
 }
 
-func outcomeOf(o ingest.Outcome) turnBody {
-	body := turnOf(o.Turn)
-	body.Candidates = []candidateBody{}
-	for _, c := range o.Candidates {
-		body.Candidates = append(body.Candidates, candidateOf(c))
-	}
+// turnWithMessages is the JSON of a turn with what was said in it.
+func turnWithMessages(t memory.Turn) turnBody {
+	body := turnOf(t)
+	body.Messages = t.Messages
 	return body
 }
 
-func candidateOf(c memory.Candidate) candidateBody {
-	return candidateBody{c.Content, c.Importance, c.Domain, c.Type, c.Verdict, c.Reason, c.Scorer, c.MemoryID}
+func outcomeOf(o ingest.Outcome) turnBody {
+	body := turnOf(o.Turn)
+	body.Candidates = bodiesOf(o.Candidates, candidateOf)
+	return body
 }
 
-func (s *Server) postTurn(ctx context.Context, r *request) error {
-	body, err := decode[turnRequest](r)
+func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (any, error) {
+	turn := memory.Turn{
+		Owner: r.bodyOwner(body.UserID), ClientID: body.ID,
+		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: body.Messages,
+		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At),
+	}
+	r.note("id", memory.CheckID(body.ID, true))
+	r.optionalIDs("", body.AgentID, body.ConversationID)
+	for i, m := range body.Messages {
+		path := fmt.Sprintf("messages[%d].", i)
+		r.note(path+"content", memory.CheckMessage(m.Content))
+		r.note(path+"name", memory.CheckID(m.Name, true))
+		r.note(path+"tags", memory.CheckTags(m.Tags))
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	stored, fresh, err := h.Ingester.Accept(ctx, turn)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	turn, err := body.turn(r.key)
-	if err != nil {
-		return err
-	}
-	stored, fresh, err := s.Ingest.Accept(ctx, turn)
-	if err != nil {
-		return err
-	}
-	answer, err := s.follow(ctx, stored, body.Wait)
-	if memory.IsKind(err, memory.KindNotFound) { // it was stored a moment ago
-		err = memory.Errorf(memory.KindConflict, "the user was erased, and this turn too, before it was processed")
+	accepted, err := h.follow(ctx, stored, body.Wait)
+	if memory.IsKind(err, memory.KindNotFound) { // the turn was stored a moment ago
+		err = memory.Errorf(memory.KindConflict, "the user, with this turn, was erased before the turn was processed")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer.Repeated = !fresh
-	return r.JSON(turnStatus(answer.Status), answer)
+	accepted.Repeated = !fresh
+	if accepted.Status == memory.TurnAccepted {
+		return answer{http.StatusAccepted, accepted}, nil
+	}
+	return accepted, nil
 }
 
-// turn checks the request and makes it a turn of the key's app.
-func (b turnRequest) turn(key memory.Key) (memory.Turn, error) {
-	var c checks
-	t := memory.Turn{
-		Owner: c.owner("user_id", key, b.UserID), ClientID: b.ID,
-		AgentID: b.AgentID, ConversationID: b.ConversationID, Messages: b.Messages,
-		Metadata: c.metadata("metadata", b.Metadata), At: c.time("at", b.At),
-	}
-	c.note("id", memory.CheckID(b.ID, true))
-	c.places("", b.AgentID, b.ConversationID)
-	for i, m := range b.Messages {
-		c.note(fmt.Sprintf("messages[%d].content", i), memory.CheckMessage(m.Content))
-		c.note(fmt.Sprintf("messages[%d].name", i), memory.CheckID(m.Name, true))
-		c.note(fmt.Sprintf("messages[%d].tags", i), memory.CheckTags(m.Tags))
-	}
-	return t, c.err()
-}
-
-// follow tells how a stored turn stands; with wait it first gives the turn
-// until WaitTimeout to be processed.
-func (s *Server) follow(ctx context.Context, stored memory.Turn, wait bool) (turnBody, error) {
+// follow returns the present state of a stored turn. With wait it first gives
+// the turn time to be processed.
+func (h turnHandlers) follow(ctx context.Context, stored memory.Turn, wait bool) (turnBody, error) {
 	switch {
 	case stored.Status != memory.TurnAccepted:
-		outcome, err := s.Ingest.Outcome(ctx, stored.AppID, stored.ID)
+		outcome, err := h.Ingester.Outcome(ctx, stored.AppID, stored.ID)
 		return outcomeOf(outcome), err
 	case !wait:
 		return turnOf(stored), nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, s.WaitTimeout)
+	waiting, cancel := h.waiter.context(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.draining, cancel)()
-	outcome, err := s.Ingest.Await(waiting, stored.AppID, stored.ID)
+	outcome, err := h.Ingester.Await(waiting, stored.AppID, stored.ID)
 	switch {
 	case err != nil && waiting.Err() != nil && ctx.Err() == nil:
 		return turnOf(stored), nil
@@ -142,70 +167,34 @@ func (s *Server) follow(ctx context.Context, stored memory.Turn, wait bool) (tur
 	return outcomeOf(outcome), nil
 }
 
-// turnStatus is 202 while a turn's processing lies ahead, then 200.
-func turnStatus(status memory.TurnStatus) int {
-	if status == memory.TurnAccepted {
-		return http.StatusAccepted
-	}
-	return http.StatusOK
-}
-
-func (s *Server) getTurn(ctx context.Context, r *request) error {
-	outcome, err := s.outcome(ctx, r)
-	if err != nil {
-		return err
-	}
+func (h turnHandlers) get(ctx context.Context, r *request) (any, error) {
+	outcome, err := h.outcome(ctx, r)
 	body := outcomeOf(outcome)
 	body.Messages = outcome.Turn.Messages
-	return r.JSON(http.StatusOK, body)
+	return body, err
 }
 
 // outcome finds the turn that the path names by its id or client id.
-func (s *Server) outcome(ctx context.Context, r *request) (ingest.Outcome, error) {
-	ref := r.param("id")
-	if err := checkPathID(ref); err != nil {
+func (h turnHandlers) outcome(ctx context.Context, r *request) (ingest.Outcome, error) {
+	ref, err := r.pathID()
+	if err != nil {
 		return ingest.Outcome{}, err
 	}
-	return s.Ingest.Outcome(ctx, r.key.AppID, ref)
+	return h.Ingester.Outcome(ctx, r.key.AppID, ref)
 }
 
-func (s *Server) replayTurn(ctx context.Context, r *request) error {
-	outcome, err := s.outcome(ctx, r)
+func (h turnHandlers) replay(ctx context.Context, r *request) (any, error) {
+	outcome, err := h.outcome(ctx, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	turn, err := s.Ingest.Replay(ctx, r.key.AppID, outcome.Turn.ID)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusAccepted, turnOf(turn))
+	turn, err := h.Ingester.Replay(ctx, r.key.AppID, outcome.Turn.ID)
+	return answer{http.StatusAccepted, turnOf(turn)}, err
 }
 
-func (s *Server) listTurns(ctx context.Context, r *request) error {
-	var c checks
-	page := c.page(r)
-	filter := db.TurnFilter{
-		AppID: r.key.AppID, UserID: r.query.Get("user_id"),
-		Status: memory.TurnStatus(r.query.Get("status")), Before: page.before, Limit: page.limit,
+func turnFilter(r *request, p page) db.TurnFilter {
+	return db.TurnFilter{
+		AppID: r.key.AppID, UserID: r.queryID("user_id"),
+		Status: memory.TurnStatus(r.query.Get("status")), Before: p.before, Limit: p.limit,
 	}
-	c.note("query.user_id", memory.CheckID(filter.UserID, true))
-	if err := c.err(); err != nil {
-		return err
-	}
-	turns, err := s.Turns.ListTurns(ctx, filter)
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Turns []turnBody `json:"turns"`
-		Next  string     `json:"next_cursor,omitempty"`
-	}{Turns: []turnBody{}}
-	for _, t := range turns {
-		answer.Turns = append(answer.Turns, turnOf(t))
-	}
-	answer.Next = page.next(len(turns), func() db.Position {
-		last := turns[len(turns)-1]
-		return db.Position{At: last.AcceptedAt, ID: last.ID}
-	})
-	return r.JSON(http.StatusOK, answer)
 }

@@ -17,7 +17,7 @@ import (
 
 func TestPostTurnHandsTheTurnOn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	w := b.want(202, "POST", "/v1/turns", `{"id":"c-1","user_id":"用户","conversation_id":"chat","agent_id":"tutor",
 		"messages":[{"role":"user","content":"Hi 🙂","name":"Ana"},{"role":"assistant","content":""}],
 		"metadata":{ "b" : [1, {"c":null}] },"at":"2026-01-31T09:00:00.123456789+01:00"}`)
@@ -45,7 +45,7 @@ func (unsure) Score(context.Context, memory.Turn) ([]scorer.Fact, error) {
 }
 
 // erased is an ingest whose user is erased while a turn is waited for.
-type erased struct{ Ingest }
+type erased struct{ TurnIngester }
 
 func (erased) Await(context.Context, string, string) (ingest.Outcome, error) {
 	return ingest.Outcome{}, memory.Errorf(memory.KindNotFound, "there is no such turn")
@@ -53,12 +53,12 @@ func (erased) Await(context.Context, string, string) (ingest.Outcome, error) {
 
 func TestAnErasedTurnIsNoLongerWaitedFor(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *Options) { o.Ingest = erased{o.Ingest} })
+	b := newFixture(t, func(o *Options) { o.Turns.Ingester = erased{o.Turns.Ingester} })
 	b.want(409, "POST", "/v1/turns", strings.Replace(aTurn, "{", `{"wait":true,`, 1))
 }
 
 // hanging does not notice that a turn is processed.
-type hanging struct{ Ingest }
+type hanging struct{ TurnIngester }
 
 func (hanging) Await(ctx context.Context, _, _ string) (ingest.Outcome, error) {
 	<-ctx.Done()
@@ -68,14 +68,14 @@ func (hanging) Await(ctx context.Context, _, _ string) (ingest.Outcome, error) {
 func TestPostTurnWaits(t *testing.T) {
 	t.Parallel()
 	waiting := strings.Replace(aTurn, "{", `{"wait":true,`, 1)
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.work()
 	body := parse[turnBody](t, b.want(200, "POST", "/v1/turns", waiting))
 	if len(body.Candidates) != 1 || body.Candidates[0].Verdict != memory.Kept || body.Status != memory.TurnProcessed {
 		t.Errorf("%+v", body)
 	}
 
-	refused := newBench(t, nil)
+	refused := newFixture(t, nil)
 	refused.service.Scorer = unsure{refused.service.Scorer}
 	refused.work()
 	body = parse[turnBody](t, refused.want(200, "POST", "/v1/turns", waiting))
@@ -83,20 +83,20 @@ func TestPostTurnWaits(t *testing.T) {
 		t.Errorf("%+v", body)
 	}
 
-	slow := newBench(t, func(o *Options) { o.WaitTimeout = 50 * time.Millisecond }) // nobody works
+	slow := newFixture(t, func(o *Options) { o.Limits.Wait = 50 * time.Millisecond }) // nobody works
 	for range 2 {
 		body := parse[turnBody](t, slow.want(202, "POST", "/v1/turns", waiting))
 		if stored, err := slow.store.Turn(t.Context(), "app", body.ID); err != nil || stored.Status != memory.TurnAccepted ||
 			body.Status != stored.Status || body.Candidates != nil {
 			t.Errorf("%+v, stored %+v, %v", body, stored, err)
 		}
-		slow.Ingest = hanging{slow.Ingest}
+		slow.restart(func(o *Options) { o.Turns.Ingester = hanging{o.Turns.Ingester} })
 	}
 }
 
 func TestARepeatedTurn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	named := strings.Replace(aTurn, "{", `{"id":"c-1",`, 1)
 	first := parse[turnBody](t, b.want(202, "POST", "/v1/turns", named))
 	if first.Repeated {
@@ -117,7 +117,7 @@ func TestARepeatedTurn(t *testing.T) {
 // A client id may hold anything but control characters, in paths too.
 func TestTurnIDsInPaths(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for _, id := range []string{"chat-1", "a/b", "100%", "%2F", "a b", "a+b", "名字", "a,b;c=d", `"'\`, "..", strings.Repeat("x", 256)} {
 		b.accept("u", id, "I moved to Lisbon.")
 		if got := parse[turnBody](t, b.want(200, "GET", "/v1/turns/"+url.PathEscape(id), "")).ClientID; got != id {
@@ -132,7 +132,7 @@ func TestTurnIDsInPaths(t *testing.T) {
 
 func TestGetTurn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.work()
 	turn := b.accept("u", "c-1", "I moved to Lisbon.")
 	kept := b.settle(turn.ID).Candidates[0].MemoryID
@@ -158,9 +158,8 @@ func (l *turnsListed) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.
 
 func TestListTurnsFilters(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
-	listed := &turnsListed{TurnLister: b.Turns}
-	b.Turns = listed
+	var listed turnsListed
+	b := newFixture(t, func(o *Options) { listed.TurnLister = o.Turns.Lister; o.Turns.Lister = &listed })
 	one, two, other := b.accept("u 1", "", "one"), b.accept("u 1", "", "two"), b.accept("v", "", "three")
 	for _, turn := range []memory.Turn{one, other} {
 		b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "no answer", b.now(), nil))

@@ -10,7 +10,7 @@ import (
 	"hippocampus/notify"
 )
 
-// WebhookKeeper keeps webhooks; notify.Webhooks does.
+// WebhookKeeper stores webhooks; notify.Webhooks implements it.
 type WebhookKeeper interface {
 	Create(ctx context.Context, w memory.Webhook) (memory.Webhook, error)
 	Webhook(ctx context.Context, appID, id string) (memory.Webhook, error)
@@ -20,6 +20,29 @@ type WebhookKeeper interface {
 	CheckURL(text string) string
 }
 
+type webhookHandlers struct{ webhooks WebhookKeeper }
+
+func (h webhookHandlers) register(r *routes) {
+	r.add("POST /v1/webhooks", memory.RoleAdmin, withBody(h.post))
+	r.add("GET /v1/webhooks", memory.RoleAdmin, list[webhookPage, memory.Webhook, webhookBody]{
+		name:   "webhooks",
+		filter: func(r *request, p page) webhookPage { return webhookPage{r.key.AppID, p} },
+		find: func(ctx context.Context, p webhookPage) ([]memory.Webhook, error) {
+			return h.webhooks.ListWebhooks(ctx, p.appID, p.before, p.limit)
+		},
+		body:     webhookOf,
+		position: func(w memory.Webhook) db.Position { return db.Position{At: w.CreatedAt, ID: w.ID} },
+	}.handle)
+	r.add("GET /v1/webhooks/:id", memory.RoleAdmin, h.get)
+	r.add("PATCH /v1/webhooks/:id", memory.RoleAdmin, withBody(h.patch))
+	r.add("DELETE /v1/webhooks/:id", memory.RoleAdmin, h.delete)
+}
+
+type webhookPage struct {
+	appID string
+	page
+}
+
 type webhookRequest struct {
 	URL    *string                    `json:"url"`
 	Secret *string                    `json:"secret"`
@@ -27,11 +50,19 @@ type webhookRequest struct {
 	Active *bool                      `json:"active"`
 }
 
-// webhookBody is a webhook as clients see it: its secret once, when it is made.
+// check checks what openapi.yaml cannot state.
+func (h webhookHandlers) check(r *request, body webhookRequest) error {
+	if body.URL != nil {
+		r.note("url", h.webhooks.CheckURL(*body.URL))
+	}
+	return r.err()
+}
+
+// webhookBody is the JSON of a webhook.
 type webhookBody struct {
 	ID           string                    `json:"id"`
 	URL          string                    `json:"url"`
-	Secret       string                    `json:"secret,omitempty"`
+	Secret       string                    `json:"secret,omitempty"` // in the answer to its creation only
 	Kinds        []memory.AnnouncementKind `json:"kinds"`
 	Active       bool                      `json:"active"`
 	FailingSince time.Time                 `json:"failing_since,omitzero"`
@@ -44,107 +75,50 @@ type webhookBody struct {
 
 func webhookOf(w memory.Webhook) webhookBody {
 	return webhookBody{
-		ID: w.ID, URL: w.URL, Kinds: atLeastEmpty(w.Kinds), Active: w.Active,
+		ID: w.ID, URL: w.URL, Kinds: notNil(w.Kinds), Active: w.Active,
 		FailingSince: w.Failing.Since, RetryAt: w.Failing.RetryAt, LastError: w.Failing.LastError, DisabledAt: w.DisabledAt,
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 	}
 }
 
-func (s *Server) postWebhook(ctx context.Context, r *request) error {
-	body, err := s.webhookAsked(r)
-	if err != nil {
-		return err
+func (h webhookHandlers) post(ctx context.Context, r *request, body webhookRequest) (any, error) {
+	if err := h.check(r, body); err != nil {
+		return nil, err
 	}
-	w, err := s.Webhooks.Create(ctx, memory.Webhook{
+	w, err := h.webhooks.Create(ctx, memory.Webhook{
 		AppID: r.key.AppID, URL: orDefault(body.URL, ""), Secret: orDefault(body.Secret, ""),
 		Kinds: orDefault(body.Kinds, nil), Active: orDefault(body.Active, true),
 	})
-	if err != nil {
-		return err
-	}
-	shown := webhookOf(w)
-	shown.Secret = w.Secret
-	return r.JSON(http.StatusCreated, shown)
+	created := webhookOf(w)
+	created.Secret = w.Secret
+	return answer{http.StatusCreated, created}, err
 }
 
-// webhookAsked reads a body and checks what openapi.yaml cannot say.
-func (s *Server) webhookAsked(r *request) (webhookRequest, error) {
-	body, err := decode[webhookRequest](r)
+func (h webhookHandlers) get(ctx context.Context, r *request) (any, error) {
+	id, err := r.pathID()
 	if err != nil {
-		return body, err
+		return nil, err
 	}
-	var c checks
-	if body.URL != nil {
-		c.note("url", s.Webhooks.CheckURL(*body.URL))
-	}
-	return body, c.err()
+	w, err := h.webhooks.Webhook(ctx, r.key.AppID, id)
+	return webhookOf(w), err
 }
 
-func (s *Server) listWebhooks(ctx context.Context, r *request) error {
-	var c checks
-	page := c.page(r)
-	if err := c.err(); err != nil {
-		return err
-	}
-	found, err := s.Webhooks.ListWebhooks(ctx, r.key.AppID, page.before, page.limit)
+func (h webhookHandlers) patch(ctx context.Context, r *request, body webhookRequest) (any, error) {
+	id, err := r.pathID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer := struct {
-		Webhooks []webhookBody `json:"webhooks"`
-		Next     string        `json:"next_cursor,omitempty"`
-	}{Webhooks: []webhookBody{}}
-	for _, w := range found {
-		answer.Webhooks = append(answer.Webhooks, webhookOf(w))
+	if err := h.check(r, body); err != nil {
+		return nil, err
 	}
-	answer.Next = page.next(len(found), func() db.Position {
-		last := found[len(found)-1]
-		return db.Position{At: last.CreatedAt, ID: last.ID}
-	})
-	return r.JSON(http.StatusOK, answer)
+	w, err := h.webhooks.Change(ctx, r.key.AppID, id, notify.Change(body))
+	return webhookOf(w), err
 }
 
-func (s *Server) getWebhook(ctx context.Context, r *request) error {
-	id, err := webhookID(r)
+func (h webhookHandlers) delete(ctx context.Context, r *request) (any, error) {
+	id, err := r.pathID()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w, err := s.Webhooks.Webhook(ctx, r.key.AppID, id)
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, webhookOf(w))
-}
-
-func (s *Server) patchWebhook(ctx context.Context, r *request) error {
-	id, err := webhookID(r)
-	if err != nil {
-		return err
-	}
-	body, err := s.webhookAsked(r)
-	if err != nil {
-		return err
-	}
-	w, err := s.Webhooks.Change(ctx, r.key.AppID, id, notify.Change(body))
-	if err != nil {
-		return err
-	}
-	return r.JSON(http.StatusOK, webhookOf(w))
-}
-
-func (s *Server) deleteWebhook(ctx context.Context, r *request) error {
-	id, err := webhookID(r)
-	if err != nil {
-		return err
-	}
-	if err := s.Webhooks.DeleteWebhook(ctx, r.key.AppID, id); err != nil {
-		return err
-	}
-	return r.NoContent(http.StatusNoContent)
-}
-
-// webhookID reads the id of a webhook from the path.
-func webhookID(r *request) (string, error) {
-	id := r.param("id")
-	return id, checkPathID(id)
+	return answer{status: http.StatusNoContent}, h.webhooks.DeleteWebhook(ctx, r.key.AppID, id)
 }

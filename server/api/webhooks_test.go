@@ -10,7 +10,7 @@ import (
 
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	made := parse[webhookBody](t, b.want(201, "POST", "/v1/webhooks", `{"url":"https://example.com/a"}`))
 	if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) != 70 || !made.Active || len(made.Kinds) != 0 {
 		t.Errorf("made %+v", made)

@@ -24,11 +24,11 @@ type writeRequest struct {
 	Dedup          bool            `json:"dedup"`
 }
 
-// write makes the request a write to the key's app, and notes what is wrong with it.
+// write converts the request to a write to the key's app.
 func (b writeRequest) write(key memory.Key, c *checks) ingest.Write {
 	c.note("content", memory.CheckContent(b.Content, memory.MaxContentRunes))
 	c.note("tags", memory.CheckTags(b.Tags))
-	c.places("", b.AgentID, b.ConversationID)
+	c.optionalIDs("", b.AgentID, b.ConversationID)
 	return ingest.Write{
 		Owner: c.owner("user_id", key, b.UserID), Content: b.Content,
 		Importance: b.Importance, Domain: b.Domain, Type: b.Type, At: c.time("at", b.At),
@@ -37,35 +37,31 @@ func (b writeRequest) write(key memory.Key, c *checks) ingest.Write {
 	}
 }
 
-// writtenBody is the memory that holds a write.
+// writtenBody is the memory that holds a write, which may be an older one.
 type writtenBody struct {
 	memoryBody
 	Verdict memory.Verdict `json:"verdict"`
 	Reason  string         `json:"reason,omitempty"`
 }
 
-func (s *Server) postMemory(ctx context.Context, r *request) error {
-	body, err := decode[writeRequest](r)
-	if err != nil {
-		return err
+func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest) (any, error) {
+	write := body.write(r.key, &r.checks)
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	var c checks
-	write := body.write(r.key, &c)
-	if err := c.err(); err != nil {
-		return err
-	}
-	written, err := s.Ingest.Write(ctx, write)
-	if err != nil {
-		return err
-	}
-	status := http.StatusOK // an older memory holds it
+	written, err := h.Writer.Write(ctx, write)
+	status := http.StatusOK
 	if written.Verdict == memory.Kept {
 		status = http.StatusCreated
 	}
-	return r.JSON(status, writtenBody{memoryOf(written.Memory), written.Verdict, written.Reason})
+	return answer{status, writtenBody{memoryOf(written.Memory), written.Verdict, written.Reason}}, err
 }
 
-// resultBody is what became of one write of a batch: an id or an error.
+type batchRequest struct {
+	Memories []json.RawMessage `json:"memories"`
+}
+
+// resultBody is the result of one write of a batch: an id or an error.
 type resultBody struct {
 	ID      string         `json:"id,omitempty"`
 	Verdict memory.Verdict `json:"verdict,omitempty"`
@@ -73,54 +69,43 @@ type resultBody struct {
 	Error   *Problem       `json:"error,omitempty"`
 }
 
-// postBatch answers each write of a batch: what is wrong with one refuses that
-// one alone.
-func (s *Server) postBatch(ctx context.Context, r *request) error {
-	body, err := decode[struct {
-		Memories []json.RawMessage `json:"memories"`
-	}](r)
-	if err != nil {
-		return err
-	}
+// postBatch answers each write of a batch separately: an invalid write does not
+// affect the others.
+func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchRequest) (any, error) {
 	results := make([]resultBody, len(body.Memories))
 	var writes []ingest.Write
-	var places []int
+	var places []int // in results, of each of writes
 	for i, item := range body.Memories {
-		write, err := r.batched(i, item)
+		write, err := r.batchWrite(i, item)
 		if err != nil {
-			results[i] = refused(err)
+			results[i].Error = problemPointer(err)
 			continue
 		}
 		writes, places = append(writes, write), append(places, i)
 	}
 	if len(writes) > 0 {
-		for n, result := range s.Ingest.WriteBatch(ctx, writes) {
+		for n, result := range h.Writer.WriteBatch(ctx, writes) {
 			if result.Err != nil {
-				results[places[n]] = refused(result.Err)
+				results[places[n]].Error = problemPointer(result.Err)
 				continue
 			}
 			w := result.Written
 			results[places[n]] = resultBody{ID: w.Memory.ID, Verdict: w.Verdict, Reason: w.Reason}
 		}
 	}
-	return r.JSON(http.StatusOK, map[string]any{"results": results})
+	return map[string]any{"results": results}, nil
 }
 
-// batched is the write at one place of a batch.
-func (r *request) batched(place int, item json.RawMessage) (ingest.Write, error) {
-	if faults := r.items[place]; faults != nil {
+// batchWrite checks and converts one item of a batch.
+func (r *request) batchWrite(index int, item json.RawMessage) (ingest.Write, error) {
+	if faults := r.items[index]; faults != nil {
 		return ingest.Write{}, memory.Invalid(faults...)
 	}
-	body, err := decodeJSON[writeRequest](item)
+	body, err := decode[writeRequest](item)
 	if err != nil {
 		return ingest.Write{}, err
 	}
 	var c checks
 	write := body.write(r.key, &c)
 	return write, c.err()
-}
-
-func refused(err error) resultBody {
-	p := problemOf(err)
-	return resultBody{Error: &p}
 }

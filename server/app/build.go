@@ -146,19 +146,41 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&backlog{queue: store, now: now}, drift{keep}, remaining(models), undecided(write), consolidated, cachesOf(remember, gate, working))
 	s.handler, err = api.New(api.Options{
-		Ingest: write, Recaller: remember, Turns: store, Candidates: store, Memories: store, Stats: store, Embedding: embeddingOf(models), Keys: store,
-		Conversations: store, Sessions: working, Consolidator: consolidate, Consolidations: store, Facts: know, Timelines: store,
-		Instructor: instructions.New(store, now), Instructions: store, Skills: openSkills(store, embedder, pusher, reflect, forget, now), SkillReader: store,
-		Feed: tell.feed, Webhooks: tell.webhooks, Streams: cfg.Events.Streams, Heartbeat: cfg.Events.Heartbeat,
-		Condenser: condense, Compressor: compress,
-		Reflector: reflect, Undoer: derive, Related: related.New(store, vectors, embedder, relatedSettings(cfg), now, log.Named("related")), Sources: store, Forgetter: forget, Eraser: erase, Jobs: store, JobKinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(), consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind()), Ask: asker(store, now),
+		Access: api.Access{
+			Keys: store, Dev: cfg.Dev, KeyTTL: KeyTTL, RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst,
+		},
+		Limits:  api.Limits{Wait: cfg.API.WaitTimeout},
+		Metrics: api.Metrics{Registerer: metrics, Gatherer: metrics},
 		Checks: []api.Check{
 			{Name: "database", Required: true, Check: store.Ping},
 			{Name: "vector_store", Check: opened.Ping},
 		},
-		Exchange:   exchange.New(store, embedder, now),
-		Registerer: metrics, Gatherer: metrics, Logger: log.Named("api"), Now: now, Dev: cfg.Dev,
-		Limit: cfg.Recall.Limit, RateLimit: cfg.API.RateLimit, RateBurst: cfg.API.RateBurst, WaitTimeout: cfg.API.WaitTimeout, KeyTTL: KeyTTL,
+		Logger: log.Named("api"), Now: now,
+
+		Turns:          api.TurnParts{Ingester: write, Lister: store},
+		Conversations:  api.ConversationParts{Reader: store, Sessions: working},
+		Consolidations: api.ConsolidationParts{Consolidator: consolidate, Lister: store},
+		Memories:       api.MemoryParts{Reader: store, Writer: write, Undoer: derive},
+		Related:        related.New(store, vectors, embedder, relatedSettings(cfg), now, log.Named("related")),
+		Facts:          api.FactParts{Writer: know, Reader: store},
+		Instructions:   api.InstructionParts{Publisher: instructions.New(store, now), Reader: store},
+		Skills:         api.SkillParts{Recorder: openSkills(store, embedder, pusher, reflect, forget, now), Reader: store},
+		Candidates:     api.CandidateParts{Lister: store, Promoter: write},
+		Recall:         api.RecallParts{Recaller: remember, Sources: store, Limit: cfg.Recall.Limit},
+		Condenser:      condense,
+		Reflector:      reflect,
+		Forgetter:      forget,
+		Compressor:     compress,
+		Eraser:         erase,
+		Stats:          api.StatsParts{Counter: store, Retention: forget, Embedding: embeddingOf(models)},
+		Exchange:       exchange.New(store, embedder, now),
+		Events:         api.EventParts{Feed: tell.feed, Streams: cfg.Events.Streams, Heartbeat: cfg.Events.Heartbeat},
+		Webhooks:       tell.webhooks,
+		Jobs: api.JobParts{
+			Reader: store, Enqueue: asker(store, now),
+			Kinds: kindsOf(upkeep, reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(),
+				consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind()),
+		},
 	})
 	return s, err
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -47,12 +48,13 @@ const someID = "0198c0de-0000-7000-8000-000000000001"
 
 var embedder = llm.Hashed(128)
 
-// bench is an API on the real parts that need nothing installed: SQLite, rules
-// and the built-in embedder. Its clock stands still until the test moves it,
-// and turns stay accepted until it calls work. Faults are put before the parts,
-// between requests, by wrappers that override one method.
-type bench struct {
+// fixture is an API on the real parts that need no installation: SQLite, rules
+// and the built-in embedder. Its clock stands still until the test moves it, and
+// turns stay accepted until the test calls work. A test replaces a part by a
+// wrapper that overrides one method.
+type fixture struct {
 	*Server
+	options     Options
 	t           testing.TB
 	store       *sqlite.Store
 	vectors     *sqlitevec.Store
@@ -60,19 +62,18 @@ type bench struct {
 	session     *session.Service
 	consolidate *consolidation.Service
 	touches     *recall.Touches
+	chat        *apptest.Chat
+	clock       *apptest.Clock
 	keyIDs      map[string]string // by secret
-
-	clock *apptest.Clock
-	chat  *apptest.Chat
 }
 
-// newBench has the keys "read", "write" and "admin" of the app "app".
-func newBench(t testing.TB, change func(*Options)) *bench {
+// newFixture has the keys "read", "write" and "admin" of the app "app".
+func newFixture(t testing.TB, change func(*Options)) *fixture {
 	t.Helper()
 	log := zap.NewNop()
-	b := &bench{
-		t: t, store: apptest.SQLite(t), vectors: apptest.Vectors(t, embedder), clock: apptest.NewClock(noon),
-		chat: &apptest.Chat{}, keyIDs: map[string]string{},
+	b := &fixture{
+		t: t, store: apptest.SQLite(t), vectors: apptest.Vectors(t, embedder),
+		chat: &apptest.Chat{}, clock: apptest.NewClock(noon), keyIDs: map[string]string{},
 	}
 	b.chat.Answers(`{"insights":[]}`)
 
@@ -109,51 +110,78 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 	for _, role := range memory.Roles {
 		b.issue(string(role), "app", role)
 	}
-	told := notify.Settings{Poll: 10 * time.Millisecond}
-	know := facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}, 0.5)
+	announcing := notify.Settings{Poll: 10 * time.Millisecond}
+	timelines := facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}, 0.5)
 	b.consolidate = consolidation.New(consolidation.Parts{
-		Records: b.store, Writer: b.service, Facts: know, Guess: router.Guess, Now: b.now, Lease: time.Minute, Log: log,
+		Records: b.store, Writer: b.service, Facts: timelines, Guess: router.Guess, Now: b.now, Lease: time.Minute, Log: log,
 	}, consolidation.Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3})
-	o := Options{
-		Ingest: b.service, Recaller: recaller, Turns: b.store, Candidates: b.store, Memories: b.store, Stats: b.store, Keys: b.store,
-		Conversations: b.store, Sessions: b.session,
-		Consolidator: b.consolidate, Consolidations: b.store,
-		Facts: know, Timelines: b.store,
-		Instructor: instructions.New(b.store, b.now), Instructions: b.store,
-		Skills: skills.New(skills.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}), SkillReader: b.store,
-		Exchange: exchange.New(b.store, embedder, b.now),
-		Feed:     notify.NewFeed(b.store, told, log), Webhooks: notify.NewWebhooks(b.store, told, b.now),
-		Jobs: b.store, JobKinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()}, Forgetter: forgetter, Eraser: erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Purge(); b.session.Purge() }, b.now, log),
-		Condenser:  compression.NewCondenser(b.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
-		Compressor: compressor, Reflector: reflector, Undoer: derive, Related: related.New(b.store, b.vectors, embedder, related.Settings{OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute}, b.now, log), Sources: b.store,
-		Checks: []Check{{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping}},
-		Ask: func(ctx context.Context, kind string) (db.JobInfo, error) {
-			return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))
+	b.options = Options{
+		Access:  Access{Keys: b.store},
+		Metrics: Metrics{Registerer: prometheus.NewRegistry()},
+		Checks: []Check{
+			{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping},
 		},
-		Registerer: prometheus.NewRegistry(), Logger: log, Now: b.now,
+		Logger: log, Now: b.now,
+
+		Turns:          TurnParts{Ingester: b.service, Lister: b.store},
+		Conversations:  ConversationParts{Reader: b.store, Sessions: b.session},
+		Consolidations: ConsolidationParts{Consolidator: b.consolidate, Lister: b.store},
+		Memories:       MemoryParts{Reader: b.store, Writer: b.service, Undoer: derive},
+		Related: related.New(b.store, b.vectors, embedder, related.Settings{
+			OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute,
+		}, b.now, log),
+		Facts:        FactParts{Writer: timelines, Reader: b.store},
+		Instructions: InstructionParts{Publisher: instructions.New(b.store, b.now), Reader: b.store},
+		Skills: SkillParts{Recorder: skills.New(skills.Parts{
+			Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now,
+		}), Reader: b.store},
+		Candidates: CandidateParts{Lister: b.store, Promoter: b.service},
+		Recall:     RecallParts{Recaller: recaller, Sources: b.store},
+		Condenser:  compression.NewCondenser(b.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
+		Reflector:  reflector,
+		Forgetter:  forgetter,
+		Compressor: compressor,
+		Eraser:     erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Purge(); b.session.Purge() }, b.now, log),
+		Stats:      StatsParts{Counter: b.store, Retention: forgetter},
+		Exchange:   exchange.New(b.store, embedder, b.now),
+		Events:     EventParts{Feed: notify.NewFeed(b.store, announcing, log)},
+		Webhooks:   notify.NewWebhooks(b.store, announcing, b.now),
+		Jobs: JobParts{
+			Reader: b.store, Kinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()},
+			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
+				return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))
+			},
+		},
 	}
-	if change != nil {
-		change(&o)
-	}
-	var err error
-	b.Server, err = New(o)
-	b.must(err)
+	b.restart(change)
 	return b
 }
 
-func (b *bench) must(err error) {
+// restart changes the options and starts the API again on the same stores.
+func (b *fixture) restart(change func(*Options)) {
+	b.t.Helper()
+	if change != nil {
+		change(&b.options)
+	}
+	var err error
+	b.Server, err = New(b.options)
+	b.must(err)
+	b.options.Metrics.Registerer = prometheus.NewRegistry() // of the next start
+}
+
+func (b *fixture) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) now() time.Time { return b.clock.Now() }
+func (b *fixture) now() time.Time { return b.clock.Now() }
 
-func (b *bench) advance(d time.Duration) { b.clock.Advance(d) }
+func (b *fixture) advance(d time.Duration) { b.clock.Advance(d) }
 
 // issue makes an API key.
-func (b *bench) issue(secret, appID string, role memory.Role) {
+func (b *fixture) issue(secret, appID string, role memory.Role) {
 	b.t.Helper()
 	b.keyIDs[secret] = memory.NewID()
 	b.must(b.store.CreateKey(b.t.Context(), memory.Key{
@@ -162,7 +190,7 @@ func (b *bench) issue(secret, appID string, role memory.Role) {
 }
 
 // work begins to process turns, those accepted before among them.
-func (b *bench) work() {
+func (b *fixture) work() {
 	b.t.Helper()
 	runner, err := jobs.New(b.store.Driver(), jobs.Options{
 		Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
@@ -177,7 +205,7 @@ func (b *bench) work() {
 }
 
 // settle waits until a turn is processed or failed.
-func (b *bench) settle(turnID string) ingest.Outcome {
+func (b *fixture) settle(turnID string) ingest.Outcome {
 	b.t.Helper()
 	outcome, err := b.service.Await(b.t.Context(), "app", turnID)
 	b.must(err)
@@ -188,7 +216,7 @@ func (b *bench) settle(turnID string) ingest.Outcome {
 func owner(userID string) memory.Owner { return memory.Owner{AppID: "app", UserID: userID} }
 
 // accept stores and queues a turn of a user, whose client id may be empty.
-func (b *bench) accept(userID, clientID, content string) memory.Turn {
+func (b *fixture) accept(userID, clientID, content string) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.service.Accept(b.t.Context(), memory.Turn{
 		Owner: owner(userID), ClientID: clientID, Messages: []memory.Message{{Role: "user", Content: content}},
@@ -201,7 +229,7 @@ func (b *bench) accept(userID, clientID, content string) memory.Turn {
 }
 
 // keep writes a memory.
-func (b *bench) keep(w ingest.Write) memory.Memory {
+func (b *fixture) keep(w ingest.Write) memory.Memory {
 	b.t.Helper()
 	written, err := b.service.Write(b.t.Context(), w)
 	b.must(err)
@@ -211,7 +239,7 @@ func (b *bench) keep(w ingest.Write) memory.Memory {
 }
 
 // peanuts is a memory of the user "u".
-func (b *bench) peanuts() memory.Memory {
+func (b *fixture) peanuts() memory.Memory {
 	b.t.Helper()
 	importance := 0.8
 	return b.keep(ingest.Write{
@@ -221,9 +249,23 @@ func (b *bench) peanuts() memory.Memory {
 }
 
 // stored is a memory of the app "app" as the database has it.
-func (b *bench) stored(id string) memory.Memory {
+func (b *fixture) stored(id string) memory.Memory {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), "app", id)
 	b.must(err)
 	return m
+}
+
+// routes lists every route of the API.
+func (b *fixture) routes() []route {
+	var all routes
+	for _, f := range b.features(b.options, http.NotFoundHandler()) {
+		f.register(&all)
+	}
+	return all.list
+}
+
+// checkLine checks a line of an export against openapi.yaml.
+func (b *fixture) checkLine(line string) error {
+	return exchangeHandlers{server: b.Server}.checkLine([]byte(line))
 }
