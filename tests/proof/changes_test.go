@@ -16,14 +16,14 @@ import (
 
 // change is one thing that takes several calls of the stores.
 type change struct {
-	name  string
-	ready func(p *plot)               // what comes before
-	ask   func(p *plot) (told bool)   // by HTTP; told: the server has said that it is done
-	work  func(p *plot, c tool) error // or by a command beside the server
-	again bool                        // what was begun ends when it is asked for again
-	later bool                        // leaves its pushes to the reconciler
-	gone  bool                        // takes back what has happened
-	drift bool                        // the stores differ when it begins
+	name   string
+	ready  func(p *plot)               // what precedes the change
+	ask    func(p *plot) bool          // makes it by HTTP, and returns whether the server answered that it is done
+	work   func(p *plot, c tool) error // or makes it by a command next to the server
+	repeat bool                        // repeating it finishes what was begun
+	later  bool                        // leaves its pushes to the reconciler
+	gone   bool                        // removes history
+	drift  bool                        // the stores differ when it begins
 }
 
 // tool is the parts that a command works with.
@@ -44,7 +44,7 @@ func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
 // changes are all changes of several steps that the server makes. The first one
 // is that which takes the longer the more there is.
 var changes = []change{
-	{name: "rebuild", ready: written(home(1), pet(1)), drift: true, again: true,
+	{name: "rebuild", ready: written(home(1), pet(1)), drift: true, repeat: true,
 		work: func(p *plot, c tool) error { _, err := c.keep.Rebuild(p.t.Context()); return err }},
 	{name: "turn", ready: nothing, ask: turn("much was told")},
 	{name: "judged supersede", ready: written(home(1)), ask: turn("a move was told")},
@@ -68,14 +68,14 @@ var changes = []change{
 	{name: "compression", ready: longAgo(food(1), food(2), food(3)), ask: asked("POST", "/v1/compress", func(p *plot) any {
 		return fields{"user_id": p.owner.UserID}
 	})},
-	{name: "repair", ready: written(home(1), pet(1)), drift: true, again: true,
+	{name: "repair", ready: written(home(1), pet(1)), drift: true, repeat: true,
 		work: func(p *plot, c tool) error { _, err := c.keep.Repair(p.t.Context()); return err }},
-	{name: "erasure", ready: after(written(home(1), pet(1)), turn("much was told"), (*plot).reflect), again: true, gone: true,
+	{name: "erasure", ready: after(written(home(1), pet(1)), turn("much was told"), (*plot).reflect), repeat: true, gone: true,
 		ask: func(p *plot) bool {
 			r := p.try("DELETE", "/v1/users/"+p.owner.UserID, nil)
 			return r.ok() && r.body["verified"] == true
 		}},
-	{name: "import", ready: (*plot).exported, again: true, later: true, ask: func(p *plot) bool {
+	{name: "import", ready: (*plot).exported, repeat: true, later: true, ask: func(p *plot) bool {
 		r := p.try("POST", "/v1/import", ndjson(p.stream))
 		return r.ok() && len(r.list("errors")) == 0
 	}},

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,12 +17,15 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// TestCrashes has the server die before and after every call of a store that a
-// change makes; on Postgres and Milvus, at every fifth of these points. A fresh
-// server over the same stores then makes up for it: the stores are equal, every
-// history is whole, and the change has happened once or not at all, where it
-// was answered once. What has not happened can be asked for again.
-func TestCrashes(t *testing.T) {
+// long is set by scripts/test --long: more crash points, and a crowd for longer.
+var long = os.Getenv("HIPPOCAMPUS_TEST_LONG") != ""
+
+// TestCrash_NextServerRecovers crashes the server before and after the store
+// calls that a change makes, at an evenly spread sample of these points. A new
+// server on the same stores then recovers: the stores are equal, every history
+// is complete, and the change has happened once or not at all, and once if it
+// was answered. A change that has not happened succeeds when it is repeated.
+func TestCrash_NextServerRecovers(t *testing.T) {
 	t.Parallel()
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
@@ -32,11 +36,12 @@ func TestCrashes(t *testing.T) {
 				for lane := range size.lanes() {
 					t.Run(fmt.Sprint(lane), func(t *testing.T) {
 						t.Parallel()
-						c := newCrashing(t, size)
+						c := newCampaign(t, size)
 						for i := lane; i < len(changes); i += size.lanes() {
 							t.Run(changes[i].name, func(t *testing.T) {
-								c.t, c.s.t = t, t
-								calls, points := c.everywhere(changes[i])
+								c.t = t
+								c.s.t = t
+								calls, points := c.crashThroughout(changes[i])
 								mu.Lock()
 								defer mu.Unlock()
 								total += points
@@ -53,8 +58,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// lanes are how many servers share the changes. To make a collection in Milvus
-// takes longer than a dozen crashes.
+// lanes returns how many servers share the changes. Making a collection in
+// Milvus takes longer than a dozen crashes.
 func (s size) lanes() int {
 	if s.large {
 		return 2
@@ -62,39 +67,45 @@ func (s size) lanes() int {
 	return len(changes)
 }
 
-// stride is at each how manieth point a server dies: at all of them where a
-// start takes milliseconds. It is odd, so that it falls before and after calls.
+// stride returns the distance between two crash points of a change. It is odd,
+// so that the points alternate between before and after a call.
 func (s size) stride() int {
-	if s.large {
+	switch {
+	case long && s.large:
 		return 5
+	case long:
+		return 1
+	case s.large:
+		return 25
+	default:
+		return 3
 	}
-	return 1
 }
 
-// crashing is a server that dies again and again.
-type crashing struct {
+// campaign is a server that crashes again and again.
+type campaign struct {
 	t    *testing.T
 	size size
 	s    *server
-	fuse *fuse // of the server as it runs
+	fuse *fuse // of the running server
 	user int
 }
 
-func newCrashing(t *testing.T, size size) *crashing {
-	c := &crashing{t: t, size: size}
-	wrap := func(records db.Store, vectors vectorstore.Store) (db.Store, vectorstore.Store) {
+func newCampaign(t *testing.T, size size) *campaign {
+	c := &campaign{t: t, size: size}
+	wrap := func(store db.Store, vectors vectorstore.Store) (db.Store, vectorstore.Store) {
 		c.fuse = &fuse{}
-		return c.fuse.between(records, vectors)
+		return c.fuse.wrap(store, vectors)
 	}
 	c.s = startFaulty(t, size, script(t), func(cfg *config.Config) {
-		cfg.Reflection.Importance = 1000 // only when it is asked for
+		cfg.Reflection.Importance = 1000 // only on request
 		cfg.Gate.RetryDelay = 50 * time.Millisecond
 	}, wrap)
 	return c
 }
 
-// begin brings a new user to where the change begins.
-func (c *crashing) begin(change change) *plot {
+// prepare brings a new user to the state in which the change begins.
+func (c *campaign) prepare(change change) *plot {
 	c.t.Helper()
 	c.user++
 	p := &plot{
@@ -109,27 +120,29 @@ func (c *crashing) begin(change change) *plot {
 	return p
 }
 
-// everywhere makes the change once to count its calls, and then dies before
-// and after each of them, as far as the stride lets it. It returns how many
-// calls there are, and how often it died.
-func (c *crashing) everywhere(change change) (made, points int) {
-	p := c.begin(change)
-	shapes := [2]string{p.shape()}
-	told, calls := c.make(change, p, 0, false)
-	if !told {
+// crashThroughout makes the change once to count its calls, and then crashes at
+// every stride-th point before and after them. It returns the number of calls and
+// of crashes.
+func (c *campaign) crashThroughout(change change) (made, points int) {
+	p := c.prepare(change)
+	initial := p.shape()
+	answered, calls := c.make(change, p, 0, false)
+	if !answered {
 		c.t.Fatalf("the change fails without a crash:\n%s", c.s.log.String())
 	}
-	c.recover()
+	c.restart()
 	p.settle()
-	if shapes[1] = p.shape(); shapes[0] == shapes[1] && !change.again {
-		c.t.Fatalf("the change changes nothing:\n%s", shapes[0])
+	changed := p.shape()
+	if initial == changed && !change.repeat {
+		c.t.Fatalf("the change changes nothing:\n%s", initial)
 	}
 	if len(calls) == 0 {
-		c.t.Fatal("the change calls no store: there is nothing to die at")
+		c.t.Fatal("the change calls no store: there is no point to crash at")
 	}
 	for i := c.user % c.size.stride(); i < 2*len(calls); i += c.size.stride() {
-		c.at(change, calls, 1+i/2, i%2 == 1, shapes)
-		if points++; c.t.Failed() {
+		c.crashAt(crashPoint{change: change, calls: calls, call: 1 + i/2, after: i%2 == 1}, initial, changed)
+		points++
+		if c.t.Failed() {
 			break
 		}
 	}
@@ -137,37 +150,48 @@ func (c *crashing) everywhere(change change) (made, points int) {
 	return len(calls), points
 }
 
-// at dies at one call of the change, and checks what the next server makes of it.
-func (c *crashing) at(change change, calls []string, call int, after bool, shapes [2]string) {
-	p := c.begin(change)
-	where := fmt.Sprintf("%s: user %s, call %d (%s), after it: %v", change.name, p.owner.UserID, call, calls[call-1], after)
+// crashPoint is one call of a change.
+type crashPoint struct {
+	change change
+	calls  []string
+	call   int // the first is 1
+	after  bool
+}
+
+// crashAt crashes at a point, and checks what the next server makes of it.
+// initial and changed are the shapes before and after the change.
+func (c *campaign) crashAt(point crashPoint, initial, changed string) {
+	change, call := point.change, point.call
+	p := c.prepare(change)
+	where := fmt.Sprintf("%s: user %s, call %d (%s), after it: %v",
+		change.name, p.owner.UserID, call, point.calls[call-1], point.after)
 	before := p.chronicle()
-	if diff := cmp.Diff(shapes[0], p.shape()); diff != "" {
-		c.t.Fatalf("%s: the change begins elsewhere than it did the first time:\n%s", where, diff)
+	if diff := cmp.Diff(initial, p.shape()); diff != "" {
+		c.t.Fatalf("%s: the change begins in another state than the first time:\n%s", where, diff)
 	}
-	told, made := c.make(change, p, call, after)
+	answered, made := c.make(change, p, call, point.after)
 	if len(made) < call {
 		c.t.Fatalf("%s: only %d calls were made: %v", where, len(made), made)
 	}
-	c.recover()
-	if change.again && !told {
-		told, _ = c.make(change, p, 0, false)
-		if !told {
-			c.t.Fatalf("%s: it cannot be gone on with", where)
+	c.restart()
+	if change.repeat && !answered {
+		answered, _ = c.make(change, p, 0, false)
+		if !answered {
+			c.t.Fatalf("%s: the change cannot be continued", where)
 		}
 	}
 	p.settle()
 	shape := p.shape()
-	if shape != shapes[1] && (told || shape != shapes[0]) {
-		c.t.Errorf("%s (told that it is done: %v): want (-), got (+)\n%s", where, told, cmp.Diff(shapes[1], shape))
+	if shape != changed && (answered || shape != initial) {
+		c.t.Errorf("%s (answered: %v): want (-), got (+)\n%s", where, answered, cmp.Diff(changed, shape))
 	}
-	if shape == shapes[0] && shape != shapes[1] {
-		if told, _ = c.make(change, p, 0, false); !told {
-			c.t.Errorf("%s: it has not happened, and cannot be asked for again", where)
+	if shape == initial && shape != changed {
+		if answered, _ = c.make(change, p, 0, false); !answered {
+			c.t.Errorf("%s: the change has not happened, and fails when it is repeated", where)
 		}
 		p.settle()
-		if diff := cmp.Diff(shapes[1], p.shape()); diff != "" {
-			c.t.Errorf("%s: when it was asked for again: want (-), got (+)\n%s", where, diff)
+		if diff := cmp.Diff(changed, p.shape()); diff != "" {
+			c.t.Errorf("%s: when it was repeated: want (-), got (+)\n%s", where, diff)
 		}
 	}
 	now := p.chronicle()
@@ -181,31 +205,31 @@ func (c *crashing) at(change change, calls []string, call int, after bool, shape
 	}
 }
 
-// make makes the change in a process that dies at a call (0: at none), and
-// tells the calls made.
-func (c *crashing) make(change change, p *plot, call int, after bool) (told bool, calls []string) {
+// make makes the change in a process that crashes at a call (0: at no call). It
+// returns whether the change was answered as done, and the calls made.
+func (c *campaign) make(change change, p *plot, call int, after bool) (answered bool, calls []string) {
 	if change.work == nil {
 		c.fuse.arm(call, after)
-		told = change.ask(p)
+		answered = change.ask(p)
 		eventually(c.t, "the change's last call", func() string { return c.unfinished(change, call) })
-		return told, c.fuse.disarm()
+		return answered, c.fuse.disarm()
 	}
-	c.fuse.arm(0, false) // the server has nothing to do with it
+	c.fuse.arm(0, false) // the server takes no part
 	defer c.fuse.disarm()
-	process := &fuse{busy: true}
+	process := &fuse{polls: true}
 	process.arm(call, after)
-	records, vectors := process.between(c.s.records, c.s.vectors)
-	err := change.work(p, toolOf(c.s, records, vectors))
-	if err != nil && !process.dead() {
+	store, vectors := process.wrap(c.s.records, c.s.vectors)
+	err := change.work(p, toolOf(c.s, store, vectors))
+	if err != nil && !process.crashed() {
 		c.t.Logf("%s without a crash: %v", change.name, err)
 	}
 	return err == nil, process.disarm()
 }
 
-// unfinished says what is still to come of a change after its answer: the
+// unfinished returns what is still to come of a change after its answer: the
 // crash, or else the pushes.
-func (c *crashing) unfinished(change change, call int) string {
-	if c.fuse.dead() || call == 0 && change.later {
+func (c *campaign) unfinished(change change, call int) string {
+	if c.fuse.crashed() || call == 0 && change.later {
 		return ""
 	}
 	backlog, err := c.s.records.VectorBacklog(c.t.Context())
@@ -215,11 +239,11 @@ func (c *crashing) unfinished(change change, call int) string {
 	return fmt.Sprintf("call %d is to come, %+v %v", call, backlog, err)
 }
 
-// recover ends the server, dead or alive, and starts another one when every
-// lease and claim is over.
-func (c *crashing) recover() {
+// restart ends the server, crashed or not, and starts another one when every
+// lease and claim has expired.
+func (c *campaign) restart() {
 	c.t.Helper()
-	if err := c.s.end(); err != nil && !c.fuse.dead() {
+	if err := c.s.end(); err != nil && !c.fuse.crashed() {
 		c.t.Errorf("the server did not end cleanly: %v", err)
 	}
 	c.s.clock.pass(2 * time.Hour)

@@ -37,7 +37,7 @@ func (p *plot) try(method, path string, body any) reply {
 // done is whether the server says that it has done what was asked. What else it
 // says is told where a test fails.
 func (p *plot) done(r reply) bool {
-	if !r.ok() && !p.fuse().dead() {
+	if !r.ok() && !p.fuse().crashed() {
 		p.t.Logf("user %s: answer %d: %s", p.owner.UserID, r.status, r.raw)
 	}
 	return r.ok()
@@ -98,7 +98,7 @@ func turn(text string) func(p *plot) bool {
 			return false
 		}
 		eventually(p.t, "the turn being processed", func() string {
-			if p.fuse().dead() {
+			if p.fuse().crashed() {
 				return ""
 			}
 			if status, err := p.s.records.TurnStatus(p.t.Context(), p.owner.AppID, r.body["id"].(string)); err != nil || status != memory.TurnProcessed {
