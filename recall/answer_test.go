@@ -64,21 +64,22 @@ func TestOnlyTheHopelessAreLeftOut(t *testing.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "candidates")
 		x := &index{docs: make([]document, n)}
 		accessed := make([]time.Time, n)
-		var found []candidate
+		var found []relevant
 		for i := range n {
-			x.docs[i].Importance = unit.Draw(t, "importance")
+			x.docs[i].importance = unit.Draw(t, "importance")
 			accessed[i] = now.Add(-time.Duration(rapid.Int64Range(-3600, 90*24*3600).Draw(t, "seconds ago")) * time.Second)
-			found = append(found, candidate{id: string(rune('a' + i)), doc: i, relevance: unit.Draw(t, "relevance")})
+			c := candidate{id: string(rune('a' + i)), doc: i}
+			found = append(found, relevant{candidate: c, relevance: unit.Draw(t, "relevance")})
 		}
 		q := Query{
 			Limit: rapid.IntRange(1, 12).Draw(t, "limit"), Mode: rapid.SampledFrom(Modes).Draw(t, "mode"),
 			Weights: &Weights{unit.Draw(t, "alpha"), unit.Draw(t, "beta"), unit.Draw(t, "gamma")},
 		}
-		first := func(list []candidate) []string {
-			var ranked []standing
+		first := func(list []relevant) []string {
+			var ranked []scored
 			for _, c := range list {
-				score := Score(q.Mode, *q.Weights, c.relevance, Decay(s.set.DecayRate, accessed[c.doc], now), x.docs[c.doc].Importance)
-				ranked = append(ranked, standing{candidate: &c, score: score})
+				score := Score(q.Mode, *q.Weights, c.relevance, Decay(s.set.DecayRate, accessed[c.doc], now), x.docs[c.doc].importance)
+				ranked = append(ranked, scored{relevant: &c, score: score})
 			}
 			sortByScore(ranked)
 			var ids []string
@@ -88,7 +89,8 @@ func TestOnlyTheHopelessAreLeftOut(t *testing.T) {
 			return ids
 		}
 		want := first(found)
-		if got := first(s.hopeful(q, sight{index: x}, found)); !slices.Equal(got, want) {
+		kept, _ := prune(q, x, found)
+		if got := first(kept); !slices.Equal(got, want) {
 			t.Fatalf("the first are %v, not %v", got, want)
 		}
 	})

@@ -46,7 +46,7 @@ func TestChineseIsFoundByCharacters(t *testing.T) {
 	b := newBench(t)
 	b.add("用户在上海做后端工程师", nil, true)
 	b.add("用户喜欢周末爬山", nil, true)
-	if got := found(b.recall(Query{Text: "他是什么工程师？"})); !strings.Contains(got[0], "工程师") {
+	if got := contents(b.recall(Query{Text: "他是什么工程师？"})); !strings.Contains(got[0], "工程师") {
 		t.Errorf("%q", got)
 	}
 }
@@ -86,12 +86,12 @@ func TestWordsKeepWhatTheVectorsCutOff(t *testing.T) {
 		for _, source := range r.Sources {
 			sources[source]++
 		}
-		if slices.Contains(r.Sources, byVector) && r.Similarity == 0 {
+		if slices.Contains(r.Sources, nameVectors) && r.Similarity == 0 {
 			t.Errorf("%q was found by vector, without a similarity", r.Memory.Content)
 		}
 	}
-	if len(a.Memories) != 6 || sources[byVector] != 3 || sources[byWords] != 3 {
-		t.Errorf("sources %v of %q", sources, found(a))
+	if len(a.Memories) != 6 || sources[nameVectors] != 3 || sources[nameWords] != 3 {
+		t.Errorf("sources %v of %q", sources, contents(a))
 	}
 }
 

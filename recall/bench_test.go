@@ -126,7 +126,7 @@ func (b *bench) recall(q Query) Answer {
 	return answer
 }
 
-func found(a Answer) []string {
+func contents(a Answer) []string {
 	list := []string{}
 	for _, r := range a.Memories {
 		list = append(list, r.Memory.Content)
@@ -136,7 +136,7 @@ func found(a Answer) []string {
 
 func expect(t *testing.T, a Answer, want ...string) {
 	t.Helper()
-	got := found(a)
+	got := contents(a)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

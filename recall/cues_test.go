@@ -19,8 +19,8 @@ func TestWhoIsNamed(t *testing.T) {
 		{"李强种什么？", "李强: 西红柿", true},
 		{"强种种什么？", "李强: 西红柿", false},
 	} {
-		w := wantedOf(c.query)
-		if got := w.speaks(cuesOf(c.content).speaker); got != c.want {
+		w := queryCuesOf(c.query)
+		if got := w.namesSpeaker(cuesOf(c.content).speaker); got != c.want {
 			t.Errorf("%q names the speaker of %q: %v, want %v", c.query, c.content, got, c.want)
 		}
 	}
@@ -33,13 +33,13 @@ func TestWhatTellsATime(t *testing.T) {
 		"我们昨天去了海边。": true, "十月起换工作": true, "她3月生日": true, "下周三考试": true, "礼拜五见": true,
 		"我喜欢喝茶。": false, "他会拉琴": false, "月亮很圆": false,
 	} {
-		if timed(content) != want {
-			t.Errorf("timed(%q) = %v", content, !want)
+		if statesTime(content) != want {
+			t.Errorf("statesTime(%q) = %v", content, !want)
 		}
 	}
 	for query, want := range map[string]bool{"他几时走？": true, "哪个月考试？": true, "When is it?": true, "他是谁？": false} {
-		if w := wantedOf(query); w.when != want {
-			t.Errorf("%q asks when: %v", query, w.when)
+		if w := queryCuesOf(query); w.asksWhen != want {
+			t.Errorf("%q asks when: %v", query, w.asksWhen)
 		}
 	}
 }

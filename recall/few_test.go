@@ -27,7 +27,7 @@ func TestFewAreComparedInTheDatabase(t *testing.T) {
 			t.Errorf("%s: %d searches, not %d; degraded: %v", when, len(b.searches), searches, a.Degraded)
 		}
 		for _, m := range a.Memories {
-			if !slices.Contains(m.Sources, byVector) {
+			if !slices.Contains(m.Sources, nameVectors) {
 				t.Errorf("%s: %q is found by %v", when, m.Memory.Content, m.Sources)
 			}
 		}
@@ -35,7 +35,7 @@ func TestFewAreComparedInTheDatabase(t *testing.T) {
 	both := []string{"Ada keeps bees", "Ada keeps goats"}
 	recall("a user who is not known yet", 0, Query{}, both...)
 	recall("known", 0, Query{}, both...)
-	recall("presumed", 0, Query{}, both...)
+	recall("known again", 0, Query{}, both...)
 	recall("none is allowed", 0, Query{Types: []memory.Type{memory.TypeSummary}})
 
 	b.add("Ada keeps wasps", nil, true)
@@ -43,7 +43,7 @@ func TestFewAreComparedInTheDatabase(t *testing.T) {
 	all := append(both, "Ada keeps wasps")
 	recall("too many, which is not known yet", 1, Query{}, all...)
 	recall("too many", 1, Query{}, all...)
-	recall("too many, presumed", 1, Query{}, all...)
+	recall("too many, again", 1, Query{}, all...)
 	recall("few of them are allowed", 0, Query{Tags: []string{"no"}})
 
 	b.remote = false
@@ -92,7 +92,7 @@ func TestComparingChangesNoAnswer(t *testing.T) {
 				r.Fatal(err)
 			}
 			if !slices.EqualFunc(got.Memories, want.Memories, same) || len(got.Degraded) != 0 {
-				r.Fatalf("of %d memories\n%v were recalled, not\n%v", n, found(got), found(want))
+				r.Fatalf("of %d memories\n%v were recalled, not\n%v", n, contents(got), contents(want))
 			}
 		}
 	})

@@ -2,103 +2,117 @@ package recall
 
 import "math"
 
-// candidate is a memory on its way to a rank.
-type candidate struct {
-	id       string
-	doc      int     // its place in the index
-	cosine   float64 // meaningful when compared
-	bm25     float64
-	lexical  float64 // bm25, 0..1
-	sources  sources
-	compared bool // cosine is known
-
-	neighbour, speaker, date, when float64 // what lifted it
-	question                       float64 // share of its text that asks, 0..1
-	relevance                      float64
-
-	skill float64 // what the best workflow of its skill added to its relevance
-	fresh bool    // it does not fade
-}
-
-// Lift is by how much a memory rises towards its better neighbours in the same
-// conversation: an answer often stands beside the words that the query shares.
+// Lift is how far a memory is lifted towards better neighbours in the same
+// conversation: an answer often follows the words that the query shares.
 type Lift struct {
-	Near float64 // share of the way to the better of the previous and the next
-	Far  float64 // to the better of those at distance two
+	Near float64 // share of the way to the better of the previous and the next memory
+	Far  float64 // share of the way to the better of the memories at distance two
 }
 
-// rise is how far the value of a place rises; places without a value have 0:
+// of returns by how much the value at a place is lifted; places without a value
+// have 0:
 //
 //	near*max(0, best(previous, next) - v) + far*max(0, best(at distance two) - v)
-func (l Lift) rise(x *index, doc int, values []float64) float64 {
-	d := &x.docs[doc]
-	v, near, far := values[doc], 0.0, 0.0
-	for i := max(int(d.from), doc-2); i < min(int(d.to), doc+3); i++ {
-		switch i - doc {
-		case -1, 1:
+func (l Lift) of(x *index, doc int, values []float64) float64 {
+	v := values[doc]
+	near, far := v, v
+	for i := max(0, doc-2); i < min(len(values), doc+3); i++ {
+		switch {
+		case values[i] <= v || !x.sameConversation(i, doc):
+		case i == doc-1 || i == doc+1:
 			near = max(near, values[i])
-		case -2, 2:
+		default:
 			far = max(far, values[i])
 		}
 	}
-	return l.Near*max(0, near-v) + l.Far*max(0, far-v)
+	return l.Near*(near-v) + l.Far*(far-v)
 }
 
-// Cues are what the ranking makes of signs beside words and meaning.
+// Cues are the weights of signals other than words and similarity.
 type Cues struct {
-	Speaker  float64 // for a memory of the form "Name: text" whose name is in the query
-	Date     float64 // for a memory of the day or month that the query names; half for one of the days after
-	When     float64 // for a memory that tells a time, where the query asks when
-	Question float64 // share that a memory loses where all its text asks
+	Speaker  float64 // added to a memory of the form "Name: text" if the query has the name
+	Date     float64 // added to a memory of the day or month that the query names; half for the days after
+	When     float64 // added to a memory that states a time if the query asks when
+	Question float64 // share that a memory loses if all its text consists of questions
+}
+
+// relevant is a candidate with its relevance and what contributed to it.
+type relevant struct {
+	candidate
+	neighbour float64 // added for neighbours in the conversation
+	speaker   float64 // added by a cue, like date and when
+	date      float64
+	when      float64
+	question  float64 // share of its text that consists of questions, 0..1
+	skill     float64 // added to reach the relevance of the best workflow of its skill
+	relevance float64
+	undecayed bool // a workflow of a skill: its decay is 1
 }
 
 // fuse gives every candidate its relevance, 0..1:
 //
 //	x = (1 - words)*minmax(cosine) + words*lexical        over the candidates
-//	y = x + rise(x) + speaker + date + when               neighbours: candidates alone
+//	y = x + lift(x) + speaker + date + when               among the candidates
 //	z = y * (1 - question)
 //	relevance = (z / max(z))^contrast
 //
-// Where no candidate has a cosine, x is lexical alone. Contrast sets relevant
-// memories apart, so that decay and importance, by which relevance is then
-// multiplied, decide between nearly equal ones alone.
-func fuse(found []candidate, x *index, set *Settings, query wanted) {
-	cosine, compared := span{}, false
-	for _, c := range found {
+// If no candidate has a cosine, x is lexical. Contrast sets relevant memories
+// apart, so that decay and importance decide between nearly equal ones only.
+// In the end the workflows of a skill get one relevance.
+func fuse(candidates []candidate, x *index, set *Settings, query queryCues) []relevant {
+	cosines, words := span{}, 1.0
+	for _, c := range candidates {
 		if c.compared {
-			cosine.add(c.cosine)
-			compared = true
+			cosines.add(c.cosine)
+			words = set.Words
 		}
-	}
-	share := 1.0
-	if compared {
-		share = set.Words
 	}
 	values := make([]float64, len(x.docs))
-	for _, c := range found {
-		values[c.doc] = share * c.lexical
+	for _, c := range candidates {
+		values[c.doc] = words * c.lexical
 		if c.compared {
-			values[c.doc] += (1 - share) * cosine.scale(c.cosine)
+			values[c.doc] += (1 - words) * cosines.scale(c.cosine)
 		}
 	}
-	cues, best := set.Cues, 0.0
-	for i := range found {
-		c, doc := &found[i], &x.docs[found[i].doc]
-		c.neighbour = set.Lift.rise(x, c.doc, values)
-		if query.speaks(doc.cues.speaker) {
-			c.speaker = cues.Speaker
+	list, best := make([]relevant, len(candidates)), 0.0
+	for i, c := range candidates {
+		doc := &x.docs[c.doc]
+		r := relevant{candidate: c, neighbour: set.Lift.of(x, c.doc, values), question: doc.question}
+		if query.namesSpeaker(x.speakers[doc.speaker]) {
+			r.speaker = set.Cues.Speaker
 		}
-		c.date = cues.Date * query.dated(doc.CreatedAt())
-		if query.when && doc.cues.timed {
-			c.when = cues.When
+		r.date = set.Cues.Date * query.dateMatch(doc.createdAt())
+		if query.asksWhen && doc.timed {
+			r.when = set.Cues.When
 		}
-		c.question = doc.cues.question
-		c.relevance = (values[c.doc] + c.neighbour + c.speaker + c.date + c.when) * (1 - cues.Question*c.question)
-		best = max(best, c.relevance)
+		r.relevance = (values[c.doc] + r.neighbour + r.speaker + r.date + r.when) * (1 - set.Cues.Question*r.question)
+		best = max(best, r.relevance)
+		list[i] = r
 	}
 	if best > 0 {
-		for i := range found {
-			found[i].relevance = math.Pow(found[i].relevance/best, set.Contrast)
+		for i := range list {
+			list[i].relevance = math.Pow(list[i].relevance/best, set.Contrast)
+		}
+	}
+	equalizeSkills(list, x)
+	return list
+}
+
+// equalizeSkills makes the workflows of each skill as relevant as the best of
+// them, so that their importance orders them, which states how well they are
+// proven. For the same reason they do not decay.
+func equalizeSkills(list []relevant, x *index) {
+	best := map[string]float64{}
+	for i := range list {
+		if name := x.skillOf(list[i].doc); name != "" {
+			list[i].undecayed = true
+			best[name] = max(best[name], list[i].relevance)
+		}
+	}
+	for i := range list {
+		if r := &list[i]; r.undecayed {
+			r.skill = best[x.skillOf(r.doc)] - r.relevance
+			r.relevance += r.skill
 		}
 	}
 }
@@ -116,8 +130,8 @@ func (s *span) add(v float64) {
 	s.low, s.high = min(s.low, v), max(s.high, v)
 }
 
-// scale maps v to 0..1 over the span. Where all values are equal there is
-// nothing to compare: then it is 1 for a signal above 0, and 0 for none.
+// scale maps v to 0..1 over the span. If all values are equal, it returns 1 for
+// a value above 0, otherwise 0.
 func (s *span) scale(v float64) float64 {
 	switch {
 	case s.high == s.low && v > 0:

@@ -43,15 +43,15 @@ func TestRelevanceIsAsAnotherProgramHasIt(t *testing.T) {
 	for _, d := range golden.Documents {
 		docs = append(docs, db.Document{ID: d.ID, ConversationID: d.Conversation, Content: d.Content, Lexemes: d.Lexemes, CreatedAt: d.At})
 	}
-	x := indexOf(docs)
-	open, _ := (&Query{}).open(x, nil)
+	x := newIndex(0, docs)
+	open, _ := (&Query{}).filter(x, nil)
 	s := &Service{set: ranking}
 	for _, c := range golden.Cases {
-		asked := terms(c.Query)
+		asked := queryTerms(c.Query)
 		if !slices.Equal(asked, c.Terms) {
 			t.Errorf("%q has the terms %q, not %q", c.Query, asked, c.Terms)
 		}
-		words := s.words(asked, x, open)
+		words := s.scoreWords(asked, x, open)
 		places := words.best(x, lift, open, 50)
 		for doc := range c.Cosine {
 			if !slices.Contains(places, doc) {
@@ -60,21 +60,21 @@ func TestRelevanceIsAsAnotherProgramHasIt(t *testing.T) {
 		}
 		var found []candidate
 		for _, doc := range places {
-			one := candidate{id: docs[doc].ID, doc: doc, bm25: words.bm25[doc], lexical: words.lexical[doc]}
+			one := candidate{id: docs[doc].ID, doc: doc, bm25: words.bm25[doc], lexical: words.relative[doc]}
 			if c.Cosine != nil {
 				one.cosine, one.compared = c.Cosine[doc], true
 			}
 			found = append(found, one)
 		}
-		fuse(found, x, &ranking, wantedOf(c.Query))
-		slices.SortFunc(found, func(a, b candidate) int {
+		fused := fuse(found, x, &ranking, queryCuesOf(c.Query))
+		slices.SortFunc(fused, func(a, b relevant) int {
 			return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 		})
-		if len(found) != len(c.Ranking) {
-			t.Fatalf("%q finds %d, not %d", c.Query, len(found), len(c.Ranking))
+		if len(fused) != len(c.Ranking) {
+			t.Fatalf("%q finds %d, not %d", c.Query, len(fused), len(c.Ranking))
 		}
 		for i, want := range c.Ranking {
-			got, what := found[i], c.Query+" "+want.ID+" "
+			got, what := fused[i], c.Query+" "+want.ID+" "
 			if got.id != want.ID {
 				t.Errorf("%q: %s stands at %d in place of %s", c.Query, got.id, i, want.ID)
 				continue

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"cmp"
-	"encoding/binary"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -14,38 +13,37 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// index is what recall knows of one user's active memories at one revision:
-// everything that does not change with a recall. It is read by many queries at
-// once and, but for accesses and held, never written after it is made.
+// index holds what recall needs of an owner's active memories at one revision.
+// Many queries read it at once; only the access times change after it is built.
 type index struct {
 	revision int64
-	held     atomic.Bool // at the last query, which met no own writes either
 
-	docs []document
-	tags [][]string // the lists of tags that there are, each once
-	byID []uint32   // places, in the order of ids
+	docs     []document
+	byID     []uint32   // places of the documents in the order of their ids
+	tagLists [][]string // the distinct lists of tags
+	speakers []string   // the distinct speakers
 
-	// The inverted list: the postings of terms[i] end at ends[i]. Terms stand
-	// as 64-bit hashes, in order.
+	// The inverted list: postings[starts[i]:starts[i+1]] are the places of the
+	// documents that hold the lexeme with the hash terms[i], one for each time.
 	terms    []uint64
-	ends     []uint32
-	postings []byte  // see appendPosting
+	starts   []uint32
+	postings []uint32
 	average  float64 // lexemes in a document
 }
 
-// document is a memory as the ranking sees it, in the order of its conversation.
+// document is what the index holds of a memory. Documents are in the order of
+// db.Memories.Documents: those of a conversation follow one another.
 type document struct {
-	ID string
+	id string
 	*traits
-	Importance float64
-	created    int64 // Unix microseconds
-
-	tags     uint32 // the place of its list of tags
-	from, to int32  // the places of its conversation, [from, to); without one its own
-	length   float32
-	cues     cues
-
-	accessed atomic.Int64 // Unix microseconds; see lastAccess
+	importance float64
+	question   float64 // share of its text that consists of questions, 0..1
+	created    int64   // Unix microseconds
+	accessed   atomic.Int64
+	tags       uint32 // place of its list in tagLists
+	speaker    uint32 // place in speakers
+	length     float32
+	timed      bool // its text states a time
 }
 
 // traits are what many documents share.
@@ -56,32 +54,31 @@ type traits struct {
 	ConversationID string
 }
 
-// CreatedAt is when the memory was made.
-func (d *document) CreatedAt() time.Time { return time.UnixMicro(d.created).UTC() }
+func (d *document) createdAt() time.Time { return time.UnixMicro(d.created).UTC() }
 
-// lastAccess is the latest access that this process has seen. There may be a
-// later one, which the database knows.
+// lastAccess is the latest access that this process has seen. The database may
+// know a later one.
 func (d *document) lastAccess() time.Time { return time.UnixMicro(d.accessed.Load()).UTC() }
 
-// access notes an access. One of two at once may be lost.
+// access records an access. One of two concurrent accesses may be lost.
 func (d *document) access(at time.Time) {
 	if at := at.UnixMicro(); at > d.accessed.Load() {
 		d.accessed.Store(at)
 	}
 }
 
-// seed is this process' own: hashes are never stored.
+// seed of the hashes, which are never stored.
 var seed = maphash.MakeSeed()
 
-// indexOf builds the index of documents in the order of db.Memories.Documents.
-func indexOf(docs []db.Document) *index {
-	x := &index{docs: make([]document, len(docs)), byID: make([]uint32, len(docs))}
+// newIndex builds the index of documents in the order of db.Memories.Documents.
+func newIndex(revision int64, docs []db.Document) *index {
+	x := &index{revision: revision, docs: make([]document, len(docs)), byID: make([]uint32, len(docs))}
 	var tokens []token
-	ordinals := map[uint64]uint32{} // of terms, as they come
-	lists := map[string]uint32{}    // places of lists of tags
-	same := map[traits]*traits{}    // and speakers: one copy of what repeats
-	speakers := map[string]string{}
-	ids := joined(docs)
+	ordinals := map[uint64]uint32{} // of terms, in the order of their first token
+	tagLists := map[string]uint32{} // places by the joined tags
+	speakers := map[string]uint32{} // places
+	shared := map[traits]*traits{}
+	ids := joinIDs(docs)
 	for i, d := range docs {
 		before := len(tokens)
 		for lexeme := range strings.FieldsSeq(d.Lexemes) {
@@ -91,32 +88,31 @@ func indexOf(docs []db.Document) *index {
 				term = uint32(len(ordinals))
 				ordinals[hash] = term
 			}
-			tokens = append(tokens, token{term, uint32(i)})
+			tokens = append(tokens, token{term: term, doc: uint32(i)})
 		}
-		found := cuesOf(d.Content)
-		found.speaker = intern(speakers, found.speaker)
-		shared := traits{d.Domain, d.Type, d.AgentID, d.ConversationID}
-		if same[shared] == nil {
-			first := shared
-			same[shared] = &first
+		t := traits{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
+		if shared[t] == nil {
+			shared[t] = &t
 		}
+		c := cuesOf(d.Content)
 		x.docs[i] = document{
-			ID: ids[:len(d.ID)], traits: same[shared], tags: x.listOf(lists, d.Tags),
-			Importance: d.Importance, created: d.CreatedAt.UnixMicro(), length: float32(len(tokens) - before), cues: found,
+			id: ids[:len(d.ID)], traits: shared[t], importance: d.Importance, question: c.question,
+			created: d.CreatedAt.UnixMicro(), length: float32(len(tokens) - before), timed: c.timed,
+			tags:    intern(tagLists, &x.tagLists, strings.Join(d.Tags, "\x00"), d.Tags), // no tag holds a NUL
+			speaker: intern(speakers, &x.speakers, c.speaker, strings.Clone(c.speaker)),
 		}
 		ids = ids[len(d.ID):]
 		x.docs[i].access(d.LastAccessedAt)
 		x.byID[i] = uint32(i)
 	}
-	slices.SortFunc(x.byID, func(a, b uint32) int { return cmp.Compare(x.docs[a].ID, x.docs[b].ID) })
-	x.findConversations()
+	slices.SortFunc(x.byID, func(a, b uint32) int { return cmp.Compare(x.docs[a].id, x.docs[b].id) })
 	x.average = float64(len(tokens)) / float64(max(1, len(docs)))
 	x.invert(tokens, ordinals)
 	return x
 }
 
-// joined are all ids in one string, of which each document has its part.
-func joined(docs []db.Document) string {
+// joinIDs puts all ids into one string, which takes less memory than one each.
+func joinIDs(docs []db.Document) string {
 	var ids strings.Builder
 	for i := range docs {
 		ids.WriteString(docs[i].ID)
@@ -124,118 +120,98 @@ func joined(docs []db.Document) string {
 	return ids.String()
 }
 
+// intern returns the place of a value in the list of distinct values, to which
+// it appends the value if its key is new.
+func intern[V any](places map[string]uint32, list *[]V, key string, value V) uint32 {
+	place, known := places[key]
+	if !known {
+		place = uint32(len(*list))
+		places[key], *list = place, append(*list, value)
+	}
+	return place
+}
+
 // token is one lexeme of a document.
 type token struct{ term, doc uint32 }
 
-// posting says how often a document has a term.
-type posting struct{ doc, count uint32 }
-
-// invert makes the inverted list of tokens in the order of their documents.
+// invert builds the inverted list of tokens in the order of their documents.
 func (x *index) invert(tokens []token, ordinals map[uint64]uint32) {
 	x.terms = slices.Sorted(maps.Keys(ordinals))
 	place := make([]uint32, len(ordinals)) // ordinal -> place among the terms
 	for i, hash := range x.terms {
 		place[ordinals[hash]] = uint32(i)
 	}
-	starts := make([]uint32, len(x.terms)+1) // of each term's tokens, when sorted
+	x.starts = make([]uint32, len(x.terms)+1)
 	for _, t := range tokens {
-		starts[place[t.term]+1]++
+		x.starts[place[t.term]+1]++
 	}
-	for p := range x.terms {
-		starts[p+1] += starts[p]
+	for i := range x.terms {
+		x.starts[i+1] += x.starts[i]
 	}
-	sorted, next := make([]uint32, len(tokens)), slices.Clone(starts) // documents by term
+	x.postings = make([]uint32, len(tokens))
+	next := slices.Clone(x.starts)
 	for _, t := range tokens {
 		p := place[t.term]
-		sorted[next[p]] = t.doc
+		x.postings[next[p]] = t.doc
 		next[p]++
 	}
-	x.ends = make([]uint32, len(x.terms))
-	list := make([]byte, 0, 2*len(tokens))
-	for p := range x.terms {
-		before := uint32(0)
-		for docs := sorted[starts[p]:starts[p+1]]; len(docs) > 0; {
-			count := 1
-			for count < len(docs) && docs[count] == docs[0] {
-				count++
-			}
-			list = appendPosting(list, before, posting{docs[0], uint32(count)})
-			before, docs = docs[0], docs[count:]
+}
+
+// posting is how often a document holds a lexeme.
+type posting struct{ doc, count uint32 }
+
+// appendPostings appends the postings of a lexeme to a list, by place.
+func (x *index) appendPostings(list []posting, lexeme string) []posting {
+	i, known := slices.BinarySearch(x.terms, maphash.String(seed, lexeme))
+	if !known {
+		return list
+	}
+	for _, doc := range x.postings[x.starts[i]:x.starts[i+1]] {
+		if n := len(list); n > 0 && list[n-1].doc == doc {
+			list[n-1].count++
+		} else {
+			list = append(list, posting{doc: doc, count: 1})
 		}
-		x.ends[p] = uint32(len(list))
 	}
-	x.postings = slices.Clone(list)
+	return list
 }
 
-// appendPosting writes how far the document is from the one before and whether
-// the count is 1, as one number; then the count, if it is not. Most take a byte.
-func appendPosting(list []byte, before uint32, p posting) []byte {
-	far := uint64(p.doc-before) << 1
-	if p.count == 1 {
-		return binary.AppendUvarint(list, far|1)
-	}
-	return binary.AppendUvarint(binary.AppendUvarint(list, far), uint64(p.count))
-}
-
-// findConversations notes where each document's conversation begins and ends.
-func (x *index) findConversations() {
-	for from := 0; from < len(x.docs); {
-		to := from + 1
-		for id := x.docs[from].ConversationID; id != "" && to < len(x.docs) && x.docs[to].ConversationID == id; {
-			to++
-		}
-		for i := from; i < to; i++ {
-			x.docs[i].from, x.docs[i].to = int32(from), int32(to)
-		}
-		from = to
-	}
-}
-
-func intern(same map[string]string, s string) string {
-	if one, ok := same[s]; ok {
-		return one
-	}
-	s = strings.Clone(s)
-	same[s] = s
-	return s
-}
-
-// place is where a memory stands among the documents.
+// place returns the place of a memory among the documents.
 func (x *index) place(id string) (doc int, known bool) {
-	i, known := slices.BinarySearchFunc(x.byID, id, func(doc uint32, id string) int { return cmp.Compare(x.docs[doc].ID, id) })
+	i, known := slices.BinarySearchFunc(x.byID, id, func(doc uint32, id string) int {
+		return cmp.Compare(x.docs[doc].id, id)
+	})
 	if !known {
 		return 0, false
 	}
 	return int(x.byID[i]), true
 }
 
-// of appends to a list the documents that hold a lexeme, in their order.
-func (x *index) of(lexeme string, found []posting) []posting {
-	i, known := slices.BinarySearch(x.terms, maphash.String(seed, lexeme))
-	if !known {
-		return found
+// listsWithTags reports for each of tagLists whether it holds all wanted tags.
+func (x *index) listsWithTags(wanted []string) []bool {
+	holds := make([]bool, len(x.tagLists))
+	for i, list := range x.tagLists {
+		holds[i] = !slices.ContainsFunc(wanted, func(tag string) bool { return !slices.Contains(list, tag) })
 	}
-	start := uint32(0)
-	if i > 0 {
-		start = x.ends[i-1]
+	return holds
+}
+
+// sameConversation reports whether two documents are of the same conversation.
+func (x *index) sameConversation(a, b int) bool {
+	id := x.docs[a].ConversationID
+	return id != "" && id == x.docs[b].ConversationID
+}
+
+// skillOf returns the name of the skill that a document is a workflow of, or "".
+func (x *index) skillOf(doc int) string {
+	if d := &x.docs[doc]; d.Type == memory.TypeSkill {
+		return memory.SkillOf(x.tagLists[d.tags])
 	}
-	doc := uint32(0)
-	for list := x.postings[start:x.ends[i]]; len(list) > 0; {
-		far, n := binary.Uvarint(list)
-		list = list[n:]
-		count := uint64(1)
-		if far&1 == 0 {
-			count, n = binary.Uvarint(list)
-			list = list[n:]
-		}
-		doc += uint32(far >> 1)
-		found = append(found, posting{doc, uint32(count)})
-	}
-	return found
+	return ""
 }
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perTerm = 150, 12 // of the structs and the ids
-	return perDocument*len(x.docs) + perTerm*len(x.terms) + len(x.postings)
+	const perDocument, perTerm, perToken = 126, 12, 4
+	return perDocument*len(x.docs) + perTerm*len(x.terms) + perToken*len(x.postings)
 }

@@ -20,15 +20,15 @@ func TestPostingsAreWhatTheDocumentsHold(t *testing.T) {
 			rare := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 200}).Draw(t, "times")
 			docs[i].Lexemes = strings.Repeat(rapid.SampledFrom(words).Draw(t, "word")+" ", rare) + "everywhere"
 		}
-		x := indexOf(docs)
+		x := newIndex(0, docs)
 		for _, word := range append(words, "everywhere", "nowhere") {
 			var want []posting
 			for i, d := range docs {
 				if n := strings.Count(d.Lexemes, word); n > 0 {
-					want = append(want, posting{uint32(i), uint32(n)})
+					want = append(want, posting{doc: uint32(i), count: uint32(n)})
 				}
 			}
-			got := x.of(word, nil)
+			got := x.appendPostings(nil, word)
 			if len(got) != len(want) {
 				t.Fatalf("%s stands in %d documents, not %d", word, len(got), len(want))
 			}

@@ -3,7 +3,11 @@ package recall
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
+	"unicode/utf8"
+
+	"hippocampus/internal/text"
 )
 
 // BM25 is the lexical ranking of short texts (Robertson and Zaragoza, 2009):
@@ -11,79 +15,79 @@ import (
 //	sum over the query's terms of idf * tf*(K1+1) / (tf + K1*(1-B+B*len/avglen))
 //	idf = ln(1 + (N-df+0.5)/(df+0.5))
 //
-// N, df and avglen are counted among one user's active memories: what is rare
-// for others may be common for this one. It is computed here and not in the
-// databases so that both give the same numbers.
+// N, df and avglen are counted among one owner's active memories: a term that is
+// rare for one owner may be common for another. It is computed here and not in
+// the databases, so that every database gives the same numbers.
 type BM25 struct {
 	K1 float64 // saturation of repeated terms
-	B  float64 // weight of document length: 0 none, 1 full
+	B  float64 // weight of document length, 0..1
 }
 
-// scores are those of all documents, by place, for distinct terms; whole is the
-// sum of the terms' idf, also of those that no document holds.
-func (p BM25) scores(terms []string, x *index) (scores []float64, whole float64) {
+// scores returns the scores of all documents by place, for distinct terms, and
+// the sum of the terms' idf, including terms that no document holds.
+func (p BM25) scores(terms []string, x *index) (scores []float64, totalIDF float64) {
 	scores = make([]float64, len(x.docs))
 	n := float64(len(x.docs))
-	var found []posting
+	var postings []posting
 	for _, term := range terms {
-		found = x.of(term, found[:0])
-		df := float64(len(found))
+		postings = x.appendPostings(postings[:0], term)
+		df := float64(len(postings))
 		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
-		whole += idf
-		for _, f := range found {
-			tf := float64(f.count)
-			norm := p.K1 * (1 - p.B + p.B*float64(x.docs[f.doc].length)/x.average)
-			scores[f.doc] += idf * tf * (p.K1 + 1) / (tf + norm)
+		totalIDF += idf
+		for _, posting := range postings {
+			tf := float64(posting.count)
+			norm := p.K1 * (1 - p.B + p.B*float64(x.docs[posting.doc].length)/x.average)
+			scores[posting.doc] += idf * tf * (p.K1 + 1) / (tf + norm)
 		}
 	}
-	return scores, whole
+	return scores, totalIDF
 }
 
-// words is how well each document matches a query's words.
-type words struct {
-	bm25    []float64 // by place
-	lexical []float64 // 0..1 by place, 0 for those that are filtered away
+// lexicalScores are how well each document matches the words of a query, by place.
+type lexicalScores struct {
+	bm25     []float64
+	relative []float64 // 0..1, 0 for documents that are not open
 }
 
-// words scores the open documents:
+// scoreWords scores the open documents:
 //
-//	lexical = bm25 / max(best bm25 of them, floor * whole)
+//	relative = bm25 / max(best bm25 of them, floor * total idf)
 //
-// so that a best match which covers little of the query is not a full one.
-func (s *Service) words(terms []string, x *index, open []bool) words {
-	bm25, whole := s.set.BM25.scores(terms, x)
-	full := s.set.LexicalFloor * whole
+// so that a best match that covers little of the query is not a full match.
+func (s *Service) scoreWords(terms []string, x *index, open []bool) lexicalScores {
+	bm25, totalIDF := s.set.BM25.scores(terms, x)
+	full := s.set.LexicalFloor * totalIDF
 	for doc, v := range bm25 {
 		if open[doc] {
 			full = max(full, v)
 		}
 	}
-	w := words{bm25, make([]float64, len(bm25))}
+	scores := lexicalScores{bm25: bm25, relative: make([]float64, len(bm25))}
 	for doc, v := range bm25 {
 		if open[doc] && v > 0 {
-			w.lexical[doc] = v / full
+			scores.relative[doc] = v / full
 		}
 	}
-	return w
+	return scores
 }
 
-// best are the n places of most words, each risen towards its neighbours: best
-// first, ties by id.
-func (w words) best(x *index, lift Lift, open []bool, n int) []int {
+// best returns the places of the n open documents with the highest relative
+// score after lifting, best first, ties by id.
+func (l lexicalScores) best(x *index, lift Lift, open []bool, n int) []int {
 	type place struct {
 		doc   int
 		value float64
 	}
 	order := func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(x.docs[a.doc].ID, x.docs[b.doc].ID))
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(x.docs[a.doc].id, x.docs[b.doc].id))
 	}
-	var places []place // the best so far, sorted and cut whenever there are many more than asked for
-	least := 0.0       // what a further one must have
+	var places []place // the best so far; sorted and cut to n when it reaches 4n
+	least := 0.0       // what a further place needs
 	for doc := range x.docs {
 		if !open[doc] {
 			continue
 		}
-		v := w.lexical[doc] + lift.rise(x, doc, w.lexical)
+		v := l.relative[doc] + lift.of(x, doc, l.relative)
 		if v <= 0 || v < least {
 			continue
 		}
@@ -99,4 +103,37 @@ func (w words) best(x *index, lift Lift, open []bool, n int) []int {
 		list = append(list, p.doc)
 	}
 	return list
+}
+
+// chineseFunctionWords ask and connect without naming anything. As parts of
+// character pairs they would match by accident, so a query is cut at them.
+// English has its stop words.
+var chineseFunctionWords = regexp.MustCompile(`什么时候|为什么|什么样|什么|怎么样|怎么|怎样|哪里|哪儿|哪个|哪些|哪位|哪|` +
+	`多少|多久|多大|是不是|有没有|是谁|谁|吗|呢|吧|几|的|了|是|请问`)
+
+// queryTerms returns the distinct lexemes of a query, in order, without single
+// characters of a script that is matched in pairs.
+func queryTerms(query string) []string {
+	var terms []string
+	if !isASCII(query) {
+		query = chineseFunctionWords.ReplaceAllString(query, " ")
+	}
+	for _, lexeme := range text.Lexemes(query) {
+		if r, n := utf8.DecodeRuneInString(lexeme); n == len(lexeme) && text.Paired(r) {
+			continue
+		}
+		if !slices.Contains(terms, lexeme) {
+			terms = append(terms, lexeme)
+		}
+	}
+	return terms
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

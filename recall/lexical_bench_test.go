@@ -32,13 +32,13 @@ func manyDocuments(n int) []db.Document {
 // What words add to a recall of a user with 10,000 memories, when their index
 // is kept: terms, scores, the best of them and the filter.
 func BenchmarkWordsAmong10000(b *testing.B) {
-	x := indexOf(manyDocuments(10_000))
+	x := newIndex(0, manyDocuments(10_000))
 	s := &Service{set: ranking}
 	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
 	b.ReportAllocs()
 	for b.Loop() {
-		open, _ := q.open(x, nil)
-		words := s.words(terms(q.Text), x, open)
+		open, _ := q.filter(x, nil)
+		words := s.scoreWords(queryTerms(q.Text), x, open)
 		if len(words.best(x, lift, open, 50)) != 50 {
 			b.Fatal("not 50 are found")
 		}
@@ -50,6 +50,6 @@ func BenchmarkIndexOf10000(b *testing.B) {
 	docs := manyDocuments(10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		indexOf(docs)
+		newIndex(0, docs)
 	}
 }

@@ -22,7 +22,7 @@ func documents(lexemes ...string) []db.Document {
 // green once: 0.980829*2.2/2.44 = 0.884354. Second: length 1, norm 1.2*(0.6+0.2) = 0.96: 0.470004*2.2/1.96 = 0.527555.
 func TestBM25IsAsComputedByHand(t *testing.T) {
 	t.Parallel()
-	x := indexOf(documents("tea green tea", "tea", "coffe black"))
+	x := newIndex(0, documents("tea green tea", "tea", "coffe black"))
 	scores, whole := BM25{K1: 1.2, B: 0.4}.scores([]string{"green", "tea", "milk"}, x)
 	for i, want := range []float64{0.601168 + 0.884354, 0.527555, 0} {
 		if math.Abs(scores[i]-want) > 1e-5 {
@@ -38,7 +38,7 @@ func TestBM25IsAsComputedByHand(t *testing.T) {
 func TestBM25OfNothing(t *testing.T) {
 	t.Parallel()
 	of := func(terms []string, lexemes ...string) []float64 {
-		scores, _ := BM25{K1: 1.2, B: 0.4}.scores(terms, indexOf(documents(lexemes...)))
+		scores, _ := BM25{K1: 1.2, B: 0.4}.scores(terms, newIndex(0, documents(lexemes...)))
 		return scores
 	}
 	for name, scores := range map[string][]float64{
@@ -68,7 +68,7 @@ func TestBM25Properties(t *testing.T) {
 		}
 		terms := rapid.SliceOfNDistinct(word, 1, 3, rapid.ID[string]).Draw(t, "terms")
 		p := BM25{K1: 1.2, B: 0.4}
-		x := indexOf(docs)
+		x := newIndex(0, docs)
 		fewer, _ := p.scores(terms, x)
 		more, _ := p.scores(append(terms, word.Draw(t, "more")), x)
 		for doc, score := range fewer {

@@ -14,45 +14,48 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// glances counts the glances and the reads of all documents.
-type glances struct {
+// countedReads counts the reads of the revision, and of all documents.
+type countedReads struct {
 	Records
-	looked, listed int
+	revisions, documents int
 }
 
-func (g *glances) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (int64, []memory.Memory, error) {
-	g.looked++
-	return g.Records.RevisionAndUnconfirmed(ctx, owner, since, limit)
+func (c *countedReads) RevisionAndUnconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) (int64, []memory.Memory, error) {
+	c.revisions++
+	return c.Records.RevisionAndUnconfirmed(ctx, owner, since, limit)
 }
 
-func (g *glances) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (db.OwnerDocuments, error) {
-	g.listed++
-	return g.Records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
+func (c *countedReads) RevisionDocumentsAndUnconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) (db.OwnerDocuments, error) {
+	c.documents++
+	return c.Records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
 }
 
-// Who recalls and does not write is spared a glance, until something has changed.
-func TestWhatHeldIsPresumedToHold(t *testing.T) {
+func TestRecall_ReadsTheRevisionOnceAndDocumentsOnlyAfterAChange(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	seen := &glances{Records: b.store}
-	b.records = seen
+	reads := &countedReads{Records: b.store}
+	b.records = reads
 	b.now = begin.Add(time.Hour)
 	b.add("Ada keeps bees", nil, true)
-	recall := func(when string, looked, listed int, want ...string) {
+	recall := func(when string, revisions, documents int, want ...string) {
 		t.Helper()
-		seen.looked, seen.listed = 0, 0
+		reads.revisions, reads.documents = 0, 0
 		expect(t, b.recall(Query{Text: "bees"}), want...)
-		if seen.looked != looked || seen.listed != listed {
-			t.Errorf("%s: %d glances and %d lists, not %d and %d", when, seen.looked, seen.listed, looked, listed)
+		if reads.revisions != revisions || reads.documents != documents {
+			t.Errorf("%s: read the revision %d times and the documents %d times, not %d and %d",
+				when, reads.revisions, reads.documents, revisions, documents)
 		}
 	}
 	recall("first", 0, 1, "Ada keeps bees")
 	recall("second", 1, 0, "Ada keeps bees")
-	recall("third", 0, 0, "Ada keeps bees")
+	recall("third", 1, 0, "Ada keeps bees")
 	written := b.add("Bees sting", nil, false)
 	recall("after a write", 1, 1, "Ada keeps bees", "Bees sting")
-	recall("while it is not confirmed", 1, 0, "Ada keeps bees", "Bees sting")
-	recall("while it is still not", 1, 0, "Ada keeps bees", "Bees sting")
+	recall("while the write is not confirmed", 1, 0, "Ada keeps bees", "Bees sting")
 	if err := b.vectors.Insert(t.Context(), []vectorstore.Record{vectorstore.RecordOf(written)}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,20 +65,20 @@ func TestWhatHeldIsPresumedToHold(t *testing.T) {
 	recall("just confirmed", 1, 0, "Ada keeps bees", "Bees sting")
 	b.now = b.now.Add(time.Minute)
 	recall("confirmed", 1, 0, "Ada keeps bees", "Bees sting")
-	recall("presumed", 0, 0, "Ada keeps bees", "Bees sting")
-	if a := b.recall(Query{Text: "bees", MinImportance: 1}); len(a.Memories) != 0 || seen.looked != 0 {
-		t.Errorf("%d glances for an answer of %d", seen.looked, len(a.Memories))
+	reads.revisions = 0
+	if a := b.recall(Query{Text: "bees", MinImportance: 1}); len(a.Memories) != 0 || reads.revisions != 1 {
+		t.Errorf("read the revision %d times for an answer of %d", reads.revisions, len(a.Memories))
 	}
 	b.vectorsAway = true
-	seen.looked = 0
-	if a := b.recall(Query{Text: "bees"}); len(a.Memories) != 2 || len(a.Degraded) != 1 || seen.looked != 1 {
-		t.Errorf("without the vector store: %d glances for %+v", seen.looked, a)
+	reads.revisions = 0
+	if a := b.recall(Query{Text: "bees"}); len(a.Memories) != 2 || len(a.Degraded) != 1 || reads.revisions != 1 {
+		t.Errorf("without the vector store: read the revision %d times for %+v", reads.revisions, a)
 	}
 }
 
-// Whatever another process does between queries, the answer of a server that
-// presumes is that of one which has just started.
-func TestPresumingChangesNoAnswer(t *testing.T) {
+// Whatever another process does between queries, a server that has cached the
+// owner's index answers like one that has just started.
+func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	steps := []string{"recall", "recall", "recall", "write", "forget", "touch", "lose", "push again", "wait"}
@@ -121,7 +124,7 @@ func TestPresumingChangesNoAnswer(t *testing.T) {
 				r.Fatal(err)
 			}
 			if !slices.EqualFunc(got.Memories, want.Memories, same) || !slices.Equal(got.Degraded, want.Degraded) {
-				r.Fatalf("recalled\n%v, not\n%v", found(got), found(want))
+				r.Fatalf("recalled\n%v, not\n%v", contents(got), contents(want))
 			}
 		}
 	})

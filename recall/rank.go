@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// Decay is the freshness of a memory, rate^hours, with the hours since its
-// last access; in (0, 1], and 1 for an access in the future of now.
+// Decay is the freshness of a memory, rate^hours, with the hours since its last
+// access. It lies in (0, 1], and is 1 for an access after now.
 func Decay(rate float64, lastAccess, now time.Time) float64 {
 	return math.Pow(rate, max(0, now.Sub(lastAccess).Hours()))
 }
 
-// Score puts the three parts, each 0..1, together:
+// Score combines the three parts, each 0..1:
 //
 //	modulated  S = relevance * (alpha + beta*decay + gamma*importance)
 //	additive   S = alpha*relevance + beta*decay + gamma*importance
 //
-// Modulated never lets a fresh or important memory pass a relevant one that it
-// has nothing to do with; additive is the sum of the generative-agents paper
-// (Park et al., 2023).
+// Modulated never ranks a fresh or important memory that is irrelevant before a
+// relevant one. Additive is the sum of the generative-agents paper (Park et al., 2023).
 func Score(mode Mode, w Weights, relevance, decay, importance float64) float64 {
 	if mode == Additive {
 		return w.Relevance*relevance + w.Decay*decay + w.Importance*importance
@@ -28,7 +27,71 @@ func Score(mode Mode, w Weights, relevance, decay, importance float64) float64 {
 	return relevance * (w.Relevance + w.Decay*decay + w.Importance*importance)
 }
 
+// scored is a candidate with its score.
+type scored struct {
+	*relevant
+	decay, score float64
+}
+
+// rank drops the candidates below MinSimilarity and divides the others into
+// contenders, in the probable order, and pruned ones, which cannot be among the
+// first. hydrate determines the order by the rows in the database.
+func (s *Service) rank(q Query, vector queryVector, x *index, list []relevant) (contenders, pruned []scored) {
+	if vector.values != nil && q.MinSimilarity != 0 {
+		list = slices.DeleteFunc(list, func(r relevant) bool { return r.cosine < q.MinSimilarity })
+	}
+	first, rest := prune(q, x, list)
+	return s.estimate(q, x, first), s.estimate(q, x, rest)
+}
+
+// prune separates the candidates that can be among the first Limit, whenever
+// they were last accessed, which only the database knows. A score lies between
+// those for a decay of 0 and of 1: a candidate is pruned if Limit others have a
+// higher lower bound than its upper bound.
+func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
+	if len(list) <= q.Limit {
+		return list, nil
+	}
+	bound := func(r *relevant, decay float64) float64 {
+		return Score(q.Mode, *q.Weights, r.relevance, decay, x.docs[r.doc].importance)
+	}
+	lower := make([]float64, len(list))
+	for i := range list {
+		lower[i] = bound(&list[i], 0)
+	}
+	slices.SortFunc(lower, func(a, b float64) int { return cmp.Compare(b, a) })
+	n := 0
+	for i := range list {
+		if bound(&list[i], 1) >= lower[q.Limit-1] {
+			list[n], list[i] = list[i], list[n]
+			n++
+		}
+	}
+	return list[:n], list[n:]
+}
+
+// estimate orders candidates by the accesses that this process knows.
+func (s *Service) estimate(q Query, x *index, list []relevant) []scored {
+	ordered := make([]scored, len(list))
+	for i := range list {
+		d := &x.docs[list[i].doc]
+		ordered[i] = s.score(q, &list[i], d.importance, d.lastAccess())
+	}
+	sortByScore(ordered)
+	return ordered
+}
+
+func (s *Service) score(q Query, r *relevant, importance float64, accessed time.Time) scored {
+	decay := 1.0
+	if !r.undecayed {
+		decay = Decay(s.set.DecayRate, accessed, q.At)
+	}
+	return scored{r, decay, Score(q.Mode, *q.Weights, r.relevance, decay, importance)}
+}
+
 // sortByScore orders best first, ties by id.
-func sortByScore(list []standing) {
-	slices.SortFunc(list, func(a, b standing) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+func sortByScore(list []scored) {
+	slices.SortFunc(list, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
+	})
 }

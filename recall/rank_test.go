@@ -46,17 +46,17 @@ func TestRankingFollowsTheHandComputedExample(t *testing.T) {
 		docs = append(docs, db.Document{ID: c.ID, ConversationID: c.Conversation})
 		found = append(found, candidate{id: c.ID, doc: i, cosine: c.Cosine, lexical: c.Lexical, compared: true})
 	}
-	fuse(found, indexOf(docs), &ranking, wanted{})
-	ranked := map[Mode][]standing{}
+	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
+	ranked := map[Mode][]scored{}
 	for i, c := range golden.Candidates {
-		approx(t, c.ID+" neighbour", found[i].neighbour, c.Neighbour)
-		approx(t, c.ID+" relevance", found[i].relevance, c.Relevance)
+		approx(t, c.ID+" neighbour", fused[i].neighbour, c.Neighbour)
+		approx(t, c.ID+" relevance", fused[i].relevance, c.Relevance)
 		decay := Decay(0.99, now.Add(-time.Duration(c.Hours*float64(time.Hour))), now)
 		approx(t, c.ID+" decay", decay, c.Decay)
 		for mode, want := range map[Mode]float64{Modulated: c.Modulated, Additive: c.Additive} {
-			score := Score(mode, defaults, found[i].relevance, decay, c.Importance)
+			score := Score(mode, defaults, fused[i].relevance, decay, c.Importance)
 			approx(t, c.ID+" "+string(mode), score, want)
-			ranked[mode] = append(ranked[mode], standing{candidate: &found[i], score: score})
+			ranked[mode] = append(ranked[mode], scored{relevant: &fused[i], score: score})
 		}
 	}
 	for mode, want := range map[Mode][]string{Modulated: golden.Modulated, Additive: golden.Additive} {
@@ -131,8 +131,7 @@ func TestFusionProperties(t *testing.T) {
 				cosine: rapid.Float64Range(-1, 1).Draw(t, "cosine"), lexical: rapid.Float64Range(0, 1).Draw(t, "lexical"),
 			}
 		}
-		fused := slices.Clone(found)
-		fuse(fused, indexOf(docs), &ranking, wanted{})
+		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
 		highest, signal := 0.0, false
 		for _, c := range fused {
 			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
@@ -144,9 +143,8 @@ func TestFusionProperties(t *testing.T) {
 		if signal && highest != 1 {
 			t.Fatalf("the best relevance is %v, not 1", highest)
 		}
-		turned := slices.Clone(found)
-		slices.Reverse(turned)
-		fuse(turned, indexOf(docs), &ranking, wanted{})
+		slices.Reverse(found)
+		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{})
 		slices.Reverse(turned)
 		for i := range fused {
 			if fused[i].relevance != turned[i].relevance {
@@ -160,9 +158,9 @@ func TestTiesAreBrokenByID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{4}`), 2, 20, rapid.ID[string]).Draw(t, "ids")
-		var found []standing
+		var found []scored
 		for _, id := range ids {
-			found = append(found, standing{candidate: &candidate{id: id}, score: float64(rapid.IntRange(0, 2).Draw(t, "score"))})
+			found = append(found, scored{relevant: &relevant{candidate: candidate{id: id}}, score: float64(rapid.IntRange(0, 2).Draw(t, "score"))})
 		}
 		sortByScore(found)
 		for i := 1; i < len(found); i++ {
@@ -179,9 +177,9 @@ func TestNoSignalIsNoRelevance(t *testing.T) {
 	t.Parallel()
 	docs := make([]db.Document, 2)
 	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fuse(found, indexOf(docs), &ranking, wanted{})
-	if found[0].relevance != 0 || found[1].relevance != 0 {
-		t.Errorf("relevance %v and %v", found[0].relevance, found[1].relevance)
+	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
+	if fused[0].relevance != 0 || fused[1].relevance != 0 {
+		t.Errorf("relevance %v and %v", fused[0].relevance, fused[1].relevance)
 	}
 }
 
@@ -197,8 +195,7 @@ func TestContrastAndShares(t *testing.T) {
 		for i, s := range signals {
 			found = append(found, candidate{id: string(rune('a' + i)), doc: i, cosine: s[0], lexical: s[1], compared: true})
 		}
-		fuse(found, indexOf(docs), &set, wanted{})
-		for _, c := range found {
+		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}) {
 			relevances = append(relevances, c.relevance)
 		}
 		return relevances

@@ -1,14 +1,17 @@
-// Package recall finds what a query should remind of, and says why:
+// Package recall finds the memories that answer a query, and explains their order:
 //
-//	query -> route | embedding | lexical documents        (in parallel)
-//	      -> vector and word candidates -> fusion -> neighbours, cues -> workflows of one skill
-//	      -> rows from the database -> three-way rank -> cut
-//	      -> touch (batched, off the request path)
+//	query -> route | embedding | index of the owner's memories      (in parallel)
+//	      -> search: hits by similarity, own writes among them
+//	      -> candidates: the best hits, and the best by words
+//	      -> fuse: one relevance from similarity, words, neighbours and cues
+//	      -> rank: relevance, decay and importance
+//	      -> hydrate: rows from the database, cut at the limit
+//	      -> touch: accesses, batched off the request path
 //
-// The database decides what exists: every vector hit is read back from it, and
-// what is missing, inactive or another user's is dropped. Without the vector
-// store the same candidates are compared in the database's own embeddings, and
-// the answer says degraded.
+// The database decides what exists: every hit is read back from it, and dropped
+// if it is missing, inactive or another owner's. If the vector store is
+// unavailable, recall compares the embeddings in the database, and the answer
+// names the vector store in Degraded.
 package recall
 
 import (
@@ -18,10 +21,10 @@ import (
 	"hippocampus/router"
 )
 
-// Mode is how the parts of a score are put together.
+// Mode is how the parts of a score are combined.
 type Mode string
 
-// The ranking modes; see Rank.
+// The ranking modes; see Score.
 const (
 	Modulated Mode = "modulated"
 	Additive  Mode = "additive"
@@ -37,50 +40,50 @@ type Weights struct {
 	Importance float64 // gamma
 }
 
-// Query is one request to remember.
+// Query is one request to recall.
 type Query struct {
 	Owner          memory.Owner
 	Text           string // 1..memory.MaxQueryRunes characters
 	Limit          int    // 1..memory.MaxLimit
 	Domains        []memory.Domain
 	Types          []memory.Type
-	AgentID        string // this agent's memories and those shared by all
+	AgentID        string // memories of this agent, and those of no agent
 	ConversationID string
-	Tags           []string  // all of them
+	Tags           []string  // a memory must have all of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
 	MinImportance  float64   // 0..1
-	MinSimilarity  float64   // -1..1; 0: none
+	MinSimilarity  float64   // -1..1; 0: no minimum
 	At             time.Time // clock of the ranking; zero: now
-	NoTouch        bool      // leave access times alone
+	NoTouch        bool      // do not count an access
 	NoRoute        bool      // search all domains
 	Mode           Mode      // empty: the configured one
 	Weights        *Weights  // nil: the configured ones
 }
 
-// Answer is what came back, best first.
+// Answer is the result of a query, best memory first.
 type Answer struct {
 	Memories []Recalled
 	Route    router.Route
 	Skipped  bool     // small talk: nothing was searched
-	Widened  bool     // the routed domains held too little: all were searched
-	Degraded []string // parts that were away: "vector_store", "embedder"; empty: none
+	Widened  bool     // the routed domains held fewer memories than the limit: all were searched
+	Degraded []string // unavailable parts: "vector_store", "embedder"
 	At       time.Time
 }
 
 // Recalled is one memory with every part of its score.
 type Recalled struct {
 	Memory     memory.Memory
-	Similarity float64  // raw cosine to the query, -1..1; 0 where the embedder was away
+	Similarity float64  // raw cosine to the query, -1..1; 0 if the embedder was unavailable
 	Lexical    float64  // raw BM25 to the query, 0 or more
-	Neighbour  float64  // what a neighbour in its conversation lifted relevance by, before scaling
-	Speaker    float64  // what its speaker, named by the query, lifted it by
-	Date       float64  // what its time, named by the query, lifted it by
-	When       float64  // what telling a time, for a query that asks when, lifted it by
-	Question   float64  // share of its text that asks, 0..1, for which relevance is lowered
-	Skill      float64  // what the best workflow of its skill added to its relevance; see level
+	Neighbour  float64  // added to the relevance for neighbours in the conversation, before scaling
+	Speaker    float64  // added if the query names the speaker
+	Date       float64  // added if the query names the time of the memory
+	When       float64  // added if the query asks when and the memory states a time
+	Question   float64  // share of its text that consists of questions, 0..1, which lowers the relevance
+	Skill      float64  // added to reach the relevance of the best workflow of its skill
 	Relevance  float64  // fused and scaled over the candidates, 0..1; see fuse
 	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill
 	Importance float64  // 0..1
-	Score      float64  // what the order is by; ties by id
-	Sources    []string // how it was found: "own_write", "vector", "lexical", "skill"; shared, to be read only
+	Score      float64  // the order; ties by id
+	Sources    []string // how it was found: "own_write", "vector", "lexical", "skill"; shared, read only
 }

@@ -19,7 +19,7 @@ func TestRecallTellsEveryPart(t *testing.T) {
 	a := b.recall(Query{Text: "bees in the garden"})
 	best := a.Memories[0]
 	if best.Memory.Content != "Ada keeps bees in the garden" || best.Similarity < 0.5 || best.Lexical <= 0 || best.Relevance != 1 ||
-		best.Decay != 0.99 || best.Importance != 0.8 || best.Score != 0.5+0.2*0.99+0.3*0.8 || !slices.Equal(best.Sources, []string{byVector, byWords}) {
+		best.Decay != 0.99 || best.Importance != 0.8 || best.Score != 0.5+0.2*0.99+0.3*0.8 || !slices.Equal(best.Sources, []string{nameVectors, nameWords}) {
 		t.Errorf("%+v", best)
 	}
 	if a.Widened || a.Skipped || len(a.Degraded) != 0 || !a.At.Equal(begin) {
@@ -43,7 +43,7 @@ func TestOwnWritesAreFoundBeforeTheVectorStoreShowsThem(t *testing.T) {
 	b := newBench(t)
 	b.add("Ada keeps bees", nil, false)
 	a := b.recall(Query{Text: "insects: bees"})
-	if len(a.Memories) != 1 || !slices.Contains(a.Memories[0].Sources, byOwn) || a.Memories[0].Similarity <= 0 || len(a.Degraded) != 0 {
+	if len(a.Memories) != 1 || !slices.Contains(a.Memories[0].Sources, nameOwn) || a.Memories[0].Similarity <= 0 || len(a.Degraded) != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -61,8 +61,8 @@ func TestWithoutTheVectorStoreTheDatabaseAnswersTheSame(t *testing.T) {
 	if !slices.Equal(degraded.Degraded, []string{"vector_store"}) || len(whole.Degraded) != 0 {
 		t.Errorf("degraded %v and %v", degraded.Degraded, whole.Degraded)
 	}
-	if !slices.Equal(found(whole), found(degraded)) {
-		t.Errorf("recalled %q, without the vector store %q", found(whole), found(degraded))
+	if !slices.Equal(contents(whole), contents(degraded)) {
+		t.Errorf("recalled %q, without the vector store %q", contents(whole), contents(degraded))
 	}
 }
 
@@ -97,8 +97,8 @@ func TestWhatTheVectorStoreLacksIsCompared(t *testing.T) {
 			if !slices.Equal(degraded.Degraded, []string{"vector_store"}) || len(whole.Degraded) != 0 {
 				t.Errorf("degraded %v and %v", degraded.Degraded, whole.Degraded)
 			}
-			if !slices.Equal(found(whole), found(degraded)) {
-				t.Errorf("recalled %q, without the vector store %q", found(whole), found(degraded))
+			if !slices.Equal(contents(whole), contents(degraded)) {
+				t.Errorf("recalled %q, without the vector store %q", contents(whole), contents(degraded))
 			}
 		})
 	}
@@ -203,10 +203,10 @@ func TestModesAndWeightsOfTheRequest(t *testing.T) {
 	b := newBench(t)
 	b.add("Ada keeps bees", func(m *memory.Memory) { m.Importance = 0.1 }, true)
 	b.add("Ada won a prize", func(m *memory.Memory) { m.Importance = 1 }, true)
-	if got := found(b.recall(Query{Text: "keeps bees", NoTouch: true})); got[0] != "Ada keeps bees" {
+	if got := contents(b.recall(Query{Text: "keeps bees", NoTouch: true})); got[0] != "Ada keeps bees" {
 		t.Errorf("modulated %q", got)
 	}
-	if got := found(b.recall(Query{Text: "keeps bees", NoTouch: true, Mode: Additive, Weights: &Weights{Importance: 1}})); got[0] != "Ada won a prize" {
+	if got := contents(b.recall(Query{Text: "keeps bees", NoTouch: true, Mode: Additive, Weights: &Weights{Importance: 1}})); got[0] != "Ada won a prize" {
 		t.Errorf("importance alone %q", got)
 	}
 }

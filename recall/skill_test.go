@@ -35,17 +35,17 @@ func TestWorkflowsOfASkillAreEquallyRelevant(t *testing.T) {
 	for _, c := range cases {
 		docs = append(docs, db.Document{ID: c.id, Type: c.kind, Tags: c.tags, Importance: c.importance, CreatedAt: now, LastAccessedAt: now})
 	}
-	x := indexOf(docs)
-	var found []candidate
+	x := newIndex(0, docs)
+	var found []relevant
 	for i, c := range cases {
-		found = append(found, candidate{id: c.id, doc: i, relevance: c.relevance})
+		found = append(found, relevant{candidate: candidate{id: c.id, doc: i}, relevance: c.relevance})
 	}
-	level(found, x)
+	equalizeSkills(found, x)
 	s := &Service{set: Settings{DecayRate: 0.5}}
 	q := Query{Mode: Modulated, Weights: &Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, At: now.Add(time.Hour)}
-	var list []standing
+	var list []scored
 	for i, c := range cases {
-		got := s.standing(q, &found[i], c.importance, now)
+		got := s.score(q, &found[i], c.importance, now)
 		if found[i].relevance != c.want || found[i].skill != c.lift || got.decay != c.decay {
 			t.Errorf("%s: relevance %g, of which %g was added, decay %g; want %g, %g, %g", c.id, found[i].relevance, found[i].skill, got.decay, c.want, c.lift, c.decay)
 		}
@@ -78,17 +78,17 @@ func TestTheBestProvenWorkflowIsAlwaysACandidate(t *testing.T) {
 	q := Query{Text: "How do I release and upload the new version of the shop?", AgentID: "coach", NoTouch: true}
 	a := b.recall(q)
 	first := a.Memories[0]
-	if first.Memory.ID != proven.ID || first.Similarity == 0 || first.Relevance != 1 || first.Skill == 0 || !slices.Equal(first.Sources, []string{bySkill}) {
+	if first.Memory.ID != proven.ID || first.Similarity == 0 || first.Relevance != 1 || first.Skill == 0 || !slices.Equal(first.Sources, []string{nameSkill}) {
 		t.Errorf("%+v", first)
 	}
 	if q.AgentID = "butler"; b.recall(q).Memories[0].Memory.ID != butlers.ID {
-		t.Errorf("for the butler: %q", found(b.recall(q)))
+		t.Errorf("for the butler: %q", contents(b.recall(q)))
 	}
 	if q.Types = []memory.Type{memory.TypeFact}; len(b.recall(q).Memories) != 0 {
-		t.Errorf("of facts alone: %q", found(b.recall(q)))
+		t.Errorf("of facts alone: %q", contents(b.recall(q)))
 	}
 	q.Types, b.embedderAway = nil, true
-	if got := found(b.recall(q)); got[0] != butlers.Content {
+	if got := contents(b.recall(q)); got[0] != butlers.Content {
 		t.Errorf("without the embedder: %q", got)
 	}
 }

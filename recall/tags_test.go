@@ -23,15 +23,15 @@ func TestTagsFilter(t *testing.T) {
 	b.vectorsAway = true
 	expect(t, b.recall(Query{Text: "tea", Tags: []string{"drink"}}), "green tea", "black tea", "tea with milk")
 
-	x, _, err := b.known(t.Context(), ada)
+	x, _, err := b.loadIndex(t.Context(), ada, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(x.tags) != 5 {
-		t.Errorf("lists of tags: %q", x.tags)
+	if len(x.tagLists) != 5 {
+		t.Errorf("lists of tags: %q", x.tagLists)
 	}
-	if again := indexOf(nil); len(again.tagged(nil)) != 0 {
-		t.Errorf("an index of nothing has lists of tags: %q", again.tags)
+	if again := newIndex(0, nil); len(again.listsWithTags(nil)) != 0 {
+		t.Errorf("an index of nothing has lists of tags: %q", again.tagLists)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestASliceEndsWithinAMillisecond(t *testing.T) {
 	}
 	answer := b.recall(Query{Text: "tea", Until: begin.Add(700 * time.Microsecond)})
 	expect(t, answer, "tea before")
-	if sources := answer.Memories[0].Sources; !slices.Contains(sources, byVector) || len(answer.Degraded) > 0 {
+	if sources := answer.Memories[0].Sources; !slices.Contains(sources, nameVectors) || len(answer.Degraded) > 0 {
 		t.Errorf("found by %q, degraded %q", sources, answer.Degraded)
 	}
 	expect(t, b.recall(Query{Text: "tea", Since: begin.Add(700 * time.Microsecond)}), "tea after")

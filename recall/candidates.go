@@ -1,0 +1,146 @@
+package recall
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// sources are the ways in which a candidate was found.
+type sources uint8
+
+const (
+	fromOwn     sources = 1 << iota // in the database, not confirmed in the vector store
+	fromVectors                     // by similarity
+	fromWords
+	fromSkill // as the best proven workflow of a skill that a candidate is a workflow of
+)
+
+// The names of the sources in answers.
+const (
+	nameOwn     = "own_write"
+	nameVectors = "vector"
+	nameWords   = "lexical"
+	nameSkill   = "skill"
+)
+
+// names lists the names of the sources in a fixed order.
+func (s sources) names() []string { return sourceNames[s] }
+
+var sourceNames = func() (names [1 << 4][]string) {
+	for set := range names {
+		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill} {
+			if set>>i&1 == 1 {
+				names[set] = append(names[set], name)
+			}
+		}
+	}
+	return names
+}()
+
+// candidate is a memory that may be recalled, with its raw signals.
+type candidate struct {
+	id       string
+	doc      int // its place in the index
+	sources  sources
+	compared bool    // cosine is known
+	cosine   float64 // similarity to the query
+	bm25     float64
+	lexical  float64 // bm25 scaled to 0..1
+}
+
+// candidates unites the nearest hits, the best documents by words, and the best
+// proven workflows of their skills.
+func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r searchResult) ([]candidate, error) {
+	x, open := r.index, r.scope.open
+	lexical := s.scoreWords(queryTerms(q.Text), x, open)
+	list := make([]candidate, 0, 2*s.set.Candidates)
+	numbers := map[int]int{} // of candidates in list, by place
+	add := func(doc int, source sources) {
+		n, known := numbers[doc]
+		if !known {
+			n = len(list)
+			numbers[doc] = n
+			list = append(list, candidate{id: x.docs[doc].id, doc: doc})
+		}
+		list[n].sources |= source
+	}
+	similarities := make(map[int]float64, len(r.hits)) // by place
+	for _, h := range r.hits {
+		doc, known := x.place(h.id)
+		if !known || !open[doc] {
+			continue
+		}
+		similarities[doc] = h.similarity
+		if _, isCandidate := numbers[doc]; isCandidate || len(list) < s.set.Candidates {
+			add(doc, h.source)
+		}
+	}
+	for _, doc := range lexical.best(x, s.set.Lift, open, s.set.Candidates) {
+		add(doc, fromWords)
+	}
+	for _, doc := range provenWorkflows(list, x, open) {
+		add(doc, fromSkill)
+	}
+	for i := range list {
+		c := &list[i]
+		c.bm25, c.lexical = lexical.bm25[c.doc], lexical.relative[c.doc]
+		c.cosine, c.compared = similarities[c.doc]
+	}
+	return list, s.compareRest(ctx, q, vector, list)
+}
+
+// provenWorkflows returns, for each skill that a candidate is a workflow of, the
+// place of its most important open workflow, unless that is a candidate itself.
+// The words and the meaning of that workflow may be far from the query.
+func provenWorkflows(list []candidate, x *index, open []bool) []int {
+	best := map[string]int{} // places by skill
+	for _, c := range list {
+		if name := x.skillOf(c.doc); name != "" {
+			best[name] = c.doc
+		}
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	for doc := range x.docs {
+		name := x.skillOf(doc)
+		if b, wanted := best[name]; wanted && open[doc] && x.docs[doc].importance > x.docs[b].importance {
+			best[name] = doc
+		}
+	}
+	for _, c := range list {
+		if name := x.skillOf(c.doc); best[name] == c.doc {
+			delete(best, name)
+		}
+	}
+	return slices.Collect(maps.Values(best))
+}
+
+// compareRest compares the candidates that the hits do not include, which only
+// words or skills found.
+func (s *Service) compareRest(ctx context.Context, q Query, vector queryVector, list []candidate) error {
+	if vector.values == nil {
+		return nil
+	}
+	var ids []string
+	for _, c := range list {
+		if !c.compared {
+			ids = append(ids, c.id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	embeddings, err := s.records.Embeddings(ctx, q.Owner, vector.embedder.Model(), ids)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		c := &list[i]
+		if v := embeddings[c.id]; !c.compared && len(v) == len(vector.values) {
+			c.cosine, c.compared = Cosine(vector.values, v), true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package recall
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// row is what was read of a memory.
+type row struct {
+	accessed time.Time
+	whole    *memory.Memory // nil if only the last access was read
+}
+
+// hydrate reads candidates from the database and returns the best, at most
+// Limit. Of the contenders that are probably the first it reads the whole rows
+// at once, of the others the last access, which decides the order; if that moves
+// another one up, it reads its row also. Memories that are missing, inactive or
+// another owner's are dropped, and the next best move up, even pruned ones.
+func (s *Service) hydrate(ctx context.Context, q Query, x *index, contenders, pruned []scored) ([]Recalled, error) {
+	rows := make(map[string]row, len(contenders))
+	n := min(q.Limit, len(contenders))
+	whole, rest := contenders[:n], contenders[n:]
+	for {
+		if err := s.readRows(ctx, q.Owner, rows, whole, rest); err != nil {
+			return nil, err
+		}
+		if len(rows) < len(contenders) && len(pruned) > 0 {
+			whole, rest = nil, pruned
+			contenders, pruned = slices.Concat(contenders, pruned), nil
+			continue
+		}
+		list := s.scoreRows(q, x, rows, contenders)
+		list = list[:min(q.Limit, len(list))]
+		whole, rest = slices.DeleteFunc(slices.Clone(list), func(c scored) bool { return rows[c.id].whole != nil }), nil
+		if len(whole) == 0 {
+			return s.recalled(q, x, rows, list), nil
+		}
+		for _, c := range whole {
+			delete(rows, c.id) // it is read again, and may have been deleted since
+		}
+	}
+}
+
+// readRows adds to rows what the database has of memories: the whole rows of
+// some, the last access of the rest.
+func (s *Service) readRows(ctx context.Context, owner memory.Owner, rows map[string]row, whole, rest []scored) error {
+	if len(whole)+len(rest) == 0 {
+		return nil
+	}
+	ids := func(list []scored) []string {
+		ids := make([]string, len(list))
+		for i, c := range list {
+			ids[i] = c.id
+		}
+		return ids
+	}
+	read, err := s.records.Recalled(ctx, owner, ids(whole), ids(rest), time.Time{})
+	if err != nil {
+		return err
+	}
+	for id, at := range read.Accessed {
+		rows[id] = row{accessed: at}
+	}
+	for i := range read.Whole {
+		m := &read.Whole[i]
+		rows[m.ID] = row{accessed: m.LastAccessedAt, whole: m}
+	}
+	return nil
+}
+
+// scoreRows orders the candidates that have a row.
+func (s *Service) scoreRows(q Query, x *index, rows map[string]row, list []scored) []scored {
+	ordered := make([]scored, 0, len(list))
+	for _, c := range list {
+		r, read := rows[c.id]
+		if !read {
+			continue
+		}
+		importance := x.docs[c.doc].importance
+		if r.whole != nil {
+			importance = r.whole.Importance
+		}
+		x.docs[c.doc].access(r.accessed)
+		ordered = append(ordered, s.score(q, c.relevant, importance, r.accessed))
+	}
+	sortByScore(ordered)
+	return ordered
+}
+
+// recalled returns memories with every part of their scores.
+func (s *Service) recalled(q Query, x *index, rows map[string]row, list []scored) []Recalled {
+	recalled := make([]Recalled, len(list))
+	for i, c := range list {
+		m := rows[c.id].whole
+		recalled[i] = Recalled{
+			Memory: *m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
+			When: c.when, Question: c.question, Skill: c.skill, Relevance: c.relevance, Decay: c.decay,
+			Importance: m.Importance, Score: c.score, Sources: c.sources.names(),
+		}
+		if !q.NoTouch {
+			x.docs[c.doc].access(s.notAfterNow(q.At))
+		}
+	}
+	return recalled
+}

@@ -1,0 +1,119 @@
+package recall
+
+import (
+	"context"
+	"errors"
+
+	"go.uber.org/zap"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/router"
+)
+
+// loading is the index and the own writes of an owner while they are being read.
+type loading struct {
+	cached *index // left by an earlier recall, perhaps outdated; nil if there is no such index
+	done   chan struct{}
+
+	// To be read when done is closed.
+	index *index
+	own   []memory.Memory
+	err   error
+}
+
+// startLoading loads an owner's index in the background. Nothing cancels it but
+// ctx: the reads are short, and cancelling one would close its connection.
+func (s *Service) startLoading(ctx context.Context, owner memory.Owner) *loading {
+	cached, _ := s.indexes.Get(indexKey(owner))
+	l := &loading{cached: cached, done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		l.index, l.own, l.err = s.loadIndex(ctx, owner, cached)
+	}()
+	return l
+}
+
+// wait returns the index and the writes that the vector store may not show yet.
+func (l *loading) wait() (*index, []memory.Memory, error) {
+	<-l.done
+	return l.index, l.own, l.err
+}
+
+// loadIndex returns the index at the owner's current revision, cached or built
+// from the documents, and the own writes.
+func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, cached *index) (*index, []memory.Memory, error) {
+	since := s.now().Add(-s.set.OwnWindow)
+	if cached != nil {
+		revision, own, err := s.records.RevisionAndUnconfirmed(ctx, owner, since, s.set.OwnLimit)
+		if err != nil || revision == cached.revision {
+			return cached, own, err
+		}
+	}
+	read, err := s.records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, s.set.OwnLimit)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The documents may be of a later revision: then the next recall builds the index again.
+	x := newIndex(read.Revision, read.Documents)
+	s.indexes.Add(indexKey(owner), x, x.size())
+	return x, read.Unconfirmed, nil
+}
+
+func indexKey(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
+
+// queryVector is the embedding of a query.
+type queryVector struct {
+	values   []float32    // nil if the embedder is unavailable
+	embedder llm.Embedder // what this recall embeds with, also if another model begins to serve during it
+}
+
+// routeAndEmbed routes and embeds a query in parallel. Small talk needs no
+// embedding and cancels it.
+func (s *Service) routeAndEmbed(ctx context.Context, q Query) (router.Route, queryVector) {
+	embedder := llm.Serving(s.embedder)
+	if values, ok := s.queries.Get(queryKey(embedder, q.Text)); ok && len(values) == embedder.Dim() {
+		return s.route(ctx, q), queryVector{values, embedder}
+	}
+	embedCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	routed := make(chan router.Route, 1)
+	go func() {
+		route := s.route(ctx, q)
+		if q.isSmallTalk(route) {
+			cancel()
+		}
+		routed <- route
+	}()
+	values := s.embed(embedCtx, embedder, q.Text)
+	return <-routed, queryVector{values, embedder}
+}
+
+func (s *Service) route(ctx context.Context, q Query) router.Route {
+	switch {
+	case len(q.Domains) > 0:
+		return router.Route{Domains: q.Domains, Source: "request"}
+	case q.NoRoute:
+		return router.Route{Source: "off"}
+	}
+	return s.router.Route(ctx, q.Text)
+}
+
+func (q *Query) isSmallTalk(route router.Route) bool { return len(q.Domains) == 0 && route.SmallTalk() }
+
+// embed returns nil if the embedder is unavailable.
+func (s *Service) embed(ctx context.Context, embedder llm.Embedder, query string) []float32 {
+	ctx, cancel := context.WithTimeout(ctx, s.set.EmbedTimeout)
+	defer cancel()
+	vectors, err := embedder.Embed(ctx, llm.ForQuery, []string{query})
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			s.log.Warn("recall continues without the embedding of the query", zap.Error(err))
+		}
+		return nil
+	}
+	s.queries.Add(queryKey(embedder, query), vectors[0], 4*len(vectors[0]))
+	return vectors[0]
+}
+
+func queryKey(embedder llm.Embedder, query string) string { return embedder.Model() + "\x00" + query }

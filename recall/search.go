@@ -1,0 +1,290 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/router"
+	"hippocampus/vectorstore"
+)
+
+// Parts that an answer can do without.
+const (
+	partVectors  = "vector_store"
+	partEmbedder = "embedder"
+)
+
+// hit is a memory that a search returned, before it is read back from the database.
+type hit struct {
+	id         string
+	similarity float64
+	source     sources
+}
+
+// searchResult is the outcome of a search.
+type searchResult struct {
+	index    *index
+	scope    scope
+	hits     []hit // by similarity; a memory that is found in two ways is there twice, with one similarity
+	degraded []string
+}
+
+// search finds the memories nearest to a query. Until it needs the index, it
+// works while the index is being loaded.
+func (s *Service) search(
+	ctx context.Context, q Query, route router.Route, vector queryVector, loading *loading,
+) (searchResult, error) {
+	early, searchErr := s.searchEarly(ctx, q, route, vector, loading.cached)
+	x, own, err := loading.wait()
+	if err := cmp.Or(err, searchErr); err != nil {
+		return searchResult{}, err
+	}
+	result := searchResult{index: x, scope: q.scope(x, route)}
+	if vector.values == nil {
+		result.degraded = []string{partEmbedder}
+		return result, nil
+	}
+	s.embedOwnWrites(ctx, vector.embedder, own)
+	stored, degraded, err := s.searchStores(ctx, q, vector, result, own, early)
+	if err != nil {
+		return searchResult{}, err
+	}
+	result.hits, result.degraded = mergeOwnWrites(vector, own, stored), degraded
+	return result, nil
+}
+
+// storeHits is the answer of one store.
+type storeHits struct {
+	hits     []hit
+	complete bool  // hits holds all memories of the owner
+	err      error // the vector store failed
+}
+
+// searchEarly searches if that does not depend on the index; otherwise it returns nil.
+func (s *Service) searchEarly(
+	ctx context.Context, q Query, route router.Route, vector queryVector, cached *index,
+) (*storeHits, error) {
+	if vector.values == nil {
+		return nil, nil
+	}
+	if cached == nil || len(cached.docs) <= s.set.CompareLimit {
+		hits, err := s.searchInDB(ctx, q.Owner, vector)
+		if err != nil || hits != nil {
+			return &storeHits{hits: hits, complete: true}, err
+		}
+	}
+	if q.narrowedBy(route) || q.beyondVectors() {
+		return nil, nil
+	}
+	return s.searchVectors(ctx, q, vector, q.Domains), nil
+}
+
+// searchInDB compares the embeddings of an owner of at most CompareLimit
+// memories in the database. A search of a vector store in another process would
+// return all of them also, and take longer. The result is nil if the owner has
+// more memories or no memory, or if the vector store may be unavailable: then it
+// is asked, so that the answer reports whether it is.
+func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vector queryVector) ([]hit, error) {
+	limit := s.set.CompareLimit
+	if s.remote == nil || limit == 0 || !s.remote.Healthy() {
+		return nil, nil
+	}
+	n, hits := 0, make([]hit, 0, 64)
+	err := s.records.EachEmbedding(ctx, owner, vector.embedder.Model(), limit+1, func(id string, embedding []float32) {
+		if n++; len(embedding) == len(vector.values) {
+			hits = append(hits, hit{id, Cosine(vector.values, embedding), fromVectors})
+		}
+	})
+	if err != nil || n == 0 || n > limit {
+		return nil, err
+	}
+	return hits, nil
+}
+
+// hitsPerCandidate is how many hits a search asks for, for each that becomes a
+// candidate. The others spare reading the embeddings of memories that only words find.
+const hitsPerCandidate = 4
+
+func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector, domains []memory.Domain) *storeHits {
+	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
+	defer cancel()
+	limit := s.set.Candidates * hitsPerCandidate
+	if q.beyondVectors() {
+		limit = max(limit, s.set.FallbackLimit)
+	}
+	near, err := s.vectors.Search(ctx, vectorstore.Query{
+		Owner: q.Owner, Embedding: vector.values, Space: llm.SpaceOf(vector.embedder), Limit: limit, Domains: domains,
+		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: roundUpToMillisecond(q.Until),
+	})
+	hits := make([]hit, len(near))
+	for i, n := range near {
+		hits[i] = hit{n.ID, round(n.Similarity), fromVectors}
+	}
+	return &storeHits{hits: hits, err: err}
+}
+
+// roundUpToMillisecond returns the end of the millisecond of an instant: vector
+// stores cannot divide a millisecond, the filter of the index does.
+func roundUpToMillisecond(at time.Time) time.Time {
+	if start := at.Truncate(time.Millisecond); start.Before(at) {
+		return start.Add(time.Millisecond)
+	}
+	return at
+}
+
+var errLacksMemories = errors.New("the vector store does not show all memories that were pushed to it")
+
+// searchStores returns the early hits, searches the vector store if there are
+// no early hits, or compares the embeddings in the database: if few memories
+// match filters that the vector store does not know, or if the vector store
+// fails or lacks memories, which degrades the answer.
+func (s *Service) searchStores(
+	ctx context.Context, q Query, vector queryVector, r searchResult, own []memory.Memory, early *storeHits,
+) (hits []hit, degraded []string, err error) {
+	if early != nil && early.complete {
+		return early.hits, nil, nil
+	}
+	if !q.beyondVectors() || len(r.scope.matching) > s.set.FallbackLimit {
+		if early == nil {
+			early = s.searchVectors(ctx, q, vector, r.scope.domains)
+		}
+		err := early.err
+		if err == nil && s.lacksMemories(r, own, early.hits) {
+			err = errLacksMemories
+		}
+		if err == nil {
+			return early.hits, nil, nil
+		}
+		s.log.Warn("recall compares embeddings in the database: the vector store is unavailable", zap.Error(err))
+		hits, degraded = early.hits, []string{partVectors}
+	}
+	compared, err := s.compareNewest(ctx, q.Owner, vector, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return union(compared, hits), degraded, nil
+}
+
+// lacksMemories reports whether the vector store has lost memories, or may lack
+// more than the own writes that were read: more writes wait than OwnLimit, or
+// the hits are own writes only although other memories match. This is the case
+// after a collection was dropped, until all memories have been pushed again.
+func (s *Service) lacksMemories(r searchResult, own []memory.Memory, hits []hit) bool {
+	if len(own) == s.set.OwnLimit {
+		return true
+	}
+	isOwn := make(map[string]bool, len(own))
+	for i := range own {
+		isOwn[own[i].ID] = true
+	}
+	for _, h := range hits {
+		if _, known := r.index.place(h.id); known && !isOwn[h.id] {
+			return false
+		}
+	}
+	return slices.ContainsFunc(r.scope.matching, func(doc int) bool { return !isOwn[r.index.docs[doc].id] })
+}
+
+// compareNewest compares the embeddings of the newest matching memories, at
+// most FallbackLimit of them, in the database.
+func (s *Service) compareNewest(ctx context.Context, owner memory.Owner, vector queryVector, r searchResult) ([]hit, error) {
+	docs, matching := r.index.docs, r.scope.matching
+	if len(matching) > s.set.FallbackLimit {
+		matching = slices.SortedFunc(slices.Values(matching), func(a, b int) int {
+			return cmp.Or(cmp.Compare(docs[b].created, docs[a].created), cmp.Compare(docs[a].id, docs[b].id))
+		})[:s.set.FallbackLimit]
+	}
+	ids := make([]string, len(matching))
+	for i, doc := range matching {
+		ids[i] = docs[doc].id
+	}
+	embeddings, err := s.records.Embeddings(ctx, owner, vector.embedder.Model(), ids)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]hit, 0, len(embeddings))
+	for _, id := range ids {
+		if v := embeddings[id]; len(v) == len(vector.values) {
+			hits = append(hits, hit{id, Cosine(vector.values, v), fromVectors})
+		}
+	}
+	return hits, nil
+}
+
+// union appends to a the hits of b whose memories are not in a.
+func union(a, b []hit) []hit {
+	inA := make(map[string]bool, len(a))
+	for _, h := range a {
+		inA[h.id] = true
+	}
+	return append(a, slices.DeleteFunc(b, func(h hit) bool { return inA[h.id] })...)
+}
+
+// maxEmbeddedWrites bounds how many own writes one recall embeds.
+const maxEmbeddedWrites = 50
+
+// embedOwnWrites embeds those own writes that only have an embedding of another
+// model, which happens right after a change of the model. If it fails, they are
+// found by words only.
+func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own []memory.Memory) {
+	var places []int
+	var texts []string
+	for i := range own {
+		if own[i].EmbeddingIn(llm.SpaceOf(embedder)) == nil && len(texts) < maxEmbeddedWrites {
+			places, texts = append(places, i), append(texts, own[i].Content)
+		}
+	}
+	if len(texts) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.set.EmbedTimeout)
+	defer cancel()
+	vectors, err := embedder.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		s.log.Warn("recall continues without the embeddings of some of the newest writes", zap.Error(err))
+		return
+	}
+	for i, place := range places {
+		own[place].Embedding, own[place].EmbeddingModel = vectors[i], embedder.Model()
+	}
+}
+
+// mergeOwnWrites returns own writes and stored hits, nearest first. The vector
+// store may hold an own write as it was before: its similarity is that of the database.
+func mergeOwnWrites(vector queryVector, own []memory.Memory, stored []hit) []hit {
+	current := map[string]float64{}
+	hits := make([]hit, 0, len(own)+len(stored))
+	for i := range own {
+		if embedding := own[i].EmbeddingIn(llm.SpaceOf(vector.embedder)); embedding != nil {
+			h := hit{own[i].ID, Cosine(vector.values, embedding), fromOwn}
+			current[h.id] = h.similarity
+			hits = append(hits, h)
+		}
+	}
+	for _, h := range stored {
+		if similarity, ok := current[h.id]; ok {
+			h.similarity = similarity
+		}
+		hits = append(hits, h)
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.id, b.id))
+	})
+	return hits
+}
+
+// Cosine is the similarity of two unit vectors of the same length.
+func Cosine(a, b []float32) float64 { return round(float64(memory.Dot(a, b))) }
+
+// round cuts off the digits in which stores differ, since they sum the same
+// products in different orders. Similarities that are equal in every store are
+// then equal in the ranking, and ordered by id.
+func round(similarity float64) float64 { return math.Round(similarity*1e6)/1e6 + 0 } // + 0 turns -0 into 0
