@@ -1,121 +1,86 @@
 package reflection
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"hippocampus/internal/llm"
-	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
 )
 
-// maxInsights of one answer.
-const maxInsights = 10
+const (
+	maxInsights     = 10 // of one answer
+	maxInsightRunes = 1000
+)
 
-// maxInsightRunes is how long an insight may be.
-const maxInsightRunes = 1000
-
-// insight is one that passed every check.
+// insight is a checked insight.
 type insight struct {
-	content string
-	domain  memory.Domain
-	sources []memory.Memory // at least one
-	retires map[string]bool // ids of those that retire
+	derivation.Conclusion
+	retire []string // ids of the sources that retire
 }
 
-// proposal is an insight as the model writes it; nil: left out, or null.
-type proposal struct {
-	Insight *string        `json:"insight"`
-	Sources *[]int         `json:"sources"`
-	Domain  *memory.Domain `json:"domain"`
-}
-
-// parse reads an answer about facts that were numbered from 1, and refuses it
-// whole where anything in it is wrong (KindBadAnswer).
+// parse reads an answer about facts that were numbered from 1. It refuses the
+// whole answer if any part of it is wrong (KindBadAnswer).
 func parse(answer string, facts []memory.Memory) ([]insight, error) {
 	var reply struct {
-		Insights *[]proposal `json:"insights"`
-		Retire   *[]int      `json:"retire"`
+		Insights *[]struct { // a nil field was missing or null
+			Insight *string        `json:"insight"`
+			Sources *[]int         `json:"sources"`
+			Domain  *memory.Domain `json:"domain"`
+		} `json:"insights"`
+		Retire *[]int `json:"retire"`
 	}
 	if err := llm.Decode(answer, &reply); err != nil {
 		return nil, err
 	}
 	if reply.Insights == nil {
-		return nil, refuse("the answer has no insights field")
+		return nil, llm.BadAnswer("the answer has no insights field")
 	}
-	if n := len(*reply.Insights); n > maxInsights {
-		return nil, refuse("the answer has %d insights: at most %d are allowed", n, maxInsights)
-	}
-	insights := make([]insight, len(*reply.Insights))
-	said := map[string]bool{}
+	proposals := make([]derivation.Proposal, len(*reply.Insights))
 	for i, p := range *reply.Insights {
-		in, why := p.check(facts)
-		if form := prompt.Wording(in.content); why == "" && said[form] {
-			why = "says what another one says"
-		} else {
-			said[form] = true
+		proposals[i] = derivation.Proposal{Text: p.Insight, Sources: p.Sources}
+	}
+	rules := derivation.Rules{Field: "insights", Template: template, Max: maxInsights, MaxRunes: maxInsightRunes}
+	conclusions, err := rules.Check(proposals, facts)
+	if err != nil {
+		return nil, err
+	}
+	insights := make([]insight, len(conclusions))
+	for i, c := range conclusions {
+		c.Type, c.Importance = memory.TypeReflection, Importance
+		if domain := (*reply.Insights)[i].Domain; domain != nil {
+			if c.Domain = *domain; !slices.Contains(memory.Domains, c.Domain) {
+				return nil, llm.BadAnswer("insights[%d] has the unknown domain %.40q", i, c.Domain)
+			}
 		}
-		if why != "" {
-			return nil, refuse("insights[%d] %s", i, why)
-		}
-		insights[i] = in
+		insights[i].Conclusion = c
 	}
 	return insights, retire(insights, reply.Retire, facts)
 }
 
-func refuse(format string, args ...any) error {
-	return memory.Errorf(memory.KindBadAnswer, format, args...)
-}
-
-// check says what is wrong with a proposal, "" for nothing.
-func (p proposal) check(facts []memory.Memory) (in insight, why string) {
-	switch {
-	case p.Insight == nil:
-		return in, "has no insight"
-	case p.Sources == nil || len(*p.Sources) == 0:
-		return in, "cites no source"
-	}
-	in.content = strings.TrimSpace(*p.Insight)
-	if why := memory.CheckContent(in.content, maxInsightRunes); why != "" {
-		return in, why
-	}
-	if template.Echoes(in.content) {
-		return in, "repeats the prompt's own words"
-	}
-	if in.sources, why = derivation.Cited(*p.Sources, facts); why != "" {
-		return in, why
-	}
-	if in.domain = derivation.CommonDomain(in.sources); p.Domain != nil {
-		if in.domain = *p.Domain; !slices.Contains(memory.Domains, in.domain) {
-			return in, fmt.Sprintf("has the unknown domain %.40q", in.domain)
-		}
-	}
-	return in, ""
-}
-
-// retire marks what the answer retires: what it names, else all that it cites.
+// retire sets which sources each insight retires: those that the answer names,
+// or all if it has no retire field.
 func retire(insights []insight, named *[]int, facts []memory.Memory) error {
-	var retiring []memory.Memory
+	var retiring []string
 	if named != nil {
-		var why string
-		if retiring, why = derivation.Cited(*named, facts); why != "" {
-			return refuse("retire %s", why)
+		found, why := derivation.Cited(*named, facts)
+		if why != "" {
+			return llm.BadAnswer("retire %s", why)
 		}
+		retiring = derivation.IDs(found)
 	}
-	covered := map[string]bool{}
+	cited := map[string]bool{}
 	for i := range insights {
-		in := &insights[i]
-		in.retires = map[string]bool{}
-		for _, m := range in.sources {
-			covered[m.ID] = true
-			in.retires[m.ID] = named == nil || slices.ContainsFunc(retiring, func(r memory.Memory) bool { return r.ID == m.ID })
+		for _, m := range insights[i].Sources {
+			cited[m.ID] = true
+			if named == nil || slices.Contains(retiring, m.ID) {
+				insights[i].retire = append(insights[i].retire, m.ID)
+			}
 		}
 	}
-	for _, m := range retiring {
-		if !covered[m.ID] {
-			return refuse("the answer would retire a fact that no insight cites")
+	for _, id := range retiring {
+		if !cited[id] {
+			return llm.BadAnswer("the answer would retire a fact that no insight cites")
 		}
 	}
 	return nil

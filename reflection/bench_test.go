@@ -45,7 +45,7 @@ func newBench(t *testing.T, set Settings) *bench {
 	}
 	b.derive = derivation.New(b.store, b.pusher, b.embedder, clock.Now)
 	b.Service = New(Parts{
-		Records: b.store, Derive: b.derive, Chat: b.chat, Embedder: b.embedder, Now: clock.Now, Log: zaptest.NewLogger(t),
+		Records: b.store, Derive: b.derive, Chat: b.chat, Now: clock.Now, Log: zaptest.NewLogger(t),
 	}, set)
 	b.chat.Answers(`{"insights":[]}`)
 	return b

@@ -6,24 +6,22 @@ import (
 	"embed"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
-	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 )
 
-const (
-	maxPromptRunes  = 24_000 // of facts in one prompt
-	maxAnswerTokens = 4096
-)
+const maxPromptRunes = 24_000 // of facts in one prompt
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
 var template = prompt.Parse(promptFiles, "reflect")
 
-// line is a fact as the model sees it.
-type line struct {
+// promptFact is a fact in a prompt.
+type promptFact struct {
 	Number     int           `json:"number"`
 	Said       string        `json:"said"` // day
 	Domain     memory.Domain `json:"domain"`
@@ -33,12 +31,12 @@ type line struct {
 
 // promptData fills a prompt file.
 type promptData struct {
-	prompt.Quoted // facts, one a line
+	prompt.Quoted // facts, one per line
 	MaxInsights   int
 }
 
-// ask has the model condense the facts. What is private to an agent is asked
-// for apart: no insight may carry it to another agent.
+// ask has the model condense the facts. It asks for each agent's private facts
+// separately, so that no insight reveals them to another agent.
 func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all []insight, err error) {
 	byAgent := map[string][]memory.Memory{}
 	var agents []string
@@ -51,18 +49,10 @@ func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all []insight
 	slices.Sort(agents)
 	for _, agent := range agents {
 		group := fit(byAgent[agent])
-		if len(group) < leastFacts {
+		if len(group) < minFacts {
 			continue
 		}
-		p, err := render(group)
-		if err != nil {
-			return nil, err
-		}
-		answer, err := s.Chat.Answer(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		insights, err := parse(answer, group)
+		insights, err := s.askAbout(ctx, group)
 		if err != nil {
 			return nil, err
 		}
@@ -71,12 +61,31 @@ func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all []insight
 	return all, nil
 }
 
-// fit takes the latest changed facts that a prompt has room for, and puts
-// them in the order in which they were said.
+// askAbout asks for insights from one agent's facts, in the language of the facts.
+func (s *Service) askAbout(ctx context.Context, facts []memory.Memory) ([]insight, error) {
+	lines, texts := make([]promptFact, len(facts)), make([]string, len(facts))
+	for i, m := range facts {
+		lines[i] = promptFact{
+			Number: i + 1, Said: m.CreatedAt.Format(time.DateOnly), Domain: m.Domain, Importance: m.Importance, Fact: m.Content,
+		}
+		texts[i] = m.Content
+	}
+	quoted, err := prompt.Quote(lines...)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := template.Ask(ctx, s.Chat, strings.Join(texts, "\n"), promptData{quoted, maxInsights})
+	if err != nil {
+		return nil, err
+	}
+	return parse(answer, facts)
+}
+
+// fit returns the most recently changed facts that fit into a prompt, oldest first.
 func fit(facts []memory.Memory) []memory.Memory {
 	kept, room := []memory.Memory{}, maxPromptRunes
 	for _, m := range facts {
-		if room -= len([]rune(m.Content)); room < 0 && len(kept) > 0 {
+		if room -= utf8.RuneCountInString(m.Content); room < 0 && len(kept) > 0 {
 			break
 		}
 		kept = append(kept, m)
@@ -85,18 +94,4 @@ func fit(facts []memory.Memory) []memory.Memory {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return kept
-}
-
-// render makes the prompt of some facts, in their language.
-func render(facts []memory.Memory) (llm.Prompt, error) {
-	lines, texts := make([]line, len(facts)), make([]string, len(facts))
-	for i, m := range facts {
-		lines[i] = line{i + 1, m.CreatedAt.Format("2006-01-02"), m.Domain, m.Importance, m.Content}
-		texts[i] = m.Content
-	}
-	quoted, err := prompt.Quote(lines...)
-	if err != nil {
-		return llm.Prompt{}, err
-	}
-	return template.Render(strings.Join(texts, "\n"), promptData{quoted, maxInsights}, maxAnswerTokens)
 }

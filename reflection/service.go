@@ -1,21 +1,22 @@
-// Package reflection condenses what a user has said lately:
+// Package reflection condenses the recent facts of a user into insights:
 //
 //	facts since the last reflection -> prompt -> insights, each with its sources
 //	insights -> embedded -> stored as reflections, their sources retired
 //
-// Insights are stored before sources retire, in one transaction, and an answer
-// with anything wrong in it changes nothing. reflection/derivation writes, and
-// undoes.
+// reflection/derivation stores insights and retires their sources in one
+// transaction. An answer of the model with any defect changes nothing.
 package reflection
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
@@ -23,57 +24,55 @@ import (
 
 // Records is what reflection needs of the database.
 type Records interface {
-	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
+	jobs.OwnerLister
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
 }
 
-// Deriver stores what is derived; reflection/derivation implements it.
+// Deriver stores conclusions; reflection/derivation implements it.
 type Deriver interface {
-	Draft(owner memory.Owner, content string, t memory.Type, domain memory.Domain, importance float64, embedding []float32) memory.Memory
-	Commit(ctx context.Context, d derivation.Derivation) error
+	Derive(ctx context.Context, d derivation.Derivation, conclusions []derivation.Conclusion) ([]memory.Memory, error)
 }
 
-// Settings of reflection; server/config states their defaults and ranges.
+// Settings of reflection; server/config holds their defaults and ranges.
 type Settings struct {
-	Importance  float64       // sum over the new facts at which it is due
+	Importance  float64       // sum over the new facts at which a reflection is due
 	Cooldown    time.Duration // least time between two reflections of a user
-	MinFacts    int           // new facts at which it is due, 2 or more
-	MaxFacts    int           // facts reflected on at once, the latest changed first
+	MinFacts    int           // new facts at which a reflection is due, 2 or more
+	MaxFacts    int           // facts in one reflection, the most recently changed first
 	KeepSources bool          // sources stay active
 }
 
 // Parts are what a Service works with.
 type Parts struct {
-	Records  Records
-	Derive   Deriver
-	Chat     llm.Chat // nil: there is no model, and no reflection
-	Embedder llm.Embedder
-	Now      func() time.Time
-	Log      *zap.Logger
+	Records Records
+	Derive  Deriver
+	Chat    llm.Chat // nil: no reflection
+	Now     func() time.Time
+	Log     *zap.Logger
 }
 
 // Service reflects.
 type Service struct {
 	Parts
 	set   Settings
-	check chan memory.Owner // users who have written, for Run
+	check chan memory.Owner // users whose memories have changed, for Run
 }
 
-// New makes a service; Run lets it hear of writes.
+// New makes a service; Run makes it react to MemoriesChanged.
 func New(parts Parts, set Settings) *Service {
 	return &Service{Parts: parts, set: set, check: make(chan memory.Owner, maxChecks)}
 }
 
-// Importance is that of every insight.
+// Importance of every insight.
 const Importance = 0.9
 
 // Result is what one reflection did.
 type Result struct {
 	At       time.Time
 	Facts    int             // that were considered
-	Skipped  string          // why there was no reflection; empty: there was one
+	Skipped  string          // why no reflection took place; empty if one did
 	Insights []memory.Memory // that were stored, without embeddings
 	Retired  []string        // ids of the sources that became consolidated
 }
@@ -84,9 +83,9 @@ func (s *Service) Due(ctx context.Context, owner memory.Owner) (due bool, why st
 	return err == nil && why == "", why, err
 }
 
-// due says why a reflection is not due, empty where it is, and what upkeep has noted.
+// due returns the user's maintenance state, and why no reflection is due; empty if one is.
 func (s *Service) due(ctx context.Context, owner memory.Owner) (state db.UserState, why string, err error) {
-	if _, state, err = s.state(ctx, owner); err != nil {
+	if state, err = s.Records.State(ctx, owner); err != nil {
 		return state, "", err
 	}
 	if why = s.resting(state); why != "" {
@@ -96,27 +95,20 @@ func (s *Service) due(ctx context.Context, owner memory.Owner) (state db.UserSta
 	return state, s.tooLittle(facts), err
 }
 
-// state reads the clock, then what upkeep has noted: a fact that is changed
-// from here on counts for the next reflection.
-func (s *Service) state(ctx context.Context, owner memory.Owner) (time.Time, db.UserState, error) {
-	at := memory.Instant(s.Now())
-	state, err := s.Records.State(ctx, owner)
-	return at, state, err
-}
-
 func (s *Service) facts(ctx context.Context, owner memory.Owner, state db.UserState) ([]memory.Memory, error) {
 	return s.Records.Facts(ctx, owner, state.ReflectedAt, s.set.MaxFacts)
 }
 
-// resting says that the last reflection was too short a time ago; empty: it was not.
+// resting returns a reason if the cooldown has not passed, else "".
 func (s *Service) resting(state db.UserState) string {
 	if state.ReflectedAt.IsZero() || !s.Now().Before(state.ReflectedAt.Add(s.set.Cooldown)) {
 		return ""
 	}
-	return fmt.Sprintf("the last reflection was at %s: the next may come %s later", state.ReflectedAt.Format(time.RFC3339), s.set.Cooldown)
+	return fmt.Sprintf("the last reflection was at %s: the next may come %s later",
+		state.ReflectedAt.Format(time.RFC3339), s.set.Cooldown)
 }
 
-// tooLittle says why the facts are not worth a reflection; empty: they are.
+// tooLittle returns why the facts do not suffice for a reflection; empty if they do.
 func (s *Service) tooLittle(facts []memory.Memory) string {
 	sum := 0.0
 	for _, m := range facts {
@@ -126,26 +118,33 @@ func (s *Service) tooLittle(facts []memory.Memory) string {
 	case len(facts) < s.set.MinFacts:
 		return fmt.Sprintf("%d facts since the last reflection: %d are needed", len(facts), s.set.MinFacts)
 	case sum < s.set.Importance-rounding:
-		return fmt.Sprintf("the importance of the facts since the last reflection adds up to %.2f: %.2f is needed", sum, s.set.Importance)
+		return fmt.Sprintf("the importance of the facts since the last reflection adds up to %.2f: %.2f is needed",
+			sum, s.set.Importance)
 	}
 	return ""
 }
 
-// rounding lets eight times 0.5, or five times 0.8, be 4.
+// rounding makes eight times 0.5, or five times 0.8, reach 4.
 const rounding = 1e-9
 
-// Reflect condenses what the user has said since the last reflection, if it is
-// due; force asks for no more than two facts. At most one of several that run
-// at once, in whatever process, changes anything.
+// minFacts is the least number of facts that can be condensed.
+const minFacts = 2
+
+// Reflect condenses the facts since the user's last reflection if a reflection is
+// due; force requires only two facts. If several reflections of a user run at
+// the same time, in any processes, at most one changes anything.
 //
-// KindConflict: there is no chat model, or somebody else has reflected or
-// changed a source meanwhile. KindBadAnswer: the model's answer was refused.
-// KindUnavailable: the model or the embedder is away. None changes anything.
+// KindConflict: no chat model is configured, another reflection came first, or a
+// source has changed. KindBadAnswer: the model's answer was refused.
+// KindUnavailable: the model or the embedder is unavailable. An error changes nothing.
 func (s *Service) Reflect(ctx context.Context, owner memory.Owner, force bool) (Result, error) {
 	if s.Chat == nil {
-		return Result{}, memory.Errorf(memory.KindConflict, "reflection needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
+		return Result{}, memory.Errorf(memory.KindConflict,
+			"reflection needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
 	}
-	at, state, err := s.state(ctx, owner)
+	// The clock is read first: a fact that changes from here on counts for the next reflection.
+	at := memory.Instant(s.Now())
+	state, err := s.Records.State(ctx, owner)
 	if err != nil {
 		return Result{}, err
 	}
@@ -158,7 +157,7 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, force bool) (
 		return Result{}, err
 	}
 	result.Facts, result.Skipped = len(facts), s.tooLittle(facts)
-	if result.Skipped != "" && (!force || len(facts) < leastFacts) {
+	if result.Skipped != "" && (!force || len(facts) < minFacts) {
 		return result, nil
 	}
 	result.Skipped = ""
@@ -166,66 +165,33 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, force bool) (
 	if err != nil {
 		return Result{}, err
 	}
-	d, err := s.derive(ctx, owner, insights)
-	if err != nil {
-		return Result{}, err
-	}
-	d.State = func(is db.UserState) (db.UserState, error) {
-		if !is.ReflectedAt.Equal(state.ReflectedAt) {
-			return is, memory.Errorf(memory.KindConflict, "another reflection of this user came first: see its result")
+	d := derivation.Derivation{Owner: owner, Cause: "reflection", State: advance(state, at)}
+	conclusions := make([]derivation.Conclusion, len(insights))
+	for i, in := range insights {
+		conclusions[i] = in.Conclusion
+		for _, m := range in.Sources {
+			if slices.Contains(in.retire, m.ID) && !m.Pinned && !s.set.KeepSources && !slices.Contains(d.Retire, m.ID) {
+				d.Retire = append(d.Retire, m.ID)
+			}
 		}
-		if is.Erased != state.Erased {
-			return is, memory.Errorf(memory.KindConflict, "the user was erased meanwhile: there is nothing to reflect on")
-		}
-		is.ReflectedAt = at
-		return is, nil
 	}
-	if err := s.Derive.Commit(ctx, d); err != nil {
+	if result.Insights, err = s.Derive.Derive(ctx, d, conclusions); err != nil {
 		return Result{}, err
-	}
-	for _, derived := range d.Derived {
-		derived.Memory.Embedding = nil
-		result.Insights = append(result.Insights, derived.Memory)
 	}
 	result.Retired = append(result.Retired, d.Retire...)
 	return result, nil
 }
 
-// leastFacts is how few facts there can be anything to condense of.
-const leastFacts = 2
-
-// derive embeds the insights and says what is to change.
-func (s *Service) derive(ctx context.Context, owner memory.Owner, insights []insight) (derivation.Derivation, error) {
-	d := derivation.Derivation{Owner: owner, Cause: "reflection"}
-	if len(insights) == 0 {
-		return d, nil
-	}
-	texts := make([]string, len(insights))
-	for i, in := range insights {
-		texts[i] = in.content
-	}
-	by := llm.Serving(s.Embedder)
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
-	if err != nil {
-		return d, err
-	}
-	listed, retiring := map[string]bool{}, map[string]bool{}
-	for i, in := range insights {
-		draft := s.Derive.Draft(owner, in.content, memory.TypeReflection, in.domain, Importance, vectors[i])
-		draft.AgentID, draft.EmbeddingModel = in.sources[0].AgentID, by.Model()
-		derived := derivation.Derived{Memory: draft}
-		for _, m := range in.sources {
-			derived.Sources = append(derived.Sources, m.ID)
-			if !listed[m.ID] {
-				listed[m.ID] = true
-				d.Sources = append(d.Sources, m)
-			}
-			if in.retires[m.ID] && !m.Pinned && !s.set.KeepSources && !retiring[m.ID] {
-				retiring[m.ID] = true
-				d.Retire = append(d.Retire, m.ID)
-			}
+// advance notes a reflection at this instant, unless the state has changed since it was read.
+func advance(read db.UserState, at time.Time) func(db.UserState) (db.UserState, error) {
+	return func(now db.UserState) (db.UserState, error) {
+		if !now.ReflectedAt.Equal(read.ReflectedAt) {
+			return now, memory.Errorf(memory.KindConflict, "another reflection of this user came first: see its result")
 		}
-		d.Derived = append(d.Derived, derived)
+		if now.Erased != read.Erased {
+			return now, memory.Errorf(memory.KindConflict, "the user was erased in the meantime: nothing is left to reflect on")
+		}
+		now.ReflectedAt = at
+		return now, nil
 	}
-	return d, nil
 }

@@ -2,8 +2,6 @@ package reflection
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -12,43 +10,44 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// ReflectUser is the job that reflects for one user, after the reflection at
-// Since: of several that find it due, one is kept.
+// ReflectUser is the job that reflects for one user. One job is kept for each
+// user and last reflection.
 type ReflectUser struct {
 	jobs.Background `json:"-"`
 
 	AppID  string    `json:"app_id"`
 	UserID string    `json:"user_id"`
-	Since  time.Time `json:"since"`
+	Since  time.Time `json:"since"` // the last reflection
 }
 
 // Kind is the name that the job is stored under.
 func (ReflectUser) Kind() string { return "reflect_user" }
 
 const (
-	maxChecks    = 1000             // users who wait to be looked at; more are left to the schedule
-	checkTimeout = 10 * time.Second // of one look
+	maxChecks    = 1000 // users who wait for a check; the schedule finds the others
+	checkTimeout = 10 * time.Second
 )
 
-// MemoriesChanged hears that a user's memories have changed. It never waits.
+// MemoriesChanged has Run check whether a reflection is due for the user. It
+// does not block.
 func (s *Service) MemoriesChanged(owner memory.Owner) {
 	if s.Chat == nil {
 		return
 	}
 	select {
 	case s.check <- owner:
-	default: // the schedule finds them
+	default: // the schedule finds the user
 	}
 }
 
-// Run enqueues a reflection for each user who has written and for whom it is
-// due, until the context ends.
+// Run enqueues a reflection for each user of MemoriesChanged for whom it is due,
+// until the context ends.
 func (s *Service) Run(ctx context.Context) {
 	for {
 		select {
 		case owner := <-s.check:
 			if err := s.enqueue(ctx, owner); err != nil && ctx.Err() == nil {
-				s.Log.Warn("the schedule will find it: a reflection could not be enqueued", zap.Error(err))
+				s.Log.Warn("a reflection could not be enqueued; the schedule tries again", zap.Error(err))
 			}
 		case <-ctx.Done():
 			return
@@ -67,7 +66,7 @@ func (s *Service) enqueue(ctx context.Context, owner memory.Owner) error {
 	return err
 }
 
-// Work does the job. What somebody else has done already is done.
+// Work does the job. A conflict with another reflection ends it.
 func (s *Service) Work(ctx context.Context, job ReflectUser) (any, error) {
 	if s.Chat == nil {
 		return nil, nil
@@ -76,67 +75,41 @@ func (s *Service) Work(ctx context.Context, job ReflectUser) (any, error) {
 	if memory.IsKind(err, memory.KindConflict) {
 		return nil, nil
 	}
-	return result.counts(), err
+	var totals Totals
+	totals.add(result)
+	return totals, err
 }
 
 // Totals is what a run over all users did.
 type Totals struct {
 	Users    int `json:"users"`    // who have memories
-	Skipped  int `json:"skipped"`  // for whom it was not due
+	Skipped  int `json:"skipped"`  // for whom no reflection was due
 	Insights int `json:"insights"` // stored
 	Retired  int `json:"retired"`  // sources
-	Failed   int `json:"failed"`   // users for whom it failed; they are tried again with the next run
+	Failed   int `json:"failed"`   // users whose reflection failed; the next run tries again
 }
 
-func (r Result) counts() Totals {
-	t := Totals{Users: 1, Insights: len(r.Insights), Retired: len(r.Retired)}
+func (t *Totals) add(r Result) {
+	t.Users++
+	t.Insights += len(r.Insights)
+	t.Retired += len(r.Retired)
 	if r.Skipped != "" {
-		t.Skipped = 1
+		t.Skipped++
 	}
-	return t
 }
 
-const ownersPage = 100
-
-// ReflectAll reflects for every user for whom it is due, one after the other.
-// A user whose reflection fails does not keep the others from theirs; the
-// error then comes at the end, with what was done. Without a chat model it
-// does nothing.
+// ReflectAll reflects for every user for whom it is due; see jobs.EachOwner.
+// Without a chat model it does nothing.
 func (s *Service) ReflectAll(ctx context.Context) (totals Totals, err error) {
 	if s.Chat == nil {
 		return totals, nil
 	}
-	var failures []error
-	for last := (memory.Owner{}); ; {
-		owners, err := s.Records.Owners(ctx, last, ownersPage)
-		if err != nil {
-			return totals, err
+	totals.Failed, err = jobs.EachOwner(ctx, s.Records, func(owner memory.Owner) error {
+		result, err := s.Reflect(ctx, owner, false)
+		if ctx.Err() == nil && !memory.IsKind(err, memory.KindUnavailable) {
+			totals.add(result)
 		}
-		for _, owner := range owners {
-			result, err := s.Reflect(ctx, owner, false)
-			if ctx.Err() != nil || memory.IsKind(err, memory.KindUnavailable) {
-				return totals, err
-			}
-			one := result.counts()
-			totals.Users++
-			totals.Skipped += one.Skipped
-			totals.Insights += one.Insights
-			totals.Retired += one.Retired
-			if err != nil && !memory.IsKind(err, memory.KindConflict) {
-				totals.Failed++
-				failures = append(failures[:min(len(failures), maxFailures)], err)
-			}
-			last = owner
-		}
-		if len(owners) < ownersPage {
-			break
-		}
-	}
-	if len(failures) > 0 {
-		return totals, fmt.Errorf("reflection failed for %d of %d users: %w", totals.Failed, totals.Users, errors.Join(failures...))
-	}
-	return totals, nil
+		return err
+	})
+	return totals, err
 }
-
-// maxFailures is how many errors a run tells of.
-const maxFailures = 10

@@ -119,7 +119,7 @@ func TestReflectionInWork(t *testing.T) {
 	embedder := llm.Hashed(64)
 	reflect := reflection.New(reflection.Parts{
 		Records: b.store, Derive: derivation.New(b.store, b.push, embedder, b.clock.Now), Chat: model{func() { b.erased(ada) }},
-		Embedder: embedder, Now: b.clock.Now, Log: zap.NewNop(),
+		Now: b.clock.Now, Log: zap.NewNop(),
 	}, reflection.Settings{Importance: 1, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 10})
 	if _, err := reflect.Reflect(t.Context(), ada, true); !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("a reflection on what was erased: %v", err)

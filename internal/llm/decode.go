@@ -29,7 +29,7 @@ func Decode(answer string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal([]byte(object), into, json.RejectUnknownMembers(true)); err != nil {
-		return refuse("the answer does not fit: %w", plain(err))
+		return BadAnswer("the answer does not fit: %w", plain(err))
 	}
 	return nil
 }
@@ -40,40 +40,41 @@ func cutObject(answer string) (string, error) {
 	lower := strings.ToLower(text[:min(len(text), 16)])
 	switch {
 	case !utf8.ValidString(answer):
-		return "", refuse("the answer is not valid UTF-8")
+		return "", BadAnswer("the answer is not valid UTF-8")
 	case text == "":
-		return "", refuse("the answer is empty")
+		return "", BadAnswer("the answer is empty")
 	case strings.HasPrefix(text, "\ufeff"):
-		return "", refuse("the answer begins with a byte order mark")
+		return "", BadAnswer("the answer begins with a byte order mark")
 	case strings.HasPrefix(lower, "<!doctype") || strings.HasPrefix(lower, "<html"):
-		return "", refuse("the answer is an HTML page")
+		return "", BadAnswer("the answer is an HTML page")
 	}
 	start := strings.IndexByte(text, '{')
 	end := strings.LastIndexByte(text, '}') + 1
 	switch {
 	case start < 0:
-		return "", refuse("the answer holds no JSON object")
+		return "", BadAnswer("the answer holds no JSON object")
 	case end <= start:
-		return "", refuse("the answer's JSON object is cut off")
+		return "", BadAnswer("the answer's JSON object is cut off")
 	}
 	before, object, after := text[:start], text[start:end], text[end:]
 	if strings.ContainsAny(before+after, "[]{}") {
-		return "", refuse("the answer holds brackets outside its JSON object")
+		return "", BadAnswer("the answer holds brackets outside its JSON object")
 	}
 	if opened, closed := strings.Count(before, fence), strings.Count(after, fence); opened != closed || opened > 1 {
-		return "", refuse("the answer has code fences other than one around its JSON object")
+		return "", BadAnswer("the answer has code fences other than one around its JSON object")
 	}
 	decoder := jsontext.NewDecoder(strings.NewReader(object))
 	if err := decoder.SkipValue(); err != nil {
-		return "", refuse("the answer's JSON object is malformed: %w", plain(err))
+		return "", BadAnswer("the answer's JSON object is malformed: %w", plain(err))
 	}
 	if decoder.InputOffset() != int64(len(object)) {
-		return "", refuse("the answer holds more than one JSON object, or prose with braces")
+		return "", BadAnswer("the answer holds more than one JSON object, or prose with braces")
 	}
 	return object, nil
 }
 
-func refuse(format string, args ...any) error {
+// BadAnswer is an error of KindBadAnswer.
+func BadAnswer(format string, args ...any) error {
 	return memory.Errorf(memory.KindBadAnswer, format, args...)
 }
 

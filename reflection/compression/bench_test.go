@@ -50,7 +50,7 @@ func newBench(t *testing.T, set Settings) *bench {
 	}
 	b.derive = derivation.New(b.store, b.pusher, b.embedder, clock.Now)
 	b.Service = New(Parts{
-		Records: b.store, Derive: b.derive, Chat: b.chat, Embedder: b.embedder, Now: clock.Now, Log: zap.NewNop(),
+		Records: b.store, Derive: b.derive, Chat: b.chat, Now: clock.Now, Log: zap.NewNop(),
 	}, set)
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", errors.New("the model is not to be asked") })
 	return b

@@ -17,13 +17,13 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Room is how much a text may hold.
+// Room is the greatest size of a text.
 type Room struct {
 	Size   int  // characters, or tokens
 	Tokens bool // see text.CountTokens
 }
 
-// Measure is the size of a text in the room's unit.
+// Measure returns the size of a text in the room's unit.
 func (r Room) Measure(s string) int {
 	if r.Tokens {
 		return text.CountTokens(s)
@@ -31,21 +31,21 @@ func (r Room) Measure(s string) int {
 	return utf8.RuneCountInString(s)
 }
 
-// Limits of a Condenser; server/config states their defaults and ranges.
+// Limits of a Condenser; server/config holds their defaults and ranges.
 type Limits struct {
-	Memories int           // more than these are condensed though they fit
+	Memories int           // more memories than these are condensed even if they fit
 	Timeout  time.Duration // of the model's answer
-	Cache    int           // texts kept; 0: none
+	Cache    int           // condensed texts in the cache; 0: no cache
 }
 
 // Condenser shortens memories for a prompt. It is safe for concurrent use.
 type Condenser struct {
 	chat llm.Chat
 	set  Limits
-	kept *lru.Cache[[sha256.Size]byte, string] // nil: none
+	kept *lru.Cache[[sha256.Size]byte, string] // nil: no cache
 }
 
-// NewCondenser makes one; chat is nil where there is no model.
+// NewCondenser makes a Condenser; chat is nil if no model is configured.
 func NewCondenser(chat llm.Chat, set Limits) *Condenser {
 	c := &Condenser{chat: chat, set: set}
 	if set.Cache > 0 {
@@ -54,17 +54,17 @@ func NewCondenser(chat llm.Chat, set Limits) *Condenser {
 	return c
 }
 
-// ShouldCondense reports whether so many memories are to be condensed, where fits says
-// that they have room as they are.
+// ShouldCondense reports whether this number of memories should be condensed;
+// fits reports whether the room holds them as they are.
 func (c *Condenser) ShouldCondense(memories int, fits bool) bool {
 	return memories > 0 && (memories > c.set.Memories || !fits)
 }
 
-// Condense has the model say what the contents, best first, say together, in
-// at most the room and no more than they take up, as one line. why says in
-// words for people why it did not; it is empty where it did. Texts are kept:
-// the same contents, room and language are asked for once. The language is that
-// of what the text goes into; the text itself is in that of the contents.
+// Condense has the model summarise the contents, best first, in one line that is
+// at most as large as the room and as the contents. If it fails, why states the
+// reason for people, else why is empty. Results are cached by contents, room
+// and language. language is that of the surrounding text; the model answers in
+// the language of the contents.
 func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, language string) (condensed, why string) {
 	switch {
 	case c.chat == nil:
@@ -74,10 +74,10 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 	case runes(contents...) > maxPromptRunes:
 		return "", "the memories are too long for one prompt"
 	}
-	room.Size = min(room.Size, room.Measure(strings.Join(contents, "\n"))) // or nothing would be condensed
-	id, err := identify(contents, room, language)
+	room.Size = min(room.Size, room.Measure(strings.Join(contents, "\n"))) // or the result could be longer than the contents
+	id, err := cacheKey(contents, room, language)
 	if err != nil {
-		return "", "the memories could not be written down"
+		return "", "the memories could not be encoded"
 	}
 	if c.kept != nil {
 		if condensed, ok := c.kept.Get(id); ok {
@@ -89,7 +89,7 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 	case memory.IsKind(err, memory.KindBadAnswer):
 		return "", fmt.Sprintf("the model's answer was refused: %s", err)
 	case err != nil:
-		return "", fmt.Sprintf("the model is away, or took longer than %s", c.set.Timeout)
+		return "", fmt.Sprintf("the model is unavailable, or took longer than %s", c.set.Timeout)
 	}
 	if c.kept != nil {
 		c.kept.Add(id, condensed)
@@ -97,8 +97,8 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 	return condensed, ""
 }
 
-// identify is a hash of all that the text depends on.
-func identify(contents []string, room Room, language string) (id [sha256.Size]byte, err error) {
+// cacheKey is a hash of everything that the condensed text depends on.
+func cacheKey(contents []string, room Room, language string) (key [sha256.Size]byte, err error) {
 	data, err := json.Marshal(struct {
 		Contents []string
 		Room     Room
@@ -112,21 +112,18 @@ func (c *Condenser) ask(ctx context.Context, contents []string, room Room) (stri
 	if err != nil {
 		return "", err
 	}
-	p, err := condensePrompt.Render(strings.Join(contents, "\n"), condenseData{quoted, room.Size, room.Tokens}, maxAnswerTokens)
-	if err != nil {
-		return "", err
-	}
 	ctx, cancel := context.WithTimeout(ctx, c.set.Timeout)
 	defer cancel()
-	answer, err := c.chat.Answer(ctx, p)
+	data := condenseData{Quoted: quoted, Room: room.Size, Tokens: room.Tokens}
+	answer, err := condensePrompt.Ask(ctx, c.chat, strings.Join(contents, "\n"), data)
 	if err != nil {
 		return "", err
 	}
 	return parseText(answer, contents, room)
 }
 
-// parseText reads the answer of a Condenser and refuses it where anything in
-// it is wrong (KindBadAnswer).
+// parseText reads the answer of a Condenser. It refuses the whole answer if any
+// part of it is wrong (KindBadAnswer).
 func parseText(answer string, contents []string, room Room) (string, error) {
 	var reply struct {
 		Text *string `json:"text"`
@@ -135,24 +132,23 @@ func parseText(answer string, contents []string, room Room) (string, error) {
 		return "", err
 	}
 	if reply.Text == nil {
-		return "", refuse("it has no text")
+		return "", llm.BadAnswer("it has no text")
 	}
-	if why := memory.CheckContent(*reply.Text, maxPromptRunes); why != "" {
-		return "", refuse("its text %s", why)
+	condensed := strings.Join(strings.Fields(*reply.Text), " ")
+	why := memory.CheckContent(*reply.Text, maxPromptRunes)
+	if size := room.Measure(condensed); why == "" && size > room.Size {
+		why = fmt.Sprintf("has a size of %d: the room, or the size of the memories, is %d", size, room.Size)
 	}
-	condensed, all := strings.Join(strings.Fields(*reply.Text), " "), strings.Join(contents, "\n")
-	switch size := room.Measure(condensed); {
-	case size > room.Size:
-		return "", refuse("its text has a size of %d: the room, or what the memories take up, is %d", size, room.Size)
-	case condensePrompt.Echoes(condensed):
-		return "", refuse("its text repeats the prompt's own words")
-	case prompt.Foreign(condensed, all):
-		return "", refuse("its text is in another language than the memories")
+	if why == "" {
+		why = condensePrompt.Check(condensed, maxPromptRunes, strings.Join(contents, "\n"))
+	}
+	if why != "" {
+		return "", llm.BadAnswer("its text %s", why)
 	}
 	return condensed, nil
 }
 
-// Purge lets go of the texts that are kept.
+// Purge empties the cache.
 func (c *Condenser) Purge() {
 	if c.kept != nil {
 		c.kept.Purge()

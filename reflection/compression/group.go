@@ -8,76 +8,75 @@ import (
 )
 
 const (
-	leastGroup = 3  // memories that are worth a summary
-	maxGroup   = 20 // memories in one prompt
+	minGroup = 3  // memories that are worth a summary
+	maxGroup = 20 // memories in one prompt
 )
 
-// kin are the memories that may stand in one group: what is private to an
-// agent stays private to it, and only embeddings of one model compare.
-type kin struct {
+// groupKey is what the memories of one group share. A private memory stays with
+// its agent, and only embeddings of one model can be compared.
+type groupKey struct {
 	agent, model string
 	dim          int
 }
 
-// groups finds related memories. Each memory in turn, in the given order, that
-// is in no group yet gathers those after it whose cosine to it is at least
-// similarity, the nearest first, as many as a prompt has room for. Groups of
-// fewer than three are none, and leave their members to others. A group keeps
-// the given order.
+// groups finds related memories. Each memory that has no group yet, in the given
+// order, collects the later ones whose cosine to it is at least similarity, the
+// nearest first, as many as fit into a prompt. If fewer than minGroup memories
+// are found, they stay available for other groups. A group keeps the given order.
 func groups(memories []memory.Memory, similarity float64) (found [][]memory.Memory) {
-	byKin := map[kin][]memory.Memory{}
-	var order []kin
+	byKey := map[groupKey][]memory.Memory{}
+	var order []groupKey
 	for _, m := range memories {
-		k := kin{m.AgentID, m.EmbeddingModel, len(m.Embedding)}
-		if byKin[k] == nil {
+		k := groupKey{m.AgentID, m.EmbeddingModel, len(m.Embedding)}
+		if byKey[k] == nil {
 			order = append(order, k)
 		}
-		byKin[k] = append(byKin[k], m)
+		byKey[k] = append(byKey[k], m)
 	}
 	for _, k := range order {
-		found = append(found, gather(byKin[k], similarity)...)
+		found = append(found, groupsOfKey(byKey[k], similarity)...)
 	}
 	return found
 }
 
-// near is a memory by its place, and how near it is to the one that gathers.
-type near struct {
-	place  int
+// neighbour is a memory by its index, with its cosine to the memory that collects.
+type neighbour struct {
+	index  int
 	cosine float64
 }
 
-func gather(memories []memory.Memory, similarity float64) (found [][]memory.Memory) {
+func groupsOfKey(memories []memory.Memory, similarity float64) (found [][]memory.Memory) {
 	taken := make([]bool, len(memories))
 	for i, seed := range memories {
 		if taken[i] {
 			continue
 		}
-		var related []near
+		var related []neighbour
 		for j := i + 1; j < len(memories); j++ {
 			if taken[j] {
 				continue
 			}
 			if c := float64(memory.Dot(seed.Embedding, memories[j].Embedding)); c >= similarity {
-				related = append(related, near{j, c})
+				related = append(related, neighbour{j, c})
 			}
 		}
-		slices.SortFunc(related, func(a, b near) int {
-			return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.place, b.place))
+		slices.SortFunc(related, func(a, b neighbour) int {
+			return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.index, b.index))
 		})
-		places, room := []int{i}, maxPromptRunes-runes(seed.Content)
+		indexes, room := []int{i}, maxPromptRunes-runes(seed.Content)
 		for _, n := range related {
-			if room -= runes(memories[n.place].Content); room < 0 || len(places) == maxGroup {
+			if room -= runes(memories[n.index].Content); room < 0 || len(indexes) == maxGroup {
 				break
 			}
-			places = append(places, n.place)
+			indexes = append(indexes, n.index)
 		}
-		if len(places) < leastGroup {
+		if len(indexes) < minGroup {
 			continue
 		}
-		slices.Sort(places)
-		group := make([]memory.Memory, len(places))
-		for at, place := range places {
-			taken[place], group[at] = true, memories[place]
+		slices.Sort(indexes)
+		group := make([]memory.Memory, len(indexes))
+		for at, index := range indexes {
+			taken[index], group[at] = true, memories[index]
 		}
 		found = append(found, group)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
 // at is a memory at an angle, in degrees.
@@ -19,7 +20,7 @@ func at(name string, degrees float64) memory.Memory {
 
 func names(found [][]memory.Memory) (all []string) {
 	for _, group := range found {
-		all = append(all, strings.Join(ids(group), ""))
+		all = append(all, strings.Join(derivation.IDs(group), ""))
 	}
 	return all
 }

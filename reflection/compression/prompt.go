@@ -1,19 +1,18 @@
 package compression
 
 import (
+	"context"
 	"embed"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
-const (
-	maxPromptRunes  = 24_000 // of memories in one prompt
-	maxAnswerTokens = 4096
-)
+const maxPromptRunes = 24_000 // of memories in one prompt
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
@@ -25,47 +24,47 @@ var (
 
 // condenseData fills the prompt of a Condenser.
 type condenseData struct {
-	prompt.Quoted // contents, one a line
+	prompt.Quoted // contents, one per line
 	Room          int
 	Tokens        bool
 }
 
 // compressData fills the prompt of a Service.
 type compressData struct {
-	prompt.Quoted // memories, one a line
+	prompt.Quoted // memories, one per line
 	MaxSummaries  int
 }
 
-// line is an old memory as the model sees it.
-type line struct {
+// promptMemory is an old memory in a prompt.
+type promptMemory struct {
 	Number int           `json:"number"`
 	Said   string        `json:"said"` // day
 	Domain memory.Domain `json:"domain"`
 	Memory string        `json:"memory"`
 }
 
-// render makes the prompt of a group, in its language.
-func render(group []memory.Memory) (llm.Prompt, error) {
-	lines, texts := make([]line, len(group)), make([]string, len(group))
+// ask has the model summarise a group, in the group's language.
+func (s *Service) ask(ctx context.Context, group []memory.Memory) ([]derivation.Conclusion, error) {
+	lines, texts := make([]promptMemory, len(group)), make([]string, len(group))
 	for i, m := range group {
-		lines[i] = line{i + 1, m.CreatedAt.Format("2006-01-02"), m.Domain, m.Content}
+		lines[i] = promptMemory{Number: i + 1, Said: m.CreatedAt.Format(time.DateOnly), Domain: m.Domain, Memory: m.Content}
 		texts[i] = m.Content
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {
-		return llm.Prompt{}, err
+		return nil, err
 	}
-	return compressPrompt.Render(strings.Join(texts, "\n"), compressData{quoted, maxSummaries}, maxAnswerTokens)
+	answer, err := compressPrompt.Ask(ctx, s.Chat, strings.Join(texts, "\n"), compressData{quoted, maxSummaries})
+	if err != nil {
+		return nil, err
+	}
+	return parse(answer, group)
 }
 
-// runes counts the characters of some texts together.
+// runes counts the characters of all texts.
 func runes(texts ...string) (n int) {
 	for _, s := range texts {
 		n += utf8.RuneCountInString(s)
 	}
 	return n
-}
-
-func refuse(format string, args ...any) error {
-	return memory.Errorf(memory.KindBadAnswer, format, args...)
 }

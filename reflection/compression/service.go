@@ -1,12 +1,12 @@
-// Package compression says the same in less room:
+// Package compression shortens memories:
 //
-//	recalled memories -> prompt -> one text that fits, kept by content         (Condenser)
-//	old, hardly used memories -> groups of related ones -> prompt -> summaries,
-//	  embedded, stored, their originals consolidated                           (Service)
+//	recalled memories -> prompt -> one text that fits, cached by content         (Condenser)
+//	old, rarely accessed memories -> groups of related ones -> prompt -> summaries,
+//	  embedded, stored, their sources consolidated                               (Service)
 //
-// An answer with anything wrong in it changes nothing: a context then holds
-// whole memories, and a group stays as it is. reflection/derivation writes, and
-// undoes.
+// An answer of the model with any defect changes nothing: a context then holds
+// the memories themselves, and a group stays as it is. reflection/derivation
+// stores summaries and undoes them.
 package compression
 
 import (
@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
@@ -24,33 +25,31 @@ import (
 
 // Records is what compression needs of the database.
 type Records interface {
-	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
+	jobs.OwnerLister
 	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int) ([]memory.Memory, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 }
 
-// Deriver stores what is derived; reflection/derivation implements it.
+// Deriver stores conclusions; reflection/derivation implements it.
 type Deriver interface {
-	Draft(owner memory.Owner, content string, t memory.Type, domain memory.Domain, importance float64, embedding []float32) memory.Memory
-	Commit(ctx context.Context, d derivation.Derivation) error
+	Derive(ctx context.Context, d derivation.Derivation, conclusions []derivation.Conclusion) ([]memory.Memory, error)
 }
 
-// Settings of the runs; server/config states their defaults and ranges.
+// Settings of the runs; server/config holds their defaults and ranges.
 type Settings struct {
 	Similarity  float64       // least cosine of related memories
 	MinAge      time.Duration // younger memories are left alone
-	Accesses    int           // memories accessed so often are left alone
-	MaxMemories int           // looked at in one run of a user, the oldest first
+	Accesses    int           // memories with this many accesses are left alone
+	MaxMemories int           // in one run of a user, the oldest first
 }
 
 // Parts are what a Service works with.
 type Parts struct {
-	Records  Records
-	Derive   Deriver
-	Chat     llm.Chat // nil: there is no model, and no compression
-	Embedder llm.Embedder
-	Now      func() time.Time
-	Log      *zap.Logger
+	Records Records
+	Derive  Deriver
+	Chat    llm.Chat // nil: no compression
+	Now     func() time.Time
+	Log     *zap.Logger
 }
 
 // Service compresses.
@@ -65,174 +64,122 @@ func New(parts Parts, set Settings) *Service { return &Service{parts, set} }
 // Result is what one run did, or would do.
 type Result struct {
 	At         time.Time
-	Considered int // old memories that were looked at
+	Considered int // old memories
 	Groups     []Group
-	Stopped    string // why the groups after the last were left for another run; empty: none was
+	Stopped    string // why the remaining groups were left for another run; empty if they were not
 }
 
 // Group is what became of some related memories.
 type Group struct {
 	Memories  []string        // ids, oldest first
-	Summaries []memory.Memory // that stand for them from now on, without embeddings; none of a dry run
-	Refused   string          // why they stay as they are; empty: they do not, or it was a dry run
+	Summaries []memory.Memory // that replace them, without embeddings; none in a dry run
+	Refused   string          // why the memories stay as they are; empty if they do not, and in a dry run
 }
 
-// Compress condenses the groups of related memories among a user's old ones,
-// each in a transaction of its own. What is wrong with the answer for one
-// group keeps no other from being condensed. A dry run tells of the groups and
-// asks nobody. At most one of several runs of a user that go on at once, in
-// whatever process, condenses.
+// Compress condenses groups of related memories among a user's old ones, each in
+// a transaction of its own. If the answer for one group is refused, the run
+// goes on with the others. A dry run lists the groups without asking the model.
+// If several runs of a user take place at the same time, in any processes, at
+// most one condenses.
 //
-// Where the model or the embedder is away or another run comes between, the
-// result says so in Stopped; when nothing has been condensed yet it is an
-// error that changes nothing: KindUnavailable, KindConflict. KindConflict also
-// where there is no chat model.
+// If the model or the embedder is unavailable, or another run comes between, the
+// run ends: with the reason in Stopped if it has condensed a group, else with an
+// error (KindUnavailable, KindConflict). KindConflict also means that no chat
+// model is configured.
 func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool) (Result, error) {
 	if s.Chat == nil {
-		return Result{}, memory.Errorf(memory.KindConflict, "compression needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
+		return Result{}, memory.Errorf(memory.KindConflict,
+			"compression needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
 	}
-	run := &run{Service: s, owner: owner, at: memory.Instant(s.Now())}
+	at := memory.Instant(s.Now())
 	state, err := s.Records.State(ctx, owner)
 	if err != nil {
 		return Result{}, err
 	}
-	run.last = state.CompressedAt
-	old, err := run.stale(ctx)
+	last := state.CompressedAt
+	old, err := s.stale(ctx, owner, at)
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{At: run.at, Considered: len(old), Groups: []Group{}}
+	result := Result{At: at, Considered: len(old), Groups: []Group{}}
 	condensed := false
 	for _, group := range groups(old, s.set.Similarity) {
+		done := Group{Memories: derivation.IDs(group)}
 		if dryRun {
-			result.Groups = append(result.Groups, Group{Memories: ids(group)})
+			result.Groups = append(result.Groups, done)
 			continue
 		}
-		summaries, err := run.condense(ctx, group)
+		done.Summaries, err = s.condense(ctx, owner, group, last, at)
 		switch {
 		case err == nil:
-			condensed = true
-			result.Groups = append(result.Groups, Group{Memories: ids(group), Summaries: summaries})
-		case memory.IsKind(err, memory.KindBadAnswer), memory.IsKind(err, memory.KindConflict) && !errors.Is(err, errOther):
-			s.Log.Warn("a group stays as it is", zap.String("app", owner.AppID), zap.Error(err))
-			result.Groups = append(result.Groups, Group{Memories: ids(group), Refused: err.Error()})
+			condensed, last = true, at
+		case memory.IsKind(err, memory.KindBadAnswer), memory.IsKind(err, memory.KindConflict) && !errors.Is(err, errOtherRun):
+			s.Log.Warn("a group of memories was not compressed", zap.String("app", owner.AppID), zap.Error(err))
+			done.Refused = err.Error()
 		case !condensed:
 			return Result{}, err
-		case errors.Is(err, errOther):
+		case errors.Is(err, errOtherRun):
 			result.Stopped = err.Error()
 			return result, nil
 		case memory.IsKind(err, memory.KindUnavailable), ctx.Err() != nil:
 			s.Log.Warn("compression stopped", zap.String("app", owner.AppID), zap.Error(err))
-			result.Stopped = "a part that compression needs is away, or the time was up"
+			result.Stopped = "the model, the embedder or a store is unavailable, or the time limit was reached"
 			return result, nil
 		default:
 			return result, err
 		}
+		result.Groups = append(result.Groups, done)
 	}
 	return result, nil
 }
 
-// errOther ends a run.
-var errOther = memory.Errorf(memory.KindConflict, "another run of this user came between: see its result")
-
-// run is one run of a user.
-type run struct {
-	*Service
-	owner memory.Owner
-	at    time.Time
-	last  time.Time // what is noted of this or an earlier run
-}
+// errOtherRun ends a run.
+var errOtherRun = memory.Errorf(memory.KindConflict, "another run of this user came between: see its result")
 
 // stalePage is how many memories are read at once.
 const stalePage = 200
 
-// stale reads the user's old and hardly used memories.
-func (r *run) stale(ctx context.Context) (found []memory.Memory, err error) {
-	before, position := r.at.Add(-r.set.MinAge), db.Position{}
-	for len(found) < r.set.MaxMemories {
-		limit := min(stalePage, r.set.MaxMemories-len(found))
-		page, err := r.Records.Stale(ctx, r.owner, before, r.set.Accesses, position, limit)
+// stale reads the user's old and rarely accessed memories.
+func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (found []memory.Memory, err error) {
+	before := at.Add(-s.set.MinAge)
+	list := func(after memory.Memory, limit int) ([]memory.Memory, error) {
+		limit = min(limit, s.set.MaxMemories-len(found))
+		return s.Records.Stale(ctx, owner, before, s.set.Accesses, db.Position{At: after.CreatedAt, ID: after.ID}, limit)
+	}
+	for m, err := range db.All(stalePage, list) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range page {
-			page[i].Lexemes = "" // nothing here needs them
-		}
-		found = append(found, page...)
-		if len(page) < limit {
+		m.Lexemes = "" // they are not needed here
+		if found = append(found, m); len(found) == s.set.MaxMemories {
 			break
 		}
-		position = db.Position{At: page[limit-1].CreatedAt, ID: page[limit-1].ID}
 	}
 	return found, nil
 }
 
-// condense replaces a group by its summaries.
-func (r *run) condense(ctx context.Context, group []memory.Memory) ([]memory.Memory, error) {
-	p, err := render(group)
+// condense replaces a group by its summaries, unless another run has compressed
+// since last.
+func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory, last, at time.Time) ([]memory.Memory, error) {
+	summaries, err := s.ask(ctx, group)
 	if err != nil {
 		return nil, err
-	}
-	answer, err := r.Chat.Answer(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	summaries, err := parse(answer, group)
-	if err != nil {
-		return nil, err
-	}
-	d, err := r.derive(ctx, group, summaries)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Derive.Commit(ctx, d); err != nil {
-		return nil, err
-	}
-	r.last = r.at
-	stored := make([]memory.Memory, len(d.Derived))
-	for i, derived := range d.Derived {
-		stored[i] = derived.Memory
-		stored[i].Embedding = nil
-	}
-	return stored, nil
-}
-
-// derive embeds the summaries and says what is to change.
-func (r *run) derive(ctx context.Context, group []memory.Memory, summaries []summary) (derivation.Derivation, error) {
-	d := derivation.Derivation{Owner: r.owner, Cause: "compression", Sources: group, Retire: ids(group)}
-	texts := make([]string, len(summaries))
-	for i, s := range summaries {
-		texts[i] = s.content
-	}
-	by := llm.Serving(r.Embedder)
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
-	if err != nil {
-		return d, err
 	}
 	importance := 0.0
 	for _, m := range group {
 		importance = max(importance, m.Importance)
 	}
-	for i, s := range summaries {
-		draft := r.Derive.Draft(r.owner, s.content, memory.TypeSummary, derivation.CommonDomain(group), importance, vectors[i])
-		draft.AgentID, draft.EmbeddingModel = group[0].AgentID, by.Model()
-		d.Derived = append(d.Derived, derivation.Derived{Memory: draft, Sources: ids(s.sources)})
+	domain := derivation.CommonDomain(group)
+	for i := range summaries {
+		summaries[i].Type, summaries[i].Domain, summaries[i].Importance = memory.TypeSummary, domain, importance
 	}
-	last := r.last
-	d.State = func(is db.UserState) (db.UserState, error) {
-		if !is.CompressedAt.Equal(last) {
-			return is, errOther
+	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: derivation.IDs(group)}
+	d.State = func(now db.UserState) (db.UserState, error) {
+		if !now.CompressedAt.Equal(last) {
+			return now, errOtherRun
 		}
-		is.CompressedAt = r.at
-		return is, nil
+		now.CompressedAt = at
+		return now, nil
 	}
-	return d, nil
-}
-
-func ids(memories []memory.Memory) []string {
-	list := make([]string, len(memories))
-	for i, m := range memories {
-		list[i] = m.ID
-	}
-	return list
+	return s.Derive.Derive(ctx, d, summaries)
 }

@@ -14,6 +14,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
 func TestSummariesStandForTheirOriginals(t *testing.T) {
@@ -30,7 +31,7 @@ func TestSummariesStandForTheirOriginals(t *testing.T) {
 	if r.Considered != 4 || r.Stopped != "" || len(r.Groups) != 1 || r.Groups[0].Refused != "" || len(r.Groups[0].Summaries) != 2 || !r.At.Equal(begin) {
 		t.Fatalf("%+v", r)
 	}
-	if diff := cmp.Diff(ids(old), r.Groups[0].Memories); diff != "" {
+	if diff := cmp.Diff(derivation.IDs(old), r.Groups[0].Memories); diff != "" {
 		t.Error(diff)
 	}
 	first := b.memory(r.Groups[0].Summaries[0].ID)

@@ -1,11 +1,11 @@
-// Package derivation condenses memories into derived ones, and takes it back:
+// Package derivation condenses memories into derived ones, and undoes it:
 //
-//	drafts + sources as read -> derived memories, relations, retired sources   (Commit, one transaction)
-//	derived memory -> forgotten, its retired sources active again              (Undo, one transaction)
+//	conclusions + sources as read -> derived memories, relations, retired sources   (Derive, one transaction)
+//	derived memory -> forgotten, its retired sources active again                   (Undo, one transaction)
 //
-// Reflection and compression decide what is condensed; here it is made sure
-// that nothing retires unless what stands for it is stored, and that nobody
-// has changed the sources meanwhile.
+// Reflection and compression decide what is condensed. Derivation ensures that
+// a source retires only if a stored memory stands for it, and that no source
+// has changed since it was read.
 package derivation
 
 import (
@@ -17,6 +17,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
+	"hippocampus/vectorstore/projection"
 )
 
 // Records is what derivation needs of the database.
@@ -26,49 +27,42 @@ type Records interface {
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 }
 
-// Pusher brings committed changes to the vector store; see vectorstore/projection.
-type Pusher interface {
-	Claimed() time.Time
-	PushNew(ctx context.Context, memories []memory.Memory)
-	Push(ctx context.Context, ids []string)
-}
-
 // Derived is a memory that is made from others.
 type Derived struct {
 	Memory  memory.Memory // a complete draft, see Service.Draft
 	Sources []string      // ids of the memories that it stands for
 }
 
-// Derivation is one change: what is added, from what, and what retires.
+// Derivation is one change: the memories that are added and those that retire.
 type Derivation struct {
 	Owner   memory.Owner
 	Cause   string          // recorded with each event
-	Derived []Derived       // may be empty: then State alone is set
+	Derived []Derived       // may be empty if State is set
 	Sources []memory.Memory // as they were read: each must still be active in this revision
 	Retire  []string        // ids of Sources that become consolidated
 
-	// State checks what upkeep has noted of the owner and returns what it
-	// notes from now on. Its error refuses the derivation; nil: nothing is
-	// checked or noted. It may run more than once.
+	// State checks the owner's maintenance state and returns the next one. Its
+	// error refuses the derivation. It may run more than once; nil leaves the
+	// state as it is.
 	State func(db.UserState) (db.UserState, error)
 }
 
 // Service derives.
 type Service struct {
 	records  Records
-	pusher   Pusher
+	pusher   projection.Pusher
 	embedder llm.Embedder
 	now      func() time.Time
 }
 
 // New makes a service.
-func New(records Records, pusher Pusher, embedder llm.Embedder, now func() time.Time) *Service {
-	return &Service{records, pusher, embedder, now}
+func New(records Records, pusher projection.Pusher, embedder llm.Embedder, now func() time.Time) *Service {
+	return &Service{records: records, pusher: pusher, embedder: embedder, now: now}
 }
 
-// Draft completes a new memory. The embedding is that of its content, by the
-// service's embedder.
-func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domain memory.Domain, importance float64, embedding []float32) memory.Memory {
+// Draft completes a new memory. The service's embedder must have made the embedding.
+func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domain memory.Domain, importance float64,
+	embedding []float32) memory.Memory {
 	at := memory.Instant(s.now())
 	return memory.Memory{
 		ID: memory.NewID(), Owner: owner, Content: content, Type: t, Domain: domain, Importance: importance,
@@ -77,13 +71,52 @@ func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domai
 	}
 }
 
+// Derive embeds the conclusions, adds them and their sources to d, and commits
+// it. It returns the derived memories without their embeddings. Errors are those
+// of Commit and of the embedder.
+func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclusion) ([]memory.Memory, error) {
+	texts := make([]string, len(conclusions))
+	for i, c := range conclusions {
+		texts[i] = c.Content
+	}
+	embedder := llm.Serving(s.embedder)
+	var vectors [][]float32
+	if len(texts) > 0 {
+		var err error
+		if vectors, err = embedder.Embed(ctx, llm.ForDocument, texts); err != nil {
+			return nil, err
+		}
+	}
+	listed := map[string]bool{}
+	for i, c := range conclusions {
+		m := s.Draft(d.Owner, c.Content, c.Type, c.Domain, c.Importance, vectors[i])
+		m.AgentID, m.EmbeddingModel = c.Sources[0].AgentID, embedder.Model()
+		d.Derived = append(d.Derived, Derived{Memory: m, Sources: IDs(c.Sources)})
+		for _, source := range c.Sources {
+			if !listed[source.ID] {
+				listed[source.ID] = true
+				d.Sources = append(d.Sources, source)
+			}
+		}
+	}
+	if err := s.Commit(ctx, d); err != nil {
+		return nil, err
+	}
+	derived := make([]memory.Memory, len(d.Derived))
+	for i := range d.Derived {
+		derived[i] = d.Derived[i].Memory
+		derived[i].Embedding = nil
+	}
+	return derived, nil
+}
+
 // Commit makes a derivation, whole or not at all. KindConflict: a source has
-// changed since it was read. What State refuses with is returned as it is.
+// changed since it was read. An error of State is returned as it is.
 func (s *Service) Commit(ctx context.Context, d Derivation) error {
 	var changes *history.Recorder
 	drafts := make([]memory.Memory, len(d.Derived))
 	err := s.records.InUser(ctx, d.Owner, func(ctx context.Context, tx db.UserTx) error {
-		if err := note(ctx, tx, d.State); err != nil {
+		if err := updateState(ctx, tx, d.State); err != nil {
 			return err
 		}
 		sources, err := unchanged(ctx, tx, d.Sources)
@@ -109,32 +142,27 @@ func (s *Service) Commit(ctx context.Context, d Derivation) error {
 	return nil
 }
 
-// note lets state check and replace what upkeep has noted.
-func note(ctx context.Context, tx db.UserTx, state func(db.UserState) (db.UserState, error)) error {
-	if state == nil {
+// updateState replaces the owner's maintenance state by what next returns.
+func updateState(ctx context.Context, tx db.UserTx, next func(db.UserState) (db.UserState, error)) error {
+	if next == nil {
 		return nil
 	}
-	was, err := tx.State(ctx)
+	state, err := tx.State(ctx)
 	if err != nil {
 		return err
 	}
-	next, err := state(was)
-	if err != nil {
+	if state, err = next(state); err != nil {
 		return err
 	}
-	return tx.SetState(ctx, next)
+	return tx.SetState(ctx, state)
 }
 
-// unchanged loads the sources, by id, and refuses any that is not as it was read.
+// unchanged loads the sources by id. KindConflict: one differs from what was read.
 func unchanged(ctx context.Context, tx db.UserTx, read []memory.Memory) (map[string]memory.Memory, error) {
 	if len(read) == 0 {
 		return nil, nil
 	}
-	ids := make([]string, len(read))
-	for i, m := range read {
-		ids[i] = m.ID
-	}
-	stored, err := tx.Memories(ctx, ids)
+	stored, err := tx.Memories(ctx, IDs(read))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +171,8 @@ func unchanged(ctx context.Context, tx db.UserTx, read []memory.Memory) (map[str
 		sources[m.ID] = m
 	}
 	for _, m := range read {
-		if is, ok := sources[m.ID]; !ok || is.Status != memory.Active || is.Revision != m.Revision || is.Pinned != m.Pinned {
+		now, ok := sources[m.ID]
+		if !ok || now.Status != memory.Active || now.Revision != m.Revision || now.Pinned != m.Pinned {
 			return nil, memory.Errorf(memory.KindConflict, "memory %s has changed since it was read: try again", m.ID)
 		}
 	}
@@ -155,9 +184,9 @@ type origin struct {
 	Sources []string `json:"sources"`
 }
 
-// add stores the derived memories, which become the drafts, and what they are
-// derived from.
-func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Recorder, list []Derived, drafts []memory.Memory) error {
+// add stores the derived memories with relations to their sources, and copies them to drafts.
+func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Recorder, list []Derived,
+	drafts []memory.Memory) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -182,10 +211,10 @@ func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Record
 // retired is the detail of a consolidated event.
 type retired struct {
 	*history.Change
-	Into []string `json:"into"` // the memories that stand for it
+	Into []string `json:"into"` // the memories derived from it
 }
 
-// retire takes sources out of use.
+// retire consolidates the sources that d retires.
 func retire(ctx context.Context, changes *history.Recorder, sources map[string]memory.Memory, d Derivation) error {
 	into := map[string][]string{}
 	for _, derived := range d.Derived {
@@ -196,7 +225,7 @@ func retire(ctx context.Context, changes *history.Recorder, sources map[string]m
 	for _, id := range d.Retire {
 		m, ok := sources[id]
 		if !ok || len(into[id]) == 0 {
-			return memory.Errorf(memory.KindInternal, "memory %s would retire with nothing that stands for it", id)
+			return memory.Errorf(memory.KindInternal, "memory %s would retire although no derived memory cites it", id)
 		}
 		before := m
 		m.Status = memory.Consolidated

@@ -11,15 +11,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Undo takes a reflection or summary of the app back: it is forgotten, and
-// each of its sources that is consolidated is active again, as if just
-// accessed, embedded anew where the embedding model has changed; they are
-// returned oldest first. Undoing twice changes nothing. What was said before it
-// is not condensed again by itself.
+// Undo forgets a reflection or summary of the app and makes its consolidated
+// sources active again, as if just accessed, and embedded again if the embedding
+// model has changed. It returns the sources oldest first. They are not condensed
+// again by themselves. Undoing twice changes nothing.
 // KindConflict: the memory was not derived from others.
 func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error) {
-	by := llm.Serving(s.embedder)
-	found, ids, embeddings, err := s.prepare(ctx, by, appID, id)
+	embedder := llm.Serving(s.embedder)
+	found, ids, embeddings, err := s.prepare(ctx, embedder, appID, id)
 	if err != nil {
 		return memory.Memory{}, nil, err
 	}
@@ -31,14 +30,14 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 		if err != nil {
 			return err
 		}
-		gone := true
+		missing := true
 		for _, m := range stored {
 			switch {
 			case m.ID == id:
 				derived, err = s.forget(ctx, changes, m)
-				gone = false
+				missing = false
 			case m.Status == memory.Consolidated:
-				if m, err = s.restore(ctx, by.Model(), changes, m, embeddings[m.ID]); err == nil {
+				if m, err = s.restore(ctx, embedder.Model(), changes, m, embeddings[m.ID]); err == nil {
 					restored = append(restored, m)
 				}
 			}
@@ -46,11 +45,11 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 				return err
 			}
 		}
-		if gone {
+		if missing {
 			return memory.Errorf(memory.KindNotFound, "there is no memory %s", id)
 		}
 		if len(restored) > 0 {
-			if err := s.settle(ctx, tx, derived.Type); err != nil {
+			if err := s.resetState(ctx, tx, derived.Type); err != nil {
 				return err
 			}
 		}
@@ -70,33 +69,35 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 	return derived, restored, nil
 }
 
-// prepare finds a derived memory and its sources, and embeds those of them
-// that come back with an embedding of another model.
-func (s *Service) prepare(ctx context.Context, by llm.Embedder, appID, id string) (derived memory.Memory, ids []string, embeddings map[string][]float32, err error) {
+// prepare reads a derived memory and its sources, and embeds the consolidated
+// sources whose embedding is of another model.
+func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id string) (derived memory.Memory, ids []string,
+	embeddings map[string][]float32, err error) {
 	if derived, err = s.records.Memory(ctx, appID, id); err != nil {
 		return derived, nil, nil, err
 	}
 	if derived.Type != memory.TypeReflection && derived.Type != memory.TypeSummary {
-		return derived, nil, nil, memory.Errorf(memory.KindConflict, "memory %s is a %s: only a reflection or a summary can be undone", id, derived.Type)
+		return derived, nil, nil, memory.Errorf(memory.KindConflict,
+			"memory %s is a %s: only a reflection or a summary can be undone", id, derived.Type)
 	}
 	all, err := s.records.Sources(ctx, derived.Owner, []string{id})
 	if err != nil {
 		return derived, nil, nil, err
 	}
 	if len(all[id]) == 0 {
-		return derived, nil, nil, memory.Errorf(memory.KindConflict, "memory %s has no sources to bring back: delete it instead", id)
+		return derived, nil, nil, memory.Errorf(memory.KindConflict, "memory %s has no sources to restore: delete it instead", id)
 	}
 	var stale, texts []string
 	for _, m := range all[id] {
 		ids = append(ids, m.ID)
-		if m.Status == memory.Consolidated && m.EmbeddingModel != by.Model() {
+		if m.Status == memory.Consolidated && m.EmbeddingModel != embedder.Model() {
 			stale, texts = append(stale, m.ID), append(texts, m.Content)
 		}
 	}
 	if len(texts) == 0 {
 		return derived, ids, nil, nil
 	}
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := embedder.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
 		return derived, nil, nil, err
 	}
@@ -107,7 +108,7 @@ func (s *Service) prepare(ctx context.Context, by llm.Embedder, appID, id string
 	return derived, ids, embeddings, nil
 }
 
-// forget takes the derived memory out of use.
+// forget makes the derived memory forgotten.
 func (s *Service) forget(ctx context.Context, changes *history.Recorder, m memory.Memory) (memory.Memory, error) {
 	before := m
 	m.Status, m.SupersededBy = memory.Forgotten, ""
@@ -119,8 +120,9 @@ func (s *Service) forget(ctx context.Context, changes *history.Recorder, m memor
 	return m, changes.Update(ctx, before, &m)
 }
 
-// restore brings a source back.
-func (s *Service) restore(ctx context.Context, model string, changes *history.Recorder, m memory.Memory, embedding []float32) (memory.Memory, error) {
+// restore makes a source active again.
+func (s *Service) restore(ctx context.Context, model string, changes *history.Recorder, m memory.Memory,
+	embedding []float32) (memory.Memory, error) {
 	before := m
 	m.Status, m.LastAccessedAt = memory.Active, memory.Instant(s.now())
 	if m.EmbeddingModel != model {
@@ -133,14 +135,15 @@ func (s *Service) restore(ctx context.Context, model string, changes *history.Re
 	return m, changes.Update(ctx, before, &m)
 }
 
-// settle lets upkeep count anew from here: what has just come back would else
-// be condensed again at the next occasion.
-func (s *Service) settle(ctx context.Context, tx db.UserTx, t memory.Type) error {
+// resetState makes the next reflection or compression start from now. Otherwise
+// it would condense the restored sources again.
+func (s *Service) resetState(ctx context.Context, tx db.UserTx, t memory.Type) error {
 	state, err := tx.State(ctx)
 	if err != nil {
 		return err
 	}
-	if at := memory.Instant(s.now()); t == memory.TypeReflection {
+	at := memory.Instant(s.now())
+	if t == memory.TypeReflection {
 		state.ReflectedAt = at
 	} else {
 		state.CompressedAt = at

@@ -102,10 +102,10 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	}, b.now, log)
 	derive := derivation.New(b.store, push, embedder, b.now)
 	reflector := reflection.New(reflection.Parts{
-		Records: b.store, Derive: derive, Chat: b.chat, Embedder: embedder, Now: b.now, Log: log,
+		Records: b.store, Derive: derive, Chat: b.chat, Now: b.now, Log: log,
 	}, reflection.Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100})
 	compressor := compression.New(compression.Parts{
-		Records: b.store, Derive: derive, Chat: b.chat, Embedder: embedder, Now: b.now, Log: log,
+		Records: b.store, Derive: derive, Chat: b.chat, Now: b.now, Log: log,
 	}, compression.Settings{Similarity: 0.6, MinAge: 90 * 24 * time.Hour, Accesses: 5, MaxMemories: 2000})
 	for _, role := range memory.Roles {
 		b.issue(string(role), "app", role)

@@ -104,7 +104,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	life.onStop("router", func(context.Context) error { gate.Close(); return nil })
 	remember := recall.New(store, vectors, gate, embedder, touches, recallSettings(cfg), now, log.Named("recall"))
 	derive := derivation.New(store, pusher, embedder, now)
-	reflect := openReflection(store, derive, s.chat, embedder, cfg, now, life, log)
+	reflect := openReflection(store, derive, s.chat, cfg, now, life, log)
 	working := openSession(store, s.chat, cfg, now, log)
 	forget := forgetting.New(store, pusher, forgettingSettings(cfg), now, log.Named("forgetting"))
 	write := ingest.New(ingest.Parts{
@@ -116,7 +116,7 @@ func build(ctx context.Context, cfg config.Config, host Host, life *lifecycle, l
 	life.run("turns", write.Run)
 	life.run("dispatch", write.Dispatch)
 	life.run("workers", write.Work)
-	compress := openCompression(store, derive, s.chat, embedder, cfg, now, log)
+	compress := openCompression(store, derive, s.chat, cfg, now, log)
 	upkeep := append(scheduled(cfg.Schedule, forget, reflect, compress), append(proofs(cfg.Schedule, keep), reembedding(cfg.Schedule, models))...)
 	upkeep = append(upkeep, factsDue(cfg.Schedule, know))
 	consolidate, consolidated := openConsolidation(store, working, write, know, s.chat, cfg, now, log)

@@ -14,9 +14,9 @@ import (
 
 // openCompression makes the service that condenses old memories; without a
 // chat model (nil) it says so when asked, and is idle else.
-func openCompression(store *database, derive *derivation.Service, chat llm.Chat, embedder llm.Embedder, cfg config.Config, now func() time.Time, log *zap.Logger) *compression.Service {
+func openCompression(store *database, derive *derivation.Service, chat llm.Chat, cfg config.Config, now func() time.Time, log *zap.Logger) *compression.Service {
 	return compression.New(compression.Parts{
-		Records: store, Derive: derive, Chat: chat, Embedder: embedder, Now: now, Log: log.Named("compression"),
+		Records: store, Derive: derive, Chat: chat, Now: now, Log: log.Named("compression"),
 	}, compressionSettings(cfg))
 }
 
