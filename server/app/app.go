@@ -1,9 +1,8 @@
-// Package app puts the server together and runs it; here alone packages meet:
+// Package app builds the server from the other packages and runs it:
 //
-//	config -> database -> embedder -> vector store -> projection, touches,
-//	          turns, jobs -> HTTP
+//	config -> record -> models -> stores -> reading -> writing -> maintenance -> API
 //
-// Parts start in that order and end in the reverse: requests are drained, then
+// Parts start in that order and stop in the reverse: requests are drained, then
 // jobs, then touches and pushes are flushed, then the stores are closed.
 package app
 
@@ -24,52 +23,54 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Host is what the process lends to the server.
+// Host is what the process provides to the server.
 type Host struct {
-	Out io.Writer // the banner, and what commands print
-	Err io.Writer // the log
-	Now func() time.Time
-
-	// Wrap stands between the server and its stores; nil: nothing does. Tests
-	// put faults there. The vector store that it returns offers what the given
-	// one does beyond the contract (Rebuilder, Mender).
-	Wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)
+	Out  io.Writer // for the banner and the results of commands
+	Err  io.Writer // for the log
+	Now  func() time.Time
+	Wrap Wrap // for tests; may be nil
 }
 
-// Run serves until the context ends, then shuts down in order. It returns an
-// error when the server could not start, or not end cleanly.
+// Wrap puts a layer between the server and its stores, which injects faults. The
+// vector store that it returns implements the same optional interfaces as the
+// given one (Rebuilder, Mender).
+type Wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)
+
+// Run serves until ctx is done, then shuts down in order. It returns an error if
+// the server could not start or could not shut down cleanly.
 func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
 	life := &lifecycle{log: log}
 	defer func() { err = errors.Join(err, life.stop()) }()
 
-	s, err := build(ctx, cfg, host, life, log)
+	s, err := build(ctx, base{cfg: cfg, now: host.Now, life: life, log: log}, host.Wrap)
 	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another with --listen HOST:PORT", cfg.Listen, err)
+		return fmt.Errorf("listen on %s: %w; choose another address with --listen HOST:PORT", cfg.Listen, err)
 	}
 	failed := serveHTTP(life, s.handler, listener, cfg.API.ShutdownTimeout)
-	if !cfg.Dev { // last, so that a key which is made is also shown
-		if s.secret, err = firstKey(ctx, s.keys, host.Now, cfg.AdminKey); err != nil {
+	secret := ""
+	if !cfg.Dev { // last, so that a new key is always shown
+		if secret, err = firstKey(ctx, s.keys, host.Now, cfg.AdminKey); err != nil {
 			return fmt.Errorf("admin key: %w", err)
 		}
 	}
-	printBanner(host.Out, cfg, s, listener.Addr().String())
+	printBanner(host.Out, cfg, s.inUse, secret, listener.Addr().String())
 
 	select {
 	case <-ctx.Done():
-		log.Info("shutting down: requests and jobs are drained")
+		log.Info("shutting down: draining requests and jobs")
 		return nil
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP: %w", err)
 	}
 }
 
-// serveHTTP serves until it is stopped; a server that fails says so.
+// serveHTTP serves until shutdown. The channel receives the error of a server that fails.
 func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drain time.Duration) <-chan error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
@@ -98,15 +99,10 @@ func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drai
 }
 
 // Migrate brings the database's schema to this version.
-func Migrate(ctx context.Context, cfg config.Config, host Host) (err error) {
-	store, err := openDatabase(ctx, cfg, zap.NewNop())
-	if err != nil {
+func Migrate(ctx context.Context, cfg config.Config, host Host) error {
+	cfg.Database.Migrate = true
+	return withDatabase(ctx, cfg, zap.NewNop(), func(record *database) error {
+		_, err := fmt.Fprintf(host.Out, "%s is up to date\n", record.name)
 		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	if err := store.Migrate(ctx); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(host.Out, "%s is up to date\n", store.name)
-	return err
+	})
 }

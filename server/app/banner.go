@@ -8,8 +8,15 @@ import (
 	"hippocampus/server/config"
 )
 
-// printBanner says where the server is, what it uses, and how to try it.
-func printBanner(out io.Writer, cfg config.Config, s *server, addr string) {
+const (
+	sampleTurn = `{"user_id":"ada","wait":true,` +
+		`"messages":[{"role":"user","content":"I live in Lisbon and work as a marine biologist."}]}`
+	sampleQuery = `{"user_id":"ada","query":"Where does Ada work?"}`
+)
+
+// printBanner prints the server's address, the parts in use, and how to try it.
+// secret is that of an admin key which was just generated, or empty.
+func printBanner(out io.Writer, cfg config.Config, use inUse, secret, addr string) {
 	url := "http://" + addr
 	var text strings.Builder
 	fmt.Fprintf(&text, `Hippocampus is listening on %s
@@ -19,24 +26,24 @@ func printBanner(out io.Writer, cfg config.Config, s *server, addr string) {
   embedder      %s
   scorer        %s
   router        %s
-`, url, s.database, s.vectors, s.embedder, s.scorer, s.router)
+`, url, use.database, use.vectors, use.embedder, use.scorer, use.router)
 	auth, note := ` -H "Authorization: Bearer $HIPPOCAMPUS_KEY"`, ""
 	switch {
 	case cfg.Dev:
-		auth, note = "", "Authentication is off (--dev): every request is the admin's.\n"
-	case s.secret != "":
-		auth = fmt.Sprintf(` -H "Authorization: Bearer %s"`, s.secret)
-		note = fmt.Sprintf("Admin key, shown this once: %s\n", s.secret)
+		auth, note = "", "Authentication is off (--dev): every request has the role admin.\n"
+	case secret != "":
+		auth = fmt.Sprintf(` -H "Authorization: Bearer %s"`, secret)
+		note = fmt.Sprintf("Admin key, shown this once: %s\n", secret)
 	case cfg.AdminKey != "":
 		note = "The admin key is the one configured as admin_key (HIPPOCAMPUS_ADMIN_KEY).\n"
 	default:
-		note = "The admin key was printed at the first start; `hippocampus key create --role admin` makes another.\n"
+		note = "The admin key was printed at the first start; `hippocampus key create --role admin` creates another.\n"
 	}
 	fmt.Fprintf(&text, `
 %s
-Write:   curl -s %s/v1/turns%s -H 'Content-Type: application/json' -d '{"user_id":"ada","wait":true,"messages":[{"role":"user","content":"I live in Lisbon and work as a marine biologist."}]}'
-Recall:  curl -s %s/v1/recall%s -H 'Content-Type: application/json' -d '{"user_id":"ada","query":"Where does Ada work?"}'
+Write:   curl -s %s/v1/turns%s -H 'Content-Type: application/json' -d '%s'
+Recall:  curl -s %s/v1/recall%s -H 'Content-Type: application/json' -d '%s'
 
-`, note, url, auth, url, auth)
+`, note, url, auth, sampleTurn, url, auth, sampleQuery)
 	_, _ = io.WriteString(out, text.String())
 }

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// lifecycle knows what has been started, so that it can be ended in reverse.
+// lifecycle stops what has been started, in the reverse order.
 type lifecycle struct {
 	log   *zap.Logger
 	stops []stop
@@ -24,7 +24,7 @@ type stop struct {
 // stopTimeout bounds the whole shutdown.
 const stopTimeout = time.Minute
 
-// onStop has f called at shutdown, before everything that was started earlier.
+// onStop calls f at shutdown, before everything that was started earlier is stopped.
 func (l *lifecycle) onStop(name string, f func(context.Context) error) {
 	l.stops = append(l.stops, stop{name, f})
 }
@@ -48,7 +48,7 @@ func (l *lifecycle) run(name string, f func(context.Context)) {
 	})
 }
 
-// stop ends everything, latest first.
+// stop stops everything, the latest first.
 func (l *lifecycle) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// newLog writes to w; the level and format have been checked.
+// newLog makes a logger that writes to w.
 func newLog(c config.Log, w io.Writer) *zap.Logger {
 	level, err := zapcore.ParseLevel(c.Level)
 	if err != nil {
@@ -27,7 +27,7 @@ func newLog(c config.Log, w io.Writer) *zap.Logger {
 	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level))
 }
 
-// slogOf lets libraries that speak slog write warnings and errors into the log.
+// slogOf returns a slog.Logger that writes warnings and errors to log.
 func slogOf(log *zap.Logger, name string) *slog.Logger {
 	quiet := log.WithOptions(zap.IncreaseLevel(zapcore.WarnLevel))
 	return slog.New(zapslog.NewHandler(quiet.Core(), zapslog.WithName(name)))

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,28 +14,119 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
 	"hippocampus/ingest"
-	"hippocampus/internal/llm"
-	"hippocampus/internal/wordvec"
 	"hippocampus/server/config"
 	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/guard"
 	"hippocampus/vectorstore/milvus"
 	"hippocampus/vectorstore/pgvector"
 	"hippocampus/vectorstore/projection"
+	"hippocampus/vectorstore/reembed"
 	"hippocampus/vectorstore/sqlitevec"
 )
 
-// database is an open database, with what differs between the two.
+// stores are the record, the vector store, and what keeps them equal.
+type stores struct {
+	record      *database
+	vectors     *guard.Store
+	unguarded   vectorstore.Store // for readiness
+	embedder    *reembed.Switch   // of the space that serves
+	pusher      ingest.Pusher
+	projection  *projection.Upkeep
+	reembedding *reembed.Service
+
+	vectorsName  string // for people
+	embedderNote string
+}
+
+func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *models) (*stores, error) {
+	spaces, embedder, err := openSpaces(ctx, b, record, m.embedder)
+	if err != nil {
+		return nil, err
+	}
+	var vectors vectorstore.Store = embedder.Vectors()
+	if wrap != nil {
+		record.Store, vectors = wrap(record.Store, vectors)
+	}
+	guarded := guard.New(vectors)
+	b.life.onStop("vector store", func(context.Context) error { return guarded.Close() })
+
+	log := b.log.Named("projection")
+	push := projection.New(record, guarded, ProjectionSettings(b.cfg), b.now, log)
+	push.Serves(embedder.Space)
+	upkeep := projection.NewUpkeep(record, vectors, push, b.now, log)
+	reembedding, note, err := startReembedding(ctx, b, record, spaces, embedder, push, upkeep)
+	if err != nil {
+		return nil, err
+	}
+	if err := upkeep.Mend(ctx); err != nil {
+		return nil, fmt.Errorf("see whether the vector store is empty: %w", err)
+	}
+	b.life.run("repair", upkeep.Run)
+	b.life.run("projection", push.Run)
+	s := &stores{
+		record: record, vectors: guarded, unguarded: vectors, embedder: embedder, pusher: push,
+		projection: upkeep, reembedding: reembedding, vectorsName: spaces.vectorsName, embedderNote: note,
+	}
+	if inOneDatabase(b.cfg) {
+		s.pusher = projection.Together{}
+	}
+	return s, nil
+}
+
+// database is an open database with its job runner.
 type database struct {
 	db.Store
 	name   string // for people
 	runner func(jobs.Options, ...jobs.Handler) (*jobs.Runner, error)
 }
 
-// openDatabase opens Postgres where a URL is set, else SQLite in the data folder.
+// openRecord opens the database of a server.
+func openRecord(ctx context.Context, b base) (*database, error) {
+	record, err := openDatabase(ctx, b.cfg, b.log)
+	if err != nil {
+		return nil, err
+	}
+	b.life.onStop("database", func(context.Context) error { return record.Close() })
+	if err := record.migrate(ctx, b.cfg); err != nil {
+		return nil, err
+	}
+	if err := record.Ping(ctx); err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	return record, nil
+}
+
+// withDatabase opens the database for a command.
+func withDatabase(ctx context.Context, cfg config.Config, log *zap.Logger, f func(*database) error) (err error) {
+	record, err := openDatabase(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, record.Close()) }()
+	if err := record.migrate(ctx, cfg); err != nil {
+		return err
+	}
+	return f(record)
+}
+
+// migrate brings the schema to this version unless the configuration forbids it.
+func (d *database) migrate(ctx context.Context, cfg config.Config) error {
+	if !cfg.Database.Migrate {
+		return nil
+	}
+	if err := d.Migrate(ctx); err != nil {
+		return fmt.Errorf("migrate the database: %w", err)
+	}
+	return nil
+}
+
+// openDatabase opens Postgres if a URL is set, else SQLite in the data folder.
 func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*database, error) {
 	if cfg.Database.URL != "" {
-		options := postgres.Options{URL: cfg.Database.URL, MaxConns: int32(cfg.Database.MaxConns), Logger: slogOf(log, "postgres")}
-		if together(cfg) {
+		options := postgres.Options{
+			URL: cfg.Database.URL, MaxConns: int32(cfg.Database.MaxConns), Logger: slogOf(log, "postgres"),
+		}
+		if inOneDatabase(cfg) {
 			options.Vectors = pgvector.InTransaction{}
 		}
 		store, err := postgres.Open(ctx, options)
@@ -58,89 +150,44 @@ func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*dat
 	}}, nil
 }
 
-// together reports whether memories and vectors are in one database.
-func together(cfg config.Config) bool { return cfg.Vectors == "pgvector" }
+// inOneDatabase reports whether memories and vectors are written in one transaction.
+func inOneDatabase(cfg config.Config) bool { return cfg.Vectors == "pgvector" }
 
-// pusherOf is who brings changes to the vector store, where they are not there already.
-func pusherOf(cfg config.Config, push *projection.Projection) ingest.Pusher {
-	if together(cfg) {
-		return projection.Together{}
-	}
-	return push
-}
-
-// openVectors opens pgvector where it is chosen, Milvus where a host is set,
-// else sqlite-vec in the data folder.
-func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (store vectorstore.Store, name string, err error) {
-	if together(cfg) {
-		store, err := pgvector.Open(ctx, pgvector.Options{
+// openVectors opens the vector store of a space: pgvector if it is selected,
+// Milvus if a host is set, else sqlite-vec in the data folder.
+func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (
+	store vectorstore.Store, name string, err error) {
+	switch {
+	case inOneDatabase(cfg):
+		name = "pgvector in the same database, written with the memories"
+		store, err = pgvector.Open(ctx, pgvector.Options{
 			URL: cfg.Database.URL, Space: space, Index: cfg.Pgvector.Index, Exact: cfg.Pgvector.Exact,
 			MaxConns: int32(cfg.Database.MaxConns), Timeout: cfg.Pgvector.Timeout,
 		})
-		if err != nil {
-			return nil, "", fmt.Errorf("vector store: %w", err)
-		}
-		return store, "pgvector in the same database, written with the memories", nil
-	}
-	if cfg.Milvus.Host != "" {
+	case cfg.Milvus.Host != "":
 		addr := fmt.Sprintf("%s:%d", cfg.Milvus.Host, cfg.Milvus.Port)
-		store, err := milvus.Open(ctx, milvus.Options{
+		name = fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection)
+		store, err = milvus.Open(ctx, milvus.Options{
 			Addr: addr, Collection: cfg.Milvus.Collection, Space: space, Index: cfg.Milvus.Index,
 			Partitions: cfg.Milvus.Partitions, Timeout: cfg.Milvus.Timeout, Logger: log,
 		})
-		if err != nil {
-			return nil, "", fmt.Errorf("vector store: %w", err)
+	default:
+		var path string
+		if path, err = dataFile(cfg, sqlitevec.FileName(space)); err != nil {
+			return nil, "", err
 		}
-		return store, fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection), nil
+		name = "sqlite-vec in " + path
+		store, err = sqlitevec.Open(ctx, sqlitevec.Options{
+			Path: path, Space: space, CacheBytes: cfg.Sqlitevec.CacheBytes,
+		})
 	}
-	path, err := dataFile(cfg, sqlitevec.FileName(space))
-	if err != nil {
-		return nil, "", err
-	}
-	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{Path: path, Space: space, CacheBytes: cfg.Sqlitevec.CacheBytes})
 	if err != nil {
 		return nil, "", fmt.Errorf("vector store: %w", err)
 	}
-	return vectors, "sqlite-vec in " + path, nil
+	return store, name, nil
 }
 
-// openEmbedder reaches the configured embedder, or takes the built-in one.
-func openEmbedder(ctx context.Context, cfg config.Embedding, o llm.Options) (e llm.Embedder, name string, closeClient func(), err error) {
-	if cfg.APIKey == "" {
-		e := wordvec.New()
-		return e, fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)", e.Model(), e.Dim()), func() {}, nil
-	}
-	client, e, err := reachEmbedder(ctx, cfg, o)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	return e, fmt.Sprintf("%s, %d numbers", e.Model(), e.Dim()), client.Close, nil
-}
-
-// reachEmbedder opens a model behind an endpoint.
-func reachEmbedder(ctx context.Context, cfg config.Embedding, o llm.Options) (*llm.Client, llm.Embedder, error) {
-	o.BaseURL, o.APIKey, o.Timeout, o.Retries, o.Concurrency = cfg.BaseURL, cfg.APIKey, cfg.Timeout, retries(cfg.Retries), cfg.Concurrency
-	client := llm.NewClient(o)
-	e, err := client.Embedder(ctx, llm.EmbedderOptions{
-		Model: cfg.Model, QueryPrefix: cfg.QueryPrefix, DocumentPrefix: cfg.DocumentPrefix,
-		Dim: cfg.Dimension, BatchSize: cfg.Batch,
-	})
-	if err != nil {
-		client.Close()
-		return nil, nil, fmt.Errorf("embedder: %w", err)
-	}
-	return client, e, nil
-}
-
-// retries spells "none" as llm.Options does.
-func retries(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
-// dataFile is the path of a file in the data folder, which it makes.
+// dataFile returns the path of a file in the data folder, which it creates.
 func dataFile(cfg config.Config, name string) (string, error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return "", fmt.Errorf("make the data folder (choose another with --data DIR): %w", err)

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+
+	"hippocampus/db"
+	"hippocampus/db/jobs"
+	"hippocampus/exchange"
+	"hippocampus/internal/memory"
+	"hippocampus/server/api"
+)
+
+func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.Server, error) {
+	metrics := newMetrics(b, s, r, w, mt)
+	record := s.record
+	return api.New(api.Options{
+		Access: api.Access{
+			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
+			RateLimit: b.cfg.API.RateLimit, RateBurst: b.cfg.API.RateBurst,
+		},
+		Limits:  api.Limits{Wait: b.cfg.API.WaitTimeout},
+		Metrics: api.Metrics{Registerer: metrics, Gatherer: metrics},
+		Checks: []api.Check{
+			{Name: "database", Required: true, Check: record.Ping},
+			{Name: "vector_store", Check: s.unguarded.Ping},
+		},
+		Logger: b.log.Named("api"),
+		Now:    b.now,
+
+		Turns:          api.TurnParts{Ingester: w.ingest, Lister: record},
+		Conversations:  api.ConversationParts{Reader: record, Sessions: w.session},
+		Consolidations: api.ConsolidationParts{Consolidator: mt.consolidation, Lister: record},
+		Memories:       api.MemoryParts{Reader: record, Writer: w.ingest, Undoer: w.derivation},
+		Related:        r.related,
+		Facts:          api.FactParts{Writer: w.facts, Reader: record},
+		Instructions:   api.InstructionParts{Publisher: w.instructions, Reader: record},
+		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},
+		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest},
+		Recall:         api.RecallParts{Recaller: r.recall, Sources: record, Limit: b.cfg.Recall.Limit},
+		Condenser:      r.condenser,
+		Reflector:      w.reflection,
+		Forgetter:      w.forgetting,
+		Compressor:     mt.compression,
+		Eraser:         mt.erasure,
+		Stats:          api.StatsParts{Counter: record, Retention: w.forgetting, Embedding: embedding(s)},
+		Exchange:       exchange.New(record, s.embedder, b.now),
+		Webhooks:       mt.notifications.webhooks,
+		Events: api.EventParts{
+			Feed: mt.notifications.feed, Streams: b.cfg.Events.Streams, Heartbeat: b.cfg.Events.Heartbeat,
+		},
+		Jobs: api.JobParts{
+			Reader: record, Kinds: mt.jobKinds,
+			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
+				return jobs.Ask(ctx, record, kind, memory.Instant(b.now()))
+			},
+		},
+	})
+}
+
+// embedding reports the models that serve and are to serve.
+func embedding(s *stores) func() api.Embedding {
+	return func() api.Embedding {
+		p := s.reembedding.Progress()
+		return api.Embedding{Serving: p.Serving.Model, Target: p.Target.Model, Remaining: p.Remaining}
+	}
+}

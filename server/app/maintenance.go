@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"hippocampus/conversation/consolidation"
+	"hippocampus/conversation/session"
+	"hippocampus/db/jobs"
+	"hippocampus/forgetting"
+	"hippocampus/forgetting/erasure"
+	"hippocampus/ingest"
+	"hippocampus/internal/memory"
+	"hippocampus/knowledge/facts"
+	"hippocampus/notify"
+	"hippocampus/reflection"
+	"hippocampus/reflection/compression"
+	"hippocampus/router"
+	"hippocampus/server/api"
+)
+
+// maintenance is the work that no request waits for.
+type maintenance struct {
+	compression    *compression.Service
+	consolidation  *consolidation.Service
+	consolidations prometheus.Collector // counts them
+	erasure        *erasure.Service
+	notifications  notifications
+	jobKinds       []string // that admins may see
+}
+
+func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *reading, w *writing) (*maintenance, error) {
+	mt := &maintenance{
+		compression: compression.New(compression.Parts{
+			Records: s.record, Derive: w.derivation, Chat: m.chat,
+			Now: b.now, Log: b.log.Named("compression"),
+		}, compressionSettings(b.cfg)),
+		notifications: startNotifications(b, s.record),
+		// The caches do not know whose text they hold, so an erasure purges them all.
+		erasure: erasure.New(s.record, s.vectors, func(memory.Owner) {
+			w.ingest.Purge()
+			r.recall.Purge()
+			r.condenser.Purge()
+			w.session.Purge()
+		}, b.now, b.log.Named("erasure")),
+	}
+	mt.consolidation, mt.consolidations = openConsolidation(b, s, m, w)
+
+	scheduled := mt.scheduled(b, s, w)
+	timeout := b.cfg.Jobs.Timeout
+	handlers := []jobs.Handler{
+		jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return w.ingest.Process(ctx, job.TurnID) }),
+		jobs.HandleResult(timeout, w.reflection.Work),
+		jobs.HandleResult(timeout, w.session.Work),
+		jobs.HandleResult(timeout, mt.consolidation.Work),
+		jobs.Handle(mt.notifications.sender.Work),
+		jobs.HandleResult(b.cfg.Schedule.Timeout, mt.erasure.Work),
+	}
+	mt.jobKinds = []string{
+		reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(),
+		consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind(),
+	}
+	for _, job := range scheduled {
+		handlers = append(handlers, job.Handler())
+		mt.jobKinds = append(mt.jobKinds, job.Kind)
+	}
+	return mt, startJobs(ctx, b, s.record, handlers, scheduled)
+}
+
+// startJobs runs jobs until shutdown, and enqueues the scheduled ones.
+func startJobs(ctx context.Context, b base, record *database,
+	handlers []jobs.Handler, scheduled []jobs.Maintenance) error {
+	runner, err := record.runner(jobs.Options{
+		Workers: b.cfg.Jobs.Workers, Poll: b.cfg.Jobs.Poll, Timeout: b.cfg.Jobs.Timeout,
+		Drain: b.cfg.API.ShutdownTimeout, Log: slogOf(b.log, "jobs"),
+	}, handlers...)
+	if err != nil {
+		return err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return err
+	}
+	b.life.onStop("jobs", runner.Stop)
+	scheduler, err := jobs.NewScheduler(record, b.now, b.log.Named("schedule"), scheduled...)
+	if err != nil {
+		return err
+	}
+	b.life.run("schedule", scheduler.Run)
+	return nil
+}
+
+// scheduled lists the jobs over all users. Those without a schedule run when an
+// admin, or the server itself, asks for them.
+func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenance {
+	const cause = "schedule" // of the changes, in the history of memories
+	set := b.cfg.Schedule
+	return []jobs.Maintenance{
+		job(set.Timeout, "reflection", set.Reflection, w.reflection.ReflectAll),
+		job(set.Timeout, "compression", set.Compression, mt.compression.CompressAll),
+		job(set.Timeout, "forgetting", set.Forgetting, func(ctx context.Context) (forgetting.Totals, error) {
+			return w.forgetting.RunAll(ctx, cause)
+		}),
+		job(set.Timeout, "purge", set.Purge, func(ctx context.Context) (purged, error) {
+			n, err := w.forgetting.Purge(ctx, cause)
+			return purged{n}, err
+		}),
+		job(set.Timeout, api.Verification, set.Verification, s.projection.Verify),
+		job(set.Timeout, api.Repair, "", s.projection.Repair),
+		job(set.Timeout, api.Rebuild, "", s.projection.Rebuild),
+		job(set.Timeout, api.Reembedding, "", s.reembedding.Work),
+		job(set.Timeout, "facts", set.Facts, func(ctx context.Context) (facts.Totals, error) {
+			return w.facts.RunDue(ctx, cause)
+		}),
+		job(set.Timeout, "consolidation", set.Consolidation, mt.consolidation.RunAll),
+		job(set.Timeout, "idle_conversations", set.Idle, mt.consolidation.EndIdle),
+		job(set.Timeout, "events", set.Events, func(ctx context.Context) (notify.Purged, error) {
+			return notify.Purge(ctx, s.record, b.now().Add(-b.cfg.Events.Keep))
+		}),
+	}
+}
+
+// purged is the result of a purge job.
+type purged struct {
+	Purged int `json:"purged"` // memories
+}
+
+// job makes a job of run, whose result the API shows.
+func job[T any](timeout time.Duration, kind, schedule string, run func(context.Context) (T, error)) jobs.Maintenance {
+	return jobs.Maintenance{
+		Kind: kind, Schedule: schedule, Timeout: timeout,
+		Work: func(ctx context.Context, _ time.Time) (any, error) { return run(ctx) },
+	}
+}
+
+// openConsolidation makes the service that consolidates conversations after
+// their turns, and the counter of its attempts.
+func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation.Service, prometheus.Collector) {
+	log := b.log.Named("consolidation")
+	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hippocampus_consolidations_total", Help: "Consolidations that this process has worked on, by outcome.",
+	}, []string{"type", "state"})
+	service := consolidation.New(consolidation.Parts{
+		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: router.Guess,
+		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
+			attempts.WithLabelValues(string(kind), string(state)).Inc()
+		},
+		Now: b.now, Lease: b.cfg.Jobs.Timeout, Log: log,
+	}, consolidationSettings(b.cfg))
+	w.session.OnTurn = func(ctx context.Context, turn session.ProcessedTurn) {
+		if err := service.OnTurn(ctx, turn); err != nil && ctx.Err() == nil {
+			log.Warn("could not consolidate a conversation at once, the schedule tries again", zap.Error(err))
+		}
+	}
+	return service, attempts
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// newMetrics registers what /metrics shows besides requests.
+func newMetrics(b base, s *stores, r *reading, w *writing, mt *maintenance) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		backlog{s, b.now},
+		drift{s},
+		caches{r, w},
+		mt.consolidations,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "hippocampus_reembedding_remaining",
+			Help: "Active memories without an embedding by the model that is to serve.",
+		}, func() float64 { return float64(s.reembedding.Progress().Remaining) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "hippocampus_judgements_undecided_total",
+			Help: "Memories kept next to similar ones because the model was unavailable or its answer was refused.",
+		}, func() float64 { return float64(w.ingest.Undecided()) }),
+	)
+	return registry
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+// backlog collects gauges of the outbox towards the vector store.
+type backlog struct {
+	stores *stores
+	now    func() time.Time
+}
+
+var (
+	pendingGauge  = describe("hippocampus_vectors_pending", "Memories that the vector store has not confirmed yet.")
+	removingGauge = describe("hippocampus_vectors_removing",
+		"Memories whose removal the vector store has not confirmed yet.")
+	oldestGauge = describe("hippocampus_vectors_oldest_seconds", "Age of the oldest waiting push.")
+)
+
+// backlogTimeout bounds the query of one scrape.
+const backlogTimeout = 2 * time.Second
+
+// Describe implements prometheus.Collector.
+func (backlog) Describe(ch chan<- *prometheus.Desc) {
+	ch <- pendingGauge
+	ch <- removingGauge
+	ch <- oldestGauge
+}
+
+// Collect omits the gauges if the database is unavailable, since a missing value
+// differs from zero.
+func (c backlog) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
+	defer cancel()
+	counts, err := c.stores.record.VectorBacklog(ctx)
+	if err != nil {
+		return
+	}
+	age := 0.0
+	if !counts.Oldest.IsZero() {
+		age = max(0, c.now().Sub(counts.Oldest).Seconds())
+	}
+	ch <- gauge(pendingGauge, float64(counts.Pending))
+	ch <- gauge(removingGauge, float64(counts.Removing))
+	ch <- gauge(oldestGauge, age)
+}
+
+// drift collects gauges of the latest verification by this process.
+type drift struct{ stores *stores }
+
+var (
+	driftGauge = describe("hippocampus_vectors_drift",
+		"Memories that the stores disagreed about at the latest verification of this process.", "kind")
+	verifiedGauge = describe("hippocampus_vectors_verified_timestamp_seconds",
+		"When this process last verified the stores, unix time.")
+)
+
+// Describe implements prometheus.Collector.
+func (drift) Describe(ch chan<- *prometheus.Desc) {
+	ch <- driftGauge
+	ch <- verifiedGauge
+}
+
+// Collect omits the gauges before the first verification.
+func (c drift) Collect(ch chan<- prometheus.Metric) {
+	r, ok := c.stores.projection.Last()
+	if !ok {
+		return
+	}
+	ch <- gauge(driftGauge, float64(r.Missing.Count), "missing")
+	ch <- gauge(driftGauge, float64(r.Orphaned.Count), "orphaned")
+	ch <- gauge(driftGauge, float64(r.Different.Count), "different")
+	ch <- gauge(verifiedGauge, float64(r.At.UnixMilli())/1000)
+}
+
+// caches collects the metrics of the caches.
+type caches struct {
+	reading *reading
+	writing *writing
+}
+
+var (
+	cacheHits   = describe("hippocampus_cache_hits_total", "Lookups that a cache answered.", "cache")
+	cacheMisses = describe("hippocampus_cache_misses_total", "Lookups that a cache could not answer.", "cache")
+	cacheBytes  = describe("hippocampus_cache_bytes", "Approximate size of a cache.", "cache")
+)
+
+// Describe implements prometheus.Collector.
+func (caches) Describe(ch chan<- *prometheus.Desc) {
+	ch <- cacheHits
+	ch <- cacheMisses
+	ch <- cacheBytes
+}
+
+// Collect implements prometheus.Collector.
+func (c caches) Collect(ch chan<- prometheus.Metric) {
+	all := c.reading.recall.CacheStats()
+	all["routes"] = c.reading.routes.CacheStats()
+	all["conversations"] = c.writing.session.CacheStats()
+	for name, s := range all {
+		ch <- prometheus.MustNewConstMetric(cacheHits, prometheus.CounterValue, float64(s.Hits), name)
+		ch <- prometheus.MustNewConstMetric(cacheMisses, prometheus.CounterValue, float64(s.Misses), name)
+		ch <- gauge(cacheBytes, float64(s.Bytes), name)
+	}
+}

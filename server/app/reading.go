@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+
+	"hippocampus/recall"
+	"hippocampus/recall/related"
+	"hippocampus/reflection/compression"
+	"hippocampus/router"
+)
+
+// reading is what finds memories.
+type reading struct {
+	recall    *recall.Service
+	related   *related.Service
+	routes    *router.Gate
+	condenser *compression.Condenser
+}
+
+func openReading(b base, s *stores, m *models) *reading {
+	log := b.log.Named("recall")
+	touches := recall.NewTouches(s.record, b.cfg.Recall.TouchInterval, log)
+	b.life.run("touches", touches.Run)
+	routes := router.Open(m.router, router.Options{
+		Timeout: b.cfg.Router.Timeout, CacheBytes: routeCacheBytes, CacheTTL: routeCacheTTL,
+		Now: b.now, Logger: b.log.Named("router"),
+	})
+	b.life.onStop("router", func(context.Context) error { routes.Close(); return nil })
+	return &reading{
+		recall:    recall.New(s.record, s.vectors, routes, s.embedder, touches, recallSettings(b.cfg), b.now, log),
+		related:   related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
+		routes:    routes,
+		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
+	}
+}

@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wordvec"
+	"hippocampus/vectorstore/reembed"
+)
+
+// spaces opens the embedder and the vectors of an embedding space.
+type spaces struct {
+	base       base
+	configured llm.Embedder
+
+	mu          sync.Mutex
+	vectorsName string        // for people
+	clients     []*llm.Client // of embedders other than the configured one
+}
+
+// openSpaces opens the space that serves: the one in the database, or the
+// configured one if the database has none.
+func openSpaces(ctx context.Context, b base, record *database, configured llm.Embedder) (
+	*spaces, *reembed.Switch, error) {
+	s := &spaces{base: b, configured: configured}
+	b.life.onStop("other embedders", func(context.Context) error { s.close(); return nil })
+	state, err := record.ServingState(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if state.Serving.Model == "" {
+		state.Serving = llm.SpaceOf(configured)
+	}
+	first, err := s.open(ctx, state.Serving)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, reembed.NewSwitch(first), nil
+}
+
+func (s *spaces) open(ctx context.Context, space memory.Space) (reembed.Pair, error) {
+	vectors, name, err := openVectors(ctx, s.base.cfg, space, s.base.log)
+	if err != nil {
+		return reembed.Pair{}, err
+	}
+	s.mu.Lock()
+	s.vectorsName = name
+	s.mu.Unlock()
+	embedder, err := s.embedder(ctx, space)
+	if err != nil {
+		return reembed.Pair{}, errors.Join(err, vectors.Close())
+	}
+	return reembed.Pair{Space: space, Embedder: embedder, Vectors: vectors}, nil
+}
+
+// canEmbed reports whether this server is configured to embed for a space.
+func (s *spaces) canEmbed(space memory.Space) bool {
+	return space == llm.SpaceOf(s.configured) || builtIn(space) != nil
+}
+
+// builtIn returns the embedder of a space that needs no endpoint, or nil. Old
+// data folders have hashed vectors, which serve until they are re-embedded.
+func builtIn(space memory.Space) llm.Embedder {
+	switch space {
+	case memory.Space{Model: wordvec.Model, Dim: wordvec.Dim}:
+		return wordvec.New()
+	case memory.Space{Model: llm.HashedModel, Dim: llm.HashedDim}:
+		return llm.Hashed(llm.HashedDim)
+	}
+	return nil
+}
+
+// embedder returns the embedder of a space: the configured one, a built-in one,
+// or the one that embedding.previous leads to, by default another model at the
+// configured endpoint.
+func (s *spaces) embedder(ctx context.Context, space memory.Space) (llm.Embedder, error) {
+	if space == llm.SpaceOf(s.configured) {
+		return s.configured, nil
+	}
+	if e := builtIn(space); e != nil {
+		return e, nil
+	}
+	cfg := s.base.cfg.Embedding
+	override := func(field *string, previous string) {
+		if previous != "" {
+			*field = previous
+		}
+	}
+	override(&cfg.APIKey, cfg.Previous.APIKey)
+	override(&cfg.BaseURL, cfg.Previous.BaseURL)
+	override(&cfg.QueryPrefix, cfg.Previous.QueryPrefix)
+	override(&cfg.DocumentPrefix, cfg.Previous.DocumentPrefix)
+	if cfg.APIKey == "" || cfg.Previous.Model != "" && cfg.Previous.Model != space.Model {
+		return unavailableEmbedder{space}, nil
+	}
+	cfg.Model = space.Model
+	cfg.Dimension = space.Dim // not 0, which would call the endpoint
+	client, embedder, err := openRemoteEmbedder(ctx, s.base, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clients = append(s.clients, client)
+	return embedder, nil
+}
+
+func (s *spaces) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, client := range s.clients {
+		client.Close()
+	}
+}
+
+// unavailableEmbedder stands for the embedder of a space without a known endpoint.
+type unavailableEmbedder struct{ space memory.Space }
+
+func (u unavailableEmbedder) Model() string { return u.space.Model }
+func (u unavailableEmbedder) Dim() int      { return u.space.Dim }
+
+func (u unavailableEmbedder) Embed(context.Context, llm.Use, []string) ([][]float32, error) {
+	return nil, memory.Errorf(memory.KindUnavailable,
+		"memories are served by the embedding model %s, for which this server has no endpoint: "+
+			"set embedding.previous.api_key, or wait until they are re-embedded", u.space.Model)
+}
