@@ -2,7 +2,7 @@ package recall
 
 import "testing"
 
-func TestWhoIsNamed(t *testing.T) {
+func TestQueryCues_NameTheSpeaker(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		query, content string
@@ -26,7 +26,7 @@ func TestWhoIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatTellsATime(t *testing.T) {
+func TestCues_StateATime(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]bool{
 		"We went last summer.": true, "In 2019 we moved.": true, "The summer is hot.": false, "I like tea.": false,
@@ -37,7 +37,9 @@ func TestWhatTellsATime(t *testing.T) {
 			t.Errorf("statesTime(%q) = %v", content, !want)
 		}
 	}
-	for query, want := range map[string]bool{"他几时走？": true, "哪个月考试？": true, "When is it?": true, "他是谁？": false} {
+	for query, want := range map[string]bool{
+		"他几时走？": true, "哪个月考试？": true, "When is it?": true, "他是谁？": false,
+	} {
 		if w := queryCuesOf(query); w.asksWhen != want {
 			t.Errorf("%q asks when: %v", query, w.asksWhen)
 		}

@@ -9,16 +9,16 @@ import (
 	"hippocampus/db"
 )
 
-// The packed lists hold what a count of each document's words finds.
-func TestPostingsAreWhatTheDocumentsHold(t *testing.T) {
+// The postings match a count of the words of each document.
+func TestIndex_PostingsMatchTheDocuments(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		words := []string{"tea", "sky", "bee", "茶道"}
 		docs := make([]db.Document, rapid.IntRange(0, 300).Draw(t, "documents"))
 		for i := range docs {
-			// Some words are rare, some repeat often.
-			rare := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 200}).Draw(t, "times")
-			docs[i].Lexemes = strings.Repeat(rapid.SampledFrom(words).Draw(t, "word")+" ", rare) + "everywhere"
+			// Some words are rare, some are repeated often.
+			times := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 200}).Draw(t, "times")
+			docs[i].Lexemes = strings.Repeat(rapid.SampledFrom(words).Draw(t, "word")+" ", times) + "everywhere"
 		}
 		x := newIndex(0, docs)
 		for _, word := range append(words, "everywhere", "nowhere") {
@@ -30,7 +30,7 @@ func TestPostingsAreWhatTheDocumentsHold(t *testing.T) {
 			}
 			got := x.appendPostings(nil, word)
 			if len(got) != len(want) {
-				t.Fatalf("%s stands in %d documents, not %d", word, len(got), len(want))
+				t.Fatalf("%s is in %d documents, not %d", word, len(got), len(want))
 			}
 			for i := range want {
 				if got[i] != want[i] {

@@ -20,7 +20,7 @@ func documents(lexemes ...string) []db.Document {
 // N = 3, average length 2. "tea": df 2, idf ln(1 + 1.5/2.5) = 0.470004; "green": df 1, idf ln(1 + 2.5/1.5) = 0.980829.
 // First: length 3, norm 1.2*(0.6 + 0.4*1.5) = 1.44; tea twice: 0.470004*2*2.2/(2+1.44) = 0.601168,
 // green once: 0.980829*2.2/2.44 = 0.884354. Second: length 1, norm 1.2*(0.6+0.2) = 0.96: 0.470004*2.2/1.96 = 0.527555.
-func TestBM25IsAsComputedByHand(t *testing.T) {
+func TestBM25_MatchesAHandComputedExample(t *testing.T) {
 	t.Parallel()
 	x := newIndex(0, documents("tea green tea", "tea", "coffe black"))
 	scores, whole := BM25{K1: 1.2, B: 0.4}.scores([]string{"green", "tea", "milk"}, x)
@@ -35,7 +35,7 @@ func TestBM25IsAsComputedByHand(t *testing.T) {
 	}
 }
 
-func TestBM25OfNothing(t *testing.T) {
+func TestBM25_IsZeroWithoutAMatch(t *testing.T) {
 	t.Parallel()
 	of := func(terms []string, lexemes ...string) []float64 {
 		scores, _ := BM25{K1: 1.2, B: 0.4}.scores(terms, newIndex(0, documents(lexemes...)))
@@ -54,7 +54,7 @@ func TestBM25OfNothing(t *testing.T) {
 }
 
 // A further matching term never lowers a score, and every score is positive and finite.
-func TestBM25Properties(t *testing.T) {
+func TestBM25_IsFiniteAndMonotone(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 	rapid.Check(t, func(t *rapid.T) {

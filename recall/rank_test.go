@@ -17,11 +17,14 @@ var (
 	defaults   = Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}
 	lift       = Lift{Near: 0.5, Far: 0.2}
 	cueWeights = Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Question: 0.5}
-	ranking    = Settings{Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4}, Candidates: 50}
+	ranking    = Settings{
+		Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4},
+		Candidates: 50,
+	}
 )
 
-// The golden file is worked by hand, part by part, for both modes.
-func TestRankingFollowsTheHandComputedExample(t *testing.T) {
+// The golden file was computed by hand, part by part, for both modes.
+func TestRank_MatchesAHandComputedExample(t *testing.T) {
 	t.Parallel()
 	var golden struct {
 		Candidates []struct {
@@ -78,7 +81,7 @@ func approx(t rapid.TB, what string, got, want float64) {
 	}
 }
 
-func TestScoreIsMonotoneAndBounded(t *testing.T) {
+func TestScore_IsMonotoneAndBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.Float64Range(0, 1)
@@ -93,13 +96,14 @@ func TestScoreIsMonotoneAndBounded(t *testing.T) {
 			high := low
 			high[part] = rapid.Float64Range(low[part], 1).Draw(t, "raised")
 			if raised := Score(mode, w, high[0], high[1], high[2]); raised < score {
-				t.Fatalf("raising part %d from %v to %v lowered the score from %v to %v", part, low[part], high[part], score, raised)
+				t.Fatalf("raising part %d from %v to %v lowered the score from %v to %v",
+					part, low[part], high[part], score, raised)
 			}
 		}
 	})
 }
 
-func TestDecayFallsWithTime(t *testing.T) {
+func TestDecay_FallsWithTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	approx(t, "now", Decay(0.99, now, now), 1)
@@ -116,112 +120,64 @@ func TestDecayFallsWithTime(t *testing.T) {
 	})
 }
 
-// Fusion keeps relevance within 0..1, reaches 1 where there is any signal, and
-// does not depend on the order of the candidates.
-func TestFusionProperties(t *testing.T) {
+// Pruning never changes an answer, whatever the last accesses are.
+func TestPrune_ChangesNoAnswer(t *testing.T) {
 	t.Parallel()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 12).Draw(t, "n")
-		docs := make([]db.Document, n)
-		found := make([]candidate, n)
-		for i := range docs {
-			docs[i].ConversationID = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "conversation")
-			found[i] = candidate{
-				id: string(rune('a' + i)), doc: i, compared: rapid.Bool().Draw(t, "compared"),
-				cosine: rapid.Float64Range(-1, 1).Draw(t, "cosine"), lexical: rapid.Float64Range(0, 1).Draw(t, "lexical"),
-			}
+		unit := rapid.Float64Range(0, 1)
+		n := rapid.IntRange(1, 40).Draw(t, "candidates")
+		x := &index{docs: make([]document, n)}
+		accessed := make([]time.Time, n)
+		var found []relevant
+		for i := range n {
+			x.docs[i].importance = unit.Draw(t, "importance")
+			seconds := rapid.Int64Range(-3600, 90*24*3600).Draw(t, "seconds ago")
+			accessed[i] = now.Add(-time.Duration(seconds) * time.Second)
+			c := candidate{id: string(rune('a' + i)), doc: i}
+			found = append(found, relevant{candidate: c, relevance: unit.Draw(t, "relevance")})
 		}
-		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
-		highest, signal := 0.0, false
-		for _, c := range fused {
-			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
-			if c.relevance < 0 || c.relevance > 1 || c.neighbour < 0 {
-				t.Fatalf("relevance %v, neighbour %v", c.relevance, c.neighbour)
-			}
-			highest = max(highest, c.relevance)
+		q := Query{
+			Limit: rapid.IntRange(1, 12).Draw(t, "limit"), Mode: rapid.SampledFrom(Modes).Draw(t, "mode"),
+			Weights: &Weights{unit.Draw(t, "alpha"), unit.Draw(t, "beta"), unit.Draw(t, "gamma")},
 		}
-		if signal && highest != 1 {
-			t.Fatalf("the best relevance is %v, not 1", highest)
-		}
-		slices.Reverse(found)
-		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{})
-		slices.Reverse(turned)
-		for i := range fused {
-			if fused[i].relevance != turned[i].relevance {
-				t.Fatalf("candidate %d: %v in one order, %v in the other", i, fused[i].relevance, turned[i].relevance)
+		first := func(list []relevant) []string {
+			var ranked []scored
+			for _, c := range list {
+				decay := Decay(0.99, accessed[c.doc], now)
+				score := Score(q.Mode, *q.Weights, c.relevance, decay, x.docs[c.doc].importance)
+				ranked = append(ranked, scored{relevant: &c, score: score})
 			}
+			sortByScore(ranked)
+			var ids []string
+			for _, r := range ranked[:min(q.Limit, len(ranked))] {
+				ids = append(ids, r.id)
+			}
+			return ids
+		}
+		want := first(found)
+		kept, _ := prune(q, x, found)
+		if got := first(kept); !slices.Equal(got, want) {
+			t.Fatalf("the first are %v, not %v", got, want)
 		}
 	})
 }
 
-func TestTiesAreBrokenByID(t *testing.T) {
+func TestSortByScore_BreaksTiesByID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{4}`), 2, 20, rapid.ID[string]).Draw(t, "ids")
 		var found []scored
 		for _, id := range ids {
-			found = append(found, scored{relevant: &relevant{candidate: candidate{id: id}}, score: float64(rapid.IntRange(0, 2).Draw(t, "score"))})
+			score := float64(rapid.IntRange(0, 2).Draw(t, "score"))
+			found = append(found, scored{relevant: &relevant{candidate: candidate{id: id}}, score: score})
 		}
 		sortByScore(found)
 		for i := 1; i < len(found); i++ {
 			a, b := found[i-1], found[i]
 			if a.score < b.score || a.score == b.score && a.id >= b.id {
-				t.Fatalf("%v %s stands before %v %s", a.score, a.id, b.score, b.id)
+				t.Fatalf("%v %s is before %v %s", a.score, a.id, b.score, b.id)
 			}
-		}
-	})
-}
-
-// What has nothing to do with the query is not relevant, even when nothing is.
-func TestNoSignalIsNoRelevance(t *testing.T) {
-	t.Parallel()
-	docs := make([]db.Document, 2)
-	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
-	if fused[0].relevance != 0 || fused[1].relevance != 0 {
-		t.Errorf("relevance %v and %v", fused[0].relevance, fused[1].relevance)
-	}
-}
-
-// Contrast sets candidates apart and keeps their order; a signal without a
-// share says nothing.
-func TestContrastAndShares(t *testing.T) {
-	t.Parallel()
-	docs := make([]db.Document, 3)
-	of := func(words, contrast float64, signals ...[2]float64) (relevances []float64) {
-		set := ranking
-		set.Words, set.Contrast = words, contrast
-		var found []candidate
-		for i, s := range signals {
-			found = append(found, candidate{id: string(rune('a' + i)), doc: i, cosine: s[0], lexical: s[1], compared: true})
-		}
-		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}) {
-			relevances = append(relevances, c.relevance)
-		}
-		return relevances
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		unit := rapid.Float64Range(0, 1)
-		signal := func(name string) [2]float64 {
-			return [2]float64{unit.Draw(t, name+" cosine"), unit.Draw(t, name+" lexical")}
-		}
-		one, two, three := signal("one"), signal("two"), signal("three")
-		words, contrast := unit.Draw(t, "words"), rapid.Float64Range(1, 10).Draw(t, "contrast")
-		plain, apart := of(words, 1, one, two, three), of(words, contrast, one, two, three)
-		for i := range plain {
-			approx(t, "relevance", apart[i], math.Pow(plain[i], contrast))
-			for j := range plain {
-				if plain[i] < plain[j] && apart[i] > apart[j] {
-					t.Fatalf("%v in the order %v", plain, apart)
-				}
-			}
-		}
-		silent := signal("another")
-		if a, b := of(0, contrast, one, two, three), of(0, contrast, one, [2]float64{two[0], silent[1]}, three); !slices.Equal(a, b) {
-			t.Fatalf("words without a share change %v to %v", a, b)
-		}
-		if a, b := of(1, contrast, one, two, three), of(1, contrast, one, [2]float64{silent[0], two[1]}, three); !slices.Equal(a, b) {
-			t.Fatalf("vectors without a share change %v to %v", a, b)
 		}
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Workflows of one skill are as relevant as the best of them and do not fade;
-// all else stays as it is.
-func TestWorkflowsOfASkillAreEquallyRelevant(t *testing.T) {
+// Workflows of one skill are as relevant as the best of them and do not decay;
+// other memories are unchanged.
+func TestEqualizeSkills_GivesTheWorkflowsOfASkillOneRelevance(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	deploy := []string{"work", memory.SkillTag("deploy")}
@@ -33,7 +33,9 @@ func TestWorkflowsOfASkillAreEquallyRelevant(t *testing.T) {
 	}
 	var docs []db.Document
 	for _, c := range cases {
-		docs = append(docs, db.Document{ID: c.id, Type: c.kind, Tags: c.tags, Importance: c.importance, CreatedAt: now, LastAccessedAt: now})
+		docs = append(docs, db.Document{
+			ID: c.id, Type: c.kind, Tags: c.tags, Importance: c.importance, CreatedAt: now, LastAccessedAt: now,
+		})
 	}
 	x := newIndex(0, docs)
 	var found []relevant
@@ -42,12 +44,13 @@ func TestWorkflowsOfASkillAreEquallyRelevant(t *testing.T) {
 	}
 	equalizeSkills(found, x)
 	s := &Service{set: Settings{DecayRate: 0.5}}
-	q := Query{Mode: Modulated, Weights: &Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, At: now.Add(time.Hour)}
+	q := Query{Mode: Modulated, Weights: &defaults, At: now.Add(time.Hour)}
 	var list []scored
 	for i, c := range cases {
 		got := s.score(q, &found[i], c.importance, now)
 		if found[i].relevance != c.want || found[i].skill != c.lift || got.decay != c.decay {
-			t.Errorf("%s: relevance %g, of which %g was added, decay %g; want %g, %g, %g", c.id, found[i].relevance, found[i].skill, got.decay, c.want, c.lift, c.decay)
+			t.Errorf("%s: relevance %g with %g added, decay %g; want %g, %g, %g",
+				c.id, found[i].relevance, found[i].skill, got.decay, c.want, c.lift, c.decay)
 		}
 		list = append(list, got)
 	}
@@ -57,38 +60,40 @@ func TestWorkflowsOfASkillAreEquallyRelevant(t *testing.T) {
 	}
 }
 
-// However many others are nearer to the query in words and meaning, what is
-// best proven of a skill that is recalled comes first; within the filters.
-func TestTheBestProvenWorkflowIsAlwaysACandidate(t *testing.T) {
+// The best proven workflow of a skill comes first if another one is found,
+// however far it is from the query in words and meaning, unless a filter excludes it.
+func TestRecall_FindsTheBestProvenWorkflowOfASkill(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	f := newFixture(t)
 	workflow := func(agent string, importance float64) func(*memory.Memory) {
 		return func(m *memory.Memory) {
-			m.Type, m.Tags, m.AgentID, m.Importance = memory.TypeSkill, []string{memory.SkillTag("release")}, agent, importance
+			m.Type, m.Tags = memory.TypeSkill, []string{memory.SkillTag("release")}
+			m.AgentID, m.Importance = agent, importance
 		}
 	}
 	for i := range 60 {
-		b.add(fmt.Sprintf("release: upload the new version of the shop by way %d", i), workflow("", 0.3), true)
+		f.add(fmt.Sprintf("release: upload the new version of the shop by way %d", i), workflow("", 0.3), true)
 	}
-	proven := b.add("release: make all", workflow("", 0.9), true)
-	butlers := b.add("release: make some", workflow("butler", 0.95), true)
-	b.add("baking: knead", func(m *memory.Memory) {
+	proven := f.add("release: make all", workflow("", 0.9), true)
+	butlers := f.add("release: make some", workflow("butler", 0.95), true)
+	f.add("baking: knead", func(m *memory.Memory) {
 		m.Type, m.Tags, m.Importance = memory.TypeSkill, []string{memory.SkillTag("baking")}, 1
 	}, true)
 	q := Query{Text: "How do I release and upload the new version of the shop?", AgentID: "coach", NoTouch: true}
-	a := b.recall(q)
+	a := f.recall(q)
 	first := a.Memories[0]
-	if first.Memory.ID != proven.ID || first.Similarity == 0 || first.Relevance != 1 || first.Skill == 0 || !slices.Equal(first.Sources, []string{nameSkill}) {
+	if first.Memory.ID != proven.ID || first.Similarity == 0 || first.Relevance != 1 || first.Skill == 0 ||
+		!slices.Equal(first.Sources, []string{nameSkill}) {
 		t.Errorf("%+v", first)
 	}
-	if q.AgentID = "butler"; b.recall(q).Memories[0].Memory.ID != butlers.ID {
-		t.Errorf("for the butler: %q", contents(b.recall(q)))
+	if q.AgentID = "butler"; f.recall(q).Memories[0].Memory.ID != butlers.ID {
+		t.Errorf("for the butler: %q", contents(f.recall(q)))
 	}
-	if q.Types = []memory.Type{memory.TypeFact}; len(b.recall(q).Memories) != 0 {
-		t.Errorf("of facts alone: %q", contents(b.recall(q)))
+	if q.Types = []memory.Type{memory.TypeFact}; len(f.recall(q).Memories) != 0 {
+		t.Errorf("of facts only: %q", contents(f.recall(q)))
 	}
-	q.Types, b.embedderAway = nil, true
-	if got := contents(b.recall(q)); got[0] != butlers.Content {
+	q.Types, f.embedderDown = nil, true
+	if got := contents(f.recall(q)); got[0] != butlers.Content {
 		t.Errorf("without the embedder: %q", got)
 	}
 }

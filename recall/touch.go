@@ -2,6 +2,8 @@ package recall
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,12 +12,15 @@ import (
 	"hippocampus/db"
 )
 
-// Touches counts accesses off the request path: many touches of a memory
-// between two flushes become one row of one statement.
+// TouchStore is the database that accesses are written to.
+type TouchStore interface {
+	Touch(ctx context.Context, touches []db.Touch) error
+}
+
+// Touches counts accesses off the request path: all touches of a memory between
+// two flushes become one row of one statement.
 type Touches struct {
-	store interface {
-		Touch(ctx context.Context, touches []db.Touch) error
-	}
+	store TouchStore
 	every time.Duration
 	log   *zap.Logger
 
@@ -23,46 +28,50 @@ type Touches struct {
 	waiting map[string]db.Touch
 }
 
-// flushTimeout bounds one statement of a flush, and flushRows its size; what
-// could not be written waits for the next flush.
+// flushTimeout and flushRows bound one statement of a flush. Touches that could
+// not be written wait for the next flush.
 const (
 	flushTimeout = 5 * time.Second
 	flushRows    = 2_000
 )
 
-// maxWaiting bounds memory while the database is away. Beyond it accesses of
-// further memories are not counted: a statistic, not the record.
+// maxWaiting bounds the memories with waiting touches while the database is
+// unavailable. Accesses of further memories are not counted: they are a
+// statistic, not part of the record.
 const maxWaiting = 100_000
 
-// NewTouches collects touches and, while Run runs, writes them every so often.
-func NewTouches(store interface {
-	Touch(ctx context.Context, touches []db.Touch) error
-}, every time.Duration, log *zap.Logger) *Touches {
+// NewTouches collects touches. While Run runs, it writes them at an interval.
+func NewTouches(store TouchStore, every time.Duration, log *zap.Logger) *Touches {
 	return &Touches{store: store, every: every, log: log, waiting: map[string]db.Touch{}}
 }
 
 // Add counts one access of each memory at an instant.
 func (t *Touches) Add(ids []string, at time.Time) {
+	touches := make([]db.Touch, len(ids))
+	for i, id := range ids {
+		touches[i] = db.Touch{ID: id, Count: 1, At: at}
+	}
+	t.merge(touches)
+}
+
+// merge adds touches to those that wait.
+func (t *Touches) merge(touches []db.Touch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, id := range ids {
-		t.merge(db.Touch{ID: id, Count: 1, At: at})
+	for _, touch := range touches {
+		w, known := t.waiting[touch.ID]
+		if !known && len(t.waiting) >= maxWaiting {
+			continue
+		}
+		w.ID, w.Count = touch.ID, w.Count+touch.Count
+		if touch.At.After(w.At) {
+			w.At = touch.At
+		}
+		t.waiting[touch.ID] = w
 	}
 }
 
-func (t *Touches) merge(touch db.Touch) {
-	w, known := t.waiting[touch.ID]
-	if !known && len(t.waiting) >= maxWaiting {
-		return
-	}
-	w.ID, w.Count = touch.ID, w.Count+touch.Count
-	if touch.At.After(w.At) {
-		w.At = touch.At
-	}
-	t.waiting[touch.ID] = w
-}
-
-// Run flushes until the context ends, then once more.
+// Run flushes at the interval until the context ends, then once more.
 func (t *Touches) Run(ctx context.Context) {
 	ticker := time.NewTicker(t.every)
 	defer ticker.Stop()
@@ -85,15 +94,13 @@ func (t *Touches) flush(ctx context.Context) {
 	if len(taken) == 0 {
 		return
 	}
-	batch := make([]db.Touch, 0, len(taken))
-	for _, touch := range taken {
-		batch = append(batch, touch)
-	}
+	batch := slices.Collect(maps.Values(taken))
 	for len(batch) > 0 {
 		part := batch[:min(flushRows, len(batch))]
 		if err := t.write(ctx, part); err != nil {
-			t.log.Warn("touches wait for the database", zap.Int("memories", len(batch)), zap.Error(err))
-			t.takeBack(batch)
+			t.log.Warn("touches could not be written: they wait for the next flush",
+				zap.Int("memories", len(batch)), zap.Error(err))
+			t.merge(batch)
 			return
 		}
 		batch = batch[len(part):]
@@ -104,12 +111,4 @@ func (t *Touches) write(ctx context.Context, touches []db.Touch) error {
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	return t.store.Touch(ctx, touches)
-}
-
-func (t *Touches) takeBack(touches []db.Touch) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, touch := range touches {
-		t.merge(touch)
-	}
 }

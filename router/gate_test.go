@@ -34,7 +34,7 @@ func open(t *testing.T, r Router, o Options) *Gate {
 	return g
 }
 
-func TestGateChecksRoutes(t *testing.T) {
+func TestGate_ChecksRoutes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		domains []memory.Domain
@@ -56,7 +56,7 @@ func TestGateChecksRoutes(t *testing.T) {
 	}
 }
 
-func TestGateCatchesPanics(t *testing.T) {
+func TestGate_CatchesPanics(t *testing.T) {
 	t.Parallel()
 	g := open(t, fake(func(context.Context, string) ([]memory.Domain, error) { panic("boom") }), Options{})
 	if r := g.Route(t.Context(), "q"); r.Source != FailedOpen || !strings.Contains(r.Reason, "boom") {
@@ -64,7 +64,7 @@ func TestGateCatchesPanics(t *testing.T) {
 	}
 }
 
-func TestGateRemembersGoodRoutesForAWhile(t *testing.T) {
+func TestGate_CachesGoodRoutesForAWhile(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	var down atomic.Bool
@@ -103,7 +103,7 @@ func TestGateRemembersGoodRoutesForAWhile(t *testing.T) {
 	ask("a", "fake", 7)
 }
 
-func TestGateSharesEqualQueries(t *testing.T) {
+func TestGate_SharesOneCallBetweenEqualQueries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
@@ -128,7 +128,7 @@ func TestGateSharesEqualQueries(t *testing.T) {
 	})
 }
 
-func TestGateNeverOutlastsItsTimeout(t *testing.T) {
+func TestGate_AnswersWithinItsTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var cancelled atomic.Int32
@@ -162,7 +162,7 @@ func TestGateNeverOutlastsItsTimeout(t *testing.T) {
 	})
 }
 
-func TestGateOverAHangingEndpoint(t *testing.T) {
+func TestGate_FailsOpenIfTheEndpointHangs(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
@@ -180,7 +180,7 @@ func TestGateOverAHangingEndpoint(t *testing.T) {
 	}
 }
 
-func TestLLMAnswers(t *testing.T) {
+func TestLLM_ParsesAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string][]memory.Domain{
 		`{"domains":["user_preferences"]}`:                                    {pref},
@@ -207,7 +207,7 @@ func TestLLMAnswers(t *testing.T) {
 	}
 }
 
-func TestLLMOverHTTP(t *testing.T) {
+func TestLLM_RoutesOverHTTP(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.Domains("住在哪", life)
@@ -228,7 +228,7 @@ func TestLLMOverHTTP(t *testing.T) {
 	}
 }
 
-func TestPrompts(t *testing.T) {
+func TestLLM_PromptsInTheLanguageOfTheQuery(t *testing.T) {
 	t.Parallel()
 	for query, mark := range map[string]string{"Where do I live?": "You decide", "我住哪？": "你决定"} {
 		p, err := render(query)

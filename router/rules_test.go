@@ -103,7 +103,7 @@ var labelled = []struct {
 	{"解释一下量子纠缠", all},
 }
 
-func TestRulesOnLabelledQueries(t *testing.T) {
+func TestRules_RouteLabelledQueries(t *testing.T) {
 	t.Parallel()
 	named := 0
 	for _, row := range labelled {
@@ -126,7 +126,7 @@ func TestRulesOnLabelledQueries(t *testing.T) {
 	t.Logf("%d queries, %.2f domains each", len(labelled), float64(named)/float64(len(labelled)))
 }
 
-func TestSmallTalkIsPlainOnly(t *testing.T) {
+func TestRules_RecogniseOnlyPlainSmallTalk(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{
 		"Hi, what is my name?", "Thanks. Where do I live?", "hello world program", "ok so my wife", "你好，我叫什么", "好的，那我明天要做什么",
@@ -141,7 +141,7 @@ func TestSmallTalkIsPlainOnly(t *testing.T) {
 	}
 }
 
-func TestGuess(t *testing.T) {
+func TestGuess_FindsTheDomainOfAMemory(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]memory.Domain{
 		"The user works as a backend engineer": work,
@@ -159,7 +159,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-func TestVocabularyIsClean(t *testing.T) {
+func TestVocabulary_HasNoDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, d := range memory.Domains {
 		seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 )
 
 // By hand: strengths .9, .5/2, .6*1/3 and .8*.5; 1 - .1*.75*.8*.6 = .964.
-func TestReasonsByHand(t *testing.T) {
+func TestReasons_MatchAHandComputedExample(t *testing.T) {
 	t.Parallel()
 	m := memory.Memory{ID: "m", Tags: []string{"tea", "green"}}
 	other := memory.Memory{ID: "o", Tags: []string{"black", "tea"}}
@@ -37,7 +37,7 @@ func TestReasonsByHand(t *testing.T) {
 	}
 }
 
-func TestCommonTags(t *testing.T) {
+func TestCommon_ReturnsSharedTags(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b, shared []string

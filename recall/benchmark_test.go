@@ -12,7 +12,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// manyDocuments are n memories of 12 to 22 words, as unevenly common as a language's.
+// manyDocuments returns n memories of 12 to 22 words with the frequencies of a
+// natural language.
 func manyDocuments(n int) []db.Document {
 	random := rand.New(rand.NewPCG(1, 2))
 	docs := make([]db.Document, n)
@@ -22,15 +23,15 @@ func manyDocuments(n int) []db.Document {
 			content += fmt.Sprintf(" w%d", int(math.Exp(random.Float64()*math.Log(20_000))))
 		}
 		docs[i] = db.Document{
-			ID: memory.NewID(), Content: content, Lexemes: text.Join(text.Lexemes(content)), ConversationID: fmt.Sprint(i / 20),
-			Importance: 0.8, CreatedAt: time.Unix(int64(i)*60, 0),
+			ID: memory.NewID(), Content: content, Lexemes: text.Join(text.Lexemes(content)),
+			ConversationID: fmt.Sprint(i / 20), Importance: 0.8, CreatedAt: time.Unix(int64(i)*60, 0),
 		}
 	}
 	return docs
 }
 
-// What words add to a recall of a user with 10,000 memories, when their index
-// is kept: terms, scores, the best of them and the filter.
+// The lexical part of a recall of a user with 10,000 memories and a cached
+// index: filter, terms, scores and the best of them.
 func BenchmarkWordsAmong10000(b *testing.B) {
 	x := newIndex(0, manyDocuments(10_000))
 	s := &Service{set: ranking}
@@ -38,14 +39,14 @@ func BenchmarkWordsAmong10000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		open, _ := q.filter(x, nil)
-		words := s.scoreWords(queryTerms(q.Text), x, open)
-		if len(words.best(x, lift, open, 50)) != 50 {
-			b.Fatal("not 50 are found")
+		scores := s.scoreWords(queryTerms(q.Text), x, open)
+		if len(scores.best(x, lift, open, 50)) != 50 {
+			b.Fatal("fewer than 50 documents are found")
 		}
 	}
 }
 
-// What it costs to make the index anew, after a change.
+// Building the index of a user with 10,000 memories, as after a change.
 func BenchmarkIndexOf10000(b *testing.B) {
 	docs := manyDocuments(10_000)
 	b.ReportAllocs()

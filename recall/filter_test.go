@@ -1,0 +1,76 @@
+package recall
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+func TestRecall_FiltersByTags(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for content, tags := range map[string][]string{
+		"green tea": {"drink", "茶"}, "black tea": {"drink"}, "tea with milk": {"茶", "drink", "milk"}, "tea pot": nil,
+		"drinks tea": {"drinks"},
+	} {
+		f.add(content, func(m *memory.Memory) { m.Tags = tags }, content != "black tea")
+	}
+	expect(t, f.recall(Query{Text: "tea"}), "green tea", "black tea", "tea with milk", "tea pot", "drinks tea")
+	expect(t, f.recall(Query{Text: "tea", Tags: []string{"drink"}}), "green tea", "black tea", "tea with milk")
+	expect(t, f.recall(Query{Text: "tea", Tags: []string{"drink", "茶"}}), "green tea", "tea with milk")
+	expect(t, f.recall(Query{Text: "tea", Tags: []string{"drink", "茶", "drinks"}}))
+	f.vectorsDown = true
+	expect(t, f.recall(Query{Text: "tea", Tags: []string{"drink"}}), "green tea", "black tea", "tea with milk")
+
+	x, _, err := f.loadIndex(t.Context(), ada, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.tagLists) != 5 {
+		t.Errorf("lists of tags: %q", x.tagLists)
+	}
+	if empty := newIndex(0, nil); len(empty.listsWithTags(nil)) != 0 {
+		t.Errorf("an empty index has lists of tags: %q", empty.tagLists)
+	}
+}
+
+// Every memory is in one of two adjacent time slices.
+func TestRecall_DividesMemoriesBetweenTimeSlices(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var all []string
+	for i := range 12 {
+		content := "tea " + string(rune('a'+i))
+		all = append(all, content)
+		f.add(content, func(m *memory.Memory) { m.CreatedAt = begin.Add(time.Duration(i/2) * time.Millisecond) }, i%3 > 0)
+	}
+	for _, down := range []bool{false, true} {
+		f.vectorsDown = down
+		for cut := range 8 {
+			at := begin.Add(time.Duration(cut) * time.Millisecond)
+			before := f.recall(Query{Text: "tea", Limit: 20, Until: at})
+			expect(t, before, slices.Clone(all[:min(12, 2*cut)])...)
+			after := f.recall(Query{Text: "tea", Limit: 20, Since: at})
+			expect(t, after, slices.Clone(all[min(12, 2*cut):])...)
+		}
+	}
+}
+
+// Vector stores keep times to the millisecond only.
+func TestRecall_EndsATimeSliceWithinAMillisecond(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for content, after := range map[string]time.Duration{
+		"tea before": 500 * time.Microsecond, "tea after": 700 * time.Microsecond,
+	} {
+		f.add(content, func(m *memory.Memory) { m.CreatedAt = begin.Add(after) }, true)
+	}
+	answer := f.recall(Query{Text: "tea", Until: begin.Add(700 * time.Microsecond)})
+	expect(t, answer, "tea before")
+	if sources := answer.Memories[0].Sources; !slices.Contains(sources, nameVectors) || len(answer.Degraded) > 0 {
+		t.Errorf("found by %q, degraded %q", sources, answer.Degraded)
+	}
+	expect(t, f.recall(Query{Text: "tea", Since: begin.Add(700 * time.Microsecond)}), "tea after")
+}
