@@ -57,7 +57,9 @@ func TestTheLowestRetentionGoesFirst(t *testing.T) {
 	old := b.add(1, 10, importance(1))[0]     // 0.3487 * 1    = 0.3487
 	middling := b.add(1, 3, importance(0))[0] // 0.729  * 0.5  = 0.3645
 	pinned := b.add(1, 90, func(m *memory.Memory) { m.Pinned = true })[0]
-	insight := b.add(1, 5, func(m *memory.Memory) { m.Type, m.Importance = memory.TypeReflection, 0 })[0] // 0.59049 * 0.5 = 0.2952
+	insight := b.add(1, 5, func(m *memory.Memory) {
+		m.Type, m.Importance = memory.TypeReflection, 0
+	})[0] // 0.59049 * 0.5 = 0.2952
 	b.MemoriesAdded(t.Context(), ada, 5)
 	if got := b.active(); len(got) != 3 || slices.Contains(got, insight.ID) || slices.Contains(got, old.ID) {
 		t.Errorf("active %q, want %s, %s and %s", got, fresh.ID, middling.ID, pinned.ID)
@@ -76,7 +78,8 @@ func TestTheLowestRetentionGoesFirst(t *testing.T) {
 	if err := json.Unmarshal(events[0].Detail, &told); err != nil {
 		t.Fatal(err)
 	}
-	if told.From["status"] != "active" || told.To["status"] != "forgotten" || told.Maximum != 3 || told.Retention < 0.3486 || told.Retention > 0.3487 {
+	if told.From["status"] != "active" || told.To["status"] != "forgotten" || told.Maximum != 3 ||
+		told.Retention < 0.3486 || told.Retention > 0.3487 {
 		t.Errorf("%s", events[0].Detail)
 	}
 }
@@ -181,7 +184,9 @@ func TestAMemoryPinnedMeanwhileStays(t *testing.T) {
 	b.enter = func() {
 		b.enter = nil
 		least.Pinned, least.UpdatedAt = true, begin.Add(time.Second)
-		if err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, least) }); err != nil {
+		if err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+			return tx.Update(ctx, least)
+		}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestEveryUserIsRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	const users = ownersPage + 10 // more than one page
+	const users = 110 // more than one page
 	seed := memory.Memory{
 		Owner: ada, Content: "c", Type: memory.TypeFact, Domain: memory.GeneralChat, Importance: 0.8, Status: memory.Active,
 		Embedding: []float32{1}, EmbeddingModel: "test", Revision: 1,
@@ -32,7 +32,9 @@ func TestEveryUserIsRun(t *testing.T) {
 			m.UpdatedAt, m.LastAccessedAt = m.CreatedAt, m.CreatedAt
 			memories[j] = m
 		}
-		if err := b.store.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, memories, begin) }); err != nil {
+		if err := b.store.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.Insert(ctx, memories, begin)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,10 +42,12 @@ func TestEveryUserIsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if totals.Users != users || totals.Considered != 5*users || totals.Forgotten != users-1 || totals.Stopped != 1 || totals.Failed != 0 {
+	if totals.Users != users || totals.Considered != 5*users || totals.Forgotten != users-1 || totals.Stopped != 1 ||
+		totals.Failed != 0 {
 		t.Errorf("%+v", totals)
 	}
-	if n := totals.Notes; len(n) != 1 || n[0].AppID != "app-1" || n[0].UserID != "user-007" || !strings.HasPrefix(n[0].Reason, "5 of 5 active memories") {
+	if n := totals.Notes; len(n) != 1 || n[0].AppID != "app-1" || n[0].UserID != "user-007" ||
+		!strings.HasPrefix(n[0].Reason, "5 of 5 active memories") {
 		t.Errorf("notes %+v", n)
 	}
 }
@@ -79,12 +83,14 @@ func TestAFailureIsOneUsers(t *testing.T) {
 	records := &faulty{Records: b.records, err: map[string]error{"bob": errors.New("a broken row")}}
 	b.records = records
 	totals, err := b.RunAll(t.Context(), "test")
-	if err == nil || !strings.Contains(err.Error(), "1 of 3 users, first with: a broken row") || totals.Users != 3 || totals.Failed != 1 ||
+	if err == nil || !strings.Contains(err.Error(), "1 of 3 users failed: a broken row") || totals.Users != 3 ||
+		totals.Failed != 1 ||
 		len(totals.Notes) != 1 || totals.Notes[0].UserID != "bob" {
 		t.Errorf("%+v, %v", totals, err)
 	}
 	records.asked, records.err["bob"] = nil, memory.Errorf(memory.KindUnavailable, "the database is away")
-	if _, err := b.RunAll(t.Context(), "test"); !memory.IsKind(err, memory.KindUnavailable) || !slices.Equal(records.asked, []string{"ada", "bob"}) {
+	if _, err := b.RunAll(t.Context(), "test"); !memory.IsKind(err, memory.KindUnavailable) ||
+		!slices.Equal(records.asked, []string{"ada", "bob"}) {
 		t.Errorf("asked for %v, %v", records.asked, err)
 	}
 }

@@ -1,12 +1,12 @@
-// Package forgetting lets old memories fade:
+// Package forgetting forgets old memories:
 //
 //	active memories -> retention now, date of fading -> preview
 //	                -> forgotten (soft, with an event each) -> purged for good
 //
 //	more active memories than the maximum -> those of the lowest retention forgotten at once
 //
-// Pinned memories and reflections do not fade. A run that would take too
-// large a share of a user's memories stops and tells instead.
+// Pinned memories and reflections do not fade. A run that would forget too large
+// a share of a user's memories stops and reports it.
 package forgetting
 
 import (
@@ -29,20 +29,20 @@ const (
 // Policies lists every policy.
 var Policies = []Policy{Strengthening, Exponential}
 
-// Rule decides which memories fade; server/config states the defaults and
-// ranges of its settings.
+// Rule decides which memories fade; server/config holds the defaults and ranges
+// of its settings.
 type Rule struct {
 	Policy    Policy
-	Threshold float64 // retention under which a memory is forgotten, 0..1
+	Threshold float64 // retention below which a memory is forgotten, 0..1
 
 	Base   float64 // Strengthening: retention left after a day without access, in (0, 1)
 	Growth float64 // Strengthening: how much longer each access makes a memory last, 1 or more
 
 	Lambda float64       // Exponential: decay a day, more than 0
-	MinAge time.Duration // Exponential: younger memories stay
+	MinAge time.Duration // Exponential: younger memories are kept
 }
 
-// exponentialScale brings the exponential policy to 0..1 for usual counts.
+// exponentialScale maps the exponential policy to 0..1 for usual access counts.
 const exponentialScale = 5
 
 // Retention is how much of a memory is left at an instant, 0..1:
@@ -51,7 +51,7 @@ const exponentialScale = 5
 //	exponential    min(1, e^(-lambda*days since last access) * (1 + ln(1 + accesses)) / 5)
 //
 // The first is the forgetting curve of MemoryBank (Zhong et al., 2023), where
-// each recall makes a memory last longer, weighed by importance.
+// each recall makes a memory last longer, weighted by importance.
 func (r Rule) Retention(a db.Age, at time.Time) float64 {
 	idle := max(0, at.Sub(a.LastAccessedAt).Hours())
 	if r.Policy == Exponential {
@@ -60,7 +60,7 @@ func (r Rule) Retention(a db.Age, at time.Time) float64 {
 	return math.Pow(r.Base, idle/(24*r.stretch(a))) * r.start(a)
 }
 
-// start is the retention at the last access, before it is cut to 1.
+// start is the retention at the last access, before it is limited to 1.
 func (r Rule) start(a db.Age) float64 {
 	if r.Policy == Exponential {
 		return (1 + math.Log1p(float64(a.AccessCount))) / exponentialScale
@@ -70,11 +70,11 @@ func (r Rule) start(a db.Age) float64 {
 
 func (r Rule) stretch(a db.Age) float64 { return math.Pow(r.Growth, float64(a.AccessCount)) }
 
-// lasting is the idle time, in hours, beyond which a memory is said to stay.
-const lasting = 200 * 365 * 24
+// forever is the idle time, in hours, after which fading counts as never.
+const forever = 200 * 365 * 24
 
-// FadesAt is the instant from which a memory's retention is under the threshold
-// if nothing touches it; never is true when that is centuries away or the
+// FadesAt is the instant at which a memory's retention falls below the threshold
+// if it is not accessed again; never is true if that is centuries away or the
 // memory is exempt.
 func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 	if Exempt(a) || r.Threshold <= 0 {
@@ -88,7 +88,7 @@ func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 			hours = 24 * r.stretch(a) * math.Log(left) / math.Log(r.Base)
 		}
 	}
-	if hours > lasting {
+	if hours > forever {
 		return time.Time{}, true
 	}
 	at = a.LastAccessedAt.Add(time.Duration(hours * float64(time.Hour)))

@@ -9,34 +9,31 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// maxRooms is for how many users the room is known; those who have not written
-// for the longest are counted again.
+// maxRooms is the number of users whose room is known; the others are counted again.
 const maxRooms = 100_000
 
-// roomAge is for how long a count is believed: others add memories, too, which
-// this process is not told of.
+// roomAge is how long a count is used: other processes add memories also.
 const roomAge = time.Minute
 
-// rooms is how many memories may still be added for each user before they must
-// be counted.
+// rooms holds how many memories each user may add before they must be counted.
 type rooms struct {
 	mu   sync.Mutex
-	seen *lru.Cache[memory.Owner, seenRoom]
+	seen *lru.Cache[memory.Owner, room]
 }
 
-// seenRoom is what was left for a user at an instant, without what was used since.
-type seenRoom struct {
+// room is how many memories a user may still add, as counted at an instant.
+type room struct {
 	left int
 	at   time.Time
 }
 
 func newRooms() *rooms {
-	seen, _ := lru.New[memory.Owner, seenRoom](maxRooms) // fails only for a size below 1
+	seen, _ := lru.New[memory.Owner, room](maxRooms) // fails only for a size below 1
 	return &rooms{seen: seen}
 }
 
-// take uses room for n memories; false: there is not enough, or it is not known
-// any more.
+// take uses up room for n memories. It returns false if too little is left or
+// the count is too old.
 func (r *rooms) take(owner memory.Owner, n int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,12 +42,12 @@ func (r *rooms) take(owner memory.Owner, n int, now time.Time) bool {
 		r.seen.Remove(owner)
 		return false
 	}
-	r.seen.Add(owner, seenRoom{seen.left - n, seen.at})
+	r.seen.Add(owner, room{left: seen.left - n, at: seen.at})
 	return true
 }
 
 func (r *rooms) set(owner memory.Owner, left int, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen.Add(owner, seenRoom{left, now})
+	r.seen.Add(owner, room{left: left, at: now})
 }

@@ -12,36 +12,33 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/history"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/memory"
+	"hippocampus/vectorstore/projection"
 )
 
 // Records is what forgetting needs of the database.
 type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
-	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
-	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
+	db.MemoryLister
+	jobs.OwnerLister
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	Ages(ctx context.Context, appID string, f func(db.Age) error) error
 	db.Bounds
 }
 
-// Pusher brings committed changes to the vector store; see vectorstore/projection.
-type Pusher interface {
-	Push(ctx context.Context, ids []string)
-}
-
-// Settings of the runs; server/config states their defaults and ranges.
+// Settings of the runs; server/config holds their defaults and ranges.
 type Settings struct {
 	Rule
 	MaxShare    float64       // of a user's active memories that one run may forget, 0..1
-	PurgeAfter  time.Duration // how long a forgotten memory can be restored
-	MaxMemories int           // active ones of a user; 0: any number
+	PurgeAfter  time.Duration // time for which a forgotten memory can be restored
+	MaxMemories int           // active memories of a user; 0: unlimited
 }
 
 // Service forgets.
 type Service struct {
 	records Records
-	pusher  Pusher
+	pusher  projection.Pusher
 	set     Settings
 	now     func() time.Time
 	log     *zap.Logger
@@ -49,64 +46,56 @@ type Service struct {
 }
 
 // New makes a service.
-func New(records Records, pusher Pusher, set Settings, now func() time.Time, log *zap.Logger) *Service {
-	return &Service{records, pusher, set, now, log, newRooms()}
+func New(records Records, pusher projection.Pusher, set Settings, now func() time.Time, log *zap.Logger) *Service {
+	return &Service{records: records, pusher: pusher, set: set, now: now, log: log, rooms: newRooms()}
 }
 
-// Fading is a memory on its way out.
+// Fading is when a memory fades.
 type Fading struct {
 	Memory    memory.Memory
 	Retention float64
-	FadesAt   time.Time // when its retention falls under the threshold; zero: never
-	Faded     bool      // it is under the threshold, and not exempt
+	FadesAt   time.Time // when the retention falls below the threshold; zero: never
+	Faded     bool      // the retention is below the threshold, and the memory is not exempt
 }
 
 // Report is what a run did, or would do.
 type Report struct {
 	At        time.Time
 	Active    int      // active memories of the user before the run
-	Due       int      // of them, those that have faded
-	Stopped   string   // why the run stopped; empty: it did not
+	Due       int      // active memories that have faded
+	Stopped   string   // why the run stopped; empty if it did not
 	Fading    []Fading // every active memory, the first to fade first
-	Forgotten []string // ids that were forgotten; a preview forgets none
+	Forgotten []string // ids; a preview forgets none
 }
 
-// Preview tells of each active memory of a user its retention at an instant
-// and when it will fade, and changes nothing.
+// Preview reports for each active memory of a user its retention at an instant
+// and when it will fade. It changes nothing.
 func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time) (Report, error) {
 	report := Report{At: at}
-	filter := db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Active}, Limit: memory.MaxPage}
-	for {
-		page, err := s.records.ListMemories(ctx, filter)
+	for m, err := range db.ActiveMemories(ctx, s.records, owner) {
 		if err != nil {
 			return Report{}, err
 		}
-		for _, m := range page {
-			age := AgeOf(m)
-			f := Fading{Memory: m, Retention: s.set.Retention(age, at), Faded: s.set.Faded(age, at)}
-			f.FadesAt, _ = s.set.FadesAt(age)
-			if f.Faded {
-				report.Due++
-			}
-			report.Fading = append(report.Fading, f)
+		age := AgeOf(m)
+		f := Fading{Memory: m, Retention: s.set.Retention(age, at), Faded: s.set.Faded(age, at)}
+		f.FadesAt, _ = s.set.FadesAt(age)
+		if f.Faded {
+			report.Due++
 		}
-		if len(page) < filter.Limit {
-			break
-		}
-		last := page[len(page)-1]
-		filter.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+		report.Fading = append(report.Fading, f)
 	}
 	report.Active = len(report.Fading)
-	slices.SortFunc(report.Fading, sooner)
+	slices.SortFunc(report.Fading, byFading)
 	if share := s.set.MaxShare; float64(report.Due) > share*float64(report.Active) {
-		report.Stopped = fmt.Sprintf("%d of %d active memories have faded, which is over the share of %.0f %% that one run may forget",
+		report.Stopped = fmt.Sprintf(
+			"%d of %d active memories have faded, which is over the share of %.0f %% that one run may forget",
 			report.Due, report.Active, 100*share)
 	}
 	return report, nil
 }
 
-// sooner orders by the date of fading, what never fades last, ties by id.
-func sooner(a, b Fading) int {
+// byFading orders by the date of fading, then by id. Memories that never fade come last.
+func byFading(a, b Fading) int {
 	if a.FadesAt.IsZero() != b.FadesAt.IsZero() {
 		if a.FadesAt.IsZero() {
 			return 1
@@ -116,12 +105,12 @@ func sooner(a, b Fading) int {
 	return cmp.Or(a.FadesAt.Compare(b.FadesAt), cmp.Compare(a.Memory.ID, b.Memory.ID))
 }
 
-// batch is how many memories one transaction forgets or purges: few enough
-// that the user's writers hardly wait.
+// batch is how many memories one transaction forgets or purges: few enough for
+// the user's other writers to wait only briefly.
 const batch = 100
 
-// Run forgets what has faded. The cause is recorded with each event. A run
-// that would take too much stops, unless whole is true.
+// Run forgets what has faded. The cause is recorded with each event. A run that
+// would forget too much stops, unless whole is true.
 func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, whole bool) (Report, error) {
 	report, err := s.Preview(ctx, owner, s.now())
 	if err != nil || report.Due == 0 {
@@ -140,22 +129,34 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 			due = append(due, f.Memory.ID)
 		}
 	}
-	for part := range slices.Chunk(due, batch) {
-		gone, err := s.forget(ctx, owner, part, cause, s.due)
-		report.Forgotten = append(report.Forgotten, gone...)
-		if err != nil {
-			return report, err
-		}
-	}
-	return report, nil
+	report.Forgotten, err = s.forget(ctx, owner, due, cause, s.fadedBy)
+	return report, err
 }
 
-// forget takes active memories out of use for which there still is a reason,
-// which is the detail of their event: each may have changed meanwhile.
+// reason returns the detail of the event by which a memory is forgotten, and
+// whether the reason to forget it still applies.
+type reason func(memory.Memory, *history.Change) (detail any, applies bool)
+
+// forget forgets active memories, some at a time, and returns the ids of those
+// that it has forgotten. It leaves out memories that have changed in the
+// meantime so that the reason does not apply.
 func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string,
-	reason func(memory.Memory, *history.Change) (detail any, still bool)) (gone []string, err error) {
+	why reason) (forgotten []string, err error) {
+	for part := range slices.Chunk(ids, batch) {
+		done, err := s.forgetBatch(ctx, owner, part, cause, why)
+		if err != nil {
+			return forgotten, err
+		}
+		s.pusher.Push(ctx, done)
+		forgotten = append(forgotten, done...)
+	}
+	return forgotten, nil
+}
+
+func (s *Service) forgetBatch(ctx context.Context, owner memory.Owner, ids []string, cause string,
+	why reason) (forgotten []string, err error) {
 	err = s.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		gone = nil
+		forgotten = nil
 		memories, err := tx.Memories(ctx, ids)
 		if err != nil {
 			return err
@@ -167,40 +168,36 @@ func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, 
 		for _, m := range memories {
 			before := m
 			m.Status = memory.Forgotten
-			detail, still := reason(before, history.Diff(before, m))
-			if before.Status != memory.Active || !still {
+			detail, applies := why(before, history.Diff(before, m))
+			if before.Status != memory.Active || !applies {
 				continue
 			}
 			changes.Note(m.ID, memory.EventForgotten, detail)
 			if err := changes.Update(ctx, before, &m); err != nil {
 				return err
 			}
-			gone = append(gone, m.ID)
+			forgotten = append(forgotten, m.ID)
 		}
 		return changes.Flush(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.pusher.Push(ctx, gone)
-	return gone, nil
+	return forgotten, err
 }
 
-// faded is the detail of a forgotten event.
-type faded struct {
+// fadedDetail is the detail of a forgotten event.
+type fadedDetail struct {
 	*history.Change
 	Retention float64 `json:"retention"`
 	Threshold float64 `json:"threshold"`
 }
 
-// due is the reason to forget a memory that has faded.
-func (s *Service) due(m memory.Memory, change *history.Change) (detail any, still bool) {
+// fadedBy is the reason to forget a memory that has faded.
+func (s *Service) fadedBy(m memory.Memory, change *history.Change) (detail any, applies bool) {
 	age := AgeOf(m)
-	return faded{change, s.set.Retention(age, s.now()), s.set.Threshold}, s.set.Faded(age, s.now())
+	return fadedDetail{change, s.set.Retention(age, s.now()), s.set.Threshold}, s.set.Faded(age, s.now())
 }
 
-// Purge deletes for good what was forgotten long enough ago and is gone from
-// the vector store, and returns how many memories that were. Their histories
+// Purge deletes for good the memories that were forgotten long enough ago and
+// are gone from the vector store, and returns their number. Their histories
 // stay, ended by a purged event.
 func (s *Service) Purge(ctx context.Context, cause string) (purged int, err error) {
 	before := s.now().Add(-s.set.PurgeAfter)
@@ -222,20 +219,20 @@ func (s *Service) Purge(ctx context.Context, cause string) (purged int, err erro
 			}
 		}
 		if purged += round; round == 0 {
-			return purged, nil // all were restored meanwhile
+			return purged, nil // all were restored in the meantime
 		}
 	}
 }
 
 func (s *Service) purge(ctx context.Context, owner memory.Owner, ids []string, cause string) (n int, err error) {
 	err = s.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		gone, err := tx.Purge(ctx, ids)
+		purged, err := tx.Purge(ctx, ids)
 		if err != nil {
 			return err
 		}
-		n = len(gone)
+		n = len(purged)
 		changes := history.Record(tx, cause, s.now())
-		for _, id := range gone {
+		for _, id := range purged {
 			changes.Note(id, memory.EventPurged, nil)
 		}
 		return changes.Flush(ctx)
@@ -246,8 +243,8 @@ func (s *Service) purge(ctx context.Context, owner memory.Owner, ids []string, c
 // Bands are the upper bounds of the distribution that Distribution counts.
 var Bands = []float64{0.1, 0.2, 0.4, 0.6, 0.8, 1}
 
-// Distribution counts an app's active memories by retention: how many lie in
-// each of Bands, from the bound before it, and how many are exempt.
+// Distribution counts an app's active memories by retention: those in each of
+// Bands, above the bound before it, and those that are exempt.
 func (s *Service) Distribution(ctx context.Context, appID string) (counts []int, exempt int, err error) {
 	counts, at := make([]int, len(Bands)), s.now()
 	err = s.records.Ages(ctx, appID, func(a db.Age) error {

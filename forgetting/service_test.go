@@ -34,7 +34,8 @@ type records struct {
 	b *bench
 }
 
-func (r records) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+func (r records) InUser(ctx context.Context, owner memory.Owner,
+	f func(ctx context.Context, tx db.UserTx) error) error {
 	if r.b.enter != nil {
 		r.b.enter()
 	}
@@ -45,7 +46,8 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	clock := apptest.NewClock(begin)
 	b := &bench{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock)}
-	b.Service = New(records{b.store, b}, b.pusher, Settings{Rule: strengthening, MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour},
+	b.Service = New(records{b.store, b}, b.pusher, Settings{Rule: strengthening, MaxShare: 0.2,
+		PurgeAfter: 30 * 24 * time.Hour},
 		b.clock.Now, zaptest.NewLogger(t))
 	return b
 }
@@ -57,7 +59,8 @@ func (b *bench) add(n, days int, change func(*memory.Memory)) []memory.Memory {
 	at := begin.AddDate(0, 0, -days)
 	for i := range list {
 		list[i] = memory.Memory{
-			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d of day %d", i, days), Type: memory.TypeFact, Domain: memory.GeneralChat,
+			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d of day %d", i, days), Type: memory.TypeFact,
+			Domain:     memory.GeneralChat,
 			Importance: 0.8, Status: memory.Active, Embedding: []float32{1}, EmbeddingModel: "test", Revision: 1,
 			CreatedAt: at, UpdatedAt: at, LastAccessedAt: at,
 		}
@@ -65,7 +68,9 @@ func (b *bench) add(n, days int, change func(*memory.Memory)) []memory.Memory {
 			change(&list[i])
 		}
 	}
-	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, at) }); err != nil {
+	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, list, at)
+	}); err != nil {
 		b.t.Fatal(err)
 	}
 	return list
@@ -92,7 +97,8 @@ func (b *bench) status(id string) memory.Status {
 // confirm lets the vector store have heard of every change.
 func (b *bench) confirm() {
 	b.t.Helper()
-	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.Now().AddDate(1, 0, 0), b.clock.Now().AddDate(1, 0, 1), 10_000)
+	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.Now().AddDate(1, 0, 0), b.clock.Now().AddDate(1, 0, 1),
+		10_000)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -137,7 +143,8 @@ func TestARunForgetsWhatHasFaded(t *testing.T) {
 	}
 	events, err := b.store.History(t.Context(), ada.AppID, old[0].ID)
 	if err != nil || len(events) != 1 || events[0].Kind != memory.EventForgotten || events[0].Cause != "test" ||
-		!strings.Contains(string(events[0].Detail), `"status":"forgotten"`) || !strings.Contains(string(events[0].Detail), `"retention":0.0`) {
+		!strings.Contains(string(events[0].Detail), `"status":"forgotten"`) ||
+		!strings.Contains(string(events[0].Detail), `"retention":0.0`) {
 		t.Errorf("events %+v, %v", events, err)
 	}
 	if again := b.run(false); again.Due != 0 || len(again.Forgotten) != 0 {

@@ -52,7 +52,8 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon)}
 	embedder := &embedder{llm.Hashed(64), b}
 	b.vectors = apptest.Vectors(t, embedder)
-	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second, BackoffLimit: time.Minute}, b.clock.Now, log)
+	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second,
+		BackoffLimit: time.Minute}, b.clock.Now, log)
 	b.ingest = ingest.New(ingest.Parts{
 		Records: b.store, Scorer: &judge{scorer.NewRules(), b}, Embedder: embedder, Vectors: b.vectors, Pusher: b.push,
 		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
@@ -148,7 +149,8 @@ func (b *bench) held(owner memory.Owner) (n int) {
 	ctx := b.t.Context()
 	turns, err := b.store.ListTurns(ctx, db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
 	b.must(err)
-	candidates, err := b.store.ListCandidates(ctx, db.CandidateFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
+	candidates, err := b.store.ListCandidates(ctx, db.CandidateFilter{AppID: owner.AppID, UserID: owner.UserID,
+		Limit: 100})
 	b.must(err)
 	vectors, err := b.vectors.CountOwner(ctx, owner)
 	b.must(err)
@@ -186,7 +188,8 @@ func (b *bench) erased(owner memory.Owner) db.Erasure {
 // wantMarked makes sure that nobody can write for a user who is being erased.
 func (b *bench) wantMarked(owner memory.Owner) {
 	b.t.Helper()
-	if _, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: "Likes tea."}); !errors.Is(err, db.ErrErasing) {
+	if _, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: "Likes tea."}); !errors.Is(err,
+		db.ErrErasing) {
 		b.t.Errorf("a write while the user is erased: %v", err)
 	}
 	if _, _, err := b.ingest.Accept(b.t.Context(), memory.Turn{Owner: owner}); !errors.Is(err, db.ErrErasing) {

@@ -1,11 +1,11 @@
 // Package erasure removes a user for good, from every store:
 //
-//	mark, so that nothing of the user is written -> rows, some at a time
-//	-> vectors, by user and by id -> every store is asked -> the mark goes, receipt
+//	mark, after which nothing of the user is written -> rows, in batches
+//	-> vectors, by user and by id -> check every store -> remove the mark, receipt
 //
-// Each step can be repeated, and the mark stays until all are done: where a
-// store is away, or the process dies, the next call goes on, or a job does.
-// Work that began before the erasure finds the rows gone that it is about.
+// Each step can be repeated, and the mark stays until all steps are done: if a
+// store is unavailable or the process dies, the next call or a job continues.
+// Work that began before the erasure finds its rows deleted.
 package erasure
 
 import (
@@ -25,7 +25,7 @@ import (
 // Records is what erasure needs of the database.
 type Records interface {
 	db.Erasures
-	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	db.MemoryLister
 	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
 }
 
@@ -38,24 +38,25 @@ type Vectors interface {
 
 // Service erases.
 type Service struct {
-	records Records
-	vectors Vectors
-	drop    func(owner memory.Owner)
-	now     func() time.Time
-	log     *zap.Logger
+	records  Records
+	vectors  Vectors
+	onErased func(owner memory.Owner)
+	now      func() time.Time
+	log      *zap.Logger
 }
 
-// New makes a service. drop hears of each user who is erased, so that what this
-// process holds of them in memory goes, too; nil: nothing does.
-func New(records Records, vectors Vectors, drop func(owner memory.Owner), now func() time.Time, log *zap.Logger) *Service {
-	if drop == nil {
-		drop = func(memory.Owner) {}
+// New makes a service. onErased is called for each user who is erased, to remove
+// what this process holds of the user in memory; it may be nil.
+func New(records Records, vectors Vectors, onErased func(owner memory.Owner), now func() time.Time,
+	log *zap.Logger) *Service {
+	if onErased == nil {
+		onErased = func(memory.Owner) {}
 	}
-	return &Service{records, vectors, drop, now, log}
+	return &Service{records: records, vectors: vectors, onErased: onErased, now: now, log: log}
 }
 
-// EraseUser is the job that ends an erasure which its caller could not end. It
-// goes with the rest of the user, whom its payload names.
+// EraseUser is the job that ends an erasure which its caller could not end. The
+// erasure deletes the job with the user's other rows.
 type EraseUser struct {
 	jobs.Lasting `json:"-"`
 
@@ -67,15 +68,15 @@ type EraseUser struct {
 func (EraseUser) Kind() string { return "erase_user" }
 
 const (
-	batch    = 500                   // rows of a kind that are deleted at once
-	patience = 10 * time.Second      // for pushes under way, in one call
-	look     = 20 * time.Millisecond // between two looks at them
-	retry    = 30 * time.Second      // before the job goes on
+	batch       = 500                   // rows of a kind that are deleted at once
+	pushTimeout = 10 * time.Second      // how long one call waits for pushes in progress
+	pushPoll    = 20 * time.Millisecond // between two checks for them
+	retry       = 30 * time.Second      // before the job continues
 )
 
 // Erase removes the user and returns the receipt. KindUnavailable: a store is
-// away or ctx has ended; the user stays marked, and calling again goes on, as
-// does the job. Erasing a user of whom there is nothing is fine.
+// unavailable or ctx has ended; the user stays marked, and calling again
+// continues, as does the job. Erasing a user without data succeeds.
 func (s *Service) Erase(ctx context.Context, owner memory.Owner) (db.Erasure, error) {
 	now := s.now()
 	e, err := s.records.BeginErasure(ctx, owner, now, now.Add(retry), EraseUser{AppID: owner.AppID, UserID: owner.UserID})
@@ -85,134 +86,134 @@ func (s *Service) Erase(ctx context.Context, owner memory.Owner) (db.Erasure, er
 	return s.finish(ctx, e)
 }
 
-// Work does the job: it goes on with an erasure until that has ended.
+// Work does the job: it continues an erasure until it has ended.
 func (s *Service) Work(ctx context.Context, job EraseUser) (any, error) {
 	e, err := s.records.Erasure(ctx, memory.Owner{AppID: job.AppID, UserID: job.UserID})
 	if memory.IsKind(err, memory.KindNotFound) || err == nil && !e.DoneAt.IsZero() {
 		return nil, nil
 	}
 	if wait := e.RequestedAt.Add(retry).Sub(s.now()); err == nil && wait > 0 {
-		return nil, jobs.Later(wait) // its caller is at it
+		return nil, jobs.Later(wait) // its caller is still working on it
 	}
 	if err == nil {
 		_, err = s.finish(ctx, e)
 	}
 	if err != nil {
-		s.log.Warn("an erasure is gone on with later", zap.String("app", job.AppID), zap.Duration("in", retry), zap.Error(err))
+		s.log.Warn("an erasure is continued later", zap.String("app", job.AppID), zap.Duration("in", retry), zap.Error(err))
 		return nil, jobs.Later(retry)
 	}
 	return nil, nil
 }
 
-// finish carries an erasure through. Where another call or process has ended
-// it first, that one's receipt is the receipt.
+// finish carries out an erasure. If another call or process has ended it first,
+// the receipt is that one's.
 func (s *Service) finish(ctx context.Context, e db.Erasure) (db.Erasure, error) {
 	done, err := s.erase(ctx, e)
-	s.drop(e.Owner)
+	s.onErased(e.Owner)
 	if err == nil {
 		return done, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pushTimeout)
 	defer cancel()
-	is, unknown := s.records.Erasure(ctx, e.Owner)
-	if unknown != nil || is.Round == e.Round && is.DoneAt.IsZero() {
+	stored, readErr := s.records.Erasure(ctx, e.Owner)
+	if readErr != nil || stored.Round == e.Round && stored.DoneAt.IsZero() {
 		return db.Erasure{}, err
 	}
-	// What has been written since then may have lost its vectors to this one.
-	if lost := s.requeue(ctx, e.Owner); lost != nil {
-		return db.Erasure{}, lost
+	// This erasure may have deleted vectors of memories that were written after the other one.
+	if requeueErr := s.requeue(ctx, e.Owner); requeueErr != nil {
+		return db.Erasure{}, requeueErr
 	}
-	if is.DoneAt.IsZero() {
-		return db.Erasure{}, waiting("the user is being erased once more", err)
+	if stored.DoneAt.IsZero() {
+		return db.Erasure{}, unfinished("the user is being erased again", err)
 	}
-	return is, nil
+	return stored, nil
 }
 
-// erase takes the steps in their order.
+// erase takes the steps in order.
 func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
-	found, _ := s.vectors.DeleteOwner(ctx, e.Owner) // where it is away the rows go all the same
-	gone, err := s.eraseRows(ctx, e, found)
+	found, _ := s.vectors.DeleteOwner(ctx, e.Owner) // an error does not matter yet: the rows are deleted first
+	ids, err := s.eraseRows(ctx, e, found)
 	if err != nil {
 		return e, err
 	}
-	// What was pushed until the rows were gone, and what had none. By user first,
-	// which tells how many there were.
+	// Vectors that were pushed until the rows were deleted, and those without a
+	// row. By user first, since that returns their number.
 	if found, err = s.vectors.DeleteOwner(ctx, e.Owner); err != nil {
-		return e, waiting("the user's rows are gone, but not the vectors yet", err)
+		return e, unfinished("the user's rows are deleted, but not all vectors yet", err)
 	}
-	for some := range slices.Chunk(gone, batch) {
-		if err := s.vectors.Delete(ctx, some); err != nil {
-			return e, waiting("the user's rows are gone, but not the vectors yet", err)
+	for part := range slices.Chunk(ids, batch) {
+		if err := s.vectors.Delete(ctx, part); err != nil {
+			return e, unfinished("the user's rows are deleted, but not all vectors yet", err)
 		}
 	}
 	left, err := s.vectors.CountOwner(ctx, e.Owner)
 	if err != nil {
-		return e, waiting("the user's rows and vectors are gone, but the vector store could not be asked whether all are", err)
+		return e, unfinished("the user's rows and vectors are deleted, but the vector store could not confirm it", err)
 	}
 	if left > 0 {
-		return e, waiting("the user's rows are gone, but not the vectors yet", fmt.Errorf("the vector store still shows %d records", left))
+		return e, unfinished("the user's rows are deleted, but not all vectors yet",
+			fmt.Errorf("the vector store still shows %d records", left))
 	}
 	done, err := s.records.EndErasure(ctx, e, s.now(), found)
 	if errors.Is(err, db.ErrLeft) {
-		err = waiting("the user is not erased yet", err)
+		err = unfinished("the user is not erased yet", err)
 	}
 	return done, err
 }
 
-// eraseRows deletes the rows and returns the ids of the memories among them.
-// Those that are being pushed are waited for. found: how many vectors were
-// deleted before.
+// eraseRows deletes the rows and returns the ids of the memories among them. It
+// waits for memories that are being pushed. found is the number of vectors that
+// were deleted before.
 func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int) (memories []string, err error) {
 	for waited := time.Duration(0); ; {
-		some, err := s.records.EraseSome(ctx, e, db.EraseStep{Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(), Vectors: found})
+		step, err := s.records.EraseSome(ctx, e, db.EraseStep{Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(),
+			Vectors: found})
 		if err != nil {
 			return nil, err
 		}
 		found = 0
-		memories = append(memories, some.Memories...)
+		memories = append(memories, step.Memories...)
 		switch {
-		case some.Deleted != (db.Erased{}):
+		case step.Deleted != (db.Erased{}):
 			continue
-		case some.Left == 0:
+		case step.Left == 0:
 			return memories, nil
-		case waited >= patience:
-			return nil, waiting("the user is not erased yet", fmt.Errorf("%d memories are still being pushed to the vector store", some.Left))
+		case waited >= pushTimeout:
+			return nil, unfinished("the user is not erased yet",
+				fmt.Errorf("%d memories are still being pushed to the vector store", step.Left))
 		}
-		timer := time.NewTimer(look)
+		timer := time.NewTimer(pushPoll)
 		select {
 		case <-timer.C:
-			waited += look
+			waited += pushPoll
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, waiting("the user is not erased yet", context.Cause(ctx))
+			return nil, unfinished("the user is not erased yet", context.Cause(ctx))
 		}
 	}
 }
 
-// waiting says that an erasure is not through, and goes on.
-func waiting(how string, cause error) error {
+// unfinished is the error of an erasure that continues later; state says what is left.
+func unfinished(state string, cause error) error {
 	return &memory.Error{
 		Kind: memory.KindUnavailable, RetryAfter: retry,
-		Err: fmt.Errorf("%s; the erasure goes on by itself, and calling again gives the receipt: %w", how, cause),
+		Err: fmt.Errorf("%s; the erasure continues by itself, and calling again returns the receipt: %w", state, cause),
 	}
 }
 
-// requeue has the user's memories pushed again.
+// requeue has the user's active memories pushed again.
 func (s *Service) requeue(ctx context.Context, owner memory.Owner) error {
-	filter := db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Active}, Limit: memory.MaxPage}
-	for {
-		page, err := s.records.ListMemories(ctx, filter)
-		if err != nil || len(page) == 0 {
+	var ids []string
+	for m, err := range db.ActiveMemories(ctx, s.records, owner) {
+		if err != nil {
 			return err
 		}
-		ids := make([]string, len(page))
-		for i, m := range page {
-			ids[i] = m.ID
-		}
-		if _, err := s.records.Requeue(ctx, ids, s.now()); err != nil {
-			return err
-		}
-		last := page[len(page)-1]
-		filter.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+		ids = append(ids, m.ID)
 	}
+	for part := range slices.Chunk(ids, batch) {
+		if _, err := s.records.Requeue(ctx, part, s.now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

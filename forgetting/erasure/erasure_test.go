@@ -47,7 +47,8 @@ func TestErase(t *testing.T) {
 func TestOrphansGo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	orphan := vectorstore.Record{ID: memory.NewID(), Owner: ada, Content: "left over", CreatedAt: noon, Embedding: make([]float32, 64)}
+	orphan := vectorstore.Record{ID: memory.NewID(), Owner: ada, Content: "left over", CreatedAt: noon,
+		Embedding: make([]float32, 64)}
 	orphan.Embedding[0] = 1
 	b.must(b.vectors.Insert(t.Context(), []vectorstore.Record{orphan}))
 	if got := b.erased(ada).Deleted; got != (db.Erased{Vectors: 1}) {
@@ -58,8 +59,10 @@ func TestOrphansGo(t *testing.T) {
 // newborn is a memory of ada's that nobody has written yet.
 func newborn(content string) memory.Memory {
 	m := memory.Memory{
-		ID: memory.NewID(), Owner: ada, Content: content, Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
-		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m", Embedding: make([]float32, 64),
+		ID: memory.NewID(), Owner: ada, Content: content, Type: memory.TypeFact, Domain: memory.GeneralChat,
+		Status:    memory.Active,
+		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1, EmbeddingModel: "m",
+		Embedding: make([]float32, 64),
 	}
 	m.Embedding[0] = 1
 	return m

@@ -57,7 +57,8 @@ func TestPromotionInWork(t *testing.T) {
 	b := newBench(t)
 	turn := b.turn(ada)
 	refused := memory.Candidate{
-		ID: memory.NewID(), TurnID: turn.ID, Content: "Likes tea.", Importance: 0.5, Domain: memory.Preferences, Type: memory.TypeFact,
+		ID: memory.NewID(), TurnID: turn.ID, Content: "Likes tea.", Importance: 0.5, Domain: memory.Preferences,
+		Type:    memory.TypeFact,
 		Verdict: memory.BelowThreshold, Reason: "too little", Scorer: "rules", CreatedAt: noon,
 	}
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
@@ -118,7 +119,9 @@ func TestReflectionInWork(t *testing.T) {
 	b.write(ada, "Likes tea.", "Likes jazz.")
 	embedder := llm.Hashed(64)
 	reflect := reflection.New(reflection.Parts{
-		Records: b.store, Derive: derivation.New(b.store, b.push, embedder, b.clock.Now), Chat: model{func() { b.erased(ada) }},
+		Records: b.store, Derive: derivation.New(b.store, b.push, embedder, b.clock.Now), Chat: model{func() {
+			b.erased(ada)
+		}},
 		Now: b.clock.Now, Log: zap.NewNop(),
 	}, reflection.Settings{Importance: 1, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 10})
 	if _, err := reflect.Reflect(t.Context(), ada, true); !memory.IsKind(err, memory.KindConflict) {

@@ -36,7 +36,8 @@ func (m *mortal) step(call func() error) error {
 	return errDied
 }
 
-func (m *mortal) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure, err error) {
+func (m *mortal) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure,
+	err error) {
 	err = m.step(func() error { e, err = m.Records.BeginErasure(ctx, owner, at, due, job); return err })
 	return e, err
 }
