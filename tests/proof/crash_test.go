@@ -76,9 +76,9 @@ func (s size) stride() int {
 	case long:
 		return 1
 	case s.large:
-		return 25
+		return 15
 	default:
-		return 3
+		return 5
 	}
 }
 
@@ -139,7 +139,8 @@ func (c *campaign) crashThroughout(change change) (made, points int) {
 	if len(calls) == 0 {
 		c.t.Fatal("the change calls no store: there is no point to crash at")
 	}
-	for i := c.user % c.size.stride(); i < 2*len(calls); i += c.size.stride() {
+	stride := min(c.size.stride(), len(calls)|1) // short changes have crash points also
+	for i := c.user % stride; i < 2*len(calls); i += stride {
 		c.crashAt(crashPoint{change: change, calls: calls, call: 1 + i/2, after: i%2 == 1}, initial, changed)
 		points++
 		if c.t.Failed() {

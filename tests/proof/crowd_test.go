@@ -20,11 +20,18 @@ import (
 
 const (
 	crowdSize  = 100
-	crowdFor   = time.Minute
-	erasers    = 4               // who erase users, beside the users themselves
-	crowdLimit = 2 * time.Minute // for any one answer, with everybody on few cores
+	erasers    = 4               // clients that erase users
+	crowdLimit = 2 * time.Minute // for any one answer, with all users on few cores
 	breath     = 2 * time.Second // the longest pause between two requests of a user
 )
+
+// crowdFor returns how long the crowd acts.
+func crowdFor() time.Duration {
+	if long {
+		return time.Minute
+	}
+	return 20 * time.Second
+}
 
 // TestACrowd lets a hundred users write, recall, reflect, forget and be erased
 // at once, on both sizes side by side. Every request is answered in time as it
@@ -87,7 +94,7 @@ func newCrowd(t *testing.T, size size) *crowd {
 
 // bustle has everybody act until the time is up.
 func (c *crowd) bustle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, crowdFor)
+	ctx, cancel := context.WithTimeout(ctx, crowdFor())
 	defer cancel()
 	var group sync.WaitGroup
 	for i, p := range c.users {
