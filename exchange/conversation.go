@@ -8,12 +8,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// conversationLine is a conversation without what was said in it, which
-// follows: its turns in their order, then its consolidations, the newest first.
+// conversationLine is a conversation. Its turns follow in their order, then its
+// consolidations, the newest first.
 type conversationLine struct {
 	ID                  string    `json:"id"`
 	UserID              string    `json:"user_id"`
-	Began               string    `json:"began"` // the turn that began it
+	FirstTurnID         string    `json:"began"`
 	Title               string    `json:"title,omitempty"`
 	Summary             string    `json:"summary,omitempty"`
 	SummarisedThrough   int64     `json:"summarised_through,omitempty"`
@@ -30,79 +30,79 @@ type conversationLine struct {
 
 func conversationLineOf(c memory.Conversation) conversationLine {
 	return conversationLine{
-		ID: c.ID, UserID: c.UserID, Began: c.FirstTurnID, Title: c.Title, Summary: c.Summary, SummarisedThrough: c.SummarisedThrough,
-		SummarisedTokens: c.SummarisedTokens, ConsolidatedThrough: c.ConsolidatedThrough, Turns: c.Turns, Events: c.Events, Tokens: c.Tokens,
+		ID: c.ID, UserID: c.UserID, FirstTurnID: c.FirstTurnID, Title: c.Title, Summary: c.Summary,
+		SummarisedThrough: c.SummarisedThrough, SummarisedTokens: c.SummarisedTokens,
+		ConsolidatedThrough: c.ConsolidatedThrough, Turns: c.Turns, Events: c.Events, Tokens: c.Tokens,
 		StartedAt: c.StartedAt, LastAt: c.LastAt, EndedAt: c.EndedAt, EndReason: c.EndReason,
 	}
 }
 
 func (l *conversationLine) conversation(appID string) memory.Conversation {
 	return memory.Conversation{
-		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, FirstTurnID: l.Began, Title: l.Title, Summary: l.Summary,
-		SummarisedThrough: l.SummarisedThrough, SummarisedTokens: l.SummarisedTokens, ConsolidatedThrough: l.ConsolidatedThrough,
-		Turns: l.Turns, Events: l.Events, Tokens: l.Tokens, StartedAt: memory.Instant(l.StartedAt), LastAt: memory.Instant(l.LastAt),
+		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, FirstTurnID: l.FirstTurnID,
+		Title: l.Title, Summary: l.Summary, SummarisedThrough: l.SummarisedThrough, SummarisedTokens: l.SummarisedTokens,
+		ConsolidatedThrough: l.ConsolidatedThrough, Turns: l.Turns, Events: l.Events, Tokens: l.Tokens,
+		StartedAt: memory.Instant(l.StartedAt), LastAt: memory.Instant(l.LastAt),
 		EndedAt: orInstant(l.EndedAt), EndReason: l.EndReason,
 	}
 }
 
-func (l *conversationLine) kind() Kind { return Conversations }
+func (l *conversationLine) kind() Kind   { return Conversations }
+func (l *conversationLine) user() string { return l.UserID }
 
-func (l *conversationLine) check(c *complaints) {
-	c.note("conversation.id", memory.CheckID(l.ID, false))
-	c.note("conversation.user_id", memory.CheckID(l.UserID, false))
-	c.id("conversation.began", l.Began)
+func (l *conversationLine) check(f *faults) {
+	f.note("conversation.id", memory.CheckID(l.ID, false))
+	f.note("conversation.user_id", memory.CheckID(l.UserID, false))
+	f.id("conversation.began", l.FirstTurnID)
 	if l.Title != "" {
-		c.note("conversation.title", memory.CheckTitle(l.Title))
+		f.note("conversation.title", memory.CheckTitle(l.Title))
 	}
-	c.textOrNone("conversation.summary", l.Summary, maxSummary)
-	c.number("conversation.events", l.Events, 0, maxNumber)
-	c.number("conversation.tokens", l.Tokens, 0, maxNumber)
-	c.number("conversation.turns", l.Turns, 1, maxNumber)
-	c.number("conversation.summarised_through", l.SummarisedThrough, 0, l.Events)
-	c.number("conversation.summarised_tokens", l.SummarisedTokens, 0, l.Tokens)
-	c.number("conversation.consolidated_through", l.ConsolidatedThrough, 0, l.Events)
-	c.time("conversation.started_at", l.StartedAt)
-	c.time("conversation.last_at", l.LastAt)
-	c.timeOrNone("conversation.ended_at", l.EndedAt)
-	c.textOrNone("conversation.end_reason", l.EndReason, maxCause)
+	f.optionalText("conversation.summary", l.Summary, maxSummary)
+	inRange(f, "conversation.events", l.Events, 0, maxNumber)
+	inRange(f, "conversation.tokens", l.Tokens, 0, maxNumber)
+	inRange(f, "conversation.turns", l.Turns, 1, maxNumber)
+	inRange(f, "conversation.summarised_through", l.SummarisedThrough, 0, l.Events)
+	inRange(f, "conversation.summarised_tokens", l.SummarisedTokens, 0, l.Tokens)
+	inRange(f, "conversation.consolidated_through", l.ConsolidatedThrough, 0, l.Events)
+	f.time("conversation.started_at", l.StartedAt)
+	f.time("conversation.last_at", l.LastAt)
+	f.optionalTime("conversation.ended_at", l.EndedAt)
+	f.optionalText("conversation.end_reason", l.EndReason, maxCause)
 	if l.EndedAt.IsZero() && l.EndReason != "" {
-		c.note("conversation.end_reason", "is given, though it has not ended")
+		f.note("conversation.end_reason", "is given, though it has not ended")
 	}
 }
 
-func (l *conversationLine) wait(ctx context.Context, i *importing, number, size int) error {
-	told := l.conversation(i.appID)
-	return i.waitForUser(ctx, l.UserID, number, size, Conversations, func(ctx context.Context, tx db.UserTx) (bool, error) {
-		is, ok, err := tx.RecordedConversation(ctx, told.ID)
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			return false, same("this conversation", conversationLineOf(told), conversationLineOf(is))
-		}
-		return true, tx.RestoreConversation(ctx, told, memory.Instant(i.now()))
-	})
+func (l *conversationLine) restore(ctx context.Context, i *importing, tx db.UserTx) (fresh bool, err error) {
+	c := l.conversation(i.appID)
+	stored, found, err := tx.RecordedConversation(ctx, c.ID)
+	if err != nil || found {
+		return false, orDifference(err, "this conversation", conversationLineOf(c), conversationLineOf(stored))
+	}
+	return true, tx.RestoreConversation(ctx, c, memory.Instant(i.now()))
 }
 
-// talk names the conversation that a turn or a consolidation belongs to, and
-// the turn that began it: one that was begun anew is another one.
-type talk struct {
+// conversationKey names the conversation that a turn or a consolidation belongs
+// to. Its first turn distinguishes it from a later conversation with the same id.
+type conversationKey struct {
 	UserID         string `json:"user_id"`
 	ConversationID string `json:"conversation_id"`
-	Began          string `json:"began"`
+	FirstTurnID    string `json:"began"`
 }
 
-func (t talk) check(c *complaints, path string) {
-	c.note(path+"user_id", memory.CheckID(t.UserID, false))
-	c.note(path+"conversation_id", memory.CheckID(t.ConversationID, false))
-	c.id(path+"began", t.Began)
+func (k *conversationKey) user() string { return k.UserID }
+
+func (k *conversationKey) check(f *faults, path string) {
+	f.note(path+"user_id", memory.CheckID(k.UserID, false))
+	f.note(path+"conversation_id", memory.CheckID(k.ConversationID, false))
+	f.id(path+"began", k.FirstTurnID)
 }
 
-// holds makes sure that the conversation is here and has an event of a number.
-// KindConflict: it is not, or is another one.
-func (t talk) holds(ctx context.Context, tx db.UserTx, event int64) error {
-	is, ok, err := tx.RecordedConversation(ctx, t.ConversationID)
-	if err != nil || !ok || is.FirstTurnID != t.Began || is.Events < event {
+// requireEvent returns an error of KindConflict unless the conversation is stored
+// and has an event of a number.
+func (k *conversationKey) requireEvent(ctx context.Context, tx db.UserTx, event int64) error {
+	stored, found, err := tx.RecordedConversation(ctx, k.ConversationID)
+	if err != nil || !found || stored.FirstTurnID != k.FirstTurnID || stored.Events < event {
 		return orConflict(err, "is of a conversation that is not here, or is another one here: nothing was overwritten")
 	}
 	return nil

@@ -1,13 +1,15 @@
-// Package exchange carries what an app keeps of its users out of a server and into another:
+// Package exchange exports all that an app keeps of its users, and imports it into
+// another server:
 //
-//	database -> one line a memory, its history and relations
-//	         -> facts, instructions, skills, conversations, a line a row -> NDJSON stream (Export)
+//	database -> one line for each memory, with its history and relations
+//	         -> one line for each other row: facts, instructions, skills, conversations
+//	         -> NDJSON stream                                                     (Export)
 //	NDJSON stream -> checked lines -> embeddings where needed -> one transaction for
-//	each user of a batch -> pending vectors, pushed by the reconciler                (Import)
+//	each user of a batch -> pending vectors, pushed by the reconciler             (Import)
 //
 // The round trip is exact: what is exported, imported and exported again is the
-// same text but for the time in its first line. Both ways hold a bounded part
-// of the stream in memory, whatever its length.
+// same text except for the time in its first line. Both directions hold a bounded
+// part of the stream in memory, whatever its length.
 package exchange
 
 import (
@@ -19,12 +21,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Records is what an exchange needs of the database.
+// Records is the part of the database that an exchange uses.
 type Records interface {
 	db.Exchange
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	InScope(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error) error
-	InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) ([]memory.InstructionVersion, error)
+	InstructionVersions(
+		ctx context.Context, scope memory.Scope, name string, below, limit int,
+	) ([]memory.InstructionVersion, error)
 	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
 	ListConsolidations(ctx context.Context, f db.ConsolidationFilter) ([]memory.Consolidation, error)
 }
@@ -36,18 +40,19 @@ type Service struct {
 	now      func() time.Time
 }
 
-// New makes a service.
+// New returns a service.
 func New(records Records, embedder llm.Embedder, now func() time.Time) *Service {
 	return &Service{records, embedder, now}
 }
 
-// MaxLine is the most bytes that a line may have, without its line break.
-const MaxLine = 4 << 20 // twice what a turn was sent in, which may grow by what JSON escapes
+// MaxLine is the greatest number of bytes of a line, without its line break: twice
+// the limit of a turn, which may grow by what JSON escapes.
+const MaxLine = 4 << 20
 
 const (
-	pageLines = 100     // rows that an export reads at once
-	pageTexts = 10      // of texts that may be long
-	pageRoom  = 1 << 19 // bytes of history in one line; the rest follows in lines of its own
-	batch     = 100     // lines that an import settles at once
-	batchRoom = 4 << 20 // bytes of such lines
+	pageRows   = 100     // read at once by an export
+	pageTexts  = 10      // rows with long texts read at once
+	eventBytes = 1 << 19 // of the history in one line; the rest follows in continuation lines
+	batch      = 100     // lines that an import stores at once
+	batchBytes = 4 << 20 // of such lines
 )

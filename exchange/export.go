@@ -4,81 +4,221 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
-// Selection is what an export takes.
+// Selection is what an export contains.
 type Selection struct {
 	AppID      string
 	UserID     string // empty: every user of the app
 	Embeddings bool
 }
 
-// Export writes what is selected as NDJSON: a header, the memories of each user
-// from the oldest on, what else is kept, kind by kind, and an end that counts
-// the lines of each kind. Each line is as of one
-// instant; the whole is not, where the app is written to meanwhile. Nothing is
-// written before the database has answered for the first time. After an error
-// the text lacks its end; WriteError says so to those who read it.
+// Export writes the selection as NDJSON: a header, the memories of each user from
+// the oldest on, the other kinds, and an end that counts the lines of each kind.
+// Each line is read at one instant; the whole is not, if the app is written to
+// during the export. Export writes nothing before the first answer of the
+// database. After an error the output has no end, and the caller should write an
+// error line with WriteError.
 func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	page := db.ExportPage{AppID: what.AppID, UserID: what.UserID, Limit: pageLines, Embeddings: what.Embeddings}
-	counts := Counts{Memories: 0}
-	for {
-		records, err := s.records.Export(ctx, page)
-		if err != nil {
+	x := &exporting{Service: s, what: what, out: json.NewEncoder(w), counts: Counts{Memories: 0}}
+	x.out.SetEscapeHTML(false)
+	for _, export := range []func(context.Context) error{
+		x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.conversations,
+	} {
+		if err := export(ctx); err != nil {
 			return err
 		}
-		if page.After == nil {
-			if err := out.Encode(header{Format, Version, memory.Instant(s.now())}); err != nil {
-				return err
-			}
-		}
-		for _, r := range records {
-			if err := writeRecord(out, r); err != nil {
-				return err
-			}
-		}
-		if counts[Memories] += len(records); len(records) < pageLines {
-			break
-		}
-		last := records[len(records)-1].Memory
-		page.After = &db.ExportPlace{UserID: last.UserID, Position: db.Position{At: last.CreatedAt, ID: last.ID}}
 	}
-	if err := s.exportOthers(ctx, what, counts, out); err != nil {
-		return err
-	}
-	return out.Encode(endLine{counts})
+	return x.out.Encode(endLine{x.counts})
 }
 
-// WriteError ends an export that broke off.
+// WriteError ends an export that failed midway.
 func WriteError(w io.Writer, message string) error {
 	return json.NewEncoder(w).Encode(errorLine{message})
 }
 
-// writeRecord writes a memory, and what of its history has no room beside it
-// in lines that follow.
-func writeRecord(out *json.Encoder, r db.Record) error {
+// exporting is the state of an export.
+type exporting struct {
+	*Service
+	what   Selection
+	out    *json.Encoder
+	counts Counts
+}
+
+// write writes and counts a line that has one field.
+func (x *exporting) write(kind Kind, field string, value any) error {
+	x.counts[kind]++
+	return x.out.Encode(map[string]any{field: value})
+}
+
+// extent is the part of each table that is exported.
+func (x *exporting) extent() db.Extent {
+	return db.Extent{AppID: x.what.AppID, UserID: x.what.UserID, Limit: pageRows}
+}
+
+func (x *exporting) memories(ctx context.Context) error {
+	page := db.ExportPage{
+		AppID: x.what.AppID, UserID: x.what.UserID, Limit: pageRows, Embeddings: x.what.Embeddings,
+	}
+	return each(page.Limit, func(last *db.Record) ([]db.Record, error) {
+		if last != nil {
+			m := last.Memory
+			page.After = &db.ExportPlace{UserID: m.UserID, Position: db.Position{At: m.CreatedAt, ID: m.ID}}
+		}
+		records, err := x.records.Export(ctx, page)
+		if err == nil && last == nil {
+			err = x.out.Encode(header{Format: Format, Version: Version, ExportedAt: memory.Instant(x.now())})
+		}
+		return records, err
+	}, x.memory)
+}
+
+// memory writes a memory, and the events that do not fit in its line in
+// continuation lines.
+func (x *exporting) memory(r db.Record) error {
+	x.counts[Memories]++
 	fit := fitting(r.Events)
-	err := out.Encode(recordLine{memoryLineOf(r.Memory), eventLinesOf(r.Events[:fit]), relationLinesOf(r.Relations)})
+	err := x.out.Encode(recordLineOf(r, r.Events[:fit]))
 	for rest := r.Events[fit:]; err == nil && len(rest) > 0; rest = rest[fit:] {
 		fit = fitting(rest)
-		err = out.Encode(moreLine{subject{r.Memory.UserID, r.Memory.ID}, eventLinesOf(rest[:fit])})
+		err = x.out.Encode(continuationLine{memoryKey{r.Memory.UserID, r.Memory.ID}, eventsOf(rest[:fit])})
 	}
 	return err
 }
 
-// fitting is how many of the events fit in a line; at least one does.
+// fitting is the number of events that fit in a line, at least one if there are any.
 func fitting(events []memory.Event) int {
-	const frame = 256 // of an event, without cause and detail
-	room := pageRoom
+	const overhead = 256 // bytes of an event, without cause and detail
+	room := eventBytes
 	for i, e := range events {
-		if room -= frame + len(e.Cause) + len(e.Detail); room < 0 && i > 0 {
+		if room -= overhead + len(e.Cause) + len(e.Detail); room < 0 && i > 0 {
 			return i
 		}
 	}
 	return len(events)
+}
+
+func (x *exporting) facts(ctx context.Context) error {
+	return each(pageRows, func(last *memory.Fact) ([]memory.Fact, error) {
+		return x.records.ExportFacts(ctx, x.extent(), last)
+	}, func(f memory.Fact) error { return x.write(Facts, "fact", factLineOf(f)) })
+}
+
+func (x *exporting) instructions(ctx context.Context) error {
+	return each(pageRows, func(last *memory.Instruction) ([]memory.Instruction, error) {
+		return x.records.ExportInstructions(ctx, x.extent(), last)
+	}, func(i memory.Instruction) error {
+		if err := x.write(Instructions, "instruction", instructionLineOf(i)); err != nil {
+			return err
+		}
+		return x.versions(ctx, i)
+	})
+}
+
+// versions writes the versions that an instruction had when it was read, the
+// newest first.
+func (x *exporting) versions(ctx context.Context, i memory.Instruction) error {
+	return each(pageTexts, func(last *memory.InstructionVersion) ([]memory.InstructionVersion, error) {
+		below := i.Latest + 1
+		if last != nil {
+			below = last.Number
+		}
+		return x.records.InstructionVersions(ctx, i.Scope, i.Name, below, pageTexts)
+	}, func(v memory.InstructionVersion) error {
+		return x.write(Versions, "instruction_version", versionLineOf(i.Scope, i.Name, v))
+	})
+}
+
+func (x *exporting) skills(ctx context.Context) error {
+	return each(pageRows, func(last *memory.Workflow) ([]memory.Workflow, error) {
+		return x.records.ExportWorkflows(ctx, x.extent(), last)
+	}, func(w memory.Workflow) error { return x.write(Skills, "skill", skillLineOf(w)) })
+}
+
+func (x *exporting) outcomes(ctx context.Context) error {
+	return each(pageRows, func(last *db.CountedOutcome) ([]db.CountedOutcome, error) {
+		return x.records.ExportOutcomes(ctx, x.extent(), last)
+	}, func(o db.CountedOutcome) error { return x.write(Outcomes, "outcome", outcomeLineOf(o)) })
+}
+
+func (x *exporting) conversations(ctx context.Context) error {
+	return each(pageRows, func(last *memory.Conversation) ([]memory.Conversation, error) {
+		return x.records.ExportConversations(ctx, x.extent(), last)
+	}, func(c memory.Conversation) error {
+		if err := x.write(Conversations, "conversation", conversationLineOf(c)); err != nil {
+			return err
+		}
+		if err := x.turns(ctx, c); err != nil {
+			return err
+		}
+		return x.consolidations(ctx, c)
+	})
+}
+
+// turns writes the turns that a conversation had when it was read. It counts the
+// unfinished ones as left out.
+func (x *exporting) turns(ctx context.Context, c memory.Conversation) error {
+	return each(pageTexts, func(last *memory.Turn) ([]memory.Turn, error) {
+		through := int64(0)
+		if last != nil {
+			through = last.LastEvent()
+		}
+		found, err := x.records.ConversationTurns(ctx, c.Owner, c.ID, through, pageTexts)
+		later := slices.IndexFunc(found, func(t memory.Turn) bool { return t.LastEvent() > c.Events })
+		if later >= 0 {
+			found = found[:later]
+		}
+		return found, err
+	}, func(t memory.Turn) error {
+		if !slices.Contains(exportedTurns, t.Status) {
+			x.counts[LeftOut]++
+			return nil
+		}
+		return x.write(Turns, "turn", turnLineOf(c.FirstTurnID, t))
+	})
+}
+
+// consolidations writes the consolidations that a conversation had when it was
+// read. It counts the unfinished ones as left out.
+func (x *exporting) consolidations(ctx context.Context, c memory.Conversation) error {
+	filter := db.ConsolidationFilter{Owner: c.Owner, ConversationID: c.ID, Limit: pageRows}
+	return each(pageRows, func(last *memory.Consolidation) ([]memory.Consolidation, error) {
+		if last != nil {
+			filter.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+		}
+		return x.records.ListConsolidations(ctx, filter)
+	}, func(one memory.Consolidation) error {
+		switch {
+		case one.Through > c.Events: // planned since the conversation was read
+			return nil
+		case one.Unfinished():
+			x.counts[LeftOut]++
+			return nil
+		}
+		return x.write(Consolidations, "consolidation", consolidationLineOf(c.FirstTurnID, one))
+	})
+}
+
+// each writes the rows of one page after the other, until a page has fewer rows
+// than its size. last is the last row of the previous page.
+func each[T any](size int, page func(last *T) ([]T, error), write func(T) error) error {
+	for last := (*T)(nil); ; {
+		found, err := page(last)
+		if err != nil {
+			return err
+		}
+		for _, item := range found {
+			if err := write(item); err != nil {
+				return err
+			}
+		}
+		if len(found) < size {
+			return nil
+		}
+		last = &found[len(found)-1]
+	}
 }

@@ -2,149 +2,113 @@ package exchange
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/knowledge/facts"
 )
 
-// factLine is a piece of evidence on a timeline. A timeline has a line for each,
-// in the order in which they were recorded.
+// factLine is a timeline fact. The facts of a timeline follow in the order in
+// which they were recorded.
 type factLine struct {
-	ID         string           `json:"id"`
-	UserID     string           `json:"user_id"`
-	Type       string           `json:"type"`
-	Key        string           `json:"key"`
-	Value      json.RawMessage  `json:"value,omitempty"` // of all but ended ones
-	Confidence float64          `json:"confidence"`
-	ValidFrom  time.Time        `json:"valid_from"`
-	ValidUntil time.Time        `json:"valid_until,omitzero"`
-	Source     string           `json:"source,omitempty"`
-	State      memory.FactState `json:"state"`
-	Reason     string           `json:"reason"`
-	RecordedAt time.Time        `json:"recorded_at"`
-	MemoryID   string           `json:"memory_id,omitempty"`
-	Told       bool             `json:"told,omitempty"` // that memory ends with it
-	Due        time.Time        `json:"due_at,omitzero"`
+	wire.Fact
+	RecordedAt time.Time `json:"recorded_at"`
+	MemoryID   string    `json:"memory_id,omitempty"`
+	EndsMemory bool      `json:"told,omitempty"`
+	Due        time.Time `json:"due_at,omitzero"`
 }
 
 func factLineOf(f memory.Fact) factLine {
 	return factLine{
-		ID: f.ID, UserID: f.UserID, Type: f.Type, Key: f.Key, Value: f.Value, Confidence: f.Confidence, ValidFrom: f.ValidFrom,
-		ValidUntil: f.ValidUntil, Source: f.Source, State: f.State, Reason: f.Reason, RecordedAt: f.RecordedAt,
-		MemoryID: f.MemoryID, Told: f.EndsMemory, Due: f.Due,
+		Fact: wire.FactOf(f), RecordedAt: f.RecordedAt, MemoryID: f.MemoryID, EndsMemory: f.EndsMemory, Due: f.Due,
 	}
 }
 
 func (l *factLine) fact(appID string) memory.Fact {
 	f := memory.Fact{
-		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, Type: l.Type, Key: l.Key, Confidence: l.Confidence,
-		ValidFrom: memory.Instant(l.ValidFrom), ValidUntil: orInstant(l.ValidUntil), Source: l.Source, State: l.State, Reason: l.Reason,
-		RecordedAt: memory.Instant(l.RecordedAt), MemoryID: l.MemoryID, EndsMemory: l.Told, Due: orInstant(l.Due),
+		ID: l.ID, Owner: memory.Owner{AppID: appID, UserID: l.UserID}, Type: l.Type, Key: l.Key,
+		Confidence: l.Confidence, ValidFrom: memory.Instant(l.ValidFrom), ValidUntil: orInstant(l.ValidUntil),
+		Source: l.Source, State: l.State, Reason: l.Reason, RecordedAt: memory.Instant(l.RecordedAt),
+		MemoryID: l.MemoryID, EndsMemory: l.EndsMemory, Due: orInstant(l.Due),
 	}
 	if l.Value != nil {
-		f.Value, _ = facts.CanonicalValue(l.Value) // checked
+		f.Value, _ = facts.CanonicalValue(l.Value) // cannot fail: check has tried it
 	}
 	return f
 }
 
-// orInstant is memory.Instant, of which zero is none.
-func orInstant(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return memory.Instant(t)
-}
+func (l *factLine) kind() Kind   { return Facts }
+func (l *factLine) user() string { return l.UserID }
 
-func (l *factLine) kind() Kind { return Facts }
-
-func (l *factLine) check(c *complaints) {
-	c.id("fact.id", l.ID)
-	c.note("fact.user_id", memory.CheckID(l.UserID, false))
+func (l *factLine) check(f *faults) {
+	f.id("fact.id", l.ID)
+	f.note("fact.user_id", memory.CheckID(l.UserID, false))
 	for path, name := range map[string]string{"fact.type": l.Type, "fact.key": l.Key} {
-		why := facts.CheckName(name)
-		if why == "" && facts.CanonicalName(name) != name {
-			why = fmt.Sprintf("is not in its plain form, %q", facts.CanonicalName(name))
+		complaint := facts.CheckName(name)
+		if canonical := facts.CanonicalName(name); complaint == "" && canonical != name {
+			complaint = fmt.Sprintf("is not in its plain form, %q", canonical)
 		}
-		c.note(path, why)
+		f.note(path, complaint)
 	}
 	if l.State == memory.FactEnded {
 		if l.Value != nil {
-			c.note("fact.value", "is given, though the state is ended")
+			f.note("fact.value", "is given, though the state is ended")
 		}
 	} else if _, err := facts.CanonicalValue(l.Value); err != nil {
-		c.note("fact.value", err.Error())
+		f.note("fact.value", err.Error())
 	}
-	if !(l.Confidence >= 0 && l.Confidence <= 1) {
-		c.note("fact.confidence", "is not in 0 to 1")
+	f.fraction("fact.confidence", l.Confidence)
+	f.time("fact.valid_from", l.ValidFrom)
+	f.time("fact.recorded_at", l.RecordedAt)
+	f.optionalTime("fact.due_at", l.Due)
+	f.optionalTime("fact.valid_until", l.ValidUntil)
+	if !l.ValidUntil.IsZero() && l.State != memory.FactReplaced &&
+		!memory.Instant(l.ValidUntil).After(memory.Instant(l.ValidFrom)) {
+		f.note("fact.valid_until", "is not after valid_from")
 	}
-	c.time("fact.valid_from", l.ValidFrom)
-	c.time("fact.recorded_at", l.RecordedAt)
-	c.timeOrNone("fact.due_at", l.Due)
-	c.timeOrNone("fact.valid_until", l.ValidUntil)
-	if !l.ValidUntil.IsZero() && l.State != memory.FactReplaced && !memory.Instant(l.ValidUntil).After(memory.Instant(l.ValidFrom)) {
-		c.note("fact.valid_until", "is not after valid_from")
-	}
-	c.textOrNone("fact.source", l.Source, memory.MaxFactSource)
-	c.textOrNone("fact.reason", l.Reason, maxCause)
-	known(c, "fact.state", memory.FactStates, l.State)
-	if l.MemoryID != "" {
-		c.id("fact.memory_id", l.MemoryID)
-	} else if l.Told {
-		c.note("fact.memory_id", "is missing, though it is told")
+	f.optionalText("fact.source", l.Source, memory.MaxFactSource)
+	f.optionalText("fact.reason", l.Reason, maxCause)
+	oneOf(f, "fact.state", memory.FactStates, l.State)
+	f.optionalID("fact.memory_id", l.MemoryID)
+	if l.EndsMemory && l.MemoryID == "" {
+		f.note("fact.memory_id", "is missing, though told is true")
 	}
 }
 
-func (l *factLine) wait(ctx context.Context, i *importing, number, size int) error {
+// restore does not compare the memory of a fact, which the schedule maintains.
+func (l *factLine) restore(ctx context.Context, i *importing, tx db.UserTx) (fresh bool, err error) {
 	f := l.fact(i.appID)
-	return i.waitForUser(ctx, f.UserID, number, size, Facts, func(ctx context.Context, tx db.UserTx) (bool, error) { return putFact(ctx, tx, f) })
-}
-
-// putFact stores evidence. Which memory tells it is not compared: the schedule
-// sees to that on its own.
-func putFact(ctx context.Context, tx db.UserTx, f memory.Fact) (fresh bool, err error) {
-	is, ok, err := tx.RecordedFact(ctx, f.ID)
-	if err != nil {
+	stored, found, err := tx.RecordedFact(ctx, f.ID)
+	if err != nil || found {
+		return false, orDifference(err, "fact "+f.ID, factLineOf(f), factLineOf(stored), "memory_id", "told", "due_at")
+	}
+	if err := requireRoom(ctx, tx, f); err != nil {
 		return false, err
 	}
-	if ok {
-		return false, same("fact "+f.ID, factLineOf(f), factLineOf(is), "memory_id", "told", "due_at")
-	}
-	if err := hasRoom(ctx, tx, f); err != nil {
-		return false, err
-	}
-	return true, taken(tx.AddFact(ctx, f), "a fact")
+	return true, idTaken(tx.AddFact(ctx, f), "a fact")
 }
 
-// hasRoom makes sure that the timeline has at most one valid fact at any instant,
-// and at most one that is told. KindConflict: it would have two.
-func hasRoom(ctx context.Context, tx db.UserTx, f memory.Fact) error {
-	const beside = "the timeline has another fact %s already: nothing was overwritten"
+// requireRoom returns an error of KindConflict if the timeline would get two
+// facts that are valid at one instant, or two facts whose memory is active.
+func requireRoom(ctx context.Context, tx db.UserTx, f memory.Fact) error {
+	const conflict = "the timeline has another fact %s already: nothing was overwritten"
 	if f.EndsMemory {
-		if _, ok, err := tx.FactWithMemory(ctx, f.Type, f.Key); err != nil || ok {
-			return orConflict(err, beside, "that is told")
+		if _, found, err := tx.FactWithMemory(ctx, f.Type, f.Key); err != nil || found {
+			return orConflict(err, conflict, "that has a memory")
 		}
 	}
 	if f.State != memory.FactAccepted {
 		return nil
 	}
-	if _, ok, err := tx.FactAt(ctx, f.Type, f.Key, f.ValidFrom); err != nil || ok {
-		return orConflict(err, beside, "at its valid_from")
+	if _, found, err := tx.FactAt(ctx, f.Type, f.Key, f.ValidFrom); err != nil || found {
+		return orConflict(err, conflict, "at its valid_from")
 	}
 	next, err := tx.NextFact(ctx, f.Type, f.Key, f.ValidFrom)
 	if err != nil || !next.IsZero() && (f.ValidUntil.IsZero() || next.Before(f.ValidUntil)) {
-		return orConflict(err, beside, "before its valid_until")
+		return orConflict(err, conflict, "before its valid_until")
 	}
 	return nil
-}
-
-// orConflict is err, or else a KindConflict that says why.
-func orConflict(err error, format string, args ...any) error {
-	if err != nil {
-		return err
-	}
-	return memory.Errorf(memory.KindConflict, format, args...)
 }

@@ -12,21 +12,21 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// maxErrors is how many of the failed lines are told; all are counted.
+// maxErrors is the number of failed lines that a report describes; it counts all.
 const maxErrors = 100
 
-// Report is what became of a stream.
+// Report is the result of an import.
 type Report struct {
 	Lines    int         `json:"lines"`    // read, the first and last ones included
 	Imported int         `json:"imported"` // memories
-	Skipped  int         `json:"skipped"`  // memories that were here already, just so
-	Others   Tallies     `json:"others"`   // what is no memory
+	Skipped  int         `json:"skipped"`  // memories that were here already and do not differ
+	Others   Tallies     `json:"others"`   // the other kinds
 	Failed   int         `json:"failed"`   // lines
 	Errors   []LineError `json:"errors"`   // of the failed lines, by number, at most 100
-	Complete bool        `json:"complete"` // every export in the stream had its end, and as many lines of each kind as that says
+	Complete bool        `json:"complete"` // every export has its end, and as many lines of each kind as that states
 }
 
-// Tallies say what became of the lines of each kind that came.
+// Tallies count the lines of each kind that the stream has.
 type Tallies map[Kind]Tally
 
 // Tally is Report.Imported and Report.Skipped of one kind.
@@ -35,10 +35,10 @@ type Tally struct {
 	Skipped  int `json:"skipped"`
 }
 
-// tally counts what was settled.
-func (r *Report) tally(kind Kind, fresh bool) {
+// count counts an entry that was imported or skipped.
+func (r *Report) count(kind Kind, imported bool) {
 	t := r.Others[kind]
-	if fresh {
+	if imported {
 		t.Imported++
 	} else {
 		t.Skipped++
@@ -46,24 +46,29 @@ func (r *Report) tally(kind Kind, fresh bool) {
 	r.Others[kind] = t
 }
 
-// LineError says why a line failed.
+// LineError is the reason why a line failed.
 type LineError struct {
 	Line    int    `json:"line"` // from 1
 	Message string `json:"message"`
 }
 
-// Import reads an export, or several one after the other, into the app. Each
-// line is first held to what check says of its JSON. What is here
-// already is skipped where it is the same, and else fails: nothing is ever
-// overwritten, so that a broken import is resumed by repeating it. A line that
-// fails is told in the report, and the others go on.
+// Import imports a stream of one or several exports into the app. It first passes
+// the JSON of each line to check. A line that is stored already is skipped if it
+// does not differ, and fails if it does: an import never overwrites anything, so
+// repeating it resumes one that was interrupted. A line that fails is in the
+// report and does not affect the others.
 //
-// An error ends the import: what was settled before stays. KindInvalid: the
-// stream is no export, or broke off; KindUnavailable: the database or the
-// embedder is away.
-func (s *Service) Import(ctx context.Context, appID string, stream io.Reader, check func(line []byte) error) (Report, error) {
-	i := &importing{Service: s, appID: appID, check: check, report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}}
-	i.users.in, i.scopes.in = inUser(s.records), s.records.InScope
+// An error ends the import; what was stored before stays. KindInvalid: the stream
+// is not an export, or was cut; KindUnavailable: the database or the embedder is
+// unavailable.
+func (s *Service) Import(
+	ctx context.Context, appID string, stream io.Reader, check func(line []byte) error,
+) (Report, error) {
+	i := &importing{
+		Service: s, appID: appID, check: check,
+		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{},
+	}
+	i.users.begin, i.scopes.begin = inUser(s.records), s.records.InScope
 	in := newReader(stream)
 	for {
 		text, whole, err := in.next()
@@ -84,7 +89,7 @@ func (s *Service) Import(ctx context.Context, appID string, stream io.Reader, ch
 		}
 	}
 	if i.report.Lines == 0 {
-		return i.report, noExport
+		return i.report, errNotExport
 	}
 	if err := i.settle(ctx); err != nil {
 		return i.report, err
@@ -94,27 +99,28 @@ func (s *Service) Import(ctx context.Context, appID string, stream io.Reader, ch
 	return i.report, nil
 }
 
-var noExport = memory.Errorf(memory.KindInvalid, "the body is no export: its first line must be {\"format\":%q,\"version\":%d,...}", Format, Version)
+var errNotExport = memory.Errorf(memory.KindInvalid,
+	"the body is not an export: its first line must be {\"format\":%q,\"version\":%d,...}", Format, Version)
 
-// importing is one import under way.
+// importing is the state of an import.
 type importing struct {
 	*Service
 	appID  string
 	check  func([]byte) error
 	report Report
 
-	pending []item                  // lines of memories that wait to be settled together
-	users   queue[db.UserTx]        // lines of what else is kept of a user
-	scopes  queue[db.InstructionTx] // lines of instructions
-	waiting int                     // how many wait
+	pending []item                  // lines of memories that wait to be stored
+	users   queue[db.UserTx]        // other entries of a user that wait
+	scopes  queue[db.InstructionTx] // instructions and their versions that wait
+	waiting int                     // number of lines that wait
 	size    int                     // bytes of them
 
 	differing string // the latest memory that was here already and differs
 
-	begun  bool   // a header has come
-	ended  bool   // and its end
-	broken bool   // an export had no end, or another count than its end says
-	counts Counts // of the present export's lines, the ones that fail too
+	begun  bool   // the first header was read
+	ended  bool   // the end of the present export was read
+	broken bool   // an export had no end, or other counts than its end states
+	counts Counts // of the lines of the present export, failed ones included
 }
 
 // take reads one line. An error ends the import.
@@ -126,10 +132,10 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 			err = fmt.Errorf("cannot be read: %w", err)
 		}
 	}
-	other, several := l.other()
+	e, several := l.entry()
 	first := !i.begun
 	if i.begun = true; first && (err != nil || l.Format != Format) {
-		return noExport
+		return errNotExport
 	}
 	switch {
 	case err != nil:
@@ -141,20 +147,20 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 		i.ended = true
 		if !i.counts.equal(l.End) {
 			i.broken = true
-			err = fmt.Errorf("counts %v where %v came: the export is not whole", l.End, i.counts)
+			err = fmt.Errorf("counts %v, but %v were read: the export is not whole", l.End, i.counts)
 		}
 	case l.Error != "":
 		i.broken, i.ended = true, true
-		err = fmt.Errorf("says that the export broke off here: %s", l.Error)
+		err = fmt.Errorf("states that the export broke off here: %s", l.Error)
 	case several:
 		err = fmt.Errorf("holds more than one thing: give each a line of its own")
-	case other != nil:
-		i.counts[other.kind()]++
-		var c complaints
-		if other.check(&c); len(c) == 0 {
-			return other.wait(ctx, i, number, len(text))
+	case e != nil:
+		i.counts[e.kind()]++
+		var f faults
+		e.check(&f)
+		if err = Wrong(f); err == nil {
+			return i.enqueue(ctx, e, number, len(text))
 		}
-		err = Wrong(c)
 	case l.Memory == nil && l.Continues == nil:
 		err = fmt.Errorf("holds no memory, and nothing else that is known")
 	default:
@@ -162,7 +168,8 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 			i.counts[Memories]++
 		}
 		if err = l.check(); err == nil {
-			return i.add(ctx, item{number, l.record(i.appID), l.Memory == nil}, len(text))
+			it := item{line: number, record: l.record(i.appID), continues: l.Memory == nil}
+			return i.add(ctx, it, len(text))
 		}
 	}
 	if err != nil {
@@ -178,7 +185,8 @@ func (i *importing) begin(first bool, number int, l line) error {
 		i.fail(number, fmt.Errorf("begins another format, %q", l.Format))
 		return nil
 	case l.Version < oldest || l.Version > Version:
-		err := memory.Errorf(memory.KindInvalid, "the export is of version %d: this server reads versions %d to %d", l.Version, oldest, Version)
+		err := memory.Errorf(memory.KindInvalid,
+			"the export is of version %d: this server reads versions %d to %d", l.Version, oldest, Version)
 		if first {
 			return err
 		}

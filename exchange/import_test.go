@@ -147,10 +147,10 @@ func TestWhatIsNoExport(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for text, want := range map[string]string{
-		"":                                 "is no export",
-		"\n \r\n":                          "is no export",
-		"<html>":                           "is no export",
-		stream(fact(id1, nil))[len(head):]: "is no export",
+		"":                                 "is not an export",
+		"\n \r\n":                          "is not an export",
+		"<html>":                           "is not an export",
+		stream(fact(id1, nil))[len(head):]: "is not an export",
 		strings.Replace(head, `"version":1`, `"version":3`, 1): "version 3",
 	} {
 		_, err := p.Import(t.Context(), "app", strings.NewReader(text), valid)

@@ -7,18 +7,18 @@ import (
 	"io"
 )
 
-// reader cuts a stream into lines.
+// reader splits a stream into lines.
 type reader struct {
 	in     *bufio.Reader
-	number int // of the line that was read last, from 1
+	number int // of the last line that was read, from 1
 	line   []byte
 }
 
 func newReader(in io.Reader) *reader { return &reader{in: bufio.NewReaderSize(in, 64<<10)} }
 
-// next reads a line that is not blank, without its break; it is good until the
-// next call. A line over MaxLine is passed over: whole is false. io.EOF: there
-// is none left.
+// next reads the next line that is not blank, without its line break. The text is
+// valid until the next call. If the line has more than MaxLine bytes, next skips
+// the rest of it and whole is false. After the last line the error is io.EOF.
 func (r *reader) next() (text []byte, whole bool, err error) {
 	for {
 		r.line, whole = r.line[:0], true

@@ -12,17 +12,19 @@ import (
 	"hippocampus/internal/text"
 )
 
-// item is a checked line that waits.
+// item is a checked line of a memory that waits to be stored.
 type item struct {
 	line      int
 	record    db.Record
-	continues bool // its memory has come before
+	continues bool // the line of the memory precedes it
 }
 
-// add has a line wait until there are enough of them. Of two lines of one
-// memory the first is settled before the second is looked at.
+// add adds a line to those that wait. If another line of the same memory waits,
+// it is stored first.
 func (i *importing) add(ctx context.Context, it item, size int) error {
-	twice := !it.continues && slices.ContainsFunc(i.pending, func(p item) bool { return p.record.Memory.ID == it.record.Memory.ID })
+	twice := !it.continues && slices.ContainsFunc(i.pending, func(p item) bool {
+		return p.record.Memory.ID == it.record.Memory.ID
+	})
 	if twice || i.full(size) {
 		if err := i.settle(ctx); err != nil {
 			return err
@@ -32,11 +34,10 @@ func (i *importing) add(ctx context.Context, it item, size int) error {
 	return nil
 }
 
-// full reports whether a line of a size finds no room beside those that wait.
-func (i *importing) full(size int) bool { return i.waiting >= batch || i.size+size > batchRoom }
+// full reports whether a line of this size would exceed what may wait.
+func (i *importing) full(size int) bool { return i.waiting >= batch || i.size+size > batchBytes }
 
-// settle settles all that waits: memories, one user after the other, and what
-// else is kept.
+// settle stores all that waits: memories user by user, then the other entries.
 func (i *importing) settle(ctx context.Context) error {
 	var owners []memory.Owner
 	items := map[memory.Owner][]item{}
@@ -59,21 +60,21 @@ func (i *importing) settle(ctx context.Context) error {
 	return i.scopes.settle(ctx, i)
 }
 
-// settleFor settles lines of one user: all in one transaction, or one by one
-// where that is refused. An error ends the import.
+// settleFor stores lines of one user in one transaction, or one by one if that is
+// refused. An error ends the import.
 func (i *importing) settleFor(ctx context.Context, owner memory.Owner, items []item) error {
 	stored, err := i.records.Recorded(ctx, owner, idsOf(items))
 	if err != nil {
 		return err
 	}
-	items = slices.DeleteFunc(items, func(it item) bool { return i.known(it, stored[it.record.Memory.ID]) })
+	items = slices.DeleteFunc(items, func(it item) bool { return i.settled(it, stored[it.record.Memory.ID]) })
 	if len(items) == 0 {
 		return nil
 	}
 	if err := i.embed(ctx, items); err != nil {
 		return err
 	}
-	err = i.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error { return i.write(ctx, tx, items) })
+	err = i.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error { return i.store(ctx, tx, items) })
 	switch {
 	case err == nil:
 		for _, it := range items {
@@ -95,16 +96,18 @@ func (i *importing) settleFor(ctx context.Context, owner memory.Owner, items []i
 	return nil
 }
 
-// refused tells an error that is about what was to be written.
+// refused reports whether an error concerns what was to be stored.
 func refused(err error) bool {
-	return memory.IsKind(err, memory.KindConflict) || memory.IsKind(err, memory.KindInvalid) || memory.IsKind(err, memory.KindNotFound)
+	kinds := []memory.Kind{memory.KindConflict, memory.KindInvalid, memory.KindNotFound}
+	return slices.Contains(kinds, memory.KindOf(err))
 }
 
-// known settles a line whose memory is here already.
-func (i *importing) known(it item, stored db.Record) bool {
+// settled settles a line without storing it, if its memory is stored already, and
+// reports whether it did.
+func (i *importing) settled(it item, stored db.Record) bool {
 	id := it.record.Memory.ID
 	if it.continues && id == i.differing {
-		i.fail(it.line, fmt.Errorf("continues memory %s, which is not taken over", id))
+		i.fail(it.line, fmt.Errorf("continues memory %s, which was not imported", id))
 		return true
 	}
 	if it.continues || stored.Memory.ID == "" {
@@ -112,15 +115,17 @@ func (i *importing) known(it item, stored db.Record) bool {
 	}
 	if names := differences(it.record, stored); len(names) > 0 {
 		i.differing = id
-		i.fail(it.line, fmt.Errorf("memory %s is here already and differs in %s: nothing was overwritten", id, strings.Join(names, ", ")))
+		i.fail(it.line, fmt.Errorf("memory %s is here already and differs in %s: nothing was overwritten",
+			id, strings.Join(names, ", ")))
 	} else {
 		i.report.Skipped++
 	}
 	return true
 }
 
-// embed completes what is to be stored. An active memory needs an embedding of
-// the present model; another one keeps its own, and gets one when it is restored.
+// embed completes memories that will be stored. An active memory needs an
+// embedding by the serving model; another memory keeps its own until it is
+// restored.
 func (i *importing) embed(ctx context.Context, items []item) error {
 	var places []int
 	var texts []string
@@ -131,11 +136,11 @@ func (i *importing) embed(ctx context.Context, items []item) error {
 			continue
 		}
 		m.Lexemes = text.Join(text.Lexemes(m.Content))
-		ours, fits := m.EmbeddingModel == by.Model(), len(m.Embedding) == by.Dim()
+		sameModel, sameDim := m.EmbeddingModel == by.Model(), len(m.Embedding) == by.Dim()
 		switch {
-		case m.Status == memory.Active && !(ours && fits):
+		case m.Status == memory.Active && !(sameModel && sameDim):
 			places, texts = append(places, n), append(texts, m.Content)
-		case ours && !fits: // of a namesake of the model
+		case sameModel && !sameDim: // another model of the same name
 			m.EmbeddingModel, m.Embedding = "", nil
 		}
 	}
@@ -153,8 +158,8 @@ func (i *importing) embed(ctx context.Context, items []item) error {
 	return nil
 }
 
-// write stores lines of one user.
-func (i *importing) write(ctx context.Context, tx db.UserTx, items []item) error {
+// store stores lines of one user.
+func (i *importing) store(ctx context.Context, tx db.UserTx, items []item) error {
 	stored, err := tx.Recorded(ctx, idsOf(items))
 	if err != nil {
 		return err
@@ -164,63 +169,30 @@ func (i *importing) write(ctx context.Context, tx db.UserTx, items []item) error
 	var relations []memory.Relation
 	for _, it := range items {
 		id := it.record.Memory.ID
-		switch here := stored[id].Memory.ID != "" || slices.ContainsFunc(memories, func(m memory.Memory) bool { return m.ID == id }); {
-		case it.continues && !here:
+		known := stored[id].Memory.ID != "" ||
+			slices.ContainsFunc(memories, func(m memory.Memory) bool { return m.ID == id })
+		switch {
+		case it.continues && !known:
 			return memory.Errorf(memory.KindNotFound, "continues memory %s, which is not here", id)
-		case !it.continues && here:
-			return memory.Errorf(memory.KindConflict, "memory %s has been written meanwhile: import it again", id)
+		case !it.continues && known:
+			return memory.Errorf(memory.KindConflict, "memory %s was written during the import: import it again", id)
 		case !it.continues:
 			memories = append(memories, it.record.Memory)
 		}
-		fresh, err := unknownEvents(it.record.Events, stored[id].Events)
+		unknown, err := unknownEvents(it.record.Events, stored[id].Events)
 		if err != nil {
 			return err
 		}
-		events = append(events, fresh...)
+		events = append(events, unknown...)
 		relations = append(relations, it.record.Relations...)
 	}
 	if err := tx.Restore(ctx, memories, memory.Instant(i.now())); err != nil {
-		return taken(err, "a memory")
+		return idTaken(err, "a memory")
 	}
 	if err := tx.RestoreEvents(ctx, events); err != nil {
-		return taken(err, "an event")
+		return idTaken(err, "an event")
 	}
 	return tx.AddRelations(ctx, relations)
-}
-
-// taken tells that an id exists, and not whose it is.
-func taken(err error, what string) error {
-	if memory.IsKind(err, memory.KindConflict) {
-		return memory.Errorf(memory.KindConflict, "the id of %s exists already", what)
-	}
-	return err
-}
-
-// unknownEvents are those that are not stored; what is stored under an id of
-// theirs must be the same. A history outlives its memory, so that one which was
-// purged and comes back finds it.
-func unknownEvents(events, stored []memory.Event) (fresh []memory.Event, err error) {
-	for _, e := range events {
-		place := slices.IndexFunc(stored, func(s memory.Event) bool { return s.ID == e.ID })
-		if place < 0 {
-			fresh = append(fresh, e)
-			continue
-		}
-		s := stored[place]
-		if s.Kind != e.Kind || s.Cause != e.Cause || !s.At.Equal(e.At) || string(compact(s.Detail)) != string(e.Detail) {
-			return nil, memory.Errorf(memory.KindConflict, "event %s is here already and differs", e.ID)
-		}
-	}
-	return fresh, nil
-}
-
-func unknownRelations(relations, stored []memory.Relation) (fresh []memory.Relation) {
-	for _, r := range relations {
-		if !slices.ContainsFunc(stored, func(s memory.Relation) bool { return s.From == r.From && s.To == r.To && s.Kind == r.Kind }) {
-			fresh = append(fresh, r)
-		}
-	}
-	return fresh
 }
 
 func idsOf(items []item) []string {

@@ -28,7 +28,7 @@ func readBody(r *request, limit int64) ([]byte, error) {
 		return nil, tooLarge
 	}
 	var body bytes.Buffer
-	body.Grow(int(min(max(size, 0), 64<<10)) + bytes.MinRead) // a length is only a claim
+	body.Grow(int(min(max(size, 0), 64<<10)) + bytes.MinRead) // do not trust a large Content-Length
 	_, err := body.ReadFrom(http.MaxBytesReader(r.Response(), r.Request().Body, limit))
 	var over *http.MaxBytesError
 	switch {
@@ -40,26 +40,28 @@ func readBody(r *request, limit int64) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// checkMedia requires a body of one media type, as it is.
+// checkMedia requires an uncompressed body of one media type.
 func checkMedia(r *request, want string) error {
 	header := r.Request().Header
 	if media, _, err := mime.ParseMediaType(header.Get(echo.HeaderContentType)); err != nil || media != want {
-		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must be of another type: send the header `Content-Type: "+want+"`.")
+		return echo.NewHTTPError(http.StatusUnsupportedMediaType,
+			"The body must be of another type: send the header `Content-Type: "+want+"`.")
 	}
 	if header.Get(echo.HeaderContentEncoding) != "" {
-		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+		return echo.NewHTTPError(http.StatusUnsupportedMediaType,
+			"The body must not be compressed: send it without Content-Encoding.")
 	}
 	return nil
 }
 
-const maxDepth = 32 // of objects and arrays in one another
+const maxDepth = 32 // of nested objects and arrays
 
-// parseObject reads exactly one JSON object, more strictly than encoding/json:
-// it refuses invalid UTF-8, escapes of half a character, NUL characters,
-// repeated fields, numbers that no float64 holds, and deep nesting.
+// parseObject reads exactly one JSON object, more strictly than encoding/json: it
+// refuses invalid UTF-8, half surrogate pairs, NUL characters, repeated fields,
+// numbers outside the range of a float64, and deep nesting.
 func parseObject(raw []byte) (map[string]any, *memory.Field) { return parseNested(raw, maxDepth) }
 
-// parseNested is parseObject with another limit to the nesting.
+// parseNested is parseObject with another limit of the nesting.
 func parseNested(raw []byte, most int) (map[string]any, *memory.Field) {
 	switch {
 	case len(bytes.TrimSpace(raw)) == 0:
@@ -176,9 +178,9 @@ func number(text string) (any, *memory.Field) {
 	return f, nil
 }
 
-// hasHalfEscape reports whether a JSON text escapes one half of a surrogate
-// pair without the other: encoding/json would put U+FFFD in its place, and
-// Postgres refuses it.
+// hasHalfEscape reports whether a JSON text escapes one half of a surrogate pair
+// without the other: encoding/json would replace it by U+FFFD, and Postgres
+// refuses it.
 func hasHalfEscape(raw []byte) bool {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -211,7 +213,7 @@ func escaped(raw []byte) int64 {
 	return int64(unit)
 }
 
-// joinPath puts the paths of a value and of something within it together.
+// joinPath joins the path of a value and a path within it.
 func joinPath(outer, inner string) string {
 	if outer == "" || inner == "" || inner[0] == '[' {
 		return outer + inner

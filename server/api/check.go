@@ -41,7 +41,7 @@ func (c *checks) note(path, complaint string) {
 	}
 }
 
-// err returns an error with all complaints, or nil if there are none.
+// err returns an error with all complaints, or nil without any.
 func (c *checks) err() error {
 	if len(c.fields) == 0 {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/reflection/compression"
 )
 
@@ -33,9 +34,9 @@ type compressBody struct {
 }
 
 type groupBody struct {
-	Memories  []string     `json:"memories"`
-	Summaries []memoryBody `json:"summaries"`
-	Refused   string       `json:"refused,omitempty"`
+	Memories  []string      `json:"memories"`
+	Summaries []wire.Memory `json:"summaries"`
+	Refused   string        `json:"refused,omitempty"`
 }
 
 func (h compressHandlers) compress(ctx context.Context, r *request, body compressRequest) (any, error) {
@@ -46,7 +47,7 @@ func (h compressHandlers) compress(ctx context.Context, r *request, body compres
 	result, err := h.compressor.Compress(ctx, owner, body.DryRun)
 	groups := make([]groupBody, len(result.Groups))
 	for i, g := range result.Groups {
-		groups[i] = groupBody{g.Memories, bodiesOf(g.Summaries, memoryOf), g.Refused}
+		groups[i] = groupBody{g.Memories, bodiesOf(g.Summaries, wire.MemoryOf), g.Refused}
 	}
 	return compressBody{
 		DryRun: body.DryRun, At: result.At, Considered: result.Considered, Groups: groups, Stopped: result.Stopped,

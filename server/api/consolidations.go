@@ -2,13 +2,12 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"time"
 
 	"hippocampus/conversation/consolidation"
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 // ConsolidationParts are the parts behind the routes that end conversations and
@@ -41,36 +40,13 @@ type consolidationHandlers struct {
 func (h consolidationHandlers) register(r *routes) {
 	r.add("POST /v1/conversations/:id/end", memory.RoleWrite, withBody(h.end))
 	r.add("GET /v1/conversations/:id/consolidations", memory.RoleRead,
-		list[consolidationQuery, memory.Consolidation, consolidationBody]{
+		list[consolidationQuery, memory.Consolidation, wire.Consolidation]{
 			name:     "consolidations",
 			filter:   consolidationQueryOf,
 			find:     h.find,
-			body:     consolidationOf,
+			body:     wire.ConsolidationOf,
 			position: func(c memory.Consolidation) db.Position { return db.Position{At: c.CreatedAt, ID: c.ID} },
 		}.handle)
-}
-
-// consolidationBody is the JSON of a consolidation.
-type consolidationBody struct {
-	ID        string                      `json:"id"`
-	Type      memory.ConsolidationType    `json:"type"`
-	Trigger   memory.ConsolidationTrigger `json:"trigger"`
-	State     memory.ConsolidationState   `json:"state"`
-	From      int64                       `json:"from_event"`
-	Through   int64                       `json:"through_event"`
-	Counts    json.RawMessage             `json:"counts,omitempty"`
-	Error     string                      `json:"error,omitempty"`
-	Attempts  int                         `json:"attempts"`
-	CreatedAt time.Time                   `json:"created_at"`
-	StartedAt time.Time                   `json:"started_at,omitzero"`
-	EndedAt   time.Time                   `json:"ended_at,omitzero"`
-}
-
-func consolidationOf(c memory.Consolidation) consolidationBody {
-	return consolidationBody{
-		ID: c.ID, Type: c.Type, Trigger: c.Trigger, State: c.State, From: c.From, Through: c.Through, Counts: c.Counts,
-		Error: c.Error, Attempts: c.Attempts, CreatedAt: c.CreatedAt, StartedAt: c.StartedAt, EndedAt: c.EndedAt,
-	}
 }
 
 type endRequest struct {
@@ -79,8 +55,8 @@ type endRequest struct {
 }
 
 type endedBody struct {
-	Conversation   conversationBody    `json:"conversation"`
-	Consolidations []consolidationBody `json:"consolidations"`
+	Conversation   conversationBody     `json:"conversation"`
+	Consolidations []wire.Consolidation `json:"consolidations"`
 }
 
 func (h consolidationHandlers) end(ctx context.Context, r *request, body endRequest) (any, error) {
@@ -101,7 +77,7 @@ func (h consolidationHandlers) end(ctx context.Context, r *request, body endRequ
 		status = http.StatusAccepted
 	}
 	return answer{status, endedBody{
-		conversationOf(ended.Conversation), bodiesOf(ended.Consolidations, consolidationOf),
+		conversationOf(ended.Conversation), bodiesOf(ended.Consolidations, wire.ConsolidationOf),
 	}}, err
 }
 

@@ -8,10 +8,11 @@ import (
 
 	"hippocampus/conversation/consolidation"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 type consolidationsAnswer struct {
-	Consolidations []consolidationBody
+	Consolidations []wire.Consolidation
 	Next           string `json:"next_cursor"`
 }
 

@@ -34,17 +34,17 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 	return &contract{doc}, nil
 })
 
-// operation is what openapi.yaml says of the requests of one route.
+// operation describes the requests of one route.
 type operation struct {
 	parameters openapi3.Parameters
-	body       *openapi3.Schema // nil: it takes none
-	each       string           // list of the body whose items are refused one by one; empty: none
+	body       *openapi3.Schema // nil: the route takes no JSON body
+	each       string           // the list of the body whose items are refused one by one; may be empty
 }
 
-// eachItem marks in openapi.yaml a body whose items have answers of their own.
+// eachItem marks in openapi.yaml a body whose items are answered one by one.
 const eachItem = "x-answers-each-item-of"
 
-// operation finds what the contract says of an Echo route ("/v1/turns/:id").
+// operation finds the description of an Echo route ("/v1/turns/:id").
 func (c *contract) operation(method, path string) (*operation, error) {
 	item := c.doc.Paths.Value(contractPath(path))
 	if item == nil || item.GetOperation(method) == nil {
@@ -53,7 +53,7 @@ func (c *contract) operation(method, path string) (*operation, error) {
 	found := item.GetOperation(method)
 	op := &operation{parameters: append(item.Parameters[:len(item.Parameters):len(item.Parameters)], found.Parameters...)}
 	if found.RequestBody != nil {
-		if media := found.RequestBody.Value.Content.Get("application/json"); media != nil { // else it is a stream
+		if media := found.RequestBody.Value.Content.Get("application/json"); media != nil { // else the body is a stream
 			op.body = media.Schema.Value
 		}
 		op.each, _ = found.RequestBody.Value.Extensions[eachItem].(string)
@@ -72,7 +72,7 @@ func contractPath(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// check holds a request to the contract and fills in what handlers read of it.
+// check checks a request against the contract and sets its query, body and items.
 func (op *operation) check(r *request, limit int64) error {
 	fields, err := op.checkParameters(r)
 	if err != nil {
@@ -95,8 +95,8 @@ func (op *operation) check(r *request, limit int64) error {
 	return nil
 }
 
-// setAside notes the faults of single items of a list, by their places and
-// with paths within the item, and returns the others.
+// setAside moves the faults of single items of a list to r.items, with paths
+// within the item, and returns the others.
 func (r *request) setAside(list string, faults []memory.Field) (others []memory.Field) {
 	for _, fault := range faults {
 		rest, within := strings.CutPrefix(fault.Path, list+"[")
@@ -110,7 +110,7 @@ func (r *request) setAside(list string, faults []memory.Field) (others []memory.
 			fault.Path = "body"
 		}
 		if r.items == nil {
-			r.items = map[int][]memory.Field{}
+			r.items = itemFaults{}
 		}
 		r.items[place] = append(r.items[place], fault)
 	}
@@ -119,7 +119,9 @@ func (r *request) setAside(list string, faults []memory.Field) (others []memory.
 
 func (op *operation) checkParameters(r *request) (fields []memory.Field, err error) {
 	if r.query, err = url.ParseQuery(r.Request().URL.RawQuery); err != nil {
-		return nil, memory.Invalid(memory.Field{Path: "query", Message: "is not well formed: write & between parameters and percent-encode their values"})
+		return nil, memory.Invalid(memory.Field{
+			Path: "query", Message: "is not well formed: write & between parameters and percent-encode their values",
+		})
 	}
 	if len(op.parameters) == 0 && len(r.query) == 0 {
 		return nil, nil
@@ -164,7 +166,7 @@ func (r *request) param(name string) string {
 	return value
 }
 
-// fieldErrors says what kin-openapi found in our own words, each with its path.
+// fieldErrors converts an error of kin-openapi to faults with our own messages.
 func fieldErrors(path string, err error) []memory.Field {
 	var refused *openapi3filter.RequestError
 	var schema *openapi3.SchemaError
@@ -185,7 +187,7 @@ func fieldErrors(path string, err error) []memory.Field {
 			}
 			path = joinPath(path, segment)
 		}
-		if schema.SchemaField == "properties" { // the path is the object's, the name is in the reason
+		if schema.SchemaField == "properties" { // the path is that of the object; the reason has the name
 			if quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(schema.Reason, "property ")); err == nil {
 				name, _ := strconv.Unquote(quoted)
 				path = joinPath(path, clip(name))
@@ -194,7 +196,7 @@ func fieldErrors(path string, err error) []memory.Field {
 		if path == "" {
 			path = "body"
 		}
-		return []memory.Field{{Path: path, Message: inWords(schema)}}
+		return []memory.Field{{Path: path, Message: complaint(schema)}}
 	case errors.As(err, &refused) && errors.Is(refused.Err, openapi3filter.ErrInvalidRequired):
 		return []memory.Field{{Path: path, Message: "is missing"}}
 	case errors.As(err, &refused) && errors.Is(refused.Err, openapi3filter.ErrInvalidEmptyValue):
@@ -209,8 +211,8 @@ func fieldErrors(path string, err error) []memory.Field {
 	return []memory.Field{{Path: path, Message: err.Error()}}
 }
 
-// inWords is what is wrong with a value, without the value.
-func inWords(e *openapi3.SchemaError) string {
+// complaint describes what is wrong with a value, without the value.
+func complaint(e *openapi3.SchemaError) string {
 	switch s := e.Schema; e.SchemaField {
 	case "required":
 		return "is missing"
@@ -242,7 +244,7 @@ func inWords(e *openapi3.SchemaError) string {
 	return e.Reason
 }
 
-// clip shortens a name that a client made up.
+// clip shortens a name that a client chose.
 func clip(name string) string {
 	if chars := []rune(strings.ToValidUTF8(name, "\uFFFD")); len(chars) > 64 {
 		return string(chars[:64]) + "..."

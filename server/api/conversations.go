@@ -145,7 +145,8 @@ type deletedConversationBody struct {
 }
 
 // keptMemories describes what remains of a deleted conversation.
-const keptMemories = "the memories that were made from it: list them by conversation_id, and delete those that are to go, too"
+const keptMemories = "the memories that were made from it: " +
+	"list them by conversation_id, and delete those that are to go, too"
 
 func (h conversationHandlers) delete(ctx context.Context, r *request) (any, error) {
 	found, err := r.conversation(ctx, h.Reader)
@@ -195,7 +196,8 @@ func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, 
 	}
 	w, err := h.Sessions.Working(ctx, r.key.AppID, userID, id, filter)
 	body := workingBody{
-		Conversation: conversationOf(w.Conversation), Events: []workingEventBody{}, Held: w.Held, Tokens: w.Tokens, Fill: w.Fill,
+		Conversation: conversationOf(w.Conversation), Events: []workingEventBody{},
+		Held: w.Held, Tokens: w.Tokens, Fill: w.Fill,
 	}
 	for _, e := range w.Events {
 		body.Events = append(body.Events, workingEventBody{

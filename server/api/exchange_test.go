@@ -240,7 +240,7 @@ func TestAnEmptyImportIsAnswered(t *testing.T) {
 		b.must(err)
 		raw, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		if answer.StatusCode != 400 || !strings.Contains(string(raw), "is no export") {
+		if answer.StatusCode != 400 || !strings.Contains(string(raw), "is not an export") {
 			t.Fatalf("answered %d %s", answer.StatusCode, raw)
 		}
 	}

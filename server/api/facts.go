@@ -7,6 +7,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/knowledge/facts"
 )
 
@@ -74,27 +75,13 @@ type factRequest struct {
 }
 
 type factBody struct {
-	ID         string           `json:"id"`
-	UserID     string           `json:"user_id"`
-	Type       string           `json:"type"`
-	Key        string           `json:"key"`
-	Value      json.RawMessage  `json:"value,omitempty"` // may be null
-	Confidence float64          `json:"confidence"`
-	ValidFrom  time.Time        `json:"valid_from"`
-	ValidUntil time.Time        `json:"valid_until,omitzero"`
-	Source     string           `json:"source,omitempty"`
-	State      memory.FactState `json:"state"`
-	Reason     string           `json:"reason"`
-	MemoryID   string           `json:"memory_id,omitempty"`
-	RecordedAt time.Time        `json:"recorded_at"`
+	wire.Fact
+	MemoryID   string    `json:"memory_id,omitempty"`
+	RecordedAt time.Time `json:"recorded_at"`
 }
 
 func factOf(f memory.Fact) factBody {
-	return factBody{
-		ID: f.ID, UserID: f.UserID, Type: f.Type, Key: f.Key, Value: f.Value, Confidence: f.Confidence,
-		ValidFrom: f.ValidFrom, ValidUntil: f.ValidUntil, Source: f.Source, State: f.State, Reason: f.Reason,
-		MemoryID: f.MemoryID, RecordedAt: f.RecordedAt,
-	}
+	return factBody{wire.FactOf(f), f.MemoryID, f.RecordedAt}
 }
 
 // outcomeBody is evidence as it was recorded, with the fact that it was weighed

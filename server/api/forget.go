@@ -55,7 +55,8 @@ type fadingBody struct {
 
 func fadingOf(f forgetting.Fading) fadingBody {
 	return fadingBody{
-		ID: f.Memory.ID, Content: f.Memory.Content, Retention: f.Retention, FadesAt: memory.Instant(f.FadesAt), Faded: f.Faded,
+		ID: f.Memory.ID, Content: f.Memory.Content, Retention: f.Retention,
+		FadesAt: memory.Instant(f.FadesAt), Faded: f.Faded,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/knowledge/instructions"
 )
 
@@ -75,26 +76,8 @@ type scopePage struct {
 	page
 }
 
-// scopeBody is the JSON of a scope.
-type scopeBody struct {
-	Scope   memory.ScopeKind `json:"scope"`
-	AgentID string           `json:"agent_id,omitempty"`
-	UserID  string           `json:"user_id,omitempty"`
-}
-
-func scopeOf(s memory.Scope) scopeBody {
-	body := scopeBody{Scope: s.Kind}
-	switch s.Kind {
-	case memory.AgentScope:
-		body.AgentID = s.ID
-	case memory.UserScope:
-		body.UserID = s.ID
-	}
-	return body
-}
-
 // scope checks a scope of the key's app.
-func (r *request) scope(prefix string, b scopeBody) memory.Scope {
+func (r *request) scope(prefix string, b wire.Scope) memory.Scope {
 	scope := memory.Scope{AppID: r.key.AppID, Kind: b.Scope}
 	for _, id := range []struct {
 		kind        memory.ScopeKind
@@ -113,8 +96,8 @@ func (r *request) scope(prefix string, b scopeBody) memory.Scope {
 
 // queryScope reads a scope from the query.
 func (r *request) queryScope() memory.Scope {
-	return r.scope("query.", scopeBody{
-		memory.ScopeKind(r.query.Get("scope")), r.query.Get("agent_id"), r.query.Get("user_id"),
+	return r.scope("query.", wire.Scope{
+		Scope: memory.ScopeKind(r.query.Get("scope")), AgentID: r.query.Get("agent_id"), UserID: r.query.Get("user_id"),
 	})
 }
 
@@ -131,7 +114,7 @@ func (r *request) version(parameter string) int {
 }
 
 type instructionBody struct {
-	scopeBody
+	wire.Scope
 	Name      string    `json:"name"`
 	Active    int       `json:"active,omitempty"`
 	Previous  int       `json:"previous,omitempty"` // the version that a rollback activates
@@ -141,7 +124,7 @@ type instructionBody struct {
 
 func instructionOf(i memory.Instruction) instructionBody {
 	body := instructionBody{
-		scopeBody: scopeOf(i.Scope), Name: i.Name, Active: i.Active, Latest: i.Latest, ChangedAt: i.ChangedAt,
+		Scope: wire.ScopeOf(i.Scope), Name: i.Name, Active: i.Active, Latest: i.Latest, ChangedAt: i.ChangedAt,
 	}
 	if n := len(i.PreviouslyActive); n > 0 {
 		body.Previous = i.PreviouslyActive[n-1]
@@ -149,25 +132,18 @@ func instructionOf(i memory.Instruction) instructionBody {
 	return body
 }
 
-type versionBody struct {
-	Version     int       `json:"version"`
-	Content     string    `json:"content"`
-	Note        string    `json:"note,omitempty"`
-	PublishedAt time.Time `json:"published_at"`
-}
-
-func versionOf(v memory.InstructionVersion) versionBody {
-	return versionBody{Version: v.Number, Content: v.Content, Note: v.Note, PublishedAt: v.PublishedAt}
+func versionOf(v memory.InstructionVersion) wire.InstructionVersion {
+	return wire.InstructionVersion(v)
 }
 
 // publishedBody is an instruction with one of its versions.
 type publishedBody struct {
-	Instruction instructionBody `json:"instruction"`
-	Version     versionBody     `json:"version"`
+	Instruction instructionBody         `json:"instruction"`
+	Version     wire.InstructionVersion `json:"version"`
 }
 
 type instructionRequest struct {
-	scopeBody
+	wire.Scope
 	Name     string `json:"name"`
 	Content  string `json:"content"`
 	Note     string `json:"note"`
@@ -175,7 +151,7 @@ type instructionRequest struct {
 }
 
 func (h instructionHandlers) post(ctx context.Context, r *request, body instructionRequest) (any, error) {
-	scope := r.scope("", body.scopeBody)
+	scope := r.scope("", body.Scope)
 	draft := instructions.Draft{
 		Name: body.Name, Content: body.Content, Note: body.Note, Activate: orDefault(body.Activate, true),
 	}
@@ -209,9 +185,9 @@ func (h instructionHandlers) listVersions(ctx context.Context, r *request) (any,
 	}
 	found, err := h.Reader.InstructionVersions(ctx, scope, name, below, limit)
 	body := struct {
-		Instruction instructionBody `json:"instruction"`
-		Versions    []versionBody   `json:"versions"`
-		Next        string          `json:"next_cursor,omitempty"`
+		Instruction instructionBody           `json:"instruction"`
+		Versions    []wire.InstructionVersion `json:"versions"`
+		Next        string                    `json:"next_cursor,omitempty"`
 	}{Instruction: instructionOf(instruction), Versions: bodiesOf(found, versionOf)}
 	if n := len(found); n == limit && found[n-1].Number > 1 {
 		body.Next = strconv.Itoa(found[n-1].Number)
@@ -234,12 +210,12 @@ func (h instructionHandlers) diff(ctx context.Context, r *request) (any, error) 
 }
 
 type activateRequest struct {
-	scopeBody
+	wire.Scope
 	Version int `json:"version"`
 }
 
 func (h instructionHandlers) activate(ctx context.Context, r *request, body activateRequest) (any, error) {
-	scope, name := r.scope("", body.scopeBody), r.instructionName()
+	scope, name := r.scope("", body.Scope), r.instructionName()
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -247,7 +223,7 @@ func (h instructionHandlers) activate(ctx context.Context, r *request, body acti
 	return instructionOf(activated), err
 }
 
-func (h instructionHandlers) rollBack(ctx context.Context, r *request, body scopeBody) (any, error) {
+func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire.Scope) (any, error) {
 	scope, name := r.scope("", body), r.instructionName()
 	if err := r.err(); err != nil {
 		return nil, err
@@ -267,13 +243,13 @@ func (h instructionHandlers) retire(ctx context.Context, r *request) (any, error
 
 // mergedBody is an instruction as a context shows it.
 type mergedBody struct {
-	scopeBody
+	wire.Scope
 	Name string `json:"name"`
-	versionBody
+	wire.InstructionVersion
 }
 
 func mergedOf(i memory.ActiveInstruction) mergedBody {
-	return mergedBody{scopeOf(i.Scope), i.Name, versionOf(i.InstructionVersion)}
+	return mergedBody{wire.ScopeOf(i.Scope), i.Name, versionOf(i.InstructionVersion)}
 }
 
 func (h instructionHandlers) merged(ctx context.Context, r *request) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 type instructionPage struct {
@@ -28,7 +29,7 @@ func TestInstructionsInVersions(t *testing.T) {
 	b := newFixture(t, nil)
 	const target, of = "/v1/instructions/tone", "?scope=agent&agent_id=butler"
 	first := b.publish(tone + `,"content":"Be brief.\nBe kind.","note":"first"`)
-	if first.Instruction != (instructionBody{scopeBody{memory.AgentScope, "butler", ""}, "tone", 1, 0, 1, noon}) || first.Version != (versionBody{1, "Be brief.\nBe kind.", "first", noon}) {
+	if first.Instruction != (instructionBody{wire.Scope{Scope: memory.AgentScope, AgentID: "butler"}, "tone", 1, 0, 1, noon}) || first.Version != (wire.InstructionVersion{Number: 1, Content: "Be brief.\nBe kind.", Note: "first", PublishedAt: noon}) {
 		t.Errorf("%+v", first)
 	}
 	b.want(409, "POST", target+"/rollback", `{"scope":"agent","agent_id":"butler"}`)
@@ -36,7 +37,7 @@ func TestInstructionsInVersions(t *testing.T) {
 	if second := b.publish(tone + `,"content":"Be brief.\nBe warm."`); second.Instruction.Active != 2 || second.Instruction.Previous != 1 || second.Version.Note != "" {
 		t.Errorf("%+v", second)
 	}
-	if draft := b.publish(tone + `,"content":"Sing.","activate":false`); draft.Instruction.Active != 2 || draft.Instruction.Latest != 3 || draft.Version.Version != 3 {
+	if draft := b.publish(tone + `,"content":"Sing.","activate":false`); draft.Instruction.Active != 2 || draft.Instruction.Latest != 3 || draft.Version.Number != 3 {
 		t.Errorf("%+v", draft)
 	}
 	b.publish(`"scope":"app","name":"tone","content":"Shout."`) // another one
@@ -93,12 +94,12 @@ func TestInstructionsInVersions(t *testing.T) {
 	b.want(404, "GET", target+"/diff"+of+"&from=1&to=4", "")
 
 	type versionPage struct {
-		Versions []versionBody `json:"versions"`
-		Next     string        `json:"next_cursor"`
+		Versions []wire.InstructionVersion `json:"versions"`
+		Next     string                    `json:"next_cursor"`
 	}
 	page := parse[versionPage](t, b.want(200, "GET", target+"/versions"+of+"&limit=2", ""))
 	rest := parse[versionPage](t, b.want(200, "GET", target+"/versions"+of+"&limit=1&cursor="+page.Next, ""))
-	if all := append(page.Versions, rest.Versions...); len(all) != 3 || all[0].Version != 3 || all[2] != first.Version || rest.Next != "" {
+	if all := append(page.Versions, rest.Versions...); len(all) != 3 || all[0].Number != 3 || all[2] != first.Version || rest.Next != "" {
 		t.Errorf("%+v, %q", all, rest.Next)
 	}
 	b.want(404, "GET", "/v1/instructions/tune/versions"+of, "")

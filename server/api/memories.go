@@ -9,6 +9,7 @@ import (
 	"hippocampus/db/history"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 // MemoryParts are the parts behind the routes of memories.
@@ -46,11 +47,11 @@ type memoryHandlers struct{ MemoryParts }
 func (h memoryHandlers) register(r *routes) {
 	r.add("POST /v1/memories", memory.RoleWrite, withBody(h.post))
 	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.Batch, withBody(h.postBatch))
-	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, memoryBody]{
+	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, wire.Memory]{
 		name:     "memories",
 		filter:   memoryFilter,
 		find:     h.find,
-		body:     memoryOf,
+		body:     wire.MemoryOf,
 		position: func(m memory.Memory) db.Position { return db.Position{At: m.CreatedAt, ID: m.ID} },
 	}.handle)
 	r.add("GET /v1/memories/:id", memory.RoleRead, h.get)
@@ -61,37 +62,6 @@ func (h memoryHandlers) register(r *routes) {
 	r.add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
 }
 
-// memoryBody is the JSON of a memory.
-type memoryBody struct {
-	ID             string          `json:"id"`
-	UserID         string          `json:"user_id"`
-	AgentID        string          `json:"agent_id,omitempty"`
-	ConversationID string          `json:"conversation_id,omitempty"`
-	SourceTurnID   string          `json:"source_turn_id,omitempty"`
-	Content        string          `json:"content"`
-	Type           memory.Type     `json:"type"`
-	Domain         memory.Domain   `json:"domain"`
-	Tags           []string        `json:"tags"`
-	Importance     float64         `json:"importance"`
-	Metadata       json.RawMessage `json:"metadata,omitempty"`
-	Pinned         bool            `json:"pinned"`
-	Status         memory.Status   `json:"status"`
-	SupersededBy   string          `json:"superseded_by,omitempty"`
-	CreatedAt      time.Time       `json:"created_at"`
-	UpdatedAt      time.Time       `json:"updated_at"`
-	LastAccessedAt time.Time       `json:"last_accessed_at"`
-	AccessCount    int             `json:"access_count"`
-}
-
-func memoryOf(m memory.Memory) memoryBody {
-	return memoryBody{
-		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, ConversationID: m.ConversationID, SourceTurnID: m.SourceTurnID,
-		Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: notNil(m.Tags),
-		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, SupersededBy: m.SupersededBy,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
-	}
-}
-
 // withMemoryID makes a handler of a change to the memory that the path names.
 func withMemoryID(change func(ctx context.Context, appID, id string) (memory.Memory, error)) handler {
 	return func(ctx context.Context, r *request) (any, error) {
@@ -100,7 +70,7 @@ func withMemoryID(change func(ctx context.Context, appID, id string) (memory.Mem
 			return nil, err
 		}
 		m, err := change(ctx, r.key.AppID, id)
-		return memoryOf(m), err
+		return wire.MemoryOf(m), err
 	}
 }
 
@@ -117,7 +87,7 @@ func (h memoryHandlers) get(ctx context.Context, r *request) (any, error) {
 	if err == nil && !at.IsZero() {
 		m, err = h.past(ctx, m, at)
 	}
-	return memoryOf(m), err
+	return wire.MemoryOf(m), err
 }
 
 // past returns a memory as it was at an instant.
@@ -162,7 +132,7 @@ func (h memoryHandlers) patch(ctx context.Context, r *request, body changeReques
 		return nil, err
 	}
 	m, err := h.Writer.Change(ctx, r.key.AppID, id, ingest.Change(body))
-	return memoryOf(m), err
+	return wire.MemoryOf(m), err
 }
 
 func memoryFilter(r *request, p page) db.MemoryFilter {
@@ -192,8 +162,8 @@ func (h memoryHandlers) find(ctx context.Context, f db.MemoryFilter) ([]memory.M
 }
 
 type undoBody struct {
-	Memory   memoryBody   `json:"memory"`
-	Restored []memoryBody `json:"restored"`
+	Memory   wire.Memory   `json:"memory"`
+	Restored []wire.Memory `json:"restored"`
 }
 
 func (h memoryHandlers) undo(ctx context.Context, r *request) (any, error) {
@@ -202,16 +172,7 @@ func (h memoryHandlers) undo(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	m, restored, err := h.Undoer.Undo(ctx, r.key.AppID, id)
-	return undoBody{memoryOf(m), bodiesOf(restored, memoryOf)}, err
-}
-
-type eventBody struct {
-	ID       string           `json:"id"`
-	MemoryID string           `json:"memory_id"`
-	Kind     memory.EventKind `json:"kind"`
-	Cause    string           `json:"cause"`
-	Detail   json.RawMessage  `json:"detail,omitempty"`
-	At       time.Time        `json:"at"`
+	return undoBody{wire.MemoryOf(m), bodiesOf(restored, wire.MemoryOf)}, err
 }
 
 func (h memoryHandlers) history(ctx context.Context, r *request) (any, error) {
@@ -221,6 +182,6 @@ func (h memoryHandlers) history(ctx context.Context, r *request) (any, error) {
 	}
 	events, err := h.Reader.History(ctx, r.key.AppID, id)
 	return struct {
-		Events []eventBody `json:"events"`
-	}{bodiesOf(events, func(e memory.Event) eventBody { return eventBody(e) })}, err
+		Events []wire.Event `json:"events"`
+	}{bodiesOf(events, func(e memory.Event) wire.Event { return wire.Event(e) })}, err
 }

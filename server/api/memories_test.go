@@ -12,6 +12,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 func TestPostMemoryHandsTheWriteOn(t *testing.T) {
@@ -178,10 +179,10 @@ func TestMemoryRoutes(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(c.route, " ")
 		w := b.want(200, method, strings.ReplaceAll(path, "%", id), "")
-		if body := parse[memoryBody](t, w); !strings.HasSuffix(path, "/history") && (body.ID != id || body.Status != c.status) {
+		if body := parse[wire.Memory](t, w); !strings.HasSuffix(path, "/history") && (body.ID != id || body.Status != c.status) {
 			t.Errorf("%s: %+v", c.route, body)
 		}
-		history := parse[struct{ Events []eventBody }](t, b.want(200, "GET", "/v1/memories/"+id+"/history", ""))
+		history := parse[struct{ Events []wire.Event }](t, b.want(200, "GET", "/v1/memories/"+id+"/history", ""))
 		if got := b.stored(id).Status; got != c.status || len(history.Events) != c.events {
 			t.Errorf("%s leaves it %s with %d events, want %s with %d", c.route, got, len(history.Events), c.status, c.events)
 		}

@@ -13,10 +13,11 @@ import (
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 type memoryList struct {
-	Memories []memoryBody
+	Memories []wire.Memory
 	Next     string `json:"next_cursor"`
 }
 

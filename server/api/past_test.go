@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 func asOf(at time.Time) string { return "as_of=" + url.QueryEscape(at.Format(time.RFC3339Nano)) }
@@ -45,12 +46,12 @@ func TestMemoriesAsTheyWere(t *testing.T) {
 		}
 	}
 	path := "/v1/memories/" + tea.ID + "?"
-	was := parse[memoryBody](t, b.want(200, "GET", path+asOf(first), ""))
+	was := parse[wire.Memory](t, b.want(200, "GET", path+asOf(first), ""))
 	if was.Content != "likes tea" || was.Importance != ingest.DefaultImportance || !slices.Equal(was.Tags, []string{"drink"}) ||
 		was.Status != memory.Active || !was.UpdatedAt.Equal(first) {
 		t.Errorf("%+v", was)
 	}
-	if is := parse[memoryBody](t, b.want(200, "GET", path+asOf(ended), "")); is.Status != memory.Forgotten || !is.UpdatedAt.Equal(ended) {
+	if is := parse[wire.Memory](t, b.want(200, "GET", path+asOf(ended), "")); is.Status != memory.Forgotten || !is.UpdatedAt.Equal(ended) {
 		t.Errorf("%+v", is)
 	}
 	b.want(404, "GET", "/v1/memories/"+coffee.ID+"?"+asOf(first), "")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/recall"
 )
 
@@ -97,7 +98,7 @@ type recallBody struct {
 }
 
 type recalledBody struct {
-	memoryBody
+	wire.Memory
 	Similarity float64  `json:"similarity"`
 	Lexical    float64  `json:"lexical"`
 	Neighbour  float64  `json:"neighbour"`
@@ -111,7 +112,7 @@ type recalledBody struct {
 	Score      float64  `json:"score"`
 	Sources    []string `json:"sources"`
 
-	DerivedFrom []memoryBody `json:"derived_from,omitzero"` // nil unless the request asks for it
+	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // nil unless the request asks for it
 }
 
 type routeBody struct {
@@ -135,7 +136,7 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 
 func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
-		memoryBody: memoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
+		Memory: wire.MemoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
 		Speaker: m.Speaker, Date: m.Date, When: m.When, Question: m.Question, Skill: m.Skill,
 		Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
 	}
@@ -170,7 +171,7 @@ func (h recallHandlers) expand(ctx context.Context, owner memory.Owner, recalled
 	ids := bodiesOf(recalled, func(m recalledBody) string { return m.ID })
 	sources, err := h.Sources.Sources(ctx, owner, ids)
 	for i := range recalled {
-		recalled[i].DerivedFrom = bodiesOf(sources[recalled[i].ID], memoryOf)
+		recalled[i].DerivedFrom = bodiesOf(sources[recalled[i].ID], wire.MemoryOf)
 	}
 	return err
 }

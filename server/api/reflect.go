@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/reflection"
 )
 
@@ -25,11 +26,11 @@ type reflectRequest struct {
 }
 
 type reflectBody struct {
-	At       time.Time    `json:"at"`
-	Facts    int          `json:"facts"`
-	Skipped  string       `json:"skipped,omitempty"`
-	Insights []memoryBody `json:"insights"`
-	Retired  []string     `json:"retired"`
+	At       time.Time     `json:"at"`
+	Facts    int           `json:"facts"`
+	Skipped  string        `json:"skipped,omitempty"`
+	Insights []wire.Memory `json:"insights"`
+	Retired  []string      `json:"retired"`
 }
 
 func (h reflectHandlers) reflect(ctx context.Context, r *request, body reflectRequest) (any, error) {
@@ -40,6 +41,6 @@ func (h reflectHandlers) reflect(ctx context.Context, r *request, body reflectRe
 	result, err := h.reflector.Reflect(ctx, owner, body.Force)
 	return reflectBody{
 		At: result.At, Facts: result.Facts, Skipped: result.Skipped,
-		Insights: bodiesOf(result.Insights, memoryOf), Retired: notNil(result.Retired),
+		Insights: bodiesOf(result.Insights, wire.MemoryOf), Retired: notNil(result.Retired),
 	}, err
 }

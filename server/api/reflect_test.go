@@ -7,6 +7,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}]}`
@@ -35,7 +36,7 @@ func TestReflectThenExpandThenUndo(t *testing.T) {
 	insight := r.Insights[0]
 
 	const query = `{"user_id":"u","query":"On which days of the week does the user swim?","route":false`
-	recalled := map[string][]memoryBody{}
+	recalled := map[string][]wire.Memory{}
 	for _, m := range parse[recallBody](t, b.want(200, "POST", "/v1/recall", query+`,"expand":"sources"}`)).Memories {
 		recalled[m.ID] = m.DerivedFrom
 	}

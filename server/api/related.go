@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/recall/related"
 )
 
@@ -27,17 +27,6 @@ func (h relatedHandlers) register(r *routes) {
 }
 
 const defaultRelated = 10 // memories
-
-type relationBody struct {
-	From      string              `json:"from"`
-	Kind      memory.RelationKind `json:"kind"`
-	To        string              `json:"to"`
-	CreatedAt time.Time           `json:"created_at"`
-}
-
-func relationOf(r memory.Relation) relationBody {
-	return relationBody{From: r.From, Kind: r.Kind, To: r.To, CreatedAt: r.CreatedAt}
-}
 
 type relationRequest struct {
 	To   string              `json:"to"`
@@ -61,7 +50,7 @@ func (h relatedHandlers) relate(ctx context.Context, r *request, body relationRe
 	if fresh {
 		status = http.StatusCreated
 	}
-	return answer{status, relationOf(relation)}, err
+	return answer{status, wire.RelationOf(relation)}, err
 }
 
 func (h relatedHandlers) unrelate(ctx context.Context, r *request) (any, error) {
@@ -72,28 +61,28 @@ func (h relatedHandlers) unrelate(ctx context.Context, r *request) (any, error) 
 	relation, err := h.relater.Unrelate(ctx, r.key.AppID, memory.Relation{
 		From: id, Kind: memory.RelationKind(r.query.Get("kind")), To: r.query.Get("to"),
 	})
-	return relationOf(relation), err
+	return wire.RelationOf(relation), err
 }
 
 type relatedBody struct {
-	Memory  memoryBody   `json:"memory"`
+	Memory  wire.Memory  `json:"memory"`
 	Score   float64      `json:"score"`
 	Reasons []reasonBody `json:"reasons"`
 }
 
 type reasonBody struct {
-	Why      related.Why   `json:"why"`
-	Strength float64       `json:"strength"`
-	Relation *relationBody `json:"relation,omitempty"`
-	Distance int           `json:"distance,omitempty"`
-	Tags     []string      `json:"tags,omitempty"`
-	Cosine   float64       `json:"similarity,omitempty"`
+	Why      related.Why    `json:"why"`
+	Strength float64        `json:"strength"`
+	Relation *wire.Relation `json:"relation,omitempty"`
+	Distance int            `json:"distance,omitempty"`
+	Tags     []string       `json:"tags,omitempty"`
+	Cosine   float64        `json:"similarity,omitempty"`
 }
 
 func reasonOf(r related.Reason) reasonBody {
 	body := reasonBody{Why: r.Why, Strength: r.Strength, Distance: r.Distance, Tags: r.Tags, Cosine: r.Cosine}
 	if r.Why == related.ByRelation {
-		relation := relationOf(r.Relation)
+		relation := wire.RelationOf(r.Relation)
 		body.Relation = &relation
 	}
 	return body
@@ -117,7 +106,7 @@ func (h relatedHandlers) find(ctx context.Context, r *request) (any, error) {
 		Degraded []string      `json:"degraded"`
 	}{[]relatedBody{}, notNil(found.Degraded)}
 	for _, f := range found.Memories {
-		body.Memories = append(body.Memories, relatedBody{memoryOf(f.Memory), f.Score, bodiesOf(f.Reasons, reasonOf)})
+		body.Memories = append(body.Memories, relatedBody{wire.MemoryOf(f.Memory), f.Score, bodiesOf(f.Reasons, reasonOf)})
 	}
 	return body, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 	"hippocampus/recall/related"
 	"hippocampus/vectorstore"
 )
@@ -73,9 +74,9 @@ func TestRelatedMemories(t *testing.T) {
 
 	path := "/v1/memories/" + m.ID + "/relations"
 	relation := fmt.Sprintf(`{"to":%q,"kind":"supports"}`, stated.ID)
-	first := parse[relationBody](t, b.want(201, "POST", path, relation))
+	first := parse[wire.Relation](t, b.want(201, "POST", path, relation))
 	b.advance(time.Hour)
-	if again := parse[relationBody](t, b.want(200, "POST", path, relation)); again != first || first.From != m.ID || first.Kind != memory.Supports {
+	if again := parse[wire.Relation](t, b.want(200, "POST", path, relation)); again != first || first.From != m.ID || first.Kind != memory.Supports {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	b.want(201, "POST", "/v1/memories/"+stated.ID+"/relations", fmt.Sprintf(`{"to":%q,"kind":"refines"}`, m.ID))
@@ -110,7 +111,7 @@ func TestRelatedMemories(t *testing.T) {
 	b.want(404, "GET", "/v1/memories/"+someID+"/related", "")
 
 	gonePath := path + "?kind=supports&to=" + stated.ID
-	if removed := parse[relationBody](t, b.want(200, "DELETE", gonePath, "")); removed != first {
+	if removed := parse[wire.Relation](t, b.want(200, "DELETE", gonePath, "")); removed != first {
 		t.Errorf("%+v", removed)
 	}
 	b.want(404, "DELETE", gonePath, "")

@@ -19,7 +19,7 @@ type feature interface{ register(r *routes) }
 // becomes JSON, an answer, or nil if it has written the response itself.
 type handler func(ctx context.Context, r *request) (any, error)
 
-// answer is a body with a status other than 200; a nil body sends none.
+// answer is a body with a status other than 200; the body may be nil.
 type answer struct {
 	status int
 	body   any
@@ -29,9 +29,9 @@ type answer struct {
 type request struct {
 	echo.Context
 	checks            // what is wrong with the request
-	key    memory.Key // zero if the route needs none
+	key    memory.Key // zero if the route needs no key
 	query  url.Values // checked against openapi.yaml
-	body   []byte     // one JSON object, checked against openapi.yaml; nil if the route takes none
+	body   []byte     // one JSON object, checked against openapi.yaml; nil without a JSON body
 	items  itemFaults // what is wrong with the items that the route refuses one by one
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 type writeRequest struct {
@@ -39,7 +40,7 @@ func (b writeRequest) write(key memory.Key, c *checks) ingest.Write {
 
 // writtenBody is the memory that holds a write, which may be an older one.
 type writtenBody struct {
-	memoryBody
+	wire.Memory
 	Verdict memory.Verdict `json:"verdict"`
 	Reason  string         `json:"reason,omitempty"`
 }
@@ -54,7 +55,7 @@ func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest)
 	if written.Verdict == memory.Kept {
 		status = http.StatusCreated
 	}
-	return answer{status, writtenBody{memoryOf(written.Memory), written.Verdict, written.Reason}}, err
+	return answer{status, writtenBody{wire.MemoryOf(written.Memory), written.Verdict, written.Reason}}, err
 }
 
 type batchRequest struct {

@@ -242,7 +242,7 @@ func TestExportAndImportThatFail(t *testing.T) {
 		{adminKey, broken.URL, "broke off", []string{"export", file}},
 		{adminKey, broken.URL, "A part of the server is away", []string{"export", "--user", "told", file}},
 		{adminKey, s.url, "no such file", []string{"import", filepath.Join(dir, "nowhere")}},
-		{adminKey, s.url, "is no export", []string{"import", "/dev/null"}},
+		{adminKey, s.url, "is not an export", []string{"import", "/dev/null"}},
 		{adminKey, s.url, "no such file", []string{"export", filepath.Join(dir, "no", "folder")}},
 	} {
 		out, err := s.carryTo(c.url, c.key, c.args...)
