@@ -14,61 +14,62 @@ const (
 	maxLabelBytes = 64    // domain, type
 )
 
-// CheckRecords says why a store of this space cannot hold the records:
-// KindInvalid, naming each wrong field. Ids must not repeat.
+// CheckRecords returns an error of KindInvalid that names each wrong field if a
+// store of this space cannot hold the records. Ids must not repeat.
 func CheckRecords(space Space, records []Record) error {
 	var wrong []memory.Field
 	seen := make(map[string]bool, len(records))
 	for i, r := range records {
-		say := func(field, why string) {
+		check := func(field, why string) {
 			if why != "" {
 				wrong = append(wrong, memory.Field{Path: fmt.Sprintf("records[%d].%s", i, field), Message: why})
 			}
 		}
-		say("id", checkRecordID(r.ID))
+		check("id", checkRecordID(r.ID))
 		if seen[r.ID] {
-			say("id", "repeats the id of an earlier record")
+			check("id", "repeats the id of an earlier record")
 		}
 		seen[r.ID] = true
-		say("app_id", memory.CheckID(r.AppID, false))
-		say("user_id", memory.CheckID(r.UserID, false))
-		say("agent_id", memory.CheckID(r.AgentID, true))
-		say("domain", checkLabel(string(r.Domain)))
-		say("type", checkLabel(string(r.Type)))
-		say("content", memory.CheckContent(r.Content, memory.MaxContentRunes))
-		say("embedding", checkEmbedding(space, r.Embedding))
-		say("space", checkSpace(space, r.Space))
+		check("app_id", memory.CheckID(r.AppID, false))
+		check("user_id", memory.CheckID(r.UserID, false))
+		check("agent_id", memory.CheckID(r.AgentID, true))
+		check("domain", checkLabel(string(r.Domain)))
+		check("type", checkLabel(string(r.Type)))
+		check("content", memory.CheckContent(r.Content, memory.MaxContentRunes))
+		check("embedding", checkEmbedding(space, r.Embedding))
+		check("space", checkSpace(space, r.Space))
 	}
 	return invalid(wrong)
 }
 
-// CheckQuery says why a store of this space cannot answer the query: KindInvalid.
+// CheckQuery returns an error of KindInvalid if a store of this space cannot
+// answer the query.
 func CheckQuery(space Space, q Query) error {
 	var wrong []memory.Field
-	say := func(field, why string) {
+	check := func(field, why string) {
 		if why != "" {
 			wrong = append(wrong, memory.Field{Path: field, Message: why})
 		}
 	}
-	say("app_id", memory.CheckID(q.Owner.AppID, false))
-	say("user_id", memory.CheckID(q.Owner.UserID, false))
-	say("agent_id", memory.CheckID(q.AgentID, true))
+	check("app_id", memory.CheckID(q.Owner.AppID, false))
+	check("user_id", memory.CheckID(q.Owner.UserID, false))
+	check("agent_id", memory.CheckID(q.AgentID, true))
 	for i, d := range q.Domains {
-		say(fmt.Sprintf("domains[%d]", i), checkLabel(string(d)))
+		check(fmt.Sprintf("domains[%d]", i), checkLabel(string(d)))
 	}
 	for i, t := range q.Types {
-		say(fmt.Sprintf("types[%d]", i), checkLabel(string(t)))
+		check(fmt.Sprintf("types[%d]", i), checkLabel(string(t)))
 	}
 	if q.Limit < 1 || q.Limit > MaxLimit {
-		say("limit", fmt.Sprintf("is %d: give 1 to %d", q.Limit, MaxLimit))
+		check("limit", fmt.Sprintf("is %d: give 1 to %d", q.Limit, MaxLimit))
 	}
-	say("embedding", checkEmbedding(space, q.Embedding))
-	say("space", checkSpace(space, q.Space))
+	check("embedding", checkEmbedding(space, q.Embedding))
+	check("space", checkSpace(space, q.Space))
 	return invalid(wrong)
 }
 
-// CheckScan says why a scan cannot be made: KindInvalid.
-func CheckScan(after string, limit int) error {
+// checkScan returns an error of KindInvalid if a scan has wrong arguments.
+func checkScan(after string, limit int) error {
 	var wrong []memory.Field
 	if after != "" {
 		if why := checkRecordID(after); why != "" {
@@ -81,7 +82,7 @@ func CheckScan(after string, limit int) error {
 	return invalid(wrong)
 }
 
-// CheckOwner says why nobody's records can be asked for: KindInvalid.
+// CheckOwner returns an error of KindInvalid if no record can have this owner.
 func CheckOwner(owner memory.Owner) error {
 	var wrong []memory.Field
 	for field, id := range map[string]string{"app_id": owner.AppID, "user_id": owner.UserID} {
@@ -92,23 +93,24 @@ func CheckOwner(owner memory.Owner) error {
 	return invalid(wrong)
 }
 
-// StorableIDs leaves out the ids that no record can have.
+// StorableIDs returns the ids that a record can have.
 func StorableIDs(ids []string) []string {
-	kept := make([]string, 0, len(ids))
+	storable := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if checkRecordID(id) == "" {
-			kept = append(kept, id)
+			storable = append(storable, id)
 		}
 	}
-	return kept
+	return storable
 }
 
-// SpaceConflict is the KindConflict error of opening a store that holds
-// vectors of another space. place names it; remedy follows "set the embedding
-// model back, or".
+// SpaceConflict is the error, of KindConflict, of opening a store that holds
+// vectors of another space. place names the store; remedy completes the sentence
+// "set the embedding model back, or".
 func SpaceConflict(place string, found, configured Space, remedy string) error {
 	return memory.Errorf(memory.KindConflict,
-		"%s holds vectors of the embedding model %q (%d numbers), but the configured one is %q (%d numbers): set the embedding model back, or %s",
+		"%s holds vectors of the embedding model %q (%d numbers), but the configured one is %q (%d numbers): "+
+			"set the embedding model back, or %s",
 		place, found.Model, found.Dim, configured.Model, configured.Dim, remedy)
 }
 
@@ -126,7 +128,7 @@ func checkLabel(s string) string {
 	return memory.CheckID(s, true)
 }
 
-// checkEmbedding refuses what has no direction, for which a cosine means nothing.
+// checkEmbedding refuses vectors without a direction, since they have no cosine.
 func checkEmbedding(space Space, v []float32) string {
 	if len(v) != space.Dim {
 		return fmt.Sprintf("has %d numbers: this store holds vectors of %d", len(v), space.Dim)
@@ -143,7 +145,8 @@ func checkEmbedding(space Space, v []float32) string {
 
 func checkSpace(space, given Space) string {
 	if given != space && given != (Space{}) {
-		return fmt.Sprintf("is %s with %d numbers: this store holds vectors of %s with %d", given.Model, given.Dim, space.Model, space.Dim)
+		return fmt.Sprintf("is %s with %d numbers: this store holds vectors of %s with %d",
+			given.Model, given.Dim, space.Model, space.Dim)
 	}
 	return ""
 }

@@ -33,7 +33,7 @@ type Host struct {
 
 // Wrap puts a layer between the server and its stores, which injects faults. The
 // vector store that it returns implements the same optional interfaces as the
-// given one (Rebuilder, Mender).
+// given one (Rebuilder, Ensurer).
 type Wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)
 
 // Run serves until ctx is done, then shuts down in order. It returns an error if

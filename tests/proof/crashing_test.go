@@ -13,7 +13,7 @@ import (
 
 var (
 	_ vectorstore.Rebuilder = (*crashingVectors)(nil)
-	_ vectorstore.Mender    = (*crashingVectors)(nil)
+	_ vectorstore.Ensurer   = (*crashingVectors)(nil)
 	_ vectorstore.Remote    = (*crashingVectors)(nil)
 )
 
@@ -66,11 +66,11 @@ func (store *crashingVectors) Rebuild(
 	})
 }
 
-// Ensure implements vectorstore.Mender.
+// Ensure implements vectorstore.Ensurer.
 func (store *crashingVectors) Ensure(ctx context.Context) error {
-	return act(store.fuse, "Ensure", func() error { return store.real.(vectorstore.Mender).Ensure(ctx) })
+	return act(store.fuse, "Ensure", func() error { return store.real.(vectorstore.Ensurer).Ensure(ctx) })
 }
 
 // Healthy and Losses call no store.
 func (store *crashingVectors) Healthy() bool { return store.real.(vectorstore.Remote).Healthy() }
-func (store *crashingVectors) Losses() int   { return store.real.(vectorstore.Mender).Losses() }
+func (store *crashingVectors) Losses() int   { return store.real.(vectorstore.Ensurer).Losses() }

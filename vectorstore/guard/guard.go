@@ -1,10 +1,10 @@
-// Package guard keeps callers from waiting for a vector store that is away:
+// Package guard fails calls to an unavailable vector store fast:
 //
 //	call -> circuit breaker -> store
 //
-// After a few calls in a row that found the store unavailable, further calls
-// fail at once, but for one trial call at a time, a second after the last
-// failed; the first that succeeds lets all through.
+// After a few calls in a row that found the store unavailable, the breaker opens
+// and further calls fail at once. One second after the last failure it lets one
+// trial call through. The breaker closes after the first trial that succeeds.
 package guard
 
 import (
@@ -29,7 +29,7 @@ type Store struct {
 	breaker circuitbreaker.CircuitBreaker[any]
 }
 
-// New guards a store; closing it closes that store.
+// New guards a store. Closing the returned store closes the guarded one.
 func New(store vectorstore.Store) *Store {
 	return &Store{store, circuitbreaker.NewBuilder[any]().
 		WithFailureThreshold(failures).WithSuccessThreshold(1).WithDelay(delay).Build()}
@@ -38,38 +38,47 @@ func New(store vectorstore.Store) *Store {
 // call runs f unless the breaker is open.
 func (s *Store) call(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
-		return f() // too late to ask: it says so, and the store is not to blame
+		return f() // f returns the context's error, which does not concern the breaker
 	}
 	if !s.breaker.TryAcquirePermit() {
 		return &memory.Error{
 			Kind: memory.KindUnavailable, RetryAfter: delay,
-			Err: errors.New("the vector store is away: it is tried again in a moment"),
+			Err: errors.New("the vector store is unavailable: it is tried again in a moment"),
 		}
 	}
 	err := errPanicked
-	defer func() { s.record(ctx, err) }() // also in a panic: a trial's permit must come back
+	defer func() { s.record(ctx, err) }() // even if f panics: the permit must be returned
 	err = f()
 	return err
 }
 
+// query is call for an f with a result.
+func query[T any](ctx context.Context, s *Store, f func() (T, error)) (result T, err error) {
+	err = s.call(ctx, func() error {
+		result, err = f()
+		return err
+	})
+	return result, err
+}
+
 var errPanicked = memory.Errorf(memory.KindInternal, "the vector store panicked")
 
-// record tells the breaker how the store did. Only what it did counts as a
-// success, and only its being away, which a deadline that has passed shows
-// too, as a failure. A caller that left, and a refusal, which may come from our
-// own checks, say neither; a trial that ends so has failed, and another follows.
+// record reports the outcome of a call to the breaker. A call that found the
+// store unavailable, or that exceeded its deadline, is a failure. A call that its
+// caller canceled, or that was refused, counts neither as a success nor as a
+// failure, except for a trial: that fails, so that another one follows.
 func (s *Store) record(ctx context.Context, err error) {
-	left := errors.Is(ctx.Err(), context.Canceled)
+	canceled := errors.Is(ctx.Err(), context.Canceled)
 	switch {
 	case err == nil:
 		s.breaker.RecordSuccess()
-	case memory.IsKind(err, memory.KindUnavailable) && !left, s.breaker.IsHalfOpen():
+	case memory.IsKind(err, memory.KindUnavailable) && !canceled, s.breaker.IsHalfOpen():
 		s.breaker.RecordFailure()
 	}
 }
 
-// Healthy reports, without asking, whether the store is a vectorstore.Remote that
-// can be expected to answer: it says so, and its last calls did not fail.
+// Healthy reports, without asking the store, whether it is a vectorstore.Remote
+// that is healthy itself and whose last calls did not fail.
 func (s *Store) Healthy() bool {
 	remote, ok := s.Store.(vectorstore.Remote)
 	return ok && s.breaker.IsClosed() && remote.Healthy()
@@ -91,10 +100,16 @@ func (s *Store) Delete(ctx context.Context, ids []string) error {
 }
 
 // Search guards vectorstore.Store.Search.
-func (s *Store) Search(ctx context.Context, q vectorstore.Query) (hits []vectorstore.Hit, err error) {
-	err = s.call(ctx, func() error {
-		hits, err = s.Store.Search(ctx, q)
-		return err
-	})
-	return hits, err
+func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
+	return query(ctx, s, func() ([]vectorstore.Hit, error) { return s.Store.Search(ctx, q) })
+}
+
+// DeleteOwner guards vectorstore.Store.DeleteOwner.
+func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
+	return query(ctx, s, func() (int, error) { return s.Store.DeleteOwner(ctx, owner) })
+}
+
+// CountOwner guards vectorstore.Store.CountOwner.
+func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (int, error) {
+	return query(ctx, s, func() (int, error) { return s.Store.CountOwner(ctx, owner) })
 }

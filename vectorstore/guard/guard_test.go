@@ -13,10 +13,11 @@ import (
 	"hippocampus/vectorstore/vectortest"
 )
 
-func TestGuardedStoreKeepsTheContract(t *testing.T) {
+func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
 	vectortest.Run(t, func(t *testing.T, space vectorstore.Space) vectorstore.Store {
-		store, err := sqlitevec.Open(t.Context(), sqlitevec.Options{Path: filepath.Join(t.TempDir(), "vectors.db"), Space: space})
+		o := sqlitevec.Options{Path: filepath.Join(t.TempDir(), "vectors.db"), Space: space}
+		store, err := sqlitevec.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +25,7 @@ func TestGuardedStoreKeepsTheContract(t *testing.T) {
 	})
 }
 
-// scripted answers every search in the way it is told.
+// scripted answers every search by calling answer.
 type scripted struct {
 	vectorstore.Store
 	answer func(context.Context) error
@@ -36,33 +37,37 @@ func (s *scripted) Search(ctx context.Context, _ vectorstore.Query) ([]vectorsto
 	return nil, s.answer(ctx)
 }
 
-func away(context.Context) error    { return memory.Errorf(memory.KindUnavailable, "away") }
-func back(context.Context) error    { return nil }
-func refuses(context.Context) error { return memory.Errorf(memory.KindInvalid, "bad query") }
+func unavailable(context.Context) error { return memory.Errorf(memory.KindUnavailable, "unavailable") }
+func succeeds(context.Context) error    { return nil }
+func refuses(context.Context) error     { return memory.Errorf(memory.KindInvalid, "bad query") }
 
-// waits ends with its caller, as a store does that hangs.
-func waits(ctx context.Context) error {
+// hangs returns when the context of its caller ends.
+func hangs(ctx context.Context) error {
 	<-ctx.Done()
 	return memory.Errorf(memory.KindUnavailable, "no answer: %w", ctx.Err())
 }
 
-// search asks n times, each time with the patience.
-func search(t *testing.T, guarded *Store, n int, patience func(context.Context) (context.Context, context.CancelFunc)) {
+type newContext func(context.Context) (context.Context, context.CancelFunc)
+
+// search searches n times, each time with a new context.
+func search(t *testing.T, guarded *Store, n int, with newContext) {
 	for range n {
-		ctx, cancel := patience(t.Context())
+		ctx, cancel := with(t.Context())
 		_, _ = guarded.Search(ctx, vectorstore.Query{})
 		cancel()
 	}
 }
 
-// patient waits forever, slow a minute, and leaving goes after one.
-func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+func noDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
-func slow(ctx context.Context) (context.Context, context.CancelFunc) {
+
+func oneMinute(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Minute)
 }
-func leaving(ctx context.Context) (context.Context, context.CancelFunc) {
+
+// canceled cancels the context after one minute.
+func canceled(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(time.Minute, cancel)
 	return ctx, func() { timer.Stop(); cancel() }
@@ -71,47 +76,47 @@ func leaving(ctx context.Context) (context.Context, context.CancelFunc) {
 func wantCalls(t *testing.T, store *scripted, want int) {
 	t.Helper()
 	if store.calls != want {
-		t.Errorf("the store was asked %d times, want %d", store.calls, want)
+		t.Errorf("the store was called %d times, want %d", store.calls, want)
 	}
 	store.calls = 0
 }
 
-func TestAStoreThatIsAwayIsNotAskedOverAndOver(t *testing.T) {
+func TestStore_StopsCallingUnavailableStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &scripted{answer: away}
+		store := &scripted{answer: unavailable}
 		guarded := New(store)
-		search(t, guarded, 20, patient)
+		search(t, guarded, 20, noDeadline)
 		wantCalls(t, store, failures)
 		if _, err := guarded.Search(t.Context(), vectorstore.Query{}); !memory.IsKind(err, memory.KindUnavailable) {
 			t.Error(err)
 		}
 		for range 3 {
 			time.Sleep(delay)
-			search(t, guarded, 20, patient)
+			search(t, guarded, 20, noDeadline)
 			wantCalls(t, store, 1) // one trial
 		}
-		store.answer = back
-		search(t, guarded, 1, patient)
+		store.answer = succeeds
+		search(t, guarded, 1, noDeadline)
 		wantCalls(t, store, 0)
 		time.Sleep(delay)
-		search(t, guarded, 20, patient)
+		search(t, guarded, 20, noDeadline)
 		wantCalls(t, store, 20)
 	})
 }
 
-// elsewhere is a vectorstore.Remote.
-type elsewhere struct {
+// remote is a vectorstore.Remote.
+type remote struct {
 	*scripted
 	connected bool
 }
 
-func (e *elsewhere) Healthy() bool { return e.connected }
+func (r *remote) Healthy() bool { return r.connected }
 
-func TestHealthy(t *testing.T) {
+func TestHealthy_DependsOnConnectionAndBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &elsewhere{&scripted{answer: back}, true}
+		store := &remote{&scripted{answer: succeeds}, true}
 		guarded := New(store)
 		want := func(when string, want bool) {
 			t.Helper()
@@ -122,115 +127,114 @@ func TestHealthy(t *testing.T) {
 		want("at first", true)
 		store.connected = false
 		want("without a connection", false)
-		store.connected, store.answer = true, away
-		search(t, guarded, failures-1, patient)
+		store.connected, store.answer = true, unavailable
+		search(t, guarded, failures-1, noDeadline)
 		want("after a few failures", true)
-		search(t, guarded, 1, patient)
-		want("while it is not asked", false)
-		store.answer = back
+		search(t, guarded, 1, noDeadline)
+		want("with an open breaker", false)
+		store.answer = succeeds
 		time.Sleep(delay)
 		want("before the trial", false)
-		search(t, guarded, 1, patient)
+		search(t, guarded, 1, noDeadline)
 		want("after it", true)
 	})
 	if New(&scripted{}).Healthy() {
-		t.Error("a store in this process is a remote one")
+		t.Error("a store in this process is healthy as a remote one")
 	}
 }
 
-// A trial under way is the only one.
-func TestTrialsDoNotOverlap(t *testing.T) {
+func TestStore_RunsOneTrialAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &scripted{answer: away}
+		store := &scripted{answer: unavailable}
 		guarded := New(store)
-		search(t, guarded, failures, patient)
+		search(t, guarded, failures, noDeadline)
 		wantCalls(t, store, failures)
 		time.Sleep(delay)
-		store.answer = waits
-		go search(t, guarded, 1, slow)
+		store.answer = hangs
+		go search(t, guarded, 1, oneMinute)
 		synctest.Wait()
-		search(t, guarded, 20, patient)
+		search(t, guarded, 20, noDeadline)
 		wantCalls(t, store, 1)
 		time.Sleep(2 * time.Minute)
 	})
 }
 
-func TestAStoreThatHangsIsAway(t *testing.T) {
+func TestStore_CountsDeadlinesAsFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &scripted{answer: waits}
+		store := &scripted{answer: hangs}
 		guarded := New(store)
-		search(t, guarded, 20, slow)
+		search(t, guarded, 20, oneMinute)
 		wantCalls(t, store, failures)
 	})
 }
 
-// Whoever leaves, comes too late or is refused neither opens the breaker nor
-// hides failures before and after.
-func TestWhatSaysNothingAboutTheStore(t *testing.T) {
+// A call that was canceled, late or refused neither opens the breaker nor resets
+// its count of failures.
+func TestStore_IgnoresCanceledAndRefusedCalls(t *testing.T) {
 	t.Parallel()
 	late := func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, 0) }
 	for name, test := range map[string]struct {
-		answer   func(context.Context) error
-		patience func(context.Context) (context.Context, context.CancelFunc)
+		answer func(context.Context) error
+		with   newContext
 	}{
-		"left": {waits, leaving}, "late": {waits, late}, "refused": {refuses, patient},
+		"canceled": {hangs, canceled}, "late": {hangs, late}, "refused": {refuses, noDeadline},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				store := &scripted{answer: test.answer}
 				guarded := New(store)
-				search(t, guarded, 20, test.patience)
+				search(t, guarded, 20, test.with)
 				wantCalls(t, store, 20)
 
-				store.answer = away
-				search(t, guarded, failures-1, patient)
+				store.answer = unavailable
+				search(t, guarded, failures-1, noDeadline)
 				store.answer = test.answer
-				search(t, guarded, 1, test.patience)
-				store.answer = away
-				search(t, guarded, 20, patient)
+				search(t, guarded, 1, test.with)
+				store.answer = unavailable
+				search(t, guarded, 20, noDeadline)
 				wantCalls(t, store, failures+1)
 
-				// Nor does it close an open one, and the trial's place is free again.
+				// Such a call does not close an open breaker either, and another trial may follow.
 				time.Sleep(delay)
 				store.answer = test.answer
-				search(t, guarded, 1, test.patience)
+				search(t, guarded, 1, test.with)
 				wantCalls(t, store, 1)
-				store.answer = away
+				store.answer = unavailable
 				time.Sleep(delay)
-				search(t, guarded, 20, patient)
+				search(t, guarded, 20, noDeadline)
 				wantCalls(t, store, 1)
-				store.answer = back
+				store.answer = succeeds
 				time.Sleep(delay)
-				search(t, guarded, 20, patient)
+				search(t, guarded, 20, noDeadline)
 				wantCalls(t, store, 20)
 			})
 		})
 	}
 }
 
-func TestAPanicGivesTheTrialBack(t *testing.T) {
+func TestStore_AllowsTrialAfterPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &scripted{answer: away}
+		store := &scripted{answer: unavailable}
 		guarded := New(store)
-		search(t, guarded, failures, patient)
+		search(t, guarded, failures, noDeadline)
 		time.Sleep(delay)
 		store.answer = func(context.Context) error { panic("defect") }
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("the panic is hidden from the caller")
+					t.Error("the panic does not reach the caller")
 				}
 			}()
-			search(t, guarded, 1, patient)
+			search(t, guarded, 1, noDeadline)
 		}()
-		store.answer = back
+		store.answer = succeeds
 		store.calls = 0
 		time.Sleep(delay)
-		search(t, guarded, 1, patient)
+		search(t, guarded, 1, noDeadline)
 		wantCalls(t, store, 1)
 	})
 }

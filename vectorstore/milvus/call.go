@@ -17,31 +17,36 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// dialOptions connect in the background and again after a loss. A call fails
-// at once while there is no connection: whoever calls decides when to retry.
+// dialOptions connect in the background and reconnect after a loss. A call fails
+// at once while there is no connection, since the caller decides when to retry.
 func dialOptions(timeout time.Duration) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(checkAnswer),
 		grpc.WithDefaultCallOptions(grpc_retry.Disable(), grpc.MaxCallRecvMsgSize(math.MaxInt32)),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+			Backoff: backoff.Config{
+				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second,
+			},
 			MinConnectTimeout: timeout,
 		}),
-		// A peer that vanished without a word is found out between calls.
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: timeout, PermitWithoutStream: true}),
+		// Keepalive detects a dead peer between calls.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: 10 * time.Second, Timeout: timeout, PermitWithoutStream: true,
+		}),
 	}
 }
 
-// call runs one exchange with Milvus under the given deadline. collection is
-// the alias of the space. Errors: KindInvalid when
-// Milvus says that the request is wrong, else KindUnavailable.
-func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f func(ctx context.Context, collection string) error) error {
+// call runs one request to Milvus, described by action, with a timeout. Errors:
+// KindInvalid if Milvus reports that the request is wrong, else KindUnavailable.
+func (s *Store) call(
+	ctx context.Context, timeout time.Duration, action string, f func(ctx context.Context) error,
+) error {
 	if s.closed.Load() {
-		return memory.Errorf(memory.KindUnavailable, "%s: the Milvus store is closed", doing)
+		return memory.Errorf(memory.KindUnavailable, "%s: the Milvus store is closed", action)
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := f(bounded, s.alias)
+	err := f(bounded)
 	if err == nil {
 		return nil
 	}
@@ -55,15 +60,15 @@ func (s *Store) call(ctx context.Context, timeout time.Duration, doing string, f
 	case status.Code(err) == codes.Unavailable:
 		err = fmt.Errorf("no connection (is it running, and is the address right?): %w", err)
 	}
-	return memory.Errorf(kindOf(err), "%s in Milvus at %s: %w", doing, s.options.Addr, err)
+	return memory.Errorf(kindOf(err), "%s in Milvus at %s: %w", action, s.options.Addr, err)
 }
 
-// read is call for what changes nothing. Where the alias was moved while Milvus
-// worked on the call, and the collection of before dropped, it is repeated.
-func (s *Store) read(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
-	err := s.call(ctx, s.options.Timeout, doing, f)
-	if gone(err) {
-		err = s.call(ctx, s.options.Timeout, doing, f)
+// read is call for a request that changes nothing. It repeats the call if a
+// rebuild moved the alias and dropped the old collection while Milvus worked on it.
+func (s *Store) read(ctx context.Context, action string, f func(ctx context.Context) error) error {
+	err := s.call(ctx, s.options.Timeout, action, f)
+	if isGone(err) {
+		err = s.call(ctx, s.options.Timeout, action, f)
 	}
 	return err
 }

@@ -16,8 +16,7 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// The layout is what people see who look inside, and what speed rests on.
-func TestLayout(t *testing.T) {
+func TestOpen_CreatesDocumentedLayout(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	o.Partitions = 0
@@ -28,7 +27,7 @@ func TestLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(found.Name, o.Collection+"_text_embedding_v4_4_") {
-		t.Errorf("the alias leads to %q", found.Name)
+		t.Errorf("the alias points to %q", found.Name)
 	}
 	var fields []string
 	for _, f := range found.Schema.Fields {
@@ -44,8 +43,10 @@ func TestLayout(t *testing.T) {
 	if strings.Join(fields, "\n") != strings.Join(want, "\n") {
 		t.Errorf("fields (max_length, partition key):\n%s", strings.Join(fields, "\n"))
 	}
-	if found.ShardNum != 1 || found.Schema.EnableDynamicField || !strings.Contains(found.Schema.Description, space.Model) {
-		t.Errorf("%d shards, dynamic fields %t, description %q", found.ShardNum, found.Schema.EnableDynamicField, found.Schema.Description)
+	schema := found.Schema
+	if found.ShardNum != 1 || schema.EnableDynamicField || !strings.Contains(schema.Description, space.Model) {
+		t.Errorf("%d shards, dynamic fields %t, description %q",
+			found.ShardNum, schema.EnableDynamicField, schema.Description)
 	}
 	partitions, err := c.ShowPartitions(t.Context(), found.Name)
 	if err != nil || len(partitions) != 256 {
@@ -62,12 +63,12 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func TestReopen(t *testing.T) {
+func TestOpen_KeepsExistingRecords(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	first := open(t, o)
-	if !first.Fresh() {
-		t.Error("a collection just created is not fresh")
+	if first.Losses() != 1 {
+		t.Errorf("%d losses after creating the collection, want 1", first.Losses())
 	}
 	rec := record()
 	if err := first.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
@@ -77,22 +78,20 @@ func TestReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, o)
-	if again.Fresh() {
-		t.Error("a collection opened again is fresh")
+	if again.Losses() != 0 {
+		t.Errorf("%d losses after opening an existing collection, want 0", again.Losses())
 	}
 	awaitHit(t, again, rec)
-
 }
 
-// Each space has collections of its own beside the others'. The alias for
-// people leads where it led, until it is moved.
-func TestSpacesBesideEachOther(t *testing.T) {
+// Each space has its own collections. The public alias moves only if SetAlias is called.
+func TestOpen_SeparatesSpaces(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	first := open(t, o)
 	o.Space = vectorstore.Space{Model: "text_embedding_v4", Dim: 4}
 	second := open(t, o)
-	shown := func() string {
+	publicDescription := func() string {
 		t.Helper()
 		found, err := sdk(t).DescribeCollection(t.Context(), o.Collection)
 		if err != nil {
@@ -106,11 +105,11 @@ func TestSpacesBesideEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		awaitHit(t, s, rec)
-		if description := shown(); !strings.Contains(description, space.Model) {
-			t.Errorf("people see %q", description)
+		if description := publicDescription(); !strings.Contains(description, space.Model) {
+			t.Errorf("the public alias points to %q", description)
 		}
 	}
-	if err := second.Lead(t.Context()); err != nil {
+	if err := second.SetAlias(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error {
@@ -121,8 +120,8 @@ func TestSpacesBesideEachOther(t *testing.T) {
 	if err := first.Drop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if description := shown(); !strings.Contains(description, second.Space().Model) {
-		t.Errorf("after the change people see %q", description)
+	if description := publicDescription(); !strings.Contains(description, o.Space.Model) {
+		t.Errorf("after the change, the public alias points to %q", description)
 	}
 	all, err := sdk(t).ListCollections(t.Context())
 	if err != nil {
@@ -139,13 +138,13 @@ func TestSpacesBesideEachOther(t *testing.T) {
 	}
 	awaitHit(t, second, rec)
 	o.Space = space
-	if !open(t, o).Fresh() {
-		t.Error("what was dropped holds something")
+	if open(t, o).Losses() != 1 {
+		t.Error("the dropped collection still exists")
 	}
 }
 
-// A collection of somebody else, under the alias name or behind it, is left alone.
-func TestRefuseForeignCollection(t *testing.T) {
+// The alias's name may be that of a foreign collection, or point to one.
+func TestOpen_RefusesForeignCollections(t *testing.T) {
 	t.Parallel()
 	c := sdk(t)
 	foreign := func(name string) {
@@ -164,15 +163,15 @@ func TestRefuseForeignCollection(t *testing.T) {
 	}
 	for _, o := range []milvus.Options{plain, aliased} {
 		_, err := milvus.Open(t.Context(), o)
-		if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "not made by Hippocampus") {
+		if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "not created by Hippocampus") {
 			t.Errorf("got %v, want a conflict", err)
 		}
 	}
 }
 
-// Replicas that start at once share one collection, even when they differ in
-// layout; of two spaces each gets its own.
-func TestOpenAtOnce(t *testing.T) {
+// Replicas that start at the same time share one collection for each space, even
+// if their layouts differ.
+func TestOpen_IsSafeForConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	stores := make([]*milvus.Store, 6)
@@ -218,13 +217,13 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// A collection that is dropped behind our back, with its alias or alone, is
-// reported, and made again by the next write.
-func TestDroppedCollection(t *testing.T) {
+// Reads report a collection that another client dropped, with or without its
+// alias; the next write creates it again.
+func TestStore_RecreatesDroppedCollection(t *testing.T) {
 	t.Parallel()
 	for name, drop := range map[string]func(t *testing.T, alias string){
 		"with alias": func(t *testing.T, alias string) { milvustest.Drop(t, alias) },
-		"alone": func(t *testing.T, alias string) {
+		"without alias": func(t *testing.T, alias string) {
 			c := sdk(t)
 			found, err := c.DescribeCollection(t.Context(), alias)
 			if err != nil {
@@ -244,8 +243,9 @@ func TestDroppedCollection(t *testing.T) {
 			if _, err := s.Search(t.Context(), query(rec)); !memory.IsKind(err, memory.KindUnavailable) {
 				t.Errorf("search: got %v, want an error of kind unavailable", err)
 			}
-			if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
-				t.Errorf("ping: got %v, want an error of kind unavailable that it is gone", err)
+			err := s.Ping(t.Context())
+			if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
+				t.Errorf("ping: got %v, want ErrGone of kind unavailable", err)
 			}
 			if err := s.Replace(t.Context(), []vectorstore.Record{rec}); err != nil {
 				t.Fatal(err)
@@ -253,15 +253,14 @@ func TestDroppedCollection(t *testing.T) {
 			awaitHit(t, s, rec)
 			awaitHit(t, open(t, o), rec)
 			drop(t, o.Collection)
-			if !open(t, o).Fresh() {
-				t.Error("what was dropped and is made again is not fresh")
+			if open(t, o).Losses() != 1 {
+				t.Error("opening the dropped collection counts no loss")
 			}
 		})
 	}
 }
 
-// A collection that somebody released is reported, and Ensure loads it again.
-func TestReleasedCollection(t *testing.T) {
+func TestEnsure_LoadsReleasedCollection(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	s := open(t, o)
@@ -273,7 +272,7 @@ func TestReleasedCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || errors.Is(err, vectorstore.ErrGone) {
-		t.Errorf("ping: got %v, want an error of kind unavailable that does not say it is gone", err)
+		t.Errorf("ping: got %v, want an error of kind unavailable other than ErrGone", err)
 	}
 	if err := s.Ensure(t.Context()); err != nil {
 		t.Fatal(err)

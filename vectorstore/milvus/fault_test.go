@@ -17,7 +17,7 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// newProxy stands between the store and Milvus, for the test to cut.
+// newProxy starts a proxy to Milvus that the test can stop.
 func newProxy(t *testing.T) *toxiproxy.Proxy {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
@@ -29,8 +29,8 @@ func newProxy(t *testing.T) *toxiproxy.Proxy {
 	return proxy
 }
 
-// wantAway holds an operation to failing as unavailable within the time.
-func wantAway(t *testing.T, within time.Duration, run func() error) {
+// wantUnavailable checks that run fails with KindUnavailable within the time.
+func wantUnavailable(t *testing.T, within time.Duration, run func() error) {
 	t.Helper()
 	start := time.Now()
 	err := run()
@@ -39,7 +39,7 @@ func wantAway(t *testing.T, within time.Duration, run func() error) {
 	}
 }
 
-func TestProxyCutAndRestored(t *testing.T) {
+func TestStore_ReconnectsAfterOutage(t *testing.T) {
 	t.Parallel()
 	proxy := newProxy(t)
 	o := options(t, space)
@@ -51,18 +51,20 @@ func TestProxyCutAndRestored(t *testing.T) {
 		t.Error("there is no connection")
 	}
 
-	// Refused connections fail at once, not at the deadline.
+	// A refused connection fails at once, before the deadline.
 	proxy.Stop()
-	wantAway(t, o.Timeout+time.Second, func() error { return s.Insert(t.Context(), []vectorstore.Record{rec}) })
-	wantAway(t, time.Second, func() error { return s.Ping(t.Context()) })
-	wantAway(t, time.Second, func() error { _, err := s.Search(t.Context(), query(rec)); return err })
+	wantUnavailable(t, o.Timeout+time.Second, func() error {
+		return s.Insert(t.Context(), []vectorstore.Record{rec})
+	})
+	wantUnavailable(t, time.Second, func() error { return s.Ping(t.Context()) })
+	wantUnavailable(t, time.Second, func() error { _, err := s.Search(t.Context(), query(rec)); return err })
 	if s.Healthy() {
-		t.Error("there is a connection to nobody")
+		t.Error("the store is healthy without a server")
 	}
 	if err := proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The same store connects again, within the 2 s between attempts.
+	// The same store reconnects, within the 2 s between attempts.
 	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		err := s.Replace(t.Context(), []vectorstore.Record{rec})
@@ -70,39 +72,40 @@ func TestProxyCutAndRestored(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the store did not come back: %v", err)
+			t.Fatalf("the store did not reconnect: %v", err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	awaitHit(t, s, rec)
 	if !s.Healthy() {
-		t.Error("there is no connection again")
+		t.Error("the store is not healthy after it reconnected")
 	}
 }
 
-// A server that is connected but silent costs a call its deadline and no more.
-func TestSilentServer(t *testing.T) {
+// A connected server that does not answer delays a call until its deadline, not longer.
+func TestStore_TimesOutOnSilentServer(t *testing.T) {
 	t.Parallel()
 	proxy := newProxy(t)
 	o := options(t, space)
 	open(t, o).Close()
 	o.Addr, o.Timeout = proxy.Listen, 2*time.Second
 	s := open(t, o)
-	if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "hole", "type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`)); err != nil {
+	toxic := `{"name": "hole", "type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`
+	if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
 		t.Fatal(err)
 	}
 	err := s.Ping(t.Context())
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the deadline to be named", err)
+		t.Errorf("got %v, want DeadlineExceeded", err)
 	}
-	wantAway(t, o.Timeout+time.Second, func() error { _, err := s.Search(t.Context(), query(record())); return err })
+	wantUnavailable(t, o.Timeout+time.Second, func() error { _, err := s.Search(t.Context(), query(record())); return err })
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	wantAway(t, time.Second, func() error { return s.Ping(short) })
+	wantUnavailable(t, time.Second, func() error { return s.Ping(short) })
 }
 
-// Opening towards nobody fails soon, and leaves nothing running.
-func TestOpenTowardsNobody(t *testing.T) {
+// TestMain checks that a failed Open leaves no goroutine behind.
+func TestOpen_FailsSoonWithoutServer(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,18 +113,19 @@ func TestOpenTowardsNobody(t *testing.T) {
 	}
 	closed := listener.Addr().String()
 	listener.Close()
-	wantAway(t, time.Second, func() error {
+	wantUnavailable(t, time.Second, func() error {
 		_, err := milvus.Open(t.Context(), milvus.Options{Addr: closed, Space: space})
 		return err
 	})
 
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	wantAway(t, 2*time.Second, func() error {
-		_, err := milvus.Open(t.Context(), milvus.Options{Addr: silent.Addr().String(), Space: space, Timeout: time.Second})
+	wantUnavailable(t, 2*time.Second, func() error {
+		o := milvus.Options{Addr: silent.Addr().String(), Space: space, Timeout: time.Second}
+		_, err := milvus.Open(t.Context(), o)
 		return err
 	})
 }

@@ -16,7 +16,7 @@ import (
 // literal is the double-quoted StringLiteral of Milvus' expression grammar.
 var literal = regexp.MustCompile(`^"([^"\\\r\n]|\\['"?abfnrtv\\])*"$`)
 
-// checkQuote: whatever the text, its literal ends where we end it and means the text.
+// checkQuote checks that the quoted form of s is one literal whose value is s.
 func checkQuote(t interface{ Fatalf(string, ...any) }, s string) {
 	q := quote(s)
 	if !literal.MatchString(q) {
@@ -27,7 +27,7 @@ func checkQuote(t interface{ Fatalf(string, ...any) }, s string) {
 	}
 }
 
-func TestQuote(t *testing.T) {
+func TestQuote_RoundTripsHostileText(t *testing.T) {
 	t.Parallel()
 	hostile := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\"\\'\n\rux0n2 ")), rapid.Rune()))
 	rapid.Check(t, func(t *rapid.T) { checkQuote(t, hostile.Draw(t, "text")) })
@@ -38,13 +38,13 @@ func FuzzQuote(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if strings.ToValidUTF8(s, "") == s { // others are refused before
+		if strings.ToValidUTF8(s, "") == s { // the contract's checks refuse other texts
 			checkQuote(t, s)
 		}
 	})
 }
 
-func TestFilter(t *testing.T) {
+func TestFilter_QuotesEveryValue(t *testing.T) {
 	t.Parallel()
 	got := filter(vectorstore.Query{
 		Owner: memory.Owner{AppID: `a"`, UserID: `u\`}, Domains: []memory.Domain{memory.Tasks, memory.Social},
@@ -57,7 +57,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestCollectionName(t *testing.T) {
+func TestCollectionName_IsValidAndUnique(t *testing.T) {
 	t.Parallel()
 	valid := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	alias := strings.Repeat("a", 200)
@@ -69,7 +69,7 @@ func TestCollectionName(t *testing.T) {
 		}
 		name := collectionName(alias, space)
 		if !valid.MatchString(name) || len(name) > 255 {
-			t.Fatalf("%v gets the name %q of %d bytes", space, name, len(name))
+			t.Fatalf("%v has the name %q of %d bytes", space, name, len(name))
 		}
 		if other, taken := seen[name]; taken && other != space {
 			t.Fatalf("%v and %v share the name %q", space, other, name)

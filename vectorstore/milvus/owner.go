@@ -13,22 +13,19 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// DeleteOwner removes the owner's records from every collection of the alias.
-// Their ids are looked up at Strong consistency and then deleted: a delete by
-// another field than the key would look them up less strictly.
+// DeleteOwner removes the owner's records from every collection of Hippocampus.
+// It looks their ids up at Strong consistency and deletes by id: Milvus would
+// evaluate a delete by another field at a weaker level.
 func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (deleted int, err error) {
 	err = s.eachOwned(ctx, owner, func(collection string, ids []string) error {
 		deleted += len(ids)
-		in := &writer{s.client, s.options.Space, func(ctx context.Context, doing string, f func(context.Context, string) error) error {
-			return s.call(ctx, s.options.Timeout, doing, func(ctx context.Context, _ string) error { return f(ctx, collection) })
-		}}
-		return in.Delete(ctx, ids)
+		return s.writerTo(collection).Delete(ctx, ids)
 	})
 	return deleted, err
 }
 
-// CountOwner counts the owner's records in every collection of the alias, by
-// their ids: Milvus' own count includes deleted ones.
+// CountOwner counts the ids of the owner's records in every collection of
+// Hippocampus: the count that Milvus offers includes deleted records.
 func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (held int, err error) {
 	err = s.eachOwned(ctx, owner, func(_ string, ids []string) error {
 		held += len(ids)
@@ -37,9 +34,10 @@ func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (held int, e
 	return held, err
 }
 
-// eachOwned hands the ids of the owner's records to f, page by page and
-// collection by collection.
-func (s *Store) eachOwned(ctx context.Context, owner memory.Owner, f func(collection string, ids []string) error) error {
+// eachOwned calls f with each page of ids of the owner's records in each collection.
+func (s *Store) eachOwned(
+	ctx context.Context, owner memory.Owner, f func(collection string, ids []string) error,
+) error {
 	if err := vectorstore.CheckOwner(owner); err != nil {
 		return err
 	}
@@ -49,20 +47,14 @@ func (s *Store) eachOwned(ctx context.Context, owner memory.Owner, f func(collec
 	}
 	for _, name := range collections {
 		for after, more := "", true; more; {
-			ids, err := s.owned(ctx, name, owner, after)
-			if refusedWith(err, codeCollectionNotFound) {
-				break // dropped meanwhile, with all that it held
-			}
-			if err != nil {
-				return err
-			}
-			if more = len(ids) == scanPage; more {
+			ids, err := s.ownedIDs(ctx, name, owner, after)
+			if err == nil && len(ids) > 0 {
 				after = ids[len(ids)-1]
+				err = f(name, ids)
 			}
-			if len(ids) == 0 {
-				break
-			}
-			if err := f(name, ids); err != nil && !refusedWith(err, codeCollectionNotFound) {
+			more = err == nil && len(ids) == ownedPage
+			// A collection that was dropped in the meantime holds no records.
+			if err != nil && !refusedWith(err, codeCollectionNotFound) {
 				return err
 			}
 		}
@@ -70,51 +62,49 @@ func (s *Store) eachOwned(ctx context.Context, owner memory.Owner, f func(collec
 	return nil
 }
 
-// owned reads a page of the ids of the owner's records in one collection. One
-// that a rebuild has left half-made, or that was released, is loaded first.
-func (s *Store) owned(ctx context.Context, collection string, owner memory.Owner, after string) (ids []string, err error) {
+// ownedPage is how many ids of an owner's records are read at once.
+const ownedPage = 1000
+
+// ownedIDs reads a page of the ids of the owner's records in one collection. It
+// first loads a collection that a rebuild left unfinished or that was released.
+func (s *Store) ownedIDs(
+	ctx context.Context, collection string, owner memory.Owner, after string,
+) (ids []string, err error) {
 	condition := filter(vectorstore.Query{Owner: owner}) + " and " + fieldID + " > " + quote(after)
-	query := func(ctx context.Context, _ string) error {
-		rows, err := s.client.Query(ctx, collection, nil, condition, []string{fieldID}, strong, client.WithLimit(scanPage))
+	query := func(ctx context.Context) error {
+		rows, err := s.client.Query(ctx, collection, nil, condition, []string{fieldID}, strong, client.WithLimit(ownedPage))
 		if err != nil {
 			return err
 		}
 		column, ok := rows.GetColumn(fieldID).(*entity.ColumnVarChar)
 		if !ok {
-			return fmt.Errorf("no texts came back for %s", fieldID)
+			return fmt.Errorf("the answer has no text column %s", fieldID)
 		}
 		ids = slices.Sorted(slices.Values(column.Data()))
 		return nil
 	}
-	const doing = "looking up a user's vectors"
-	err = s.call(ctx, s.options.Timeout, doing, query)
+	const action = "looking up a user's vectors"
+	err = s.call(ctx, s.options.Timeout, action, query)
 	if refusedWith(err, codeCollectionNotLoaded) {
-		if err = s.index(ctx, collection); err == nil {
+		if err = s.createIndexes(ctx, collection); err == nil {
 			err = s.load(ctx, collection)
 		}
 		if err == nil {
-			err = s.call(ctx, s.options.Timeout, doing, query)
+			err = s.call(ctx, s.options.Timeout, action, query)
 		}
 	}
 	return ids, err
 }
 
-// collections lists those of the alias, of whatever space: the one in use, those
-// that are being filled, and those that were left over.
+// collections lists the collections of every space: those in use, those that
+// are being filled, and those that were left behind.
 func (s *Store) collections(ctx context.Context) (names []string, err error) {
-	var all []*entity.Collection
-	err = s.call(ctx, s.options.Timeout, "listing the collections", func(ctx context.Context, _ string) (err error) {
-		all, err = s.client.ListCollections(ctx)
-		return err
-	})
+	all, err := s.collectionsNamed(ctx, s.options.Collection)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range all {
-		if !strings.HasPrefix(c.Name, s.options.Collection+"_") {
-			continue
-		}
-		found, err := s.describe(ctx, c.Name)
+	for _, name := range all {
+		found, err := s.describe(ctx, name)
 		if refusedWith(err, codeCollectionNotFound) {
 			continue
 		}
@@ -122,10 +112,26 @@ func (s *Store) collections(ctx context.Context) (names []string, err error) {
 			return nil, err
 		}
 		space, ours := spaceOf(found)
-		base := collectionName(s.options.Collection, space)
-		if ours && (c.Name == base || strings.HasPrefix(c.Name, base+"_")) {
-			names = append(names, c.Name)
+		if ours && hasBase(name, collectionName(s.options.Collection, space)) {
+			names = append(names, name)
 		}
 	}
 	return names, nil
 }
+
+// collectionsNamed lists the collections whose names are the base or extend it.
+func (s *Store) collectionsNamed(ctx context.Context, base string) (names []string, err error) {
+	err = s.call(ctx, s.options.Timeout, "listing the collections", func(ctx context.Context) error {
+		all, err := s.client.ListCollections(ctx)
+		names = nil
+		for _, c := range all {
+			if hasBase(c.Name, base) {
+				names = append(names, c.Name)
+			}
+		}
+		return err
+	})
+	return names, err
+}
+
+func hasBase(name, base string) bool { return name == base || strings.HasPrefix(name, base+"_") }

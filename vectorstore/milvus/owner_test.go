@@ -7,7 +7,7 @@ import (
 	"hippocampus/vectorstore/vectortest"
 )
 
-func TestOwnersAreDeletedFromWhatIsBeingFilled(t *testing.T) {
+func TestDeleteOwner_IncludesCollectionsBeingFilled(t *testing.T) {
 	t.Parallel()
 	vectortest.DeleteOwnerInRebuild(t, open(t, options(t, vectorstore.Space{Model: "test", Dim: vectortest.Dim})))
 }

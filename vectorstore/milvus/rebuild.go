@@ -3,7 +3,6 @@ package milvus
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"go.uber.org/zap"
 
@@ -11,11 +10,11 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Rebuild fills a collection of its own and moves the alias to it:
+// Rebuild fills a new collection and moves the alias to it:
 //
-//	create, index, load -> fill -> all of it shows -> move the aliases -> drop the old one
+//	create, index, load -> fill -> wait until searches find everything -> move the aliases -> drop the old one
 //
-// It takes the layout from the options, a changed one too.
+// The new collection has the layout of the options, which may have changed.
 func (s *Store) Rebuild(ctx context.Context, fill func(ctx context.Context, into vectorstore.Writer) error) error {
 	if err := s.Ensure(ctx); err != nil {
 		return err
@@ -29,66 +28,66 @@ func (s *Store) Rebuild(ctx context.Context, fill func(ctx context.Context, into
 		return err
 	}
 	defer func() {
-		if left := s.dropOthers(context.WithoutCancel(ctx)); left != nil {
-			s.options.Logger.Warn("vector collections that are not in use are left over: the next rebuild drops them", zap.Error(left))
+		if err := s.dropOthers(context.WithoutCancel(ctx)); err != nil {
+			s.options.Logger.Warn("unused vector collections are left behind: the next rebuild drops them", zap.Error(err))
 		}
 	}()
-	if err := s.index(ctx, name); err != nil {
+	if err := s.createIndexes(ctx, name); err != nil {
 		return err
 	}
 	if err := s.load(ctx, name); err != nil {
 		return err
 	}
-	into := &writer{s.client, s.options.Space, func(ctx context.Context, doing string, f func(context.Context, string) error) error {
-		return s.call(ctx, s.options.Timeout, doing, func(ctx context.Context, _ string) error { return f(ctx, name) })
-	}}
-	if err := fill(ctx, into); err != nil {
+	if err := fill(ctx, s.writerTo(name)); err != nil {
 		return err
 	}
-	// A Strong query waits for all that was written: from then on it shows at any level.
-	if err := s.call(ctx, setupTimeout, "waiting for the rebuilt vectors", func(ctx context.Context, _ string) error {
+	// A Strong query waits for all writes: after it, queries of any level see them.
+	err := s.call(ctx, setupTimeout, "waiting for the rebuilt vectors", func(ctx context.Context) error {
 		_, err := s.client.Query(ctx, name, nil, fieldID+` == ""`, []string{fieldID}, strong)
 		return err
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.moveAlias(ctx, s.alias, name); err != nil {
-		// It may have been moved all the same, with only the answer lost.
-		found, lost := s.describe(context.WithoutCancel(ctx), s.alias)
-		if lost != nil || found.Name != name {
+		// The alias may have been moved even so, if only the answer was lost.
+		found, lookupErr := s.describe(context.WithoutCancel(ctx), s.alias)
+		if lookupErr != nil || found.Name != name {
 			return err
 		}
 	}
-	shown, err := s.describe(ctx, s.options.Collection)
+	public, err := s.describe(ctx, s.options.Collection)
 	if err == nil {
-		if space, _ := spaceOf(shown); space == s.options.Space {
+		if space, _ := spaceOf(public); space == s.options.Space {
 			err = s.moveAlias(ctx, s.options.Collection, name)
 		}
 	}
-	if err != nil { // nothing of ours goes by it
-		s.options.Logger.Warn("the alias for people could not be moved to the rebuilt vectors", zap.String("alias", s.options.Collection), zap.Error(err))
+	if err != nil { // Hippocampus does not use the public alias
+		s.options.Logger.Warn("the public alias could not be moved to the rebuilt vectors",
+			zap.String("alias", s.options.Collection), zap.Error(err))
 	}
 	return nil
 }
 
 // Drop drops the collections of the space and its alias, and closes the store.
 func (s *Store) Drop(ctx context.Context) error {
-	err := s.call(ctx, setupTimeout, fmt.Sprintf("dropping the alias %q", s.alias), func(ctx context.Context, alias string) error {
-		return s.client.DropAlias(ctx, alias)
+	err := s.call(ctx, setupTimeout, fmt.Sprintf("dropping the alias %q", s.alias), func(ctx context.Context) error {
+		return s.client.DropAlias(ctx, s.alias)
 	})
 	if err != nil {
-		if _, absent := s.describe(ctx, s.alias); !refusedWith(absent, codeCollectionNotFound) {
+		if _, missing := s.describe(ctx, s.alias); !refusedWith(missing, codeCollectionNotFound) {
 			return err
 		}
 	}
-	names, err := s.ofSpace(ctx)
+	base := collectionName(s.options.Collection, s.options.Space)
+	names, err := s.collectionsNamed(ctx, base)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		s.tryDrop(ctx, name)
 	}
-	if names, err = s.ofSpace(ctx); err == nil && len(names) > 0 {
+	if names, err = s.collectionsNamed(ctx, base); err == nil && len(names) > 0 {
 		err = memory.Errorf(memory.KindUnavailable, "the Milvus collections %q could not be dropped", names)
 	}
 	if err != nil {
@@ -97,10 +96,10 @@ func (s *Store) Drop(ctx context.Context) error {
 	return s.Close()
 }
 
-// dropOthers drops the collections of this space that its alias does not lead
-// to: those of before a rebuild, and of rebuilds that ended half-way.
+// dropOthers drops the collections of this space that its alias does not point
+// to: replaced ones, and those of unfinished rebuilds.
 func (s *Store) dropOthers(ctx context.Context) error {
-	names, err := s.ofSpace(ctx)
+	names, err := s.collectionsNamed(ctx, collectionName(s.options.Collection, s.options.Space))
 	if err != nil {
 		return err
 	}
@@ -116,28 +115,13 @@ func (s *Store) dropOthers(ctx context.Context) error {
 	return nil
 }
 
-// ofSpace lists the collections of this space.
-func (s *Store) ofSpace(ctx context.Context) (names []string, err error) {
-	base := collectionName(s.options.Collection, s.options.Space)
-	err = s.call(ctx, s.options.Timeout, "listing the collections", func(ctx context.Context, _ string) error {
-		all, err := s.client.ListCollections(ctx)
-		names = nil
-		for _, c := range all {
-			if c.Name == base || strings.HasPrefix(c.Name, base+"_") {
-				names = append(names, c.Name)
-			}
-		}
-		return err
-	})
-	return names, err
-}
-
-// tryDrop drops a collection that nothing leads to.
+// tryDrop drops an unused collection and logs an error.
 func (s *Store) tryDrop(ctx context.Context, name string) {
-	err := s.call(ctx, setupTimeout, fmt.Sprintf("dropping the collection %q", name), func(ctx context.Context, _ string) error {
+	err := s.call(ctx, setupTimeout, fmt.Sprintf("dropping the collection %q", name), func(ctx context.Context) error {
 		return s.client.DropCollection(ctx, name)
 	})
 	if err != nil {
-		s.options.Logger.Warn("a vector collection that is not in use could not be dropped", zap.String("collection", name), zap.Error(err))
+		s.options.Logger.Warn("an unused vector collection could not be dropped",
+			zap.String("collection", name), zap.Error(err))
 	}
 }

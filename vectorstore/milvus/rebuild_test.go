@@ -9,14 +9,14 @@ import (
 	"hippocampus/vectorstore/vectortest"
 )
 
-func TestRebuild(t *testing.T) {
+func TestRebuild_Conformance(t *testing.T) {
 	t.Parallel()
 	vectortest.Rebuild(t, open(t, options(t, vectorstore.Space{Model: "test", Dim: vectortest.Dim})))
 }
 
-// Another replica follows a rebuild at once, and only the collection in use is
-// left, whatever was left over from a rebuild that died.
-func TestReplicasFollowARebuild(t *testing.T) {
+// After a rebuild, other replicas use the new collection at once, and all others
+// are dropped, including those of crashed rebuilds.
+func TestRebuild_IsSeenByReplicas(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	first := open(t, o)
@@ -40,7 +40,7 @@ func TestReplicasFollowARebuild(t *testing.T) {
 			t.Fatal(err)
 		}
 		if hits, err := second.Search(t.Context(), query(rec)); err != nil || len(hits) != 1 {
-			t.Errorf("round %d: the other replica finds %v, %v at once", round, hits, err)
+			t.Errorf("round %d: the other replica finds %v, %v", round, hits, err)
 		}
 		if err := second.Replace(t.Context(), []vectorstore.Record{late}); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestReplicasFollowARebuild(t *testing.T) {
 		}
 	}
 	if len(ours) != 1 || ours[0] == before.Name {
-		t.Errorf("collections %q are left, want the rebuilt one alone", ours)
+		t.Errorf("collections %q are left, want only the rebuilt one", ours)
 	}
 	awaitHit(t, open(t, o), rec)
 }

@@ -16,7 +16,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Codes of Milvus errors that are handled (Milvus 2.3, merr).
+// The codes of handled Milvus errors (package merr of Milvus 2.3).
 const (
 	codeCollectionNotFound  = 100
 	codeCollectionNotLoaded = 101
@@ -25,30 +25,32 @@ const (
 	codeParameterMissing    = 1101
 	codeParameterTooLarge   = 1102
 	codeAliasExists         = 1602
-	codeUnexpected          = 65535 // whatever has no code of its own
+	codeUnexpected          = 65535 // any error without a code of its own
 )
 
-// wrongRequest are the words by which Milvus 2.3 tells that a request is wrong
-// where the code is codeUnexpected; later versions have codes for most.
-var wrongRequest = []string{
+// invalidTexts identify, among the errors of codeUnexpected in Milvus 2.3, those
+// of invalid requests. Later versions have codes for most of them.
+var invalidTexts = []string{
 	"cannot parse expression", "failed to create expr plan", "failed to create query plan", // filters
-	"should divide the dim", "line_sizeof_", "invalid dimension", // vectors of another dimension: inserted, searched, configured
-	"is not a number or infinity", // a number of a vector
-	"should be in range",          // limits
+	"should divide the dim",       // dimension of an inserted vector
+	"line_sizeof_",                // dimension of a searched vector
+	"invalid dimension",           // dimension of a collection
+	"is not a number or infinity", // number of a vector
+	"should be in range",          // limit
 }
 
-// unsendable are the words of gRPC for a message that never fits the wire.
-var unsendable = []string{"message larger than max", "error while marshaling"}
+// unsendableTexts identify gRPC's errors about messages that can never be sent.
+var unsendableTexts = []string{"message larger than max", "error while marshaling"}
 
-// refusal is an answer of Milvus that says no.
+// refusal is an answer of Milvus that reports an error.
 type refusal struct {
-	code   int32
-	old    commonpb.ErrorCode
-	reason string
+	code       int32
+	legacyCode commonpb.ErrorCode
+	reason     string
 }
 
 func (r *refusal) Error() string {
-	return fmt.Sprintf("Milvus refused it: %s (code %d, %s)", r.reason, r.code, r.old)
+	return fmt.Sprintf("Milvus refused it: %s (code %d, %s)", r.reason, r.code, r.legacyCode)
 }
 
 // refusedWith reports whether err is a refusal with one of the codes.
@@ -57,45 +59,49 @@ func refusedWith(err error, codes ...int32) bool {
 	return errors.As(err, &r) && slices.Contains(codes, r.code)
 }
 
-// released are the words by which a query node tells what it was just made to
-// let go of; on the way to the client their code is lost.
-var released = []string{"collection not loaded", "partition not loaded"}
+// releasedTexts identify errors of a query node about a collection that has just
+// been released. Milvus drops their code on the way to the client.
+var releasedTexts = []string{"collection not loaded", "partition not loaded"}
 
-// gone reports whether err says that a collection is not there, or does not
-// serve, also where that came about while Milvus worked on the call.
-func gone(err error) bool {
+// isGone reports whether err says that a collection does not exist or does not
+// serve, even if that happened while Milvus worked on the call.
+func isGone(err error) bool {
 	var r *refusal
 	return refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) ||
-		errors.As(err, &r) && r.code == codeUnexpected && containsAny(r.reason, released)
+		errors.As(err, &r) && r.code == codeUnexpected && containsAny(r.reason, releasedTexts)
 }
 
-// kindOf is KindInvalid for a request that fails however often it is repeated,
-// and KindUnavailable for all else: Milvus may be away, slow, loading, moving
-// rows between nodes, limiting the rate, or broken inside.
+// kindOf is KindInvalid if repeating the request cannot succeed. It is
+// KindUnavailable for all other errors: Milvus may be unavailable, slow, loading,
+// moving rows between nodes, limiting the rate, or defective.
 func kindOf(err error) memory.Kind {
 	var r *refusal
-	var wrong bool
+	var invalid bool
 	switch {
 	case refusedWith(err, codeParameterInvalid, codeParameterMissing, codeParameterTooLarge):
-		wrong = true
+		invalid = true
 	case errors.As(err, &r):
-		wrong = r.code == codeUnexpected && containsAny(r.reason, wrongRequest)
+		invalid = r.code == codeUnexpected && containsAny(r.reason, invalidTexts)
 	default:
-		wrong = status.Code(err) == codes.InvalidArgument || containsAny(status.Convert(err).Message(), unsendable)
+		invalid = status.Code(err) == codes.InvalidArgument ||
+			containsAny(status.Convert(err).Message(), unsendableTexts)
 	}
-	if wrong {
+	if invalid {
 		return memory.KindInvalid
 	}
 	return memory.KindUnavailable
 }
 
-func containsAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+func containsAny(s string, texts []string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(s, t) })
 }
 
-// checkAnswer turns an answer that says no into an error. The SDK looks at the
-// old error code alone, in most calls.
-func checkAnswer(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+// checkAnswer turns an answer that reports an error into a refusal. Most calls
+// of the SDK look at the legacy error code only.
+func checkAnswer(
+	ctx context.Context, method string, request, answer any,
+	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
 	if err := invoke(ctx, method, request, answer, conn, opts...); err != nil {
 		return err
 	}
@@ -107,10 +113,10 @@ func checkAnswer(ctx context.Context, method string, request, answer any, conn *
 		s = a.GetStatus()
 	}
 	if s.GetCode() != 0 || s.GetErrorCode() != commonpb.ErrorCode_Success {
-		return &refusal{code: s.GetCode(), old: s.GetErrorCode(), reason: s.GetReason()}
+		return &refusal{code: s.GetCode(), legacyCode: s.GetErrorCode(), reason: s.GetReason()}
 	}
 	if m, ok := answer.(*milvuspb.MutationResult); ok && len(m.GetErrIndex()) > 0 {
-		return &refusal{reason: fmt.Sprintf("%d rows were not taken", len(m.GetErrIndex()))}
+		return &refusal{reason: fmt.Sprintf("%d rows were not written", len(m.GetErrIndex()))}
 	}
 	return nil
 }

@@ -41,15 +41,15 @@ func plainRecord() vectorstore.Record {
 	}
 }
 
-// What Milvus itself answers to requests that our own checks would not let
-// through, and to good ones at a bad time.
-func TestAnswersOfMilvus(t *testing.T) {
+// The test sends requests that the contract's checks would refuse, and valid
+// requests to a collection that is released or dropped.
+func TestCall_ClassifiesAnswersOfMilvus(t *testing.T) {
 	t.Parallel()
 	s := openPlain(t, milvustest.Collection(t))
 	if err := s.Insert(t.Context(), []vectorstore.Record{plainRecord()}); err != nil {
 		t.Fatal(err)
 	}
-	// A search fails over its vector only where there is a row to compare with.
+	// A search checks its vector only if there is a row to compare it with.
 	if err := s.Scan(t.Context(), "", 1, func(vectorstore.Record) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -61,24 +61,26 @@ func TestAnswersOfMilvus(t *testing.T) {
 			for _, column := range columnsOf(vectorstore.Space{Dim: len(r.Embedding)}, []vectorstore.Record{r}) {
 				fields = append(fields, column.FieldData())
 			}
-			_, err := s.client.(*client.GrpcClient).Service.Insert(ctx, &milvuspb.InsertRequest{CollectionName: collection, FieldsData: fields, NumRows: 1})
+			_, err := s.client.(*client.GrpcClient).Service.Insert(ctx,
+				&milvuspb.InsertRequest{CollectionName: collection, FieldsData: fields, NumRows: 1})
 			return err
 		}
 	}
 	search := func(filter string, dim, limit int) func(context.Context, string) error {
 		return func(ctx context.Context, collection string) error {
-			breadth, err := entity.NewIndexFlatSearchParam()
+			param, err := entity.NewIndexFlatSearchParam()
 			if err != nil {
 				return err
 			}
 			vector := make(entity.FloatVector, dim)
-			_, err = s.client.Search(ctx, collection, nil, filter, nil, []entity.Vector{vector}, fieldEmbedding, entity.COSINE, limit, breadth, bounded)
+			_, err = s.client.Search(ctx, collection, nil, filter, nil, []entity.Vector{vector}, fieldEmbedding,
+				entity.COSINE, limit, param, bounded)
 			return err
 		}
 	}
 	want := func(name string, kind memory.Kind, f func(context.Context, string) error) {
 		t.Helper()
-		err := s.call(t.Context(), s.options.Timeout, name, f)
+		err := s.call(t.Context(), s.options.Timeout, name, func(ctx context.Context) error { return f(ctx, s.alias) })
 		if !memory.IsKind(err, kind) {
 			t.Errorf("%s: %v, want kind %q", name, err, kind)
 		}
@@ -95,7 +97,7 @@ func TestAnswersOfMilvus(t *testing.T) {
 		"filter's type":   search(`user_id > 3`, plain.Dim, 3),
 		"searched vector": search("", 8, 3),
 		"limit":           search("", plain.Dim, vectorstore.MaxLimit+1),
-		"dimension of all": func(ctx context.Context, name string) error {
+		"dimension of collection": func(ctx context.Context, name string) error {
 			return s.client.CreateCollection(ctx, newSchema(name+"_x", vectorstore.Space{Dim: 1 << 20}), 1)
 		},
 		"query's syntax": func(ctx context.Context, collection string) error {
@@ -116,13 +118,13 @@ func TestAnswersOfMilvus(t *testing.T) {
 	milvustest.Drop(t, s.options.Collection)
 	want("dropped, search", memory.KindUnavailable, search("", plain.Dim, 3))
 	want("dropped, insert", memory.KindUnavailable, insert(func(*vectorstore.Record) {}))
-	if err := s.Ensure(t.Context()); err != nil { // for the end of the test to drop
+	if err := s.Ensure(t.Context()); err != nil { // so that the cleanup can drop it
 		t.Fatal(err)
 	}
 }
 
-// Refusals that a healthy server does not give.
-func TestKindOf(t *testing.T) {
+// The test covers refusals that a healthy server does not send.
+func TestKindOf_ClassifiesErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
@@ -133,12 +135,15 @@ func TestKindOf(t *testing.T) {
 		{&refusal{code: 1, reason: "service not ready"}, memory.KindUnavailable},
 		{&refusal{code: codeUnexpected, reason: "fail to search on all shard leaders"}, memory.KindUnavailable},
 		{&refusal{code: codeParameterMissing}, memory.KindInvalid},
-		{status.Error(codes.ResourceExhausted, "grpc: received message larger than max (80160063 vs. 67108864)"), memory.KindInvalid},
+		{
+			status.Error(codes.ResourceExhausted, "grpc: received message larger than max (80160063 vs. 67108864)"),
+			memory.KindInvalid,
+		},
 		{status.Error(codes.ResourceExhausted, "request is rejected by the rate limiter"), memory.KindUnavailable},
 		{status.Error(codes.InvalidArgument, "no"), memory.KindInvalid},
 		{status.Error(codes.Internal, "stream terminated"), memory.KindUnavailable},
 		{context.DeadlineExceeded, memory.KindUnavailable},
-		{errors.New("2 of 3 rows were taken"), memory.KindUnavailable},
+		{errors.New("2 of 3 rows were written"), memory.KindUnavailable},
 	} {
 		if got := kindOf(c.err); got != c.kind {
 			t.Errorf("%v: %q, want %q", c.err, got, c.kind)
@@ -146,9 +151,9 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// A record that the collection cannot hold refuses its batch as invalid, so
-// that the others are written one by one.
-func TestOneBadRecord(t *testing.T) {
+// A record that the collection cannot hold makes its whole batch invalid; the
+// projection then writes the others one by one.
+func TestReplace_RefusesBatchWithBadRecord(t *testing.T) {
 	t.Parallel()
 	alias := milvustest.Collection(t)
 	name := collectionName(alias, plain)
@@ -180,9 +185,9 @@ func TestOneBadRecord(t *testing.T) {
 	}
 }
 
-// What Milvus 2.3.5 answered searches of a collection that another one took the
-// place of while it worked on them.
-func TestGone(t *testing.T) {
+// The texts are answers of Milvus 2.3.5 to searches of a collection that was
+// replaced during the search.
+func TestIsGone_RecognisesReplacedCollection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
@@ -190,14 +195,17 @@ func TestGone(t *testing.T) {
 	}{
 		{&refusal{code: codeCollectionNotFound}, true},
 		{&refusal{code: codeCollectionNotLoaded}, true},
-		{&refusal{code: codeUnexpected, reason: "failed to search: collection not loaded[collection=470621555027234463]"}, true},
-		{&refusal{code: codeUnexpected, reason: "failed to search/query delegator 1 for channel by-dev-rootcoord-dml_9_470622057410999877v0: " +
-			"fail to Search, QueryNode ID=1, reason=partition not loaded[partition=[470622057411000113]]"}, true},
+		{&refusal{
+			code: codeUnexpected, reason: "failed to search: collection not loaded[collection=470621555027234463]",
+		}, true},
+		{&refusal{code: codeUnexpected, reason: "failed to search/query delegator 1 for channel " +
+			"by-dev-rootcoord-dml_9_470622057410999877v0: fail to Search, QueryNode ID=1, " +
+			"reason=partition not loaded[partition=[470622057411000113]]"}, true},
 		{&refusal{code: codeUnexpected, reason: "fail to search on all shard leaders"}, false},
-		{errors.New("partition not loaded"), false}, // not of Milvus
+		{errors.New("partition not loaded"), false}, // not from Milvus
 		{nil, false},
 	} {
-		if got := gone(c.err); got != c.want {
+		if got := isGone(c.err); got != c.want {
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)
 		}
 	}

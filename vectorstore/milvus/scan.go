@@ -14,71 +14,46 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// scanPage is how many records one query of a scan brings: 16 MB of the
-// longest contents.
-const scanPage = 1000
+// scannedFields are the fields that a scan reads, the texts first.
+var scannedFields = []string{
+	fieldID, fieldApp, fieldUser, fieldAgent, fieldDomain, fieldType, fieldContent, fieldCreated,
+}
 
-// scanned are the fields that a scan reads.
-var scanned = []string{fieldID, fieldApp, fieldUser, fieldAgent, fieldDomain, fieldType, fieldContent, fieldCreated}
-
-// Scan reads records in id order at Strong consistency, page by page. An error
-// of f ends it and is returned as it is.
+// Scan reads records at Strong consistency. Milvus merges the rows of its
+// segments by primary key, so that a limit keeps the smallest ids.
 func (s *Store) Scan(ctx context.Context, after string, limit int, f func(vectorstore.Record) error) error {
-	if err := vectorstore.CheckScan(after, limit); err != nil {
-		return err
-	}
-	for limit > 0 {
-		page, err := s.page(ctx, after, min(limit, scanPage))
-		if err != nil {
-			return err
-		}
-		for _, r := range page {
-			if err := f(r); err != nil {
+	return vectorstore.ScanPages(after, limit, func(after string, limit int) (page []vectorstore.Record, err error) {
+		err = s.read(ctx, "scanning vectors", func(ctx context.Context) error {
+			rows, err := s.client.Query(ctx, s.alias, nil, fieldID+" > "+quote(after), scannedFields, strong,
+				client.WithLimit(int64(limit)))
+			if err != nil {
 				return err
 			}
-			after = r.ID
-		}
-		limit -= len(page)
-		if len(page) < scanPage {
-			return nil
-		}
-	}
-	return nil
-}
-
-// page reads the first records after an id. Milvus merges the rows of its
-// segments by primary key, so that a limit keeps the least ids.
-func (s *Store) page(ctx context.Context, after string, limit int) ([]vectorstore.Record, error) {
-	var records []vectorstore.Record
-	err := s.read(ctx, "scanning vectors", func(ctx context.Context, collection string) error {
-		rows, err := s.client.Query(ctx, collection, nil, fieldID+" > "+quote(after), scanned, strong, client.WithLimit(int64(limit)))
-		if err != nil {
+			page, err = recordsOf(rows)
 			return err
-		}
-		records, err = recordsOf(rows)
-		return err
-	})
-	slices.SortFunc(records, func(a, b vectorstore.Record) int { return cmp.Compare(a.ID, b.ID) })
-	return records, err
+		})
+		slices.SortFunc(page, func(a, b vectorstore.Record) int { return cmp.Compare(a.ID, b.ID) })
+		return page, err
+	}, f)
 }
 
-// recordsOf turns the columns of a query back into records without embeddings.
+// recordsOf makes records, without embeddings, from the columns of a query.
 func recordsOf(rows client.ResultSet) ([]vectorstore.Record, error) {
-	texts := make(map[string][]string, len(scanned))
-	for _, field := range scanned[:len(scanned)-1] {
+	texts := make(map[string][]string, len(scannedFields))
+	for _, field := range scannedFields[:len(scannedFields)-1] {
 		column, ok := rows.GetColumn(field).(*entity.ColumnVarChar)
 		if !ok {
-			return nil, fmt.Errorf("no texts came back for %s", field)
+			return nil, fmt.Errorf("the answer has no text column %s", field)
 		}
 		texts[field] = column.Data()
 	}
 	created, ok := rows.GetColumn(fieldCreated).(*entity.ColumnInt64)
 	if !ok {
-		return nil, fmt.Errorf("no numbers came back for %s", fieldCreated)
+		return nil, fmt.Errorf("the answer has no integer column %s", fieldCreated)
 	}
 	for field, values := range texts {
 		if len(values) != created.Len() {
-			return nil, fmt.Errorf("%d values of %s came back for %d rows", len(values), field, created.Len())
+			return nil, fmt.Errorf("the answer has %d values of %s for %d rows", len(values), field, created.Len())
 		}
 	}
 	records := make([]vectorstore.Record, created.Len())

@@ -68,22 +68,21 @@ func awaitHit(t testing.TB, s *milvus.Store, r vectorstore.Record) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the record does not show: %v, %v", hits, err)
+			t.Fatalf("the record is not found: %v, %v", hits, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-func TestConformance(t *testing.T) {
+func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
 	vectortest.Run(t, func(t *testing.T, space vectorstore.Space) vectorstore.Store {
 		return open(t, options(t, space))
 	})
 }
 
-// Rows that are sealed on disk and rows that still grow in memory are scanned
-// in one order.
-func TestScanAcrossSegments(t *testing.T) {
+// Scan merges sealed segments on disk with growing segments in memory.
+func TestScan_OrdersRecordsAcrossSegments(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	s := open(t, o)
@@ -123,7 +122,7 @@ func TestScanAcrossSegments(t *testing.T) {
 	}
 }
 
-func TestHNSW(t *testing.T) {
+func TestOpen_ChoosesIndex(t *testing.T) {
 	t.Parallel()
 	o := options(t, space)
 	o.Index = "HNSW"

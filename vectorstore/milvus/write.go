@@ -13,26 +13,33 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// The sizes of one message to Milvus, which takes 64 MiB. It makes one of its
-// own for each partition that a message writes to, so that few large ones are
-// less work than many.
+// The sizes of one message to Milvus, which accepts 64 MiB. Milvus splits each
+// message by partition, so that few large messages are less work than many.
 const (
 	insertChunk = 1000     // records
-	insertBytes = 32 << 20 // of their contents, vectors and bytesBeside
-	bytesBeside = 1 << 10  // of the other fields of a record, at most
-	deleteChunk = 512
+	insertBytes = 32 << 20 // bytes of contents, vectors and otherBytes
+	otherBytes  = 1 << 10  // bytes of the other fields of a record, at most
+	deleteChunk = 512      // ids
 )
 
-// writer writes to one collection, by its name or its alias.
+// writer writes to one collection.
 type writer struct {
-	client client.Client
-	space  vectorstore.Space
-	// write runs one change, telling f the collection.
-	write func(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error
+	client     client.Client
+	space      vectorstore.Space
+	collection string // name or alias
+	call       func(ctx context.Context, action string, f func(ctx context.Context) error) error
 }
 
-// Insert adds records. On an error some of them may have been added: push them
-// again by Replace.
+// writerTo returns a writer to a collection that is not in use.
+func (s *Store) writerTo(collection string) *writer {
+	call := func(ctx context.Context, action string, f func(ctx context.Context) error) error {
+		return s.call(ctx, s.options.Timeout, action, f)
+	}
+	return &writer{client: s.client, space: s.options.Space, collection: collection, call: call}
+}
+
+// Insert adds records. After an error some of them may have been added; Replace
+// then pushes them again.
 func (w *writer) Insert(ctx context.Context, records []vectorstore.Record) error {
 	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
@@ -40,8 +47,8 @@ func (w *writer) Insert(ctx context.Context, records []vectorstore.Record) error
 	return w.insert(ctx, records)
 }
 
-// Replace deletes the records' ids and inserts them. Between the two steps a
-// search may find neither state.
+// Replace deletes the records' ids and inserts the records. Between the two
+// steps a search may find neither version.
 func (w *writer) Replace(ctx context.Context, records []vectorstore.Record) error {
 	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
@@ -56,11 +63,11 @@ func (w *writer) Replace(ctx context.Context, records []vectorstore.Record) erro
 	return w.insert(ctx, records)
 }
 
-// Delete removes the records of these ids.
+// Delete removes the records with these ids.
 func (w *writer) Delete(ctx context.Context, ids []string) error {
 	for chunk := range slices.Chunk(vectorstore.StorableIDs(ids), deleteChunk) {
-		err := w.write(ctx, "deleting vectors", func(ctx context.Context, collection string) error {
-			return w.client.Delete(ctx, collection, "", in(fieldID, chunk))
+		err := w.call(ctx, "deleting vectors", func(ctx context.Context) error {
+			return w.client.Delete(ctx, w.collection, "", in(fieldID, chunk))
 		})
 		if err != nil {
 			return err
@@ -72,10 +79,10 @@ func (w *writer) Delete(ctx context.Context, ids []string) error {
 func (w *writer) insert(ctx context.Context, records []vectorstore.Record) error {
 	for chunk := range messages(records) {
 		columns := columnsOf(w.space, chunk)
-		err := w.write(ctx, "inserting vectors", func(ctx context.Context, collection string) error {
-			taken, err := w.client.Insert(ctx, collection, "", columns...)
-			if err == nil && taken.Len() != len(chunk) {
-				err = fmt.Errorf("%d of %d rows were taken", taken.Len(), len(chunk))
+		err := w.call(ctx, "inserting vectors", func(ctx context.Context) error {
+			inserted, err := w.client.Insert(ctx, w.collection, "", columns...)
+			if err == nil && inserted.Len() != len(chunk) {
+				err = fmt.Errorf("%d of %d rows were written", inserted.Len(), len(chunk))
 			}
 			return err
 		})
@@ -86,12 +93,12 @@ func (w *writer) insert(ctx context.Context, records []vectorstore.Record) error
 	return nil
 }
 
-// messages cuts records, in order, into the parts that are one message each.
+// messages splits records, in order, into parts that fit one message each.
 func messages(records []vectorstore.Record) iter.Seq[[]vectorstore.Record] {
 	return func(yield func([]vectorstore.Record) bool) {
 		begin, bytes := 0, 0
 		for i, r := range records {
-			size := len(r.Content) + 4*len(r.Embedding) + bytesBeside
+			size := len(r.Content) + 4*len(r.Embedding) + otherBytes
 			if i > begin && (i-begin == insertChunk || bytes+size > insertBytes) {
 				if !yield(records[begin:i]) {
 					return
@@ -106,12 +113,12 @@ func messages(records []vectorstore.Record) iter.Seq[[]vectorstore.Record] {
 	}
 }
 
-// ensured is call for a change. A collection that was dropped or released
-// meanwhile is ensured once; after a drop (see Losses) it holds only what is
-// written from here on, until everything is pushed again.
-func (s *Store) ensured(ctx context.Context, doing string, f func(ctx context.Context, collection string) error) error {
-	err := s.call(ctx, s.options.Timeout, doing, f)
-	if !gone(err) {
+// callEnsured is call for a write. If the collection was dropped or released, it
+// ensures the collection and repeats the write once. After a drop the collection
+// holds later writes only, until everything is pushed again (see Losses).
+func (s *Store) callEnsured(ctx context.Context, action string, f func(ctx context.Context) error) error {
+	err := s.call(ctx, s.options.Timeout, action, f)
+	if !isGone(err) {
 		return err
 	}
 	s.options.Logger.Warn("the vector collection was dropped, replaced or released and is ensured again",
@@ -119,10 +126,10 @@ func (s *Store) ensured(ctx context.Context, doing string, f func(ctx context.Co
 	if err := s.Ensure(ctx); err != nil {
 		return err
 	}
-	return s.call(ctx, s.options.Timeout, doing, f)
+	return s.call(ctx, s.options.Timeout, action, f)
 }
 
-// columnsOf turns records into one column a field.
+// columnsOf turns records into one column for each field.
 func columnsOf(space vectorstore.Space, records []vectorstore.Record) []entity.Column {
 	text := func(field string, of func(vectorstore.Record) string) entity.Column {
 		values := make([]string, len(records))

@@ -9,9 +9,9 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Messages hold at most 1,000 records and 32 MiB, counting 1 KiB a record
-// beside its content and its vector of four bytes a number.
-func TestMessages(t *testing.T) {
+// A message holds at most 1,000 records and 32 MiB. A record counts as its
+// content, four bytes for each number of its vector, and 1 KiB.
+func TestMessages_RespectLimits(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("中", 4096) // 12 KiB
 	for _, test := range []struct {
@@ -27,7 +27,7 @@ func TestMessages(t *testing.T) {
 		{1000, longest, 512, []int{1000}},                         // of 15 KiB: 2,184 would fit
 		{1000, longest, 4864, []int{1000}},                        // of 32 KiB: 1,024 would fit
 		{2500, longest, 12 << 10, []int{537, 537, 537, 537, 352}}, // of 61 KiB
-		{3, "short", 9 << 20, []int{1, 1, 1}},                     // each is too large alone: Milvus will say so
+		{3, "short", 9 << 20, []int{1, 1, 1}},                     // each is too large: Milvus refuses them
 	} {
 		records := make([]vectorstore.Record, test.records)
 		embedding := make([]float32, test.dim)
@@ -43,7 +43,8 @@ func TestMessages(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, test.want) {
-			t.Errorf("%d records of %d bytes and %d numbers are messages of %v, want %v", test.records, len(test.content), test.dim, got, test.want)
+			t.Errorf("%d records of %d bytes and %d numbers are messages of %v, want %v",
+				test.records, len(test.content), test.dim, got, test.want)
 		}
 		if len(sent) != len(records) {
 			t.Fatalf("%d of %d records are sent", len(sent), len(records))
@@ -55,6 +56,6 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	for range messages(make([]vectorstore.Record, 3000)) {
-		break // a refused message ends the rest
+		break // an error in one message stops the iteration
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// graph is what a table's HNSW index is made of and how it is walked.
+// graph describes a table's HNSW index and how it is searched.
 type graph struct {
-	kind     string // "vector", or "halfvec" for vectors that are too long for it; empty: there is none
-	iterates bool   // a walk goes on until enough of what it finds passes the filter
+	kind      string // "vector", or "halfvec" for longer vectors; empty: the table has no such index
+	iterative bool   // a search continues until enough of the records it finds pass the filter
 }
 
-// The longest vectors in a graph (pgvector's HNSW_MAX_DIM for each type).
+// The longest vectors in an HNSW index (pgvector's HNSW_MAX_DIM for each type).
 const (
-	maxGraphed     = 2000
-	maxHalfGraphed = 4000
+	maxVectorDim  = 2000
+	maxHalfvecDim = 4000
 )
 
 // graphOf is the graph for these options in this version of the extension.
@@ -28,20 +28,20 @@ func graphOf(o Options, version string) (g graph, err error) {
 	switch {
 	case o.Index == "FLAT":
 	case o.Index != "HNSW":
-		return g, memory.Errorf(memory.KindInvalid, "the pgvector index %q is not known: choose HNSW or FLAT", o.Index)
-	case o.Space.Dim <= maxGraphed && since(5):
+		return g, memory.Errorf(memory.KindInvalid, "unknown pgvector index %q: choose HNSW or FLAT", o.Index)
+	case o.Space.Dim <= maxVectorDim && since(5):
 		g.kind = "vector"
-	case o.Space.Dim > maxGraphed && o.Space.Dim <= maxHalfGraphed && since(7):
+	case o.Space.Dim > maxVectorDim && o.Space.Dim <= maxHalfvecDim && since(7):
 		g.kind = "halfvec"
 	}
-	g.iterates = since(8)
+	g.iterative = since(8)
 	return g, nil
 }
 
-// graphed is a vector as the graph holds it.
-func (s *Store) graphed(vector string) string {
+// indexed is the SQL expression of a vector in the type of the index.
+func (s *Store) indexed(vector string) string {
 	if s.graph.kind == "halfvec" {
-		return fmt.Sprintf("(%s::%s.halfvec(%d))", vector, s.in, s.space.Dim)
+		return fmt.Sprintf("(%s::%s.halfvec(%d))", vector, s.schema, s.space.Dim)
 	}
 	return vector
 }

@@ -1,7 +1,6 @@
 package pgvector
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,13 +24,12 @@ type crowd struct {
 	records []vectorstore.Record
 }
 
-// The crowd's numbers.
 const (
 	crowdDim   = 64
-	largeHolds = 4000
-	smallHold  = 50
+	largeCount = 4000 // records of the large user
+	smallCount = 50   // records of each small user
 	smallUsers = 40
-	topics     = 60 // that vectors gather around
+	topics     = 60 // that vectors cluster around
 )
 
 func newCrowd(t *testing.T) *crowd {
@@ -43,21 +41,25 @@ func newCrowd(t *testing.T) *crowd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	c := &crowd{Store: s, large: memory.Owner{AppID: "app", UserID: "large"}, small: memory.Owner{AppID: "app", UserID: "small0"}}
+	c := &crowd{
+		Store: s,
+		large: memory.Owner{AppID: "app", UserID: "large"},
+		small: memory.Owner{AppID: "app", UserID: "small0"},
+	}
 	dice := rand.New(rand.NewPCG(1, 2))
 	add := func(o memory.Owner, domain memory.Domain) {
 		c.records = append(c.records, vectorstore.Record{
 			ID: memory.NewID(), Owner: o, Domain: domain, Type: memory.TypeFact, Content: "x", Embedding: direction(dice),
 		})
 	}
-	for i := range largeHolds {
+	for i := range largeCount {
 		domain := memory.Preferences
 		if i%500 == 0 {
 			domain = memory.Tasks // few
 		}
 		add(c.large, domain)
 	}
-	for i := range smallUsers * smallHold {
+	for i := range smallUsers * smallCount {
 		add(memory.Owner{AppID: "app", UserID: fmt.Sprint("small", i%smallUsers)}, memory.Preferences)
 	}
 	dice.Shuffle(len(c.records), func(i, j int) { c.records[i], c.records[j] = c.records[j], c.records[i] })
@@ -86,7 +88,7 @@ func direction(dice *rand.Rand) []float32 {
 	return v
 }
 
-// nearest compares everything, here.
+// nearest is a reference implementation of Search.
 func (c *crowd) nearest(q vectorstore.Query) []vectorstore.Hit {
 	var hits []vectorstore.Hit
 	for _, r := range c.records {
@@ -99,18 +101,16 @@ func (c *crowd) nearest(q vectorstore.Query) []vectorstore.Hit {
 		}
 		hits = append(hits, vectorstore.Hit{ID: r.ID, Similarity: dot})
 	}
-	slices.SortFunc(hits, func(a, b vectorstore.Hit) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(hits, vectorstore.CompareHits)
 	return hits[:min(len(hits), q.Limit)]
 }
 
-// plan is how Postgres runs a walk.
+// plan is Postgres' plan of a search of the index.
 func (c *crowd) plan(t *testing.T, q vectorstore.Query) string {
 	t.Helper()
 	var lines []string
 	batch := &pgx.Batch{}
-	c.queueWalk(batch, q, `EXPLAIN `).Query(func(rows pgx.Rows) (err error) {
+	c.queueIndexSearch(batch, q, `EXPLAIN `).Query(func(rows pgx.Rows) (err error) {
 		lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
@@ -120,8 +120,10 @@ func (c *crowd) plan(t *testing.T, q vectorstore.Query) string {
 	return strings.Join(lines, "\n")
 }
 
-// share is how many of the nearest a search finds, of all queries.
-func (c *crowd) share(t *testing.T, search func(context.Context, vectorstore.Query) ([]vectorstore.Hit, error)) float64 {
+// recall is the share of the nearest records that a search finds, over many queries.
+func (c *crowd) recall(
+	t *testing.T, search func(context.Context, vectorstore.Query) ([]vectorstore.Hit, error),
+) float64 {
 	t.Helper()
 	found, wanted := 0, 0
 	dice := rand.New(rand.NewPCG(3, 4))
@@ -144,25 +146,25 @@ func (c *crowd) share(t *testing.T, search func(context.Context, vectorstore.Que
 	return float64(found) / float64(wanted)
 }
 
-func TestSearchesAmongMany(t *testing.T) {
+func TestSearch_UsesIndexForLargeUsers(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t)
-	t.Run("large users by the graph", c.testLarge)
+	t.Run("large user by the index", c.testLarge)
 	t.Run("few records exactly", c.testFew)
-	t.Run("walks that give up", c.testGivingUp) // last: it changes the store
+	t.Run("index finds too few", c.testTooFew) // last, since it changes the store
 }
 
-// A large user's nearest are found by the graph: nearly all of them, and
-// exactly as many as are wanted, however few pass a filter.
+// The index finds nearly all of a large user's nearest records, and exactly as
+// many as the query's limit even if few records pass the filter.
 func (c *crowd) testLarge(t *testing.T) {
 	query := vectorstore.Query{Owner: c.large, Embedding: c.records[0].Embedding, Limit: 50}
 	if plan := c.plan(t, query); !strings.Contains(plan, "embedding_idx") || strings.Contains(plan, "Seq Scan") {
-		t.Errorf("no graph is used:\n%s", plan)
+		t.Errorf("the index is not used:\n%s", plan)
 	}
-	if got := c.share(t, c.Search); got < 0.97 {
-		t.Errorf("the graph finds %.3f of the 50 nearest", got)
+	if got := c.recall(t, c.Search); got < 0.97 {
+		t.Errorf("the index finds %.3f of the 50 nearest", got)
 	} else {
-		t.Logf("the graph finds %.4f of the 50 nearest", got)
+		t.Logf("the index finds %.4f of the 50 nearest", got)
 	}
 
 	rare := query
@@ -174,13 +176,13 @@ func (c *crowd) testLarge(t *testing.T) {
 	same(t, hits, c.nearest(rare))
 }
 
-// A user with few records, and a query for more than a walk looks for, are
-// compared exactly, by the index of users.
+// A search compares exactly, by the index of users, if the user has few records
+// or if the limit exceeds maxEF.
 func (c *crowd) testFew(t *testing.T) {
 	for _, q := range []vectorstore.Query{
 		{Owner: c.small, Embedding: c.records[1].Embedding, Limit: 50},
 		{Owner: memory.Owner{AppID: "app", UserID: "nobody"}, Embedding: c.records[1].Embedding, Limit: 50},
-		{Owner: c.large, Embedding: c.records[1].Embedding, Limit: maxWalk + 1},
+		{Owner: c.large, Embedding: c.records[1].Embedding, Limit: maxEF + 1},
 	} {
 		hits, err := c.Search(t.Context(), q)
 		if err != nil {
@@ -188,28 +190,31 @@ func (c *crowd) testFew(t *testing.T) {
 		}
 		same(t, hits, c.nearest(q))
 	}
-	sql, args := c.comparing(vectorstore.Query{Owner: c.small, Embedding: c.records[1].Embedding, Limit: 50}, true)
+	sql, args := c.compareSQL(vectorstore.Query{Owner: c.small, Embedding: c.records[1].Embedding, Limit: 50}, true)
 	c.explain(t, sql, args, c.table+`_app_id_user_id_idx`)
-	c.explain(t, remove(c.table), []any{[]string{c.records[0].ID}}, "_pkey")
-	c.explain(t, `SELECT count(*) FROM `+c.table+` WHERE app_id = $1 AND user_id = $2`, []any{"app", "small1"}, "_app_id_user_id_idx")
+	c.explain(t, deleteSQL(c.table), []any{[]string{c.records[0].ID}}, "_pkey")
+	c.explain(t, `SELECT count(*) FROM `+c.table+` WHERE app_id = $1 AND user_id = $2`, []any{"app", "small1"},
+		"_app_id_user_id_idx")
 	c.explain(t, `SELECT id FROM `+c.table+` WHERE id > $1 ORDER BY id LIMIT $2`, []any{"", 100}, "_pkey")
 }
 
-// Where a walk of the graph ends before enough of what it finds passes, because
-// the extension is too old to go on or because that takes too long, the rest is
-// made up for.
-func (c *crowd) testGivingUp(t *testing.T) {
-	c.graph.iterates = false
+// If the index finds too few records that pass, because the extension is too old
+// for iterative searches or because they take too long, all are compared.
+func (c *crowd) testTooFew(t *testing.T) {
+	c.graph.iterative = false
+	// Without the index of users, the planner uses the HNSW index.
 	if _, err := c.pool.Exec(t.Context(), `DROP INDEX `+c.table+`_app_id_user_id_idx`); err != nil {
-		t.Fatal(err) // so that nothing but the graph is better than reading all
+		t.Fatal(err)
 	}
 	dice := rand.New(rand.NewPCG(5, 6))
 	short := 0
 	for range 20 {
 		q := vectorstore.Query{Owner: c.large, Embedding: direction(dice), Limit: 90}
-		if walked, err := c.walk(t.Context(), q); err != nil {
+		found, err := c.searchIndex(t.Context(), q)
+		if err != nil {
 			t.Fatal(err)
-		} else if len(walked) < q.Limit {
+		}
+		if len(found) < q.Limit {
 			short++
 		}
 		hits, err := c.Search(t.Context(), q)
@@ -218,16 +223,17 @@ func (c *crowd) testGivingUp(t *testing.T) {
 		}
 	}
 	if short == 0 {
-		t.Error("no walk gave up: this test shows nothing")
+		t.Error("every search of the index found enough: this test shows nothing")
 	}
 }
 
-// explain wants a statement to use an index and to read no table whole.
+// explain checks that a statement uses an index and scans no table sequentially.
 func (c *crowd) explain(t *testing.T, sql string, args []any, index string) {
 	t.Helper()
 	rows, _ := c.pool.Query(t.Context(), `EXPLAIN `+sql, args...)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if plan := strings.Join(lines, "\n"); err != nil || !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") {
+	plan := strings.Join(lines, "\n")
+	if err != nil || !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") {
 		t.Errorf("no index serves %s\n%v\n%s", sql, err, plan)
 	}
 }

@@ -14,24 +14,25 @@ import (
 )
 
 // The load of the benchmark: many ordinary users whose writes interleave, then
-// two large ones.
+// two large users.
 const (
 	benchDim   = 512
 	benchUsers = 50
 	benchEach  = 100
-	benchTop   = 200 // what recall asks for
+	benchTop   = 200 // the limit of recall's searches
 )
 
-// BenchmarkIndex compares tables with a graph and without: time of a write of
-// one record, and of searches for ordinary and large users, which with a graph
-// and Exact 10,000 are all but the largest's compared.
+// BenchmarkIndex compares tables with and without an HNSW index: the time to write
+// one record, and to search for ordinary and large users. With an index and Exact
+// 10,000, only searches for the largest user use the index.
 //
 //	go test -run - -bench Index -benchtime 40x ./vectorstore/pgvector
 func BenchmarkIndex(b *testing.B) {
 	for _, index := range []string{"FLAT", "HNSW"} {
 		b.Run(index, func(b *testing.B) {
 			s := open(b, pgvector.Options{
-				URL: postgrestest.PgvectorURL(b), Space: vectorstore.Space{Model: "bench", Dim: benchDim}, Index: index, Exact: 10_000,
+				URL: postgrestest.PgvectorURL(b), Space: vectorstore.Space{Model: "bench", Dim: benchDim},
+				Index: index, Exact: 10_000,
 			})
 			dice := rand.New(rand.NewPCG(1, 2))
 			put := func(users []string) {
@@ -72,7 +73,7 @@ func BenchmarkIndex(b *testing.B) {
 	}
 }
 
-// benchRecord is a record of a user in any direction.
+// benchRecord is a record of a user with a random vector.
 func benchRecord(dice *rand.Rand, user string) vectorstore.Record {
 	v, square := make([]float32, benchDim), 0.0
 	for i := range v {
@@ -83,7 +84,8 @@ func benchRecord(dice *rand.Rand, user string) vectorstore.Record {
 		v[i] /= float32(math.Sqrt(square))
 	}
 	return vectorstore.Record{
-		ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: user}, Domain: memory.Preferences, Type: memory.TypeFact,
+		ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: user},
+		Domain: memory.Preferences, Type: memory.TypeFact,
 		Content: "The user likes a cup of green tea in the morning, before work.", Embedding: v,
 	}
 }

@@ -9,37 +9,32 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Rebuild fills a table of its own and renames it in place of the one in use, in
-// one transaction. The new table has its graph from the beginning: while one was
-// made at the end, what is written meanwhile would miss the change.
+// Rebuild fills a new table and puts it in the place of the one in use, by
+// renaming it, in one transaction. The new table has its index from the
+// beginning, since writes made while an index is created would be lost.
 func (s *Store) Rebuild(ctx context.Context, fill func(ctx context.Context, into vectorstore.Writer) error) error {
-	const doing = "rebuilding the vectors"
+	const action = "rebuilding the vectors"
 	if err := s.dropTables(ctx, s.table+"_"); err != nil {
-		return failed(ctx, doing, err)
+		return failed(ctx, action, err)
 	}
-	release, err := s.holdTransactions(ctx)
+	release, err := s.blockTransactions(ctx)
 	if err != nil {
-		return failed(ctx, doing, err)
+		return failed(ctx, action, err)
 	}
 	defer release()
 	id := memory.NewID()
-	fresh := s.table + "_" + id[len(id)-12:]
-	if err := s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.create(ctx, tx, fresh) }); err != nil {
-		return failed(ctx, doing, err)
+	table := s.table + "_" + id[len(id)-12:]
+	if err := s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.create(ctx, tx, table) }); err != nil {
+		return failed(ctx, action, err)
 	}
-	if err := fill(ctx, &writer{s.pool, s.space, fresh, s.timeout}); err != nil {
-		// Where this fails too, the next rebuild drops it.
-		_ = s.dropTables(context.WithoutCancel(ctx), fresh)
+	into := &writer{pool: s.pool, space: s.space, table: table, timeout: s.timeout}
+	if err := fill(ctx, into); err != nil {
+		// If this fails also, the next rebuild drops the table.
+		_ = s.dropTables(context.WithoutCancel(ctx), table)
 		return err
 	}
-	err = s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `DROP TABLE IF EXISTS `+s.table); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `ALTER TABLE `+fresh+` RENAME TO `+s.table)
-		return err
-	})
-	return failed(ctx, doing, err)
+	err = s.exec(ctx, `DROP TABLE IF EXISTS `+s.table, `ALTER TABLE `+table+` RENAME TO `+s.table)
+	return failed(ctx, action, err)
 }
 
 // Drop drops the tables of the space and closes the store.
@@ -50,21 +45,32 @@ func (s *Store) Drop(ctx context.Context) error {
 	return s.Close()
 }
 
-// dropTables drops the tables whose names begin so. With "_" after the name of
-// the one in use, these are those of rebuilds that ended half-way, or are under way.
+// dropTables drops the tables whose names begin with prefix. If prefix is the name
+// of the table in use and "_", it drops the tables of unfinished rebuilds.
 func (s *Store) dropTables(ctx context.Context, prefix string) error {
 	tables, err := s.tables(ctx, s.pool, prefix)
 	for i := 0; err == nil && i < len(tables); i++ {
-		err = s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, `DROP TABLE IF EXISTS `+tables[i])
-			return err
-		})
+		err = s.exec(ctx, `DROP TABLE IF EXISTS `+tables[i])
 	}
 	return err
 }
 
-// inTx runs f, which waits for locks, in one transaction. Whoever comes after it
-// waits, too, so that it gives up soon.
+// exec executes statements in one transaction.
+func (s *Store) exec(ctx context.Context, statements ...string) error {
+	return s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error { return execAll(ctx, tx, statements) })
+}
+
+func execAll(ctx context.Context, tx pgx.Tx, statements []string) error {
+	for _, statement := range statements {
+		if _, err := tx.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTx runs f in one transaction with a short lock timeout, since other sessions
+// queue up behind one that waits for an exclusive lock.
 func (s *Store) inTx(ctx context.Context, f func(ctx context.Context, tx pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()

@@ -1,13 +1,13 @@
-// Package pgvector keeps the vector store in the Postgres of the record, by its
+// Package pgvector is the vector store in the Postgres of the record, with the
 // extension vector (0.5 or newer):
 //
 //	records -> upsert by id -> one table for each embedding space
-//	query   -> one user's rows, all compared; of large users the nearest in a graph (HNSW) -> hits
+//	query   -> comparison with all rows of a user, or an HNSW index if they are many -> hits
 //	scan    -> rows by id -> records
 //	a user's transaction -> InTransaction -> the same tables, in that transaction
 //
-// What is written shows as soon as it is committed. Tables are found by the
-// search_path of the URL, as those of the record are.
+// A search finds a write as soon as it is committed. Tables are found by the
+// search_path of the URL, like those of the record.
 package pgvector
 
 import (
@@ -21,20 +21,20 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Options say where the vectors are and how they are searched.
+// Options of a store.
 type Options struct {
 	URL      string            // of the database, as in db/postgres
 	Space    vectorstore.Space // required; at most 16,000 numbers
-	Index    string            // of a new table: "HNSW" (the default; for at most 4,000 numbers) or "FLAT" (none)
-	Exact    int               // of a user with at most so many records, all are compared
+	Index    string            // of a new table: "HNSW" (default; vectors of at most 4,000 numbers) or "FLAT" (no index)
+	Exact    int               // a search compares all records of a user with at most this many
 	MaxConns int32             // 0: pgx's default
 	Timeout  time.Duration     // of one call; 0: 5 s
 }
 
-// setupTimeout bounds making, changing over and dropping a table.
+// setupTimeout bounds creating, renaming and dropping a table.
 const setupTimeout = time.Minute
 
-// maxDim is what the type vector holds.
+// maxDim is the greatest dimension of the type vector.
 const maxDim = 16000
 
 // Store is a vectorstore.Store in Postgres, safe for concurrent use.
@@ -42,20 +42,20 @@ type Store struct {
 	writer
 	options Options
 	graph   graph
-	in      string       // quoted schema of the extension
-	losses  atomic.Int64 // how often the table was made
+	schema  string       // quoted schema of the extension
+	losses  atomic.Int64 // how often the table was created
 }
 
 var (
 	_ vectorstore.Store     = (*Store)(nil)
 	_ vectorstore.Rebuilder = (*Store)(nil)
-	_ vectorstore.Mender    = (*Store)(nil)
+	_ vectorstore.Ensurer   = (*Store)(nil)
 	_ vectorstore.Dropper   = (*Store)(nil)
 )
 
-// Open connects and ensures that the extension and the table of the space are
-// there. Errors: KindInvalid when an option is wrong, KindUnavailable when the
-// database cannot be reached, or the extension is missing and cannot be made.
+// Open connects and ensures that the extension and the table of the space
+// exist. Errors: KindInvalid if an option is wrong, KindUnavailable if the
+// database is unavailable or the extension cannot be created.
 func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Index == "" {
 		options.Index = "HNSW"
@@ -65,14 +65,17 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	}
 	switch {
 	case options.Space.Model == "" || options.Space.Dim < 1:
-		return nil, memory.Errorf(memory.KindInvalid, "opening pgvector: the space has no model or no dimension: ask the embedder for both")
+		return nil, memory.Errorf(memory.KindInvalid,
+			"opening pgvector: the space has no model or no dimension: ask the embedder for both")
 	case options.Space.Dim > maxDim:
-		return nil, memory.Errorf(memory.KindInvalid, "opening pgvector: vectors of %d numbers are too long: it holds at most %d", options.Space.Dim, maxDim)
+		return nil, memory.Errorf(memory.KindInvalid,
+			"opening pgvector: vectors of %d numbers are too long: it holds at most %d", options.Space.Dim, maxDim)
 	}
 	config, err := pgxpool.ParseConfig(options.URL)
 	if err != nil {
-		// What pgx says may repeat the URL, and with it the password.
-		return nil, memory.Errorf(memory.KindInvalid, "the database URL cannot be read: it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+		// pgx's error may contain the URL with its password.
+		return nil, memory.Errorf(memory.KindInvalid,
+			"the database URL cannot be read: it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
 	if options.MaxConns > 0 {
 		config.MaxConns = options.MaxConns
@@ -84,7 +87,8 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if err != nil {
 		return nil, failed(ctx, "opening pgvector", err)
 	}
-	s := &Store{writer: writer{pool, options.Space, tableName(options.Space), options.Timeout}, options: options}
+	w := writer{pool: pool, space: options.Space, table: tableName(options.Space), timeout: options.Timeout}
+	s := &Store{writer: w, options: options}
 	if err := s.findExtension(ctx); err != nil {
 		pool.Close()
 		return nil, failed(ctx, "opening pgvector", err)
@@ -96,7 +100,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	return s, nil
 }
 
-// Losses counts how often Open and Ensure made the table.
+// Losses counts how often Open and Ensure created the table.
 func (s *Store) Losses() int { return int(s.losses.Load()) }
 
 // Ping reads from the table.

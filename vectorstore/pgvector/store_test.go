@@ -20,10 +20,10 @@ import (
 
 var space = vectorstore.Space{Model: "test", Dim: vectortest.Dim}
 
-// open opens a store that is closed when the test ends.
+// open opens a store and closes it at the end of the test.
 func open(t testing.TB, options pgvector.Options) *pgvector.Store {
 	t.Helper()
-	options.Timeout = time.Minute // a busy machine is no fault
+	options.Timeout = time.Minute // tolerates a busy machine
 	s, err := pgvector.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +32,10 @@ func open(t testing.TB, options pgvector.Options) *pgvector.Store {
 	return s
 }
 
-// The contract is kept by comparing everything, and by the graph.
-func TestConformance(t *testing.T) {
+func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]pgvector.Options{
-		"compared": {Exact: 10_000}, "graph": {Exact: 0}, "without a graph": {Index: "FLAT"},
+		"comparison": {Exact: 10_000}, "index": {Exact: 0}, "without index": {Index: "FLAT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,23 +47,28 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestRebuild(t *testing.T) {
+func TestRebuild_Conformance(t *testing.T) {
 	t.Parallel()
 	vectortest.Rebuild(t, open(t, pgvector.Options{URL: postgrestest.PgvectorURL(t), Space: space}))
 }
 
-func TestOwnersAreDeletedFromWhatIsBeingFilled(t *testing.T) {
+func TestDeleteOwner_IncludesTablesBeingFilled(t *testing.T) {
 	t.Parallel()
 	vectortest.DeleteOwnerInRebuild(t, open(t, pgvector.Options{URL: postgrestest.PgvectorURL(t), Space: space}))
 }
 
-// Each space has a table of its own, which outlives the store and which Drop drops.
-func TestSpacesAreApart(t *testing.T) {
+// Each space has its own table. The table remains when the store is closed; Drop drops it.
+func TestOpen_SeparatesSpaces(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.PgvectorURL(t)
-	record := vectorstore.Record{ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 3, 4, 0}}
+	record := vectorstore.Record{
+		ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 3, 4, 0},
+	}
 	query := vectorstore.Query{Owner: record.Owner, Embedding: []float32{0, 0.6, 0.8, 0}, Limit: 5}
-	spaces := []vectorstore.Space{{Model: "text-embedding-v4", Dim: 4}, {Model: "text_embedding_v4", Dim: 4}, {Model: "Text-Embedding-V4", Dim: 4}, {Model: "text-embedding-v4", Dim: 5}}
+	spaces := []vectorstore.Space{
+		{Model: "text-embedding-v4", Dim: 4}, {Model: "text_embedding_v4", Dim: 4},
+		{Model: "Text-Embedding-V4", Dim: 4}, {Model: "text-embedding-v4", Dim: 5},
+	}
 	first := open(t, pgvector.Options{URL: url, Space: spaces[0]})
 	if err := first.Insert(t.Context(), []vectorstore.Record{record}); err != nil {
 		t.Fatal(err)
@@ -74,7 +78,7 @@ func TestSpacesAreApart(t *testing.T) {
 		q := query
 		q.Embedding = append([]float32{1}, make([]float32, other.Dim-1)...)
 		if hits, err := s.Search(t.Context(), q); err != nil || len(hits) != 0 || s.Losses() != 1 {
-			t.Errorf("%v shows %v, %v", other, hits, err)
+			t.Errorf("%v finds %v, %v", other, hits, err)
 		}
 	}
 	again := open(t, pgvector.Options{URL: url, Space: spaces[0]})
@@ -86,19 +90,19 @@ func TestSpacesAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := first.Search(t.Context(), query); !memory.IsKind(err, memory.KindUnavailable) {
-		t.Errorf("searching what was dropped: %v, want an error of kind unavailable", err)
+		t.Errorf("searching a dropped table: %v, want an error of kind unavailable", err)
 	}
-	if err := first.Ping(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
-		t.Errorf("pinging it: %v, want an error of kind unavailable that it is gone", err)
+	err = first.Ping(t.Context())
+	if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
+		t.Errorf("pinging it: %v, want ErrGone of kind unavailable", err)
 	}
 	if err := first.Ensure(t.Context()); err != nil || first.Losses() != 2 {
-		t.Errorf("making it again: %v, %d losses", err, first.Losses())
+		t.Errorf("creating it again: %v, %d losses", err, first.Losses())
 	}
 }
 
-// Vectors may be longer than what a graph holds, and than what half of its
-// precision does.
-func TestLongVectors(t *testing.T) {
+// Vectors may be longer than an HNSW index supports, in full or half precision.
+func TestSearch_SupportsLongVectors(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{2000, 2001, 4000, 4001, 16000} {
 		s := open(t, pgvector.Options{URL: postgrestest.PgvectorURL(t), Space: vectorstore.Space{Model: "long", Dim: dim}})
@@ -107,7 +111,9 @@ func TestLongVectors(t *testing.T) {
 		for i := range 3 { // their similarities to the first differ in the fifth digit
 			v := make([]float32, dim)
 			v[0], v[dim-1] = 1, float32(i)*0.01
-			records = append(records, vectorstore.Record{ID: string(rune('a' + i)), Owner: o, Content: strings.Repeat("记", memory.MaxContentRunes), Embedding: v})
+			records = append(records, vectorstore.Record{
+				ID: string(rune('a' + i)), Owner: o, Content: strings.Repeat("记", memory.MaxContentRunes), Embedding: v,
+			})
 		}
 		if err := s.Insert(t.Context(), records); err != nil {
 			t.Fatalf("%d numbers: %v", dim, err)
@@ -120,9 +126,9 @@ func TestLongVectors(t *testing.T) {
 	}
 }
 
-// The extension is made where it is absent, in a schema that outlives ours, by
-// whoever may; others are told what to do.
-func TestTheExtensionIsMade(t *testing.T) {
+// Open creates a missing extension, in a schema that outlives the one of the
+// installation, if its role may. Otherwise the error says what to do.
+func TestOpen_CreatesExtension(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	server, err := pgx.Connect(ctx, os.Getenv(postgrestest.PgvectorEnv))
@@ -152,8 +158,9 @@ func TestTheExtensionIsMade(t *testing.T) {
 	allowed := u.String()
 	u.User = url.User(name)
 	_, err = pgvector.Open(ctx, pgvector.Options{URL: u.String(), Space: space})
-	if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), "have a superuser run CREATE EXTENSION vector") {
-		t.Errorf("without the right to make it: %v", err)
+	remedy := "have a superuser run CREATE EXTENSION vector"
+	if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), remedy) {
+		t.Errorf("without the right to create it: %v", err)
 	}
 	schema := pgx.Identifier{name}.Sanitize()
 	conn, err := pgx.Connect(ctx, allowed)
@@ -168,10 +175,10 @@ func TestTheExtensionIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.Close(ctx)
-	open(t, pgvector.Options{URL: u.String(), Space: space}) // it is there now, for everybody
+	open(t, pgvector.Options{URL: u.String(), Space: space}) // the extension exists now, for every role
 }
 
-func TestWrongOptions(t *testing.T) {
+func TestOpen_RefusesWrongOptions(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.PgvectorURL(t)
 	for want, options := range map[string]pgvector.Options{
@@ -179,8 +186,8 @@ func TestWrongOptions(t *testing.T) {
 		"at most 16000":    {URL: url, Space: vectorstore.Space{Model: "m", Dim: 16001}},
 		"choose HNSW":      {URL: url, Space: space, Index: "IVF"},
 		"cannot be read":   {URL: "postgres://u:secret@h:x/d", Space: space},
-		"CREATE EXTENSION": {URL: postgrestest.URL(t), Space: space}, // a server without it
-		"could not do it":  {URL: "postgres://u:secret@127.0.0.1:1/d", Space: space},
+		"CREATE EXTENSION": {URL: postgrestest.URL(t), Space: space}, // a server without the extension
+		"is unavailable":   {URL: "postgres://u:secret@127.0.0.1:1/d", Space: space},
 	} {
 		_, err := pgvector.Open(t.Context(), options)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {

@@ -95,7 +95,7 @@ func (u *Upkeep) Run(ctx context.Context) {
 // mend has a store that was dropped or released serve again, and pushes
 // everything again to one that began empty.
 func (u *Upkeep) mend(ctx context.Context) {
-	mender, ok := u.vectors.(vectorstore.Mender)
+	mender, ok := u.vectors.(vectorstore.Ensurer)
 	if !ok {
 		return
 	}
@@ -139,7 +139,7 @@ func (u *Upkeep) Mend(ctx context.Context) error {
 		return err
 	}
 	losses := 0
-	if mender, ok := u.vectors.(vectorstore.Mender); ok {
+	if mender, ok := u.vectors.(vectorstore.Ensurer); ok {
 		losses = mender.Losses()
 	}
 	if !empty && losses == 0 {

@@ -34,7 +34,7 @@ type Records interface {
 // It holds a window of rows at a time, however many there are.
 type Upkeep struct {
 	records Records
-	vectors vectorstore.Store // as it is: what vectorstore.Rebuilder and Mender offer must be seen
+	vectors vectorstore.Store // as it is: what vectorstore.Rebuilder and Ensurer offer must be seen
 	push    *Projection
 	now     func() time.Time
 	log     *zap.Logger

@@ -122,7 +122,7 @@ func (s *Switch) beside() (spaces []memory.Space) {
 func (s *Switch) count() int { return s.losses + lossesOf(s.serving.Vectors) - s.baseline }
 
 func lossesOf(v vectorstore.Store) int {
-	if m, ok := v.(vectorstore.Mender); ok {
+	if m, ok := v.(vectorstore.Ensurer); ok {
 		return m.Losses()
 	}
 	return 0

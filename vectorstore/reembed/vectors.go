@@ -14,7 +14,7 @@ type Vectors struct{ of *Switch }
 var (
 	_ vectorstore.Store     = Vectors{}
 	_ vectorstore.Rebuilder = Vectors{}
-	_ vectorstore.Mender    = Vectors{}
+	_ vectorstore.Ensurer   = Vectors{}
 	_ vectorstore.Remote    = Vectors{}
 )
 
@@ -128,7 +128,7 @@ func (v Vectors) Rebuild(ctx context.Context, fill func(ctx context.Context, int
 
 // Ensure mends the store that serves.
 func (v Vectors) Ensure(ctx context.Context) error {
-	if m, ok := v.serving().(vectorstore.Mender); ok {
+	if m, ok := v.serving().(vectorstore.Ensurer); ok {
 		return m.Ensure(ctx)
 	}
 	return nil

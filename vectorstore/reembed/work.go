@@ -204,8 +204,8 @@ func (r *run) finish(ctx context.Context, state db.ServingState) error {
 	if err != nil {
 		return err
 	}
-	if leader, ok := pair.Vectors.(vectorstore.Leader); ok {
-		if err := leader.Lead(ctx); err != nil {
+	if aliaser, ok := pair.Vectors.(vectorstore.Aliaser); ok {
+		if err := aliaser.SetAlias(ctx); err != nil {
 			return err
 		}
 	}

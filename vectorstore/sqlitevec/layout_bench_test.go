@@ -18,7 +18,7 @@ import (
 )
 
 // The load of the benchmarks: many ordinary users whose writes interleave,
-// then two large ones.
+// then two large users.
 const (
 	benchDim   = 512
 	benchUsers = 1000
@@ -28,24 +28,26 @@ const (
 
 var benchLarge = map[string]int{"1000": 1000, "10000": 10_000}
 
-// layout is one way to keep vectors in SQLite.
+// layout is one way to store vectors in SQLite.
 type layout interface {
 	put(b *testing.B, records []vectorstore.Record)
 	search(b *testing.B, q vectorstore.Query) int
 }
 
-// BenchmarkLayout compares the chosen layout, a plain table, with what is held
-// of it in memory and with sqlite-vec's virtual table: time of a search, and
-// size of the file (metric MB).
+// BenchmarkLayout compares the chosen layout, a plain table, with the cache in
+// memory and with sqlite-vec's virtual table: the time of a search, and the size
+// of the file (metric MB).
 //
 //	go test -run - -bench Layout -benchtime 30x ./vectorstore/sqlitevec
 func BenchmarkLayout(b *testing.B) {
 	layouts := map[string]func(b *testing.B, path string) layout{
 		"plain": func(b *testing.B, path string) layout { return plain{openPlain(b, path)} },
-		"held":  func(b *testing.B, path string) layout { return inMemory{openPlain(b, path)} },
+		"cache": func(b *testing.B, path string) layout { return cached{openPlain(b, path)} },
 	}
 	for _, chunk := range []int{8, 64, 256} {
-		layouts[fmt.Sprintf("vec0-chunk-%d", chunk)] = func(b *testing.B, path string) layout { return openVec0(b, path, chunk) }
+		layouts[fmt.Sprintf("vec0-chunk-%d", chunk)] = func(b *testing.B, path string) layout {
+			return openVec0(b, path, chunk)
+		}
 	}
 	for name, open := range layouts {
 		b.Run(name, func(b *testing.B) {
@@ -74,11 +76,12 @@ func BenchmarkLayout(b *testing.B) {
 				b.Run(user, func(b *testing.B) {
 					search := func() {
 						rec := benchRecord(r, user)
-						if n := l.search(b, vectorstore.Query{Owner: rec.Owner, Embedding: rec.Embedding, Limit: benchTop}); n != benchTop {
+						q := vectorstore.Query{Owner: rec.Owner, Embedding: rec.Embedding, Limit: benchTop}
+						if n := l.search(b, q); n != benchTop {
 							b.Fatalf("found %d", n)
 						}
 					}
-					search() // the user is known from now on
+					search() // fills the cache
 					for b.Loop() {
 						search()
 					}
@@ -99,13 +102,16 @@ func benchRecord(r *rand.Rand, user string) vectorstore.Record {
 		v[i] /= float32(math.Sqrt(square))
 	}
 	return vectorstore.Record{
-		ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: user}, Domain: memory.Lifestyle, Type: memory.TypeFact,
+		ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: user},
+		Domain: memory.Lifestyle, Type: memory.TypeFact,
 		Content: "The user plans to spend the long weekend hiking with two friends from work.", Embedding: v,
 	}
 }
 
 func openPlain(b *testing.B, path string) stored {
-	s, err := Open(b.Context(), Options{Path: path, Space: vectorstore.Space{Model: "bench", Dim: benchDim}, CacheBytes: plenty})
+	s, err := Open(b.Context(), Options{
+		Path: path, Space: vectorstore.Space{Model: "bench", Dim: benchDim}, CacheBytes: plenty,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -114,9 +120,9 @@ func openPlain(b *testing.B, path string) stored {
 }
 
 type (
-	stored   struct{ *Store }
-	plain    struct{ stored }
-	inMemory struct{ stored }
+	stored struct{ *Store }
+	plain  struct{ stored }
+	cached struct{ stored }
 )
 
 func (s stored) put(b *testing.B, records []vectorstore.Record) {
@@ -126,14 +132,14 @@ func (s stored) put(b *testing.B, records []vectorstore.Record) {
 }
 
 func (p plain) search(b *testing.B, q vectorstore.Query) int {
-	return found(b)(p.searchFile(b.Context(), q))
+	return count(b)(p.searchFile(b.Context(), q))
 }
 
-func (m inMemory) search(b *testing.B, q vectorstore.Query) int {
-	return found(b)(m.Search(b.Context(), q))
+func (c cached) search(b *testing.B, q vectorstore.Query) int {
+	return count(b)(c.Search(b.Context(), q))
 }
 
-func found(b *testing.B) func(hits []vectorstore.Hit, err error) int {
+func count(b *testing.B) func(hits []vectorstore.Hit, err error) int {
 	return func(hits []vectorstore.Hit, err error) int {
 		if err != nil {
 			b.Fatal(err)
@@ -142,7 +148,7 @@ func found(b *testing.B) func(hits []vectorstore.Hit, err error) int {
 	}
 }
 
-// vec0 is a virtual table that keeps each user's vectors in chunks of their own.
+// vec0 is a virtual table that stores each user's vectors in separate chunks.
 type vec0 struct{ db *sql.DB }
 
 func openVec0(b *testing.B, path string, chunk int) layout {
@@ -151,8 +157,9 @@ func openVec0(b *testing.B, path string, chunk int) layout {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { db.Close() })
-	if _, err := db.Exec(fmt.Sprintf(`CREATE VIRTUAL TABLE records USING vec0(id TEXT PRIMARY KEY, app_id TEXT PARTITION KEY,
-		user_id TEXT PARTITION KEY, embedding FLOAT[%d] distance_metric=cosine, agent_id TEXT, domain TEXT, memory_type TEXT,
+	if _, err := db.Exec(fmt.Sprintf(`CREATE VIRTUAL TABLE records USING vec0(
+		id TEXT PRIMARY KEY, app_id TEXT PARTITION KEY, user_id TEXT PARTITION KEY,
+		embedding FLOAT[%d] distance_metric=cosine, agent_id TEXT, domain TEXT, memory_type TEXT,
 		created_at INTEGER, +content TEXT, chunk_size=%d)`, benchDim, chunk)); err != nil {
 		b.Fatal(err)
 	}
@@ -166,7 +173,8 @@ func (l vec0) put(b *testing.B, records []vectorstore.Record) {
 	}
 	defer tx.Rollback()
 	for _, r := range records {
-		if _, err := tx.Exec(`INSERT INTO records (id, app_id, user_id, agent_id, domain, memory_type, created_at, embedding, content)
+		if _, err := tx.Exec(`INSERT INTO records
+			(id, app_id, user_id, agent_id, domain, memory_type, created_at, embedding, content)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.AppID, r.UserID, r.AgentID, string(r.Domain), string(r.Type),
 			0, floats(r.Embedding), r.Content); err != nil {
 			b.Fatal(err)
@@ -178,7 +186,8 @@ func (l vec0) put(b *testing.B, records []vectorstore.Record) {
 }
 
 func (l vec0) search(b *testing.B, q vectorstore.Query) int {
-	rows, err := l.db.Query(`SELECT id, distance FROM records WHERE embedding MATCH ? AND app_id = ? AND user_id = ? AND k = ?`,
+	rows, err := l.db.Query(
+		`SELECT id, distance FROM records WHERE embedding MATCH ? AND app_id = ? AND user_id = ? AND k = ?`,
 		floats(q.Embedding), q.Owner.AppID, q.Owner.UserID, q.Limit)
 	if err != nil {
 		b.Fatal(err)

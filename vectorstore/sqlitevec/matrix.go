@@ -1,12 +1,10 @@
 package sqlitevec
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"unique"
 
@@ -14,17 +12,17 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// matrix is what a search needs of all records of one owner.
+// matrix holds what a search needs of all records of one owner.
 type matrix struct {
 	owner memory.Owner
-	ready chan struct{} // closed when the rows are read
+	ready chan struct{} // closed when the rows have been read
 
-	mu      sync.RWMutex
-	rows    []row
-	at      map[string]int // of each id in rows
-	changes []change       // that came before the rows
-	bytes   int            // what it takes, about
-	void    bool           // it has nothing to go by: the file is to be searched
+	mu       sync.RWMutex
+	rows     []row
+	index    map[string]int // index in rows by id
+	changes  []change       // received before the rows were read
+	bytes    int            // approximate size
+	unusable bool           // the rows could not be read: the file must be searched
 }
 
 type row struct {
@@ -36,24 +34,24 @@ type row struct {
 
 func (r row) bytes() int { return len(r.id) + 4*len(r.embedding) + 120 }
 
-// change is that the records have taken the place of what was there under the ids.
+// change is a write: it removed the records with the ids and added the records.
 type change struct {
 	ids     []string
 	records []vectorstore.Record
 }
 
 func newMatrix(owner memory.Owner) *matrix {
-	return &matrix{owner: owner, ready: make(chan struct{}), at: map[string]int{}}
+	return &matrix{owner: owner, ready: make(chan struct{}), index: map[string]int{}}
 }
 
-// read fills the matrix with the owner's records, unless they take more than
-// limit bytes, or are not as they should be, which SQLite explains better.
+// read fills the matrix with the owner's records. If they take more than limit
+// bytes or have another dimension, the matrix is unusable.
 func (m *matrix) read(ctx context.Context, db *sql.DB, dim, limit int) error {
-	read, err := m.rowsOf(ctx, db, dim, limit)
+	read, err := m.readRows(ctx, db, dim, limit)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer close(m.ready)
-	m.void = read == nil
+	m.unusable = read == nil
 	for _, r := range read {
 		m.add(r)
 	}
@@ -64,8 +62,8 @@ func (m *matrix) read(ctx context.Context, db *sql.DB, dim, limit int) error {
 	return err
 }
 
-// rowsOf reads the owner's records; nil: they are not to be held.
-func (m *matrix) rowsOf(ctx context.Context, db *sql.DB, dim, limit int) ([]row, error) {
+// readRows reads the owner's records; nil if they must not be cached.
+func (m *matrix) readRows(ctx context.Context, db *sql.DB, dim, limit int) ([]row, error) {
 	rows, err := db.QueryContext(ctx, `SELECT id, agent_id, domain, memory_type, created_at, embedding
 		FROM records WHERE app_id = ? AND user_id = ?`, m.owner.AppID, m.owner.UserID)
 	if err != nil {
@@ -80,8 +78,10 @@ func (m *matrix) rowsOf(ctx context.Context, db *sql.DB, dim, limit int) ([]row,
 		if err := rows.Scan(&r.id, &agent, &domain, &kind, &r.created, &embedding); err != nil {
 			return nil, err
 		}
-		r.agent, r.domain, r.kind, r.embedding = unique.Make(agent), unique.Make(domain), unique.Make(kind), decode(embedding)
-		if read, bytes = append(read, r), bytes+r.bytes(); bytes > limit || len(r.embedding) != dim {
+		r.agent, r.domain, r.kind = unique.Make(agent), unique.Make(domain), unique.Make(kind)
+		r.embedding = decode(embedding)
+		read = append(read, r)
+		if bytes += r.bytes(); bytes > limit || len(r.embedding) != dim {
 			return nil, nil
 		}
 	}
@@ -91,14 +91,14 @@ func (m *matrix) rowsOf(ctx context.Context, db *sql.DB, dim, limit int) ([]row,
 	return read, nil
 }
 
-// size is what the matrix takes, in bytes, about.
+// size is the approximate size in bytes.
 func (m *matrix) size() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.bytes
 }
 
-// change has the matrix follow a write.
+// change applies a write, at once or after the rows have been read.
 func (m *matrix) change(c change) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,7 +111,7 @@ func (m *matrix) change(c change) {
 }
 
 func (m *matrix) apply(c change) {
-	if m.void {
+	if m.unusable {
 		return
 	}
 	for _, id := range c.ids {
@@ -120,7 +120,8 @@ func (m *matrix) apply(c change) {
 	for _, r := range c.records {
 		if r.Owner == m.owner {
 			m.add(row{
-				id: r.ID, agent: unique.Make(r.AgentID), domain: unique.Make(string(r.Domain)), kind: unique.Make(string(r.Type)),
+				id: r.ID, agent: unique.Make(r.AgentID),
+				domain: unique.Make(string(r.Domain)), kind: unique.Make(string(r.Type)),
 				created: r.CreatedAt.UnixMilli(), embedding: unit(r.Embedding),
 			})
 		}
@@ -128,28 +129,28 @@ func (m *matrix) apply(c change) {
 }
 
 func (m *matrix) add(r row) {
-	m.at[r.id] = len(m.rows)
+	m.index[r.id] = len(m.rows)
 	m.rows = append(m.rows, r)
 	m.bytes += r.bytes()
 }
 
-// remove puts the last row in the place of the one of this id.
+// remove removes the row with this id and moves the last row to its place.
 func (m *matrix) remove(id string) {
-	i, ok := m.at[id]
+	i, ok := m.index[id]
 	if !ok {
 		return
 	}
 	m.bytes -= m.rows[i].bytes()
 	last := len(m.rows) - 1
 	m.rows[i] = m.rows[last]
-	m.at[m.rows[i].id] = i
+	m.index[m.rows[i].id] = i
 	m.rows[last] = row{}
 	m.rows = m.rows[:last]
-	delete(m.at, id)
+	delete(m.index, id)
 }
 
-// search compares the query with each row that passes; false: the file is to
-// be searched.
+// search compares the query with each row that passes its filter; ok is false if
+// the file must be searched.
 func (m *matrix) search(ctx context.Context, q vectorstore.Query) (hits []vectorstore.Hit, ok bool) {
 	select {
 	case <-m.ready:
@@ -162,10 +163,10 @@ func (m *matrix) search(ctx context.Context, q vectorstore.Query) (hits []vector
 	query := unit(q.Embedding)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if m.void {
+	if m.unusable {
 		return nil, false
 	}
-	// Twice as many as are wanted are gathered before the nearer half is kept.
+	// Whenever twice the limit of hits are collected, only the nearest half is kept.
 	least := math.Inf(-1)
 	for i := range m.rows {
 		r := &m.rows[i]
@@ -183,18 +184,13 @@ func (m *matrix) search(ctx context.Context, q vectorstore.Query) (hits []vector
 	return nearest(hits, q.Limit), true
 }
 
-// nearest are the limit hits that are nearest, in order.
+// nearest returns the limit nearest hits in order.
 func nearest(hits []vectorstore.Hit, limit int) []vectorstore.Hit {
-	slices.SortFunc(hits, func(a, b vectorstore.Hit) int {
-		if c := cmp.Compare(b.Similarity, a.Similarity); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(hits, vectorstore.CompareHits)
 	return hits[:min(limit, len(hits))]
 }
 
-// passing tells the rows that a query's filter lets through.
+// passing returns a function that reports whether a row passes a query's filter.
 func passing(q vectorstore.Query) func(r *row) bool {
 	var domains, kinds []unique.Handle[string]
 	for _, d := range q.Domains {

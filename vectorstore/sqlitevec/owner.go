@@ -9,75 +9,50 @@ import (
 )
 
 // DeleteOwner removes the owner's records from every table, in one transaction.
-func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (deleted int, err error) {
-	forget := func(tx *sql.Tx) error { return s.held.forget(tx, owner) }
-	err = s.eachTable(ctx, s.db, "deleting a user's vectors", owner, forget, func(tx *sql.Tx, table string) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE app_id = ? AND user_id = ?`, owner.AppID, owner.UserID)
+func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
+	deleteFrom := func(tx *sql.Tx, table string) (int, error) {
+		result, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE app_id = ? AND user_id = ?`,
+			owner.AppID, owner.UserID)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		n, err := result.RowsAffected()
-		deleted += int(n)
-		return err
-	})
-	if err != nil {
-		return 0, err
+		return int(n), err
 	}
-	return deleted, nil
+	return s.sumTables(ctx, s.db, "deleting a user's vectors", owner, s.cache.commitAndRemove(owner), deleteFrom)
 }
 
 // CountOwner counts the owner's records in every table.
-func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (held int, err error) {
-	err = s.eachTable(ctx, s.reader, "counting a user's vectors", owner, (*sql.Tx).Commit, func(tx *sql.Tx, table string) error {
-		var n int
-		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM `+table+` WHERE app_id = ? AND user_id = ?`, owner.AppID, owner.UserID).Scan(&n)
-		held += n
+func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (int, error) {
+	count := func(tx *sql.Tx, table string) (n int, err error) {
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM `+table+` WHERE app_id = ? AND user_id = ?`,
+			owner.AppID, owner.UserID).Scan(&n)
+		return n, err
+	}
+	return s.sumTables(ctx, s.reader, "counting a user's vectors", owner, (*sql.Tx).Commit, count)
+}
+
+// sumTables adds up the results of f for every table of records: the one in use,
+// those that are being filled, and those that were left behind.
+func (s *Store) sumTables(
+	ctx context.Context, db *sql.DB, action string, owner memory.Owner,
+	commit func(tx *sql.Tx) error, f func(tx *sql.Tx, table string) (int, error),
+) (sum int, err error) {
+	if err := vectorstore.CheckOwner(owner); err != nil {
+		return 0, err
+	}
+	err = inTx(ctx, db, commit, func(tx *sql.Tx) error {
+		tables, err := queryAll(ctx, tx, scanName, `SELECT t.name FROM sqlite_schema AS t
+			WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) AS c WHERE c.name = 'user_id')`)
+		for i := 0; err == nil && i < len(tables); i++ {
+			var n int
+			n, err = f(tx, tables[i])
+			sum += n
+		}
 		return err
 	})
-	return held, err
-}
-
-// eachTable calls f with every table of records: the one in use, those that
-// are being filled, and those that were left over.
-func (s *Store) eachTable(ctx context.Context, db *sql.DB, doing string, owner memory.Owner,
-	commit func(tx *sql.Tx) error, f func(tx *sql.Tx, table string) error) error {
-	if err := vectorstore.CheckOwner(owner); err != nil {
-		return err
-	}
-	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return failed(ctx, doing, err)
+		return 0, failed(ctx, action, err)
 	}
-	defer tx.Rollback()
-	tables, err := recordTables(ctx, tx)
-	if err != nil {
-		return failed(ctx, doing, err)
-	}
-	for _, table := range tables {
-		if err := f(tx, table); err != nil {
-			return failed(ctx, doing, err)
-		}
-	}
-	if err := commit(tx); err != nil {
-		return failed(ctx, doing, err)
-	}
-	return nil
-}
-
-// recordTables lists the tables whose rows have a user.
-func recordTables(ctx context.Context, tx *sql.Tx) (names []string, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT t.name FROM sqlite_schema AS t
-		WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) AS c WHERE c.name = 'user_id')`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return sum, nil
 }

@@ -8,7 +8,8 @@ import (
 	"hippocampus/vectorstore/vectortest"
 )
 
-func TestOwnersAreDeletedFromWhatIsBeingFilled(t *testing.T) {
+func TestDeleteOwner_IncludesTablesBeingFilled(t *testing.T) {
 	t.Parallel()
-	vectortest.DeleteOwnerInRebuild(t, open(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "test", Dim: vectortest.Dim}))
+	space := vectorstore.Space{Model: "test", Dim: vectortest.Dim}
+	vectortest.DeleteOwnerInRebuild(t, open(t, filepath.Join(t.TempDir(), "vectors.db"), space))
 }

@@ -11,16 +11,17 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// TestPlans: a search reads no more than its user's records, and of a slice of
-// time no others; in a file that an earlier version made, too.
-func TestPlans(t *testing.T) {
+// A search reads only its user's records of its interval, also in a file that an
+// earlier version created.
+func TestSearchSQL_UsesIndex(t *testing.T) {
 	t.Parallel()
 	options := Options{Path: filepath.Join(t.TempDir(), "vectors.db"), Space: vectorstore.Space{Model: "m", Dim: 4}}
 	earlier, err := Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := earlier.inTx(t.Context(), (*sql.Tx).Commit, `DROP INDEX records_of_user_by_time`, `CREATE INDEX records_of_user ON records (app_id, user_id)`); err != nil {
+	if err := earlier.exec(t.Context(), (*sql.Tx).Commit,
+		`DROP INDEX records_of_user_by_time`, `CREATE INDEX records_of_user ON records (app_id, user_id)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := earlier.Close(); err != nil {
@@ -34,40 +35,34 @@ func TestPlans(t *testing.T) {
 	all := vectorstore.Query{Owner: memory.Owner{AppID: "a", UserID: "u"}, Embedding: []float32{1, 0, 0, 0}, Limit: 1}
 	since, until, day := all, all, all
 	since.Since, until.Until = time.Unix(1, 0), time.Unix(2, 0)
-	day.Since, day.Until, day.Domains, day.AgentID = since.Since, until.Until, []memory.Domain{memory.GeneralChat}, "agent"
+	day.Since, day.Until = since.Since, until.Until
+	day.Domains, day.AgentID = []memory.Domain{memory.GeneralChat}, "agent"
 	for _, test := range []struct {
-		query vectorstore.Query
-		found string
+		query     vectorstore.Query
+		condition string
 	}{
 		{all, "(app_id=? AND user_id=?)"},
 		{since, "(app_id=? AND user_id=? AND created_at>?)"},
 		{until, "(app_id=? AND user_id=? AND created_at<?)"},
 		{day, "(app_id=? AND user_id=? AND created_at>? AND created_at<?)"},
 	} {
-		query, args, err := searching(test.query)
+		query, args, err := searchSQL(test.query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := s.reader.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+query, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		var steps []string
-		for rows.Next() {
+		scanStep := func(rows *sql.Rows) (step string, err error) {
 			var id, parent, unused int
-			var step string
-			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-				t.Fatal(err)
-			}
-			steps = append(steps, step)
+			err = rows.Scan(&id, &parent, &unused, &step)
+			return step, err
 		}
-		if want := "SEARCH records USING INDEX records_of_user_by_time " + test.found; rows.Err() != nil || len(steps) == 0 || steps[0] != want {
-			t.Errorf("%s\nis found by %q, want %q: %v", query, strings.Join(steps, "; "), want, rows.Err())
+		steps, err := queryAll(t.Context(), s.reader, scanStep, `EXPLAIN QUERY PLAN `+query, args...)
+		want := "SEARCH records USING INDEX records_of_user_by_time " + test.condition
+		if err != nil || len(steps) == 0 || steps[0] != want {
+			t.Errorf("%s\nhas the plan %q, want %q: %v", query, strings.Join(steps, "; "), want, err)
 		}
 	}
-	var left int
-	if err := s.reader.QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_schema WHERE name = 'records_of_user'`).Scan(&left); err != nil || left != 0 {
-		t.Errorf("%d of the earlier index are left: %v", left, err)
+	old, err := queryAll(t.Context(), s.reader, scanName, `SELECT name FROM sqlite_schema WHERE name = 'records_of_user'`)
+	if err != nil || len(old) != 0 {
+		t.Errorf("the earlier index still exists: %v", err)
 	}
 }

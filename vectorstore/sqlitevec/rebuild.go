@@ -9,71 +9,38 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Rebuild fills a table of its own and renames it in place of the first, in
-// one transaction.
+// Rebuild fills a new table and puts it in the place of the one in use, by
+// renaming it, in one transaction.
 func (s *Store) Rebuild(ctx context.Context, fill func(ctx context.Context, into vectorstore.Writer) error) error {
-	const doing = "rebuilding the vector file"
+	const action = "rebuilding the vector file"
 	if err := s.dropRebuilt(ctx); err != nil {
-		return failed(ctx, doing, err)
+		return failed(ctx, action, err)
 	}
-	table := rebuilt + strings.ReplaceAll(memory.NewID(), "-", "")
-	if err := s.inTx(ctx, (*sql.Tx).Commit, `CREATE TABLE `+table+` `+columns); err != nil {
-		return failed(ctx, doing, err)
+	table := rebuiltPrefix + strings.ReplaceAll(memory.NewID(), "-", "")
+	if err := s.exec(ctx, (*sql.Tx).Commit, `CREATE TABLE `+table+` `+columns); err != nil {
+		return failed(ctx, action, err)
 	}
 	if err := fill(ctx, &writer{space: s.space, db: s.db, table: table}); err != nil {
-		// Where this fails too, the next rebuild drops it.
-		_ = s.inTx(context.WithoutCancel(ctx), (*sql.Tx).Commit, `DROP TABLE IF EXISTS `+table)
+		// If this fails also, the next rebuild drops the table.
+		_ = s.exec(context.WithoutCancel(ctx), (*sql.Tx).Commit, `DROP TABLE IF EXISTS `+table)
 		return err
 	}
-	forget := func(tx *sql.Tx) error { return s.held.forget(tx) }
-	if err := s.inTx(ctx, forget, `DROP TABLE records`, `ALTER TABLE `+table+` RENAME TO records`, index); err != nil {
-		return failed(ctx, doing, err)
-	}
-	return nil
+	return failed(ctx, action, s.exec(ctx, s.cache.commitAndPurge,
+		`DROP TABLE records`, `ALTER TABLE `+table+` RENAME TO records`, index))
 }
 
-// rebuilt begins the name of a table that is being filled.
-const rebuilt = "rebuilt_"
+// rebuiltPrefix is the prefix of the name of a table that is being filled.
+const rebuiltPrefix = "rebuilt_"
 
-// dropRebuilt drops the tables of rebuilds that ended half-way, or are under way.
+// dropRebuilt drops the tables of rebuilds that are unfinished or under way.
 func (s *Store) dropRebuilt(ctx context.Context) error {
-	rows, err := s.reader.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '`+rebuilt+`*'`)
+	tables, err := queryAll(ctx, s.reader, scanName,
+		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '`+rebuiltPrefix+`*'`)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var drops []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		drops = append(drops, `DROP TABLE IF EXISTS `+name)
+	for i, table := range tables {
+		tables[i] = `DROP TABLE IF EXISTS ` + table
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return s.inTx(ctx, (*sql.Tx).Commit, drops...)
-}
-
-// inTx executes statements in one transaction.
-func (s *Store) inTx(ctx context.Context, commit func(tx *sql.Tx) error, statements ...string) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := execAll(ctx, tx, statements); err != nil {
-		return err
-	}
-	return commit(tx)
-}
-
-func execAll(ctx context.Context, tx *sql.Tx, statements []string) error {
-	for _, statement := range statements {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.exec(ctx, (*sql.Tx).Commit, tables...)
 }

@@ -1,6 +1,6 @@
 package sqlitevec
 
-// The tables: the space of all vectors in this file, in one row, and the records.
+// schema creates the table of the file's embedding space, which has one row, and the table of records.
 var schema = []string{
 	`CREATE TABLE IF NOT EXISTS space (
 		one   INTEGER PRIMARY KEY CHECK (one = 1),
@@ -9,11 +9,11 @@ var schema = []string{
 	) STRICT`,
 	`CREATE TABLE IF NOT EXISTS records ` + columns,
 	index,
-	`DROP INDEX IF EXISTS records_of_user`, // which files of earlier versions have instead
+	`DROP INDEX IF EXISTS records_of_user`, // the index of earlier versions
 }
 
-// columns of a table of records. What is compared comes first: long contents
-// spill to pages that a search never reads.
+// columns of a table of records. The content comes last, so that a long one
+// spills to overflow pages that a search does not read.
 const columns = `(
 	id          TEXT NOT NULL UNIQUE,
 	app_id      TEXT NOT NULL,
@@ -26,5 +26,5 @@ const columns = `(
 	content     TEXT NOT NULL
 ) STRICT`
 
-// index finds a user's records, those of a slice of time without reading the others.
+// index finds a user's records, also those of an interval of time without reading the others.
 const index = `CREATE INDEX IF NOT EXISTS records_of_user_by_time ON records (app_id, user_id, created_at)`

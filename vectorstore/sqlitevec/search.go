@@ -2,22 +2,22 @@ package sqlitevec
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
-	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
 
-// Search compares the query with each of the owner's records that pass, in
-// memory or in the file.
+// Search compares the query with each of the owner's records that pass its
+// filter, in memory or in the file.
 func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
 	if err := vectorstore.CheckQuery(s.space, q); err != nil {
 		return nil, err
 	}
-	m, err := s.held.of(ctx, s.reader, q.Owner)
+	m, err := s.cache.get(ctx, s.reader, q.Owner)
 	if err != nil {
 		return nil, failed(ctx, "reading a user's vectors", err)
 	}
@@ -29,43 +29,34 @@ func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 	return s.searchFile(ctx, q)
 }
 
-// searchFile has sqlite-vec compare.
-//
-// The order is by Euclidean distance d, which sqlite-vec computes a third
-// faster than the cosine; of unit vectors, cosine = 1 - d*d/2.
+// searchFile compares with sqlite-vec. It orders by the Euclidean distance d,
+// which sqlite-vec computes a third faster than the cosine. For unit vectors,
+// cosine = 1 - d*d/2.
 func (s *Store) searchFile(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
-	query, args, err := searching(q)
+	query, args, err := searchSQL(q)
 	if err != nil {
 		return nil, fmt.Errorf("searching vectors: %w", err)
 	}
-	rows, err := s.reader.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, failed(ctx, "searching vectors", err)
-	}
-	defer rows.Close()
-	var hits []vectorstore.Hit
-	for rows.Next() {
-		var id string
+	scan := func(rows *sql.Rows) (hit vectorstore.Hit, err error) {
 		var d float64
-		if err := rows.Scan(&id, &d); err != nil {
-			return nil, failed(ctx, "searching vectors", err)
-		}
-		hits = append(hits, vectorstore.Hit{ID: id, Similarity: max(-1, 1-d*d/2)})
+		err = rows.Scan(&hit.ID, &d)
+		hit.Similarity = max(-1, 1-d*d/2)
+		return hit, err
 	}
-	if err := rows.Err(); err != nil {
-		return nil, failed(ctx, "searching vectors", err)
-	}
-	return hits, nil
+	hits, err := queryAll(ctx, s.reader, scan, query, args...)
+	return hits, failed(ctx, "searching vectors", err)
 }
 
-// searching is the statement for a query, with its arguments.
-func searching(q vectorstore.Query) (query string, args []any, err error) {
-	where, args, err := filter(q)
-	return `SELECT id, vec_distance_L2(embedding, ?) AS distance FROM records WHERE ` + where + ` ORDER BY distance, id LIMIT ?`,
-		append(append([]any{encode(q.Embedding)}, args...), q.Limit), err
+// searchSQL is the statement of searchFile with its arguments.
+func searchSQL(q vectorstore.Query) (query string, args []any, err error) {
+	where, conditionArgs, err := filter(q)
+	query = `SELECT id, vec_distance_L2(embedding, ?) AS distance FROM records
+		WHERE ` + where + ` ORDER BY distance, id LIMIT ?`
+	args = append([]any{encode(q.Embedding)}, conditionArgs...)
+	return query, append(args, q.Limit), err
 }
 
-// filter is the condition of a query, with its arguments.
+// filter is the condition of a query with its arguments.
 func filter(q vectorstore.Query) (where string, args []any, err error) {
 	conditions := []string{"app_id = ?", "user_id = ?"}
 	args = []any{q.Owner.AppID, q.Owner.UserID}
@@ -91,52 +82,19 @@ func filter(q vectorstore.Query) (where string, args []any, err error) {
 	return strings.Join(conditions, " AND "), args, err
 }
 
-// scanPage is how many records a scan reads at a time: f is called between
-// reads, so that it may write to the store.
-const scanPage = 1000
-
-// Scan reads records in id order, page by page. An error of f ends it and is
-// returned as it is.
+// Scan reads records in id order.
 func (s *Store) Scan(ctx context.Context, after string, limit int, f func(vectorstore.Record) error) error {
-	if err := vectorstore.CheckScan(after, limit); err != nil {
-		return err
-	}
-	for limit > 0 {
-		page, err := s.page(ctx, after, min(limit, scanPage))
-		if err != nil {
-			return failed(ctx, "scanning vectors", err)
-		}
-		for _, r := range page {
-			if err := f(r); err != nil {
-				return err
-			}
-			after = r.ID
-		}
-		limit -= len(page)
-		if len(page) < scanPage {
-			return nil
-		}
-	}
-	return nil
+	return vectorstore.ScanPages(after, limit, func(after string, limit int) ([]vectorstore.Record, error) {
+		page, err := queryAll(ctx, s.reader, scanRecord,
+			`SELECT id, app_id, user_id, agent_id, domain, memory_type, created_at, content
+			FROM records WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
+		return page, failed(ctx, "scanning vectors", err)
+	}, f)
 }
 
-func (s *Store) page(ctx context.Context, after string, limit int) ([]vectorstore.Record, error) {
-	rows, err := s.reader.QueryContext(ctx, `SELECT id, app_id, user_id, agent_id, domain, memory_type, created_at, content
-		FROM records WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var page []vectorstore.Record
-	for rows.Next() {
-		var r vectorstore.Record
-		var domain, kind string
-		var created int64
-		if err := rows.Scan(&r.ID, &r.AppID, &r.UserID, &r.AgentID, &domain, &kind, &created, &r.Content); err != nil {
-			return nil, err
-		}
-		r.Domain, r.Type, r.CreatedAt = memory.Domain(domain), memory.Type(kind), time.UnixMilli(created).UTC()
-		page = append(page, r)
-	}
-	return page, rows.Err()
+func scanRecord(rows *sql.Rows) (r vectorstore.Record, err error) {
+	var created int64
+	err = rows.Scan(&r.ID, &r.AppID, &r.UserID, &r.AgentID, &r.Domain, &r.Type, &created, &r.Content)
+	r.CreatedAt = time.UnixMilli(created).UTC()
+	return r, err
 }

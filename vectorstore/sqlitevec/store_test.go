@@ -22,25 +22,28 @@ func open(t testing.TB, path string, space vectorstore.Space) *sqlitevec.Store {
 	return s
 }
 
-func TestConformance(t *testing.T) {
+func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
 	vectortest.Run(t, func(t *testing.T, space vectorstore.Space) vectorstore.Store {
 		return open(t, filepath.Join(t.TempDir(), "vectors.db"), space)
 	})
 }
 
-func TestRebuild(t *testing.T) {
+func TestRebuild_Conformance(t *testing.T) {
 	t.Parallel()
-	vectortest.Rebuild(t, open(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "test", Dim: vectortest.Dim}))
+	space := vectorstore.Space{Model: "test", Dim: vectortest.Dim}
+	vectortest.Rebuild(t, open(t, filepath.Join(t.TempDir(), "vectors.db"), space))
 }
 
-func TestReopenAndRefuseAnotherSpace(t *testing.T) {
+func TestOpen_KeepsRecordsAndRefusesAnotherSpace(t *testing.T) {
 	t.Parallel()
-	// A folder whose name means something in a URI and in SQL.
+	// The name has characters with a meaning in URIs and in SQL.
 	path := filepath.Join(t.TempDir(), "a b?c#d%20'\".db")
 	space := vectorstore.Space{Model: "text-embedding-v4", Dim: 4}
 	first := open(t, path, space)
-	rec := vectorstore.Record{ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 3, 4, 0}}
+	rec := vectorstore.Record{
+		ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 3, 4, 0},
+	}
 	if err := first.Insert(t.Context(), []vectorstore.Record{rec}); err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +51,11 @@ func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := open(t, path, space)
-	if !first.Fresh() || again.Fresh() {
-		t.Errorf("fresh when made: %t, when opened again: %t", first.Fresh(), again.Fresh())
+	if first.Losses() != 1 || again.Losses() != 0 {
+		t.Errorf("losses: %d when created, %d when opened again, want 1 and 0", first.Losses(), again.Losses())
 	}
-	hits, err := again.Search(t.Context(), vectorstore.Query{Owner: rec.Owner, Embedding: []float32{0, 0.6, 0.8, 0}, Limit: 1})
+	query := vectorstore.Query{Owner: rec.Owner, Embedding: []float32{0, 0.6, 0.8, 0}, Limit: 1}
+	hits, err := again.Search(t.Context(), query)
 	if err != nil || len(hits) != 1 || hits[0] != (vectorstore.Hit{ID: "1", Similarity: 1}) {
 		t.Fatalf("after reopening: %v, %v", hits, err)
 	}
@@ -68,7 +72,7 @@ func TestReopenAndRefuseAnotherSpace(t *testing.T) {
 	}
 }
 
-func TestUnusableFile(t *testing.T) {
+func TestOpen_FailsWithoutFolder(t *testing.T) {
 	t.Parallel()
 	_, err := sqlitevec.Open(t.Context(), sqlitevec.Options{
 		Path: filepath.Join(t.TempDir(), "absent", "vectors.db"), Space: vectorstore.Space{Model: "m", Dim: 4},
@@ -78,14 +82,15 @@ func TestUnusableFile(t *testing.T) {
 	}
 }
 
-// What SQLite refuses for its own sake is the request's fault; a file that has
-// lost its tables is not.
-func TestRefusals(t *testing.T) {
+// A request that SQLite refuses is invalid; a file without its tables is unavailable.
+func TestStore_ClassifiesErrorsOfSQLite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vectors.db")
 	space := vectorstore.Space{Model: "m", Dim: 4}
 	s := open(t, path, space)
-	rec := vectorstore.Record{ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 1, 0, 0}}
+	rec := vectorstore.Record{
+		ID: "1", Owner: memory.Owner{AppID: "a", UserID: "u"}, Content: "x", Embedding: []float32{0, 1, 0, 0},
+	}
 	other := rec
 	other.ID = "2"
 	search := func() error {

@@ -16,7 +16,7 @@ type writer struct {
 	space vectorstore.Space
 	db    *sql.DB // one connection
 	table string
-	held  *held // of that table; nil: none
+	cache *cache // of that table; may be nil
 }
 
 // Insert adds records in one transaction.
@@ -29,21 +29,21 @@ func (w *writer) Replace(ctx context.Context, records []vectorstore.Record) erro
 	return w.put(ctx, "replacing vectors", `INSERT OR REPLACE`, records)
 }
 
-// Delete removes the records of these ids in one statement.
+// Delete removes the records with these ids in one statement.
 func (w *writer) Delete(ctx context.Context, ids []string) error {
-	const doing = "deleting vectors"
+	const action = "deleting vectors"
 	ids = vectorstore.StorableIDs(ids)
 	list, err := json.Marshal(ids)
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", action, err)
 	}
-	return w.write(ctx, doing, change{ids: ids}, func(tx *sql.Tx) error {
+	return w.write(ctx, action, change{ids: ids}, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM `+w.table+` WHERE id IN (SELECT value FROM json_each(?))`, string(list))
 		return err
 	})
 }
 
-func (w *writer) put(ctx context.Context, doing, verb string, records []vectorstore.Record) error {
+func (w *writer) put(ctx context.Context, action, verb string, records []vectorstore.Record) error {
 	if err := vectorstore.CheckRecords(w.space, records); err != nil {
 		return err
 	}
@@ -51,29 +51,18 @@ func (w *writer) put(ctx context.Context, doing, verb string, records []vectorst
 	for i, r := range records {
 		ids[i] = r.ID
 	}
-	return w.write(ctx, doing, change{ids, records}, func(tx *sql.Tx) error {
+	return w.write(ctx, action, change{ids: ids, records: records}, func(tx *sql.Tx) error {
 		return putAll(ctx, tx, verb+` INTO `+w.table, records)
 	})
 }
 
-// write makes a change in one transaction.
-func (w *writer) write(ctx context.Context, doing string, c change, f func(tx *sql.Tx) error) error {
-	tx, err := w.db.BeginTx(ctx, nil)
-	if err != nil {
-		return failed(ctx, doing, err)
+// write runs f, which makes this change, in one transaction.
+func (w *writer) write(ctx context.Context, action string, c change, f func(tx *sql.Tx) error) error {
+	commit := (*sql.Tx).Commit
+	if w.cache != nil {
+		commit = w.cache.commit(c)
 	}
-	defer tx.Rollback()
-	if err := f(tx); err != nil {
-		return failed(ctx, doing, err)
-	}
-	commit := tx.Commit
-	if w.held != nil {
-		commit = func() error { return w.held.commit(tx, c) }
-	}
-	if err := commit(); err != nil {
-		return failed(ctx, doing, err)
-	}
-	return nil
+	return failed(ctx, action, inTx(ctx, w.db, commit, f))
 }
 
 func putAll(ctx context.Context, tx *sql.Tx, into string, records []vectorstore.Record) error {
@@ -107,7 +96,7 @@ func unit(v []float32) []float32 {
 	return scaled
 }
 
-// encode is v scaled to unit length, as sqlite-vec reads it.
+// encode encodes v, scaled to unit length, in the format of sqlite-vec.
 func encode(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range unit(v) {
@@ -116,7 +105,7 @@ func encode(v []float32) []byte {
 	return b
 }
 
-// decode is what was encoded.
+// decode is the inverse of encode.
 func decode(b []byte) []float32 {
 	v := make([]float32, len(b)/4)
 	for i := range v {

@@ -15,7 +15,8 @@ import (
 
 func testPing(t *testing.T, s vectorstore.Store) { must(t, s.Ping(t.Context())) }
 
-// testRefusals: what no store can hold or answer is KindInvalid, and leaves nothing behind.
+// testRefusals checks that records and queries which no store can handle are
+// refused with KindInvalid, and that nothing of them is stored.
 func testRefusals(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	good := record(o, axis(0, 1))
@@ -69,7 +70,7 @@ func testRefusals(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// operations are all that can fail for want of a store.
+// operations are all operations that need the store.
 func operations(s vectorstore.Store) map[string]func(context.Context) error {
 	o := owner()
 	return map[string]func(context.Context) error{
@@ -89,7 +90,7 @@ func operations(s vectorstore.Store) map[string]func(context.Context) error {
 	}
 }
 
-// testClosed: a closed store is unavailable, and closing again is fine.
+// testClosed checks that a closed store is unavailable and can be closed again.
 func testClosed(t *testing.T, s vectorstore.Store) {
 	must(t, s.Close())
 	must(t, s.Close())
@@ -100,18 +101,18 @@ func testClosed(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// testEndedContext: nothing runs for a caller that has gone.
+// testEndedContext checks that no operation runs with a canceled context.
 func testEndedContext(t *testing.T, s vectorstore.Store) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, run := range operations(s) {
 		if err := run(ended); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.Canceled) {
-			t.Errorf("%s with an ended context: got %v, want unavailable because canceled", name, err)
+			t.Errorf("%s with a canceled context: got %v, want unavailable because canceled", name, err)
 		}
 	}
 }
 
-// testConcurrency: writers of different ids and searchers do not disturb each other.
+// testConcurrency checks that concurrent writes of different ids and searches succeed.
 func testConcurrency(t *testing.T, s vectorstore.Store) {
 	const workers, rounds = 8, 10
 	o := owner()

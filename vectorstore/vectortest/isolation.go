@@ -11,12 +11,13 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// fragments are what hostile ids are made of: syntax, escapes, look-alikes.
-// Control characters are not among them, because ids may not hold any.
+// fragments are the parts of hostile ids: syntax, escapes and similar-looking
+// characters, but no control characters, since ids may not contain them.
 var fragments = []string{
 	`"`, `'`, `\`, `\\`, `\"`, "`", ` `, `  `, `%`, `_`, `*`, `$`, `{}`, `[`, `]`, `(`, `)`, `,`, `;`, `--`, `/*`,
 	` or `, ` and `, ` not `, ` in `, ` like `, `==`, `!=`, ` != "`, `" or user_id != "`, `" or 1 == 1 or user_id == "`,
-	`user_id`, `app_id`, `a`, `A`, `b`, `é`, "e\u0301", `\n`, `\r`, `\t`, `\0`, `\x22`, `\042`, `\u0022`, `\u4e2d`,
+	`user_id`, `app_id`, `a`, `A`, `b`, `é`, "e\u0301",
+	`\n`, `\r`, `\t`, `\0`, `\x22`, `\042`, `\u0022`, `\u4e2d`,
 	`中`, `文`, `ａ`, `א`, `ع`, `и`, `i`, `ı`, `🧠`, "\u200b", "\u200d", "\u202e", "\ufeff", "\u00a0", "\u3000", `null`, `true`, `0`,
 }
 
@@ -32,8 +33,8 @@ func hostileID() *rapid.Generator[string] {
 	})
 }
 
-// hostileOwner draws owners whose two halves come from few ids as well, so
-// that apps share users and users share apps.
+// hostileOwner draws owners. Some of their ids come from a short list, so that
+// owners share apps or users.
 func hostileOwner() *rapid.Generator[memory.Owner] {
 	id := rapid.OneOf(hostileID(), rapid.SampledFrom(fragments))
 	return rapid.Custom(func(t *rapid.T) memory.Owner {
@@ -41,8 +42,8 @@ func hostileOwner() *rapid.Generator[memory.Owner] {
 	})
 }
 
-// testIsolation: whoever asks finds exactly what was written for them. All
-// records have the same embedding, so that nothing but the owner tells them apart.
+// testIsolation checks that a search finds exactly the owner's records. All
+// records have the same embedding, so that only their owners differ.
 func testIsolation(t *testing.T, s vectorstore.Store) {
 	const owners = 500
 	held := make(map[memory.Owner][]string)

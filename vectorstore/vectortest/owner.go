@@ -10,8 +10,8 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// testDeleteOwner: one owner's records go, all of them and nobody else's,
-// whatever the owners are called.
+// testDeleteOwner checks that DeleteOwner removes all records of one owner and no
+// others, for any ids.
 func testDeleteOwner(t *testing.T, s vectorstore.Store) {
 	const names = 40
 	held := map[memory.Owner][]string{}
@@ -22,7 +22,7 @@ func testDeleteOwner(t *testing.T, s vectorstore.Store) {
 	}
 	for seed := range names {
 		o := hostileOwner().Example(seed)
-		o.AppID = "erased-" + o.AppID[:min(len(o.AppID), 1)] // few apps, whose users are namesakes
+		o.AppID = "erased-" + o.AppID[:min(len(o.AppID), 1)] // few apps, so that users of several apps share an id
 		if memory.CheckID(o.AppID, false) != "" {
 			o.AppID = "erased"
 		}
@@ -35,7 +35,7 @@ func testDeleteOwner(t *testing.T, s vectorstore.Store) {
 	wantHeld := func(o memory.Owner, want int) {
 		t.Helper()
 		if n, err := s.CountOwner(t.Context(), o); err != nil || n != want {
-			t.Errorf("%q holds %d records, %v, want %d", o, n, err, want)
+			t.Errorf("%q has %d records, %v, want %d", o, n, err, want)
 		}
 	}
 	i := 0
@@ -45,27 +45,27 @@ func testDeleteOwner(t *testing.T, s vectorstore.Store) {
 		}
 		wantHeld(o, len(ids))
 		if n, err := s.DeleteOwner(t.Context(), o); err != nil || n != len(ids) {
-			t.Errorf("deleting what %q holds: %d records, %v, want %d", o, n, err, len(ids))
+			t.Errorf("deleting the records of %q: %d records, %v, want %d", o, n, err, len(ids))
 		}
 		if n, err := s.DeleteOwner(t.Context(), o); err != nil || n != 0 {
-			t.Errorf("deleting it again: %d records, %v", n, err)
+			t.Errorf("deleting them again: %d records, %v", n, err)
 		}
 		held[o] = nil
 	}
 	for o, ids := range held {
 		wantHeld(o, len(ids))
 	}
-	for _, nobody := range []memory.Owner{{}, {AppID: "a"}, {UserID: "u"}, {AppID: "a", UserID: "u\n"}} {
-		if _, err := s.DeleteOwner(t.Context(), nobody); !memory.IsKind(err, memory.KindInvalid) {
-			t.Errorf("deleting what %q holds: %v, want an error of kind invalid", nobody, err)
+	for _, invalid := range []memory.Owner{{}, {AppID: "a"}, {UserID: "u"}, {AppID: "a", UserID: "u\n"}} {
+		if _, err := s.DeleteOwner(t.Context(), invalid); !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("deleting the records of %q: %v, want an error of kind invalid", invalid, err)
 		}
-		if _, err := s.CountOwner(t.Context(), nobody); !memory.IsKind(err, memory.KindInvalid) {
-			t.Errorf("counting what %q holds: %v, want an error of kind invalid", nobody, err)
+		if _, err := s.CountOwner(t.Context(), invalid); !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("counting the records of %q: %v, want an error of kind invalid", invalid, err)
 		}
 	}
 }
 
-// testDeleteManyOfOwner: more records than are read at once.
+// testDeleteManyOfOwner deletes more records than a store reads at once.
 func testDeleteManyOfOwner(t *testing.T, s vectorstore.Store) {
 	const n = 2500
 	o := owner()
@@ -87,13 +87,13 @@ func testDeleteManyOfOwner(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// DeleteOwnerInRebuild holds an empty store that is a vectorstore.Rebuilder to
-// it that what is deleted while another collection is filled is deleted there, too.
+// DeleteOwnerInRebuild checks, for an empty store that is a vectorstore.Rebuilder,
+// that DeleteOwner during a rebuild also deletes from the new collection.
 func DeleteOwnerInRebuild(t *testing.T, s vectorstore.Store) {
 	t.Helper()
 	r, ok := s.(vectorstore.Rebuilder)
 	if !ok {
-		t.Fatal("the store is no vectorstore.Rebuilder")
+		t.Fatal("the store is not a vectorstore.Rebuilder")
 	}
 	gone, stays := owner(), owner()
 	records := []vectorstore.Record{record(gone, axis(0, 1)), record(stays, axis(0, 1))}
@@ -117,10 +117,11 @@ func DeleteOwnerInRebuild(t *testing.T, s vectorstore.Store) {
 	}))
 	erase(0)
 	if left := idsOf(collect(t, s)); !slices.Equal(left, []string{records[1].ID}) {
-		t.Errorf("%q serve after the rebuild", left)
+		t.Errorf("after the rebuild the store holds %q", left)
 	}
 	failed := errors.New("the process dies")
-	if err := r.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error { return failed }); err != failed {
+	err := r.Rebuild(t.Context(), func(context.Context, vectorstore.Writer) error { return failed })
+	if err != failed {
 		t.Error(err)
 	}
 	erase(0)

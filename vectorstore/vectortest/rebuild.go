@@ -9,16 +9,17 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Rebuild holds an empty store to vectorstore.Rebuilder and Mender: what serves
-// is replaced in one step by what was filled.
+// Rebuild checks that an empty store implements vectorstore.Rebuilder and
+// Ensurer: the new collection replaces the old one in one step.
 func Rebuild(t *testing.T, s vectorstore.Store) {
 	t.Helper()
 	r, ok := s.(vectorstore.Rebuilder)
 	if !ok {
-		t.Fatal("the store is no vectorstore.Rebuilder")
+		t.Fatal("the store is not a vectorstore.Rebuilder")
 	}
 	o := owner()
-	old, kept, changed, gone := record(o, axis(0, 1)), record(o, axis(0, 1)), record(o, axis(0, 1)), record(o, axis(0, 1))
+	old, kept := record(o, axis(0, 1)), record(o, axis(0, 1))
+	changed, gone := record(o, axis(0, 1)), record(o, axis(0, 1))
 	must(t, s.Insert(t.Context(), []vectorstore.Record{old}))
 	awaitIDs(t, s, around(o, axis(0, 1)), old.ID)
 
@@ -30,10 +31,10 @@ func Rebuild(t *testing.T, s vectorstore.Store) {
 		t.Errorf("a fill that fails: %v, want its own error", err)
 	}
 	if got := idsOf(collect(t, s)); !slices.Equal(got, []string{old.ID}) {
-		t.Errorf("after a fill that failed %q serve, want the old one", got)
+		t.Errorf("after a failed fill the store holds %q, want the old record", got)
 	}
 
-	// A search at any moment finds the old record or all of the new ones.
+	// At any moment, a search finds the old record or all of the new ones.
 	searching, stop := context.WithCancel(t.Context())
 	searched := make(chan error, 1)
 	go func() {
@@ -52,7 +53,7 @@ func Rebuild(t *testing.T, s vectorstore.Store) {
 		must(t, into.Replace(ctx, []vectorstore.Record{changed}))
 		must(t, into.Delete(ctx, []string{gone.ID}))
 		if got := idsOf(collect(t, s)); !slices.Equal(got, []string{old.ID}) {
-			t.Errorf("while it is filled %q serve, want the old one", got)
+			t.Errorf("during the fill the store holds %q, want the old record", got)
 		}
 		return nil
 	}))
@@ -67,7 +68,7 @@ func Rebuild(t *testing.T, s vectorstore.Store) {
 		return into.Insert(ctx, []vectorstore.Record{old})
 	})
 	if err == nil {
-		t.Error("of two rebuilds at once the first to begin does not fail")
+		t.Error("the rebuild that began first succeeds despite a later one")
 	}
 	late := record(o, axis(0, 1))
 	must(t, s.Insert(t.Context(), []vectorstore.Record{late}))
@@ -77,10 +78,10 @@ func Rebuild(t *testing.T, s vectorstore.Store) {
 	}
 	slices.Sort(contents)
 	if !slices.Equal(contents, []string{"likes coffee", "likes tea", "likes tea"}) {
-		t.Errorf("after the rebuild %q serve", contents)
+		t.Errorf("after the rebuild the store holds %q", contents)
 	}
 	awaitIDs(t, s, around(o, axis(0, 1)), kept.ID, changed.ID, late.ID)
-	if m, ok := s.(vectorstore.Mender); !ok || m.Losses() != 1 || m.Ensure(t.Context()) != nil || m.Losses() != 1 {
-		t.Error("the store is no vectorstore.Mender that counts its making alone")
+	if m, ok := s.(vectorstore.Ensurer); !ok || m.Losses() != 1 || m.Ensure(t.Context()) != nil || m.Losses() != 1 {
+		t.Error("the store is not a vectorstore.Ensurer, or it counts more losses than its creation")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// tolerance is how far a similarity may be from one in 64-bit arithmetic.
+// tolerance is the greatest difference from a similarity in 64-bit arithmetic.
 const tolerance = 1e-5
 
 // testNearest compares top-k searches, filtered and not, with brute force.
@@ -56,7 +56,8 @@ func testNearest(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// checkNearest compares hits in order; neighbours closer than rounding may trade places.
+// checkNearest compares hits in order. Hits whose similarities differ by less than
+// the tolerance may be in any order.
 func checkNearest(t *testing.T, got, want []vectorstore.Hit) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -82,7 +83,8 @@ func cosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-// testScale: the same direction is 1, a right angle 0, the opposite -1.
+// testScale checks that the similarity is 1 for the same direction, 0 for a right
+// angle and -1 for the opposite direction.
 func testScale(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	same, right, opposite := record(o, axis(3, 1)), record(o, axis(4, 1)), record(o, axis(3, -1))
@@ -98,7 +100,7 @@ func testScale(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// testTies: records of equal similarity come in id order.
+// testTies checks that records of equal similarity are in id order.
 func testTies(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	var records []vectorstore.Record
@@ -114,7 +116,7 @@ func testTies(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// testMaxLimit: the largest limit is served, and more is not found than there is.
+// testMaxLimit searches with the largest limit.
 func testMaxLimit(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	rec := record(o, axis(0, 1))
@@ -127,7 +129,7 @@ func testMaxLimit(t *testing.T, s vectorstore.Store) {
 	}
 }
 
-// testFilters: each filter alone, then all together.
+// testFilters checks each filter by itself, and all at once.
 func testFilters(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	at := time.UnixMilli(1_700_000_000_500).UTC()
@@ -153,18 +155,22 @@ func testFilters(t *testing.T, s vectorstore.Store) {
 		change func(*vectorstore.Query)
 		want   []vectorstore.Record
 	}{
-		"domain":       {func(q *vectorstore.Query) { q.Domains = []memory.Domain{memory.Tasks} }, []vectorstore.Record{task}},
-		"domains":      {func(q *vectorstore.Query) { q.Domains = []memory.Domain{memory.Tasks, memory.Preferences} }, all},
+		"domain": {func(q *vectorstore.Query) { q.Domains = []memory.Domain{memory.Tasks} },
+			[]vectorstore.Record{task}},
+		"domains": {func(q *vectorstore.Query) { q.Domains = []memory.Domain{memory.Tasks, memory.Preferences} },
+			all},
 		"other domain": {func(q *vectorstore.Query) { q.Domains = []memory.Domain{memory.Social} }, nil},
-		"type":         {func(q *vectorstore.Query) { q.Types = []memory.Type{"insight", "task"} }, []vectorstore.Record{insight}},
+		"type": {func(q *vectorstore.Query) { q.Types = []memory.Type{"insight", "task"} },
+			[]vectorstore.Record{insight}},
 		"agent": {func(q *vectorstore.Query) { q.AgentID = "amy" },
 			[]vectorstore.Record{plain, task, insight, amy, before, after, ancient}},
 		"hostile agent": {func(q *vectorstore.Query) { q.AgentID = `b"ob\` },
 			[]vectorstore.Record{plain, task, insight, bob, before, after, ancient}},
 		"since": {func(q *vectorstore.Query) { q.Since = at },
 			[]vectorstore.Record{plain, task, insight, amy, bob, after}},
-		"until":        {func(q *vectorstore.Query) { q.Until = at }, []vectorstore.Record{before, ancient}},
-		"moment":       {func(q *vectorstore.Query) { q.Since, q.Until = at.Add(time.Millisecond), at.Add(2*time.Millisecond) }, []vectorstore.Record{after}},
+		"until": {func(q *vectorstore.Query) { q.Until = at }, []vectorstore.Record{before, ancient}},
+		"moment": {func(q *vectorstore.Query) { q.Since, q.Until = at.Add(time.Millisecond), at.Add(2*time.Millisecond) },
+			[]vectorstore.Record{after}},
 		"before epoch": {func(q *vectorstore.Query) { q.Until = time.Unix(-1, 0) }, []vectorstore.Record{ancient}},
 		"all": {func(q *vectorstore.Query) {
 			q.Domains, q.Types, q.AgentID = []memory.Domain{memory.Preferences}, []memory.Type{memory.TypeFact}, "amy"

@@ -1,10 +1,10 @@
-// Package vectortest holds every vector store to the contract:
+// Package vectortest tests every vector store against the contract:
 //
-//	open -> store -> writes, polls until they show -> assertions
+//	open -> store -> writes, searches until they find them -> assertions
 //
-// Searches may lag behind writes, so that tests wait for conditions; scans may
-// not. That a store refuses another space is for the adapters to show, who
-// know how to open the same place twice.
+// Searches may lag behind writes, so the tests wait for conditions; scans may
+// not. The tests of each adapter check that it refuses another space, since only
+// the adapter knows how to open the same collection twice.
 package vectortest
 
 import (
@@ -20,25 +20,26 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// patience is how long a write may take to show in searches.
-const patience = 5 * time.Minute
+// timeout is how long searches may lag behind a write.
+const timeout = 5 * time.Minute
 
 // Dim is the dimension of the spaces that Run opens.
 const Dim = 16
 
-// Run holds the stores that open makes to the contract. Each call of open
-// gives an empty store, closed at the end of the test.
+// Run tests the stores that open returns. Each call of open must return an empty
+// store and close it at the end of the test.
 func Run(t *testing.T, open func(t *testing.T, space vectorstore.Space) vectorstore.Store) {
 	fresh := func(t *testing.T) vectorstore.Store {
 		return open(t, vectorstore.Space{Model: "test/model \"1\"", Dim: Dim})
 	}
-	// Searches never cross owners, so that the tests which only search share one store.
+	// Searches never cross owners, so the tests that only search share one store.
 	shared := fresh(t)
 	for name, test := range map[string]func(*testing.T, vectorstore.Store){
 		"Nearest": testNearest, "Scale": testScale, "Ties": testTies, "MaxLimit": testMaxLimit,
 		"Filters": testFilters, "Replace": testReplace, "Delete": testDelete,
 		"Isolation": testIsolation, "Concurrency": testConcurrency, "EndedContext": testEndedContext,
-		"Refusals": testRefusals, "Ping": testPing, "DeleteOwner": testDeleteOwner, "DeleteManyOfOwner": testDeleteManyOfOwner,
+		"Refusals": testRefusals, "Ping": testPing,
+		"DeleteOwner": testDeleteOwner, "DeleteManyOfOwner": testDeleteManyOfOwner,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,12 +56,12 @@ func Run(t *testing.T, open func(t *testing.T, space vectorstore.Space) vectorst
 	}
 }
 
-// owner is one whom no other test writes for.
+// owner is an owner that no other test writes for.
 func owner() memory.Owner {
 	return memory.Owner{AppID: "app-" + memory.NewID(), UserID: "user-" + memory.NewID()}
 }
 
-// record is an ordinary record of the owner with a fresh id.
+// record is an ordinary record of the owner with a new id.
 func record(o memory.Owner, embedding []float32) vectorstore.Record {
 	return vectorstore.Record{
 		ID: memory.NewID(), Owner: o, Domain: memory.Preferences, Type: memory.TypeFact,
@@ -75,7 +76,7 @@ func axis(i int, sign float32) []float32 {
 	return v
 }
 
-// randomUnit draws a direction.
+// randomUnit draws a unit vector.
 func randomUnit(r *rand.Rand) []float32 {
 	v, square := make([]float32, Dim), 0.0
 	for i := range v {
@@ -88,7 +89,7 @@ func randomUnit(r *rand.Rand) []float32 {
 	return v
 }
 
-// around asks for everything of the owner.
+// around is a query for all records of the owner.
 func around(o memory.Owner, embedding []float32) vectorstore.Query {
 	return vectorstore.Query{Owner: o, Embedding: embedding, Limit: 1000}
 }
@@ -123,17 +124,18 @@ func search(t testing.TB, s vectorstore.Store, q vectorstore.Query) []vectorstor
 	return hits
 }
 
-// await polls until the condition holds, and fails the test with its last objection.
+// await polls until condition returns nil, and fails the test with its last error
+// after the timeout.
 func await(t testing.TB, condition func() error) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		err := condition()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", patience, err)
+			t.Fatalf("after %v: %v", timeout, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -153,7 +155,7 @@ func awaitIDs(t testing.TB, s vectorstore.Store, q vectorstore.Query, want ...st
 	})
 }
 
-// collect scans everything.
+// collect scans all records.
 func collect(t testing.TB, s vectorstore.Store) []vectorstore.Record {
 	t.Helper()
 	var all []vectorstore.Record

@@ -13,8 +13,8 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// testReplace: the replaced record is the only one under its id, also when
-// repeated, after a delete, and where there was none.
+// testReplace checks that a replaced record is the only one with its id, also after
+// a repetition, after a delete, and if no record had the id.
 func testReplace(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	first := record(o, axis(0, 1))
@@ -30,7 +30,7 @@ func testReplace(t *testing.T, s vectorstore.Store) {
 	await(t, func() error {
 		hits := search(t, s, q)
 		if len(hits) != 1 || hits[0].Similarity > -0.99 {
-			return fmt.Errorf("the replaced record shows as %v", hits)
+			return fmt.Errorf("the replaced record is found as %v", hits)
 		}
 		return nil
 	})
@@ -45,7 +45,7 @@ func testReplace(t *testing.T, s vectorstore.Store) {
 	must(t, s.Replace(t.Context(), []vectorstore.Record{first}))
 	awaitIDs(t, s, q, first.ID)
 
-	// The id alone counts: a record may change hands.
+	// A record is identified by its id alone: its owner may change.
 	moved := first
 	moved.Owner = owner()
 	must(t, s.Replace(t.Context(), []vectorstore.Record{moved}))
@@ -54,7 +54,8 @@ func testReplace(t *testing.T, s vectorstore.Store) {
 	must(t, s.Replace(t.Context(), nil))
 }
 
-// testDelete: the named ids go and no other; unknown and impossible ones are ignored.
+// testDelete checks that only the given ids are deleted, and that unknown and
+// impossible ids are ignored.
 func testDelete(t *testing.T, s vectorstore.Store) {
 	o := owner()
 	kept, gone := record(o, axis(0, 1)), record(o, axis(1, 1))
@@ -62,7 +63,9 @@ func testDelete(t *testing.T, s vectorstore.Store) {
 	q := around(o, axis(0, 1))
 	awaitIDs(t, s, q, kept.ID, gone.ID)
 
-	many := []string{gone.ID, "", `"`, `\`, `x"] or id != "`, `" or id != "`, "'; DROP TABLE", "a\nb", "\xff", strings.Repeat("x", 300)}
+	many := []string{
+		gone.ID, "", `"`, `\`, `x"] or id != "`, `" or id != "`, "'; DROP TABLE", "a\nb", "\xff", strings.Repeat("x", 300),
+	}
 	for range 1500 {
 		many = append(many, memory.NewID())
 	}
@@ -74,41 +77,42 @@ func testDelete(t *testing.T, s vectorstore.Store) {
 	must(t, s.Insert(t.Context(), nil))
 }
 
-// testContents: everything but the embedding comes back as it was written.
+// testContents checks that a scan returns every field but the embedding unchanged.
 func testContents(t *testing.T, s vectorstore.Store) {
 	var want []vectorstore.Record
 	for i, content := range []string{
 		"plain", `quotes " and ' and \ and \" and \\`, "lines\nfeeds\r\nand\ttabs", "  spaces  ", "{\"json\": [1, null]}",
 		"我在一家医院做护士，喜欢喝龙井茶。", "日本語と한국어 и русский, עברית العربية", "🧠👩‍👩‍👧‍👦 e\u0301 \u200b\u202e",
-		strings.Repeat("记", memory.MaxContentRunes), strings.Repeat("🧠", memory.MaxContentRunes), "%s %d \\u0022 \\n ${x} {{y}}",
+		strings.Repeat("记", memory.MaxContentRunes), strings.Repeat("🧠", memory.MaxContentRunes),
+		"%s %d \\u0022 \\n ${x} {{y}}",
 	} {
 		rec := record(owner(), axis(i, 1))
-		rec.Content, rec.AgentID, rec.Domain, rec.Type = content, []string{"", "amy"}[i%2], memory.Domains[i%6], memory.Types[i]
+		rec.Content, rec.AgentID = content, []string{"", "amy"}[i%2]
+		rec.Domain, rec.Type = memory.Domains[i%6], memory.Types[i]
 		rec.CreatedAt = time.Date(1900+20*i, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 		want = append(want, rec)
 	}
-	exact := want[0].CreatedAt.Add(912 * time.Microsecond) // below the millisecond nothing is kept
 	sent := slices.Clone(want)
-	sent[0].CreatedAt = exact
+	sent[0].CreatedAt = sent[0].CreatedAt.Add(912 * time.Microsecond) // stores truncate to milliseconds
 	must(t, s.Insert(t.Context(), sent))
 	for i := range want {
 		want[i].Embedding = nil
 	}
 	slices.SortFunc(want, func(a, b vectorstore.Record) int { return strings.Compare(a.ID, b.ID) })
 	if diff := cmp.Diff(want, collect(t, s)); diff != "" {
-		t.Errorf("records changed on the way (-written +read):\n%s", diff)
+		t.Errorf("records differ (-written +read):\n%s", diff)
 	}
 }
 
-// testScan: id order, pages, limits, and every acknowledged write.
+// testScan checks id order, pages, limits, and that every acknowledged write is seen.
 func testScan(t *testing.T, s vectorstore.Store) {
 	if got := collect(t, s); len(got) != 0 {
-		t.Fatalf("a new store holds %d records", len(got))
+		t.Fatalf("a new store has %d records", len(got))
 	}
 	const n = 2300
 	var records []vectorstore.Record
 	for i := range n {
-		// Ids far from the order of insertion, for many users.
+		// The order of ids differs from the order of insertion.
 		rec := record(memory.Owner{AppID: "app", UserID: fmt.Sprint("user", i%37)}, axis(i%Dim, 1))
 		rec.ID = fmt.Sprintf("%05d-%d", i*7919%n, i)
 		records = append(records, rec)

@@ -1,4 +1,4 @@
-// Package milvustest gives each test collections of its own on a shared Milvus:
+// Package milvustest gives each test its own collections on a shared Milvus:
 //
 //	HIPPOCAMPUS_TEST_MILVUS_ADDR -> address;  test -> unique alias, dropped at its end
 package milvustest
@@ -14,25 +14,26 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 )
 
-// Partitions is how many a test collection should have: fewer load faster.
+// Partitions of a test collection: a collection with few partitions loads faster.
 const Partitions = 4
 
 // Variable names the environment variable with the server's "host:port".
 const Variable = "HIPPOCAMPUS_TEST_MILVUS_ADDR"
 
-// Addr is the address of the Milvus that tests use. It fails the test when
-// none is named.
+// Addr is the address of the Milvus that tests use. It fails the test if
+// Variable is not set.
 func Addr(t testing.TB) string {
 	t.Helper()
 	addr := os.Getenv(Variable)
 	if addr == "" {
-		t.Fatalf("%s is not set: run ./scripts/test, which starts a Milvus, or name one, such as 127.0.0.1:19530", Variable)
+		t.Fatalf("%s is not set: run ./scripts/test, which starts a Milvus, or set it to the address of one, "+
+			"such as 127.0.0.1:19530", Variable)
 	}
 	return addr
 }
 
-// Collection is an alias that nobody else uses. Whatever collections have been
-// made behind it are dropped at the end of the test.
+// Collection returns a unique alias. Its collections are dropped at the end of
+// the test.
 func Collection(t testing.TB) string {
 	t.Helper()
 	addr := Addr(t)
@@ -47,8 +48,8 @@ func Collection(t testing.TB) string {
 	return alias
 }
 
-// Drop removes the alias and every collection made behind it, as an operator
-// might while a server runs.
+// Drop removes the alias and its collections, as an operator might while a
+// server runs.
 func Drop(t testing.TB, alias string) {
 	t.Helper()
 	if err := drop(t.Context(), Addr(t), alias); err != nil {

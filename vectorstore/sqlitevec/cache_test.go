@@ -20,24 +20,25 @@ import (
 
 const plenty = 64 << 20 // bytes
 
-// holding is a store that holds the vectors of every owner, in so many bytes.
-func holding(t testing.TB, path string, space vectorstore.Space, limit int) *Store {
+// openCached opens a store whose cache holds every owner, up to limit bytes.
+func openCached(t testing.TB, path string, space vectorstore.Space, limit int) *Store {
 	t.Helper()
 	s, err := Open(context.Background(), Options{Path: path, Space: space, CacheBytes: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	s.held.from = 1
+	s.cache.minRecords = 1
 	return s
 }
 
-func TestConformanceInMemory(t *testing.T) {
+func TestStore_ConformanceWithCache(t *testing.T) {
 	t.Parallel()
 	vectortest.Run(t, func(t *testing.T, space vectorstore.Space) vectorstore.Store {
-		return holding(t, filepath.Join(t.TempDir(), "vectors.db"), space, plenty)
+		return openCached(t, filepath.Join(t.TempDir(), "vectors.db"), space, plenty)
 	})
-	vectortest.Rebuild(t, holding(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "test", Dim: vectortest.Dim}, plenty))
+	space := vectorstore.Space{Model: "test", Dim: vectortest.Dim}
+	vectortest.Rebuild(t, openCached(t, filepath.Join(t.TempDir(), "vectors.db"), space, plenty))
 }
 
 var owners = []memory.Owner{{AppID: "a", UserID: "ada"}, {AppID: "a", UserID: "bob"}, {AppID: "b", UserID: "ada"}}
@@ -78,7 +79,7 @@ func randomQuery(r *rand.Rand) vectorstore.Query {
 	return q
 }
 
-// compare fails unless a search answers as the file does.
+// compare fails unless a search finds what a search of the file finds.
 func (s *Store) compare(q vectorstore.Query) error {
 	got, err := s.Search(context.Background(), q)
 	if err != nil {
@@ -96,21 +97,22 @@ func (s *Store) compare(q vectorstore.Query) error {
 	return nil
 }
 
-// What is held is what is in the file, whatever is written, and however little
-// there is room for.
-func TestHeldFollowsTheFile(t *testing.T) {
+// The cache equals the file after any writes and with any limit.
+func TestCache_EqualsFile(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		limit := rapid.SampledFrom([]int{300, 3000, plenty}).Draw(rt, "bytes")
-		s, err := Open(t.Context(), Options{Path: filepath.Join(dir, fmt.Sprint(n)), Space: vectorstore.Space{Model: "m", Dim: 4}, CacheBytes: limit})
+		s, err := Open(t.Context(), Options{
+			Path: filepath.Join(dir, fmt.Sprint(n)), Space: vectorstore.Space{Model: "m", Dim: 4}, CacheBytes: limit,
+		})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		defer s.Close()
-		s.held.from = 1 + r.IntN(3)
+		s.cache.minRecords = 1 + r.IntN(3)
 		ids := 0
 		existing := func() string { return fmt.Sprint(r.IntN(ids + 1)) }
 		for range 40 {
@@ -130,8 +132,8 @@ func TestHeldFollowsTheFile(t *testing.T) {
 			case 9:
 				_, err = s.DeleteOwner(t.Context(), owners[r.IntN(len(owners))])
 			case 10:
-				err = s.Insert(t.Context(), []vectorstore.Record{randomRecord(r, "new"), randomRecord(r, "new")}) // refused as a whole
-				if !memory.IsKind(err, memory.KindInvalid) {
+				repeated := []vectorstore.Record{randomRecord(r, "new"), randomRecord(r, "new")} // refused as a whole
+				if err = s.Insert(t.Context(), repeated); !memory.IsKind(err, memory.KindInvalid) {
 					rt.Fatalf("the same id twice: %v", err)
 				}
 				err = nil
@@ -147,31 +149,32 @@ func TestHeldFollowsTheFile(t *testing.T) {
 			if err := s.compare(randomQuery(r)); err != nil {
 				rt.Fatal(err)
 			}
-			if s.held.bytes > s.held.limit {
-				rt.Fatalf("%d bytes are held, more than %d", s.held.bytes, s.held.limit)
+			if s.cache.bytes > s.cache.limit {
+				rt.Fatalf("the cache has %d bytes, more than %d", s.cache.bytes, s.cache.limit)
 			}
 		}
 		var bytes int
-		for _, e := range s.held.owners.Values() {
+		for _, e := range s.cache.owners.Values() {
 			var rows int
 			for _, r := range e.rows {
 				rows += r.bytes()
 			}
-			if e.bytes != rows || e.counted != rows || len(e.at) != len(e.rows) {
-				rt.Fatalf("%d rows of %d bytes, %d counted, %d known by id, %d counted for", len(e.rows), rows, e.bytes, len(e.at), e.counted)
+			if e.bytes != rows || e.measured != rows || len(e.index) != len(e.rows) {
+				rt.Fatalf("%d rows of %d bytes; the matrix counts %d, the entry %d; %d ids are indexed",
+					len(e.rows), rows, e.bytes, e.measured, len(e.index))
 			}
 			bytes += rows
 		}
-		if bytes != s.held.bytes {
-			rt.Fatalf("%d bytes are held, %d counted", bytes, s.held.bytes)
+		if bytes != s.cache.bytes {
+			rt.Fatalf("the cache has %d bytes and counts %d", bytes, s.cache.bytes)
 		}
 	})
 }
 
-// What is written while an owner's records are being read is held, too.
-func TestHeldFollowsWritesDuringReads(t *testing.T) {
+// The cache receives writes that are made while an owner's records are read.
+func TestCache_ReceivesWritesDuringReads(t *testing.T) {
 	t.Parallel()
-	s := holding(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "m", Dim: 4}, plenty)
+	s := openCached(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "m", Dim: 4}, plenty)
 	var group errgroup.Group
 	const writers, rounds = 4, 100
 	for w := range writers {
@@ -197,10 +200,11 @@ func TestHeldFollowsWritesDuringReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := 0; ; round++ {
 		if round%2 == 0 {
-			s.held.close() // so that it is read again
+			s.cache.purge() // so that the file is read again
 		}
 		for _, owner := range owners {
-			if _, err := s.Search(t.Context(), vectorstore.Query{Owner: owner, Embedding: unit(randomVector(r)), Limit: 1}); err != nil {
+			q := vectorstore.Query{Owner: owner, Embedding: unit(randomVector(r)), Limit: 1}
+			if _, err := s.Search(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -210,7 +214,8 @@ func TestHeldFollowsWritesDuringReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, owner := range owners {
-				if err := s.compare(vectorstore.Query{Owner: owner, Embedding: unit(randomVector(r)), Limit: 1000}); err != nil {
+				q := vectorstore.Query{Owner: owner, Embedding: unit(randomVector(r)), Limit: 1000}
+				if err := s.compare(q); err != nil {
 					t.Error(err)
 				}
 			}
@@ -220,12 +225,13 @@ func TestHeldFollowsWritesDuringReads(t *testing.T) {
 	}
 }
 
-// What is committed after an owner's rows were asked for arrives before them.
-func TestChangesBeforeTheRows(t *testing.T) {
+// A change that is committed during a read reaches the matrix before the rows do.
+func TestMatrix_AppliesChangesAfterRows(t *testing.T) {
 	t.Parallel()
-	s := holding(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "m", Dim: 4}, plenty)
+	s := openCached(t, filepath.Join(t.TempDir(), "vectors.db"), vectorstore.Space{Model: "m", Dim: 4}, plenty)
 	r := rand.New(rand.NewPCG(5, 6))
-	kept, replaced, deleted, later := randomRecord(r, "1"), randomRecord(r, "2"), randomRecord(r, "3"), randomRecord(r, "4")
+	kept, replaced := randomRecord(r, "1"), randomRecord(r, "2")
+	deleted, later := randomRecord(r, "3"), randomRecord(r, "4")
 	for _, record := range []*vectorstore.Record{&kept, &replaced, &deleted, &later} {
 		record.Owner = owners[0]
 	}
@@ -234,13 +240,14 @@ func TestChangesBeforeTheRows(t *testing.T) {
 	}
 	replaced.Embedding = later.Embedding
 	m := newMatrix(owners[0])
-	m.change(change{[]string{"2", "4"}, []vectorstore.Record{replaced, later}})
+	m.change(change{ids: []string{"2", "4"}, records: []vectorstore.Record{replaced, later}})
 	m.change(change{ids: []string{"3"}})
 	if err := m.read(t.Context(), s.reader, 4, plenty); err != nil {
 		t.Fatal(err)
 	}
 	hits, ok := m.search(t.Context(), vectorstore.Query{Owner: owners[0], Embedding: unit(later.Embedding), Limit: 9})
-	if !ok || len(hits) != 3 || hits[0].ID != "2" || hits[1].ID != "4" || hits[0].Similarity < 0.999999 || hits[2].ID != "1" {
+	if !ok || len(hits) != 3 || hits[0].ID != "2" || hits[1].ID != "4" || hits[2].ID != "1" ||
+		hits[0].Similarity < 0.999999 {
 		t.Errorf("found %v, %t", hits, ok)
 	}
 }
