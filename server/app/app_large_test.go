@@ -10,25 +10,25 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-func largeConfig(t *testing.T) config.Config {
-	t.Helper()
+func TestRun_EndsCleanlyOnPostgresAndMilvus(t *testing.T) {
 	host, port, err := net.SplitHostPort(milvustest.Addr(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Database.URL, cfg.Milvus.Host, cfg.Milvus.Collection = postgrestest.URL(t), host, milvustest.Collection(t)
+	cfg.Database.URL = postgrestest.URL(t)
+	cfg.Milvus.Host = host
+	cfg.Milvus.Collection = milvustest.Collection(t)
 	cfg.Milvus.Partitions = milvustest.Partitions
 	if cfg.Milvus.Port, err = strconv.Atoi(port); err != nil {
 		t.Fatal(err)
 	}
-	return cfg
+	runEndsCleanly(t, cfg)
 }
 
-func TestRunEndsCleanlyOnPostgresAndMilvus(t *testing.T) { runEndsCleanly(t, largeConfig(t)) }
-
-func TestRunEndsCleanlyOnPgvector(t *testing.T) {
+func TestRun_EndsCleanlyOnPgvector(t *testing.T) {
 	cfg := config.Default()
-	cfg.Database.URL, cfg.Vectors = postgrestest.PgvectorURL(t), "pgvector"
+	cfg.Database.URL = postgrestest.PgvectorURL(t)
+	cfg.Vectors = "pgvector"
 	runEndsCleanly(t, cfg)
 }

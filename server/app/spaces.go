@@ -22,7 +22,7 @@ type spaces struct {
 }
 
 // openSpaces opens the space that serves: the one in the database, or the
-// configured one if the database has none.
+// configured one if there is none yet.
 func openSpaces(ctx context.Context, b base, record *database, configured llm.Embedder) (
 	*spaces, *reembed.Switch, error) {
 	s := &spaces{base: b, configured: configured}
