@@ -16,19 +16,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// FailedOpen is the Source of a route that the router could not give.
+// FailedOpen is the Source of a route to all domains because the router failed.
 const FailedOpen = "failed_open"
 
-// Options bound a Gate. Zero values mean the defaults named beside them.
+// Options bound a Gate. A zero value means the default.
 type Options struct {
-	Timeout    time.Duration    // of one route; 800 ms
-	CacheBytes int              // of routes remembered; 4 MiB
-	CacheTTL   time.Duration    // how long each is; 1 h
-	Now        func() time.Time // ages the cache; nil: entries only leave when it is full
-	Logger     *zap.Logger      // none
+	Timeout    time.Duration    // of one route; default 800 ms
+	CacheBytes int              // of cached routes; default 4 MiB
+	CacheTTL   time.Duration    // of a cached route; default 1 h
+	Now        func() time.Time // clock of CacheTTL; by default routes do not expire
+	Logger     *zap.Logger      // by default nothing is logged
 }
 
-// Gate routes every query, in bounded time.
+// Gate routes every query in bounded time.
 type Gate struct {
 	router  Router
 	options Options
@@ -40,9 +40,7 @@ type Gate struct {
 	calls sync.RWMutex // read-locked by each call to the router, so that Close can wait
 }
 
-type key [sha256.Size]byte // of a query: short, however long the query
-
-// routeBytes is about what a route holds.
+// routeBytes is about the size of a cached route.
 const routeBytes = 200
 
 type entry struct {
@@ -50,7 +48,7 @@ type entry struct {
 	expires time.Time
 }
 
-// Open puts a gate before a router.
+// Open returns a gate for a router.
 func Open(r Router, o Options) *Gate {
 	if o.Timeout <= 0 {
 		o.Timeout = 800 * time.Millisecond
@@ -72,30 +70,32 @@ func Open(r Router, o Options) *Gate {
 	return g
 }
 
-// Close cancels the calls under way and waits for them. Later routes fail open.
+// Close cancels the running calls and waits for them. Later routes fail open.
 func (g *Gate) Close() {
 	g.close()
 	g.calls.Lock()
 	defer g.calls.Unlock()
 }
 
-// CacheStats tell how the remembered routes do.
+// CacheStats returns the statistics of the cached routes.
 func (g *Gate) CacheStats() cache.Stats { return g.cache.Stats() }
 
-// Name is the router's.
+// Name returns the name of the router.
 func (g *Gate) Name() string { return g.router.Name() }
 
-// Route decides where a query looks. Equal queries share one call, good routes
-// are remembered. It fails open to all domains when the router errs, answers
-// nonsense, panics or is not done in time; then the call is cancelled.
+// Route decides which domains a query searches. Equal queries share one call,
+// and good routes are cached. If the router fails, returns an invalid route,
+// panics or does not answer in time, Route fails open to all domains; a call that
+// takes too long is cancelled.
 func (g *Gate) Route(ctx context.Context, query string) Route {
-	k := key(sha256.Sum256([]byte(query)))
-	if e, ok := g.cache.Get(string(k[:])); ok && g.options.Now().Before(e.expires) {
+	hash := sha256.Sum256([]byte(query))
+	key := string(hash[:]) // short, however long the query
+	if e, ok := g.cache.Get(key); ok && g.options.Now().Before(e.expires) {
 		return e.route.clone()
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.options.Timeout)
 	defer cancel()
-	done := g.flights.DoChan(string(k[:]), func() (any, error) { return g.ask(query, k) })
+	done := g.flights.DoChan(key, func() (any, error) { return g.ask(query, key) })
 	select {
 	case <-ctx.Done():
 		return g.failOpen(g.tooLate(ctx.Err()))
@@ -107,9 +107,9 @@ func (g *Gate) Route(ctx context.Context, query string) Route {
 	}
 }
 
-// ask calls the router, for everybody who waits for the same query: it ends
-// with its own timeout, not with any one caller.
-func (g *Gate) ask(query string, k key) (route any, err error) {
+// ask calls the router for all callers that wait for the same query: it ends
+// with its own timeout, not with the context of one caller.
+func (g *Gate) ask(query, key string) (route any, err error) {
 	g.calls.RLock()
 	defer g.calls.RUnlock()
 	defer func() {
@@ -130,7 +130,7 @@ func (g *Gate) ask(query string, k key) (route any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g.cache.Add(string(k[:]), entry{r, g.options.Now().Add(g.options.CacheTTL)}, routeBytes)
+	g.cache.Add(key, entry{r, g.options.Now().Add(g.options.CacheTTL)}, routeBytes)
 	return r, nil
 }
 
@@ -141,15 +141,16 @@ func (g *Gate) tooLate(err error) error {
 	return errors.New("the request was cancelled")
 }
 
-// check makes a route of a router's domains. No domains means all of them;
-// general_chat beside others says nothing.
+// check turns the domains of a router into a route. No domains means all of
+// them. Next to other domains, general_chat is ignored.
 func check(domains []memory.Domain, source string) (Route, error) {
 	if len(domains) > MaxDomains {
-		return Route{}, memory.Errorf(memory.KindBadAnswer, "%d domains came: at most %d are expected", len(domains), MaxDomains)
+		return Route{}, memory.Errorf(memory.KindBadAnswer,
+			"the router returned %d domains: at most %d are allowed", len(domains), MaxDomains)
 	}
 	for _, d := range domains {
 		if !slices.Contains(memory.Domains, d) {
-			return Route{}, memory.Errorf(memory.KindBadAnswer, "the unknown domain %.40q came", d)
+			return Route{}, memory.Errorf(memory.KindBadAnswer, "the router returned the unknown domain %.40q", d)
 		}
 	}
 	domains = slices.Clone(domains)
@@ -163,7 +164,7 @@ func check(domains []memory.Domain, source string) (Route, error) {
 }
 
 func (g *Gate) failOpen(err error) Route {
-	g.options.Logger.Warn("routing failed open", zap.String("router", g.router.Name()), zap.Error(err))
+	g.options.Logger.Warn("the router failed: all domains are searched", zap.String("router", g.router.Name()), zap.Error(err))
 	return Route{Source: FailedOpen, Reason: err.Error()}
 }
 

@@ -41,18 +41,29 @@ func TestGate_ChecksRoutes(t *testing.T) {
 		err     error
 		want    Route
 	}{
-		"one":                    {[]memory.Domain{work}, nil, Route{Domains: []memory.Domain{work}, Source: "fake"}},
-		"small talk":             {[]memory.Domain{chat}, nil, Route{Domains: []memory.Domain{chat}, Source: "fake"}},
-		"small talk beside more": {[]memory.Domain{chat, work}, nil, Route{Domains: []memory.Domain{work}, Source: "fake"}},
-		"none":                   {nil, nil, Route{Source: "fake", Reason: "no domain stands out: all are searched"}},
-		"unknown":                {[]memory.Domain{"finance"}, nil, Route{Source: FailedOpen, Reason: `the unknown domain "finance" came`}},
-		"too many":               {[]memory.Domain{pref, work, life, social}, nil, Route{Source: FailedOpen, Reason: "4 domains came: at most 3 are expected"}},
-		"error":                  {nil, errors.New("away"), Route{Source: FailedOpen, Reason: "away"}},
+		"one domain":            {[]memory.Domain{work}, nil, Route{Domains: []memory.Domain{work}, Source: "fake"}},
+		"small talk":            {[]memory.Domain{chat}, nil, Route{Domains: []memory.Domain{chat}, Source: "fake"}},
+		"small talk and others": {[]memory.Domain{chat, work}, nil, Route{Domains: []memory.Domain{work}, Source: "fake"}},
+		"no domain":             {nil, nil, Route{Source: "fake", Reason: "no domain stands out: all are searched"}},
+		"unknown domain": {
+			[]memory.Domain{"finance"}, nil,
+			Route{Source: FailedOpen, Reason: `the router returned the unknown domain "finance"`},
+		},
+		"too many domains": {
+			[]memory.Domain{pref, work, life, social}, nil,
+			Route{Source: FailedOpen, Reason: "the router returned 4 domains: at most 3 are allowed"},
+		},
+		"error": {nil, errors.New("down"), Route{Source: FailedOpen, Reason: "down"}},
 	} {
-		g := open(t, fake(func(context.Context, string) ([]memory.Domain, error) { return test.domains, test.err }), Options{})
-		if diff := cmp.Diff(test.want, g.Route(t.Context(), "q")); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := open(t, fake(func(context.Context, string) ([]memory.Domain, error) {
+				return test.domains, test.err
+			}), Options{})
+			if diff := cmp.Diff(test.want, g.Route(t.Context(), "q")); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
@@ -72,7 +83,7 @@ func TestGate_CachesGoodRoutesForAWhile(t *testing.T) {
 	g := open(t, fake(func(context.Context, string) ([]memory.Domain, error) {
 		calls.Add(1)
 		if down.Load() {
-			return nil, errors.New("away")
+			return nil, errors.New("down")
 		}
 		return []memory.Domain{work, life}, nil
 	}), Options{CacheTTL: time.Minute, CacheBytes: 1000 /* two routes */, Now: func() time.Time { return clock }})
@@ -98,7 +109,7 @@ func TestGate_CachesGoodRoutesForAWhile(t *testing.T) {
 	ask("b", FailedOpen, 4)
 	down.Store(false)
 	ask("b", "fake", 5)
-	ask("c", "fake", 6) // pushes a out
+	ask("c", "fake", 6) // evicts a
 	ask("b", "fake", 6)
 	ask("a", "fake", 7)
 }
@@ -147,9 +158,9 @@ func TestGate_AnswersWithinItsTimeout(t *testing.T) {
 		}
 		synctest.Wait()
 		if cancelled.Load() != 1 {
-			t.Error("the abandoned call goes on")
+			t.Error("the abandoned call was not cancelled")
 		}
-		// A caller that leaves is answered at once, and the others are not disturbed.
+		// A caller that leaves is answered at once.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		began = time.Now()
@@ -197,13 +208,16 @@ func TestLLM_ParsesAnswers(t *testing.T) {
 		`{"Domains":["user_preferences"]}`:       nil,
 		`{"domains":["user_preferences","general_chat","tasks_and_schedules","social_and_relationships"]}`: nil,
 	} {
-		got, err := parse(answer)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", answer, diff)
-		}
-		if (want == nil) != memory.IsKind(err, memory.KindBadAnswer) {
-			t.Errorf("%s: %v", answer, err)
-		}
+		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
+			got, err := parse(answer)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if (want == nil) != memory.IsKind(err, memory.KindBadAnswer) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }
 

@@ -17,8 +17,8 @@ var promptFiles embed.FS
 
 var template = prompt.Parse(promptFiles, "route")
 
-// NewLLM is the router that asks a chat model. An answer that does not name 1
-// to MaxDomains known domains is KindBadAnswer.
+// NewLLM returns the router that asks a chat model. If the answer does not name
+// 1 to MaxDomains known domains, the error is KindBadAnswer.
 func NewLLM(chat llm.Chat) Router { return &model{chat: chat} }
 
 type model struct{ chat llm.Chat }
@@ -37,7 +37,7 @@ func (m *model) Route(ctx context.Context, query string) ([]memory.Domain, error
 	return parse(answer)
 }
 
-// render makes the prompt of a query, in its language.
+// render returns the prompt for a query, in its language.
 func render(query string) (llm.Prompt, error) {
 	quoted, err := prompt.Quote(query)
 	if err != nil {

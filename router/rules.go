@@ -21,10 +21,10 @@ const RulesName = "rules"
 //go:embed vocabulary/*.txt
 var vocabularyFiles embed.FS
 
-// NewRules is the router that needs no model. A query goes to the domains
-// whose vocabulary it shares, at most MaxDomains, those with most words first;
-// to general_chat alone when it is made of small talk and nothing else; to no
-// named domain, which means all, when no word is known.
+// NewRules returns the router that needs no model. It routes a query to the
+// domains whose vocabulary the query shares, at most MaxDomains, those with the
+// most words first; to general_chat alone if the query consists of small talk; to
+// no domain, which means all, if no vocabulary has any of its words.
 func NewRules() Router { return rules{} }
 
 type rules struct{}
@@ -39,12 +39,12 @@ func (rules) Route(_ context.Context, query string) ([]memory.Domain, error) {
 	return domains[:min(len(domains), MaxDomains)], nil
 }
 
-// Guess is the domain whose vocabulary a memory's content shares most;
-// general_chat when it shares none.
-func Guess(content string) memory.Domain { return GuessBy(content, text.Lexemes(content)) }
+// Guess returns the domain whose vocabulary a memory's content shares most, or
+// general_chat if it shares no vocabulary.
+func Guess(content string) memory.Domain { return GuessByLexemes(content, text.Lexemes(content)) }
 
-// GuessBy is Guess where the lexemes of the content are known.
-func GuessBy(content string, lexemes []string) memory.Domain {
+// GuessByLexemes is Guess for a content with known lexemes.
+func GuessByLexemes(content string, lexemes []string) memory.Domain {
 	if domains := rank(content, lexemes); len(domains) > 0 {
 		return domains[0]
 	}
@@ -60,9 +60,9 @@ type term struct {
 // vocabulary finds the terms of all domains that have a vocabulary.
 var vocabulary = func() (v struct {
 	terms   []term
-	rows    map[string][]int // places of terms by their lexemes in the stored form
-	chars   map[rune][]int   // by the CJK character, where an entry is a single one
-	longest map[string]int   // lexemes of a term, by the first one
+	rows    map[string][]int // places of terms by their joined lexemes
+	chars   map[rune][]int   // places of terms of a single Chinese character
+	longest map[string]int   // number of lexemes of the longest term, by its first lexeme
 }) {
 	v.rows, v.chars, v.longest = map[string][]int{}, map[rune][]int{}, map[string]int{}
 	for i, d := range memory.Domains {
@@ -86,7 +86,7 @@ var vocabulary = func() (v struct {
 	return v
 }()
 
-// smallTalk holds the phrases of which small talk is made, in tokens.
+// smallTalk holds the phrases of small talk, in tokens.
 var smallTalk = func() [][]string {
 	var phrases [][]string
 	for _, line := range lines(string(memory.GeneralChat)) {
@@ -95,7 +95,7 @@ var smallTalk = func() [][]string {
 	return phrases
 }()
 
-// lines reads a vocabulary file: one entry a line, # for comments.
+// lines returns the entries of a vocabulary file: one entry a line, # for comments.
 func lines(name string) []string {
 	file, err := vocabularyFiles.ReadFile("vocabulary/" + name + ".txt")
 	if err != nil {
@@ -111,7 +111,7 @@ func lines(name string) []string {
 }
 
 // rank lists the domains that share words with s, which has these lexemes, best
-// first. A term counts once, however often it is said.
+// first. A term counts once, however often s has it.
 func rank(s string, lexemes []string) []memory.Domain {
 	score := make([]int, len(memory.Domains))
 	var counted []int
@@ -124,7 +124,7 @@ func rank(s string, lexemes []string) []memory.Domain {
 		}
 	}
 	for _, r := range s {
-		if r >= utf8.RuneSelf { // single characters are of Chinese
+		if r >= utf8.RuneSelf { // terms of a single character are Chinese
 			count(vocabulary.chars[r])
 		}
 	}
@@ -147,9 +147,9 @@ func rank(s string, lexemes []string) []memory.Domain {
 	return domains
 }
 
-// isSmallTalk reports whether s is nothing but phrases of small talk in a row.
+// isSmallTalk reports whether s consists of phrases of small talk.
 func isSmallTalk(s string) bool {
-	const longest = 40 // tokens; nobody greets at greater length
+	const longest = 40 // tokens; longer texts are no greetings
 	words := tokens(s)
 	if len(words) > longest {
 		return false
@@ -166,11 +166,11 @@ func isSmallTalk(s string) bool {
 			}
 		}
 	}
-	return reached[len(words)] // emoji and punctuation alone are small talk too
+	return reached[len(words)] // also for emoji and punctuation alone
 }
 
-// tokens cuts s into lower-case words and single Han characters. Unlike
-// lexemes they keep every word, since small talk is made of stop words.
+// tokens cuts s into lower-case words and single Han characters. Unlike lexemes
+// they include stop words, since small talk consists of them.
 func tokens(s string) []string {
 	var list []string
 	inWord := false
@@ -185,7 +185,7 @@ func tokens(s string) []string {
 				list, inWord = append(list, string(r)), true
 			}
 		case r == '\'' || r == '’':
-			// "how's" is one token, written hows
+			// "how's" becomes the token "hows"
 		default:
 			inWord = false
 		}

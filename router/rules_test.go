@@ -13,7 +13,7 @@ const (
 	chat, all                      = memory.GeneralChat, memory.Domain("") // all: no domain stands out
 )
 
-// labelled queries, each with a domain that its route must hold.
+// labelled are queries, each with a domain that its route must have.
 var labelled = []struct {
 	query string
 	want  memory.Domain
@@ -129,15 +129,15 @@ func TestRules_RouteLabelledQueries(t *testing.T) {
 func TestRules_RecogniseOnlyPlainSmallTalk(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{
-		"Hi, what is my name?", "Thanks. Where do I live?", "hello world program", "ok so my wife", "你好，我叫什么", "好的，那我明天要做什么",
-		"谢谢，顺便问一下我住哪", "great wall", "goodness",
+		"Hi, what is my name?", "Thanks. Where do I live?", "hello world program", "ok so my wife", "你好，我叫什么",
+		"好的，那我明天要做什么", "谢谢，顺便问一下我住哪", "great wall", "goodness",
 	} {
 		if isSmallTalk(query) {
 			t.Errorf("%q is taken for small talk", query)
 		}
 	}
 	if isSmallTalk(strings.Repeat("hi ", 1000)) {
-		t.Error("a thousand greetings are no small talk")
+		t.Error("a thousand greetings are taken for small talk")
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Why names a reason for being related.
+// Why names the kind of a reason.
 type Why string
 
-// The reasons.
+// The kinds of reasons.
 const (
 	ByRelation     Why = "relation"
 	ByConversation Why = "conversation"
@@ -17,39 +17,39 @@ const (
 	BySimilarity   Why = "similarity"
 )
 
-// Reason is one way in which a memory is related to the one asked about.
+// Reason is one way in which a memory is related to the one that was asked about.
 type Reason struct {
 	Why      Why
 	Strength float64 // 0..1
 
 	Relation memory.Relation // ByRelation
-	Distance int             // ByConversation: how many memories further, 1 or more
-	Tags     []string        // ByTags: those that both have, in the order of the one asked about
+	Distance int             // ByConversation: how many memories before or after, 1 or more
+	Tags     []string        // ByTags: the shared tags, in the order of the memory that was asked about
 	Cosine   float64         // BySimilarity: above 0
 }
 
-// How strong a reason is, at its strongest.
+// The strengths of the reasons.
 const (
-	statedStrength  = 0.9 // a relation
-	besideStrength  = 0.5 // the next in the conversation; divided by the distance
-	taggedStrength  = 0.6 // the same tags; times the shared ones' part of all that either has
-	similarStrength = 0.8 // times the cosine
+	relationStrength     = 0.9
+	conversationStrength = 0.5 // divided by the distance
+	tagsStrength         = 0.6 // times the share of the common tags among all tags of both
+	similarityStrength   = 0.8 // times the cosine
 )
 
 // evidence is what the database knows to be related to a memory, by id.
 type evidence struct {
-	related  map[string][]memory.Relation
-	distance map[string]int // in the conversation
-	tagged   map[string]bool
+	relations map[string][]memory.Relation
+	distances map[string]int // in the conversation
+	tagged    map[string]bool
 }
 
-// ids are all that there is evidence for, some of them more than once.
+// ids lists the memories that there is evidence for, some of them more than once.
 func (e evidence) ids() []string {
 	var ids []string
-	for id := range e.related {
+	for id := range e.relations {
 		ids = append(ids, id)
 	}
-	for id := range e.distance {
+	for id := range e.distances {
 		ids = append(ids, id)
 	}
 	for id := range e.tagged {
@@ -58,26 +58,26 @@ func (e evidence) ids() []string {
 	return ids
 }
 
-// reasons are those for which another memory is related to m.
+// reasons lists why another memory is related to m.
 func (e evidence) reasons(m, other memory.Memory, cosine float64) (reasons []Reason) {
-	for _, r := range e.related[other.ID] {
-		reasons = append(reasons, Reason{Why: ByRelation, Strength: statedStrength, Relation: r})
+	for _, r := range e.relations[other.ID] {
+		reasons = append(reasons, Reason{Why: ByRelation, Strength: relationStrength, Relation: r})
 	}
-	if d := e.distance[other.ID]; d > 0 {
-		reasons = append(reasons, Reason{Why: ByConversation, Strength: besideStrength / float64(d), Distance: d})
+	if d := e.distances[other.ID]; d > 0 {
+		reasons = append(reasons, Reason{Why: ByConversation, Strength: conversationStrength / float64(d), Distance: d})
 	}
-	if shared, part := common(m.Tags, other.Tags); len(shared) > 0 {
-		reasons = append(reasons, Reason{Why: ByTags, Strength: taggedStrength * part, Tags: shared})
+	if shared, share := common(m.Tags, other.Tags); len(shared) > 0 {
+		reasons = append(reasons, Reason{Why: ByTags, Strength: tagsStrength * share, Tags: shared})
 	}
 	if cosine > 0 {
-		reasons = append(reasons, Reason{Why: BySimilarity, Strength: similarStrength * min(cosine, 1), Cosine: cosine})
+		reasons = append(reasons, Reason{Why: BySimilarity, Strength: similarityStrength * min(cosine, 1), Cosine: cosine})
 	}
 	return reasons
 }
 
-// common are the words of a that b has too, and their part of all words of
-// both (Jaccard), 0..1.
-func common(a, b []string) (shared []string, part float64) {
+// common returns the words of a that are also in b, and their share of all
+// distinct words of both (Jaccard index), 0..1.
+func common(a, b []string) (shared []string, share float64) {
 	all := map[string]bool{}
 	for _, word := range slices.Concat(a, b) {
 		all[word] = true
@@ -90,8 +90,8 @@ func common(a, b []string) (shared []string, part float64) {
 	return shared, float64(len(shared)) / float64(max(1, len(all)))
 }
 
-// score is how related a memory is, 0..1. Each reason lessens what is left of
-// the doubt that it is:
+// score is how related a memory is, 0..1: the chance that at least one reason
+// holds, if each holds with its strength:
 //
 //	1 - product(1 - strength)
 func score(reasons []Reason) float64 {
@@ -102,7 +102,7 @@ func score(reasons []Reason) float64 {
 	return 1 - doubt
 }
 
-// cosine of two unit vectors; 0 where they cannot be compared.
+// cosine of two unit vectors, 0 if they cannot be compared.
 func cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0

@@ -11,13 +11,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// By hand: strengths .9, .5/2, .6*1/3 and .8*.5; 1 - .1*.75*.8*.6 = .964.
+// Strengths 0.9, 0.5/2, 0.6*1/3 and 0.8*0.5; score 1 - 0.1*0.75*0.8*0.6 = 0.964.
 func TestReasons_MatchAHandComputedExample(t *testing.T) {
 	t.Parallel()
 	m := memory.Memory{ID: "m", Tags: []string{"tea", "green"}}
 	other := memory.Memory{ID: "o", Tags: []string{"black", "tea"}}
 	stated := memory.Relation{From: "o", To: "m", Kind: memory.Supports}
-	e := evidence{related: map[string][]memory.Relation{"o": {stated}}, distance: map[string]int{"o": 2}}
+	e := evidence{relations: map[string][]memory.Relation{"o": {stated}}, distances: map[string]int{"o": 2}}
 	want := []Reason{
 		{Why: ByRelation, Strength: 0.9, Relation: stated}, {Why: ByConversation, Strength: 0.25, Distance: 2},
 		{Why: ByTags, Strength: 0.2, Tags: []string{"tea"}}, {Why: BySimilarity, Strength: 0.4, Cosine: 0.5},
@@ -30,10 +30,10 @@ func TestReasons_MatchAHandComputedExample(t *testing.T) {
 		t.Errorf("score %v, want 0.964", s)
 	}
 	if s := score(nil); s != 0 {
-		t.Errorf("no reason gives %v", s)
+		t.Errorf("no reason gives the score %v", s)
 	}
 	if got := (evidence{}).reasons(m, memory.Memory{ID: "x"}, -0.2); got != nil {
-		t.Errorf("a stranger: %+v", got)
+		t.Errorf("an unrelated memory: %+v", got)
 	}
 }
 
@@ -41,15 +41,15 @@ func TestCommon_ReturnsSharedTags(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b, shared []string
-		part         float64
+		share        float64
 	}{
 		{nil, nil, nil, 0},
 		{[]string{"a"}, nil, nil, 0},
 		{[]string{"a"}, []string{"a"}, []string{"a"}, 1},
 		{[]string{"b", "a", "a"}, []string{"a", "b", "c", "d"}, []string{"b", "a"}, 0.5},
 	} {
-		if shared, part := common(c.a, c.b); !reflect.DeepEqual(shared, c.shared) || part != c.part {
-			t.Errorf("%q and %q: %q, %v", c.a, c.b, shared, part)
+		if shared, share := common(c.a, c.b); !reflect.DeepEqual(shared, c.shared) || share != c.share {
+			t.Errorf("%q and %q: %q, %v", c.a, c.b, shared, share)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
 	b.service = ingest.New(ingest.Parts{
 		Accepted: b.session.OnTurnAccepted, Processed: b.session.OnTurnProcessed,
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.GuessBy, Now: b.now, Log: log,
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.GuessByLexemes, Now: b.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,

@@ -39,7 +39,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 	}, reflectionSettings(b.cfg))
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
-		Guess:     router.GuessBy,
+		Guess:     router.GuessByLexemes,
 		Accepted:  w.session.OnTurnAccepted,
 		Processed: w.session.OnTurnProcessed,
 		Written:   w.reflection.MemoriesChanged,
