@@ -166,3 +166,11 @@ func (s *Store) DeleteConversation(ctx context.Context, owner memory.Owner, id s
 	}
 	return gone, nil
 }
+
+// orZero is the inverse of orNull.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}

@@ -18,6 +18,15 @@ type database struct {
 	store *Store
 }
 
+// Exec implements sqlstore.Querier.
+func (d database) Exec(ctx context.Context, sql string, args []any) (n int, err error) {
+	err = again(ctx, func() error {
+		n, err = d.statements.Exec(ctx, sql, args)
+		return err
+	})
+	return n, err
+}
+
 // Transact implements sqlstore.Database.
 func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
 	return again(ctx, func() error {

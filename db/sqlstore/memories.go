@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
@@ -18,6 +19,31 @@ func memoryFields(m *memory.Memory) []any {
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, (*ID)(&m.SupersededBy),
 		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
 	}
+}
+
+// embeddingColumns follow memoryColumns where embeddedFields reads both.
+const embeddingColumns = `, {(SELECT embeddings.embedding FROM embeddings WHERE memory_id = id)|embedding},
+	coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
+	(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
+
+func embeddedFields(m *memory.Memory) []any {
+	return append(memoryFields(m), (*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding))
+}
+
+// vector is an embedding as its column holds it.
+type vector []float32
+
+// Scan reads the column.
+func (v *vector) Scan(column any) error {
+	switch b := column.(type) {
+	case nil:
+		*v = nil
+	case []byte:
+		*v = rowcodec.Vector(b)
+	default:
+		return fmt.Errorf("the embedding is a %T", column)
+	}
+	return nil
 }
 
 // Memory returns one memory of the app, in any status, without its embedding.

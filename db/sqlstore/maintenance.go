@@ -1,0 +1,153 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// Owners pages through the owners that have active memories.
+func (s *Store) Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error) {
+	owners, err := collect(ctx, s.conn, func(o *memory.Owner) []any { return []any{&o.AppID, &o.UserID} }, `
+		SELECT DISTINCT app_id, user_id FROM agent_memories{| INDEXED BY agent_memories_documents}
+		WHERE status = 'active' AND (app_id, user_id) > ($1, $2) ORDER BY app_id, user_id LIMIT $3`, after.AppID, after.UserID, limit)
+	return owners, s.fault(err, "list the owners")
+}
+
+// Facts lists the owner's active memories that were changed after since and are not made from others.
+func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.conn, memoryFields, `
+		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_facts}
+		WHERE app_id = $1 AND user_id = $2 AND updated_at > $3
+			AND status = 'active' AND memory_type NOT IN ('reflection', 'summary')
+		ORDER BY updated_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
+	return found, s.fault(err, "read the user's newest facts")
+}
+
+// Stale lists the owner's old and rarely accessed memories that no summary stands for.
+func (s *Store) Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.conn, embeddedFields, `
+		SELECT `+memoryColumns+embeddingColumns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time}
+		WHERE app_id = $1 AND user_id = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
+			AND status = 'active' AND access_count < $6 AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
+			AND NOT EXISTS (SELECT 1 FROM memory_relations AS r JOIN agent_memories AS s ON s.id = r.from_id
+				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND s.memory_type = 'summary')
+		ORDER BY created_at, id LIMIT $7`, owner.AppID, owner.UserID, after.At, orLeast(after.ID), before, accesses, limit)
+	return found, s.fault(err, "read the user's old memories")
+}
+
+// orLeast is id, or an id below all others if it is empty.
+func orLeast(id string) string {
+	if id == "" {
+		return uuid.Nil.String()
+	}
+	return id
+}
+
+// Purgeable lists memories that were forgotten before an instant and are gone from the vector store.
+func (s *Store) Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.conn, memoryFields, `
+		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_purgeable}
+		WHERE status = 'forgotten' AND vector_state = 'absent' AND updated_at < $1
+		ORDER BY updated_at, id LIMIT $2`, before, limit)
+	return found, s.fault(err, "list what can be purged")
+}
+
+const ageColumns = `created_at, last_accessed_at, access_count, importance_score, memory_type, pinned`
+
+func ageFields(a *db.Age) []any {
+	return []any{&a.CreatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Pinned}
+}
+
+// Ages calls f with what the retention of each active memory of the app is computed from.
+func (s *Store) Ages(ctx context.Context, appID string, f func(db.Age) error) error {
+	var a db.Age
+	var refused error
+	err := s.each(ctx, ageFields(&a), func() error {
+		refused = f(a)
+		return refused
+	}, `SELECT `+ageColumns+` FROM agent_memories WHERE app_id = $1 AND status = 'active'`, appID)
+	if refused != nil {
+		return refused
+	}
+	return s.fault(err, "read the ages of the app's memories")
+}
+
+// Projected lists memories of any owner, in id order, as the vector store should show them.
+func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Projected, error) {
+	found, err := collect(ctx, s.conn, func(p *db.Projected) []any {
+		return append(memoryFields(&p.Memory), &p.Vector, &p.UpdatedAt)
+	}, `SELECT `+memoryColumns+`, vector_state, {greatest(vector_due, vector_claimed_until, vector_synced_at)
+			|max(vector_due, coalesce(vector_claimed_until, vector_due), coalesce(vector_synced_at, vector_due))}
+		FROM agent_memories WHERE id > $1 ORDER BY id LIMIT $2`, orLeast(after), limit)
+	for i := range found {
+		found[i].Memory.Lexemes = ""
+	}
+	return found, s.fault(err, "read what the vector store should show")
+}
+
+// Requeue makes rows due again, whatever their vector state was.
+func (s *Store) Requeue(ctx context.Context, ids []string, at time.Time) (int, error) {
+	n, err := s.exec(ctx, `
+		{WITH mine AS (SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE)|}
+		UPDATE agent_memories AS m SET
+			vector_state = CASE WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_since = CASE WHEN vector_state IN ('pending', 'removing') THEN vector_since ELSE $2 END,
+			vector_due = $2, vector_again = vector_claimed_until IS NOT NULL
+		{FROM mine WHERE m.id = mine.id|WHERE id = ANY($1)}`, validIDs(ids), at)
+	return n, s.fault(err, "requeue the pushes")
+}
+
+// State returns what maintenance has noted of an owner.
+func (s *Store) State(ctx context.Context, owner memory.Owner) (db.UserState, error) {
+	return state(ctx, s.conn, owner)
+}
+
+// State is Store.State within the transaction.
+func (u *UserTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.conn, u.Owner) }
+
+func state(ctx context.Context, c conn, owner memory.Owner) (db.UserState, error) {
+	noted, _, err := first(ctx, c, func(s *db.UserState) []any { return []any{&s.ReflectedAt, &s.CompressedAt, &s.Erased} }, `
+		SELECT s.reflected_at, s.compressed_at, coalesce(e.round - (e.state = 'erasing')::int, 0)
+		FROM (SELECT 1) AS always LEFT JOIN user_states AS s ON s.app_id = $1 AND s.user_id = $2
+			LEFT JOIN erasures AS e ON e.owner_hash = $3`, owner.AppID, owner.UserID, rowcodec.OwnerHash(owner))
+	return noted, c.fault(err, "read the user's state")
+}
+
+// SetState notes s of the owner.
+func (u *UserTx) SetState(ctx context.Context, s db.UserState) error {
+	_, err := u.exec(ctx, `
+		INSERT INTO user_states (app_id, user_id, reflected_at, compressed_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (app_id, user_id) DO UPDATE SET reflected_at = $3, compressed_at = $4`,
+		u.Owner.AppID, u.Owner.UserID, null(s.ReflectedAt), null(s.CompressedAt))
+	return u.fault(err, "note the user's state")
+}
+
+// Purge deletes those of the ids that are forgotten and gone from the vector
+// store. Their relations go with them, by the foreign keys.
+func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
+	u.Changed = true
+	purged, err := collect(ctx, u.conn, only[string], `SELECT id FROM agent_memories
+		WHERE id = ANY($3::uuid[]) AND {|+}app_id = $1 AND {|+}user_id = $2
+			AND {|+}status = 'forgotten' AND {|+}vector_state = 'absent' {ORDER BY id FOR UPDATE|}`,
+		u.Owner.AppID, u.Owner.UserID, validIDs(ids))
+	if err == nil {
+		_, err = u.deleteMemories(ctx, purged)
+	}
+	return purged, u.fault(err, "purge the memories")
+}
+
+// deleteMemories deletes memories with their embeddings, and returns how many.
+func (c conn) deleteMemories(ctx context.Context, ids []string) (int, error) {
+	if c.dialect == Postgres { // on SQLite an embedding is a column of its memory
+		if _, err := c.exec(ctx, `DELETE FROM embeddings WHERE memory_id = ANY($1::uuid[])`, ids); err != nil {
+			return 0, err
+		}
+	}
+	return c.exec(ctx, `DELETE FROM agent_memories WHERE id = ANY($1::uuid[])`, ids)
+}
