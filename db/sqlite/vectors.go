@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"hippocampus/db"
@@ -81,11 +80,9 @@ func (s *Store) serves(ctx context.Context, tx *sql.Tx, done []db.VectorTask) (b
 	if len(done) == 0 || done[0].Into.Model == "" {
 		return true, nil
 	}
-	state, err := one(ctx, tx, servingFields, `SELECT `+servingColumns+` FROM serving`)
-	if errors.Is(err, sql.ErrNoRows) {
-		return true, nil
-	}
-	return state.Serving == done[0].Into, err
+	return one(ctx, tx, func(serves *bool) []any { return []any{serves} }, `
+		SELECT NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = ? AND dim = ?)`,
+		done[0].Into.Model, done[0].Into.Dim)
 }
 
 // RetryVectors ends the claims of pushes that failed.

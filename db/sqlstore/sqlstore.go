@@ -69,6 +69,7 @@ var (
 	_ db.Keys          = (*Store)(nil)
 	_ db.Maintenance   = (*Store)(nil)
 	_ db.Related       = (*Store)(nil)
+	_ db.Serving       = (*Store)(nil)
 	_ db.Skills        = (*Store)(nil)
 	_ db.Timelines     = (*Store)(nil)
 	_ db.Webhooks      = (*Store)(nil)
