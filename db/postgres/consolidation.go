@@ -51,14 +51,6 @@ func (s *Store) DueConsolidations(ctx context.Context, now time.Time, attempts i
 	return found, fault(err, "list the consolidations that are due")
 }
 
-// Unconsolidated lists conversations with events that nobody has consolidated.
-func (s *Store) Unconsolidated(ctx context.Context, after memory.Conversation, limit int) ([]memory.Conversation, error) {
-	found, err := conversations(ctx, s.pool, `SELECT `+conversationColumns+` FROM conversations
-		WHERE consolidated_through < events AND (app_id, user_id, id) > ($1, $2, $3)
-		ORDER BY app_id, user_id, id LIMIT $4`, after.AppID, after.UserID, after.ID, limit)
-	return found, fault(err, "list the conversations to consolidate")
-}
-
 // Planned is how far consolidations of each type reach.
 func (u *userTx) Planned(ctx context.Context, conversationID string) (map[memory.ConsolidationType]int64, error) {
 	rows, _ := u.tx.Query(ctx, `SELECT type, max(through_event) FROM consolidation_jobs
@@ -147,4 +139,18 @@ func (u *userTx) ConsolidateThrough(ctx context.Context, conversationID string, 
 		return notFound("conversation", conversationID)
 	}
 	return fault(err, "note how far the conversation is consolidated")
+}
+
+// RecordedConsolidation returns a consolidation of the owner.
+func (u *userTx) RecordedConsolidation(ctx context.Context, id string) (memory.Consolidation, bool, error) {
+	found, err := consolidations(ctx, u.tx, `id = $3 AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, id)
+	return append(found, memory.Consolidation{})[0], len(found) == 1, fault(err, "read the consolidation")
+}
+
+// orZero is the inverse of orNull.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
 }

@@ -43,15 +43,6 @@ func (s *Store) DueConsolidations(ctx context.Context, now time.Time, attempts i
 	return found, fault(err, "list the consolidations that are due")
 }
 
-// Unconsolidated lists conversations with events that nobody has consolidated.
-func (s *Store) Unconsolidated(ctx context.Context, after memory.Conversation, limit int) ([]memory.Conversation, error) {
-	found, err := collect(ctx, s.reader, conversationFields, `SELECT `+conversationColumns+`
-		FROM conversations INDEXED BY conversations_unconsolidated
-		WHERE consolidated_through < events AND (app_id, user_id, id) > (?, ?, ?)
-		ORDER BY app_id, user_id, id LIMIT ?`, after.AppID, after.UserID, after.ID, limit)
-	return found, fault(err, "list the conversations to consolidate")
-}
-
 // Planned is how far consolidations of each type reach.
 func (u *userTx) Planned(ctx context.Context, conversationID string) (map[memory.ConsolidationType]int64, error) {
 	type reach struct {
@@ -141,4 +132,19 @@ func (u *userTx) ConsolidateThrough(ctx context.Context, conversationID string, 
 		return notFound("conversation", conversationID)
 	}
 	return fault(err, "note how far the conversation is consolidated")
+}
+
+// recordedOne is one for a row that need not exist.
+func recordedOne[T any](ctx context.Context, u *userTx, fields func(*T) []any, query string, args ...any) (item T, ok bool, err error) {
+	item, err = one(ctx, u.tx, fields, query, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return item, false, nil
+	}
+	return item, err == nil, fault(err, "read what is recorded")
+}
+
+// RecordedConsolidation returns a consolidation of the owner.
+func (u *userTx) RecordedConsolidation(ctx context.Context, id string) (memory.Consolidation, bool, error) {
+	return recordedOne(ctx, u, consolidationFields, `SELECT `+consolidationColumns+` FROM consolidation_jobs
+		WHERE id = ? AND +app_id = ? AND +user_id = ?`, id, u.Owner.AppID, u.Owner.UserID)
 }

@@ -105,3 +105,12 @@ func (s *Store) PurgeAnnouncements(ctx context.Context, before time.Time, limit 
 	})
 	return purged, s.fault(err, "purge announcements")
 }
+
+// announce makes announcements of an owner within a transaction.
+func (c conn) announce(ctx context.Context, owner memory.Owner, announcements ...memory.Announcement) error {
+	rows := make([][]any, len(announcements))
+	for i, a := range announcements {
+		rows[i] = []any{owner.AppID, owner.UserID, a.Kind, a.At, a.Data}
+	}
+	return c.execAll(ctx, `INSERT INTO announcements (app_id, user_id, kind, at, data) VALUES ($1, $2, $3, $4, $5)`, rows)
+}

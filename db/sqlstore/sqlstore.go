@@ -65,6 +65,7 @@ type Store struct {
 
 var (
 	_ db.Announcements = (*Store)(nil)
+	_ db.Conversations = (*Store)(nil)
 	_ db.Instructions  = (*Store)(nil)
 	_ db.Keys          = (*Store)(nil)
 	_ db.Maintenance   = (*Store)(nil)

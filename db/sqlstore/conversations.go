@@ -1,0 +1,209 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+const (
+	conversationColumns = `app_id, user_id, id, began, title, summary, summarised_through, summarised_tokens,
+	turns, events, tokens, started_at, last_at, ended_at, end_reason, consolidated_through`
+	selectConversations = `SELECT ` + conversationColumns + ` FROM conversations WHERE `
+	conversationByID    = selectConversations + `app_id = $1 AND user_id = $2 AND id = $3`
+)
+
+func conversationFields(c *memory.Conversation) []any {
+	return []any{&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough, &c.SummarisedTokens,
+		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &c.EndedAt, &c.EndReason, &c.ConsolidatedThrough}
+}
+
+// Conversation returns a conversation of a user of the app, or of its only user.
+func (s *Store) Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error) {
+	if userID != "" {
+		return conversation(ctx, s.conn, appID, userID, id)
+	}
+	found, err := collect(ctx, s.conn, conversationFields, selectConversations+`app_id = $1 AND id = $2 ORDER BY user_id LIMIT 2`, appID, id)
+	if len(found) > 1 {
+		return memory.Conversation{}, db.ErrSeveralUsers
+	}
+	return append(found, memory.Conversation{})[0], s.require(len(found) == 1, err, "read the conversation", NotFound("conversation", id))
+}
+
+func conversation(ctx context.Context, c conn, appID, userID, id string) (memory.Conversation, error) {
+	found, ok, err := first(ctx, c, conversationFields, conversationByID, appID, userID, id)
+	return found, c.require(ok, err, "read the conversation", NotFound("conversation", id))
+}
+
+// ListConversations pages through a user's conversations, the latest first.
+func (s *Store) ListConversations(ctx context.Context, f db.ConversationFilter) ([]memory.Conversation, error) {
+	var where conditions
+	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+	switch f.State {
+	case db.ConversationOpen:
+		where.add(`{|+}ended_at IS NULL`)
+	case db.ConversationEnded:
+		where.add(`{|+}ended_at IS NOT NULL`)
+	}
+	if p := f.Before; p != nil {
+		where.add(`(last_at, id) < (?, ?)`, p.At, p.ID)
+	}
+	found, err := page(ctx, s.conn, conversationFields, selectConversations, where, `last_at DESC, id DESC`, f.Limit)
+	return found, s.fault(err, "list the conversations")
+}
+
+const selectTurns = `SELECT id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata, said_at, hash,
+	status, attempts, last_error, accepted_at, queued_at, processed_at, first_event, messages FROM turns`
+
+func turnFields(t *memory.Turn) []any {
+	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
+		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages}
+}
+
+// ConversationTurns lists the turns that hold an event above a number.
+func (s *Store) ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error) {
+	turns, err := collect(ctx, s.conn, turnFields, selectTurns+`{| INDEXED BY turns_of_conversation}
+		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3
+			AND {last_event > greatest($4::bigint, 0)|last_event > 0 AND last_event > $4}
+		ORDER BY last_event LIMIT $5`, owner.AppID, owner.UserID, id, after, limit)
+	return turns, s.fault(err, "list the turns of the conversation")
+}
+
+// Idle lists open conversations without a turn since an instant.
+func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]memory.Conversation, error) {
+	found, err := collect(ctx, s.conn, conversationFields,
+		selectConversations+`ended_at IS NULL AND heard_at < $1 ORDER BY heard_at LIMIT $2`, before, limit)
+	return found, s.fault(err, "list the idle conversations")
+}
+
+// SetTitle gives a conversation a title.
+func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title string) (c memory.Conversation, err error) {
+	var ok bool
+	err = s.transact(ctx, func(tx tx) (err error) {
+		c, ok, err = first(ctx, tx.conn, conversationFields, `UPDATE conversations SET title = $4
+			WHERE app_id = $1 AND user_id = $2 AND id = $3 RETURNING `+conversationColumns, owner.AppID, owner.UserID, id, title)
+		return err
+	})
+	return c, s.require(ok, err, "change the title of the conversation", NotFound("conversation", id))
+}
+
+// EndConversation ends an open conversation as it was read, and announces it.
+func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error) {
+	err = s.transact(ctx, func(tx tx) (err error) {
+		ended, fresh, err = first(ctx, tx.conn, conversationFields, `UPDATE conversations SET ended_at = $6, end_reason = $7
+			WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND events = $5 AND ended_at IS NULL
+			RETURNING `+conversationColumns, c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events, at, reason)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			return tx.announce(ctx, c.Owner, rowcodec.EndedConversation(ended))
+		}
+		ended, err = conversation(ctx, tx.conn, c.AppID, c.UserID, c.ID)
+		if err == nil && (ended.EndedAt.IsZero() || !ended.SameEvents(c)) {
+			return db.ErrConversationChanged
+		}
+		return err
+	})
+	if err != nil {
+		return memory.Conversation{}, false, s.fault(err, "end the conversation")
+	}
+	return ended, fresh, nil
+}
+
+// Summarise replaces the running summary if it is still the one that was read.
+func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) error {
+	n, err := s.exec(ctx, `UPDATE conversations SET summary = $6, summarised_through = $7, summarised_tokens = $8
+		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND summarised_through = $5`,
+		c.AppID, c.UserID, c.ID, c.FirstTurnID, c.SummarisedThrough, next.Summary, next.SummarisedThrough, next.SummarisedTokens)
+	if err != nil || n == 1 {
+		return s.fault(err, "summarise the conversation")
+	}
+	_, err = s.Conversation(ctx, c.AppID, c.UserID, c.ID)
+	return s.require(false, err, "summarise the conversation", db.ErrSummarised)
+}
+
+// DeleteConversation deletes a conversation with its turns and their
+// candidates. The conversation is deleted first: a turn that is accepted at the
+// same time waits for its row, and then starts a new conversation.
+func (s *Store) DeleteConversation(ctx context.Context, owner memory.Owner, id string) (gone db.DeletedConversation, err error) {
+	err = s.transact(ctx, func(tx tx) error {
+		gone = db.DeletedConversation{}
+		n, err := tx.exec(ctx, `DELETE FROM conversations WHERE app_id = $1 AND user_id = $2 AND id = $3`, owner.AppID, owner.UserID, id)
+		if err := s.require(n > 0, err, "delete the conversation", NotFound("conversation", id)); err != nil {
+			return err
+		}
+		const itsTurns = ` FROM turns{| INDEXED BY turns_of_conversation}
+			WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 AND last_event > 0`
+		gone.Candidates, err = tx.exec(ctx, `DELETE FROM candidates WHERE turn_id IN (SELECT id`+itsTurns+`)`, owner.AppID, owner.UserID, id)
+		if err == nil {
+			gone.Turns, err = tx.exec(ctx, `DELETE`+itsTurns, owner.AppID, owner.UserID, id)
+		}
+		return err
+	})
+	if err != nil {
+		return db.DeletedConversation{}, s.fault(err, "delete the conversation")
+	}
+	return gone, nil
+}
+
+// ExportConversations pages through the conversations of an app's users.
+func (s *Store) ExportConversations(ctx context.Context, of db.Extent, after *memory.Conversation) ([]memory.Conversation, error) {
+	where := within(of)
+	if a := after; a != nil {
+		where.add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
+	}
+	found, err := page(ctx, s.conn, conversationFields, selectConversations, where, `user_id, id`, of.Limit)
+	return found, s.fault(err, "export the conversations")
+}
+
+// RecordedConversation returns a conversation of the owner.
+func (u *UserTx) RecordedConversation(ctx context.Context, id string) (memory.Conversation, bool, error) {
+	c, ok, err := first(ctx, u.conn, conversationFields, conversationByID, u.Owner.AppID, u.Owner.UserID, id)
+	return c, ok, u.fault(err, "read the conversation")
+}
+
+// RecordedTurn returns a turn of the owner.
+func (u *UserTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
+	t, ok, err := first(ctx, u.conn, turnFields, selectTurns+` WHERE id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2`,
+		u.Owner.AppID, u.Owner.UserID, id)
+	return t, ok, u.fault(err, "read the turn")
+}
+
+// RestoreConversation stores a new conversation as it is.
+func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error {
+	_, err := u.exec(ctx, `INSERT INTO conversations (`+conversationColumns+`, heard_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		u.Owner.AppID, u.Owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
+		c.Turns, c.Events, c.Tokens, c.StartedAt, c.LastAt, null(c.EndedAt), c.EndReason, c.ConsolidatedThrough, heard)
+	return u.fault(err, "store the conversation")
+}
+
+// RestoreTurn stores a new turn of a conversation as it is.
+func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
+	messages, err := rowcodec.MessagesJSON(t.Messages)
+	if err != nil {
+		return memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	_, err = u.exec(ctx, `
+		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
+			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18)`,
+		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
+		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
+		t.FirstEvent, t.LastEvent())
+	return u.fault(err, "store the turn")
+}
+
+// Unconsolidated lists conversations with events that have not been consolidated.
+func (s *Store) Unconsolidated(ctx context.Context, after memory.Conversation, limit int) ([]memory.Conversation, error) {
+	found, err := collect(ctx, s.conn, conversationFields, `SELECT `+conversationColumns+`
+		FROM conversations{| INDEXED BY conversations_unconsolidated}
+		WHERE consolidated_through < events AND (app_id, user_id, id) > ($1, $2, $3)
+		ORDER BY app_id, user_id, id LIMIT $4`, after.AppID, after.UserID, after.ID, limit)
+	return found, s.fault(err, "list the conversations to consolidate")
+}
