@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"time"
+
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"hippocampus/internal/memory"
@@ -27,4 +29,12 @@ func onlyIDs(ids []string) pgtype.FlatArray[pgtype.UUID] {
 		}
 	}
 	return kept
+}
+
+// orZero is the inverse of orNull.
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
 }
