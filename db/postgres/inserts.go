@@ -23,6 +23,17 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 	})
 }
 
+// Restore stores memories as they are.
+func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
+	return u.insert(ctx, memories, func(m *memory.Memory) standing {
+		state := memory.VectorAbsent
+		if m.Status == memory.Active {
+			state = memory.VectorPending
+		}
+		return standing{state: state, due: due, claims: 1} // the next claim is not the first one
+	})
+}
+
 // standing is how a new row stands towards the vector store.
 type standing struct {
 	state   memory.VectorState

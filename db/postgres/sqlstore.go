@@ -36,6 +36,12 @@ func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) er
 	})
 }
 
+// Snapshot implements sqlstore.Database.
+func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return pgx.BeginTxFunc(ctx, d.store.pool, options, func(tx pgx.Tx) error { return f(statements{tx}) })
+}
+
 // InUser implements sqlstore.Database.
 func (d database) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	return d.store.InUser(ctx, owner, f)

@@ -34,6 +34,16 @@ func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) er
 	return d.store.write(ctx, func(tx *sql.Tx) error { return f(transaction{tx, d.store.jobs}) })
 }
 
+// Snapshot implements sqlstore.Database.
+func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error) error {
+	tx, err := d.store.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // it has only read
+	return f(transaction{tx: tx})
+}
+
 // InUser implements sqlstore.Database.
 func (d database) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	return d.store.InUser(ctx, owner, f)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-
-	"hippocampus/db"
 )
 
 // conn runs the queries of this package on a Querier.
@@ -106,12 +104,3 @@ func (c *conditions) arg(v any) string {
 }
 
 func (c *conditions) sql() string { return strings.Join(c.terms, " AND ") }
-
-// within begins the conditions of an extent.
-func within(of db.Extent) (where conditions) {
-	where.add(`app_id = ?`, of.AppID)
-	if of.UserID != "" {
-		where.add(`user_id = ?`, of.UserID)
-	}
-	return where
-}

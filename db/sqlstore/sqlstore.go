@@ -51,6 +51,8 @@ type Database interface {
 	// Transact runs f in a transaction and commits it unless f returns an error.
 	// f may run more than once.
 	Transact(ctx context.Context, f func(tx Tx) error) error
+	// Snapshot runs f on what was committed at one instant.
+	Snapshot(ctx context.Context, f func(q Querier) error) error
 	// InUser is db.Memories.InUser. The transaction embeds a UserTx.
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	// Fault gives a driver's error its memory.Kind; see the function Fault.

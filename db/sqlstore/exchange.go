@@ -1,0 +1,88 @@
+package sqlstore
+
+import (
+	"context"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// within begins the conditions of an extent.
+func within(of db.Extent) (where conditions) {
+	where.add(`app_id = ?`, of.AppID)
+	if of.UserID != "" {
+		where.add(`user_id = ?`, of.UserID)
+	}
+	return where
+}
+
+// Export pages through an app's memories with all that is recorded about them.
+func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Record, err error) {
+	where := within(db.Extent{AppID: p.AppID, UserID: p.UserID})
+	if a := p.After; a != nil {
+		where.add(`(user_id, created_at, id) > (?, ?, ?)`, a.UserID, a.At, a.ID)
+	}
+	columns, fields := memoryColumns, memoryFields
+	if p.Embeddings {
+		columns, fields = memoryColumns+embeddingColumns, embeddedFields
+	}
+	err = s.db.Snapshot(ctx, func(q Querier) error {
+		c := conn{q, s.dialect, s.fault}
+		found, err := page(ctx, c, fields, `SELECT `+columns+` FROM agent_memories{| INDEXED BY agent_memories_by_time} WHERE `,
+			where, `user_id, created_at, id`, p.Limit)
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(found))
+		for i, m := range found {
+			ids[i] = m.ID
+		}
+		events, relations, err := recorded(ctx, c, memory.Owner{AppID: p.AppID, UserID: p.UserID}, ids)
+		records = rowcodec.Exported(found, events, relations)
+		return err
+	})
+	return records, s.fault(err, "export the memories")
+}
+
+// Recorded returns what is recorded under the ids.
+func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) (records map[string]db.Record, err error) {
+	err = s.db.Snapshot(ctx, func(q Querier) error {
+		tx := s.UserTx(q, owner)
+		records, err = tx.Recorded(ctx, ids)
+		return err
+	})
+	return records, s.fault(err, "read what is recorded of the memories")
+}
+
+// Recorded is Store.Recorded within the transaction.
+func (u *UserTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
+	ids = validIDs(ids)
+	found, err := collect(ctx, u.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
+		WHERE id = ANY($3::uuid[]) AND {|+}app_id = $1 AND {|+}user_id = $2`, u.Owner.AppID, u.Owner.UserID, ids)
+	if err != nil {
+		return nil, u.fault(err, "read the memories")
+	}
+	events, relations, err := recorded(ctx, u.conn, u.Owner, ids)
+	if err != nil {
+		return nil, u.fault(err, "read what is recorded of the memories")
+	}
+	return rowcodec.Recorded(found, events, relations), nil
+}
+
+// recorded reads the events and relations of memories of an owner, or of any
+// user of the app if the owner names none.
+func recorded(ctx context.Context, c conn, owner memory.Owner, ids []string) ([]memory.Event, []rowcodec.Ends, error) {
+	events, err := collect(ctx, c, eventFields, selectEvents+`memory_id = ANY($1::uuid[])
+		AND {|+}app_id = $2 AND ($3::text = '' OR {|+}user_id = $3) ORDER BY at, id`, ids, owner.AppID, owner.UserID)
+	if err != nil {
+		return nil, nil, err
+	}
+	relations, err := collect(ctx, c, func(e *rowcodec.Ends) []any {
+		return []any{&e.From, &e.To, &e.Kind, &e.CreatedAt, &e.FromAt, &e.ToAt}
+	}, `SELECT r.from_id, r.to_id, r.kind, r.created_at, f.created_at, t.created_at FROM memory_relations AS r
+			{|CROSS }JOIN agent_memories AS f ON f.id = r.from_id {|CROSS }JOIN agent_memories AS t ON t.id = r.to_id
+		WHERE r.from_id = ANY($1::uuid[]) OR r.to_id = ANY($1::uuid[])
+		ORDER BY r.created_at, r.from_id, r.kind{ COLLATE "C"|}, r.to_id`, ids)
+	return events, relations, err
+}
