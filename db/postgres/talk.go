@@ -41,7 +41,7 @@ func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (s
 	}
 	for {
 		batch := &pgx.Batch{} // one implicit transaction; see AcceptTurn
-		batch.Queue(lockShared, turnsKey(t.Owner))
+		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
 		batch.Queue(insertTalk, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due,
 			rowcodec.OwnerHash(t.Owner), memory.TitleOf(t.Messages), len(t.Messages), t.Tokens()).

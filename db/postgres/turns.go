@@ -79,7 +79,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (s
 		// lock has waited for. Where another process is storing the same client
 		// id, it waits for its commit.
 		batch := &pgx.Batch{}
-		batch.Queue(lockShared, turnsKey(t.Owner))
+		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
 		batch.Queue(insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due, hash).
 			Exec(func(tag pgconn.CommandTag) error {
@@ -103,7 +103,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (s
 // hindering is the turn with the client id of one that was not stored.
 func (s *Store) hindering(ctx context.Context, t memory.Turn) (stored memory.Turn, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := admit(ctx, tx, lockShared, turnsKey(t.Owner), t.Owner); err != nil {
+		if err := admit(ctx, tx, lockShared, rowcodec.TurnsLock(t.Owner), t.Owner); err != nil {
 			return err
 		}
 		stored, err = turn(ctx, tx, turnByClientID, t.AppID, t.ClientID)

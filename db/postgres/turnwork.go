@@ -109,7 +109,7 @@ func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due ti
 			}
 		}
 		if err == nil {
-			err = admit(ctx, tx, lockShared, turnsKey(t.Owner), t.Owner)
+			err = admit(ctx, tx, lockShared, rowcodec.TurnsLock(t.Owner), t.Owner)
 		}
 		if err != nil {
 			return err

@@ -23,6 +23,10 @@ func OwnerHash(owner memory.Owner) []byte {
 // same key only wait for each other.
 func OwnerLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(OwnerHash(owner))) }
 
+// TurnsLock names the owner's turns among the advisory locks, as OwnerLock names
+// the rest. Take OwnerLock first when taking both.
+func TurnsLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(OwnerHash(owner)[8:])) }
+
 // OnceFrom is Once for a job that is worked from due on.
 func OnceFrom(due time.Time) *river.InsertOpts {
 	once := Once()
@@ -40,12 +44,6 @@ func ErasedJSON(e db.Erased) string {
 func Erased(column []byte) (e db.Erased, err error) {
 	err = json.Unmarshal(column, &e)
 	return e, err
-}
-
-// NamesOwner is what the payload of a job about an owner holds.
-func NamesOwner(owner memory.Owner) string {
-	b, _ := json.Marshal(map[string]string{"app_id": owner.AppID, "user_id": owner.UserID})
-	return string(b)
 }
 
 // NameTurns are, one for each turn, what the payload of a job about it holds.

@@ -69,6 +69,8 @@ var (
 	_ db.Announcements  = (*Store)(nil)
 	_ db.Consolidations = (*Store)(nil)
 	_ db.Conversations  = (*Store)(nil)
+	_ db.Erasures       = (*Store)(nil)
+	_ db.Exchange       = (*Store)(nil)
 	_ db.Instructions   = (*Store)(nil)
 	_ db.Keys           = (*Store)(nil)
 	_ db.Maintenance    = (*Store)(nil)

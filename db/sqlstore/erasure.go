@@ -1,0 +1,247 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// What a job is about, as expressions of SQLite, whose indexes of River's jobs
+// are on them. River keeps payloads there as blobs of JSON text.
+const (
+	JobApp  = `json_extract(CAST(args AS TEXT), '$.app_id')`
+	JobUser = `json_extract(CAST(args AS TEXT), '$.user_id')`
+	JobTurn = `json_extract(CAST(args AS TEXT), '$.turn_id')`
+)
+
+// aboutOwner chooses the jobs about the owner in $1 and $2.
+const aboutOwner = `{args @> jsonb_build_object('app_id', $1::text, 'user_id', $2::text)|` + JobApp + ` = $1 AND ` + JobUser + ` = $2}`
+
+// BeginErasure marks the owner and enqueues the job.
+func (s *Store) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure, err error) {
+	err = s.transact(ctx, func(tx tx) error {
+		for _, key := range []int64{rowcodec.OwnerLock(owner), rowcodec.TurnsLock(owner)} {
+			if err := tx.lock(ctx, key); err != nil {
+				return err
+			}
+		}
+		var ok bool
+		if e, ok, err = erasure(ctx, tx.conn, owner, ""); err != nil {
+			return err
+		}
+		if !ok || !e.DoneAt.IsZero() {
+			e = db.Erasure{Owner: owner, Round: e.Round + 1, RequestedAt: memory.Instant(at)}
+			if _, err := tx.exec(ctx, `
+				INSERT INTO erasures (owner_hash, round, state, requested_at, deleted) VALUES ($1, $2, 'erasing', $3, $4)
+				ON CONFLICT (owner_hash) DO UPDATE SET round = $2, state = 'erasing', requested_at = $3, done_at = NULL, deleted = $4`,
+				rowcodec.OwnerHash(owner), e.Round, e.RequestedAt, rowcodec.ErasedJSON(db.Erased{})); err != nil {
+				return err
+			}
+		}
+		return tx.enqueue(ctx, []river.InsertManyParams{{Args: job, InsertOpts: rowcodec.OnceFrom(due)}})
+	})
+	return e, s.fault(err, "mark the user as being erased")
+}
+
+// Erasure returns the owner's latest erasure.
+func (s *Store) Erasure(ctx context.Context, owner memory.Owner) (db.Erasure, error) {
+	e, ok, err := erasure(ctx, s.conn, owner, "")
+	const doing = "find the user's erasure"
+	return e, s.require(ok, err, doing, memory.Errorf(memory.KindNotFound, "cannot %s: there is none", doing))
+}
+
+func erasure(ctx context.Context, c conn, owner memory.Owner, lock string) (db.Erasure, bool, error) {
+	var deleted json.RawMessage
+	e, ok, err := first(ctx, c, func(e *db.Erasure) []any { return []any{&e.Round, &e.RequestedAt, &e.DoneAt, &deleted} },
+		`SELECT round, requested_at, done_at, deleted FROM erasures WHERE owner_hash = $1`+lock, rowcodec.OwnerHash(owner))
+	if err == nil && ok {
+		e.Owner = owner
+		e.Deleted, err = rowcodec.Erased(deleted)
+	}
+	return e, ok, err
+}
+
+// underWay returns an erasure as it stands and locks it until the transaction
+// ends, or returns db.ErrErased.
+func underWay(ctx context.Context, tx tx, e db.Erasure) (db.Erasure, error) {
+	current, ok, err := erasure(ctx, tx.conn, e.Owner, ` {FOR UPDATE|}`)
+	if err == nil && (!ok || current.Round != e.Round || !current.DoneAt.IsZero()) {
+		return current, db.ErrErased
+	}
+	return current, err
+}
+
+// EraseSome deletes some rows of each kind.
+func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) (some db.ErasedSome, err error) {
+	err = s.transact(ctx, func(tx tx) error {
+		current, err := underWay(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		x := &eraser{ctx: ctx, conn: tx.conn, owner: e.Owner}
+		x.turns(step.Limit)
+		x.memories(step.Now, step.Limit)
+		x.rest(step.Limit, step.Keep)
+		some = x.some
+		sum := current.Deleted.Plus(some.Deleted)
+		sum.Vectors += step.Vectors
+		x.run(`INSERT INTO revisions (owner_hash, revision) VALUES ($1, $2)
+			ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`, rowcodec.OwnerHash(e.Owner), rowcodec.NewRevision())
+		x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(e.Owner))
+		return x.err
+	})
+	if err != nil {
+		return db.ErasedSome{}, s.fault(err, "erase the user")
+	}
+	return some, nil
+}
+
+// EndErasure makes sure that nothing is left and takes the mark away.
+func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (done db.Erasure, err error) {
+	err = s.transact(ctx, func(tx tx) error {
+		if done, err = underWay(ctx, tx, e); err != nil {
+			return err
+		}
+		left, _, err := first(ctx, tx.conn, only[bool], `SELECT
+			EXISTS (SELECT 1 FROM turns WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM conversations WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM consolidation_jobs WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM candidates WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM agent_memories WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM memory_events WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM facts WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
+			OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
+			OR EXISTS (SELECT 1 FROM skills WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM skill_outcomes WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM announcements WHERE app_id = $1 AND user_id = $2)
+			OR EXISTS (SELECT 1 FROM user_states WHERE app_id = $1 AND user_id = $2)`, e.Owner.AppID, e.Owner.UserID)
+		if err != nil {
+			return err
+		}
+		if left {
+			return db.ErrLeft
+		}
+		x := &eraser{ctx: ctx, conn: tx.conn, owner: e.Owner}
+		x.jobs(aboutOwner, e.Owner.AppID, e.Owner.UserID)
+		done.DoneAt = memory.Instant(at)
+		done.Deleted.Vectors += vectors
+		x.run(`UPDATE erasures SET state = 'done', done_at = $1, deleted = $2 WHERE owner_hash = $3`,
+			done.DoneAt, rowcodec.ErasedJSON(done.Deleted), rowcodec.OwnerHash(e.Owner))
+		return x.err
+	})
+	return done, s.fault(err, "end the erasure")
+}
+
+// eraser deletes within one step; its first error ends it.
+type eraser struct {
+	conn
+	ctx   context.Context
+	owner memory.Owner
+	some  db.ErasedSome
+	err   error
+}
+
+// run runs a statement and returns how many rows it affected.
+func (x *eraser) run(query string, args ...any) (n int) {
+	if x.err == nil {
+		n, x.err = x.exec(x.ctx, query, args...)
+	}
+	return n
+}
+
+// ofOwner is run with the owner and a limit as parameters.
+func (x *eraser) ofOwner(limit int, query string) int {
+	return x.run(query, x.owner.AppID, x.owner.UserID, limit)
+}
+
+func (x *eraser) ids(query string, args ...any) (ids []string) {
+	if x.err == nil {
+		ids, x.err = collect(x.ctx, x.conn, only[string], query, args...)
+	}
+	return ids
+}
+
+// jobs deletes jobs and returns how many. River still needs the rows of those
+// that may be being worked: they stay, emptied, and their workers find nothing
+// that they are about.
+func (x *eraser) jobs(which string, args ...any) int {
+	deleted := x.run(`DELETE FROM river_job WHERE (attempted_at IS NULL OR finalized_at IS NOT NULL) AND `+which, slices.Clone(args)...)
+	return deleted + x.run(`UPDATE river_job SET args = {jsonb_build_object()|CAST(json_object() AS BLOB)},
+		errors = NULL, unique_key = NULL, unique_states = NULL WHERE `+which, args...)
+}
+
+// turns deletes turns with their candidates and jobs. Whatever enqueues a job
+// about a turn changes the turn's row, so that no job is enqueued after.
+func (x *eraser) turns(limit int) {
+	ids := x.ids(`SELECT id FROM turns WHERE app_id = $1 AND user_id = $2 ORDER BY accepted_at, id LIMIT $3 {FOR UPDATE|}`,
+		x.owner.AppID, x.owner.UserID, limit)
+	if len(ids) == 0 {
+		return
+	}
+	payloads := ids
+	if x.dialect == Postgres {
+		payloads = rowcodec.NameTurns(ids)
+	}
+	d := &x.some.Deleted
+	d.Jobs += x.jobs(`{args @> ANY($1::text[]::jsonb[])|`+JobTurn+` = ANY($1)}`, payloads)
+	d.Candidates += x.run(`DELETE FROM candidates WHERE turn_id = ANY($1::uuid[])`, ids)
+	d.Turns += x.run(`DELETE FROM turns WHERE id = ANY($1::uuid[])`, ids)
+}
+
+// memories deletes memories that are not being pushed, with their relations.
+func (x *eraser) memories(now time.Time, limit int) {
+	ids := x.ids(`SELECT id FROM agent_memories WHERE app_id = $1 AND user_id = $2
+		AND (vector_claimed_until IS NULL OR vector_claimed_until <= $3) ORDER BY created_at, id LIMIT $4 {FOR UPDATE|}`,
+		x.owner.AppID, x.owner.UserID, now, limit)
+	d := &x.some.Deleted
+	if len(ids) > 0 {
+		d.Relations += x.run(`DELETE FROM memory_relations WHERE from_id = ANY($1::uuid[])`, ids)
+		d.Relations += x.run(`DELETE FROM memory_relations WHERE to_id = ANY($1::uuid[])`, ids)
+		if x.err == nil {
+			d.Memories, x.err = x.deleteMemories(x.ctx, ids)
+		}
+	}
+	x.some.Memories = ids
+	if len(ids) < limit && x.err == nil {
+		x.some.Left, _, x.err = first(x.ctx, x.conn, only[int], `SELECT count(*) FROM agent_memories WHERE app_id = $1 AND user_id = $2`,
+			x.owner.AppID, x.owner.UserID)
+	}
+}
+
+// rest deletes everything else of the owner, jobs of the kind keep excepted.
+func (x *eraser) rest(limit int, keep string) {
+	d := &x.some.Deleted
+	d.Consolidations += x.ofOwner(limit, `DELETE FROM consolidation_jobs WHERE id IN (
+		SELECT id FROM consolidation_jobs WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Conversations += x.ofOwner(limit, `DELETE FROM conversations WHERE app_id = $1 AND user_id = $2 AND id IN (
+		SELECT c.id FROM conversations AS c WHERE c.app_id = $1 AND c.user_id = $2 AND NOT EXISTS (
+			SELECT 1 FROM consolidation_jobs WHERE app_id = c.app_id AND user_id = c.user_id AND conversation_id = c.id)
+		LIMIT $3)`)
+	d.Events += x.ofOwner(limit, `DELETE FROM memory_events WHERE id IN (
+		SELECT id FROM memory_events WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Facts += x.ofOwner(limit, `DELETE FROM facts WHERE id IN (
+		SELECT id FROM facts WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Instructions += x.ofOwner(limit, `DELETE FROM instruction_versions
+		WHERE app_id = $1 AND scope = 'user' AND holder = $2 AND (name, version) IN (
+			SELECT name, version FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2 LIMIT $3)`)
+	x.run(`DELETE FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2 AND NOT EXISTS (
+		SELECT 1 FROM instruction_versions AS v
+		WHERE v.app_id = $1 AND v.scope = 'user' AND v.holder = $2 AND v.name = instructions.name)`, x.owner.AppID, x.owner.UserID)
+	d.Skills += x.ofOwner(limit, `DELETE FROM skills WHERE id IN (
+		SELECT id FROM skills WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Outcomes += x.ofOwner(limit, `DELETE FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id IN (
+		SELECT id FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Announcements += x.ofOwner(limit, `DELETE FROM announcements WHERE ({xact, |}seq) IN (
+		SELECT {xact, |}seq FROM announcements WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $3 LIMIT $4)`,
+		x.owner.AppID, x.owner.UserID, keep, limit)
+	x.run(`DELETE FROM user_states WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+}
