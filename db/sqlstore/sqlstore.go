@@ -67,8 +67,10 @@ type Store struct {
 
 var (
 	_ db.Announcements  = (*Store)(nil)
+	_ db.Bounds         = (*Store)(nil)
 	_ db.Consolidations = (*Store)(nil)
 	_ db.Conversations  = (*Store)(nil)
+	_ db.Counts         = (*Store)(nil)
 	_ db.Erasures       = (*Store)(nil)
 	_ db.Exchange       = (*Store)(nil)
 	_ db.Instructions   = (*Store)(nil)
