@@ -43,6 +43,7 @@ type Options struct {
 // Store is the database. It is safe for concurrent use.
 type Store struct {
 	sqlstore.Store // the parts that both adapters share
+	sqlstore.Jobs[pgx.Tx]
 
 	pool    *pgxpool.Pool
 	writers owners                // one at a time for each owner, within this process
@@ -102,6 +103,7 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 		return nil, fmt.Errorf("prepare the job queue: %w", err)
 	}
 	s := &Store{pool: pool, jobs: jobs, log: log}
+	s.Jobs = sqlstore.NewJobs(jobs, jobs, fault)
 	s.Store = sqlstore.New(database{statements{pool}, s}, sqlstore.Postgres)
 	if s.schema, err = s.wantedVersions(); err != nil {
 		pool.Close()

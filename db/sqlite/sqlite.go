@@ -45,13 +45,13 @@ type Options struct {
 // Store is the database. It is safe for concurrent use.
 type Store struct {
 	sqlstore.Store // the parts that both adapters share
+	sqlstore.Jobs[*sql.Tx]
 
 	path   string
 	writer *sql.DB // one connection: SQLite has one writer at a time
 	line   line    // of those who want to write
 	reader *sql.DB
 	jobs   *river.Client[*sql.Tx] // inserts only
-	seen   *river.Client[*sql.Tx] // reads only: jobs can be looked at while others write
 	schema versions               // that this program needs
 	log    *slog.Logger
 }
@@ -112,9 +112,12 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts}); err != nil {
 		return opened(fmt.Errorf("prepare the job queue: %w", err))
 	}
-	if s.seen, err = river.NewClient(riversqlite.New(s.reader), &river.Config{Logger: log}); err != nil {
+	// Jobs are read by the reading connections, also while others write.
+	jobs, err := river.NewClient(riversqlite.New(s.reader), &river.Config{Logger: log})
+	if err != nil {
 		return opened(fmt.Errorf("prepare to read the job queue: %w", err))
 	}
+	s.Jobs = sqlstore.NewJobs(s.jobs, jobs, fault)
 	s.schema, err = s.wantedVersions()
 	return opened(err)
 }
