@@ -101,13 +101,3 @@ func merged(touches []db.Touch) []db.Touch {
 	}
 	return one
 }
-
-// eventsOf reads events, oldest first; where restricts them.
-func eventsOf(ctx context.Context, q querier, where string, args ...any) ([]memory.Event, error) {
-	// A failed query reports its error through the rows.
-	rows, _ := q.Query(ctx, `SELECT id, memory_id, kind, cause, detail, at FROM memory_events `+where+` ORDER BY at, id`, args...)
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e memory.Event, err error) {
-		err = row.Scan(&e.ID, &e.MemoryID, &e.Kind, &e.Cause, &e.Detail, &e.At)
-		return e, err
-	})
-}

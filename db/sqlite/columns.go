@@ -31,12 +31,6 @@ func memoryFields(m *memory.Memory) []any {
 	}
 }
 
-const eventColumns = `id, memory_id, kind, cause, detail, at`
-
-func eventFields(e *memory.Event) []any {
-	return []any{&e.ID, &e.MemoryID, &e.Kind, &e.Cause, (*[]byte)(&e.Detail), (*instant)(&e.At)}
-}
-
 // The columns that turnFields reads: all, or all but the messages.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
