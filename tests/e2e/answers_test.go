@@ -12,12 +12,13 @@ import (
 
 // good is what the model says once it has recovered.
 func good(llmtest.ChatRequest) llmtest.Reply {
-	return llmtest.Text(fmt.Sprintf(`{"facts":[{"fact":"The user keeps bees","importance":0.9,"domain":%q}]}`, memory.Lifestyle))
+	return llmtest.Text(
+		fmt.Sprintf(`{"facts":[{"fact":"The user keeps bees","importance":0.9,"domain":%q}]}`, memory.Lifestyle))
 }
 
 // Each malformed answer fails its turn: no memory, the answer kept with its
 // verdict, and a replay that works once the model has recovered.
-func TestMalformedAnswers(t *testing.T) {
+func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{"HIPPOCAMPUS_GATE_ATTEMPTS=1"})...)
@@ -30,7 +31,8 @@ func TestMalformedAnswers(t *testing.T) {
 			models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(b.Answer) })
 			r := s.call("POST", "/v1/turns", turn(user, "I keep bees"), 200)
 			if candidates := r.list("candidates"); r.body["status"] != "failed" || r.body["last_error"] == "" || r.body["attempts"] != 1.0 ||
-				len(candidates) != 1 || candidates[0]["verdict"] != "invalid" || candidates[0]["reason"] == "" {
+				len(candidates) != 1 || candidates[0]["verdict"] != "invalid" ||
+				candidates[0]["reason"] == "" {
 				t.Errorf("%s: %s", b.Name, r.raw)
 			}
 			if n := s.active(user); len(n) != 0 {
@@ -62,7 +64,7 @@ func (s *server) replay(models *llmtest.Server, name, user, id string) {
 }
 
 // An endpoint that is away leaves the turn accepted and waiting; it costs no attempt.
-func TestEndpointFaults(t *testing.T) {
+func TestTurn_WaitsWhileEndpointFails(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{

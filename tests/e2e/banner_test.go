@@ -11,7 +11,7 @@ import (
 
 // The curl lines that the first start prints work when pasted; the second start
 // tells no secret, and remembers.
-func TestFirstStartCanBePasted(t *testing.T) {
+func TestBanner_CommandsWork(t *testing.T) {
 	t.Parallel()
 	s := startWithoutKey(t)
 	var first string
@@ -76,7 +76,7 @@ func paste(t *testing.T, banner, label string) reply {
 }
 
 // Wrong settings end the start with one line that says what to do.
-func TestWrongSettingsAreOneClearLine(t *testing.T) {
+func TestSettings_ErrorIsOneLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  []string

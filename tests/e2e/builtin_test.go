@@ -12,7 +12,7 @@ import (
 
 // A folder of the version whose built-in embedder hashed words serves at once,
 // and goes over to the embedder that knows what words mean.
-func TestAHashedFolderLearnsMeanings(t *testing.T) {
+func TestReembedding_ReplacesHashedVectors(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		hashing := llmtest.New(t) // makes the very vectors of the hashed embedder
 		hashing.SetDim(llm.HashedDim)
@@ -27,7 +27,9 @@ func TestAHashedFolderLearnsMeanings(t *testing.T) {
 		s.run()
 		s.settledOn(builtin)
 		eventually(t, "dog finding puppy", func() string {
-			found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "Who has a dog?", "limit": 1, "touch": false, "route": false}, 200).list("memories")
+			found := s.call("POST", "/v1/recall",
+				object{"user_id": "ada", "query": "Who has a dog?", "limit": 1, "touch": false, "route": false},
+				200).list("memories")
 			if len(found) == 0 || !strings.Contains(contents(found)[0], "puppy") {
 				return fmt.Sprint(found)
 			}

@@ -12,7 +12,7 @@ import (
 // Old notes are condensed into a summary that can be undone, one group of
 // them as it should and one not at all; a long context is condensed, and holds
 // whole memories while the model talks nonsense.
-func TestCompressionAndUndo(t *testing.T) {
+func TestCompression_CondensesAndIsUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/compress", func(r llmtest.ChatRequest) llmtest.Reply {
@@ -51,12 +51,16 @@ func TestCompressionAndUndo(t *testing.T) {
 			t.Fatalf("groups %v", groups)
 		}
 		summary := groups[0]["summaries"].([]any)[0].(map[string]any)
-		if n := len(s.active("ada")); n != 5 || summary["type"] != "summary" || summary["content"] != "In 2020 Ada went sailing on four Sundays." {
+		if n := len(s.active("ada")); n != 5 || summary["type"] != "summary" ||
+			summary["content"] != "In 2020 Ada went sailing on four Sundays." {
 			t.Errorf("%d active memories, summary %v", n, summary)
 		}
 		s.storesEqual(scripted, "ada")
-		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "sailing Sundays", "route": false, "expand": "sources", "touch": false}, 200).list("memories")
-		if i := slices.Index(contents(found), "In 2020 Ada went sailing on four Sundays."); i < 0 || len(found[i]["derived_from"].([]any)) != 4 {
+		found := s.call("POST", "/v1/recall",
+			object{"user_id": "ada", "query": "sailing Sundays", "route": false, "expand": "sources", "touch": false},
+			200).list("memories")
+		if i := slices.Index(contents(found), "In 2020 Ada went sailing on four Sundays."); i < 0 ||
+			len(found[i]["derived_from"].([]any)) != 4 {
 			t.Errorf("recalled %v", found)
 		}
 		s.call("POST", "/v1/memories/"+summary["id"].(string)+"/undo", nil, 200)
@@ -70,12 +74,16 @@ func TestCompressionAndUndo(t *testing.T) {
 		}
 		says(`{"text":"Ada sails, and loses at chess."}`)
 		ask := object{"user_id": "ada", "query": "What did Ada do?", "route": false}
-		if r := s.call("POST", "/v1/context", ask, 200); r.body["condensed"] != true || r.body["text"] != "[Long-term memory]\nAda sails, and loses at chess." || len(r.list("dropped")) != 0 {
+		if r := s.call("POST", "/v1/context", ask, 200); r.body["condensed"] != true ||
+			r.body["text"] != "[Long-term memory]\nAda sails, and loses at chess." ||
+			len(r.list("dropped")) != 0 {
 			t.Errorf("context %s", r.raw)
 		}
 		says("nonsense")
 		ask["max_chars"] = 70
-		if r := s.call("POST", "/v1/context", ask, 200); r.body["condensed"] != false || r.body["not_condensed"] == nil || len(r.list("memories")) != 1 || len(r.list("dropped")) == 0 {
+		if r := s.call("POST", "/v1/context", ask, 200); r.body["condensed"] != false || r.body["not_condensed"] == nil ||
+			len(r.list("memories")) != 1 ||
+			len(r.list("dropped")) == 0 {
 			t.Errorf("with a model that talks nonsense: %s", r.raw)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 // A conversation is consolidated once and only once, although it is ended on two
 // servers and these are killed while a model is at it; what is stated becomes
 // memories, an idle one ends by itself, and nothing is left of an erased user.
-func TestConversationIsConsolidatedOnce(t *testing.T) {
+func TestConsolidation_HappensOnce(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var replays atomic.Int32
@@ -26,8 +26,10 @@ func TestConversationIsConsolidatedOnce(t *testing.T) {
 				"insights":[{"text":"Ada plans long ahead.","level":"high"}],"preferences":[],"patterns":[],"projects":[],"skills":[]}`)
 		})
 		settings := append(append(size.settings(t), withModels(models)...), impatient...)
-		settings = append(settings, "HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0", "HIPPOCAMPUS_GATE_JUDGE_TIMEOUT=500ms", "HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s",
-			"HIPPOCAMPUS_JOBS_TIMEOUT=2s", "HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_IDLE=@every 1s", "HIPPOCAMPUS_CONSOLIDATION_IDLE=6s")
+		settings = append(settings, "HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0",
+			"HIPPOCAMPUS_GATE_JUDGE_TIMEOUT=500ms", "HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s", "HIPPOCAMPUS_JOBS_TIMEOUT=2s",
+			"HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_IDLE=@every 1s",
+			"HIPPOCAMPUS_CONSOLIDATION_IDLE=6s")
 		servers := []*server{start(t, settings...)}
 		if servers[0].setting("DATABASE_URL") != "" { // several processes may share it
 			servers = append(servers, start(t, settings...))
@@ -35,8 +37,13 @@ func TestConversationIsConsolidatedOnce(t *testing.T) {
 		say := func(id string, messages ...object) {
 			servers[0].call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": id, "messages": messages}, 202)
 		}
-		say("move", object{"role": "user", "content": "I move to Porto in May."}, object{"role": "assistant", "content": "Then you need a flat."},
-			object{"role": "tool", "name": "broker", "content": "A flat in Rua das Flores is reserved for Ada.", "kind": "decision"})
+		say("move", object{"role": "user", "content": "I move to Porto in May."},
+			object{"role": "assistant", "content": "Then you need a flat."}, object{
+				"role":    "tool",
+				"name":    "broker",
+				"content": "A flat in Rua das Flores is reserved for Ada.",
+				"kind":    "decision",
+			})
 		for _, s := range servers {
 			s.call("POST", "/v1/conversations/move/end", object{"user_id": "ada"}, 202)
 		}
@@ -73,10 +80,16 @@ func TestConversationIsConsolidatedOnce(t *testing.T) {
 			}
 			memories := contents(s.call("GET", "/v1/memories?user_id=ada&status=active", nil, 200).list("memories"))
 			slices.Sort(memories)
-			if !slices.Equal(memories, []string{"A flat in Rua das Flores is reserved for Ada.", "Ada moves to Porto in May; the flat is found.", "Ada plans long ahead.", "home city: Porto"}) {
+			if !slices.Equal(memories, []string{
+				"A flat in Rua das Flores is reserved for Ada.",
+				"Ada moves to Porto in May; the flat is found.",
+				"Ada plans long ahead.",
+				"home city: Porto",
+			}) {
 				t.Errorf("memories %q", memories)
 			}
-			if facts := s.call("GET", "/v1/facts?user_id=ada", nil, 200).list("facts"); len(facts) != 1 || facts[0]["source"] != "conversation move" {
+			if facts := s.call("GET", "/v1/facts?user_id=ada", nil, 200).list("facts"); len(facts) != 1 ||
+				facts[0]["source"] != "conversation move" {
 				t.Errorf("facts %v", facts)
 			}
 		}
@@ -92,7 +105,8 @@ func TestConversationIsConsolidatedOnce(t *testing.T) {
 			return ""
 		})
 		receipt := s.erase("ada")
-		if deleted := receipt.body["deleted"].(map[string]any); deleted["consolidations"] != 4. || deleted["conversations"] != 2. {
+		if deleted := receipt.body["deleted"].(map[string]any); deleted["consolidations"] != 4. ||
+			deleted["conversations"] != 2. {
 			t.Errorf("the receipt: %s", receipt.raw)
 		}
 	})

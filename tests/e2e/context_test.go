@@ -12,7 +12,7 @@ import (
 
 // The whole prompt comes from one call: all parts, in two languages and as text
 // or messages, never over any budget.
-func TestContextOfAConversation(t *testing.T) {
+func TestContext_HoldsWholePrompt(t *testing.T) {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,11 @@ func TestContextOfAConversation(t *testing.T) {
 			s.call("POST", "/v1/memories", object{"user_id": user.id, "content": user.preference, "type": "preference"}, 201)
 			s.call("POST", "/v1/memories", object{"user_id": user.id, "content": user.skill, "type": "skill"}, 201)
 			for i := 1; i <= 12; i++ {
-				s.call("POST", "/v1/turns", object{"user_id": user.id, "conversation_id": "run", "messages": []object{{"role": "user", "content": fmt.Sprintf(user.says, i)}}}, 202)
+				s.call("POST", "/v1/turns", object{
+					"user_id":         user.id,
+					"conversation_id": "run",
+					"messages":        []object{{"role": "user", "content": fmt.Sprintf(user.says, i)}},
+				}, 202)
 			}
 			eventually(t, "the older half being condensed", func() string {
 				w := s.call("GET", "/v1/conversations/run/working?user_id="+user.id, nil, 200)
@@ -54,7 +58,12 @@ func TestContextOfAConversation(t *testing.T) {
 				return ""
 			})
 			s.call("POST", "/v1/turns", object{"user_id": user.id, "conversation_id": "run", "messages": []object{
-				{"role": "tool", "name": "watch", "content": "12 km", "kind": "observation"}, {"role": "user", "content": fmt.Sprintf(user.says, 13)}}}, 202)
+				{
+					"role":    "tool",
+					"name":    "watch",
+					"content": "12 km",
+					"kind":    "observation",
+				}, {"role": "user", "content": fmt.Sprintf(user.says, 13)}}}, 202)
 		}
 		ask := func(user string, fields object) reply {
 			body := object{"user_id": user, "agent_id": "coach", "conversation_id": "run", "touch": false}
@@ -75,19 +84,23 @@ func TestContextOfAConversation(t *testing.T) {
 			}
 		}
 		r := ask("ada", object{"max_tokens": 2000})
-		inOrder(r.body["text"].(string), "[Instructions]\nBe cheerful.\nNever scold.\nCall her Dr. Ada.\n", "\n[Facts]\n- home city: Lisbon\n", "\n[Long-term memory]\n",
-			"Preferences:\n- Prefers running in the morning.\n", "Skills:\n- training: start with a warm-up before running\n", "\n[Conversation so far]\n", "kilometre 1.", "\n[Latest messages]\n",
-			"kilometre 12.\nobservation, watch: 12 km\nuser: I went running, kilometre 13.")
+		inOrder(r.body["text"].(string), "[Instructions]\nBe cheerful.\nNever scold.\nCall her Dr. Ada.\n",
+			"\n[Facts]\n- home city: Lisbon\n", "\n[Long-term memory]\n", "Preferences:\n- Prefers running in the morning.\n",
+			"Skills:\n- training: start with a warm-up before running\n", "\n[Conversation so far]\n", "kilometre 1.",
+			"\n[Latest messages]\n", "kilometre 12.\nobservation, watch: 12 km\nuser: I went running, kilometre 13.")
 		if r.body["query"] != "I went running, kilometre 13." {
 			t.Errorf("recalled for %v", r.body["query"])
 		}
-		inOrder(ask("wang", object{"max_tokens": 2000}).body["text"].(string), "【指令】\n", "称呼他王老师。\n", "\n【事实】\n- 居住城市: 上海\n", "\n【长期记忆】\n偏好：\n- 喜欢早上跑步。\n技能：\n- 训练：跑步之前先热身。\n",
-			"\n【对话摘要】\n", "\n【最近消息】\n", "user: 我去跑步了，第 13 公里。")
+		inOrder(ask("wang", object{"max_tokens": 2000}).body["text"].(string), "【指令】\n", "称呼他王老师。\n",
+			"\n【事实】\n- 居住城市: 上海\n", "\n【长期记忆】\n偏好：\n- 喜欢早上跑步。\n技能：\n- 训练：跑步之前先热身。\n", "\n【对话摘要】\n", "\n【最近消息】\n",
+			"user: 我去跑步了，第 13 公里。")
 
 		messages := ask("wang", object{"model": "gpt-4o", "format": "messages"}).list("messages")
 		last := messages[len(messages)-2:]
-		if messages[0]["role"] != "system" || last[0]["role"] != "system" || last[0]["content"] != "[observation, watch] 12 km" ||
-			last[1]["role"] != "user" || last[1]["content"] != "我去跑步了，第 13 公里。" {
+		if messages[0]["role"] != "system" || last[0]["role"] != "system" ||
+			last[0]["content"] != "[observation, watch] 12 km" ||
+			last[1]["role"] != "user" ||
+			last[1]["content"] != "我去跑步了，第 13 公里。" {
 			t.Errorf("messages %v", messages)
 		}
 		inOrder(messages[0]["content"].(string), "【指令】", "【事实】", "【长期记忆】", "【对话摘要】")

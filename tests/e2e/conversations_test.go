@@ -14,7 +14,7 @@ import (
 // A conversation is logged, is at hand in every replica, is condensed once
 // although a server is killed in the middle of it, and goes when it is deleted
 // or its user erased.
-func TestConversationIsAtHandEverywhere(t *testing.T) {
+func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked atomic.Int32
@@ -24,7 +24,8 @@ func TestConversationIsAtHandEverywhere(t *testing.T) {
 			}
 			return llmtest.Text(fmt.Sprintf(`{"summary":"Ada counted up to %d."}`, strings.Count(r.User, `"said"`)))
 		})
-		models.Facts("biologist", llmtest.Fact{Fact: "Ada is a marine biologist.", Importance: 0.9, Domain: "professional_and_academic"})
+		models.Facts("biologist",
+			llmtest.Fact{Fact: "Ada is a marine biologist.", Importance: 0.9, Domain: "professional_and_academic"})
 		settings := append(append(size.settings(t), withModels(models)...),
 			"HIPPOCAMPUS_SESSION_EVENTS=10", "HIPPOCAMPUS_SESSION_CACHE_BYTES=100000")
 		s := start(t, settings...)
@@ -50,7 +51,14 @@ func TestConversationIsAtHandEverywhere(t *testing.T) {
 		}
 
 		// The eleventh is too much: a model is asked, and the server dies.
-		say(object{"role": "tool", "name": "abacus", "content": "out of beads", "kind": "error", "tags": []string{"beads"}, "context": object{"action_taken": true}})
+		say(object{
+			"role":    "tool",
+			"name":    "abacus",
+			"content": "out of beads",
+			"kind":    "error",
+			"tags":    []string{"beads"},
+			"context": object{"action_taken": true},
+		})
 		eventually(t, "the model being asked", func() string {
 			if asked.Load() == 0 {
 				return "it was not"
@@ -73,7 +81,9 @@ func TestConversationIsAtHandEverywhere(t *testing.T) {
 		for _, r := range readers {
 			eventually(t, "the older half being condensed", func() string {
 				w := r.call("GET", "/v1/conversations/count/working", nil, 200)
-				if c := w.body["conversation"].(map[string]any); c["summary"] != "Ada counted up to 6." || c["summarised_through"] != 6. || w.body["held"] != 7. {
+				if c := w.body["conversation"].(map[string]any); c["summary"] != "Ada counted up to 6." ||
+					c["summarised_through"] != 6. ||
+					w.body["held"] != 7. {
 					return w.raw
 				}
 				return ""
@@ -88,13 +98,15 @@ func TestConversationIsAtHandEverywhere(t *testing.T) {
 		}
 
 		// What is not chat is no business of the scorer's.
-		turn := s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": "work", "wait": true, "messages": []object{
-			{"role": "user", "content": "I am a marine biologist.", "kind": "observation"}}}, 200)
+		turn := s.call("POST", "/v1/turns",
+			object{"user_id": "ada", "conversation_id": "work", "wait": true, "messages": []object{
+				{"role": "user", "content": "I am a marine biologist.", "kind": "observation"}}}, 200)
 		if turn.body["status"] != "processed" || len(turn.list("candidates")) != 0 {
 			t.Errorf("an observation was scored: %s", turn.raw)
 		}
-		turn = s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": "work", "wait": true, "messages": []object{
-			{"role": "user", "content": "I am a marine biologist."}}}, 200)
+		turn = s.call("POST", "/v1/turns",
+			object{"user_id": "ada", "conversation_id": "work", "wait": true, "messages": []object{
+				{"role": "user", "content": "I am a marine biologist."}}}, 200)
 		if len(turn.list("candidates")) != 1 {
 			t.Errorf("what was said was not scored: %s", turn.raw)
 		}

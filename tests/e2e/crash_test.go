@@ -31,7 +31,9 @@ func factPerTurn(models *llmtest.Server) {
 	models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
 		item := numbered.FindString(r.User)
 		return llmtest.Text(fmt.Sprintf(
-			`{"facts":[{"fact":"The user owns %s from shop%s","importance":0.9,"domain":"lifestyle_and_interests"}]}`, item, item,
+			`{"facts":[{"fact":"The user owns %s from shop%s","importance":0.9,"domain":"lifestyle_and_interests"}]}`,
+			item,
+			item,
 		)).After(20 * time.Millisecond)
 	})
 }
@@ -109,7 +111,7 @@ func (s *server) processedOnce() {
 	}
 }
 
-func TestKilledInTheMiddleOfTurns(t *testing.T) {
+func TestTurns_SurviveKills(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
@@ -159,7 +161,7 @@ func (s *server) watchRecall(stop <-chan struct{}) <-chan []string {
 	return named
 }
 
-func TestMilvusCutOffForHalfOfTheTurns(t *testing.T) {
+func TestTurns_SurviveMilvusOutage(t *testing.T) {
 	t.Parallel()
 	models := llmtest.New(t)
 	factPerTurn(models)
@@ -172,7 +174,8 @@ func TestMilvusCutOffForHalfOfTheTurns(t *testing.T) {
 	degraded := s.watchRecall(stop)
 	s.accept(0, turns/2, nil)
 	eventually(t, "the outbox filling up", func() string {
-		if n := s.call("GET", "/v1/stats", nil, 200).body["vectors"].(map[string]any)["pending"]; n == nil || n.(float64) < 10 {
+		if n := s.call("GET", "/v1/stats", nil, 200).body["vectors"].(map[string]any)["pending"]; n == nil ||
+			n.(float64) < 10 {
 			return fmt.Sprint(n)
 		}
 		return ""
@@ -209,7 +212,7 @@ func lighthouse(s *server, ids []string) string {
 	return ""
 }
 
-func TestModelsDownForHalfOfTheTurns(t *testing.T) {
+func TestTurns_SurviveModelOutage(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)

@@ -10,7 +10,7 @@ import (
 
 // A user is erased from every store, another of a like name is not, and is
 // welcome again.
-func TestErasure(t *testing.T) {
+func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, user := range []string{"a/da", "a"} {
@@ -20,7 +20,9 @@ func TestErasure(t *testing.T) {
 		s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200)
 		r := s.erase("a/da")
 		deleted, _ := r.body["deleted"].(map[string]any)
-		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 2.0 || deleted["turns"] != 1.0 || deleted["vectors"] != 2.0 {
+		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 2.0 ||
+			deleted["turns"] != 1.0 ||
+			deleted["vectors"] != 2.0 {
 			t.Errorf("receipt %s", r.raw)
 		}
 		for _, record := range s.records(builtin) {
@@ -28,7 +30,8 @@ func TestErasure(t *testing.T) {
 				t.Errorf("left of the user: %+v", record)
 			}
 		}
-		if r := s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200); len(r.list("memories")) != 0 {
+		if r := s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200); len(
+			r.list("memories")) != 0 {
 			t.Errorf("recalled after the erasure: %s", r.raw)
 		}
 		if r := s.erase("a/da"); !strings.Contains(r.raw, `"memories":0`) {
@@ -44,7 +47,7 @@ func TestErasure(t *testing.T) {
 
 // While Milvus is cut off the rows go and writes are refused, whether the
 // server is killed or not; afterwards the receipt counts all.
-func TestErasureWhileMilvusIsCutOff(t *testing.T) {
+func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	t.Parallel()
 	proxy := newProxy(t, milvustest.Addr(t))
 	s := start(t, slices.Concat(large(t, proxy.Listen), impatient, unwaiting)...)
@@ -70,7 +73,8 @@ func TestErasureWhileMilvusIsCutOff(t *testing.T) {
 	s.run()
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)
 	receipt := s.erase("ada")
-	if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["memories"] != 1.0 || deleted["turns"] != 1.0 || deleted["vectors"] != 1.0 {
+	if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["memories"] != 1.0 || deleted["turns"] != 1.0 ||
+		deleted["vectors"] != 1.0 {
 		t.Errorf("receipt %s", receipt.raw)
 	}
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 201)

@@ -126,14 +126,22 @@ func (b *inbox) set(shut bool) {
 
 // What happens is told to a stream and a webhook, over a kill and by two
 // replicas, and is gone with its user.
-func TestEvents(t *testing.T) {
+func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		to := newInbox(t)
-		env := append(size.settings(t), "HIPPOCAMPUS_WEBHOOKS_ALLOW_PRIVATE=true", "HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s",
+		env := append(
+			size.settings(t),
+			"HIPPOCAMPUS_WEBHOOKS_ALLOW_PRIVATE=true",
+			"HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s",
 			// What a killed process was at is taken over after twice the timeout of a job.
-			"HIPPOCAMPUS_JOBS_TIMEOUT=4s", "HIPPOCAMPUS_CHAT_TIMEOUT=500ms", "HIPPOCAMPUS_CHAT_RETRIES=0", "HIPPOCAMPUS_GATE_JUDGE_TIMEOUT=500ms")
+			"HIPPOCAMPUS_JOBS_TIMEOUT=4s",
+			"HIPPOCAMPUS_CHAT_TIMEOUT=500ms",
+			"HIPPOCAMPUS_CHAT_RETRIES=0",
+			"HIPPOCAMPUS_GATE_JUDGE_TIMEOUT=500ms",
+		)
 		s := start(t, env...)
-		hook := s.call("POST", "/v1/webhooks", object{"url": to.URL, "kinds": []string{"memory.written", "memory.forgotten"}}, 201)
+		hook := s.call("POST", "/v1/webhooks",
+			object{"url": to.URL, "kinds": []string{"memory.written", "memory.forgotten"}}, 201)
 		first := s.stream("?user_id=ada", "")
 
 		s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
@@ -169,7 +177,8 @@ func TestEvents(t *testing.T) {
 		to.set(true)
 		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Was told late."}, 201)
 		eventually(t, "the failure", func() string {
-			if r := s.call("GET", "/v1/webhooks/"+hook.body["id"].(string), nil, 200); r.body["failing_since"] == nil || r.body["last_error"] != "answered with status 503" {
+			if r := s.call("GET", "/v1/webhooks/"+hook.body["id"].(string), nil, 200); r.body["failing_since"] == nil ||
+				r.body["last_error"] != "answered with status 503" {
 				return r.raw
 			}
 			return ""
@@ -203,7 +212,8 @@ func TestEvents(t *testing.T) {
 			t.Errorf("receipt %s", receipt.raw)
 		}
 		s.call("POST", "/v1/memories", object{"user_id": "bob", "content": "Is the last."}, 201)
-		if left := s.stream("?after=0", "").waitFor(t, 2); len(left) != 2 || left[0].UserID != "bob" || left[1].UserID != "bob" {
+		if left := s.stream("?after=0", "").waitFor(t, 2); len(left) != 2 || left[0].UserID != "bob" ||
+			left[1].UserID != "bob" {
 			t.Errorf("left after the erasure: %v", left)
 		}
 		s.stop() // streams that are open do not hold it up

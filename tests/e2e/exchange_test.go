@@ -46,7 +46,10 @@ func (s *server) remember(models *llmtest.Server) int {
 	for i, content := range []string{"Ada swims every week", "Ada runs at dawn", "艾达喜欢 <b>绿茶</b> & 🍵\n\"quoted\" \\ \u2028", "Ada keeps bees"} {
 		s.call("POST", "/v1/memories", object{
 			"user_id": "ada", "content": content, "importance": 0.3 + float64(i)/7, "at": fmt.Sprintf("2026-01-0%dT08:00:00.%06dZ", i+1, i+1),
-			"tags": []string{"<tag>", "标签"}, "metadata": object{"a": []any{1.5, "é", nil}}, "conversation_id": "c", "pinned": i == 3,
+			"tags": []string{
+				"<tag>",
+				"标签",
+			}, "metadata": object{"a": []any{1.5, "é", nil}}, "conversation_id": "c", "pinned": i == 3,
 		}, 201)
 	}
 	s.call("POST", "/v1/reflect", object{"user_id": "ada", "force": true}, 200)
@@ -72,7 +75,8 @@ func (s *server) remember(models *llmtest.Server) int {
 // that has ended. It returns how many memories tell of them.
 func (s *server) rememberOthers(models *llmtest.Server) int {
 	s.t.Helper()
-	models.OnPrompt("hippocampus/replay", func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(`{"summary":"Ada plans a trip."}`) })
+	models.OnPrompt("hippocampus/replay",
+		func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(`{"summary":"Ada plans a trip."}`) })
 	models.OnPrompt("hippocampus/deep", func(llmtest.ChatRequest) llmtest.Reply {
 		return llmtest.Text(`{"facts":[],"insights":[],"preferences":[],"patterns":[],"projects":[],"skills":[]}`)
 	})
@@ -80,16 +84,20 @@ func (s *server) rememberOthers(models *llmtest.Server) int {
 		{{"role": "user", "content": "Let us plan a trip 旅行 <b>", "name": "Ada", "tags": []string{"<trip>"}}, {"role": "assistant", "content": "Where to?"}},
 		{{"role": "user", "content": "To the sea.\n", "context": object{"mentioned_me": true}}},
 	} {
-		s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": "trip", "agent_id": "butler", "id": fmt.Sprint("turn ", n),
-			"metadata": object{"n": 1.50}, "messages": messages, "wait": true}, 200)
+		s.call("POST", "/v1/turns",
+			object{"user_id": "ada", "conversation_id": "trip", "agent_id": "butler", "id": fmt.Sprint("turn ", n),
+				"metadata": object{"n": 1.50}, "messages": messages, "wait": true}, 200)
 	}
 	s.call("POST", "/v1/conversations/trip/end", object{"user_id": "ada", "wait": true}, 200)
 	for n, city := range []string{"Lisbon", "上海", "Porto <b>"} {
-		s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "Home City", "value": city, "confidence": 0.9,
-			"valid_from": fmt.Sprintf("202%d-01-01T00:00:00.000001Z", n), "source": "chat"}, 200)
+		s.call("PUT", "/v1/facts",
+			object{"user_id": "ada", "type": "profile", "key": "Home City", "value": city, "confidence": 0.9,
+				"valid_from": fmt.Sprintf("202%d-01-01T00:00:00.000001Z", n), "source": "chat"}, 200)
 	}
-	s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "home_city", "value": nil, "confidence": 0.1}, 200)
-	s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "job", "value": object{"title": "biologist", "since": 1.5}}, 200)
+	s.call("PUT", "/v1/facts",
+		object{"user_id": "ada", "type": "profile", "key": "home_city", "value": nil, "confidence": 0.1}, 200)
+	s.call("PUT", "/v1/facts",
+		object{"user_id": "ada", "type": "profile", "key": "job", "value": object{"title": "biologist", "since": 1.5}}, 200)
 	s.call("DELETE", "/v1/facts?user_id=ada&type=profile&key=job", nil, 200)
 	for _, whose := range []object{{"scope": "app"}, {"scope": "agent", "agent_id": "butler"}, {"scope": "user", "user_id": "ada"}} {
 		whose["name"] = "tone"
@@ -100,9 +108,12 @@ func (s *server) rememberOthers(models *llmtest.Server) int {
 	}
 	s.call("POST", "/v1/instructions/tone/rollback", object{"scope": "user", "user_id": "ada"}, 200)
 	for n, success := range []bool{true, true, false} {
-		s.call("POST", "/v1/skills/deploy/outcomes", object{"user_id": "ada", "workflow": "make 发布", "success": success, "note": "so", "id": fmt.Sprint("run ", n)}, 200)
+		s.call("POST", "/v1/skills/deploy/outcomes",
+			object{"user_id": "ada", "workflow": "make 发布", "success": success, "note": "so", "id": fmt.Sprint("run ", n)},
+			200)
 	}
-	s.call("POST", "/v1/skills/deploy/outcomes", object{"user_id": "ada", "agent_id": "butler", "workflow": "by hand", "success": false}, 200)
+	s.call("POST", "/v1/skills/deploy/outcomes",
+		object{"user_id": "ada", "agent_id": "butler", "workflow": "by hand", "success": false}, 200)
 	return 6 // the three cities, the job, the workflow that worked, and the summary of the conversation
 }
 
@@ -147,23 +158,32 @@ func carried(format string, n int) string {
 
 // What is exported from one size, imported into another and exported again
 // is the same text, with embeddings and without.
-func TestExportAndImport(t *testing.T) {
+func TestExchange_RoundTripIsExact(t *testing.T) {
 	t.Parallel()
 	for _, way := range [][2]size{{sizes[0], sizes[1]}, {sizes[1], sizes[0]}, {sizes[2], sizes[0]}, {sizes[0], sizes[2]}} {
 		from, to := way[0], way[1]
 		t.Run(from.name+" to "+to.name, func(t *testing.T) {
 			t.Parallel()
 			models := llmtest.New(t)
-			a := start(t, append(from.settings(t), append(withModels(models), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100", "HIPPOCAMPUS_RECALL_TOUCH_INTERVAL=50ms")...)...)
+			a := start(
+				t,
+				append(
+					from.settings(t),
+					append(withModels(models), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100",
+						"HIPPOCAMPUS_RECALL_TOUCH_INTERVAL=50ms")...)...)
 			n := a.remember(models)
 			dir := t.TempDir()
 			for _, flags := range [][]string{{"--embeddings"}, {}} {
 				b := start(t, append(to.settings(t), withModels(models)...)...)
 				first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil || out != fmt.Sprintf("exported %d memories, %s to %s\n", n, "6 facts, 3 instructions, 6 instruction versions, 2 skills, 3 outcomes, 1 conversations, 2 turns, 2 consolidations", first) {
+				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil ||
+					out != fmt.Sprintf("exported %d memories, %s to %s\n", n,
+						"6 facts, 3 instructions, 6 instruction versions, 2 skills, 3 outcomes, 1 conversations, 2 turns, 2 consolidations",
+						first) {
 					t.Fatalf("export: %s %v", out, err)
 				}
-				if out, err := b.carry(adminKey, "import", first); err != nil || out != carried("imported %d %s, skipped 0 that were there already\n", n) {
+				if out, err := b.carry(adminKey, "import", first); err != nil ||
+					out != carried("imported %d %s, skipped 0 that were there already\n", n) {
 					t.Fatalf("import: %s %v", out, err)
 				}
 				if out, err := b.carry(adminKey, append([]string{"export", second}, flags...)...); err != nil {
@@ -180,7 +200,8 @@ func TestExportAndImport(t *testing.T) {
 				}
 				a.answersAlike(b)
 				b.storesEqual(scripted, "ada", "%E7%94%A8%E6%88%B7%2F1")
-				if out, err := b.carry(adminKey, "import", first); err != nil || out != carried("imported 0 %[2]s, skipped %[1]d that were there already\n", n) {
+				if out, err := b.carry(adminKey, "import", first); err != nil ||
+					out != carried("imported 0 %[2]s, skipped %[1]d that were there already\n", n) {
 					t.Errorf("import again: %s %v", out, err)
 				}
 			}
@@ -192,13 +213,14 @@ func TestExportAndImport(t *testing.T) {
 }
 
 // What goes wrong is told in one line that helps.
-func TestExportAndImportThatFail(t *testing.T) {
+func TestExchange_ReportsFailures(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "a fact"}, 201)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "out")
-	if out, err := s.carry(s.createKey("--role", "read"), "export", "--user", "ada"); err != nil || strings.Count(out, "\n") != 3 {
+	if out, err := s.carry(s.createKey("--role", "read"), "export", "--user", "ada"); err != nil ||
+		strings.Count(out, "\n") != 3 {
 		t.Errorf("to stdout: %s %v", out, err)
 	}
 	if out, err := s.carry(adminKey, "export", file); err != nil {
@@ -253,10 +275,12 @@ func TestExportAndImportThatFail(t *testing.T) {
 	if now, err := os.ReadFile(file); err != nil || string(now) != string(whole) {
 		t.Errorf("an export that failed has changed the file: %v", err)
 	}
-	if out, err := s.carry(adminKey, "import", cut); err == nil || !strings.Contains(out, "line 2: ") || !strings.Contains(out, "1 of 2 lines failed") {
+	if out, err := s.carry(adminKey, "import", cut); err == nil || !strings.Contains(out, "line 2: ") ||
+		!strings.Contains(out, "1 of 2 lines failed") {
 		t.Errorf("a file that is cut: %s %v", out, err)
 	}
-	if out, err := s.carry(adminKey, "import", changed); err == nil || !strings.Contains(out, "line 2: ") || !strings.Contains(out, "differs in content") {
+	if out, err := s.carry(adminKey, "import", changed); err == nil || !strings.Contains(out, "line 2: ") ||
+		!strings.Contains(out, "differs in content") {
 		t.Errorf("a file that is changed: %s %v", out, err)
 	}
 }

@@ -19,7 +19,7 @@ func (s *server) facts(user, query string) (values []any) {
 
 // What is valid changes over the years, in whatever order it is told, and the
 // memories follow: at once, and by the schedule where the time is yet to come.
-func TestFacts(t *testing.T) {
+func TestFacts_FollowTimeline(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)
 		put := func(fields object) object {
@@ -50,11 +50,14 @@ func TestFacts(t *testing.T) {
 				t.Errorf("in %s: %q, want %q", at, got, want)
 			}
 		}
-		found := contents(s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "home city", "route": false}, 200).list("memories"))
+		found := contents(
+			s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "home city", "route": false}, 200).list("memories"))
 		if len(found) == 0 || found[0] != "home city: Porto" || slices.Contains(found, "home city: Lisbon") {
 			t.Errorf("recalled %q", found)
 		}
-		found = contents(s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "她的居住城市是哪里？", "route": false, "limit": 1}, 200).list("memories"))
+		found = contents(
+			s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "她的居住城市是哪里？", "route": false, "limit": 1},
+				200).list("memories"))
 		if !slices.Equal(found, []string{"居住城市: 里斯本"}) {
 			t.Errorf("recalled %q", found)
 		}

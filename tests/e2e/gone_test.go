@@ -29,10 +29,14 @@ func withKeeper(t *testing.T, memories int, settings ...string) *server {
 	meaning[7] = 1
 	models.Embedding(keeper, meaning)
 	models.Embedding(beacon, meaning)
-	s := start(t, slices.Concat(settings, withModels(models), impatient, unwaiting, []string{"HIPPOCAMPUS_PROJECTION_GRACE=1s", "HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"})...)
+	s := start(
+		t,
+		slices.Concat(settings, withModels(models), impatient, unwaiting,
+			[]string{"HIPPOCAMPUS_PROJECTION_GRACE=1s", "HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"})...)
 	batch := []object{{"user_id": "ada", "content": keeper, "importance": 0.9}}
 	for i := range memories {
-		batch = append(batch, object{"user_id": "ada", "content": fmt.Sprintf("page %d of the diary speaks of item%dx", i, i), "importance": 0.5})
+		batch = append(batch,
+			object{"user_id": "ada", "content": fmt.Sprintf("page %d of the diary speaks of item%dx", i, i), "importance": 0.5})
 	}
 	for part := range slices.Chunk(batch, 1000) {
 		s.call("POST", "/v1/memories/batch", object{"memories": part}, 200)
@@ -126,7 +130,7 @@ func (w *watch) soon(t *testing.T, more int) {
 // The collection is dropped while the server runs, with its alias, as an
 // operator might. Recall finds by meaning what it found before, in every
 // answer; the server fills a new collection by itself, and when it is asked.
-func TestCollectionDroppedBehindTheServersBack(t *testing.T) {
+func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name      string
@@ -175,7 +179,7 @@ func TestCollectionDroppedBehindTheServersBack(t *testing.T) {
 // Milvus cannot be reached for a minute: connections are refused, or nothing
 // comes back on them. Recall goes on and says so, writes, edits and deletes
 // are accepted, and afterwards all of it arrives.
-func TestMilvusAwayForAMinute(t *testing.T) {
+func TestRecall_SurvivesMilvusOutage(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []struct {
 		name       string
@@ -206,7 +210,8 @@ func TestMilvusAwayForAMinute(t *testing.T) {
 			fault.begin(t, proxy)
 			writes, began := 0, time.Now()
 			for ; time.Since(began) < time.Minute; writes++ {
-				s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("written in the dark, number %d", writes)}, 201)
+				s.call("POST", "/v1/memories",
+					object{"user_id": "ada", "content": fmt.Sprintf("written in the dark, number %d", writes)}, 201)
 				if page := "/v1/memories/" + pages[writes%len(pages)]; writes%2 == 0 {
 					s.call("PATCH", page, object{"content": fmt.Sprintf("changed in the dark, number %d", writes)}, 200)
 				} else {

@@ -24,14 +24,37 @@ var refusedIDs = map[string]string{
 	"a\u0085b": "control", strings.Repeat("x", 257): "256", strings.Repeat("界", 86): "256",
 }
 
-func TestNoRequestReachesAnothersMemories(t *testing.T) {
+func TestIsolation_UsersAreSeparate(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		ids := map[string]string{} // user -> memory
 		for _, user := range hostileIDs {
 			ids[user] = s.call("POST", "/v1/memories", object{"user_id": user, "content": "the vault code of " + user}, 201).body["id"].(string)
 		}
-		element := rapid.SampledFrom([]string{`"`, `\`, `'`, `|`, `&`, ` or `, ` and `, `==`, `!=`, ` in [`, `]`, `(`, `)`, `%`, `user_id`, `true`, `a`, `界`, "é", `;`, `--`, `/*`})
+		element := rapid.SampledFrom([]string{
+			`"`,
+			`\`,
+			`'`,
+			`|`,
+			`&`,
+			` or `,
+			` and `,
+			`==`,
+			`!=`,
+			` in [`,
+			`]`,
+			`(`,
+			`)`,
+			`%`,
+			`user_id`,
+			`true`,
+			`a`,
+			`界`,
+			"é",
+			`;`,
+			`--`,
+			`/*`,
+		})
 		rapid.Check(t, func(t *rapid.T) {
 			user := rapid.OneOf(
 				rapid.SampledFrom(hostileIDs),
@@ -39,7 +62,8 @@ func TestNoRequestReachesAnothersMemories(t *testing.T) {
 					return strings.Join(rapid.SliceOfN(element, 1, 8).Draw(t, "pieces"), "")
 				}),
 			).Draw(t, "user")
-			query := rapid.OneOf(rapid.Just("the vault code"), rapid.Map(rapid.SliceOfN(element, 1, 8), func(p []string) string { return "the vault code " + strings.Join(p, "") })).Draw(t, "query")
+			query := rapid.OneOf(rapid.Just("the vault code"), rapid.Map(rapid.SliceOfN(element, 1, 8),
+				func(p []string) string { return "the vault code " + strings.Join(p, "") })).Draw(t, "query")
 			r, err := s.try("POST", "/v1/recall", object{
 				"user_id": user, "query": query, "limit": 100, "route": false,
 				"agent_id": rapid.SampledFrom([]string{"", `a" or agent_id != "`, "agent"}).Draw(t, "agent"),
@@ -52,7 +76,8 @@ func TestNoRequestReachesAnothersMemories(t *testing.T) {
 					t.Fatalf("%q sees %v", user, m)
 				}
 			}
-			if mine, known := ids[user]; known && r.status == http.StatusOK && !slices.ContainsFunc(r.list("memories"), func(m object) bool { return m["id"] == mine }) {
+			if mine, known := ids[user]; known && r.status == http.StatusOK &&
+				!slices.ContainsFunc(r.list("memories"), func(m object) bool { return m["id"] == mine }) {
 				t.Fatalf("%q does not see its own memory for %q: %s", user, query, r.raw)
 			}
 		})
@@ -67,7 +92,8 @@ func TestNoRequestReachesAnothersMemories(t *testing.T) {
 				{"/v1/turns", object{"user_id": user, "messages": []object{{"role": "user", "content": "x"}}}},
 			} {
 				r := s.call("POST", request.path, request.body, 400)
-				if problems := r.list("errors"); len(problems) == 0 || !strings.Contains(problems[0]["path"].(string), "user_id") || !strings.Contains(r.raw, why) {
+				if problems := r.list("errors"); len(problems) == 0 || !strings.Contains(problems[0]["path"].(string), "user_id") ||
+					!strings.Contains(r.raw, why) {
 					t.Errorf("%s with user %q: %s", request.path, user, r.raw)
 				}
 			}
@@ -76,7 +102,7 @@ func TestNoRequestReachesAnothersMemories(t *testing.T) {
 }
 
 // A key reaches the memories of its own app alone, even when it knows their ids.
-func TestAppsAreApart(t *testing.T) {
+func TestIsolation_AppsAreSeparate(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		id := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "the vault code is 1234"}, 201).body["id"].(string)
@@ -96,7 +122,8 @@ func TestAppsAreApart(t *testing.T) {
 			}
 			s.call(request.method, request.path, body, 404)
 		}
-		if r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the vault code", "route": false}, 200); len(r.list("memories")) != 0 {
+		if r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the vault code", "route": false}, 200); len(
+			r.list("memories")) != 0 {
 			t.Errorf("another app recalls %s", r.raw)
 		}
 		if r := s.call("GET", "/v1/memories?user_id=ada", nil, 200); len(r.list("memories")) != 0 {
@@ -118,7 +145,7 @@ func TestAppsAreApart(t *testing.T) {
 	})
 }
 
-func TestRolesAndKeys(t *testing.T) {
+func TestKeys_RolesLimitRequests(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		write := object{"user_id": "ada", "content": "x"}
@@ -147,7 +174,7 @@ func TestRolesAndKeys(t *testing.T) {
 }
 
 // Hostile bodies are the client's fault, never the server's.
-func TestBadInputIsNeverA500(t *testing.T) {
+func TestAPI_BadInputIsNever500(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		long := strings.Repeat("字", 4097)
@@ -202,10 +229,13 @@ func TestBadInputIsNeverA500(t *testing.T) {
 				statuses = append(statuses, 400) // what can be no id at all
 			}
 			r := s.call(c.method, c.path, c.body, statuses...)
-			if kind := r.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/problem+json") || r.body["request_id"] == "" {
+			if kind := r.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/problem+json") ||
+				r.body["request_id"] == "" {
 				t.Errorf("%s %s: %s %s", c.method, c.path, kind, r.raw)
 			}
-			if c.path2 != "" && !slices.ContainsFunc(r.list("errors"), func(e object) bool { return strings.Contains(e["path"].(string), c.path2) }) {
+			if c.path2 != "" &&
+				!slices.ContainsFunc(r.list("errors"),
+					func(e object) bool { return strings.Contains(e["path"].(string), c.path2) }) {
 				data, _ := json.Marshal(c.body)
 				t.Errorf("%s %s with %.200s does not name %s: %s", c.method, c.path, data, c.path2, r.raw)
 			}

@@ -97,7 +97,12 @@ func (l *life) checkTimeline(one line) {
 	for _, e := range l.script {
 		switch {
 		case e.Fact != nil && (line{e.Fact.User, e.Fact.Type, e.Fact.Key}) == one:
-			s := segment{from: e.Fact.From.Time, until: e.Fact.Until.Time, value: jsonOf(e.Fact.Value), confidence: e.Fact.Confidence}
+			s := segment{
+				from:       e.Fact.From.Time,
+				until:      e.Fact.Until.Time,
+				value:      jsonOf(e.Fact.Value),
+				confidence: e.Fact.Confidence,
+			}
 			if s.from.IsZero() {
 				s.from = e.Fact.At.Time
 			}

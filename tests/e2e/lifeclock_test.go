@@ -12,7 +12,9 @@ import (
 // clockedBinary builds the server with a clock that a test sets.
 func clockedBinary(t *testing.T) string {
 	t.Helper()
-	overlay := map[string]map[string]string{"Replace": {absolute(t, "../../cmd/hippocampus/clock.go"): absolute(t, "testdata/clock/clock.go")}}
+	overlay := map[string]map[string]string{
+		"Replace": {absolute(t, "../../cmd/hippocampus/clock.go"): absolute(t, "testdata/clock/clock.go")},
+	}
 	data, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +24,8 @@ func clockedBinary(t *testing.T) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "hippocampus")
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "hippocampus/cmd/hippocampus")
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
+		"hippocampus/cmd/hippocampus")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the server: %v\n%s", err, out)
@@ -43,7 +46,8 @@ func absolute(t *testing.T, path string) string {
 func (l *life) set(now time.Time) {
 	l.t.Helper()
 	if now.Before(l.now) {
-		l.t.Fatalf("the script goes back from %s to %s", lifetime(l.now.Format(time.RFC3339)), lifetime(now.Format(time.RFC3339)))
+		l.t.Fatalf("the script goes back from %s to %s", lifetime(l.now.Format(time.RFC3339)),
+			lifetime(now.Format(time.RFC3339)))
 	}
 	l.now = now
 	if err := os.Chtimes(l.clock, now, now); err != nil {

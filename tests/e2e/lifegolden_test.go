@@ -94,7 +94,8 @@ func (l *life) facts() string {
 			if err != nil {
 				l.t.Fatal(err)
 			}
-			fmt.Fprintf(&b, "    %s  %v  %s..%s  %v", value, rounded(f["confidence"]), lifetime(f["valid_from"]), lifetime(f["valid_until"]), f["state"])
+			fmt.Fprintf(&b, "    %s  %v  %s..%s  %v", value, rounded(f["confidence"]), lifetime(f["valid_from"]),
+				lifetime(f["valid_until"]), f["state"])
 			if source, ok := f["source"]; ok {
 				fmt.Fprintf(&b, "  (%v)", source)
 			}
@@ -128,7 +129,8 @@ func (l *life) export(user string) (all []remembered, contents map[any]any) {
 		}
 	}
 	slices.SortFunc(all, func(a, b remembered) int {
-		return strings.Compare(fmt.Sprint(a.Memory["created_at"], a.Memory["content"]), fmt.Sprint(b.Memory["created_at"], b.Memory["content"]))
+		return strings.Compare(fmt.Sprint(a.Memory["created_at"], a.Memory["content"]),
+			fmt.Sprint(b.Memory["created_at"], b.Memory["content"]))
 	})
 	return all, contents
 }
@@ -185,7 +187,8 @@ func (l *life) conversations() string {
 		fmt.Fprintln(&b, user)
 		all := l.call("GET", "/v1/conversations?limit=500&user_id="+user, nil, 200).list("conversations")
 		for _, c := range slices.Backward(all) {
-			fmt.Fprintf(&b, "    %v %s..%s %v turns, %v events, %v", c["id"], lifetime(c["started_at"]), lifetime(c["last_at"]), c["turns"], c["events"], c["state"])
+			fmt.Fprintf(&b, "    %v %s..%s %v turns, %v events, %v", c["id"], lifetime(c["started_at"]),
+				lifetime(c["last_at"]), c["turns"], c["events"], c["state"])
 			if reason, ok := c["end_reason"]; ok {
 				fmt.Fprintf(&b, " %s (%v)", lifetime(c["ended_at"]), reason)
 			}
@@ -205,7 +208,8 @@ func (l *life) consolidations(user, talk string) string {
 	l.t.Helper()
 	stated := map[string]float64{}
 	var ends []string
-	all := l.call("GET", "/v1/conversations/"+talk+"/consolidations?limit=500&user_id="+user, nil, 200).list("consolidations")
+	all := l.call("GET", "/v1/conversations/"+talk+"/consolidations?limit=500&user_id="+user, nil,
+		200).list("consolidations")
 	for _, c := range all {
 		counts, _ := c["counts"].(map[string]any)
 		if c["type"] == "events" {
@@ -218,10 +222,12 @@ func (l *life) consolidations(user, talk string) string {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		ends = append(ends, fmt.Sprintf("%v of %v..%v %v %s", c["type"], c["from_event"], c["through_event"], c["state"], text))
+		ends = append(ends,
+			fmt.Sprintf("%v of %v..%v %v %s", c["type"], c["from_event"], c["through_event"], c["state"], text))
 	}
 	slices.Sort(ends)
-	return strings.Join(append([]string{fmt.Sprintf("stated: %v, kept: %v", stated["events"], stated["kept"])}, ends...), "; ")
+	return strings.Join(append([]string{fmt.Sprintf("stated: %v, kept: %v", stated["events"], stated["kept"])}, ends...),
+		"; ")
 }
 
 // procedures are the skills of each user, and the instructions that each
@@ -233,7 +239,8 @@ func (l *life) procedures() string {
 		for _, skill := range l.call("GET", "/v1/skills?user_id="+user, nil, 200).list("skills") {
 			path := "/v1/skills/" + url.PathEscape(skill["name"].(string)) + "?user_id=" + user
 			for _, w := range l.call("GET", path, nil, 200).list("best") {
-				fmt.Fprintf(&b, "%s, %v: %v  %v:%v  %v", user, skill["name"], w["workflow"], w["successes"], w["failures"], w["importance"])
+				fmt.Fprintf(&b, "%s, %v: %v  %v:%v  %v", user, skill["name"], w["workflow"], w["successes"], w["failures"],
+					w["importance"])
 				notes, _ := w["notes"].([]any)
 				for _, note := range notes {
 					fmt.Fprintf(&b, "  %v", note.(map[string]any)["note"])

@@ -98,7 +98,8 @@ func (models *scriptedModels) scored(r llmtest.ChatRequest, turns map[string]sai
 			}
 		}
 		for _, f := range turn.Facts {
-			facts = append(facts, llmtest.Fact{Fact: f.Fact, Importance: f.Importance, Domain: memory.Domain(f.Domain), Type: memory.Type(f.Type)})
+			facts = append(facts,
+				llmtest.Fact{Fact: f.Fact, Importance: f.Importance, Domain: memory.Domain(f.Domain), Type: memory.Type(f.Type)})
 		}
 		break
 	}

@@ -65,7 +65,8 @@ func (s *server) reader() (stop func() (answers int)) {
 			default:
 			}
 			item := fmt.Sprintf("item%dx", i*7%300)
-			r, err := s.try("POST", "/v1/recall", object{"user_id": "ada", "query": "owns " + item, "limit": 5, "touch": false, "route": false})
+			r, err := s.try("POST", "/v1/recall",
+				object{"user_id": "ada", "query": "owns " + item, "limit": 5, "touch": false, "route": false})
 			if err != nil {
 				time.Sleep(20 * time.Millisecond) // it is being started
 				continue
@@ -96,7 +97,8 @@ func (s *server) settledOn(space memory.Space) {
 	var done object
 	eventually(s.t, "the former vectors being gone", func() string {
 		for _, j := range s.call("GET", "/v1/jobs?kind=reembedding", nil, 200).list("jobs") {
-			if done, _ = j["result"].(map[string]any); done["to"] == space.Model && j["state"] == "completed" && done["note"] == nil {
+			if done, _ = j["result"].(map[string]any); done["to"] == space.Model && j["state"] == "completed" &&
+				done["note"] == nil {
 				return ""
 			}
 		}
@@ -120,20 +122,27 @@ func (s *server) settledOn(space memory.Space) {
 
 // A changed embedding model takes over while the server serves, over a crash in
 // the middle; and so does the built-in one after it.
-func TestAChangedModelTakesOver(t *testing.T) {
+func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := twoModels(t)
-		endpoint := []string{"QWEN_API_KEY=embedding-key", "QWEN_API_BASE=" + models.URL(), "HIPPOCAMPUS_EMBEDDING_CONCURRENCY=1", "HIPPOCAMPUS_PROJECTION_GRACE=1s",
-			"HIPPOCAMPUS_RECALL_OWN_WINDOW=5s"}
+		endpoint := []string{
+			"QWEN_API_KEY=embedding-key",
+			"QWEN_API_BASE=" + models.URL(),
+			"HIPPOCAMPUS_EMBEDDING_CONCURRENCY=1",
+			"HIPPOCAMPUS_PROJECTION_GRACE=1s",
+			"HIPPOCAMPUS_RECALL_OWN_WINDOW=5s",
+		}
 		s := start(t, slices.Concat(size.settings(t), endpoint, []string{"MEMORY_EMBEDDING_MODEL=" + modelA.Model})...)
 		batch := []object{}
 		for i := range 300 {
-			batch = append(batch, object{"user_id": "ada", "content": fmt.Sprintf("The user owns item%dx from shop%d", i, i), "dedup": false})
+			batch = append(batch,
+				object{"user_id": "ada", "content": fmt.Sprintf("The user owns item%dx from shop%d", i, i), "dedup": false})
 		}
 		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
 		s.storesEqual(modelA, "ada")
 		eventually(t, "the vector store alone answering", func() string { // that all are own writes counts as degraded
-			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "item7x", "limit": 1, "touch": false, "route": false}, 200)
+			r := s.call("POST", "/v1/recall",
+				object{"user_id": "ada", "query": "item7x", "limit": 1, "touch": false, "route": false}, 200)
 			if sources := fmt.Sprint(r.list("memories")[0]["sources"]); strings.Contains(sources, "own_write") {
 				return sources
 			}

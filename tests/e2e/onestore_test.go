@@ -14,9 +14,11 @@ func oneStore() size { return sizes[2] }
 // With memories and vectors in one database a write is in the vector store when
 // it is answered, over kill -9 too: recall finds it there, with no look at the
 // newest writes, and nothing ever waits to be pushed.
-func TestMemoryAndVectorAreOneWrite(t *testing.T) {
+func TestPgvector_MemoryAndVectorAreOneWrite(t *testing.T) {
 	t.Parallel()
-	s := start(t, append(oneStore().settings(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s", "HIPPOCAMPUS_PROJECTION_INTERVAL=10m")...)
+	s := start(
+		t,
+		append(oneStore().settings(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s", "HIPPOCAMPUS_PROJECTION_INTERVAL=10m")...)
 	eventually(t, "a banner that names the vector store", func() string {
 		if banner := s.printed(); !strings.Contains(banner, "pgvector in the same database") {
 			return banner
@@ -40,7 +42,8 @@ func TestMemoryAndVectorAreOneWrite(t *testing.T) {
 		if len(found) != 1 || found[0]["id"] != id || len(r.body["degraded"].([]any)) > 0 {
 			t.Fatalf("write %d: %s", i, r.raw)
 		}
-		if sources := found[0]["sources"].([]any); !slices.Contains(sources, any("vector")) || slices.Contains(sources, any("own_write")) {
+		if sources := found[0]["sources"].([]any); !slices.Contains(sources, any("vector")) ||
+			slices.Contains(sources, any("own_write")) {
 			t.Errorf("write %d was found by %v", i, sources)
 		}
 	}
@@ -60,7 +63,7 @@ func TestMemoryAndVectorAreOneWrite(t *testing.T) {
 // The table of vectors is dropped while the server runs, as an operator might:
 // what is written meanwhile is written all the same, recall finds by meaning
 // what it found before, and the server fills a new table by itself.
-func TestTableOfVectorsDroppedBehindTheServersBack(t *testing.T) {
+func TestPgvector_SurvivesDroppedTable(t *testing.T) {
 	t.Parallel()
 	s := withKeeper(t, 300, oneStore().settings(t)...)
 	w := s.watchKeeper()
@@ -74,7 +77,8 @@ func TestTableOfVectorsDroppedBehindTheServersBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range 10 {
-			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("written meanwhile, number %d of %d", j, i)}, 201)
+			s.call("POST", "/v1/memories",
+				object{"user_id": "ada", "content": fmt.Sprintf("written meanwhile, number %d of %d", j, i)}, 201)
 		}
 		eventually(t, "the stores being equal", func() string {
 			r := s.job("/v1/admin/verify")

@@ -10,7 +10,7 @@ import (
 
 // Without the database there is no answer: 503 and when to come back; nothing
 // that was accepted is lost.
-func TestDatabaseAway(t *testing.T) {
+func TestDatabase_OutageIsReported(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(postgrestest.URL(t))
 	if err != nil {
@@ -51,7 +51,7 @@ func TestDatabaseAway(t *testing.T) {
 }
 
 // A key that asks too fast is told when to come back; another is not held up.
-func TestTooFast(t *testing.T) {
+func TestRateLimit_SlowsOneKey(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_RATE_LIMIT=0.01", "HIPPOCAMPUS_API_RATE_BURST=3")...)
 		other := s.createKey("--role", "read")

@@ -9,7 +9,7 @@ import (
 )
 
 // What is remembered is tagged, related, bounded and looked back at.
-func TestTheStateOfThePast(t *testing.T) {
+func TestPast_IsReadable(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_MEMORIES_MAX_PER_USER=50")...)
 		write := func(content string, more object) string {
@@ -23,9 +23,12 @@ func TestTheStateOfThePast(t *testing.T) {
 			return contents(s.call("GET", "/v1/memories?user_id=ada&"+query, nil, 200).list("memories"))
 		}
 		const dated = "2026-01-01T00:00:00Z" // all alike, so that ids order them
-		tea := write("Ada drinks green tea", object{"tags": []string{"drink", "茶"}, "conversation_id": "c", "at": dated, "pinned": true})
-		pot := write("Ada owns a tea pot", object{"tags": []string{"drink"}, "conversation_id": "c", "at": dated, "pinned": true})
-		private := write("Ada tells her doctor about tea", object{"agent_id": "doctor", "tags": []string{"drink"}, "at": dated, "pinned": true})
+		tea := write("Ada drinks green tea",
+			object{"tags": []string{"drink", "茶"}, "conversation_id": "c", "at": dated, "pinned": true})
+		pot := write("Ada owns a tea pot",
+			object{"tags": []string{"drink"}, "conversation_id": "c", "at": dated, "pinned": true})
+		private := write("Ada tells her doctor about tea",
+			object{"agent_id": "doctor", "tags": []string{"drink"}, "at": dated, "pinned": true})
 		between := s.call("GET", "/v1/memories/"+private+"/history", nil, 200).list("events")[0]["at"].(string)
 		then := list("")
 
@@ -47,7 +50,9 @@ func TestTheStateOfThePast(t *testing.T) {
 		if was := s.call("GET", "/v1/memories/"+pot+"?"+asOf, nil, 200).body; was["status"] != "active" {
 			t.Errorf("%v", was)
 		}
-		found := contents(s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "tea", "tags": []string{"drink"}, "route": false, "agent_id": "cook"}, 200).list("memories"))
+		found := contents(s.call("POST", "/v1/recall",
+			object{"user_id": "ada", "query": "tea", "tags": []string{"drink"}, "route": false, "agent_id": "cook"},
+			200).list("memories"))
 		if !slices.Equal(found, []string{"Ada drinks black tea"}) {
 			t.Errorf("recalled %q", found)
 		}
@@ -56,7 +61,8 @@ func TestTheStateOfThePast(t *testing.T) {
 		s.call("POST", "/v1/memories/"+tea+"/relations", object{"to": private, "kind": "supports"}, 201)
 		s.call("POST", "/v1/memories/"+tea+"/relations", object{"to": private, "kind": "supports"}, 200)
 		related := s.call("GET", "/v1/memories/"+tea+"/related", nil, 200).list("memories")
-		if len(related) < 2 || related[0]["memory"].(map[string]any)["id"] != private || related[1]["memory"].(map[string]any)["id"] != pot {
+		if len(related) < 2 || related[0]["memory"].(map[string]any)["id"] != private ||
+			related[1]["memory"].(map[string]any)["id"] != pot {
 			t.Errorf("related: %v", related)
 		}
 		for _, r := range s.call("GET", "/v1/memories/"+tea+"/related?agent_id=cook", nil, 200).list("memories") {
@@ -72,7 +78,8 @@ func TestTheStateOfThePast(t *testing.T) {
 			batch = append(batch, object{"user_id": "ada", "content": fmt.Sprintf("Ada counted to %d", i), "importance": 0.5})
 		}
 		batch[7]["importance"] = 0.1
-		if results := s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200).list("results"); results[7]["error"] == nil || results[8]["id"] == nil {
+		if results := s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200).list("results"); results[7]["error"] == nil ||
+			results[8]["id"] == nil {
 			t.Errorf("%v, %v", results[7], results[8])
 		}
 		if got := list("limit=500"); len(got) != 50 || !slices.Contains(got, "Ada owns a tea pot") {

@@ -8,7 +8,7 @@ import (
 
 // How a model is told to behave, by version, and what has worked, survive the
 // death of the server; the best proven workflow is recalled first.
-func TestProcedures(t *testing.T) {
+func TestProcedures_SurviveKill(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		publish := func(fields object) {
@@ -30,11 +30,13 @@ func TestProcedures(t *testing.T) {
 		publish(object{"scope": "agent", "agent_id": "butler", "name": "tone", "content": "Be formal."})
 		publish(object{"scope": "user", "user_id": "ada", "name": "语气", "content": "用中文回答。"})
 		publish(object{"scope": "user", "user_id": "ada", "name": "语气", "content": "用中文回答，简短。"})
-		want("for ada and the butler", merged("?agent_id=butler&user_id=ada"), "Never tell secrets.", "Be formal.", "用中文回答，简短。")
+		want("for ada and the butler", merged("?agent_id=butler&user_id=ada"), "Never tell secrets.", "Be formal.",
+			"用中文回答，简短。")
 
 		outcome := func(workflow string, success bool, id string) object {
 			t.Helper()
-			return s.call("POST", "/v1/skills/deploy/outcomes", object{"user_id": "ada", "workflow": workflow, "success": success, "id": id}, 200).body
+			return s.call("POST", "/v1/skills/deploy/outcomes",
+				object{"user_id": "ada", "workflow": workflow, "success": success, "id": id}, 200).body
 		}
 		for n := range 6 {
 			outcome("run make release", n != 2, fmt.Sprint("release ", n))
@@ -53,10 +55,12 @@ func TestProcedures(t *testing.T) {
 			t.Errorf("counted twice: %v", again)
 		}
 		best := s.call("GET", "/v1/skills/deploy?user_id=ada", nil, 200).list("best")
-		if len(best) != 2 || best[0]["workflow"] != "run make release" || best[0]["importance"] != 0.75 || best[1]["importance"] != 0.5 {
+		if len(best) != 2 || best[0]["workflow"] != "run make release" || best[0]["importance"] != 0.75 ||
+			best[1]["importance"] != 0.5 {
 			t.Errorf("%v", best)
 		}
-		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "How do I deploy the shop?", "limit": 2}, 200).list("memories")
+		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "How do I deploy the shop?", "limit": 2},
+			200).list("memories")
 		want("recalled", contents(found), "deploy: run make release", "deploy: deploy the shop by copying files")
 		s.storesEqual(builtin, "ada")
 

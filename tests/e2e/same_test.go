@@ -12,12 +12,28 @@ import (
 
 // The same memories and queries get the same answers on all sizes, part by
 // part: what is backdated and asked at a given instant is repeatable.
-func TestEachSizeAnswersTheSame(t *testing.T) {
+func TestSizes_GiveSameAnswers(t *testing.T) {
 	t.Parallel()
-	subjects := []string{"the red bicycle", "a marathon in Porto", "the cello lesson", "grandmother's soup", "上海的房子", "周末的羽毛球", "数据库课程"}
+	subjects := []string{
+		"the red bicycle",
+		"a marathon in Porto",
+		"the cello lesson",
+		"grandmother's soup",
+		"上海的房子",
+		"周末的羽毛球",
+		"数据库课程",
+	}
 	verbs := []string{"Ada bought", "Ada sold", "Ada dreams of", "Ada forgot", "艾达喜欢", "艾达讨厌"}
 	start0 := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
-	queries := []string{"Who bought the bicycle?", "marathon", "What does Ada dream of?", "艾达喜欢什么课程？", "上海", "soup of the grandmother", "nothing of the kind"}
+	queries := []string{
+		"Who bought the bicycle?",
+		"marathon",
+		"What does Ada dream of?",
+		"艾达喜欢什么课程？",
+		"上海",
+		"soup of the grandmother",
+		"nothing of the kind",
+	}
 
 	// By default Milvus is not asked about so few, and what was just written is not left to it.
 	searched := size{"postgres+milvus, all by search", func(t *testing.T) []string {

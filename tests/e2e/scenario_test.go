@@ -28,14 +28,23 @@ func turn(user, text string) object {
 }
 
 // A user says in Chinese and English what they do, like and plan, and chats.
-func TestWhatMattersIsKeptAndRecalled(t *testing.T) {
+func TestScenario_KeepsAndRecallsWhatMatters(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.Facts("后端工程师", llmtest.Fact{Fact: "用户在上海做后端工程师，用 Go 写服务", Importance: 0.9, Domain: memory.Profession})
-		models.Facts("hiking",
-			llmtest.Fact{Fact: "The user loves hiking in the mountains on weekends", Importance: 0.85, Domain: memory.Lifestyle, Type: "preference"},
-			llmtest.Fact{Fact: "The user cannot stand cilantro", Importance: 0.8, Domain: memory.Preferences, Type: "preference"})
-		models.Facts("GopherChina", llmtest.Fact{Fact: "用户下个月十五号去北京参加 GopherChina 大会", Importance: 0.9, Domain: memory.Tasks, Type: "task"})
+		models.Facts("hiking", llmtest.Fact{
+			Fact:       "The user loves hiking in the mountains on weekends",
+			Importance: 0.85,
+			Domain:     memory.Lifestyle,
+			Type:       "preference",
+		}, llmtest.Fact{
+			Fact:       "The user cannot stand cilantro",
+			Importance: 0.8,
+			Domain:     memory.Preferences,
+			Type:       "preference",
+		})
+		models.Facts("GopherChina",
+			llmtest.Fact{Fact: "用户下个月十五号去北京参加 GopherChina 大会", Importance: 0.9, Domain: memory.Tasks, Type: "task"})
 		models.Facts("天气", llmtest.Fact{Fact: "今天天气不错", Importance: 0.3, Domain: memory.GeneralChat})
 		models.Domains("工程师", memory.Profession)
 		models.Domains("weekend", memory.Lifestyle)
@@ -146,7 +155,7 @@ func ordered(t *testing.T, found []object) {
 }
 
 // With nothing installed and no keys, rules score and route.
-func TestRulesServeWithoutKeys(t *testing.T) {
+func TestRules_ServeWithoutKeys(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, text := range []string{

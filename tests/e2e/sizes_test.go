@@ -95,12 +95,19 @@ func (s *server) records(space vectorstore.Space) []vectorstore.Record {
 func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vectorstore.Store, error) {
 	if collection := s.setting("MILVUS_MEMORY_COLLECTION"); collection != "" {
 		// Read directly, past any proxy that the server goes through.
-		return milvus.Open(ctx, milvus.Options{Addr: milvustest.Addr(s.t), Collection: collection, Space: space, Partitions: 4, Timeout: time.Minute})
+		return milvus.Open(ctx, milvus.Options{
+			Addr:       milvustest.Addr(s.t),
+			Collection: collection,
+			Space:      space,
+			Partitions: 4,
+			Timeout:    time.Minute,
+		})
 	}
 	if s.setting("HIPPOCAMPUS_VECTORS") == "pgvector" {
 		return pgvector.Open(ctx, pgvector.Options{URL: s.setting("DATABASE_URL"), Space: space, Timeout: time.Minute})
 	}
-	return sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
+	return sqlitevec.Open(ctx,
+		sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
 }
 
 // setting is the value that the server was given for a name; empty: none.
@@ -145,7 +152,8 @@ func (s *server) storesEqual(space vectorstore.Space, users ...string) {
 			got = append(got, r.ID)
 		}
 		if !slices.Equal(want, got) {
-			return fmt.Sprintf("the database has %d, the vector store %d: %v and %v", len(want), len(got), want[:min(3, len(want))], got[:min(3, len(got))])
+			return fmt.Sprintf("the database has %d, the vector store %d: %v and %v", len(want), len(got),
+				want[:min(3, len(want))], got[:min(3, len(got))])
 		}
 		return ""
 	})

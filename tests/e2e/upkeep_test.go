@@ -15,28 +15,34 @@ import (
 
 // Old memories fade: a preview tells, a run that would take too much stops,
 // what is forgotten leaves both stores and can be restored.
-func TestForgetting(t *testing.T) {
+func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for i := range 3 {
 			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("fresh note %d", i)}, 201)
 		}
 		old := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "an old note", "at": "2020-01-01T00:00:00Z"}, 201).body["id"].(string)
-		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "an old note that stays", "at": "2020-01-01T00:00:00Z", "pinned": true}, 201)
+		s.call("POST", "/v1/memories",
+			object{"user_id": "ada", "content": "an old note that stays", "at": "2020-01-01T00:00:00Z", "pinned": true}, 201)
 
 		preview := s.call("POST", "/v1/forget", object{"user_id": "ada"}, 200)
 		first := preview.list("memories")[0]
-		if preview.body["dry_run"] != true || preview.body["active"] != 5.0 || preview.body["due"] != 1.0 || first["id"] != old || first["faded"] != true {
+		if preview.body["dry_run"] != true || preview.body["active"] != 5.0 || preview.body["due"] != 1.0 ||
+			first["id"] != old ||
+			first["faded"] != true {
 			t.Errorf("preview %s", preview.raw)
 		}
 		if n := len(s.active("ada")); n != 5 {
 			t.Errorf("a preview left %d active memories", n)
 		}
 		s.call("POST", "/v1/memories", object{"user_id": "eve", "content": "an old note", "at": "2020-01-01T00:00:00Z"}, 201)
-		if r := s.call("POST", "/v1/forget", object{"user_id": "eve", "dry_run": false}, 200); r.body["stopped"] == nil || len(s.active("eve")) != 1 {
+		if r := s.call("POST", "/v1/forget", object{"user_id": "eve", "dry_run": false}, 200); r.body["stopped"] == nil ||
+			len(s.active("eve")) != 1 {
 			t.Errorf("a run that takes everything: %s", r.raw)
 		}
-		if r := s.call("POST", "/v1/forget", object{"user_id": "ada", "dry_run": false}, 200); !strings.Contains(r.raw, old) || len(s.active("ada")) != 4 {
+		if r := s.call("POST", "/v1/forget", object{"user_id": "ada", "dry_run": false}, 200); !strings.Contains(r.raw,
+			old) ||
+			len(s.active("ada")) != 4 {
 			t.Errorf("run %s", r.raw)
 		}
 		s.storesEqual(builtin, "ada", "eve")
@@ -50,7 +56,7 @@ func TestForgetting(t *testing.T) {
 }
 
 // Facts are condensed into an insight that can tell its sources, and undone.
-func TestReflectionAndUndo(t *testing.T) {
+func TestReflection_CondensesAndIsUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
@@ -59,10 +65,12 @@ func TestReflectionAndUndo(t *testing.T) {
 		settings := append(size.settings(t), withModels(models)...)
 		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // only when asked
 		for _, sport := range []string{"swims 3 km", "rides her bicycle for hours", "runs at dawn"} {
-			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Every week Ada " + sport, "importance": 0.9}, 201)
+			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Every week Ada " + sport, "importance": 0.9},
+				201)
 		}
 		before := s.active("ada")
-		if r := s.call("POST", "/v1/reflect", object{"user_id": "ada"}, 200); r.body["skipped"] == nil || len(r.list("insights")) != 0 {
+		if r := s.call("POST", "/v1/reflect", object{"user_id": "ada"}, 200); r.body["skipped"] == nil ||
+			len(r.list("insights")) != 0 {
 			t.Errorf("not due, and reflected: %s", r.raw)
 		}
 		reflected := s.call("POST", "/v1/reflect", object{"user_id": "ada", "force": true}, 200)
@@ -74,7 +82,8 @@ func TestReflectionAndUndo(t *testing.T) {
 			t.Errorf("active after the reflection: %v", now)
 		}
 		s.storesEqual(scripted, "ada")
-		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "triathlon", "route": false, "expand": "sources"}, 200).list("memories")
+		found := s.call("POST", "/v1/recall",
+			object{"user_id": "ada", "query": "triathlon", "route": false, "expand": "sources"}, 200).list("memories")
 		if len(found) != 1 || len(found[0]["derived_from"].([]any)) != 3 {
 			t.Errorf("recalled %v", found)
 		}
@@ -87,7 +96,7 @@ func TestReflectionAndUndo(t *testing.T) {
 }
 
 // What moved replaces where one lived; two likes both stay.
-func TestContradictionsAreJudged(t *testing.T) {
+func TestJudge_ReplacesContradictions(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		near := func(text string, second float32) { // cosine 0.9 to each other, by the first number
@@ -109,7 +118,8 @@ func TestContradictionsAreJudged(t *testing.T) {
 		}
 		old := write("Ada lives in Beijing")["id"].(string)
 		moved := write("Ada moved to Shanghai")["id"].(string)
-		if m := s.call("GET", "/v1/memories/"+old, nil, 200).body; m["status"] != "superseded" || m["superseded_by"] != moved {
+		if m := s.call("GET", "/v1/memories/"+old, nil, 200).body; m["status"] != "superseded" ||
+			m["superseded_by"] != moved {
 			t.Errorf("the old home is %v", m)
 		}
 		near("Ada likes tea", 0)
@@ -121,7 +131,8 @@ func TestContradictionsAreJudged(t *testing.T) {
 			texts = append(texts, m["content"].(string))
 		}
 		slices.Sort(texts)
-		if !slices.Contains(texts, "Ada likes tea") || !slices.Contains(texts, "Ada likes coffee") || slices.Contains(texts, "Ada lives in Beijing") {
+		if !slices.Contains(texts, "Ada likes tea") || !slices.Contains(texts, "Ada likes coffee") ||
+			slices.Contains(texts, "Ada lives in Beijing") {
 			t.Errorf("active %q", texts)
 		}
 		s.storesEqual(scripted, "ada")
@@ -149,7 +160,7 @@ func count(report object, what string) float64 {
 }
 
 // What somebody did to the vector store is found, mended, and filled anew.
-func TestDriftIsFoundAndMended(t *testing.T) {
+func TestVerify_FindsAndRepairsDrift(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_PROJECTION_GRACE=1s")...)
 		var batch []object
@@ -197,7 +208,7 @@ func TestDriftIsFoundAndMended(t *testing.T) {
 }
 
 // Three servers on the same stores do each scheduled piece of work once.
-func TestThreeReplicasRunATickOnce(t *testing.T) {
+func TestSchedule_ReplicasRunTickOnce(t *testing.T) {
 	t.Parallel()
 	settings := append(sizes[1].settings(t), "HIPPOCAMPUS_SCHEDULE_PURGE=@every 2s")
 	replicas := []*server{start(t, settings...), start(t, settings...), start(t, settings...)}

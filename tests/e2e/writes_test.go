@@ -9,7 +9,7 @@ import (
 
 // A memory is recalled by the very next request after its 201. Milvus searches
 // at Bounded consistency here, as in production.
-func TestReadYourWrites(t *testing.T) {
+func TestRecall_ReadsOwnWrites(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const times = 500
@@ -34,7 +34,7 @@ func TestReadYourWrites(t *testing.T) {
 }
 
 // The same fact written from two replicas at once is one memory.
-func TestOneFactFromTwoReplicas(t *testing.T) {
+func TestDedup_ReplicasKeepOneFact(t *testing.T) {
 	t.Parallel()
 	size := sizes[1]
 	settings := size.settings(t)
@@ -63,7 +63,7 @@ func TestOneFactFromTwoReplicas(t *testing.T) {
 	}
 }
 
-func TestTheLifeOfAMemory(t *testing.T) {
+func TestMemory_LifeCycle(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		created := s.call("POST", "/v1/memories", object{
@@ -75,7 +75,8 @@ func TestTheLifeOfAMemory(t *testing.T) {
 			t.Errorf("backdated to %v", created.body["created_at"])
 		}
 		recalls := func(query string) []string {
-			return contents(s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query, "route": false}, 200).list("memories"))
+			return contents(
+				s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query, "route": false}, 200).list("memories"))
 		}
 
 		s.call("PATCH", path, object{"content": "Ada lives in Shanghai", "pinned": true}, 200)
@@ -104,7 +105,7 @@ func TestTheLifeOfAMemory(t *testing.T) {
 	})
 }
 
-func TestABatchAnswersEachWrite(t *testing.T) {
+func TestBatch_AnswersEachWrite(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		var batch []object

@@ -37,7 +37,8 @@ func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
 	push := projection.New(records, vectors, app.ProjectionSettings(s.cfg), s.clock.now, zap.NewNop())
 	return tool{
 		push: push, keep: projection.NewUpkeep(records, vectors, push, s.clock.now, zap.NewNop()),
-		forget: forgetting.New(records, push, forgetting.Settings{MaxShare: 1, PurgeAfter: 24 * time.Hour}, s.clock.now, zap.NewNop()),
+		forget: forgetting.New(records, push, forgetting.Settings{MaxShare: 1, PurgeAfter: 24 * time.Hour}, s.clock.now,
+			zap.NewNop()),
 	}
 }
 
@@ -53,28 +54,54 @@ var changes = []change{
 	{name: "batch", ready: written(home(1)), ask: asked("POST", "/v1/memories/batch", func(p *plot) any {
 		return fields{"memories": []fields{p.memory(pet(1)), p.memory(music(1)), p.memory(task(1))}}
 	})},
-	{name: "edit", ready: written(home(1)), ask: onIt("PATCH", "", fields{"content": home(2), "importance": 0.3, "tags": []string{"moved"}})},
+	{
+		name:  "edit",
+		ready: written(home(1)),
+		ask:   onIt("PATCH", "", fields{"content": home(2), "importance": 0.3, "tags": []string{"moved"}}),
+	},
 	{name: "delete", ready: written(home(1)), ask: onIt("DELETE", "", nil)},
 	{name: "restore", ready: after(written(home(1)), onIt("DELETE", "", nil)), ask: onIt("POST", "/restore", nil)},
-	{name: "promotion", ready: after(turn("little was told")), ask: asked("POST", "/v1/candidates/promote", func(p *plot) any {
-		return fields{"user_id": p.owner.UserID, "min_importance": 0.1}
-	})},
+	{
+		name:  "promotion",
+		ready: after(turn("little was told")),
+		ask: asked("POST", "/v1/candidates/promote", func(p *plot) any {
+			return fields{"user_id": p.owner.UserID, "min_importance": 0.1}
+		}),
+	},
 	{name: "reflection", ready: written(home(1), pet(1), task(1)), ask: (*plot).reflect},
-	{name: "undo", ready: after(written(home(1), pet(1), task(1)), (*plot).reflect, (*plot).lookForReflection), ask: onIt("POST", "/undo", nil)},
-	{name: "forgetting", ready: after(written(home(1), pet(1), task(1)), func(p *plot) bool { p.settle(); p.s.clock.pass(1000 * 24 * time.Hour); return true }),
-		ask: asked("POST", "/v1/forget", func(p *plot) any { return fields{"user_id": p.owner.UserID, "dry_run": false, "whole": true} })},
-	{name: "purge", ready: after((*plot).sweep, written(home(1)), onIt("DELETE", "", nil), func(p *plot) bool { p.settle(); p.s.clock.pass(48 * time.Hour); return true }),
-		work: func(p *plot, c tool) error { _, err := c.forget.Purge(p.t.Context(), "test"); return err }},
+	{
+		name:  "undo",
+		ready: after(written(home(1), pet(1), task(1)), (*plot).reflect, (*plot).lookForReflection),
+		ask:   onIt("POST", "/undo", nil),
+	},
+	{
+		name: "forgetting",
+		ready: after(written(home(1), pet(1), task(1)),
+			func(p *plot) bool { p.settle(); p.s.clock.pass(1000 * 24 * time.Hour); return true }),
+		ask: asked("POST", "/v1/forget",
+			func(p *plot) any { return fields{"user_id": p.owner.UserID, "dry_run": false, "whole": true} }),
+	},
+	{
+		name: "purge",
+		ready: after((*plot).sweep, written(home(1)), onIt("DELETE", "", nil),
+			func(p *plot) bool { p.settle(); p.s.clock.pass(48 * time.Hour); return true }),
+		work: func(p *plot, c tool) error { _, err := c.forget.Purge(p.t.Context(), "test"); return err },
+	},
 	{name: "compression", ready: longAgo(food(1), food(2), food(3)), ask: asked("POST", "/v1/compress", func(p *plot) any {
 		return fields{"user_id": p.owner.UserID}
 	})},
 	{name: "repair", ready: written(home(1), pet(1)), drift: true, repeat: true,
 		work: func(p *plot, c tool) error { _, err := c.keep.Repair(p.t.Context()); return err }},
-	{name: "erasure", ready: after(written(home(1), pet(1)), turn("much was told"), (*plot).reflect), repeat: true, gone: true,
+	{
+		name:   "erasure",
+		ready:  after(written(home(1), pet(1)), turn("much was told"), (*plot).reflect),
+		repeat: true,
+		gone:   true,
 		ask: func(p *plot) bool {
 			r := p.try("DELETE", "/v1/users/"+p.owner.UserID, nil)
 			return r.ok() && r.body["verified"] == true
-		}},
+		},
+	},
 	{name: "import", ready: (*plot).exported, repeat: true, later: true, ask: func(p *plot) bool {
 		r := p.try("POST", "/v1/import", ndjson(p.stream))
 		return r.ok() && len(r.list("errors")) == 0

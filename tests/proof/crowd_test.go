@@ -33,11 +33,11 @@ func crowdFor() time.Duration {
 	return 20 * time.Second
 }
 
-// TestACrowd lets a hundred users write, recall, reflect, forget and be erased
+// TestCrowd_UsersStaySeparate lets a hundred users write, recall, reflect, forget and be erased
 // at once, on both sizes side by side. Every request is answered in time as it
 // should be, nobody meets another's memories or those of an erased life, and
 // afterwards the stores agree.
-func TestACrowd(t *testing.T) {
+func TestCrowd_UsersStaySeparate(t *testing.T) {
 	// Not beside the other tests: a crowd that gets no turn shows nothing.
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
@@ -69,12 +69,17 @@ func newCrowd(t *testing.T, size size) *crowd {
 			if strings.HasSuffix(said, "0") || strings.HasSuffix(said, "5") {
 				importance = 0.5 // is to be promoted
 			}
-			facts = append(facts, fields{"fact": said + " was said in a turn", "importance": importance, "domain": "lifestyle_and_interests"})
+			facts = append(facts,
+				fields{"fact": said + " was said in a turn", "importance": importance, "domain": "lifestyle_and_interests"})
 		}
 		return answer(fields{"facts": facts})
 	})
 	models.OnPrompt("hippocampus/reflect", func(r llmtest.ChatRequest) llmtest.Reply {
-		return answer(fields{"insights": []fields{{"insight": label.FindString(r.User) + " and another one were condensed", "sources": []int{1, 2}}}})
+		return answer(fields{
+			"insights": []fields{
+				{"insight": label.FindString(r.User) + " and another one were condensed", "sources": []int{1, 2}},
+			},
+		})
 	})
 	models.OnPrompt("hippocampus/judge", judged)
 	c := &crowd{t: t, done: map[string]int{}}
@@ -87,7 +92,8 @@ func newCrowd(t *testing.T, size size) *crowd {
 	c.s.clock.run()
 	c.s.client.Timeout = crowdLimit
 	for i := range crowdSize {
-		c.users = append(c.users, &person{name: fmt.Sprintf("person-%d", i), writing: map[string]bool{}, outlived: map[string]bool{}})
+		c.users = append(c.users,
+			&person{name: fmt.Sprintf("person-%d", i), writing: map[string]bool{}, outlived: map[string]bool{}})
 	}
 	return c
 }
@@ -143,7 +149,8 @@ func (c *crowd) act(p *person, dice *rand.Rand, n int) {
 			return body
 		})
 	case roll < 65:
-		c.read(p, "recall", "POST", "/v1/recall", fields{"user_id": p.name, "query": "which text was said in a turn?", "limit": 20})
+		c.read(p, "recall", "POST", "/v1/recall",
+			fields{"user_id": p.name, "query": "which text was said in a turn?", "limit": 20})
 	case roll < 75:
 		c.read(p, "list", "GET", "/v1/memories?limit=100&user_id="+p.name, nil)
 	case roll < 80:
@@ -154,7 +161,8 @@ func (c *crowd) act(p *person, dice *rand.Rand, n int) {
 		gone, _ := r.body["forgotten"].([]any)
 		c.count("forgotten", len(gone))
 	case roll < 88:
-		r, _ := c.do(p, "promote", "POST", "/v1/candidates/promote", fields{"user_id": p.name, "min_importance": 0.4}, 200, 409)
+		r, _ := c.do(p, "promote", "POST", "/v1/candidates/promote", fields{"user_id": p.name, "min_importance": 0.4}, 200,
+			409)
 		c.count("promoted", len(r.list("results")))
 	default:
 		id, ok := p.any(dice)
@@ -202,7 +210,8 @@ func (c *crowd) disperse() {
 			total += len(all)
 			return ""
 		})
-		c.read(p, "recall", "POST", "/v1/recall", fields{"user_id": p.name, "query": "which text was said in a turn?", "limit": 100, "touch": false})
+		c.read(p, "recall", "POST", "/v1/recall",
+			fields{"user_id": p.name, "query": "which text was said in a turn?", "limit": 100, "touch": false})
 	}
 	eventually(c.t, "verification being clean", func() string {
 		r := c.verify()

@@ -87,7 +87,8 @@ func replay(r db.Record) error {
 		purged = e.Kind == memory.EventPurged
 	}
 	if gone := r.Memory.ID == ""; gone != purged {
-		return fmt.Errorf("memory %s has the history %v, and its row is gone: %v", r.Events[0].MemoryID, kinds(r.Events), gone)
+		return fmt.Errorf("memory %s has the history %v, and its row is gone: %v", r.Events[0].MemoryID, kinds(r.Events),
+			gone)
 	} else if gone {
 		return nil
 	}
@@ -209,7 +210,8 @@ func step(was, is memory.Memory, events []memory.Event) error {
 		}
 	}
 	if now := valuesOf(is); !maps.EqualFunc(v, now, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
-		return fmt.Errorf("memory %s was %+v, the events %v make it %+v, and it is %+v", was.ID, valuesOf(was), kinds(events), v, now)
+		return fmt.Errorf("memory %s was %+v, the events %v make it %+v, and it is %+v", was.ID, valuesOf(was),
+			kinds(events), v, now)
 	}
 	if is.Owner != was.Owner || is.AgentID != was.AgentID || is.ConversationID != was.ConversationID ||
 		is.SourceTurnID != was.SourceTurnID || !is.CreatedAt.Equal(was.CreatedAt) {

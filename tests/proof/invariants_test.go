@@ -19,7 +19,8 @@ import (
 
 // chronicle reads everything that is recorded of an owner's memories, by id.
 // Of the known ids those too whose memory has been purged since.
-func chronicle(ctx context.Context, records db.Store, owner memory.Owner, known []string) (map[string]db.Record, error) {
+func chronicle(ctx context.Context, records db.Store, owner memory.Owner,
+	known []string) (map[string]db.Record, error) {
 	ids := slices.Clone(known)
 	for page := (db.ExportPage{AppID: owner.AppID, UserID: owner.UserID, Limit: memory.MaxPage}); ; {
 		rows, err := records.Export(ctx, page)

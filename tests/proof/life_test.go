@@ -21,10 +21,10 @@ import (
 
 const lifetime = 400 // days
 
-// TestALife lives the same 400 days on both sizes, a step a day. After every
+// TestLife_SizesAgree lives the same 400 days on both sizes, a step a day. After every
 // step the stores are equal, each history replays to its row, and nothing has
 // changed without an event; in the end both sizes have given the same answers.
-func TestALife(t *testing.T) {
+func TestLife_SizesAgree(t *testing.T) {
 	t.Parallel()
 	told := make([][]string, len(sizes))
 	t.Run("on both sizes", func(t *testing.T) {
@@ -51,7 +51,8 @@ func TestALife(t *testing.T) {
 			for at < min(len(a), len(b)) && a[at] == b[at] {
 				at++
 			}
-			t.Fatalf("the lives differ, on %s at the end of\n%s\nand on %s in\n%s", sizes[0].name, a[:min(at+40, len(a))], sizes[1].name, b)
+			t.Fatalf("the lives differ, on %s at the end of\n%s\nand on %s in\n%s", sizes[0].name, a[:min(at+40, len(a))],
+				sizes[1].name, b)
 		}
 	}
 	if len(told[0]) != len(told[1]) {

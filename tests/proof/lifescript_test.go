@@ -75,7 +75,12 @@ func (l *life) turn() {
 
 // wish is the body of a direct write.
 func (l *life) wish() fields {
-	body := fields{"user_id": "ada", "content": l.say(), "importance": float64(30+l.dice.IntN(70)) / 100, "dedup": l.dice.IntN(2) == 0}
+	body := fields{
+		"user_id":    "ada",
+		"content":    l.say(),
+		"importance": float64(30+l.dice.IntN(70)) / 100,
+		"dedup":      l.dice.IntN(2) == 0,
+	}
 	if l.dice.IntN(4) == 0 {
 		body["at"] = l.s.clock.now().Add(-time.Duration(l.dice.IntN(120*24)) * time.Hour).Format(time.RFC3339)
 	}
@@ -86,7 +91,13 @@ func (l *life) wish() fields {
 		body["pinned"] = true
 	}
 	if l.dice.IntN(3) == 0 {
-		body["tags"], body["metadata"] = []string{"diary", fmt.Sprint(l.day)}, fields{"day": l.day, "mood": fields{"good": true}}
+		body["tags"], body["metadata"] = []string{
+			"diary",
+			fmt.Sprint(l.day),
+		}, fields{
+			"day":  l.day,
+			"mood": fields{"good": true},
+		}
 	}
 	return body
 }

@@ -93,7 +93,8 @@ func onIt(method, what string, body any) func(p *plot) bool {
 func turn(text string) func(p *plot) bool {
 	return func(p *plot) bool {
 		ref := p.owner.UserID + "-turn"
-		r := p.try("POST", "/v1/turns", fields{"id": ref, "user_id": p.owner.UserID, "messages": []fields{{"role": "user", "content": text}}})
+		r := p.try("POST", "/v1/turns",
+			fields{"id": ref, "user_id": p.owner.UserID, "messages": []fields{{"role": "user", "content": text}}})
 		if !r.ok() {
 			return false
 		}
@@ -101,7 +102,8 @@ func turn(text string) func(p *plot) bool {
 			if p.fuse().crashed() {
 				return ""
 			}
-			if status, err := p.s.records.TurnStatus(p.t.Context(), p.owner.AppID, r.body["id"].(string)); err != nil || status != memory.TurnProcessed {
+			if status, err := p.s.records.TurnStatus(p.t.Context(), p.owner.AppID, r.body["id"].(string)); err != nil ||
+				status != memory.TurnProcessed {
 				return fmt.Sprint(status, err)
 			}
 			return ""
@@ -180,7 +182,8 @@ func (p *plot) settle() {
 			since = time.Now()
 			p.s.clock.pass(time.Minute) // leases and claims are over
 		}
-		turns, err := p.s.records.ListTurns(ctx, db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Status: memory.TurnAccepted, Limit: 1})
+		turns, err := p.s.records.ListTurns(ctx,
+			db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Status: memory.TurnAccepted, Limit: 1})
 		if err != nil || len(turns) > 0 {
 			return fmt.Sprint(turns, err)
 		}
@@ -229,7 +232,8 @@ func (p *plot) shape() string {
 		slices.Sort(relations)
 		add("%s", line+strings.Join(relations, ""))
 	}
-	turns, err := p.s.records.ListTurns(ctx, db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Limit: memory.MaxPage})
+	turns, err := p.s.records.ListTurns(ctx,
+		db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Limit: memory.MaxPage})
 	if err != nil {
 		p.t.Fatal(err)
 	}
