@@ -39,7 +39,7 @@ type Searcher interface {
 
 // Pusher brings committed changes to the vector store; see vectorstore/projection.
 type Pusher interface {
-	Claimed() time.Time
+	ClaimedUntil() time.Time
 	PushNew(ctx context.Context, memories []memory.Memory)
 	Push(ctx context.Context, ids []string)
 }

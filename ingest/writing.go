@@ -181,7 +181,7 @@ func (w *writing) isNew(m *memory.Memory) bool {
 // flush writes what put has collected; it comes last in the transaction.
 func (w *writing) flush(ctx context.Context) error {
 	if len(w.inserted) > 0 {
-		if err := w.tx.Insert(ctx, w.memories(), w.s.Pusher.Claimed()); err != nil {
+		if err := w.tx.Insert(ctx, w.memories(), w.s.Pusher.ClaimedUntil()); err != nil {
 			return err
 		}
 	}

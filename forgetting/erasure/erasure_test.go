@@ -77,7 +77,7 @@ func TestManyGo(t *testing.T) {
 		many = append(many, newborn(fmt.Sprint("number ", i)))
 	}
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
-		return tx.Insert(ctx, many, b.push.Claimed())
+		return tx.Insert(ctx, many, b.push.ClaimedUntil())
 	}))
 	b.push.PushNew(t.Context(), many)
 	if got := b.erased(ada).Deleted; got != (db.Erased{Memories: len(many), Vectors: len(many)}) {
@@ -164,7 +164,7 @@ func TestPushUnderWay(t *testing.T) {
 	b.write(ada, "Likes tea.")
 	slow := newborn("Likes jazz.")
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
-		return tx.Insert(ctx, []memory.Memory{slow}, b.push.Claimed())
+		return tx.Insert(ctx, []memory.Memory{slow}, b.push.ClaimedUntil())
 	}))
 	type answer struct {
 		receipt db.Erasure

@@ -166,7 +166,7 @@ func (c *change) mirror(ctx context.Context, l line) error {
 		return nil
 	}
 	c.Note(m.ID, memory.EventCreated, origin{valid.ID})
-	if err := c.tx.Insert(ctx, []memory.Memory{m}, c.s.Pusher.Claimed()); err != nil {
+	if err := c.tx.Insert(ctx, []memory.Memory{m}, c.s.Pusher.ClaimedUntil()); err != nil {
 		return err
 	}
 	c.done.added = append(c.done.added, m)

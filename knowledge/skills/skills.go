@@ -33,7 +33,7 @@ type Records interface {
 
 // Pusher brings committed changes to the vector store; see vectorstore/projection.
 type Pusher interface {
-	Claimed() time.Time
+	ClaimedUntil() time.Time
 	PushNew(ctx context.Context, memories []memory.Memory)
 }
 

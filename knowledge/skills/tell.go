@@ -45,7 +45,7 @@ func (c *change) tell(ctx context.Context, w *memory.Workflow, o Outcome, at tim
 	m := c.draft(w, at, vector, model)
 	w.MemoryID = m.ID
 	c.Note(m.ID, memory.EventCreated, origin{Workflow: w.ID})
-	return []memory.Memory{m}, c.tx.Insert(ctx, []memory.Memory{m}, c.s.Pusher.Claimed())
+	return []memory.Memory{m}, c.tx.Insert(ctx, []memory.Memory{m}, c.s.Pusher.ClaimedUntil())
 }
 
 // weigh makes a memory as important as its workflow is proven. Being used, it

@@ -194,7 +194,7 @@ func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Record
 		changes.Created(&list[i].Memory, origin{list[i].Sources})
 		drafts[i] = list[i].Memory
 	}
-	if err := tx.Insert(ctx, drafts, s.pusher.Claimed()); err != nil {
+	if err := tx.Insert(ctx, drafts, s.pusher.ClaimedUntil()); err != nil {
 		return err
 	}
 	var relations []memory.Relation

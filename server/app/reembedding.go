@@ -18,11 +18,11 @@ import (
 // startReembedding makes the space of the configured embedder the one that
 // serves. The note for the banner is empty if no memory needs re-embedding.
 func startReembedding(ctx context.Context, b base, record *database, s *spaces, sw *reembed.Switch,
-	push *projection.Projection, upkeep *projection.Upkeep) (service *reembed.Service, note string, err error) {
+	push *projection.Projection, upkeep *projection.Maintenance) (service *reembed.Service, note string, err error) {
 	const lease = 10 * time.Second
 	log := b.log.Named("reembedding")
 	service = reembed.New(reembed.Parts{
-		Records: record, Switch: sw, Keep: upkeep, Lacking: push.Lacking, Open: s.open, Able: s.canEmbed,
+		Records: record, Switch: sw, Keep: upkeep, Lacking: push.SawUnembedded, Open: s.open, Able: s.canEmbed,
 		Ask: func(ctx context.Context) error {
 			_, err := jobs.Ask(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
 			return err

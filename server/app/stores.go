@@ -31,7 +31,7 @@ type stores struct {
 	unguarded   vectorstore.Store // for readiness
 	embedder    *reembed.Switch   // of the space that serves
 	pusher      ingest.Pusher
-	projection  *projection.Upkeep
+	projection  *projection.Maintenance
 	reembedding *reembed.Service
 
 	vectorsName  string // for people
@@ -52,13 +52,13 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 
 	log := b.log.Named("projection")
 	push := projection.New(record, guarded, ProjectionSettings(b.cfg), b.now, log)
-	push.Serves(embedder.Space)
-	upkeep := projection.NewUpkeep(record, vectors, push, b.now, log)
+	push.SetSpace(embedder.Space)
+	upkeep := projection.NewMaintenance(record, vectors, push, b.now, log)
 	reembedding, note, err := startReembedding(ctx, b, record, spaces, embedder, push, upkeep)
 	if err != nil {
 		return nil, err
 	}
-	if err := upkeep.Mend(ctx); err != nil {
+	if err := upkeep.Recover(ctx); err != nil {
 		return nil, fmt.Errorf("see whether the vector store is empty: %w", err)
 	}
 	b.life.run("repair", upkeep.Run)
@@ -68,7 +68,7 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 		projection: upkeep, reembedding: reembedding, vectorsName: spaces.vectorsName, embedderNote: note,
 	}
 	if inOneDatabase(b.cfg) {
-		s.pusher = projection.Together{}
+		s.pusher = projection.NoopPusher{}
 	}
 	return s, nil
 }

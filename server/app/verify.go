@@ -16,7 +16,7 @@ import (
 // set, and prints the report as JSON. KindConflict: they differ and were not
 // repaired.
 func Verify(ctx context.Context, cfg config.Config, host Host, repair bool) error {
-	return withProjection(ctx, cfg, host, func(p *projection.Upkeep, _ db.ServingState) (any, error) {
+	return withProjection(ctx, cfg, host, func(p *projection.Maintenance, _ db.ServingState) (any, error) {
 		if repair {
 			return p.Repair(ctx)
 		}
@@ -32,7 +32,7 @@ func Verify(ctx context.Context, cfg config.Config, host Host, repair bool) erro
 // Rebuild fills the vector store of an installation again, while servers may
 // run, and prints its report as JSON.
 func Rebuild(ctx context.Context, cfg config.Config, host Host) error {
-	return withProjection(ctx, cfg, host, func(p *projection.Upkeep, state db.ServingState) (any, error) {
+	return withProjection(ctx, cfg, host, func(p *projection.Maintenance, state db.ServingState) (any, error) {
 		if !state.Settled() {
 			return nil, memory.Errorf(memory.KindConflict,
 				"memories are being re-embedded from %s to %s, which fills the vector store again: rebuild it afterwards",
@@ -44,7 +44,7 @@ func Rebuild(ctx context.Context, cfg config.Config, host Host) error {
 
 // withProjection opens the stores for f and prints its result.
 func withProjection(ctx context.Context, cfg config.Config, host Host,
-	f func(*projection.Upkeep, db.ServingState) (any, error)) error {
+	f func(*projection.Maintenance, db.ServingState) (any, error)) error {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
 	b := base{cfg: cfg, now: host.Now, log: log}
@@ -60,8 +60,8 @@ func withProjection(ctx context.Context, cfg config.Config, host Host,
 		defer func() { err = errors.Join(err, vectors.Close()) }()
 		projectionLog := log.Named("projection")
 		push := projection.New(record, vectors, ProjectionSettings(cfg), host.Now, projectionLog)
-		push.Serves(func() memory.Space { return state.Serving })
-		result, err := f(projection.NewUpkeep(record, vectors, push, host.Now, projectionLog), state)
+		push.SetSpace(func() memory.Space { return state.Serving })
+		result, err := f(projection.NewMaintenance(record, vectors, push, host.Now, projectionLog), state)
 		encoder := json.NewEncoder(host.Out)
 		encoder.SetIndent("", "  ")
 		return errors.Join(err, encoder.Encode(result))

@@ -50,8 +50,8 @@ type Pusher struct {
 // NewPusher returns a Pusher that claims memories for a minute of this clock.
 func NewPusher(clock *Clock) *Pusher { return &Pusher{clock: clock} }
 
-// Claimed returns the instant until which new memories are claimed.
-func (p *Pusher) Claimed() time.Time { return p.clock.Now().Add(time.Minute) }
+// ClaimedUntil returns the instant until which new memories are claimed.
+func (p *Pusher) ClaimedUntil() time.Time { return p.clock.Now().Add(time.Minute) }
 
 // Push records the ids.
 func (p *Pusher) Push(_ context.Context, ids []string) {

@@ -29,14 +29,14 @@ type change struct {
 // tool is the parts that a command works with.
 type tool struct {
 	push   *projection.Projection
-	keep   *projection.Upkeep
+	keep   *projection.Maintenance
 	forget *forgetting.Service
 }
 
 func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
 	push := projection.New(records, vectors, app.ProjectionSettings(s.cfg), s.clock.now, zap.NewNop())
 	return tool{
-		push: push, keep: projection.NewUpkeep(records, vectors, push, s.clock.now, zap.NewNop()),
+		push: push, keep: projection.NewMaintenance(records, vectors, push, s.clock.now, zap.NewNop()),
 		forget: forgetting.New(records, push, forgetting.Settings{MaxShare: 1, PurgeAfter: 24 * time.Hour}, s.clock.now,
 			zap.NewNop()),
 	}

@@ -9,21 +9,21 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// erased takes out of a copy again what was erased while it was copied.
+// erased removes records from a copy whose rows were erased during the copy.
 //
-// Whoever erases a user deletes the rows first, and then the records of every
-// collection, those that are being filled too. A copy writes records first, and
-// then sees whether their rows are still there. So one of the two finds the
-// record, however they run.
+// An erasure deletes the rows first, and then the records of every collection,
+// including those that are being filled. A copy writes records first, and then
+// checks that their rows still exist. Therefore one of the two deletes the record
+// in any order of events.
 type erased struct {
 	records interface {
 		Projected(ctx context.Context, after string, limit int) ([]db.Projected, error)
 	}
-	after string // id of the last record that was looked at
+	after string // id of the last record that was checked
 }
 
-// withdraw deletes those records from the copy that have no rows any more.
-// Records of later calls have greater ids.
+// withdraw deletes those records from the copy whose rows no longer exist. The
+// records of each call must have greater ids than those of earlier calls.
 func (e *erased) withdraw(ctx context.Context, into vectorstore.Writer, records []vectorstore.Record) error {
 	gone, last := make(map[string]bool, len(records)), ""
 	for _, r := range records {

@@ -12,13 +12,15 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// late has a user erased between the reading and the writing of a copy.
+// late erases a user between the reading and the writing of a copy.
 type late struct {
 	Records
 	erase func()
 }
 
-func (l *late) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
+func (l *late) Embeddings(
+	ctx context.Context, owner memory.Owner, model string, ids []string,
+) (map[string][]float32, error) {
 	found, err := l.Records.Embeddings(ctx, owner, model, ids)
 	if l.erase != nil && owner == ada {
 		l.erase()
@@ -27,20 +29,22 @@ func (l *late) Embeddings(ctx context.Context, owner memory.Owner, model string,
 	return found, err
 }
 
-// job is that of an erasure; nobody works it.
+// job is the job of an erasure; no worker runs it.
 type job struct{}
 
 func (job) Kind() string { return "erase" }
 
-// Who is erased while the store is rebuilt does not come back with the copy.
-func TestErasedDuringARebuild(t *testing.T) {
+// The copy of a rebuild does not bring back a user who is erased during it.
+func TestRebuild_DropsErasedUser(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, b *bench, _ func() vectorstore.Store) {
+	onBoth(t, func(t *testing.T, b *fixture, _ func() vectorstore.Store) {
 		ctx := t.Context()
 		b.PushNew(ctx, b.insert(30))
 		other := memory.Memory{
-			ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: "bob"}, Content: "bob's", Type: memory.TypeFact, Domain: memory.GeneralChat,
-			Status: memory.Active, CreatedAt: begin, UpdatedAt: begin, LastAccessedAt: begin, Embedding: []float32{1, 0, 0, 0}, EmbeddingModel: space.Model, Revision: 1,
+			ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: "bob"}, Content: "bob's",
+			Type: memory.TypeFact, Domain: memory.GeneralChat,
+			Status: memory.Active, CreatedAt: begin, UpdatedAt: begin, LastAccessedAt: begin,
+			Embedding: []float32{1, 0, 0, 0}, EmbeddingModel: space.Model, Revision: 1,
 		}
 		must := func(err error) {
 			t.Helper()
@@ -49,7 +53,7 @@ func TestErasedDuringARebuild(t *testing.T) {
 			}
 		}
 		must(b.store.InUser(ctx, other.Owner, func(ctx context.Context, tx db.UserTx) error {
-			return tx.Insert(ctx, []memory.Memory{other}, b.Claimed())
+			return tx.Insert(ctx, []memory.Memory{other}, b.ClaimedUntil())
 		}))
 		b.PushNew(ctx, []memory.Memory{other})
 		erase := func() {
@@ -65,10 +69,10 @@ func TestErasedDuringARebuild(t *testing.T) {
 				t.Errorf("%d rows and %d records were erased, want 30 of each", some.Deleted.Memories, n)
 			}
 		}
-		u := NewUpkeep(&late{b.store, erase}, b.vectors.Store, b.Projection, b.clock.Now, zaptest.NewLogger(t))
+		u := NewMaintenance(&late{b.store, erase}, b.vectors.Store, b.Projection, b.clock.Now, zaptest.NewLogger(t))
 		store, ok := b.vectors.Store.(vectorstore.Rebuilder)
 		if !ok {
-			t.Fatal("the store is no vectorstore.Rebuilder")
+			t.Fatal("the store is not a vectorstore.Rebuilder")
 		}
 		_, copied, err := u.Fill(ctx, store, space)
 		must(err)
@@ -81,7 +85,7 @@ func TestErasedDuringARebuild(t *testing.T) {
 			return nil
 		}))
 		if len(left) != 1 || left[0] != "bob's" {
-			t.Errorf("%q serve after the rebuild", left)
+			t.Errorf("after the rebuild the store holds %q", left)
 		}
 	})
 }

@@ -5,10 +5,10 @@
 //	                              v
 //	reconciler: claim what is due -> push -> confirmed, or due again later
 //
-// Nobody waits for the queue, unless it is full: recall has what is not confirmed
-// from the database. What a process that dies has queued is due in the database.
-// A push is idempotent, a memory has one pusher at a time (it holds the row's
-// claim), and nothing is ever given up.
+// No request waits for the queue, unless it is full: recall reads unconfirmed
+// memories from the database. If a process crashes, the database lists what it
+// had queued as due. A push is idempotent, one pusher at a time holds the claim
+// of a memory, and every push is retried until it succeeds.
 package projection
 
 import (
@@ -24,71 +24,68 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Vectors is what a push needs of the vector store.
-type Vectors interface {
-	Insert(ctx context.Context, records []vectorstore.Record) error
-	Replace(ctx context.Context, records []vectorstore.Record) error
-	Delete(ctx context.Context, ids []string) error
-}
-
 // Settings of the pushes; server/config states their defaults and ranges.
 type Settings struct {
-	Interval     time.Duration // between looks for due rows
+	Interval     time.Duration // between searches for due rows
 	Batch        int           // rows claimed at once
-	Lease        time.Duration // how long a claim lasts; a push gets half of it
-	Backoff      time.Duration // after the first failed push; doubles
+	Lease        time.Duration // how long a claim lasts; a push may take half of it
+	Backoff      time.Duration // after the first failed push; doubles with each further one
 	BackoffLimit time.Duration
-	Grace        time.Duration // for which a row that was changed or pushed is in flight
+	Grace        time.Duration // how long a row that was changed or pushed counts as in flight
 }
 
 // Projection pushes changes.
 type Projection struct {
-	queue   db.VectorQueue
-	vectors Vectors
-	set     Settings
-	now     func() time.Time
-	log     *zap.Logger
-	space   func() memory.Space // that serves; zero: one serves for ever, by every embedding there is
-	lacking atomic.Bool
-	queued  *queue
+	outbox     db.VectorQueue
+	vectors    vectorstore.Writer
+	set        Settings
+	now        func() time.Time
+	log        *zap.Logger
+	space      func() memory.Space // the serving space; zero: every embedding is pushed
+	unembedded atomic.Bool
+	queue      *queue
 }
 
-// New makes a projection of queue's memories into vectors.
-func New(queue db.VectorQueue, vectors Vectors, set Settings, now func() time.Time, log *zap.Logger) *Projection {
+// New makes a projection of the outbox's memories into vectors.
+func New(
+	outbox db.VectorQueue, vectors vectorstore.Writer, set Settings, now func() time.Time, log *zap.Logger,
+) *Projection {
 	return &Projection{
-		queue: queue, vectors: vectors, set: set, now: now, log: log, space: func() memory.Space { return memory.Space{} },
-		queued: newQueue(),
+		outbox: outbox, vectors: vectors, set: set, now: now, log: log, queue: newQueue(),
+		space: func() memory.Space { return memory.Space{} },
 	}
 }
 
-// Serves tells the projection in which space memories are pushed; the first
-// push comes later.
-func (p *Projection) Serves(space func() memory.Space) { p.space = space }
+// SetSpace sets the function that returns the serving space. Call it before the
+// first push.
+func (p *Projection) SetSpace(space func() memory.Space) { p.space = space }
 
-// Lacking reports whether a push since the last call met a memory without an
-// embedding of the space that serves, and thus left it waiting.
-func (p *Projection) Lacking() bool { return p.lacking.Swap(false) }
+// SawUnembedded reports whether, since the last call, a push was postponed because
+// a memory has no embedding of the serving space.
+func (p *Projection) SawUnembedded() bool { return p.unembedded.Swap(false) }
 
-// Claimed is until when memories that are inserted now are claimed for PushNew.
-func (p *Projection) Claimed() time.Time { return p.now().Add(p.set.Lease) }
+// ClaimedUntil is the end of the claim with which new memories must be inserted
+// before PushNew.
+func (p *Projection) ClaimedUntil() time.Time { return p.now().Add(p.set.Lease) }
 
-// PushNew has memories pushed that were just inserted with a claim until Claimed:
-// while Run runs, after it has returned. A failure is only logged: the
-// reconciler finishes what is left.
+// PushNew pushes memories that were just inserted with a claim until
+// ClaimedUntil. While Run runs, it returns before they are pushed. It logs a
+// failure; the reconciler then pushes them later.
 func (p *Projection) PushNew(ctx context.Context, memories []memory.Memory) {
 	tasks := make([]db.VectorTask, len(memories))
 	for i, m := range memories {
 		tasks[i] = db.VectorTask{Memory: m, First: true}
 	}
-	if !p.queued.add(born{tasks, p.now()}, nil) {
+	if !p.queue.add(insertion{tasks: tasks, at: p.now()}, nil) {
 		p.push(ctx, tasks)
 	}
 }
 
-// Push has memories claimed and pushed that were just changed, as PushNew does.
-// Those that another pusher holds are left to it: it finds that they have changed.
+// Push claims and pushes memories that were just changed, as PushNew does. A
+// memory that another pusher has claimed is left to that pusher, which will find
+// that it has changed.
 func (p *Projection) Push(ctx context.Context, ids []string) {
-	if len(ids) > 0 && !p.queued.add(born{}, ids) {
+	if len(ids) > 0 && !p.queue.add(insertion{}, ids) {
 		p.pushChanged(ctx, ids)
 	}
 }
@@ -99,21 +96,22 @@ func (p *Projection) pushChanged(ctx context.Context, ids []string) {
 	}
 	ctx, cancel := p.bounded(ctx)
 	defer cancel()
-	tasks, err := p.queue.ClaimVectors(ctx, ids, p.now(), p.Claimed())
+	tasks, err := p.outbox.ClaimVectors(ctx, ids, p.now(), p.ClaimedUntil())
 	if err != nil {
-		p.log.Warn("the reconciler will push: changes could not be claimed", zap.Int("memories", len(ids)), zap.Error(err))
+		p.log.Warn("changes could not be claimed; the reconciler will push them",
+			zap.Int("memories", len(ids)), zap.Error(err))
 		return
 	}
 	p.push(ctx, tasks)
 }
 
-// Run pushes what is queued and looks for due rows until the context ends. It
-// returns when everything that is queued has been pushed.
+// Run pushes queued changes and due rows until the context ends. It returns when
+// the queue is empty.
 func (p *Projection) Run(ctx context.Context) {
-	p.queued.set(true)
-	var queued sync.WaitGroup
-	queued.Go(func() { p.pushQueued(ctx) })
-	defer queued.Wait()
+	p.queue.setOpen(true)
+	var pushing sync.WaitGroup
+	pushing.Go(func() { p.pushQueued(ctx) })
+	defer pushing.Wait()
 	ticker := time.NewTicker(p.set.Interval)
 	defer ticker.Stop()
 	for {
@@ -127,10 +125,11 @@ func (p *Projection) Run(ctx context.Context) {
 	}
 }
 
-// reconcile pushes one batch; more is true when it went well and was full.
+// reconcile pushes one batch of due rows; more is true if it was full and
+// succeeded.
 func (p *Projection) reconcile(ctx context.Context) (more bool) {
 	now := p.now()
-	tasks, err := p.queue.ClaimDueVectors(ctx, now, now.Add(p.set.Lease), p.set.Batch)
+	tasks, err := p.outbox.ClaimDueVectors(ctx, now, now.Add(p.set.Lease), p.set.Batch)
 	if err != nil {
 		if ctx.Err() == nil {
 			p.log.Warn("due pushes could not be claimed", zap.Error(err))
@@ -140,7 +139,7 @@ func (p *Projection) reconcile(ctx context.Context) (more bool) {
 	return p.push(ctx, tasks) && len(tasks) == p.set.Batch
 }
 
-// bounded outlives the request, but not the claim.
+// bounded returns a context that outlives the request, but not the claim.
 func (p *Projection) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), p.set.Lease/2)
 }

@@ -28,18 +28,18 @@ var (
 	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// faulty is a real vector store whose writes can be made to fail.
+// faulty is a real vector store with injected write errors.
 type faulty struct {
 	vectorstore.Store
-	mu   sync.Mutex
-	fail func(call string, ids []string) error // nil: nothing fails
-	said []string                              // calls, in order
+	mu    sync.Mutex
+	fail  func(call string, ids []string) error // may be nil
+	calls []string                              // in order
 }
 
 func (f *faulty) call(name string, ids []string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.said = append(f.said, fmt.Sprintf("%s %d", name, len(ids)))
+	f.calls = append(f.calls, fmt.Sprintf("%s %d", name, len(ids)))
 	if f.fail == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (f *faulty) Delete(ctx context.Context, ids []string) error {
 	return f.Store.Delete(ctx, ids)
 }
 
-type bench struct {
+type fixture struct {
 	*Projection
 	t       *testing.T
 	store   *sqlite.Store
@@ -85,44 +85,46 @@ type bench struct {
 	clock   *apptest.Clock
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return benchOn(t, apptest.VectorFile(t, filepath.Join(t.TempDir(), "vectors.db"), space))
+	return newFixtureOn(t, apptest.VectorFile(t, filepath.Join(t.TempDir(), "vectors.db"), space))
 }
 
-func benchOn(t *testing.T, vectors vectorstore.Store) *bench {
+func newFixtureOn(t *testing.T, vectors vectorstore.Store) *fixture {
 	t.Helper()
-	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(begin), vectors: &faulty{Store: vectors}}
+	b := &fixture{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(begin), vectors: &faulty{Store: vectors}}
 	b.Projection = New(b.store, b.vectors, Settings{
-		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Backoff: time.Second, BackoffLimit: 10 * time.Second, Grace: grace,
+		Interval: time.Millisecond, Batch: 3, Lease: time.Minute, Grace: grace,
+		Backoff: time.Second, BackoffLimit: 10 * time.Second,
 	}, b.clock.Now, zaptest.NewLogger(t))
-	b.Projection.Serves(func() memory.Space { return space })
+	b.Projection.SetSpace(func() memory.Space { return space })
 	return b
 }
 
 // insert commits new memories, as ingest does, without pushing them.
-func (b *bench) insert(n int) []memory.Memory {
+func (b *fixture) insert(n int) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, n)
 	for i := range list {
 		list[i] = memory.Memory{
-			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d", i), Type: memory.TypeFact, Domain: memory.GeneralChat,
+			ID: memory.NewID(), Owner: ada, Content: fmt.Sprintf("memory %d", i),
+			Type: memory.TypeFact, Domain: memory.GeneralChat,
 			Status: memory.Active, Embedding: []float32{1, 0, 0, 0}, EmbeddingModel: space.Model, Revision: 1,
 			CreatedAt: b.clock.Now(), UpdatedAt: b.clock.Now(), LastAccessedAt: b.clock.Now(),
 		}
 	}
-	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.Claimed()) })
+	b.tx(func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.ClaimedUntil()) })
 	return list
 }
 
-func (b *bench) tx(f func(ctx context.Context, tx db.UserTx) error) {
+func (b *fixture) tx(f func(ctx context.Context, tx db.UserTx) error) {
 	b.t.Helper()
 	if err := b.store.InUser(b.t.Context(), ada, f); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) update(m memory.Memory) memory.Memory {
+func (b *fixture) update(m memory.Memory) memory.Memory {
 	b.t.Helper()
 	m.Revision++
 	m.UpdatedAt = b.clock.Now()
@@ -130,8 +132,8 @@ func (b *bench) update(m memory.Memory) memory.Memory {
 	return m
 }
 
-// stored are the contents that the vector store holds.
-func (b *bench) stored() []string {
+// stored returns the contents of the records in the vector store.
+func (b *fixture) stored() []string {
 	b.t.Helper()
 	list := []string{}
 	if err := b.vectors.Scan(b.t.Context(), "", 1000, func(r vectorstore.Record) error {
@@ -144,7 +146,7 @@ func (b *bench) stored() []string {
 	return list
 }
 
-func (b *bench) backlog() db.Backlog {
+func (b *fixture) backlog() db.Backlog {
 	b.t.Helper()
 	backlog, err := b.store.VectorBacklog(b.t.Context())
 	if err != nil {
@@ -153,27 +155,27 @@ func (b *bench) backlog() db.Backlog {
 	return backlog
 }
 
-var away = memory.Errorf(memory.KindUnavailable, "away")
+var unavailable = memory.Errorf(memory.KindUnavailable, "unavailable")
 
-func TestAPushIsConfirmed(t *testing.T) {
+func TestPushNew_ConfirmsPush(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.PushNew(t.Context(), b.insert(2))
 	if got := b.stored(); !slices.Equal(got, []string{"memory 0", "memory 1"}) || b.backlog().Pending != 0 {
 		t.Errorf("stored %v, backlog %+v", got, b.backlog())
 	}
-	if !slices.Equal(b.vectors.said, []string{"insert 2"}) {
-		t.Errorf("calls %v", b.vectors.said)
+	if !slices.Equal(b.vectors.calls, []string{"insert 2"}) {
+		t.Errorf("calls %v", b.vectors.calls)
 	}
 }
 
-// What a push could not do, the reconciler does: later, and without doubling
-// what the failed push did after all.
-func TestTheReconcilerFinishesWhatIsLeft(t *testing.T) {
+// The reconciler repeats a failed push when it is due, and creates no duplicates of
+// records that the failed push wrote.
+func TestReconcile_RepeatsFailedPush(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.vectors.set(func(string, []string) error { return away })
-	b.PushNew(t.Context(), b.insert(7)) // the insert works, and its answer is lost
+	b := newFixture(t)
+	b.vectors.set(func(string, []string) error { return unavailable })
+	b.PushNew(t.Context(), b.insert(7)) // the insert succeeds, but its answer is lost
 	if n := b.backlog().Pending; n != 7 {
 		t.Fatalf("%d pending, want 7", n)
 	}
@@ -187,19 +189,19 @@ func TestTheReconcilerFinishesWhatIsLeft(t *testing.T) {
 	if got := b.stored(); len(got) != 7 || b.backlog().Pending != 0 {
 		t.Errorf("stored %v, backlog %+v", got, b.backlog())
 	}
-	if !slices.Equal(b.vectors.said, []string{"insert 7", "replace 3", "replace 3", "replace 1"}) {
-		t.Errorf("calls %v", b.vectors.said)
+	if !slices.Equal(b.vectors.calls, []string{"insert 7", "replace 3", "replace 3", "replace 1"}) {
+		t.Errorf("calls %v", b.vectors.calls)
 	}
 }
 
-func TestAFailingStoreIsTriedLessAndLessOften(t *testing.T) {
+func TestReconcile_BacksOff(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.vectors.set(func(string, []string) error { return away })
+	b := newFixture(t)
+	b.vectors.set(func(string, []string) error { return unavailable })
 	b.PushNew(t.Context(), b.insert(1))
 	tried := func() int {
 		b.reconcile(t.Context())
-		return len(b.vectors.said)
+		return len(b.vectors.calls)
 	}
 	for i, wait := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		b.clock.Advance(wait*time.Second - time.Microsecond)
@@ -216,9 +218,9 @@ func TestAFailingStoreIsTriedLessAndLessOften(t *testing.T) {
 	}
 }
 
-func TestOneBadRecordDoesNotHoldUpOthers(t *testing.T) {
+func TestPushNew_WritesOthersDespiteBadRecord(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	memories := b.insert(3)
 	b.vectors.set(func(_ string, ids []string) error {
 		if slices.Contains(ids, memories[1].ID) {
@@ -232,9 +234,9 @@ func TestOneBadRecordDoesNotHoldUpOthers(t *testing.T) {
 	}
 }
 
-func TestAForgottenMemoryIsRemoved(t *testing.T) {
+func TestPush_RemovesForgottenMemory(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	m := b.insert(1)[0]
 	b.PushNew(t.Context(), []memory.Memory{m})
 	m.Status = memory.Forgotten
@@ -248,10 +250,9 @@ func TestAForgottenMemoryIsRemoved(t *testing.T) {
 	}
 }
 
-// A memory that changes while it is pushed is pushed again.
-func TestAChangeDuringAPushIsNotLost(t *testing.T) {
+func TestPush_RepeatsAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	m := b.insert(1)[0]
 	changed := false
 	b.vectors.set(func(string, []string) error {
@@ -259,7 +260,7 @@ func TestAChangeDuringAPushIsNotLost(t *testing.T) {
 			changed = true
 			m.Content = "changed"
 			m = b.update(m)
-			b.Push(t.Context(), []string{m.ID}) // leaves it to the pusher that holds it
+			b.Push(t.Context(), []string{m.ID}) // leaves it to the pusher that claimed it
 		}
 		return nil
 	})
@@ -270,13 +271,13 @@ func TestAChangeDuringAPushIsNotLost(t *testing.T) {
 	}
 }
 
-// A process that dies between commit and push leaves a claim; it ends.
-func TestADeadPusherIsReplaced(t *testing.T) {
+// The claim of a process that crashed between commit and push ends.
+func TestReconcile_TakesOverFromCrashedPusher(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.insert(4)
 	if b.reconcile(t.Context()); len(b.stored()) != 0 {
-		t.Error("claimed rows were pushed by another")
+		t.Error("claimed rows were pushed by another pusher")
 	}
 	b.clock.Advance(time.Minute + time.Microsecond)
 	for b.reconcile(t.Context()) {
@@ -286,9 +287,9 @@ func TestADeadPusherIsReplaced(t *testing.T) {
 	}
 }
 
-func TestRunReconcilesUntilItsContextEnds(t *testing.T) {
+func TestRun_ReconcilesUntilContextEnds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.insert(5)
 	b.clock.Advance(time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,12 +11,12 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// push brings claimed rows into the vector store and records how that went.
-// It reports whether everything arrived.
+// push writes claimed rows to the vector store and records the outcome. It
+// reports whether all of them were written.
 //
-// New records are inserted; what the store may hold already is replaced, that
-// is deleted and inserted: Milvus' own upsert loses rows of collections with a
-// partition key (milvus issue 30607).
+// It inserts new records. It replaces records that the store may already have,
+// by deleting and inserting them, since Milvus' upsert loses rows of collections
+// with a partition key (milvus issue 30607).
 func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	if len(tasks) == 0 {
 		return true
@@ -25,7 +25,7 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	defer cancel()
 
 	space := p.space()
-	var removed, first, changed, lacking []db.VectorTask
+	var removed, first, changed, unembedded []db.VectorTask
 	for _, t := range tasks {
 		if t.Into = space; !t.Remove && space.Model != "" {
 			t.Memory.Embedding = t.Memory.EmbeddingIn(space)
@@ -34,7 +34,7 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 		case t.Remove:
 			removed = append(removed, t)
 		case t.Memory.Embedding == nil && space.Model != "":
-			lacking = append(lacking, t)
+			unembedded = append(unembedded, t)
 		case t.First:
 			first = append(first, t)
 		default:
@@ -44,61 +44,67 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	remove := func(part []db.VectorTask) error { return p.vectors.Delete(ctx, ids(part)) }
 	insert := func(part []db.VectorTask) error { return p.vectors.Insert(ctx, records(part)) }
 	replace := func(part []db.VectorTask) error { return p.vectors.Replace(ctx, records(part)) }
-	if len(lacking) > 0 {
-		p.lacking.Store(true)
-		p.putOff(ctx, lacking)
+	if len(unembedded) > 0 {
+		p.unembedded.Store(true)
+		p.postpone(ctx, unembedded)
 	}
-	done := p.each(ctx, removed, remove, remove)
-	done = append(done, p.each(ctx, first, insert, replace)...)
-	done = append(done, p.each(ctx, changed, replace, replace)...)
+	done := p.write(ctx, removed, remove, remove)
+	done = append(done, p.write(ctx, first, insert, replace)...)
+	done = append(done, p.write(ctx, changed, replace, replace)...)
 	if len(done) > 0 {
-		if err := p.queue.FinishVectors(ctx, done, p.now()); err != nil {
-			p.log.Warn("pushes will be repeated: they could not be recorded", zap.Int("memories", len(done)), zap.Error(err))
+		if err := p.outbox.FinishVectors(ctx, done, p.now()); err != nil {
+			p.log.Warn("pushes could not be recorded and will be repeated",
+				zap.Int("memories", len(done)), zap.Error(err))
 			return false
 		}
 	}
 	return len(done) == len(tasks)
 }
 
-// each tries all tasks together, and one by one with again when the store
-// refuses them for another reason than being away: one bad record must not
-// hold up others. again must bear that the first try did half of its work.
-// It returns the tasks that arrived, and makes the others due again.
-func (p *Projection) each(ctx context.Context, tasks []db.VectorTask, call, again func([]db.VectorTask) error) (done []db.VectorTask) {
+// write calls f with all tasks. If the store is available but refuses them, it
+// calls retry with each task, so that one bad record does not block the others.
+// retry must succeed even if f did part of its work. write returns the tasks that
+// succeeded and postpones the others.
+func (p *Projection) write(
+	ctx context.Context, tasks []db.VectorTask, f, retry func([]db.VectorTask) error,
+) (done []db.VectorTask) {
 	if len(tasks) == 0 {
 		return nil
 	}
-	err := call(tasks)
+	err := f(tasks)
 	if err == nil {
 		return tasks
 	}
 	if len(tasks) > 1 && !memory.IsKind(err, memory.KindUnavailable) {
 		for i := range tasks {
-			done = append(done, p.each(ctx, tasks[i:i+1], again, again)...)
+			done = append(done, p.write(ctx, tasks[i:i+1], retry, retry)...)
 		}
 		return done
 	}
-	p.log.Warn("the vector store did not take a push; it is tried again",
+	p.log.Warn("a push failed; it will be retried",
 		zap.Int("memories", len(tasks)), zap.String("first", tasks[0].Memory.ID), zap.Error(err))
-	p.putOff(ctx, tasks)
+	p.postpone(ctx, tasks)
 	return nil
 }
 
-// putOff makes tasks due again, later.
-func (p *Projection) putOff(ctx context.Context, tasks []db.VectorTask) {
+// postpone makes tasks due again after their backoff.
+func (p *Projection) postpone(ctx context.Context, tasks []db.VectorTask) {
 	retries := make([]db.VectorRetry, len(tasks))
 	for i, t := range tasks {
 		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now().Add(p.backoff(t.Attempts))}
 	}
-	p.retry(ctx, retries)
+	p.endClaims(ctx, retries)
 }
 
-// retry ends claims. A push may have used up its time: the record of its
-// failure gets its own.
-func (p *Projection) retry(ctx context.Context, retries []db.VectorRetry) {
+// endClaims ends claims and makes their rows due. It has its own timeout, since a
+// failed push may have used up that of the push.
+func (p *Projection) endClaims(ctx context.Context, retries []db.VectorRetry) {
+	if len(retries) == 0 {
+		return
+	}
 	ctx, cancel := p.bounded(ctx)
 	defer cancel()
-	if err := p.queue.RetryVectors(ctx, retries); err != nil {
+	if err := p.outbox.RetryVectors(ctx, retries); err != nil {
 		p.log.Warn("failed pushes stay claimed until their claims end", zap.Error(err))
 	}
 }

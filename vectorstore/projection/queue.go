@@ -9,46 +9,45 @@ import (
 	"hippocampus/db"
 )
 
-// queue holds committed changes whose answers are out until they are pushed:
+// queue holds committed changes until they are pushed:
 //
-//	change -> waiting -> the first at once, those that come meanwhile together -> push
+//	change -> waiting -> the first at once, those that arrive during its push as one batch -> push
 //
-// It is open while somebody takes from it.
+// It accepts changes while it is open.
 type queue struct {
-	mu      sync.Mutex
-	open    bool
-	held    int      // memories that wait
-	born    []born   // claimed with their insertion
-	changed []string // ids that are to be claimed
-	wake    chan struct{}
+	mu         sync.Mutex
+	open       bool
+	size       int         // memories that wait
+	insertions []insertion // claimed when they were inserted
+	changed    []string    // ids that must be claimed
+	wake       chan struct{}
 }
 
-// born are memories that were inserted in one transaction.
-type born struct {
+// insertion is the memories that one transaction inserted.
+type insertion struct {
 	tasks []db.VectorTask
-	since time.Time // for as long they have been waiting
+	at    time.Time
 }
 
-// Memories that wait, and that are pushed at once.
 const (
-	mostQueued = 4000
-	mostPushed = 1000
+	maxQueued = 4000 // memories that wait
+	maxPushed = 1000 // memories that are pushed at once
 )
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// add reports whether the queue takes a change. Where it is full or shut, the
-// caller pushes: no more is written than the vector store takes.
-func (q *queue) add(change born, changed []string) bool {
+// add reports whether the queue accepts a change. If it is full or closed, the
+// caller must push, so that writes are no faster than the vector store.
+func (q *queue) add(change insertion, changed []string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := len(change.tasks) + len(changed)
-	if !q.open || q.held > 0 && q.held+n > mostQueued {
+	if !q.open || q.size > 0 && q.size+n > maxQueued {
 		return false
 	}
-	q.held += n
+	q.size += n
 	if len(change.tasks) > 0 {
-		q.born = append(q.born, change)
+		q.insertions = append(q.insertions, change)
 	}
 	q.changed = append(q.changed, changed...)
 	select {
@@ -58,85 +57,80 @@ func (q *queue) add(change born, changed []string) bool {
 	return true
 }
 
-// take returns what has waited for longest: of both kinds, so that a memory is
-// pushed as new before it is as changed.
-func (q *queue) take() (taken []born, changed []string) {
+// take removes and returns what has waited longest. It returns changes only
+// after all insertions, so that a memory is pushed as new before it is pushed as
+// changed.
+func (q *queue) take() (taken []insertion, changed []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, rows := 0, 0
-	for n < len(q.born) && (n == 0 || rows+len(q.born[n].tasks) <= mostPushed) {
-		rows += len(q.born[n].tasks)
+	for n < len(q.insertions) && (n == 0 || rows+len(q.insertions[n].tasks) <= maxPushed) {
+		rows += len(q.insertions[n].tasks)
 		n++
 	}
-	// What is taken is not kept alive by the array that it waited in.
-	taken = slices.Clone(q.born[:n])
-	if q.born = slices.Delete(q.born, 0, n); len(q.born) == 0 {
-		n = min(len(q.changed), mostPushed)
+	// Clone and Delete release what is taken from the queue's arrays.
+	taken = slices.Clone(q.insertions[:n])
+	if q.insertions = slices.Delete(q.insertions, 0, n); len(q.insertions) == 0 {
+		n = min(len(q.changed), maxPushed)
 		changed, q.changed = slices.Clone(q.changed[:n]), slices.Delete(q.changed, 0, n)
 	}
-	q.held -= rows + len(changed)
+	q.size -= rows + len(changed)
 	return taken, changed
 }
 
-func (q *queue) set(open bool) {
+func (q *queue) setOpen(open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.open = open
 }
 
 // pushQueued pushes what is added to the queue until the context ends, and then
-// the rest, as far as the vector store takes it.
+// the rest, until a push fails.
 func (p *Projection) pushQueued(ctx context.Context) {
 	lasting := context.WithoutCancel(ctx)
-	away := false // the last push did not arrive
+	failed := false // the last push failed
 	for ended := false; !ended; {
 		select {
-		case <-p.queued.wake:
+		case <-p.queue.wake:
 		case <-ctx.Done():
-			p.queued.set(false)
+			p.queue.setOpen(false)
 			ended = true
 		}
-		for taken, changed := p.queued.take(); len(taken)+len(changed) > 0; taken, changed = p.queued.take() {
-			if away && ctx.Err() != nil {
-				p.putOffBorn(lasting, taken) // what is changed is due as it is
+		for taken, changed := p.queue.take(); len(taken)+len(changed) > 0; taken, changed = p.queue.take() {
+			if failed && ctx.Err() != nil {
+				p.postpone(lasting, tasksOf(taken)) // the rows of changed are due already
 				continue
 			}
-			away = !p.pushBorn(lasting, taken)
+			failed = !p.pushInserted(lasting, taken)
 			p.pushChanged(lasting, changed)
 		}
 	}
 }
 
-// pushBorn pushes new memories together, and reports whether all arrived. Those
-// that have waited so long that their claims might end first are given back,
-// due at once; where a claim may have ended, the row is already another's.
-func (p *Projection) pushBorn(ctx context.Context, taken []born) bool {
+func tasksOf(insertions []insertion) (tasks []db.VectorTask) {
+	for _, inserted := range insertions {
+		tasks = append(tasks, inserted.tasks...)
+	}
+	return tasks
+}
+
+// pushInserted pushes new memories and reports whether all were written. It makes
+// those due whose claims might end during the push. If a claim may have ended
+// already, another pusher may have the row, which is left alone.
+func (p *Projection) pushInserted(ctx context.Context, taken []insertion) bool {
 	var tasks []db.VectorTask
 	var late []db.VectorRetry
 	now := p.now()
-	for _, b := range taken {
-		switch waited := now.Sub(b.since); {
+	for _, inserted := range taken {
+		switch waited := now.Sub(inserted.at); {
 		case waited <= p.set.Lease/4:
-			tasks = append(tasks, b.tasks...)
+			tasks = append(tasks, inserted.tasks...)
 		case waited < p.set.Lease:
-			for _, t := range b.tasks {
+			for _, t := range inserted.tasks {
 				late = append(late, db.VectorRetry{ID: t.Memory.ID, Due: now})
 			}
 		}
 	}
-	if len(late) > 0 {
-		p.retry(ctx, late)
-	}
+	p.endClaims(ctx, late)
 	return p.push(ctx, tasks)
-}
-
-// putOffBorn leaves new memories to the reconciler.
-func (p *Projection) putOffBorn(ctx context.Context, late []born) {
-	var tasks []db.VectorTask
-	for _, b := range late {
-		tasks = append(tasks, b.tasks...)
-	}
-	if len(tasks) > 0 {
-		p.putOff(ctx, tasks)
-	}
 }

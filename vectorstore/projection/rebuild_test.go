@@ -15,11 +15,11 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// ownWindow is recall's: how long confirmed writes still come from the database.
+// ownWindow is how long recall reads confirmed writes from the database.
 const ownWindow = 10 * time.Second
 
-// found is what recall finds by vectors: hits, and own writes from the database.
-func (b *bench) found(ctx context.Context) (map[string]bool, error) {
+// found returns the ids that recall finds by vectors: hits, and own writes from the database.
+func (b *fixture) found(ctx context.Context) (map[string]bool, error) {
 	hits, err := b.vectors.Search(ctx, vectorstore.Query{Owner: ada, Embedding: []float32{1, 0, 0, 0}, Limit: 10_000})
 	if err != nil {
 		return nil, err
@@ -35,15 +35,15 @@ func (b *bench) found(ctx context.Context) (map[string]bool, error) {
 	return found, err
 }
 
-// While the store is rebuilt writers insert, change and forget, and every
-// search finds all that was active when it began.
-func TestRebuildUnderWritesAndSearches(t *testing.T) {
+// During a rebuild with concurrent inserts, changes and removals, every search
+// finds all memories that were active when it began.
+func TestRebuild_KeepsServingUnderWrites(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, b *bench, _ func() vectorstore.Store) {
+	onBoth(t, func(t *testing.T, b *fixture, _ func() vectorstore.Store) {
 		log := zaptest.NewLogger(t)
 		b.clock.Set(time.Now().UTC())
 		b.Projection = New(b.store, b.vectors, b.set, time.Now, log)
-		u := NewUpkeep(b.store, b.vectors.Store, b.Projection, time.Now, log)
+		u := NewMaintenance(b.store, b.vectors.Store, b.Projection, time.Now, log)
 		kept := b.insert(300)
 		b.PushNew(t.Context(), kept)
 
@@ -82,7 +82,7 @@ func TestRebuildUnderWritesAndSearches(t *testing.T) {
 					return found[d.ID] || !slices.ContainsFunc(still, func(s db.Document) bool { return s.ID == d.ID })
 				})
 				if len(lost) > 0 {
-					return fmt.Errorf("search %d lacks %d memories, such as %s", searches, len(lost), lost[0].ID)
+					return fmt.Errorf("search %d misses %d memories, such as %s", searches, len(lost), lost[0].ID)
 				}
 				searches++
 			}
@@ -98,28 +98,27 @@ func TestRebuildUnderWritesAndSearches(t *testing.T) {
 		stop()
 		must(t, work.Wait())
 		u.pushDue(t.Context())
-		later := NewUpkeep(b.store, b.vectors.Store, b.Projection,
+		later := NewMaintenance(b.store, b.vectors.Store, b.Projection,
 			func() time.Time { return time.Now().Add(time.Hour) }, log)
 		if r := b.verify(later); r.Drift() != 0 || r.InFlight != 0 || r.Checked != len(kept)+2*writes {
 			t.Errorf("after the rebuild and %d writes: %+v", writes, r)
 		}
-		t.Logf("%d writes and %d searches meanwhile", writes, searches)
+		t.Logf("%d writes and %d searches during the rebuild", writes, searches)
 		if searches == 0 || writes == 0 {
-			t.Error("nothing went on meanwhile")
+			t.Error("there were no writes or no searches during the rebuild")
 		}
 	})
 }
 
-// A rebuild needs no embedding endpoint, and leaves out what another model embedded.
-func TestRebuildSkipsOtherModels(t *testing.T) {
+func TestRebuild_SkipsEmbeddingsOfOtherModels(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	m := b.insert(3)
 	b.PushNew(t.Context(), m)
 	m[0].EmbeddingModel = "another"
 	b.update(m[0])
 	b.clock.Advance(time.Hour)
-	done, err := b.upkeep().Rebuild(t.Context())
+	done, err := b.maintenance().Rebuild(t.Context())
 	if err != nil || done.Copied != 2 || done.Skipped != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}

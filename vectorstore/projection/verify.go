@@ -16,52 +16,56 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Records is what upkeep needs of the database.
+// Records is what Maintenance needs of the database.
 type Records interface {
 	Projected(ctx context.Context, after string, limit int) ([]db.Projected, error)
 	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 }
 
-// Upkeep proves that the vector store shows what the database says, and makes
-// it so:
+// Maintenance verifies that the vector store equals the database, and repairs
+// and rebuilds it:
 //
 //	rows, records, both in id order -> Verify -> report
 //	report -> Repair -> requeued and pushed, or deleted
-//	rows with embeddings -> Rebuild -> a fresh collection in the old one's place
-//	a store that lost everything -> Mend -> all requeued
+//	rows with embeddings -> Rebuild -> a new collection in the place of the old one
+//	a store that lost its records -> Recover -> all rows requeued
 //
-// It holds a window of rows at a time, however many there are.
-type Upkeep struct {
+// It reads one window of rows at a time.
+type Maintenance struct {
 	records Records
-	vectors vectorstore.Store // as it is: what vectorstore.Rebuilder and Ensurer offer must be seen
+	vectors vectorstore.Store // not wrapped, so that it shows whether it is a vectorstore.Rebuilder or Ensurer
 	push    *Projection
 	now     func() time.Time
 	log     *zap.Logger
 
 	busy chan struct{} // holds a token while a repair or rebuild runs
 
-	mu     sync.Mutex
-	last   *Report
-	losses int // of the vector store that have been made good
+	mu        sync.Mutex
+	last      *Report
+	recovered int // losses of the vector store that have been recovered from
 }
 
-// NewUpkeep makes the upkeep of one projection.
-func NewUpkeep(records Records, vectors vectorstore.Store, push *Projection, now func() time.Time, log *zap.Logger) *Upkeep {
-	return &Upkeep{records: records, vectors: vectors, push: push, now: now, log: log, busy: make(chan struct{}, 1)}
+// NewMaintenance returns the maintenance of one projection.
+func NewMaintenance(
+	records Records, vectors vectorstore.Store, push *Projection, now func() time.Time, log *zap.Logger,
+) *Maintenance {
+	return &Maintenance{
+		records: records, vectors: vectors, push: push, now: now, log: log, busy: make(chan struct{}, 1),
+	}
 }
 
-// Report is what a verification found.
+// Report is the result of a verification.
 type Report struct {
 	At        time.Time `json:"at"`
 	Checked   int       `json:"checked"`   // rows that were compared
 	InFlight  int       `json:"in_flight"` // rows that are about to be pushed, or were within the grace
 	Missing   Findings  `json:"missing"`   // active rows without a record
 	Orphaned  Findings  `json:"orphaned"`  // records without an active row
-	Different Findings  `json:"different"` // records that show something else than their row
+	Different Findings  `json:"different"` // records that differ from their row
 }
 
-// Drift is how many memories the stores disagree about.
+// Drift is the number of memories that differ between the stores.
 func (r Report) Drift() int { return r.Missing.Count + r.Orphaned.Count + r.Different.Count }
 
 // Findings of one kind.
@@ -82,23 +86,24 @@ type kind string
 const (
 	missing   kind = "missing"
 	orphaned  kind = "orphaned"
-	stray     kind = "stray" // orphaned, and without any row
+	stray     kind = "stray" // orphaned, and there is no row at all
 	different kind = "different"
 )
 
-// Verify compares the stores. What changes meanwhile is no drift: rows in
-// flight are left out, and every finding is looked at twice.
-func (u *Upkeep) Verify(ctx context.Context) (Report, error) {
-	return u.verify(ctx, func(map[string]kind) error { return nil })
+// Verify compares the stores. A concurrent change is no drift: rows in flight are
+// not compared, and every finding is checked twice.
+func (m *Maintenance) Verify(ctx context.Context) (Report, error) {
+	return m.verify(ctx, func(map[string]kind) error { return nil })
 }
 
-// verify hands each window's findings to f.
-func (u *Upkeep) verify(ctx context.Context, f func(map[string]kind) error) (Report, error) {
-	r := Report{At: u.now(), Missing: Findings{IDs: []string{}}, Orphaned: Findings{IDs: []string{}}, Different: Findings{IDs: []string{}}}
+// verify calls f with the findings of each window that has some.
+func (m *Maintenance) verify(ctx context.Context, f func(map[string]kind) error) (Report, error) {
+	empty := Findings{IDs: []string{}}
+	r := Report{At: m.now(), Missing: empty, Orphaned: empty, Different: empty}
 	for after, more := "", true; more; {
-		w, err := u.look(ctx, after)
+		w, err := m.compareWindow(ctx, after)
 		if err == nil && len(w.found) > 0 {
-			err = u.lookAgain(ctx, after, &w)
+			err = m.recheck(ctx, after, &w)
 		}
 		if err != nil {
 			return r, err
@@ -119,105 +124,106 @@ func (u *Upkeep) verify(ctx context.Context, f func(map[string]kind) error) (Rep
 				return r, err
 			}
 		}
-		after, more = w.upto, w.upto != ""
+		after, more = w.last, w.last != ""
 	}
-	u.mu.Lock()
-	u.last = &r
-	u.mu.Unlock()
+	m.mu.Lock()
+	m.last = &r
+	m.mu.Unlock()
 	return r, nil
 }
 
-// Last is the latest verification of this process; ok is false when there was none.
-func (u *Upkeep) Last() (r Report, ok bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.last == nil {
+// Last is the latest verification of this process; ok is false before the first one.
+func (m *Maintenance) Last() (r Report, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.last == nil {
 		return Report{}, false
 	}
-	return *u.last, true
+	return *m.last, true
 }
 
-// windowSize is how many rows and records are held at a time: 16 MB of the
+// windowSize is how many rows and records are in memory at a time: 16 MB of the
 // longest contents of either.
 const windowSize = 1000
 
-// window is a range of ids that both stores were read for.
+// window is the comparison of both stores for a range of ids.
 type window struct {
-	upto              string // the last id; empty: the range has no end
+	last              string // the last id; empty: the range has no end
 	checked, inFlight int
 	found             map[string]kind
 }
 
-// lookAgain looks at w a second time and keeps what is found in both. Where
-// rows have come in between the range ends sooner.
-func (u *Upkeep) lookAgain(ctx context.Context, after string, w *window) error {
-	again, err := u.look(ctx, after)
+// recheck compares w a second time and keeps the findings of both comparisons. If
+// rows were added in between, the range becomes shorter.
+func (m *Maintenance) recheck(ctx context.Context, after string, w *window) error {
+	second, err := m.compareWindow(ctx, after)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(again.found, func(id string, k kind) bool { return w.found[id] != k })
-	if w.upto == "" || again.upto != "" && again.upto < w.upto {
-		*w = again
+	maps.DeleteFunc(second.found, func(id string, k kind) bool { return w.found[id] != k })
+	if w.last == "" || second.last != "" && second.last < w.last {
+		*w = second
 		return nil
 	}
-	w.found = again.found
-	maps.DeleteFunc(w.found, func(id string, _ kind) bool { return w.upto != "" && id > w.upto })
+	w.found = second.found
+	maps.DeleteFunc(w.found, func(id string, _ kind) bool { return id > w.last })
 	return nil
 }
 
-var errEnough = errors.New("enough records")
+var errEndOfWindow = errors.New("end of the window")
 
-// look compares one window that begins after an id. Rows are read first: what
-// is pushed from then on shows as a change when it is looked at again.
-func (u *Upkeep) look(ctx context.Context, after string) (window, error) {
+// compareWindow compares one window that begins after an id. It reads rows first,
+// so that a later push appears as a change in the second comparison.
+func (m *Maintenance) compareWindow(ctx context.Context, after string) (window, error) {
 	w := window{found: map[string]kind{}}
-	rows, err := u.records.Projected(ctx, after, windowSize)
+	rows, err := m.records.Projected(ctx, after, windowSize)
 	if err != nil {
 		return w, err
 	}
 	if len(rows) == windowSize {
-		w.upto = rows[len(rows)-1].Memory.ID
+		w.last = rows[len(rows)-1].Memory.ID
 	}
 	var records []vectorstore.Record
-	err = u.vectors.Scan(ctx, after, windowSize, func(r vectorstore.Record) error {
-		if w.upto != "" && r.ID > w.upto {
-			return errEnough
+	err = m.vectors.Scan(ctx, after, windowSize, func(r vectorstore.Record) error {
+		if w.last != "" && r.ID > w.last {
+			return errEndOfWindow
 		}
 		records = append(records, r)
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errEndOfWindow) {
 		return w, err
 	}
 	if len(records) == windowSize {
-		w.upto = records[len(records)-1].ID
-		rows = rows[:firstAfter(rows, w.upto)]
+		w.last = records[len(records)-1].ID
+		rows = rows[:firstAfter(rows, w.last)]
 	}
-	u.compare(&w, rows, records)
+	m.compare(&w, rows, records)
 	return w, nil
 }
 
 // firstAfter is the index of the first row with a greater id.
 func firstAfter(rows []db.Projected, id string) int {
-	i, same := slices.BinarySearchFunc(rows, id, func(p db.Projected, id string) int { return cmp.Compare(p.Memory.ID, id) })
-	if same {
+	compare := func(p db.Projected, id string) int { return cmp.Compare(p.Memory.ID, id) }
+	i, found := slices.BinarySearchFunc(rows, id, compare)
+	if found {
 		i++
 	}
 	return i
 }
 
 // compare fills w from the rows and records of its range, both in id order.
-func (u *Upkeep) compare(w *window, rows []db.Projected, records []vectorstore.Record) {
-	settled := u.now().Add(-u.push.set.Grace)
+func (m *Maintenance) compare(w *window, rows []db.Projected, records []vectorstore.Record) {
+	settled := m.now().Add(-m.push.set.Grace)
 	for _, row := range rows {
-		m := row.Memory
-		for len(records) > 0 && records[0].ID < m.ID {
+		want := row.Memory
+		for len(records) > 0 && records[0].ID < want.ID {
 			w.found[records[0].ID] = stray
 			records = records[1:]
 		}
-		shown := len(records) > 0 && records[0].ID == m.ID
+		exists := len(records) > 0 && records[0].ID == want.ID
 		var record vectorstore.Record
-		for len(records) > 0 && records[0].ID == m.ID {
+		for len(records) > 0 && records[0].ID == want.ID {
 			record, records = records[0], records[1:]
 		}
 		if row.Vector == memory.VectorPending || row.Vector == memory.VectorRemoving || row.UpdatedAt.After(settled) {
@@ -225,13 +231,13 @@ func (u *Upkeep) compare(w *window, rows []db.Projected, records []vectorstore.R
 			continue
 		}
 		w.checked++
-		switch active := m.Status == memory.Active; {
-		case active && !shown:
-			w.found[m.ID] = missing
-		case !active && shown:
-			w.found[m.ID] = orphaned
-		case active && !shows(record, m):
-			w.found[m.ID] = different
+		switch active := want.Status == memory.Active; {
+		case active && !exists:
+			w.found[want.ID] = missing
+		case !active && exists:
+			w.found[want.ID] = orphaned
+		case active && !matches(record, want):
+			w.found[want.ID] = different
 		}
 	}
 	for _, r := range records {
@@ -239,8 +245,8 @@ func (u *Upkeep) compare(w *window, rows []db.Projected, records []vectorstore.R
 	}
 }
 
-// shows reports whether a record shows the memory, its embedding aside.
-func shows(r vectorstore.Record, m memory.Memory) bool {
+// matches reports whether a record equals the memory, apart from its embedding.
+func matches(r vectorstore.Record, m memory.Memory) bool {
 	return r.Owner == m.Owner && r.AgentID == m.AgentID && r.Domain == m.Domain && r.Type == m.Type &&
 		r.Content == m.Content && r.CreatedAt.UnixMilli() == m.CreatedAt.UnixMilli()
 }

@@ -72,7 +72,7 @@ type replica struct {
 	store  *sqlite.Store
 	sw     *Switch
 	push   *projection.Projection
-	keep   *projection.Upkeep
+	keep   *projection.Maintenance
 	recall *recall.Service
 	asked  atomic.Int64
 }
@@ -106,14 +106,14 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 	r.push = projection.New(r.store, r.sw.Vectors(), projection.Settings{
 		Interval: 20 * time.Millisecond, Batch: 50, Lease: time.Minute, Backoff: 10 * time.Millisecond, BackoffLimit: 50 * time.Millisecond,
 	}, time.Now, log)
-	r.push.Serves(r.sw.Space)
-	r.keep = projection.NewUpkeep(r.store, r.sw.Vectors(), r.push, time.Now, log)
+	r.push.SetSpace(r.sw.Space)
+	r.keep = projection.NewMaintenance(r.store, r.sw.Vectors(), r.push, time.Now, log)
 	var records Records = r.store
 	if wrap != nil {
 		records = wrap(records)
 	}
 	r.Service = New(Parts{
-		Records: records, Switch: r.sw, Keep: r.keep, Lacking: r.push.Lacking, Open: open,
+		Records: records, Switch: r.sw, Keep: r.keep, Lacking: r.push.SawUnembedded, Open: open,
 		Able: func(space memory.Space) bool { return space == configured },
 		Ask:  func(context.Context) error { r.asked.Add(1); return nil }, Now: time.Now, Log: log,
 	}, Settings{
@@ -172,7 +172,7 @@ func (r *replica) write(texts ...string) []memory.Memory {
 		}
 	}
 	if err := r.store.InUser(r.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
-		return tx.Insert(ctx, list, r.push.Claimed())
+		return tx.Insert(ctx, list, r.push.ClaimedUntil())
 	}); err != nil {
 		r.t.Error(err)
 	}

@@ -45,8 +45,8 @@ type Settings struct {
 type Parts struct {
 	Records Records
 	Switch  *Switch
-	Keep    *projection.Upkeep // of the Switch's vectors
-	Lacking func() bool        // whether a push met a memory without an embedding of what serves
+	Keep    *projection.Maintenance // of the Switch's vectors
+	Lacking func() bool             // whether a push met a memory without an embedding of what serves
 	// Open opens the pair of a space. KindConflict: this process has no embedder
 	// for it, and Pair's says so when it is asked.
 	Open func(ctx context.Context, space memory.Space) (Pair, error)

@@ -75,7 +75,7 @@ func TestAChangedModelTakesOver(t *testing.T) {
 	rest()
 	t.Logf("%d memories were written meanwhile", len(written))
 	for { // what was written in the last moments
-		if !r.push.Lacking() {
+		if !r.push.SawUnembedded() {
 			if n, err := r.store.CountUnembedded(t.Context(), newSpace); err == nil && n == 0 {
 				break
 			}

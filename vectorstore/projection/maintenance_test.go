@@ -23,17 +23,17 @@ import (
 
 const grace = time.Minute
 
-func (b *bench) upkeep() *Upkeep {
-	return NewUpkeep(b.store, b.vectors.Store, b.Projection, b.clock.Now, zaptest.NewLogger(b.t))
+func (b *fixture) maintenance() *Maintenance {
+	return NewMaintenance(b.store, b.vectors.Store, b.Projection, b.clock.Now, zaptest.NewLogger(b.t))
 }
 
-// onBoth runs a test on both vector stores. drop loses all that the store
-// holds behind its back, and returns the store that is open afterwards.
-func onBoth(t *testing.T, test func(t *testing.T, b *bench, drop func() vectorstore.Store)) {
+// onBoth runs a test on two vector stores. drop deletes the store's data without
+// its knowledge and returns the store that is open afterwards.
+func onBoth(t *testing.T, test func(t *testing.T, b *fixture, drop func() vectorstore.Store)) {
 	t.Run("sqlitevec", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "vectors.db")
-		b := benchOn(t, apptest.VectorFile(t, path, space))
+		b := newFixtureOn(t, apptest.VectorFile(t, path, space))
 		test(t, b, func() vectorstore.Store {
 			if err := b.vectors.Store.Close(); err != nil {
 				t.Fatal(err)
@@ -57,14 +57,14 @@ func onBoth(t *testing.T, test func(t *testing.T, b *bench, drop func() vectorst
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = vectors.Close() })
-		test(t, benchOn(t, vectors), func() vectorstore.Store {
+		test(t, newFixtureOn(t, vectors), func() vectorstore.Store {
 			milvustest.Drop(t, o.Collection)
 			return vectors
 		})
 	})
 }
 
-func (b *bench) verify(u *Upkeep) Report {
+func (b *fixture) verify(u *Maintenance) Report {
 	b.t.Helper()
 	report, err := u.Verify(b.t.Context())
 	if err != nil {
@@ -80,10 +80,10 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
+func TestRepair_FindsAndRepairsAllDrift(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, b *bench, _ func() vectorstore.Store) {
-		u := b.upkeep()
+	onBoth(t, func(t *testing.T, b *fixture, _ func() vectorstore.Store) {
+		u := b.maintenance()
 		m := b.insert(8)
 		b.PushNew(t.Context(), m)
 		m[1].Status = memory.Forgotten
@@ -94,7 +94,7 @@ func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
 		}
 		b.clock.Advance(time.Hour)
 		if r := b.verify(u); r.Checked != 8 || r.InFlight != 0 || r.Drift() != 0 {
-			t.Errorf("of equal stores: %+v", r)
+			t.Errorf("equal stores: %+v", r)
 		}
 
 		changed := func(i int, change func(*vectorstore.Record)) vectorstore.Record {
@@ -106,7 +106,7 @@ func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
 		stray.ID, foreign.ID = memory.NewID(), "not ours"
 		must(t, b.vectors.Store.Delete(t.Context(), []string{m[0].ID}))
 		must(t, b.vectors.Store.Replace(t.Context(), []vectorstore.Record{
-			changed(1, func(*vectorstore.Record) {}), // forgotten, and there again
+			changed(1, func(*vectorstore.Record) {}), // the record of a forgotten memory
 			changed(2, func(r *vectorstore.Record) { r.Content = "something else" }),
 			changed(3, func(r *vectorstore.Record) { r.UserID = "bob" }),
 			changed(4, func(r *vectorstore.Record) { r.AgentID = "amy" }),
@@ -140,7 +140,7 @@ func TestDriftOfEveryKindIsFoundAndRepaired(t *testing.T) {
 	})
 }
 
-// moving is a store in which something happens while it is scanned.
+// moving is a store that calls during before a scan.
 type moving struct {
 	vectorstore.Store
 	during func()
@@ -154,13 +154,13 @@ func (m *moving) Scan(ctx context.Context, after string, limit int, f func(vecto
 	return m.Store.Scan(ctx, after, limit, f)
 }
 
-func TestAChangeDuringVerificationIsNoDrift(t *testing.T) {
+func TestVerify_IgnoresConcurrentChanges(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	m := b.insert(4)
 	b.PushNew(t.Context(), m)
 	b.clock.Advance(time.Hour)
-	u := b.upkeep()
+	u := b.maintenance()
 	u.vectors = &moving{b.vectors.Store, func() { // after the rows were read
 		m[0].Content = "changed"
 		m[1].Status = memory.Forgotten
@@ -173,23 +173,23 @@ func TestAChangeDuringVerificationIsNoDrift(t *testing.T) {
 	}
 }
 
-// Whatever the two stores hold, windows of one size see all of it.
-func TestVerificationByWindows(t *testing.T) {
+// Windows cover all ids even if rows and records are unevenly distributed.
+func TestVerify_CoversAllWindows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	const n = windowSize + 30
-	u := b.upkeep()
+	u := b.maintenance()
 	m := b.insert(n)
 	b.PushNew(t.Context(), m)
 	b.clock.Advance(time.Hour)
 	lone := m[n-110:]
-	must(t, b.vectors.Store.Delete(t.Context(), ids(tasksOf(lone))))
+	must(t, b.vectors.Store.Delete(t.Context(), ids(asTasks(lone))))
 	strays := make([]vectorstore.Record, n)
 	for i := range strays {
 		strays[i] = vectorstore.RecordOf(m[i])
-		strays[i].ID = fmt.Sprintf("%08d", i) // before all others
+		strays[i].ID = fmt.Sprintf("%08d", i) // smaller than all other ids
 		if i%2 == 0 {
-			strays[i].ID = m[i].ID[:28] + fmt.Sprintf("~%07d", i) // amid them
+			strays[i].ID = m[i].ID[:28] + fmt.Sprintf("~%07d", i) // between them
 		}
 	}
 	must(t, b.vectors.Store.Insert(t.Context(), strays))
@@ -201,30 +201,30 @@ func TestVerificationByWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.clock.Advance(2 * grace); b.verify(u).Drift() != 0 {
-		t.Error("after the repair there is drift")
+		t.Error("there is drift after the repair")
 	}
 }
 
-// A store that lost everything gets everything again, whether that is noticed
-// when the server starts or while it runs.
-func TestALostStoreHeals(t *testing.T) {
+// All rows are pushed again after a store lost its records, whether the loss is
+// found when the server starts or while it runs.
+func TestMaintenance_RecoversLostStore(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, b *bench, drop func() vectorstore.Store) {
-		u := b.upkeep()
-		must(t, u.Mend(t.Context()))
+	onBoth(t, func(t *testing.T, b *fixture, drop func() vectorstore.Store) {
+		u := b.maintenance()
+		must(t, u.Recover(t.Context()))
 		m := b.insert(5)
 		b.PushNew(t.Context(), m)
 		b.clock.Advance(time.Hour)
-		if u.mend(t.Context()); b.backlog().Pending != 0 {
-			t.Fatalf("a whole store is mended: %+v", b.backlog())
+		if u.ensure(t.Context()); b.backlog().Pending != 0 {
+			t.Fatalf("rows of a complete store are requeued: %+v", b.backlog())
 		}
 
 		b.vectors.Store = drop()
 		if _, same := b.vectors.Store.(*milvus.Store); same {
-			u.mend(t.Context())
+			u.ensure(t.Context())
 		} else { // a file is lost between two processes
-			u = b.upkeep()
-			must(t, u.Mend(t.Context()))
+			u = b.maintenance()
+			must(t, u.Recover(t.Context()))
 		}
 		if n := b.backlog().Pending; n != 5 {
 			t.Errorf("%d are pushed again, want all 5", n)
@@ -233,15 +233,15 @@ func TestALostStoreHeals(t *testing.T) {
 		}
 		b.clock.Advance(2 * grace)
 		if r := b.verify(u); r.Checked != 5 || r.Drift() != 0 {
-			t.Errorf("after healing: %+v", r)
+			t.Errorf("after the recovery: %+v", r)
 		}
-		if u.mend(t.Context()); b.backlog().Pending != 0 {
-			t.Error("what has been made good is mended again")
+		if u.ensure(t.Context()); b.backlog().Pending != 0 {
+			t.Error("the loss is recovered from twice")
 		}
 	})
 }
 
-// lost is a vector store whose collection is gone until it is made again.
+// lost is a vector store whose collection does not exist until Ensure succeeds.
 type lost struct {
 	vectorstore.Store
 	ensure func() error
@@ -265,34 +265,34 @@ func (l *lost) Ensure(context.Context) error {
 
 func (l *lost) Losses() int { return l.losses }
 
-// What was lost is due before the store is made again, and made due once, however
-// often that fails.
-func TestALossIsDueBeforeTheStoreIsMade(t *testing.T) {
+// All rows are due before the collection is created again, and are requeued only
+// once even if the creation fails several times.
+func TestMaintenance_RequeuesBeforeEnsure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.PushNew(t.Context(), b.insert(5))
-	u, made := b.upkeep(), 0
+	u, made := b.maintenance(), 0
 	u.vectors = &lost{Store: b.vectors.Store, ensure: func() error {
 		if made++; made == 1 && b.backlog().Pending != 5 {
-			t.Errorf("made again while %+v", b.backlog())
+			t.Errorf("the collection is created while %+v", b.backlog())
 		}
 		if made < 3 {
 			return errors.New("not now")
 		}
 		return nil
 	}}
-	u.mend(t.Context())
+	u.ensure(t.Context())
 	for b.reconcile(t.Context()) {
 	}
 	for range 3 {
-		u.mend(t.Context())
+		u.ensure(t.Context())
 	}
 	if b.backlog().Pending != 0 || made != 3 {
 		t.Errorf("after %d tries %+v", made, b.backlog())
 	}
 }
 
-func tasksOf(memories []memory.Memory) []db.VectorTask {
+func asTasks(memories []memory.Memory) []db.VectorTask {
 	tasks := make([]db.VectorTask, len(memories))
 	for i, m := range memories {
 		tasks[i].Memory = m
