@@ -7,7 +7,7 @@ import (
 )
 
 // Shares are rounded down, and the last part that has one takes the rest.
-func TestSplit(t *testing.T) {
+func TestSplit_DividesTheBudget(t *testing.T) {
 	t.Parallel()
 	std, reserve := presets["default"].Shares, presets["reserve"].Shares
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestRooms(t *testing.T) {
+func TestModelRoom_LimitsWindows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		room                     Room
@@ -67,7 +67,8 @@ func TestRooms(t *testing.T) {
 		"an estimated model":             {ModelRoom("deepseek-chat", 0, 0), 128000, 8192, 119808, true},
 		"an unknown model":               {ModelRoom("grandma", 0, 0), 8192, 2048, 6144, true},
 	} {
-		if r := c.room; r.Window != c.window || r.Response != c.response || r.Budget() != c.budget || r.Estimated != c.estimated {
+		if r := c.room; r.Window != c.window || r.Response != c.response || r.Budget() != c.budget ||
+			r.Estimated != c.estimated {
 			t.Errorf("%s: %+v with a budget of %d", name, r, r.Budget())
 		}
 	}

@@ -29,7 +29,7 @@ func events(sizes ...int) []Item {
 // line before.
 var letters = words{[sections]string{"I", "F", "M", "S", "E"}, [groups]string{"p", "f", "t", "k", "r", "o"}}
 
-func TestChoose(t *testing.T) {
+func TestChoose_FillsTheBudget(t *testing.T) {
 	t.Parallel()
 	std := presets["default"].Shares
 	type spent struct{ Budget, Used, Items int }
@@ -128,7 +128,7 @@ func TestChoose(t *testing.T) {
 
 // A memory that a fact has told already is left out, and a fact that a memory
 // has; only where both would be there.
-func TestWhatTellsTheSameIsSaidOnce(t *testing.T) {
+func TestChoose_IncludesAStatementOnce(t *testing.T) {
 	t.Parallel()
 	fact, same := items(5), append(items(5), items(3)...)
 	fact[0].Statement, same[0].Statement = "m", "m"

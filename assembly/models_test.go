@@ -7,14 +7,18 @@ import (
 	"hippocampus/internal/text"
 )
 
-func TestFind(t *testing.T) {
+func TestFind_MatchesTheLongestName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"gpt-4o": "gpt-4o", "gpt-4o-mini": "gpt-4o", "GPT-4o-2024-08-06": "gpt-4o", "gpt-4": "gpt-4", "gpt-4-0613": "gpt-4",
-		"gpt-4-turbo-preview": "gpt-4-turbo", "gpt-4.1-nano": "gpt-4.1", "gpt-5-mini": "gpt-5", "o3-mini": "o3", "o1-mini-2024-09-12": "o1-mini",
-		"openai/gpt-4o": "gpt-4o", "ft:gpt-3.5-turbo:acme::id": "gpt-3.5-turbo", "deepseek-chat": "deepseek-chat", "deepseek-ai/DeepSeek-V3": "deepseek",
-		"qwen-plus-latest": "qwen-plus", "Qwen/Qwen3-8B": "qwen3", "qwen2.5:7b": "qwen", "claude-sonnet-4-5": "claude-sonnet-4", "claude-3-haiku": "claude",
-		"gemini-2.5-flash": "gemini-2.5", "llama3.1:8b": "llama3.1", "meta-llama/Llama-3.3-70B-Instruct": "llama-3.3", "glm-4.6": "glm-4.6",
+		"gpt-4-turbo-preview": "gpt-4-turbo", "gpt-4.1-nano": "gpt-4.1", "gpt-5-mini": "gpt-5", "o3-mini": "o3",
+		"o1-mini-2024-09-12": "o1-mini",
+		"openai/gpt-4o":      "gpt-4o", "ft:gpt-3.5-turbo:acme::id": "gpt-3.5-turbo", "deepseek-chat": "deepseek-chat",
+		"deepseek-ai/DeepSeek-V3": "deepseek",
+		"qwen-plus-latest":        "qwen-plus", "Qwen/Qwen3-8B": "qwen3", "qwen2.5:7b": "qwen",
+		"claude-sonnet-4-5": "claude-sonnet-4", "claude-3-haiku": "claude",
+		"gemini-2.5-flash": "gemini-2.5", "llama3.1:8b": "llama3.1", "meta-llama/Llama-3.3-70B-Instruct": "llama-3.3",
+		"glm-4.6": "glm-4.6",
 		"kimi-k2": "kimi", "moonshot-v1-32k": "moonshot-v1-32k", "grandma": "", "": "", "/": "", "gpt": "",
 	} {
 		if m, ok := Find(name); m.Name != want || ok != (want != "") || m.Window == 0 {
@@ -24,11 +28,12 @@ func TestFind(t *testing.T) {
 }
 
 // Some small models share their name's beginning with large ones.
-func TestWindowsOfSmallRelatives(t *testing.T) {
+func TestFind_KnowsSmallerWindows(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{
-		"gpt-3.5-turbo-instruct-0914": 4096, "gpt-35-turbo-instruct": 4096, "claude-instant-1.2": 100_000, "gemini-pro-vision": 16_384,
-		"Qwen/Qwen3-0.6B": 32_768, "qwen3-1.7b": 32_768, "qwen3-4b": 32_768, "qwen3-8b": 131_072,
+		"gpt-3.5-turbo-instruct-0914": 4096, "gpt-35-turbo-instruct": 4096, "claude-instant-1.2": 100_000,
+		"gemini-pro-vision": 16_384,
+		"Qwen/Qwen3-0.6B":   32_768, "qwen3-1.7b": 32_768, "qwen3-4b": 32_768, "qwen3-8b": 131_072,
 	} {
 		if m, _ := Find(name); m.Window != want {
 			t.Errorf("%s has a window of %d, want %d", name, m.Window, want)
@@ -36,7 +41,7 @@ func TestWindowsOfSmallRelatives(t *testing.T) {
 	}
 }
 
-func TestModelsAreSane(t *testing.T) {
+func TestModels_AreConsistent(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, m := range append(known, unknown) {
@@ -53,7 +58,7 @@ func TestModelsAreSane(t *testing.T) {
 	}
 }
 
-func TestCounter(t *testing.T) {
+func TestCounter_MeasuresTexts(t *testing.T) {
 	t.Parallel()
 	shared := NewCounts(1 << 20)
 	const said = "hello world\nhello world\n" // 3 tokens a line
@@ -74,7 +79,8 @@ func TestCounter(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	if c := (Counter{Encoding: text.O200k, Scale: 1.2}); c.message() != 5 || c.request() != 4 || (Counter{}).message() != 0 {
+	if c := (Counter{Encoding: text.O200k, Scale: 1.2}); c.message() != 5 || c.request() != 4 ||
+		(Counter{}).message() != 0 {
 		t.Errorf("messages cost %d, and %d in all", c.message(), c.request())
 	}
 }

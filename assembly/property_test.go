@@ -56,12 +56,15 @@ func independently(c Counter, prompt string, messages []Message) int {
 var (
 	anything = rapid.Custom(func(t *rapid.T) string {
 		word := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-			"喜欢喝茶。", "Works at \"A/B\".", "🙂🙂", "\n", "/", "//\n", " ", "\r\n", "…", "\u2028", "a", strings.Repeat("x", 40), "123456", "[Facts]", "- ", "don't",
+			"喜欢喝茶。", "Works at \"A/B\".", "🙂🙂", "\n", "/", "//\n", " ", "\r\n", "…", "\u2028", "a", strings.Repeat("x", 40),
+			"123456", "[Facts]", "- ", "don't",
 		}))
-		return strings.Join(rapid.SliceOfN(word, 0, 6).Draw(t, "words"), rapid.SampledFrom([]string{"", " ", "\n"}).Draw(t, "between"))
+		return strings.Join(rapid.SliceOfN(word, 0, 6).Draw(t, "words"),
+			rapid.SampledFrom([]string{"", " ", "\n"}).Draw(t, "between"))
 	})
 	counters = rapid.SampledFrom([]Counter{
-		{}, {Encoding: text.O200k, counts: NewCounts(1 << 20)}, {Encoding: text.CL100k}, {Encoding: text.O200k, Scale: 1.3, counts: NewCounts(1 << 10)},
+		{}, {Encoding: text.O200k, counts: NewCounts(1 << 20)}, {Encoding: text.CL100k},
+		{Encoding: text.O200k, Scale: 1.3, counts: NewCounts(1 << 10)},
 	})
 	share = rapid.SampledFrom([]float64{0, 0, 0.1, 0.3, 1})
 )
@@ -90,7 +93,7 @@ func drawContents(t *rapid.T) Contents {
 // Whatever there is to say, a context is within its budget, measured by others;
 // it says items whole, the best of memories and events without a gap, tells of
 // every item whether it does, and leaves out only what has no room.
-func TestAContextNeverExceedsItsBudget(t *testing.T) {
+func TestMake_NeverExceedsTheBudget(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		contents, counter := drawContents(t), counters.Draw(t, "counter")
@@ -100,7 +103,8 @@ func TestAContextNeverExceedsItsBudget(t *testing.T) {
 			shares[part] = share.Draw(t, "share")
 		}
 		asMessages := rapid.Bool().Draw(t, "as messages")
-		p := choose(contents, budget, shares, rapid.SampledFrom([]words{english, chinese}).Draw(t, "words"), counter, asMessages)
+		p := choose(contents, budget, shares, rapid.SampledFrom([]words{english, chinese}).Draw(t, "words"), counter,
+			asMessages)
 		p.fit()
 		prompt, messages := p.write()
 		size := independently(counter, prompt, messages)
@@ -138,7 +142,8 @@ func TestAContextNeverExceedsItsBudget(t *testing.T) {
 				}
 			}
 			if part.Items+len(reasons[part.Part]) != len(contents[part.Part]) {
-				t.Fatalf("%s: %d of %d are there, and %d are not", part.Part, part.Items, len(contents[part.Part]), len(reasons[part.Part]))
+				t.Fatalf("%s: %d of %d are there, and %d are not", part.Part, part.Items, len(contents[part.Part]),
+					len(reasons[part.Part]))
 			}
 		}
 	})
@@ -155,7 +160,7 @@ func (s saying) Condense(context.Context, []string, compression.Room, string) (c
 
 // Whatever a model makes of the memories, the context is within its budget, and
 // each item is told to be there or not.
-func TestACondensedContextNeverExceedsItsBudget(t *testing.T) {
+func TestMake_NeverExceedsTheBudgetWhenCondensed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		contents, counter := drawContents(t), counters.Draw(t, "counter")

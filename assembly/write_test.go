@@ -35,7 +35,7 @@ func day() Contents {
 	}
 }
 
-func TestText(t *testing.T) {
+func TestWrite_MakesAText(t *testing.T) {
 	t.Parallel()
 	const want = `[Instructions]
 Be kind.
@@ -85,7 +85,7 @@ assistant: Soup?`
 	}
 }
 
-func TestMessages(t *testing.T) {
+func TestWrite_MakesMessages(t *testing.T) {
 	t.Parallel()
 	contents := day()
 	contents[Memories] = contents[Memories][2:3]
@@ -111,7 +111,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestTheLanguageIsThatOfWhatIsRemembered(t *testing.T) {
+func TestWordsFor_FollowsTheContents(t *testing.T) {
 	t.Parallel()
 	item := func(s string) []Item { return []Item{{Text: s}} }
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // active lists the ids of the user's active memories.
-func (b *bench) active() []string {
+func (b *fixture) active() []string {
 	b.t.Helper()
 	list, err := b.store.Documents(b.t.Context(), ada)
 	if err != nil {
@@ -27,7 +27,7 @@ func (b *bench) active() []string {
 	return ids
 }
 
-func (b *bench) count() int {
+func (b *fixture) count() int {
 	b.t.Helper()
 	n, err := b.store.CountActive(b.t.Context(), ada)
 	if err != nil {
@@ -48,9 +48,9 @@ func (c *counting) CountActive(ctx context.Context, owner memory.Owner) (int, er
 }
 
 // The order of going, by hand: base^days * (0.5 + 0.5*importance), base 0.9.
-func TestTheLowestRetentionGoesFirst(t *testing.T) {
+func TestTrim_ForgetsTheLowestRetentionFirst(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 3
 	importance := func(v float64) func(*memory.Memory) { return func(m *memory.Memory) { m.Importance = v } }
 	fresh := b.add(1, 0, importance(0.2))[0]  // 1      * 0.6  = 0.6
@@ -84,9 +84,9 @@ func TestTheLowestRetentionGoesFirst(t *testing.T) {
 	}
 }
 
-func TestPinnedMemoriesAreNeverTooMany(t *testing.T) {
+func TestTrim_KeepsPinnedMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 2
 	b.add(4, 90, func(m *memory.Memory) { m.Pinned = true })
 	b.add(1, 0, nil)
@@ -96,9 +96,9 @@ func TestPinnedMemoriesAreNeverTooMany(t *testing.T) {
 	}
 }
 
-func TestEveryWriteIsHeldToTheMaximum(t *testing.T) {
+func TestMemoriesAdded_EnforcesTheMaximum(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 50
 	for i := range 80 {
 		b.add(1+i%3, i%20, nil)
@@ -120,9 +120,9 @@ func TestEveryWriteIsHeldToTheMaximum(t *testing.T) {
 }
 
 // A hundredth of a large maximum is freed at once, and counting is rare.
-func TestLargeMaximaAreCountedSeldom(t *testing.T) {
+func TestMemoriesAdded_CountsLargeMaximaRarely(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 800
 	counted := &counting{Records: b.records}
 	b.records = counted
@@ -140,9 +140,9 @@ func TestLargeMaximaAreCountedSeldom(t *testing.T) {
 	}
 }
 
-func TestServersShareTheRoom(t *testing.T) {
+func TestMemoriesAdded_SharesTheRoomAmongServers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 800
 	servers := []*Service{b.Service}
 	for range 7 {
@@ -157,9 +157,9 @@ func TestServersShareTheRoom(t *testing.T) {
 	}
 }
 
-func TestWritersAtOnce(t *testing.T) {
+func TestMemoriesAdded_HandlesConcurrentWriters(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 20
 	b.add(60, 3, nil)
 	var group errgroup.Group
@@ -175,9 +175,9 @@ func TestWritersAtOnce(t *testing.T) {
 }
 
 // What was pinned between the choice and the change stays.
-func TestAMemoryPinnedMeanwhileStays(t *testing.T) {
+func TestTrim_KeepsMemoriesPinnedInTheMeantime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 1
 	least := b.add(1, 30, nil)[0]
 	b.add(1, 0, nil)
@@ -197,9 +197,9 @@ func TestAMemoryPinnedMeanwhileStays(t *testing.T) {
 
 // What comes in beside the writes, by an import, a restore or another server, is
 // found with a write a minute later, however much room there was before.
-func TestWhatIsNotToldIsFoundSoon(t *testing.T) {
+func TestMemoriesAdded_NoticesWritesOfOtherServers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MaxMemories = 80
 	b.add(1, 0, nil)
 	b.MemoriesAdded(t.Context(), ada, 1) // there is room for 9 more

@@ -12,9 +12,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestEveryUserIsRun(t *testing.T) {
+func TestRunAll_RunsForEveryUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	const users = 110 // more than one page
 	seed := memory.Memory{
 		Owner: ada, Content: "c", Type: memory.TypeFact, Domain: memory.GeneralChat, Importance: 0.8, Status: memory.Active,
@@ -77,9 +77,9 @@ func (f *faulty) ListMemories(ctx context.Context, filter db.MemoryFilter) ([]me
 
 // One user's failure is told, and is not the others'; a database that is away
 // ends the run.
-func TestAFailureIsOneUsers(t *testing.T) {
+func TestRunAll_ContinuesAfterAFailureOfOneUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	records := &faulty{Records: b.records, err: map[string]error{"bob": errors.New("a broken row")}}
 	b.records = records
 	totals, err := b.RunAll(t.Context(), "test")

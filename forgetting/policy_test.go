@@ -37,7 +37,7 @@ var table = []struct {
 	{365, 20, 0.889651457, 0.000000000},
 }
 
-func TestRetentionFollowsTheTable(t *testing.T) {
+func TestRetention_MatchesReferenceValues(t *testing.T) {
 	t.Parallel()
 	for _, row := range table {
 		a := db.Age{CreatedAt: begin, LastAccessedAt: begin, AccessCount: row.accesses, Importance: 0.8}
@@ -57,7 +57,7 @@ func TestRetentionFollowsTheTable(t *testing.T) {
 
 // The date of fading is the edge: a moment before the memory stays, a moment
 // after it is forgotten.
-func TestFadesIsTheEdge(t *testing.T) {
+func TestFadesAt_IsTheInstantOfFading(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom([]Rule{strengthening, exponential}).Draw(t, "rule")
@@ -83,7 +83,7 @@ func TestFadesIsTheEdge(t *testing.T) {
 	})
 }
 
-func TestRetentionIsMonotoneAndBounded(t *testing.T) {
+func TestRetention_IsMonotoneAndBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom([]Rule{strengthening, exponential}).Draw(t, "rule")
@@ -114,7 +114,7 @@ func TestRetentionIsMonotoneAndBounded(t *testing.T) {
 	})
 }
 
-func TestSomeMemoriesStay(t *testing.T) {
+func TestFaded_ExemptsPinnedMemoriesAndReflections(t *testing.T) {
 	t.Parallel()
 	old := db.Age{CreatedAt: begin, LastAccessedAt: begin}
 	pinned, reflection := old, old

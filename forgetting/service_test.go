@@ -18,8 +18,8 @@ import (
 
 var ada = memory.Owner{AppID: "app", UserID: "ada"}
 
-// bench is a service on a real SQLite database and a clock that the test moves.
-type bench struct {
+// fixture is a service on a real SQLite database and a clock that the test moves.
+type fixture struct {
 	*Service
 	t      *testing.T
 	store  *sqlite.Store
@@ -31,7 +31,7 @@ type bench struct {
 // records lets a test act between the reading and the writing of a run.
 type records struct {
 	*sqlite.Store
-	b *bench
+	b *fixture
 }
 
 func (r records) InUser(ctx context.Context, owner memory.Owner,
@@ -42,10 +42,10 @@ func (r records) InUser(ctx context.Context, owner memory.Owner,
 	return r.Store.InUser(ctx, owner, f)
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	clock := apptest.NewClock(begin)
-	b := &bench{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock)}
+	b := &fixture{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock)}
 	b.Service = New(records{b.store, b}, b.pusher, Settings{Rule: strengthening, MaxShare: 0.2,
 		PurgeAfter: 30 * 24 * time.Hour},
 		b.clock.Now, zaptest.NewLogger(t))
@@ -53,7 +53,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // add writes n memories that were last accessed so many days before begin.
-func (b *bench) add(n, days int, change func(*memory.Memory)) []memory.Memory {
+func (b *fixture) add(n, days int, change func(*memory.Memory)) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, n)
 	at := begin.AddDate(0, 0, -days)
@@ -76,7 +76,7 @@ func (b *bench) add(n, days int, change func(*memory.Memory)) []memory.Memory {
 	return list
 }
 
-func (b *bench) run(whole bool) Report {
+func (b *fixture) run(whole bool) Report {
 	b.t.Helper()
 	report, err := b.Run(b.t.Context(), ada, "test", whole)
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) run(whole bool) Report {
 	return report
 }
 
-func (b *bench) status(id string) memory.Status {
+func (b *fixture) status(id string) memory.Status {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *bench) status(id string) memory.Status {
 }
 
 // confirm lets the vector store have heard of every change.
-func (b *bench) confirm() {
+func (b *fixture) confirm() {
 	b.t.Helper()
 	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.Now().AddDate(1, 0, 0), b.clock.Now().AddDate(1, 0, 1),
 		10_000)
@@ -107,9 +107,9 @@ func (b *bench) confirm() {
 	}
 }
 
-func TestARunForgetsWhatHasFaded(t *testing.T) {
+func TestRun_ForgetsFadedMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	fresh, old := b.add(600, 0, nil), b.add(130, 40, nil)
 	pinned := b.add(1, 400, func(m *memory.Memory) { m.Pinned = true })[0]
 	insight := b.add(1, 400, func(m *memory.Memory) { m.Type = memory.TypeReflection })[0]
@@ -152,9 +152,9 @@ func TestARunForgetsWhatHasFaded(t *testing.T) {
 	}
 }
 
-func TestARunThatWouldTakeTooMuchStops(t *testing.T) {
+func TestRun_StopsIfItWouldForgetTooMuch(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.add(7, 0, nil)
 	b.add(3, 40, nil)
 	if r := b.run(false); r.Stopped == "" || r.Due != 3 || len(r.Forgotten) != 0 {
@@ -166,9 +166,9 @@ func TestARunThatWouldTakeTooMuchStops(t *testing.T) {
 }
 
 // What is touched or pinned while a run goes on stays.
-func TestWhatIsUsedMeanwhileStays(t *testing.T) {
+func TestRun_KeepsMemoriesAccessedInTheMeantime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.add(20, 0, nil)
 	old := b.add(2, 40, nil)
 	b.enter = func() {
@@ -182,9 +182,9 @@ func TestWhatIsUsedMeanwhileStays(t *testing.T) {
 	}
 }
 
-func TestPurgeEndsWhatWasForgottenLongAgo(t *testing.T) {
+func TestPurge_DeletesWhatWasForgottenLongAgo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.add(2000, 0, nil)
 	old := b.add(250, 40, nil)
 	b.run(false)
@@ -218,9 +218,9 @@ func TestPurgeEndsWhatWasForgottenLongAgo(t *testing.T) {
 	}
 }
 
-func TestDistributionByBands(t *testing.T) {
+func TestDistribution_CountsByBands(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.add(3, 0, nil)                                                    // 0.9
 	b.add(2, 40, nil)                                                   // 0.013
 	b.add(4, 7, nil)                                                    // 0.43

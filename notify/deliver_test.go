@@ -39,19 +39,24 @@ var databases = map[string]func(t *testing.T) (open func() replica){
 		path := sqlitetest.Path(t)
 		return func() replica {
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) { return jobs.New(s.Driver(), o, h...) })
+			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) {
+				return jobs.New(s.Driver(), o, h...)
+			})
 		}
 	},
 	"postgres": func(t *testing.T) func() replica {
 		url := postgrestest.URL(t)
 		return func() replica {
 			s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 6})
-			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) { return jobs.New(s.Driver(), o, h...) })
+			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) {
+				return jobs.New(s.Driver(), o, h...)
+			})
 		}
 	},
 }
 
-func opened(t *testing.T, s db.Store, err error, runner func(jobs.Options, ...jobs.Handler) (*jobs.Runner, error)) replica {
+func opened(t *testing.T, s db.Store, err error, runner func(jobs.Options, ...jobs.Handler) (*jobs.Runner,
+	error)) replica {
 	t.Helper()
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -70,7 +75,8 @@ func must(t *testing.T, err error) {
 func tell(t *testing.T, s db.Store, user string, at time.Time) {
 	t.Helper()
 	must(t, s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user}, func(ctx context.Context, tx db.UserTx) error {
-		return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: memory.NewID(), Kind: memory.EventPurged, Cause: "test", At: memory.Instant(at)}})
+		return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: memory.NewID(), Kind: memory.EventPurged,
+			Cause: "test", At: memory.Instant(at)}})
 	}))
 }
 
@@ -83,7 +89,8 @@ func eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
-var local = Settings{Poll: 10 * time.Millisecond, Timeout: 500 * time.Millisecond, DisableAfter: time.Hour, AllowPrivate: true}
+var local = Settings{Poll: 10 * time.Millisecond, Timeout: 500 * time.Millisecond, DisableAfter: time.Hour,
+	AllowPrivate: true}
 
 // work dispatches and delivers in one replica until stop is called.
 func work(t *testing.T, r replica) (stop func()) {
@@ -108,7 +115,7 @@ func work(t *testing.T, r replica) (stop func()) {
 }
 
 // Two replicas deliver all, whatever the receiver does, and one goes on alone.
-func TestEverythingIsDelivered(t *testing.T) {
+func TestSender_DeliversEverything(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +160,7 @@ func TestEverythingIsDelivered(t *testing.T) {
 
 // The waits grow with the time of failing; after a day it is switched off, and
 // on again it begins with what comes then.
-func TestAWebhookThatFailsForADay(t *testing.T) {
+func TestSender_DisablesAWebhookThatFailsForADay(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -186,14 +193,16 @@ func TestAWebhookThatFailsForADay(t *testing.T) {
 	tell(t, r, "u", clock)
 	job, began := next(), clock
 	for _, step := range []struct{ after, wait time.Duration }{
-		{0, time.Second}, {time.Second, time.Second}, {10 * time.Minute, 5 * time.Minute}, {10 * time.Hour, time.Hour}, {24*time.Hour - time.Second, time.Hour},
+		{0, time.Second}, {time.Second, time.Second}, {10 * time.Minute, 5 * time.Minute}, {10 * time.Hour, time.Hour},
+		{24*time.Hour - time.Second, time.Hour},
 	} {
 		clock = began.Add(step.after)
 		calls := to.called()
 		if err := sender.Work(t.Context(), job); err == nil {
 			t.Errorf("after %s the job ends", step.after)
 		}
-		if w := state(); to.called() != calls+1 || !w.Active || w.Failing != (memory.Failing{Since: began, LastError: "answered with status 500", RetryAt: clock.Add(step.wait)}) {
+		if w := state(); to.called() != calls+1 || !w.Active ||
+			w.Failing != (memory.Failing{Since: began, LastError: "answered with status 500", RetryAt: clock.Add(step.wait)}) {
 			t.Errorf("after %s: %d calls, %+v", step.after, to.called(), w)
 		}
 		clock = clock.Add(step.wait - time.Millisecond)
@@ -214,7 +223,8 @@ func TestAWebhookThatFailsForADay(t *testing.T) {
 	}
 	w, err = hooks.Change(t.Context(), "app", w.ID, Change{Active: &yes})
 	must(t, err)
-	if w.Activation != 2 || !w.Active || w.Failing != (memory.Failing{}) || !w.DisabledAt.IsZero() || !w.UpdatedAt.Equal(clock) {
+	if w.Activation != 2 || !w.Active || w.Failing != (memory.Failing{}) || !w.DisabledAt.IsZero() ||
+		!w.UpdatedAt.Equal(clock) {
 		t.Errorf("switched on %+v", w)
 	}
 	must(t, sender.Work(t.Context(), job))
@@ -235,7 +245,7 @@ func TestAWebhookThatFailsForADay(t *testing.T) {
 }
 
 // What nobody takes for a day is given up alone, where others are taken.
-func TestADeliveryThatFailsForADay(t *testing.T) {
+func TestSender_GivesUpADeliveryThatFailsForADay(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -256,7 +266,7 @@ func TestADeliveryThatFailsForADay(t *testing.T) {
 
 // No delivery reaches a private address, by number or by name, and none
 // follows a redirect.
-func TestPrivateAddressesAreRefused(t *testing.T) {
+func TestSender_RefusesPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
 	elsewhere := newReceiver(t)
@@ -277,9 +287,11 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 		{local, redirecting.URL, "answered with status 307"},
 	} {
 		sender := NewSender(r, c.set, time.Now, zap.NewNop())
-		w, err := NewWebhooks(r, c.set, time.Now).Create(t.Context(), memory.Webhook{AppID: "app", URL: c.url, Secret: secret, Active: true})
+		w, err := NewWebhooks(r, c.set, time.Now).Create(t.Context(),
+			memory.Webhook{AppID: "app", URL: c.url, Secret: secret, Active: true})
 		must(t, err)
-		if err := sender.Work(t.Context(), Deliver{WebhookID: w.ID, Activation: 1, Place: all[0].Place.String()}); err == nil {
+		if err := sender.Work(t.Context(), Deliver{WebhookID: w.ID, Activation: 1,
+			Place: all[0].Place.String()}); err == nil {
 			t.Errorf("%s: the job ends", c.url)
 		}
 		w, err = r.Webhook(t.Context(), "app", w.ID)

@@ -29,7 +29,7 @@ func enqueued(t *testing.T, r replica, now time.Time) (found []Deliver) {
 // A delivery that fails after another one, sent later, has arrived says nothing
 // of the webhook: neither that it has been failing all the time, nor that it is
 // to be switched off for that.
-func TestALateFailureAfterASuccess(t *testing.T) {
+func TestSender_IgnoresALateFailureAfterASuccess(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -78,7 +78,7 @@ func queued(t *testing.T, r replica) int {
 
 // While a webhook fails the jobs that there are try it; what is announced
 // meanwhile becomes jobs when one of them has arrived, or when none is left.
-func TestAnOutageLeavesFewJobs(t *testing.T) {
+func TestDispatcher_EnqueuesFewJobsDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
 	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -118,7 +118,8 @@ func TestAnOutageLeavesFewJobs(t *testing.T) {
 		t.Helper()
 		w, _, err := r.Delivery(t.Context(), job.WebhookID, place(t, job))
 		must(t, err)
-		_, err = r.SettleDelivery(t.Context(), w, memory.Failing{Since: clock, LastError: "x", RetryAt: clock.Add(time.Second)}, time.Time{})
+		_, err = r.SettleDelivery(t.Context(), w, memory.Failing{Since: clock, LastError: "x",
+			RetryAt: clock.Add(time.Second)}, time.Time{})
 		must(t, err)
 	}
 	fail() // in a job that is gone: its user was erased

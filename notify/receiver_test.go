@@ -43,11 +43,13 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		Data     struct{ Change string }
 	}
 	switch {
-	case err != nil || json.Unmarshal(raw, &sent) != nil || q.Method != "POST" || q.Header.Get("Content-Type") != "application/json":
+	case err != nil || json.Unmarshal(raw, &sent) != nil || q.Method != "POST" ||
+		q.Header.Get("Content-Type") != "application/json":
 		r.t.Errorf("a delivery is %s with %s: %v", q.Method, raw, err)
 	case q.Header.Get("X-Hippocampus-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)):
 		r.t.Errorf("the signature of %s is wrong", raw)
-	case sent.ID == "" || q.Header.Get("X-Hippocampus-Id") != sent.ID || q.Header.Get("X-Hippocampus-Event") != sent.Kind ||
+	case sent.ID == "" || q.Header.Get("X-Hippocampus-Id") != sent.ID ||
+		q.Header.Get("X-Hippocampus-Event") != sent.Kind ||
 		sent.Kind != "memory.forgotten" || sent.AppID != "app" || sent.Data.Change != "purged":
 		r.t.Errorf("delivered %s with %v", raw, q.Header)
 	}

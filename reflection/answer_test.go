@@ -93,9 +93,9 @@ func malformed() map[string]string {
 }
 
 // Whatever is wrong with an answer, it is refused whole and no row changes.
-func TestMalformedAnswersChangeNothing(t *testing.T) {
+func TestReflect_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.addFacts(5)
 	before := b.snapshot()
 	answers := malformed()

@@ -16,9 +16,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestInsightsStandForTheirSources(t *testing.T) {
+func TestReflect_StoresInsightsAndRetiresSources(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	facts := b.addFacts(4)
 	pinned := b.add(func(m *memory.Memory) { m.Pinned = true }, "Ada is allergic to chlorine.")[0]
 	b.chat.Answers("Here:\n" + `{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
@@ -53,7 +53,8 @@ func TestInsightsStandForTheirSources(t *testing.T) {
 	}
 	events, err := b.store.History(t.Context(), ada.AppID, facts[0].ID)
 	if err != nil || len(events) != 1 || events[0].Kind != memory.EventConsolidated || events[0].Cause != "reflection" ||
-		!strings.Contains(string(events[0].Detail), insight.ID) || !strings.Contains(string(events[0].Detail), `"status":"consolidated"`) {
+		!strings.Contains(string(events[0].Detail), insight.ID) ||
+		!strings.Contains(string(events[0].Detail), `"status":"consolidated"`) {
 		t.Errorf("events %+v, %v", events, err)
 	}
 	if want := append([]string{insight.ID}, ids(facts[:3])...); !slices.Equal(b.pusher.Pushed(), want) {
@@ -61,12 +62,14 @@ func TestInsightsStandForTheirSources(t *testing.T) {
 	}
 
 	p := b.chat.Prompts()[0]
-	if !strings.Contains(p.System, "[hippocampus/reflect]") || !strings.Contains(p.User, `"number":5`) || !strings.Contains(p.User, "allergic") {
+	if !strings.Contains(p.System, "[hippocampus/reflect]") || !strings.Contains(p.User, `"number":5`) ||
+		!strings.Contains(p.User, "allergic") {
 		t.Errorf("prompt %q", p.User)
 	}
 	// The cooldown is in the database: another process keeps it too.
 	other := New(b.Parts, defaults)
-	if due, why, err := other.Due(t.Context(), ada); due || err != nil || !strings.Contains(why, "the last reflection was at 2026-03-01T12:00:") {
+	if due, why, err := other.Due(t.Context(), ada); due || err != nil ||
+		!strings.Contains(why, "the last reflection was at 2026-03-01T12:00:") {
 		t.Errorf("due again: %t %s %v", due, why, err)
 	}
 	if r := b.reflect(false); r.Skipped == "" || len(b.chat.Prompts()) != 1 {
@@ -74,7 +77,7 @@ func TestInsightsStandForTheirSources(t *testing.T) {
 	}
 }
 
-func TestWhatIsNamedRetires(t *testing.T) {
+func TestReflect_RetiresNamedSourcesOnly(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		set    func(*Settings)
@@ -89,7 +92,7 @@ func TestWhatIsNamedRetires(t *testing.T) {
 			t.Parallel()
 			set := defaults
 			test.set(&set)
-			b := newBench(t, set)
+			b := newFixture(t, set)
 			b.addFacts(5)
 			b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
 			r := b.reflect(false)
@@ -104,9 +107,9 @@ func TestWhatIsNamedRetires(t *testing.T) {
 	}
 }
 
-func TestNothingToSayIsAGoodAnswer(t *testing.T) {
+func TestReflect_AcceptsNoInsights(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	facts := b.addFacts(5)
 	if r := b.reflect(false); r.Skipped != "" || r.Facts != 5 || len(r.Insights)+len(r.Retired) != 0 {
 		t.Errorf("%+v", r)
@@ -120,9 +123,9 @@ func TestNothingToSayIsAGoodAnswer(t *testing.T) {
 	}
 }
 
-func TestItIsDueWhenAllConditionsHold(t *testing.T) {
+func TestDue_RequiresAllConditions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	due := func(want string) {
 		t.Helper()
 		is, why, err := b.Due(t.Context(), ada)
@@ -152,21 +155,25 @@ func TestItIsDueWhenAllConditionsHold(t *testing.T) {
 	}
 }
 
-func TestFailuresChangeNothing(t *testing.T) {
+func TestReflect_ChangesNothingIfItFails(t *testing.T) {
 	t.Parallel()
 	const good = `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`
 	away := memory.Errorf(memory.KindUnavailable, "it is away")
 	for name, test := range map[string]struct {
-		prepare func(b *bench)
+		prepare func(b *fixture)
 		kind    memory.Kind
 	}{
-		"no model":      {func(b *bench) { b.Chat = nil }, memory.KindConflict},
-		"model away":    {func(b *bench) { b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away }) }, memory.KindUnavailable},
-		"embedder away": {func(b *bench) { b.embedder.FailWith(away) }, memory.KindUnavailable},
+		"no model": {func(b *fixture) { b.Chat = nil }, memory.KindConflict},
+		"model away": {func(b *fixture) {
+			b.chat.OnPrompt(func(llm.Prompt) (string, error) {
+				return "", away
+			})
+		}, memory.KindUnavailable},
+		"embedder away": {func(b *fixture) { b.embedder.FailWith(away) }, memory.KindUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, defaults)
+			b := newFixture(t, defaults)
 			b.addFacts(5)
 			b.chat.Answers(good)
 			test.prepare(b)
@@ -182,9 +189,9 @@ func TestFailuresChangeNothing(t *testing.T) {
 }
 
 // A source that changes while the model thinks refuses the whole.
-func TestASourceThatChangesMeanwhile(t *testing.T) {
+func TestReflect_RefusesChangedSources(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	facts := b.addFacts(5)
 	var before []any
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) {
@@ -208,9 +215,9 @@ func TestASourceThatChangesMeanwhile(t *testing.T) {
 }
 
 // Of replicas that reflect for one user at once, one does.
-func TestOneReflectionAtATime(t *testing.T) {
+func TestReflect_RunsOnceAtATime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100, KeepSources: true})
+	b := newFixture(t, Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100, KeepSources: true})
 	b.addFacts(5)
 	const replicas = 8
 	var thinking sync.WaitGroup
@@ -236,17 +243,20 @@ func TestOneReflectionAtATime(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Types: []memory.Type{memory.TypeReflection}, Limit: 10})
+	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada,
+		Types: []memory.Type{memory.TypeReflection}, Limit: 10})
 	if err != nil || done != 1 || len(list) != 1 {
 		t.Errorf("%d reflections succeeded and left %d insights, %v", done, len(list), err)
 	}
 }
 
 // What is private to an agent is asked for apart, and stays private.
-func TestAgentsStayApart(t *testing.T) {
+func TestReflect_KeepsAgentsApart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
-	b.add(func(m *memory.Memory) { m.AgentID = "coach" }, "Ada swims on Mondays.", "Ada swims on Fridays.", "Ada swims at dawn.")
+	b := newFixture(t, defaults)
+	b.add(func(m *memory.Memory) {
+		m.AgentID = "coach"
+	}, "Ada swims on Mondays.", "Ada swims on Fridays.", "Ada swims at dawn.")
 	b.add(nil, "艾达每周一都去图书馆借书。", "艾达每周五都去图书馆还书。")
 	b.add(func(m *memory.Memory) { m.AgentID = "lone" }, "Ada told the third agent this alone.")
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {

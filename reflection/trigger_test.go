@@ -12,7 +12,7 @@ import (
 )
 
 // noticed looks at each user who has written, and returns the jobs that led to.
-func (b *bench) noticed() []db.JobInfo {
+func (b *fixture) noticed() []db.JobInfo {
 	b.t.Helper()
 	for len(b.check) > 0 {
 		if err := b.enqueue(b.t.Context(), <-b.check); err != nil {
@@ -26,9 +26,9 @@ func (b *bench) noticed() []db.JobInfo {
 	return jobs
 }
 
-func TestWritesLeadToOneJob(t *testing.T) {
+func TestRun_EnqueuesOneJobForManyWrites(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.addFacts(4)
 	b.MemoriesChanged(ada)
 	if jobs := b.noticed(); len(jobs) != 0 {
@@ -62,9 +62,9 @@ func TestWritesLeadToOneJob(t *testing.T) {
 	}
 }
 
-func TestRunEnqueuesUntilItsContextEnds(t *testing.T) {
+func TestRun_EnqueuesUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.addFacts(5)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -86,9 +86,9 @@ func TestRunEnqueuesUntilItsContextEnds(t *testing.T) {
 	<-ended
 }
 
-func TestWritersNeverWait(t *testing.T) {
+func TestMemoriesChanged_NeverBlocks(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	for range 2 * maxChecks { // and nobody listens
 		b.MemoriesChanged(ada)
 	}
@@ -103,9 +103,9 @@ func TestWritersNeverWait(t *testing.T) {
 	}
 }
 
-func TestTheScheduleFindsEveryone(t *testing.T) {
+func TestReflectAll_ReflectsForEveryUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.addFacts(5)
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "nonsense", nil })
 	totals, err := b.ReflectAll(t.Context())

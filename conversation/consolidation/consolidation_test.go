@@ -18,18 +18,20 @@ var embedder = llm.Hashed(128)
 
 // What is stated passes the gate once: by importance, length and echo; what is
 // chat does not.
-func TestStatedEvents(t *testing.T) {
+func TestEvents_PassTheGate(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	mentioned := event(memory.Observation, "The door of the lab is open.") // .4 + .2
 	mentioned.Context.MentionedMe = true
 	turn := b.say("c", "", event("", "hello"), event(memory.Observation, "it rains"), mentioned,
-		event(memory.Task, "Ada files the tax return by Friday."), event(memory.Failure, strings.Repeat("x", 4097)), event(memory.Decision, " "))
+		event(memory.Task, "Ada files the tax return by Friday."), event(memory.Failure,
+			strings.Repeat("x", 4097)), event(memory.Decision, " "))
 	private := b.say("c", "helper", event(memory.Decision, "The helper books night trains only."))
 	if done := b.work("c", memory.TriggerImportant); done != (Totals{Done: 1}) {
 		t.Errorf("%+v", done)
 	}
-	want(t, "memories", b.memories(), []string{"decision 0.80 The helper books night trains only. @helper", "task 0.70 Ada files the tax return by Friday."})
+	want(t, "memories", b.memories(), []string{"decision 0.80 The helper books night trains only. @helper",
+		"task 0.70 Ada files the tax return by Friday."})
 	want(t, "rows", b.rows("c"), []string{`events important 1-7 done {"events":5,"kept":2,"merged":0,"refused":3}`})
 	var verdicts []string
 	for _, id := range []string{turn.ID, private.ID} {
@@ -43,7 +45,8 @@ func TestStatedEvents(t *testing.T) {
 	}
 	want(t, "candidates", verdicts, []string{
 		"events observation 0.60 below_threshold importance 0.60 is u", "events task 0.70 kept nothing like it was ",
-		"events error 0.90 invalid it has 4097 characte", "events decision 0.80 invalid it is empty: give 1 ", "events decision 0.80 kept nothing like it was ",
+		"events error 0.90 invalid it has 4097 characte", "events decision 0.80 invalid it is empty: give 1 ",
+		"events decision 0.80 kept nothing like it was ",
 	})
 	if c := b.conversation("c"); c.ConsolidatedThrough != 7 || !c.EndedAt.IsZero() {
 		t.Errorf("%+v", c)
@@ -64,9 +67,9 @@ func TestStatedEvents(t *testing.T) {
 }
 
 // An end has one consolidation, however often and by how many it is ended.
-func TestEndedOnce(t *testing.T) {
+func TestEnd_TakesPlaceOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	b.trip("c")
 	var group sync.WaitGroup
 	for range 4 {
@@ -87,7 +90,8 @@ func TestEndedOnce(t *testing.T) {
 		`fast_replay end 1-3 done {"summaries":1}`,
 	}
 	want(t, "rows", b.rows("c"), rows)
-	memories := []string{"decision 0.80 Ada takes the night train to Porto.", "summary 0.70 Ada plans a trip to Porto in May."}
+	memories := []string{"decision 0.80 Ada takes the night train to Porto.",
+		"summary 0.70 Ada plans a trip to Porto in May."}
 	want(t, "memories", b.memories(), memories)
 	if c := b.conversation("c"); c.EndedAt.IsZero() || c.EndReason != "client" {
 		t.Errorf("%+v", c)
@@ -95,12 +99,14 @@ func TestEndedOnce(t *testing.T) {
 	if len(b.chat.Prompts()) != 2 {
 		t.Errorf("the model was asked %d times", len(b.chat.Prompts()))
 	}
-	summary, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Types: []memory.Type{"summary"}, ConversationID: "c", Limit: 1})
+	summary, err := b.store.ListMemories(t.Context(),
+		db.MemoryFilter{Owner: ada, Types: []memory.Type{"summary"}, ConversationID: "c", Limit: 1})
 	if err != nil || len(summary) != 1 {
 		t.Fatal(summary, err)
 	}
 	history, err := b.store.History(t.Context(), "app", summary[0].ID)
-	if err != nil || len(history) != 1 || !strings.HasPrefix(history[0].Cause, "consolidation ") || !strings.HasSuffix(history[0].Cause, " of conversation c") {
+	if err != nil || len(history) != 1 || !strings.HasPrefix(history[0].Cause, "consolidation ") ||
+		!strings.HasSuffix(history[0].Cause, " of conversation c") {
 		t.Errorf("%+v, %v", history, err)
 	}
 
@@ -116,9 +122,9 @@ func TestEndedOnce(t *testing.T) {
 
 // What a deep reflection finds becomes facts and memories, near ones one with
 // the higher importance.
-func TestDeepReflection(t *testing.T) {
+func TestDeepReflection_StoresFactsAndMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	b.say("before", "", event(memory.Task, "The user always practises the oboe before breakfast."))
 	b.work("before", memory.TriggerSchedule)
 	b.trip("c")
@@ -130,21 +136,24 @@ func TestDeepReflection(t *testing.T) {
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
 		"decision 0.80 Ada takes the night train to Porto.", "fact 0.97 home city: Porto",
-		"insight 0.40 The user saves money.", "insight 0.70 The user likes rivers.", "insight 1.00 The user travels by night.",
-		"preference 0.60 The user likes green tea.", "project 0.75 The user is writing an opera.", "skill 0.50 The user reads scores at sight.",
+		"insight 0.40 The user saves money.", "insight 0.70 The user likes rivers.",
+		"insight 1.00 The user travels by night.",
+		"preference 0.60 The user likes green tea.", "project 0.75 The user is writing an opera.",
+		"skill 0.50 The user reads scores at sight.",
 		"summary 0.70 Ada plans a trip to Porto in May.", "task 0.90 The user always practises the oboe before breakfast.",
 	})
 	want(t, "rows", b.rows("c")[:1], []string{`deep_reflection end 1-3 done {"facts":1,"memories":6,"merged":2}`})
 	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.clock.Now(), Limit: 10})
-	if err != nil || len(found) != 1 || found[0].Type != "profile" || found[0].Key != "home_city" || found[0].Source != "conversation c" {
+	if err != nil || len(found) != 1 || found[0].Type != "profile" || found[0].Key != "home_city" ||
+		found[0].Source != "conversation c" {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
 
 // What only one agent has heard stays with it: summaries, insights and facts.
-func TestAgentsHearTheirShare(t *testing.T) {
+func TestEnd_KeepsAgentsApart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	b.say("c", "doctor", event("", "My doctor says I am allergic to nuts."), event("", "Really."))
 	b.say("c", "", event("", "I live in Porto."))
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
@@ -164,18 +173,20 @@ func TestAgentsHearTheirShare(t *testing.T) {
 	})
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
-		"fact 0.97 allergy: nuts @doctor", "fact 0.97 city: Porto", "summary 0.70 The user is allergic to nuts. @doctor", "summary 0.70 The user lives in Porto.",
+		"fact 0.97 allergy: nuts @doctor", "fact 0.97 city: Porto", "summary 0.70 The user is allergic to nuts. @doctor",
+		"summary 0.70 The user lives in Porto.",
 	})
 }
 
 // Without a model an end leaves the most important sentences, and no reflection.
-func TestWithoutAModel(t *testing.T) {
+func TestEnd_WithoutAModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	b.trip("c")
 	b.end("c")
 	want(t, "rows", b.rows("c"), []string{
-		"deep_reflection end 1-3 skipped ", `events end 1-3 done {"events":1,"kept":1,"merged":0,"refused":0}`, `fast_replay end 1-3 done {"summaries":1}`,
+		"deep_reflection end 1-3 skipped ", `events end 1-3 done {"events":1,"kept":1,"merged":0,"refused":0}`,
+		`fast_replay end 1-3 done {"summaries":1}`,
 	})
 	want(t, "memories", b.memories(), []string{
 		"decision 0.80 Ada takes the night train to Porto.",
@@ -188,9 +199,9 @@ func TestWithoutAModel(t *testing.T) {
 
 // A model that is away costs no attempt; a refused answer does, until they are
 // used up.
-func TestTriedAgain(t *testing.T) {
+func TestRunAll_RetriesFailedConsolidations(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	b.trip("c")
 	away := memory.Errorf(memory.KindUnavailable, "the model is away")
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away })
@@ -212,21 +223,23 @@ func TestTriedAgain(t *testing.T) {
 			t.Errorf("attempt %d: %+v, %v", attempt, done, err)
 		}
 	}
-	list, err := b.store.ListConsolidations(t.Context(), db.ConsolidationFilter{Owner: ada, ConversationID: "c", Limit: 10})
+	list, err := b.store.ListConsolidations(t.Context(),
+		db.ConsolidationFilter{Owner: ada, ConversationID: "c", Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range list {
-		if c.Type == memory.FastReplay && (c.State != memory.ConsolidationFailed || c.Attempts != 3 || !strings.Contains(c.Error, "no JSON object")) {
+		if c.Type == memory.FastReplay && (c.State != memory.ConsolidationFailed || c.Attempts != 3 ||
+			!strings.Contains(c.Error, "no JSON object")) {
 			t.Errorf("%+v", c)
 		}
 	}
 }
 
 // Nobody begins what somebody else is at, and a dead one's work goes on.
-func TestClaims(t *testing.T) {
+func TestAttempt_RequiresTheClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	b.trip("c")
 	if _, err := b.End(t.Context(), "app", "", "c", memory.TriggerIdle); err != nil {
 		t.Fatal(err)
@@ -256,14 +269,16 @@ func TestClaims(t *testing.T) {
 	}
 	close(leave)
 	group.Wait()
-	want(t, "memories", b.memories(), []string{"decision 0.80 Ada takes the night train to Porto.", "summary 0.70 Ada plans a trip to Porto in May."})
+	want(t, "memories", b.memories(), []string{"decision 0.80 Ada takes the night train to Porto.",
+		"summary 0.70 Ada plans a trip to Porto in May."})
 }
 
-func TestTriggers(t *testing.T) {
+func TestOnTurn_EnqueuesAJob(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	jobs := func() (kinds []string) {
-		list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ConsolidateConversation{}.Kind()}, Limit: 100})
+		list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ConsolidateConversation{}.Kind()},
+			Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,9 +327,9 @@ func TestTriggers(t *testing.T) {
 }
 
 // More stated events than one consolidation takes are taken by several.
-func TestManyStatedEvents(t *testing.T) {
+func TestPlan_SplitsManyEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	for i := range 5 {
 		var messages []memory.Message
 		for n := range 100 {
@@ -327,7 +342,8 @@ func TestManyStatedEvents(t *testing.T) {
 	for _, row := range b.rows("c") {
 		spans = append(spans, strings.Join(strings.Fields(row)[:4], " "))
 	}
-	want(t, "rows", spans, []string{"events schedule 1-200 done", "events schedule 201-400 done", "events schedule 401-500 done"})
+	want(t, "rows", spans, []string{"events schedule 1-200 done", "events schedule 201-400 done",
+		"events schedule 401-500 done"})
 	if c := b.conversation("c"); c.ConsolidatedThrough != 500 {
 		t.Errorf("%+v", c)
 	}

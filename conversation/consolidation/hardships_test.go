@@ -16,9 +16,10 @@ import (
 )
 
 // states are those of a conversation's consolidations, by type.
-func (b *bench) states(id string) map[memory.ConsolidationType]memory.ConsolidationState {
+func (b *fixture) states(id string) map[memory.ConsolidationType]memory.ConsolidationState {
 	b.t.Helper()
-	list, err := b.store.ListConsolidations(context.Background(), db.ConsolidationFilter{Owner: ada, ConversationID: id, Limit: 100})
+	list, err := b.store.ListConsolidations(context.Background(),
+		db.ConsolidationFilter{Owner: ada, ConversationID: id, Limit: 100})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -31,9 +32,9 @@ func (b *bench) states(id string) map[memory.ConsolidationType]memory.Consolidat
 
 // What an endpoint will not hear of, and answers as if it were away, holds up no
 // other conversation, and is given up in the end.
-func TestRefusedConversationHoldsUpNobody(t *testing.T) {
+func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	for _, id := range []string{"refused", "fine"} {
 		b.say(id, "", event("", id+" one"), event("", id+" two"), event("", id+" three"))
 		if _, err := b.End(t.Context(), "app", "ada", id, memory.TriggerEnd); err != nil {
@@ -69,9 +70,9 @@ func TestRefusedConversationHoldsUpNobody(t *testing.T) {
 }
 
 // A model that answers nobody is not asked about every conversation.
-func TestModelThatIsAway(t *testing.T) {
+func TestRunAll_StopsIfTheModelIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, true)
+	b := newFixture(t, embedder, true)
 	for i := range maxAway {
 		b.say(fmt.Sprint(i), "", event("", "one"), event("", "two"), event("", "three"))
 		if _, err := b.End(t.Context(), "app", "ada", fmt.Sprint(i), memory.TriggerEnd); err != nil {
@@ -86,11 +87,12 @@ func TestModelThatIsAway(t *testing.T) {
 
 // A conversation that was deleted and begun anew is consolidated like any other,
 // even where it ends as its former life did.
-func TestEndedAnew(t *testing.T) {
+func TestEnd_AfterAFurtherTurn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	jobs := func() int {
-		list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ConsolidateConversation{}.Kind()}, Limit: 100})
+		list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ConsolidateConversation{}.Kind()},
+			Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +125,9 @@ func tasks(of string, n int) (messages []memory.Message) {
 }
 
 // However much was stated, an end leaves none of it to the schedule.
-func TestEndOfManyStatedEvents(t *testing.T) {
+func TestEnd_OfManyEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	for i := range 5 {
 		b.say("c", "", tasks(fmt.Sprint("list ", i), 100)...)
 	}
@@ -146,9 +148,9 @@ func (r refusing) Consolidate(ctx context.Context, c ingest.Consolidation) (inge
 }
 
 // Events that cannot be consolidated do not keep later ones from it.
-func TestFailedEventsStandInNoWay(t *testing.T) {
+func TestEnd_AfterFailedEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	b.Writer = refusing{b.Writer}
 	b.say("c", "", tasks("poison", 100)...)
 	b.say("c", "", tasks("more", 100)...)
@@ -179,7 +181,8 @@ func (r interrupted) Idle(ctx context.Context, before time.Time, limit int) ([]m
 	return idle, err
 }
 
-func (r interrupted) ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error) {
+func (r interrupted) ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64,
+	limit int) ([]memory.Turn, error) {
 	if id == r.broken {
 		return nil, errors.New("its messages cannot be read")
 	}
@@ -187,9 +190,9 @@ func (r interrupted) ConversationTurns(ctx context.Context, owner memory.Owner, 
 }
 
 // What cannot be ended does not keep the others from their end.
-func TestIdleBesideABrokenOne(t *testing.T) {
+func TestEndIdle_ContinuesAfterAFailure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	b.trip("broken")
 	b.clock.Advance(time.Second)
 	b.trip("fine")
@@ -204,9 +207,9 @@ func TestIdleBesideABrokenOne(t *testing.T) {
 }
 
 // A conversation in which something is said at the last moment is not idle.
-func TestWokenUp(t *testing.T) {
+func TestEndIdle_SkipsAConversationThatContinues(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	b.trip("c")
 	b.clock.Advance(time.Hour)
 	b.Records = interrupted{Records: b.Records, after: func() { b.say("c", "", event("", "I am back.")) }}

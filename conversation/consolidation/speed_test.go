@@ -14,7 +14,7 @@ import (
 // of it consolidated with a model that answers at once: what it takes beside the
 // model, of a user with ever more memories.
 func BenchmarkEnd(b *testing.B) {
-	s := newBench(b, wordvec.New(), true)
+	s := newFixture(b, wordvec.New(), true)
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
 		b.StopTimer()
@@ -24,7 +24,8 @@ func BenchmarkEnd(b *testing.B) {
 			"insights":[{"text":"On trip %d the user travels by night.","level":"high"}],"preferences":[{"text":"On trip %d the user likes green tea.","importance":0.6}],
 			"patterns":[],"projects":[{"text":"The user writes opera number %d.","importance":0.75}],"skills":[]}`, n, n, n, n, n))
 		for i := range 10 {
-			s.say(id, "", event("", "How is the weather?"), event("", "Fine, I think."), event("", fmt.Sprintf("Let us talk about item %d.", i)), event("", "Yes."),
+			s.say(id, "", event("", "How is the weather?"), event("", "Fine, I think."),
+				event("", fmt.Sprintf("Let us talk about item %d.", i)), event("", "Yes."),
 				event(memory.Task, fmt.Sprintf("Conversation %d asks for step %d of the plan for town %d.", n, i, n*10+i)))
 		}
 		s.clock.Advance(time.Hour)

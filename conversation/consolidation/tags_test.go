@@ -11,19 +11,21 @@ import (
 
 // What was stated with tags is found by them when it is a memory, and what says
 // the same has the tags of both.
-func TestStatedEventsKeepTheirTags(t *testing.T) {
+func TestEvents_KeepTheirTags(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, embedder, false)
+	b := newFixture(t, embedder, false)
 	tagged := func(content string, tags ...string) memory.Message {
 		m := event(memory.Decision, content)
 		m.Tags = tags
 		return m
 	}
-	b.say("c", "", tagged("The release is on Friday.", "release"), event("", "hello"), tagged(" ", "nothing"), tagged("Night trains only.", "travel", "火车"))
+	b.say("c", "", tagged("The release is on Friday.", "release"), event("", "hello"), tagged(" ", "nothing"),
+		tagged("Night trains only.", "travel", "火车"))
 	b.work("c", memory.TriggerImportant)
 	b.say("c", "", tagged("The release is on Friday.", "plan"), tagged("Ada pays."))
 	b.work("c", memory.TriggerImportant)
-	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: memory.Owner{AppID: "app", UserID: "ada"}, Limit: 10})
+	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: memory.Owner{AppID: "app", UserID: "ada"},
+		Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,5 +34,6 @@ func TestStatedEventsKeepTheirTags(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %q", m.Content, m.Tags))
 	}
 	slices.Sort(got)
-	want(t, "memories", got, []string{`Ada pays. []`, `Night trains only. ["travel" "火车"]`, `The release is on Friday. ["release" "plan"]`})
+	want(t, "memories", got, []string{`Ada pays. []`, `Night trains only. ["travel" "火车"]`,
+		`The release is on Friday. ["release" "plan"]`})
 }

@@ -26,9 +26,9 @@ func answering(summary string) func(llm.Prompt) (string, error) {
 }
 
 // Over the limit a job is enqueued, once a quarter, and triggers hear of every turn.
-func TestProcessedTurns(t *testing.T) {
+func TestOnTurnProcessed_EnqueuesCompaction(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.replica(small)
 	s.OnTurnProcessed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada}) // it has no conversation
 	for i := 1; i <= 10; i++ {
@@ -38,7 +38,8 @@ func TestProcessedTurns(t *testing.T) {
 		t.Fatalf("heard of %d turns, %d compactions at the limit", len(b.heard), len(b.compactions()))
 	}
 	for i, h := range b.heard {
-		if h.Fill != float64(i+1)/10 || len(h.Events) != 1 || h.Events[0].Number != int64(i+1) || h.Conversation.Events != int64(i+1) {
+		if h.Fill != float64(i+1)/10 || len(h.Events) != 1 || h.Events[0].Number != int64(i+1) ||
+			h.Conversation.Events != int64(i+1) {
 			t.Errorf("turn %d: %+v", i, h)
 		}
 	}
@@ -55,7 +56,8 @@ func TestProcessedTurns(t *testing.T) {
 	var payload map[string]any
 	b.must(json.Unmarshal(b.compactions()[2].Payload, &payload))
 	want := map[string]any{
-		"app_id": "app", "user_id": "ada", "conversation_id": "c", "began": b.conversation("c").FirstTurnID, "from": 0., "quarters": 4.,
+		"app_id": "app", "user_id": "ada", "conversation_id": "c", "began": b.conversation("c").FirstTurnID, "from": 0.,
+		"quarters": 4.,
 	}
 	if diff := cmp.Diff(want, payload); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)
@@ -79,9 +81,9 @@ func TestProcessedTurns(t *testing.T) {
 }
 
 // The older half becomes the summary; the log keeps everything.
-func TestCompactionByAModel(t *testing.T) {
+func TestCompaction_ByAModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.withModel(small)
 	b.chat.OnPrompt(answering(" They sent messages. \n"))
 	b.sayMany(s, "c", 1, 11)
@@ -92,7 +94,8 @@ func TestCompactionByAModel(t *testing.T) {
 	}
 	w := b.working(s, "c")
 	b.wantNumbers("after it", w, 6, 11)
-	if w.Conversation.Summary != "They sent messages." || w.Fill != .6 || w.Conversation.SummarisedTokens != w.Conversation.Tokens-int64(w.Tokens) {
+	if w.Conversation.Summary != "They sent messages." || w.Fill != .6 ||
+		w.Conversation.SummarisedTokens != w.Conversation.Tokens-int64(w.Tokens) {
 		t.Errorf("%+v", w)
 	}
 	turns, err := b.store.ConversationTurns(t.Context(), ada, "c", 0, 100)
@@ -100,7 +103,8 @@ func TestCompactionByAModel(t *testing.T) {
 	if len(turns) != 11 {
 		t.Errorf("the log has %d turns", len(turns))
 	}
-	if user := b.chat.Prompts()[0].User; !strings.Contains(user, "message 5\"") || strings.Contains(user, "message 6\"") || !strings.Contains(user, `{"summary_so_far":""}`) {
+	if user := b.chat.Prompts()[0].User; !strings.Contains(user, "message 5\"") ||
+		strings.Contains(user, "message 6\"") || !strings.Contains(user, `{"summary_so_far":""}`) {
 		t.Errorf("asked with %s", user)
 	}
 	if done, err := b.compact(s, "c"); err != nil || done.Steps != 0 || len(b.chat.Prompts()) != 1 {
@@ -119,9 +123,9 @@ func TestCompactionByAModel(t *testing.T) {
 
 // Long events are condensed by their tokens, cut for the prompt, and as many
 // as fit into it.
-func TestCompactionOfLongEvents(t *testing.T) {
+func TestCompaction_OfLongEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.withModel(Settings{Events: 200, Tokens: 1000, Age: time.Hour, Summary: 400})
 	b.chat.OnPrompt(answering("They sent long messages."))
 	for range 20 {
@@ -144,9 +148,9 @@ func TestCompactionOfLongEvents(t *testing.T) {
 
 // What was said before tokens were counted fills nothing by its tokens, however
 // much of it is condensed.
-func TestCompactionOfUncountedEvents(t *testing.T) {
+func TestCompaction_OfEventsWithoutTokenCounts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.replica(small)
 	for range 10 {
 		b.say(nil, "c", memory.Message{Role: "user", Content: "two words"})
@@ -160,11 +164,12 @@ func TestCompactionOfUncountedEvents(t *testing.T) {
 }
 
 // Without a model the most important events are kept, one a line.
-func TestCompactionWithoutAModel(t *testing.T) {
+func TestCompaction_WithoutAModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.replica(Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 116})
-	b.say(s, "c", said("hello, is anybody in"), memory.Message{Role: "tool", Name: "ci", Kind: memory.Failure, Content: "the build\nbroke"})
+	b.say(s, "c", said("hello, is anybody in"), memory.Message{Role: "tool", Name: "ci", Kind: memory.Failure,
+		Content: "the build\nbroke"})
 	b.say(s, "c", memory.Message{Role: "user", Kind: memory.Observation, Content: "it rains"}, said("我在上海"))
 	b.sayMany(s, "c", 5, 11)
 	_, err := b.compact(s, "c")
@@ -176,7 +181,7 @@ func TestCompactionWithoutAModel(t *testing.T) {
 	}
 }
 
-func TestBullets(t *testing.T) {
+func TestBullets_FitTheRoom(t *testing.T) {
 	t.Parallel()
 	event := func(importance float64, content string) Event {
 		return Event{Role: "user", Kind: memory.Chat, Importance: importance, Content: content}
@@ -199,7 +204,8 @@ func TestBullets(t *testing.T) {
 		{"- user: 1", []Event{a, b, c, d}, 40, "1 a b c"},                       // room that the summary leaves
 		{"- user: 1\n- user: 2\n- user: 3", []Event{a, b, c, d}, 40, "2 3 b c"}, // half and half
 	} {
-		got := strings.ReplaceAll(strings.ReplaceAll(bullets(test.summary, test.events, test.room), "- user: ", ""), "\n", " ")
+		got := strings.ReplaceAll(strings.ReplaceAll(bullets(test.summary, test.events, test.room), "- user: ", ""), "\n",
+			" ")
 		if got != test.want {
 			t.Errorf("%q and %d events in %d: %q, want %q", test.summary, len(test.events), test.room, got, test.want)
 		}
@@ -221,9 +227,9 @@ func (d dying) Summarise(ctx context.Context, c, next memory.Conversation) error
 }
 
 // A job that runs again after a crash, or twice at once, condenses once.
-func TestCompactionIsDoneOnce(t *testing.T) {
+func TestCompaction_TakesPlaceOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.withModel(small)
 	calls := 0
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
@@ -282,12 +288,15 @@ func malformed() map[string]string {
 	return map[string]string{
 		// Not one JSON object.
 		"empty": "", "blank": " \n", "prose": "They sent messages.", "refusal": "I'm sorry, but I can't help with that.",
-		"html": "<html><body>502</body></html>", "null": "null", "a number": "7", "a string": `"They sent messages."`, "a list": "[" + good + "]",
+		"html": "<html><body>502</body></html>", "null": "null", "a number": "7", "a string": `"They sent messages."`,
+		"a list":    "[" + good + "]",
 		"truncated": good[:len(good)-3], "two objects": good + good, "trailing comma": `{"summary":"They sent messages.",}`,
 		"single quotes": `{'summary':'They sent messages.'}`, "comment": `{"summary":"They sent messages." /* all */}`,
-		"lone surrogate": `{"summary":"\ud83d"}`, "raw newline": "{\"summary\":\"two\nlines\"}", "byte order mark": "\ufeff" + good,
-		"nested too deep": `{"summary":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", "python": `{"summary":None}`,
-		"unclosed fence": "```json\n" + good, "two fences": "```json\n" + good + "\n```\n```json\n" + good + "\n```",
+		"lone surrogate": `{"summary":"\ud83d"}`, "raw newline": "{\"summary\":\"two\nlines\"}",
+		"byte order mark": "\ufeff" + good,
+		"nested too deep": `{"summary":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}",
+		"python":          `{"summary":None}`,
+		"unclosed fence":  "```json\n" + good, "two fences": "```json\n" + good + "\n```\n```json\n" + good + "\n```",
 		// The wrong shape.
 		"no field": `{}`, "field null": `{"summary":null}`, "field a list": `{"summary":["They sent messages."]}`, "field an object": `{"summary":{"text":"x"}}`,
 		"field a number": `{"summary":1}`, "another field": `{"text":"They sent messages."}`, "a field too many": `{"summary":"They sent messages.","through":5}`,
@@ -300,9 +309,9 @@ func malformed() map[string]string {
 }
 
 // Whatever is wrong with an answer, it is refused whole and nothing changes.
-func TestMalformedAnswersChangeNothing(t *testing.T) {
+func TestCompaction_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.withModel(small)
 	b.sayMany(s, "c", 1, 11)
 	before := b.conversation("c")
@@ -330,9 +339,9 @@ func TestMalformedAnswersChangeNothing(t *testing.T) {
 }
 
 // A Chinese conversation is asked about in Chinese.
-func TestCompactionInChinese(t *testing.T) {
+func TestCompaction_InChinese(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.withModel(small)
 	b.chat.OnPrompt(answering("他们互相发送了消息。"))
 	for i := range 11 {

@@ -38,9 +38,10 @@ func (r *remembered) Enqueue(context.Context, db.Job) (db.JobInfo, bool, error) 
 // grow makes the next turn of the conversation, of two messages.
 func (r *remembered) grow() memory.Turn {
 	content := strings.Repeat("Some words of a message. ", 8)
-	t := memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: "c", FirstEvent: r.c.Events + 1, At: noon, Messages: []memory.Message{
-		{Role: "user", Content: content, Tokens: 40}, {Role: "assistant", Content: content, Tokens: 40},
-	}}
+	t := memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: "c", FirstEvent: r.c.Events + 1, At: noon,
+		Messages: []memory.Message{
+			{Role: "user", Content: content, Tokens: 40}, {Role: "assistant", Content: content, Tokens: 40},
+		}}
 	if r.c.Events == 0 {
 		r.c = memory.Conversation{Owner: ada, ID: "c", FirstTurnID: t.ID}
 	}
@@ -78,8 +79,9 @@ func BenchmarkWorking(b *testing.B) {
 
 // What rings are counted as is what they take up. It is not parallel: the heap
 // is everybody's.
-func TestRingsAreCountedHonestly(t *testing.T) {
-	for name, content := range map[string]string{"short": "yes", "middling": strings.Repeat("word ", 20), "long": strings.Repeat("word ", 1000)} {
+func TestRing_EstimatesItsBytes(t *testing.T) {
+	for name, content := range map[string]string{"short": "yes", "middling": strings.Repeat("word ", 20),
+		"long": strings.Repeat("word ", 1000)} {
 		heap := func() uint64 {
 			runtime.GC()
 			var m runtime.MemStats
@@ -87,13 +89,17 @@ func TestRingsAreCountedHonestly(t *testing.T) {
 			return m.HeapAlloc
 		}
 		before := heap()
-		s := New(Parts{Now: func() time.Time { return noon }, Log: zap.NewNop()}, Settings{Events: 100, Tokens: 8000, CacheBytes: 1 << 30})
+		s := New(Parts{Now: func() time.Time {
+			return noon
+		}, Log: zap.NewNop()}, Settings{Events: 100, Tokens: 8000, CacheBytes: 1 << 30})
 		for c := range 100 {
 			for i := range 50 {
-				t := memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: fmt.Sprint(c), FirstEvent: int64(2*i + 1), Messages: []memory.Message{
-					{Role: "user", Content: strings.Clone(content), Tokens: 1},
-					{Role: "tool", Content: strings.Clone(content), Tokens: 1, Tags: []string{strings.Clone("a tag")}, Kind: memory.ToolUse},
-				}}
+				t := memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: fmt.Sprint(c), FirstEvent: int64(2*i + 1),
+					Messages: []memory.Message{
+						{Role: "user", Content: strings.Clone(content), Tokens: 1},
+						{Role: "tool", Content: strings.Clone(content), Tokens: 1, Tags: []string{strings.Clone("a tag")},
+							Kind: memory.ToolUse},
+					}}
 				s.OnTurnAccepted(t)
 			}
 		}

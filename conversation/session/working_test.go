@@ -13,10 +13,11 @@ import (
 )
 
 // What one process accepts is in the next read of any other.
-func TestReplicasReadEachOthersWrites(t *testing.T) {
+func TestWorking_ReadsWritesOfOtherReplicas(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	one, two, forgetful := b.replica(small), b.replica(small), b.replica(Settings{Events: 10, Tokens: 1000, Age: time.Hour})
+	b := newFixture(t)
+	one, two, forgetful := b.replica(small), b.replica(small), b.replica(Settings{Events: 10, Tokens: 1000,
+		Age: time.Hour})
 	for i := range 30 {
 		by := []*Service{one, two}[i%2]
 		b.say(by, "c", said(fmt.Sprint("event ", i)))
@@ -34,9 +35,9 @@ func TestReplicasReadEachOthersWrites(t *testing.T) {
 
 // A conversation that is deleted and begun anew shows nothing of its former
 // life, in no process, even where it has come as far again.
-func TestBegunAnew(t *testing.T) {
+func TestWorking_AfterAConversationWasDeletedAndStartedAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	here, there := b.replica(small), b.replica(small)
 	b.sayMany(here, "c", 1, 3)
 	b.working(here, "c")
@@ -67,9 +68,9 @@ func TestBegunAnew(t *testing.T) {
 }
 
 // A turn of a former life of which a process hears late is no event of the new one.
-func TestHeardLate(t *testing.T) {
+func TestOnTurnAccepted_IgnoresTurnsOutOfOrder(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	s := b.replica(small)
 	b.say(s, "c", said("old 0"))
 	late := b.say(nil, "c", said("old 1"))
@@ -86,13 +87,14 @@ func TestHeardLate(t *testing.T) {
 }
 
 // The view of a ring by hand.
-func TestBounds(t *testing.T) {
+func TestWorking_IsBounded(t *testing.T) {
 	t.Parallel()
 	event := func(n int64, importance float64, tokens, minutes int) Event {
 		return Event{Number: n, Importance: importance, Tokens: tokens, At: noon.Add(-time.Duration(minutes) * time.Minute)}
 	}
 	r := ring{last: 6, events: []Event{
-		event(1, .9, 10, 600), event(2, .4, 10, 60), event(3, .49, 10, 59), event(4, .5, 10, 61), event(5, .6, 25, 1), event(6, .6, 5, 0),
+		event(1, .9, 10, 600), event(2, .4, 10, 60), event(3, .49, 10, 59), event(4, .5, 10, 61), event(5, .6, 25, 1),
+		event(6, .6, 5, 0),
 	}}
 	for _, c := range []struct {
 		summarised int64
@@ -121,11 +123,12 @@ func TestBounds(t *testing.T) {
 }
 
 // Whatever happens in two processes, each shows what the log has.
-func TestRingsFollowTheLog(t *testing.T) {
+func TestWorking_MatchesTheLog(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	replicas := []*Service{b.replica(small), b.replica(small), b.replica(Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 3000})}
+	replicas := []*Service{b.replica(small), b.replica(small),
+		b.replica(Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 3000})}
 	ids := []string{"a", "b", "c"}
 	for step := range 600 {
 		id, s := ids[random.IntN(len(ids))], replicas[random.IntN(len(replicas))]
@@ -153,7 +156,8 @@ func TestRingsFollowTheLog(t *testing.T) {
 			}
 		default:
 			got, err := s.Working(t.Context(), "app", "ada", id, Filter{})
-			want, wantErr := b.replica(Settings{Events: 10, Tokens: 1000, Age: time.Hour}).Working(t.Context(), "app", "ada", id, Filter{})
+			want, wantErr := b.replica(Settings{Events: 10, Tokens: 1000, Age: time.Hour}).Working(t.Context(), "app", "ada",
+				id, Filter{})
 			if memory.KindOf(err) != memory.KindOf(wantErr) {
 				t.Fatalf("step %d: %v, want %v", step, err, wantErr)
 			}
@@ -165,9 +169,9 @@ func TestRingsFollowTheLog(t *testing.T) {
 }
 
 // The least recently used rings go first, and what is counted is what is held.
-func TestRingsAreBounded(t *testing.T) {
+func TestRings_AreBounded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	set := small
 	set.CacheBytes = 20_000
 	s := b.replica(set)

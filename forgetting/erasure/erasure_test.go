@@ -14,12 +14,12 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// lived is what bench.live leaves, for a receipt.
+// lived is what fixture.live leaves, for a receipt.
 var lived = db.Erased{Memories: 3, Turns: 2, Candidates: 1, Events: 4, Announcements: 4, Jobs: 2, Vectors: 2}
 
-func TestErase(t *testing.T) {
+func TestErase_RemovesAUserFromEveryStore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.live(ada)
 	b.live(bob)
 	bobs := b.held(bob)
@@ -44,9 +44,9 @@ func TestErase(t *testing.T) {
 }
 
 // Records that no row knows of go, too.
-func TestOrphansGo(t *testing.T) {
+func TestErase_DeletesVectorsWithoutARow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	orphan := vectorstore.Record{ID: memory.NewID(), Owner: ada, Content: "left over", CreatedAt: noon,
 		Embedding: make([]float32, 64)}
 	orphan.Embedding[0] = 1
@@ -69,9 +69,9 @@ func newborn(content string) memory.Memory {
 }
 
 // More rows than one step deletes.
-func TestManyGo(t *testing.T) {
+func TestErase_DeletesManyRows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	var many []memory.Memory
 	for i := range 2*batch + 1 {
 		many = append(many, newborn(fmt.Sprint("number ", i)))
@@ -111,9 +111,9 @@ func (a *away) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error)
 
 // Where the vector store is away the rows go, the user stays marked, and the
 // job ends it once the store is back, its own payload included.
-func TestVectorStoreAway(t *testing.T) {
+func TestErase_ContinuesAfterTheVectorStoreWasUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.live(ada)
 	down := &away{Vectors: b.vectors}
 	b.Service.vectors = down
@@ -158,9 +158,9 @@ func TestVectorStoreAway(t *testing.T) {
 
 // A push that is under way is waited for, and cannot bring anything back; the
 // receipt counts what it pushed.
-func TestPushUnderWay(t *testing.T) {
+func TestErase_WaitsForPushesInProgress(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.write(ada, "Likes tea.")
 	slow := newborn("Likes jazz.")
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
@@ -210,9 +210,9 @@ func (h *hooked) DeleteOwner(ctx context.Context, owner memory.Owner) (int, erro
 
 // Two erasures of one user at once: the one that comes late takes nothing from
 // what has been written since.
-func TestAnotherEndsItFirst(t *testing.T) {
+func TestErase_ReturnsTheReceiptOfAnotherProcess(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.live(ada)
 	b.Service.vectors = &hooked{b.vectors, func() {
 		_, err := New(b.store, b.vectors, nil, b.clock.Now, b.log).Erase(t.Context(), ada)

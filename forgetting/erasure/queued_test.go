@@ -18,9 +18,9 @@ import (
 // Work that began before an erasure and comes to write after it brings nothing
 // back; what a client sends anew is welcome.
 
-func TestTurnInWork(t *testing.T) {
+func TestErase_DiscardsATurnInProgress(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for _, hook := range []*func(){&b.scored, &b.embedded} { // the worker is at the model, or at the embedder
 		turn := b.turn(ada)
 		*hook = func() { b.erased(ada) }
@@ -33,9 +33,9 @@ func TestTurnInWork(t *testing.T) {
 }
 
 // A worker that comes to write while the erasure waits for the vector store.
-func TestTurnInWorkMeetsTheMark(t *testing.T) {
+func TestErase_RefusesATurnInProgressByTheMark(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.turn(ada)
 	b.scored = func() {
 		_, err := b.store.BeginErasure(t.Context(), ada, noon, noon, EraseUser{AppID: ada.AppID, UserID: ada.UserID})
@@ -52,9 +52,9 @@ func TestTurnInWorkMeetsTheMark(t *testing.T) {
 	}
 }
 
-func TestPromotionInWork(t *testing.T) {
+func TestErase_DiscardsAPromotionInProgress(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.turn(ada)
 	refused := memory.Candidate{
 		ID: memory.NewID(), TurnID: turn.ID, Content: "Likes tea.", Importance: 0.5, Domain: memory.Preferences,
@@ -75,9 +75,9 @@ func TestPromotionInWork(t *testing.T) {
 	}
 }
 
-func TestEditInWork(t *testing.T) {
+func TestErase_DiscardsAnEditInProgress(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.write(ada, "Likes tea.")
 	content := "Likes coffee."
 	b.embedded = func() { b.erased(ada) }
@@ -91,9 +91,9 @@ func TestEditInWork(t *testing.T) {
 }
 
 // A write whose transaction begins after the end is a new one.
-func TestWriteAcrossAnErasure(t *testing.T) {
+func TestErase_DiscardsAWriteThatBeganBefore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.write(ada, "Likes tea.")
 	b.embedded = func() { b.erased(ada) }
 	b.write(ada, "Likes coffee.")
@@ -113,9 +113,9 @@ func (m model) Answer(context.Context, llm.Prompt) (string, error) {
 }
 
 // Not even that there has been a reflection is noted.
-func TestReflectionInWork(t *testing.T) {
+func TestErase_DiscardsAReflectionInProgress(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.write(ada, "Likes tea.", "Likes jazz.")
 	embedder := llm.Hashed(64)
 	reflect := reflection.New(reflection.Parts{

@@ -14,9 +14,9 @@ import (
 
 var errDied = memory.Errorf(memory.KindUnavailable, "the process has died")
 
-// mortal is a process that dies at its n-th call of a store, before or after
+// crashing is a process that dies at its n-th call of a store, before or after
 // the call is made: from then on it reaches nothing.
-type mortal struct {
+type crashing struct {
 	Records
 	vectors Vectors
 	calls   int
@@ -24,7 +24,7 @@ type mortal struct {
 	late    bool // after the call
 }
 
-func (m *mortal) step(call func() error) error {
+func (m *crashing) step(call func() error) error {
 	m.calls++
 	dies := m.calls == m.at
 	if m.at > 0 && m.calls > m.at || dies && !m.late {
@@ -36,50 +36,51 @@ func (m *mortal) step(call func() error) error {
 	return errDied
 }
 
-func (m *mortal) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure,
+func (m *crashing) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure,
 	err error) {
 	err = m.step(func() error { e, err = m.Records.BeginErasure(ctx, owner, at, due, job); return err })
 	return e, err
 }
 
-func (m *mortal) Erasure(ctx context.Context, owner memory.Owner) (e db.Erasure, err error) {
+func (m *crashing) Erasure(ctx context.Context, owner memory.Owner) (e db.Erasure, err error) {
 	err = m.step(func() error { e, err = m.Records.Erasure(ctx, owner); return err })
 	return e, err
 }
 
-func (m *mortal) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) (some db.ErasedSome, err error) {
+func (m *crashing) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) (some db.ErasedSome, err error) {
 	err = m.step(func() error { some, err = m.Records.EraseSome(ctx, e, step); return err })
 	return some, err
 }
 
-func (m *mortal) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (done db.Erasure, err error) {
+func (m *crashing) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (done db.Erasure,
+	err error) {
 	err = m.step(func() error { done, err = m.Records.EndErasure(ctx, e, at, vectors); return err })
 	return done, err
 }
 
-func (m *mortal) Delete(ctx context.Context, ids []string) error {
+func (m *crashing) Delete(ctx context.Context, ids []string) error {
 	return m.step(func() error { return m.vectors.Delete(ctx, ids) })
 }
 
-func (m *mortal) DeleteOwner(ctx context.Context, owner memory.Owner) (n int, err error) {
+func (m *crashing) DeleteOwner(ctx context.Context, owner memory.Owner) (n int, err error) {
 	err = m.step(func() error { n, err = m.vectors.DeleteOwner(ctx, owner); return err })
 	return n, err
 }
 
-func (m *mortal) CountOwner(ctx context.Context, owner memory.Owner) (n int, err error) {
+func (m *crashing) CountOwner(ctx context.Context, owner memory.Owner) (n int, err error) {
 	err = m.step(func() error { n, err = m.vectors.CountOwner(ctx, owner); return err })
 	return n, err
 }
 
 // Wherever the process dies, the next call or the job goes on, and the receipt
 // counts each row once.
-func TestDeathAtEachStep(t *testing.T) {
+func TestErase_CompletesAfterACrashAtEachStep(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.live(bob)
 	bobs := b.held(bob)
-	dying := func(at int, late bool) *mortal {
-		m := &mortal{Records: b.store, vectors: b.vectors, at: at, late: late}
+	dying := func(at int, late bool) *crashing {
+		m := &crashing{Records: b.store, vectors: b.vectors, at: at, late: late}
 		b.Service.records, b.Service.vectors = m, m
 		return m
 	}
@@ -138,9 +139,9 @@ func TestDeathAtEachStep(t *testing.T) {
 
 // The job leaves alone a user who has been erased and is here again, and one
 // of whom nothing is known.
-func TestJobComesLate(t *testing.T) {
+func TestEraseUser_DoesNothingIfTheErasureHasEnded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for _, job := range []EraseUser{{}, {AppID: ada.AppID, UserID: ada.UserID}} {
 		if _, err := b.Work(t.Context(), job); err != nil {
 			t.Error(err)
@@ -156,9 +157,9 @@ func TestJobComesLate(t *testing.T) {
 }
 
 // A job whose erasure cannot end for now is worked again later.
-func TestJobIsNotGivenUp(t *testing.T) {
+func TestEraseUser_IsNeverGivenUp(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.live(ada)
 	b.Service.vectors = &away{Vectors: b.vectors}
 	_, err := b.Erase(t.Context(), ada)

@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func (b *bench) kinds(t tester, memoryID string) (kinds []memory.EventKind, last memory.Event) {
+func (b *fixture) kinds(t tester, memoryID string) (kinds []memory.EventKind, last memory.Event) {
 	t.Helper()
 	events, err := b.store.History(background, ada.AppID, memoryID)
 	if err != nil {
@@ -23,17 +23,20 @@ func (b *bench) kinds(t tester, memoryID string) (kinds []memory.EventKind, last
 	return kinds, last
 }
 
-func TestTheValidFactIsAMemory(t *testing.T) {
+func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		b := newBench(open())
+		b := newFixture(open())
 		lisbon := b.put(t, says("Lisbon", .5, time.Time{}, time.Time{}), accepted).Fact
 		m := b.memory(t, lisbon.MemoryID)
-		if m.Content != "home city: Lisbon" || m.Type != memory.TypeFact || m.Importance != 0.85 || m.Domain != memory.Lifestyle ||
-			string(m.Metadata) != `{"fact":{"key":"home_city","type":"profile"}}` || m.Status != memory.Active || !m.CreatedAt.Equal(day(100)) || m.Lexemes == "" {
+		if m.Content != "home city: Lisbon" || m.Type != memory.TypeFact || m.Importance != 0.85 ||
+			m.Domain != memory.Lifestyle ||
+			string(m.Metadata) != `{"fact":{"key":"home_city","type":"profile"}}` || m.Status != memory.Active ||
+			!m.CreatedAt.Equal(day(100)) || m.Lexemes == "" {
 			t.Errorf("%+v", m)
 		}
-		if _, e := b.kinds(t, m.ID); e.Kind != memory.EventCreated || e.Cause != "api" || !strings.Contains(string(e.Detail), lisbon.ID) {
+		if _, e := b.kinds(t, m.ID); e.Kind != memory.EventCreated || e.Cause != "api" ||
+			!strings.Contains(string(e.Detail), lisbon.ID) {
 			t.Errorf("%+v", e)
 		}
 
@@ -87,10 +90,10 @@ func TestTheValidFactIsAMemory(t *testing.T) {
 }
 
 // What begins or ends later becomes a memory, or stops being one, by the schedule.
-func TestTheScheduleFollowsTime(t *testing.T) {
+func TestRunDue_FollowsTime(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		b := newBench(open())
+		b := newFixture(open())
 		run := func(at time.Time, want Totals) {
 			t.Helper()
 			b.clock.Set(at)
@@ -139,7 +142,7 @@ func TestTheScheduleFollowsTime(t *testing.T) {
 }
 
 // What begins waits for the embedder; what ends, of anybody, does not wait for that.
-func TestTheScheduleWithoutAnEmbedder(t *testing.T) {
+func TestRunDue_EndsMemoriesWithoutAnEmbedder(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
@@ -150,7 +153,8 @@ func TestTheScheduleWithoutAnEmbedder(t *testing.T) {
 	}
 	b.clock.Set(day(107))
 	b.embedder.FailWith(away)
-	if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, away) || !memory.IsKind(err, memory.KindUnavailable) || got != (Totals{Due: 2, Ended: 1, Failed: 1}) {
+	if got, err := b.RunDue(t.Context(), "schedule"); !errors.Is(err, away) ||
+		!memory.IsKind(err, memory.KindUnavailable) || got != (Totals{Due: 2, Ended: 1, Failed: 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if m := b.memory(t, o.Fact.MemoryID); m.Status != memory.Forgotten {
@@ -164,7 +168,7 @@ func TestTheScheduleWithoutAnEmbedder(t *testing.T) {
 
 // A fact whose time has begun, and for which the schedule has not been yet,
 // keeps waiting for it when other evidence comes.
-func TestEvidenceBeforeTheScheduleComes(t *testing.T) {
+func TestPut_BeforeTheScheduleRuns(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	lisbon := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted).Fact
@@ -184,7 +188,7 @@ func TestEvidenceBeforeTheScheduleComes(t *testing.T) {
 }
 
 // What others do to the memory leaves the fact as it is.
-func TestTheMemoryIsTheUsersBusiness(t *testing.T) {
+func TestPut_LeavesAMemoryThatTheUserChanged(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	lisbon := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted).Fact
@@ -211,7 +215,7 @@ func TestTheMemoryIsTheUsersBusiness(t *testing.T) {
 	}
 }
 
-func TestEvidenceIsChecked(t *testing.T) {
+func TestPut_ChecksEvidence(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	fine := says("x", 1, time.Time{}, time.Time{})
@@ -226,10 +230,12 @@ func TestEvidenceIsChecked(t *testing.T) {
 		e := fine
 		spoil(&e)
 		var wrong *memory.Error
-		if _, err := b.Put(t.Context(), ada, e, "api"); !errors.As(err, &wrong) || len(wrong.Fields) != 1 || wrong.Fields[0].Path != path {
+		if _, err := b.Put(t.Context(), ada, e, "api"); !errors.As(err, &wrong) || len(wrong.Fields) != 1 ||
+			wrong.Fields[0].Path != path {
 			t.Errorf("%s: %v", path, err)
 		}
-		if _, err := b.Prepare(t.Context(), ada, []Evidence{fine, e}); !errors.As(err, &wrong) || wrong.Fields[0].Path != "[1]."+path {
+		if _, err := b.Prepare(t.Context(), ada, []Evidence{fine, e}); !errors.As(err, &wrong) ||
+			wrong.Fields[0].Path != "[1]."+path {
 			t.Errorf("%s in a batch: %v", path, err)
 		}
 	}

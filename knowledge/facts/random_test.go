@@ -74,9 +74,9 @@ func (g *grid) clear(is *told, from int) {
 	}
 }
 
-// TestRandomEvidence compares timelines with a grid after random evidence, in
+// TestPut_MatchesTheModelForRandomEvidence compares timelines with a grid after random evidence, in
 // random order, while time passes.
-func TestRandomEvidence(t *testing.T) {
+func TestPut_MatchesTheModelForRandomEvidence(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,10 +154,10 @@ func shown(facts []memory.Fact, d int) (text string) {
 }
 
 // Replicas that take evidence of one user at once make one timeline of it.
-func TestReplicasAtOnce(t *testing.T) {
+func TestPut_HandlesConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		replicas := []*bench{newBench(open()), newBench(open())}
+		replicas := []*fixture{newFixture(open()), newFixture(open())}
 		var group sync.WaitGroup
 		for i := range 8 {
 			group.Go(func() {
@@ -171,7 +171,8 @@ func TestReplicasAtOnce(t *testing.T) {
 						t.Error(err)
 					}
 					if random.IntN(8) == 0 {
-						if _, err := b.End(background, ada, city.Type, city.Key, day(random.IntN(120)), "api"); err != nil && !memory.IsKind(err, memory.KindNotFound) {
+						if _, err := b.End(background, ada, city.Type, city.Key, day(random.IntN(120)), "api"); err != nil &&
+							!memory.IsKind(err, memory.KindNotFound) {
 							t.Error(err)
 						}
 					}

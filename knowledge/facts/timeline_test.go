@@ -25,9 +25,9 @@ const (
 	refused   = memory.FactRefused
 )
 
-// TestTimelines has every line of the rule in docs/flows/conversations.md, computed
+// TestPut_MaintainsTimelines has every line of the rule in docs/flows/conversations.md, computed
 // by hand.
-func TestTimelines(t *testing.T) {
+func TestPut_MaintainsTimelines(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]step{
 		"none is valid then": {
@@ -139,7 +139,7 @@ func TestTimelines(t *testing.T) {
 	}
 }
 
-func TestOutcomesTellWhy(t *testing.T) {
+func TestPut_StatesReasons(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	first := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted)
@@ -153,9 +153,12 @@ func TestOutcomesTellWhy(t *testing.T) {
 		reason   string
 	}{
 		{says("Lisbon", 1, day(3), time.Time{}), confirmed, "fact " + id + " says the same"},
-		{says("Porto", .4, day(3), time.Time{}), refused, "its confidence of 0.4 is below the 1 of fact " + id + " and below the 0.5 that is trusted"},
-		{says("Porto", .8, day(0), time.Time{}), refused, "it is of the same instant, and its confidence of 0.8 is below the 1 of fact " + id},
-		{says("Porto", .8, day(9), time.Time{}), accepted, "it is newer, and its confidence of 0.8 is not below the 0.5 that is trusted"},
+		{says("Porto", .4, day(3), time.Time{}), refused,
+			"its confidence of 0.4 is below the 1 of fact " + id + " and below the 0.5 that is trusted"},
+		{says("Porto", .8, day(0), time.Time{}), refused,
+			"it is of the same instant, and its confidence of 0.8 is below the 1 of fact " + id},
+		{says("Porto", .8, day(9), time.Time{}), accepted,
+			"it is newer, and its confidence of 0.8 is not below the 0.5 that is trusted"},
 	} {
 		o := b.put(t, c.evidence, c.state)
 		if o.Fact.Reason != c.reason || o.Previous == nil || o.Previous.ID != id || o.Previous.Confidence != 1 {
@@ -174,13 +177,14 @@ func TestOutcomesTellWhy(t *testing.T) {
 	if _, err := b.End(t.Context(), ada, city.Type, city.Key, day(-1), "api"); !memory.IsKind(err, memory.KindNotFound) {
 		t.Errorf("an end of nothing: %v", err)
 	}
-	if _, err := b.Put(t.Context(), ada, says("x", 1, time.Time{}, day(99)), "api"); !memory.IsKind(err, memory.KindInvalid) {
+	if _, err := b.Put(t.Context(), ada, says("x", 1, time.Time{}, day(99)), "api"); !memory.IsKind(err,
+		memory.KindInvalid) {
 		t.Errorf("valid from now until yesterday: %v", err)
 	}
 }
 
 // Values are one where they mean the same, and keys where they read the same.
-func TestEqualStatementsConfirm(t *testing.T) {
+func TestPut_ConfirmsEqualValues(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	put := func(key, value string, want memory.FactState) {
@@ -197,11 +201,12 @@ func TestEqualStatementsConfirm(t *testing.T) {
 }
 
 // A batch is weighed in its order, and makes one memory for each timeline.
-func TestBatches(t *testing.T) {
+func TestApply_TakesBatches(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	batch := []Evidence{
-		says("Lisbon", .9, day(0), time.Time{}), says("Porto", .9, day(10), time.Time{}), says("Faro", .1, day(20), time.Time{}),
+		says("Lisbon", .9, day(0), time.Time{}), says("Porto", .9, day(10), time.Time{}),
+		says("Faro", .1, day(20), time.Time{}),
 		{Type: "profile", Key: "children", Value: json.RawMessage(`2`), Confidence: 1},
 	}
 	p, err := b.Prepare(t.Context(), ada, batch)

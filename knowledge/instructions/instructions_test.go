@@ -36,7 +36,7 @@ func newSQLite(t *testing.T) *Service {
 
 // A script of publications (p), activations (a N), roll backs (r) and
 // retirements (x), and the version that is active after each; worked by hand.
-func TestWhatIsActive(t *testing.T) {
+func TestService_ActivatesVersions(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		"p p p r r r":         "1 2 3 2 1 !",
@@ -65,7 +65,8 @@ func TestWhatIsActive(t *testing.T) {
 				is, err = s.Retire(t.Context(), everybody, "n")
 			}
 			switch {
-			case memory.IsKind(err, memory.KindConflict) && step[0] == 'r', memory.IsKind(err, memory.KindNotFound) && step[0] == 'a':
+			case memory.IsKind(err, memory.KindConflict) && step[0] == 'r', memory.IsKind(err, memory.KindNotFound) &&
+				step[0] == 'a':
 				got = append(got, "!")
 			case err != nil:
 				t.Fatal(err)
@@ -79,7 +80,7 @@ func TestWhatIsActive(t *testing.T) {
 	}
 }
 
-func TestSoManyActivationsAreKept(t *testing.T) {
+func TestRollBack_KeepsALimitedNumberOfActivations(t *testing.T) {
 	t.Parallel()
 	s := newSQLite(t)
 	for range memory.MaxPreviouslyActive + 3 {
@@ -101,7 +102,7 @@ func TestSoManyActivationsAreKept(t *testing.T) {
 	}
 }
 
-func TestDraftsAreChecked(t *testing.T) {
+func TestPublish_ChecksDrafts(t *testing.T) {
 	t.Parallel()
 	s := newSQLite(t)
 	for want, d := range map[string]Draft{
@@ -120,7 +121,7 @@ func TestDraftsAreChecked(t *testing.T) {
 }
 
 // Versions that two processes publish at once follow each other without gaps.
-func TestReplicasPublishAtOnce(t *testing.T) {
+func TestPublish_HandlesConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	var services []*Service
@@ -133,7 +134,8 @@ func TestReplicasPublishAtOnce(t *testing.T) {
 	for r, s := range services {
 		group.Go(func() {
 			for n := range each {
-				if _, _, err := s.Publish(t.Context(), everybody, Draft{Name: "n", Content: fmt.Sprint(r, "/", n), Activate: true}); err != nil {
+				if _, _, err := s.Publish(t.Context(), everybody,
+					Draft{Name: "n", Content: fmt.Sprint(r, "/", n), Activate: true}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -22,8 +22,8 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// bench is a service on a real database.
-type bench struct {
+// fixture is a service on a real database.
+type fixture struct {
 	*Service
 	t        *testing.T
 	store    db.Store
@@ -32,9 +32,9 @@ type bench struct {
 	written  atomic.Int64
 }
 
-func newBench(t *testing.T, store db.Store) *bench {
+func newFixture(t *testing.T, store db.Store) *fixture {
 	clock := apptest.NewClock(noon)
-	b := &bench{t: t, store: store, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock)}
+	b := &fixture{t: t, store: store, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock)}
 	b.Service = New(Parts{
 		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Tasks },
 		OnChanged: func(memory.Owner) { b.written.Add(1) }, Now: clock.Now,
@@ -42,13 +42,13 @@ func newBench(t *testing.T, store db.Store) *bench {
 	return b
 }
 
-func newSQLite(t *testing.T) *bench {
+func newSQLite(t *testing.T) *fixture {
 	t.Helper()
-	return newBench(t, apptest.SQLite(t))
+	return newFixture(t, apptest.SQLite(t))
 }
 
 // tell records an outcome of the workflow w of the skill s.
-func (b *bench) tell(success bool) memory.Workflow {
+func (b *fixture) tell(success bool) memory.Workflow {
 	b.t.Helper()
 	r, err := b.Record(b.t.Context(), ada, Outcome{Skill: "s", Workflow: "w", Success: success}, "test")
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bench) tell(success bool) memory.Workflow {
 	return r.Workflow
 }
 
-func (b *bench) memory(id string) memory.Memory {
+func (b *fixture) memory(id string) memory.Memory {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
 	if err != nil {
@@ -67,12 +67,13 @@ func (b *bench) memory(id string) memory.Memory {
 }
 
 // The expected rates of success, worked by hand: (successes + 1) / (outcomes + 2).
-func TestImportanceIsTheRuleOfSuccession(t *testing.T) {
+func TestRecord_SetsImportanceByTheRuleOfSuccession(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		successes, failures int
 		want                float64
-	}{{1, 0, 0.6667}, {0, 1, 0.3333}, {1, 1, 0.5}, {2, 1, 0.6}, {9, 1, 0.8333}, {3, 0, 0.8}, {0, 8, 0.1}, {998, 0, 0.999}, {1, 5, 0.25}, {4, 1, 0.7143}} {
+	}{{1, 0, 0.6667}, {0, 1, 0.3333}, {1, 1, 0.5}, {2, 1, 0.6}, {9, 1, 0.8333}, {3, 0, 0.8}, {0, 8, 0.1}, {998, 0,
+		0.999}, {1, 5, 0.25}, {4, 1, 0.7143}} {
 		w := memory.Workflow{Successes: c.successes, Failures: c.failures}
 		if got := w.Importance(); got != c.want {
 			t.Errorf("%d of %d: %g, want %g", c.successes, c.successes+c.failures, got, c.want)
@@ -82,14 +83,15 @@ func TestImportanceIsTheRuleOfSuccession(t *testing.T) {
 
 // A memory comes with the first success, follows each outcome, and after
 // somebody has taken it out of use the next success makes another.
-func TestTheMemoryFollowsTheOutcomes(t *testing.T) {
+func TestRecord_UpdatesTheMemory(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	if w := b.tell(false); w.MemoryID != "" || b.embedder.Calls() != 0 || b.written.Load() != 0 {
 		t.Errorf("%+v, embedded %d times, written %d", w, b.embedder.Calls(), b.written.Load())
 	}
 	w := b.tell(true)
-	if m := b.memory(w.MemoryID); m.Importance != 0.5 || m.Content != "s: w" || len(b.pusher.Pushed()) != 1 || b.written.Load() != 1 {
+	if m := b.memory(w.MemoryID); m.Importance != 0.5 || m.Content != "s: w" || len(b.pusher.Pushed()) != 1 ||
+		b.written.Load() != 1 {
 		t.Errorf("%+v, %d pushed, %d written", m, len(b.pusher.Pushed()), b.written.Load())
 	}
 	b.tell(true)
@@ -135,12 +137,13 @@ func TestTheMemoryFollowsTheOutcomes(t *testing.T) {
 
 // The notes that are kept are those of the latest outcomes, in whatever order
 // these are told.
-func TestTheLatestNotesAreKept(t *testing.T) {
+func TestRecord_KeepsTheLatestNotes(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	var w memory.Workflow
 	for _, hour := range []int{4, 6, 1, 5, 2, 3, 0} {
-		r, err := b.Record(t.Context(), ada, Outcome{Skill: "s", Workflow: "w", Note: fmt.Sprint(hour), At: noon.Add(time.Duration(hour-10) * time.Hour)}, "test")
+		r, err := b.Record(t.Context(), ada, Outcome{Skill: "s", Workflow: "w", Note: fmt.Sprint(hour),
+			At: noon.Add(time.Duration(hour-10) * time.Hour)}, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +159,7 @@ func TestTheLatestNotesAreKept(t *testing.T) {
 }
 
 // Without an embedder a workflow's first success is refused, and not counted.
-func TestWithoutAnEmbedder(t *testing.T) {
+func TestRecord_WithoutAnEmbedder(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	away := errors.New("the embedder is unavailable")
@@ -175,7 +178,7 @@ func TestWithoutAnEmbedder(t *testing.T) {
 	}
 }
 
-func TestOutcomesAreRefused(t *testing.T) {
+func TestRecord_RefusesInvalidOutcomes(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
 	for want, o := range map[string]Outcome{
@@ -187,17 +190,19 @@ func TestOutcomesAreRefused(t *testing.T) {
 	} {
 		_, err := b.Record(t.Context(), ada, o, "test")
 		var refused *memory.Error
-		if !errors.As(err, &refused) || refused.Kind != memory.KindInvalid || len(refused.Fields) != 1 || refused.Fields[0].Path != want {
+		if !errors.As(err, &refused) || refused.Kind != memory.KindInvalid || len(refused.Fields) != 1 ||
+			refused.Fields[0].Path != want {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := b.Record(t.Context(), ada, Outcome{Skill: "界界", Workflow: strings.Repeat("x", memory.MaxContentRunes-4), Success: true}, "test"); err != nil {
+	if _, err := b.Record(t.Context(), ada, Outcome{Skill: "界界", Workflow: strings.Repeat("x", memory.MaxContentRunes-4),
+		Success: true}, "test"); err != nil {
 		t.Error(err)
 	}
 }
 
 // Two processes count the same outcomes at once, each of them once.
-func TestOutcomesAtOnceCountOnce(t *testing.T) {
+func TestRecord_CountsConcurrentOutcomesOnce(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) (a, b db.Store){
 		"sqlite": func(t *testing.T) (a, b db.Store) {
@@ -216,7 +221,7 @@ func TestOutcomesAtOnceCountOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			one, other := two(t)
-			services := []*bench{newBench(t, one), newBench(t, other)}
+			services := []*fixture{newFixture(t, one), newFixture(t, other)}
 			var group sync.WaitGroup
 			for _, s := range services {
 				for n := range 12 {

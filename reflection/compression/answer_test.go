@@ -65,14 +65,15 @@ func malformed() map[string]string {
 		"the first left out":   list(`{"summary":"Ada swam.","sources":[2,3]}`, `{"summary":"Ada is fast.","sources":[4,5]}`),
 
 		// The text.
-		"text missing":        one(`"sources":[1,2,3,4,5]`),
-		"text null":           one(`"summary":null,"sources":[1,2,3,4,5]`),
-		"text empty":          one(`"summary":"","sources":[1,2,3,4,5]`),
-		"text blank":          one(`"summary":" \n ","sources":[1,2,3,4,5]`),
-		"text a number":       one(`"summary":7,"sources":[1,2,3,4,5]`),
-		"text with NUL":       one(`"summary":"a\u0000b","sources":[1,2,3,4,5]`),
-		"longer than all":     one(fmt.Sprintf(`"summary":%q,"sources":[1,2,3,4,5]`, strings.Repeat("a", 400))),
-		"longer together":     list(fmt.Sprintf(`{"summary":%q,"sources":[1,2]}`, strings.Repeat("a", 150)), fmt.Sprintf(`{"summary":%q,"sources":[3,4,5]}`, strings.Repeat("b", 150))),
+		"text missing":    one(`"sources":[1,2,3,4,5]`),
+		"text null":       one(`"summary":null,"sources":[1,2,3,4,5]`),
+		"text empty":      one(`"summary":"","sources":[1,2,3,4,5]`),
+		"text blank":      one(`"summary":" \n ","sources":[1,2,3,4,5]`),
+		"text a number":   one(`"summary":7,"sources":[1,2,3,4,5]`),
+		"text with NUL":   one(`"summary":"a\u0000b","sources":[1,2,3,4,5]`),
+		"longer than all": one(fmt.Sprintf(`"summary":%q,"sources":[1,2,3,4,5]`, strings.Repeat("a", 400))),
+		"longer together": list(fmt.Sprintf(`{"summary":%q,"sources":[1,2]}`, strings.Repeat("a", 150)),
+			fmt.Sprintf(`{"summary":%q,"sources":[3,4,5]}`, strings.Repeat("b", 150))),
 		"5,000 characters":    one(fmt.Sprintf(`"summary":%q,"sources":[1,2,3,4,5]`, strings.Repeat("a", 5000))),
 		"the prompt's words":  one(`"summary":"Keep every name, number, date, negation and reason.","sources":[1,2,3,4,5]`),
 		"the prompt's sample": one(`"summary":"苏眠周二、周四和周五随市交响乐团排练。","sources":[1,2,3,4,5]`),
@@ -82,9 +83,9 @@ func malformed() map[string]string {
 }
 
 // Whatever is wrong with an answer, its group is refused whole and no row changes.
-func TestMalformedAnswersChangeNothing(t *testing.T) {
+func TestCompress_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.add(ada, 0, 5, nil)
 	before := b.snapshot()
 	answers := malformed()

@@ -27,7 +27,7 @@ var (
 	games = []string{"艾达每周一去图书馆借书。", "艾达每周五去图书馆还书。", "艾达周日不去图书馆。"}
 )
 
-func TestWanted(t *testing.T) {
+func TestCondenser_ShouldCondense(t *testing.T) {
 	t.Parallel()
 	c := NewCondenser(nil, limits)
 	for _, test := range []struct {
@@ -40,7 +40,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-func TestCondense(t *testing.T) {
+func TestCondenser_CondensesToFit(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		contents     []string
@@ -48,14 +48,18 @@ func TestCondense(t *testing.T) {
 		answer, want string
 		asks         string // what the prompt says
 	}{
-		"characters":          {swims, Room{40, false}, "```json\n{\"text\":\" Ada swims Mon and\\nWed, not Sun. \"}\n```", "Ada swims Mon and Wed, not Sun.", "At most 40 characters"},
-		"fits to the letter":  {swims, Room{10, false}, `{"text":"Ada swims."}`, "Ada swims.", "At most 10 characters"},
-		"tokens":              {swims, Room{12, true}, `{"text":"Ada swims Mon and Wed."}`, "Ada swims Mon and Wed.", "At most 12 tokens"},
-		"Chinese":             {games, Room{30, false}, `{"text":"艾达周一借书，周五还书，周日不去。"}`, "艾达周一借书，周五还书，周日不去。", "最多 30 个字符"},
-		"Chinese with a name": {[]string{"艾达喜欢用 PostgreSQL 写程序。", "艾达每天都写程序。"}, Room{30, false}, `{"text":"艾达每天写 PostgreSQL"}`, "艾达每天写 PostgreSQL", ""},
+		"characters": {swims, Room{40, false}, "```json\n{\"text\":\" Ada swims Mon and\\nWed, not Sun. \"}\n```",
+			"Ada swims Mon and Wed, not Sun.", "At most 40 characters"},
+		"fits to the letter": {swims, Room{10, false}, `{"text":"Ada swims."}`, "Ada swims.", "At most 10 characters"},
+		"tokens": {swims, Room{12, true}, `{"text":"Ada swims Mon and Wed."}`, "Ada swims Mon and Wed.",
+			"At most 12 tokens"},
+		"Chinese": {games, Room{30, false}, `{"text":"艾达周一借书，周五还书，周日不去。"}`, "艾达周一借书，周五还书，周日不去。", "最多 30 个字符"},
+		"Chinese with a name": {[]string{"艾达喜欢用 PostgreSQL 写程序。", "艾达每天都写程序。"}, Room{30, false},
+			`{"text":"艾达每天写 PostgreSQL"}`, "艾达每天写 PostgreSQL", ""},
 	} {
 		c := NewCondenser(model(func(_ context.Context, p llm.Prompt) (string, error) {
-			if !strings.Contains(p.System, "[hippocampus/condense]") || !strings.Contains(p.System, test.asks) || !strings.Contains(p.User, test.contents[1]) {
+			if !strings.Contains(p.System, "[hippocampus/condense]") || !strings.Contains(p.System, test.asks) ||
+				!strings.Contains(p.User, test.contents[1]) {
 				t.Errorf("%s: prompt %+v", name, p)
 			}
 			return test.answer, nil
@@ -66,7 +70,7 @@ func TestCondense(t *testing.T) {
 	}
 }
 
-func TestTextsAreKept(t *testing.T) {
+func TestCondenser_CachesTexts(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	c := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) {
@@ -100,7 +104,7 @@ func TestTextsAreKept(t *testing.T) {
 	ask(swims, room, "", 10)
 }
 
-func TestWhyNotCondensed(t *testing.T) {
+func TestCondenser_StatesWhyItFailed(t *testing.T) {
 	t.Parallel()
 	hangs := model(func(ctx context.Context, _ llm.Prompt) (string, error) {
 		<-ctx.Done()
@@ -112,16 +116,19 @@ func TestWhyNotCondensed(t *testing.T) {
 		room     Room
 		want     string
 	}{
-		"no model":   {nil, swims, Room{40, false}, "DEEPSEEK_API_KEY"},
-		"no room":    {hangs, swims, Room{0, false}, "too small"},
-		"too much":   {hangs, []string{strings.Repeat("a", 24001)}, Room{40, false}, "too long"},
-		"no answer":  {hangs, swims, Room{40, false}, "longer than 10ms"},
-		"bad answer": {model(func(context.Context, llm.Prompt) (string, error) { return "hm", nil }), swims, Room{40, false}, "no JSON object"},
+		"no model":  {nil, swims, Room{40, false}, "DEEPSEEK_API_KEY"},
+		"no room":   {hangs, swims, Room{0, false}, "too small"},
+		"too much":  {hangs, []string{strings.Repeat("a", 24001)}, Room{40, false}, "too long"},
+		"no answer": {hangs, swims, Room{40, false}, "longer than 10ms"},
+		"bad answer": {model(func(context.Context, llm.Prompt) (string, error) {
+			return "hm", nil
+		}), swims, Room{40, false}, "no JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := NewCondenser(test.chat, Limits{Memories: 5, Timeout: 10 * time.Millisecond, Cache: 1})
-			if got, why := c.Condense(t.Context(), test.contents, test.room, ""); got != "" || !strings.Contains(why, test.want) || strings.Contains(why, "10.0.0.7") {
+			if got, why := c.Condense(t.Context(), test.contents, test.room, ""); got != "" ||
+				!strings.Contains(why, test.want) || strings.Contains(why, "10.0.0.7") {
 				t.Errorf("%q, %q", got, why)
 			}
 		})
@@ -179,7 +186,7 @@ func malformedTexts() map[string]string {
 	}
 }
 
-func TestMalformedTextsAreRefused(t *testing.T) {
+func TestCondenser_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	answers := malformedTexts()
 	own := len(answers)

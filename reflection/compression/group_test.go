@@ -25,7 +25,7 @@ func names(found [][]memory.Memory) (all []string) {
 	return all
 }
 
-func TestGroups(t *testing.T) {
+func TestGroups_CollectRelatedMemories(t *testing.T) {
 	t.Parallel()
 	other := func(m memory.Memory, agent, model string) memory.Memory {
 		m.AgentID, m.EmbeddingModel = agent, model
@@ -44,12 +44,17 @@ func TestGroups(t *testing.T) {
 		"two are none": {[]memory.Memory{at("a", 0), at("b", 1)}, nil},
 		"in order":     {[]memory.Memory{at("a", 0), at("b", 50), at("c", 10)}, []string{"abc"}},
 		"too far":      {[]memory.Memory{at("a", 0), at("b", 60), at("c", 10)}, nil},
-		"two groups":   {[]memory.Memory{at("a", 0), at("p", 90), at("b", 1), at("q", 91), at("c", 2), at("r", 92)}, []string{"abc", "pqr"}},
-		"a seed that gathers too few leaves them to others": {[]memory.Memory{at("a", 0), at("b", 50), at("c", 60), at("d", 70)}, []string{"bcd"}},
-		"agents apart":     {[]memory.Memory{other(at("a", 0), "x", ""), at("b", 0), at("c", 0), at("d", 0)}, []string{"bcd"}},
-		"models apart":     {[]memory.Memory{at("a", 0), other(at("b", 0), "", "m"), at("c", 0), other(at("d", 0), "", "m"), at("e", 0)}, []string{"ace"}},
-		"the nearest 20":   {crowd, []string{"+ghijklmnopqrstuvwxy", "abcdef"}},
-		"a prompt's room":  {[]memory.Memory{long(at("a", 0)), long(at("b", 6)), long(at("c", 5)), long(at("d", 4)), long(at("e", 3)), long(at("f", 2))}, []string{"acdef"}},
+		"two groups": {[]memory.Memory{at("a", 0), at("p", 90), at("b", 1), at("q", 91), at("c", 2), at("r", 92)},
+			[]string{"abc", "pqr"}},
+		"a seed that gathers too few leaves them to others": {[]memory.Memory{at("a", 0), at("b", 50), at("c", 60),
+			at("d", 70)}, []string{"bcd"}},
+		"agents apart": {[]memory.Memory{other(at("a", 0), "x", ""), at("b", 0), at("c", 0), at("d", 0)},
+			[]string{"bcd"}},
+		"models apart": {[]memory.Memory{at("a", 0), other(at("b", 0), "", "m"), at("c", 0), other(at("d", 0), "", "m"),
+			at("e", 0)}, []string{"ace"}},
+		"the nearest 20": {crowd, []string{"+ghijklmnopqrstuvwxy", "abcdef"}},
+		"a prompt's room": {[]memory.Memory{long(at("a", 0)), long(at("b", 6)), long(at("c", 5)), long(at("d", 4)),
+			long(at("e", 3)), long(at("f", 2))}, []string{"acdef"}},
 		"opposites differ": {[]memory.Memory{at("a", 0), at("b", 180), at("c", 180)}, nil},
 	} {
 		for range 3 { // the same each time

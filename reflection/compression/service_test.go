@@ -17,9 +17,9 @@ import (
 	"hippocampus/reflection/derivation"
 )
 
-func TestSummariesStandForTheirOriginals(t *testing.T) {
+func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	old := b.add(ada, 0, 4, func(i int, m *memory.Memory) {
 		m.Importance, m.AgentID = 0.5+float64(i)/10, "coach"
 		if i > 0 {
@@ -28,7 +28,8 @@ func TestSummariesStandForTheirOriginals(t *testing.T) {
 	})
 	b.chat.Answers(`{"summaries":[{"summary":" Ada swam 10 to 12 lengths. ","sources":[1,2,3]},{"summary":"Ada then swam 13 lengths.","sources":[3,4]}]}`)
 	r := b.compress()
-	if r.Considered != 4 || r.Stopped != "" || len(r.Groups) != 1 || r.Groups[0].Refused != "" || len(r.Groups[0].Summaries) != 2 || !r.At.Equal(begin) {
+	if r.Considered != 4 || r.Stopped != "" || len(r.Groups) != 1 || r.Groups[0].Refused != "" ||
+		len(r.Groups[0].Summaries) != 2 || !r.At.Equal(begin) {
 		t.Fatalf("%+v", r)
 	}
 	if diff := cmp.Diff(derivation.IDs(old), r.Groups[0].Memories); diff != "" {
@@ -53,7 +54,8 @@ func TestSummariesStandForTheirOriginals(t *testing.T) {
 		t.Errorf("state %+v, pushed %d", b.state(), len(b.pusher.Pushed()))
 	}
 	p := b.chat.Prompts()[0]
-	if !strings.Contains(p.System, "[hippocampus/compress]") || !strings.Contains(p.User, `"number":4,"said":"2025-11-21"`) {
+	if !strings.Contains(p.System, "[hippocampus/compress]") ||
+		!strings.Contains(p.User, `"number":4,"said":"2025-11-21"`) {
 		t.Errorf("prompt %s", p.User)
 	}
 	if r := b.compress(); r.Considered != 0 || len(b.chat.Prompts()) != 1 {
@@ -62,13 +64,14 @@ func TestSummariesStandForTheirOriginals(t *testing.T) {
 }
 
 // A group is asked for in its language, by itself.
-func TestAGroupIsAskedForInItsLanguage(t *testing.T) {
+func TestCompress_AsksInTheLanguageOfTheGroup(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.add(ada, 0, 3, nil)
 	b.add(ada, 1, 3, func(i int, m *memory.Memory) { m.Content = fmt.Sprintf("艾达第%d周去图书馆借书。", i) })
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
-		if chinese := strings.Contains(p.User, "图书馆"); chinese == strings.Contains(p.User, "swam") || chinese != strings.Contains(p.System, "你负责压缩") {
+		if chinese := strings.Contains(p.User, "图书馆"); chinese == strings.Contains(p.User, "swam") ||
+			chinese != strings.Contains(p.System, "你负责压缩") {
 			t.Errorf("prompt %+v", p)
 		}
 		return citing(p, "艾达借书。"), nil
@@ -80,9 +83,9 @@ func TestAGroupIsAskedForInItsLanguage(t *testing.T) {
 
 // Undo brings every original back and to the vector store, and they are not
 // condensed again.
-func TestUndoRestoresEveryOriginal(t *testing.T) {
+func TestCompress_CanBeUndone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	old := b.add(ada, 0, 3, nil)
 	b.chat.Answers(`{"summaries":[{"summary":"Ada swam for three days.","sources":[1,2,3]}]}`)
 	id := b.compress().Groups[0].Summaries[0].ID
@@ -93,7 +96,8 @@ func TestUndoRestoresEveryOriginal(t *testing.T) {
 		t.Fatalf("%+v %+v %v", undone, restored, err)
 	}
 	for _, m := range old {
-		if is := b.memory(m.ID); is.Status != memory.Active || is.Content != m.Content || !slices.Contains(b.pusher.Pushed(), m.ID) {
+		if is := b.memory(m.ID); is.Status != memory.Active || is.Content != m.Content ||
+			!slices.Contains(b.pusher.Pushed(), m.ID) {
 			t.Errorf("%+v of %v", is, b.pusher.Pushed())
 		}
 	}
@@ -103,9 +107,9 @@ func TestUndoRestoresEveryOriginal(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftAlone(t *testing.T) {
+func TestCompress_LeavesRecentAndUsedMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	for topic, change := range map[int]func(i int, m *memory.Memory){
 		0: func(_ int, m *memory.Memory) { m.CreatedAt = begin.Add(-90 * day) },
 		1: func(_ int, m *memory.Memory) { m.AccessCount = 5 },
@@ -133,11 +137,11 @@ func TestWhatIsLeftAlone(t *testing.T) {
 }
 
 // A run reads in pages and looks at so many, the oldest first.
-func TestARunIsBounded(t *testing.T) {
+func TestCompress_LimitsOneRun(t *testing.T) {
 	t.Parallel()
 	set := defaults
 	set.MaxMemories = 250
-	b := newBench(t, set)
+	b := newFixture(t, set)
 	b.add(ada, 0, 260, nil)
 	r, err := b.Compress(t.Context(), ada, true)
 	if err != nil || r.Considered != 250 || len(r.Groups) != 13 {
@@ -151,9 +155,9 @@ func TestARunIsBounded(t *testing.T) {
 }
 
 // One refused group does not stop the others, and is told.
-func TestAGroupIsRefusedAlone(t *testing.T) {
+func TestCompress_ContinuesAfterARefusedGroup(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.add(ada, 0, 3, nil)
 	stays := b.add(ada, 1, 3, nil)
 	b.add(ada, 2, 3, nil)
@@ -164,7 +168,8 @@ func TestAGroupIsRefusedAlone(t *testing.T) {
 		return citing(p, "Ada swam."), nil
 	})
 	r := b.compress()
-	if len(r.Groups) != 3 || r.Groups[0].Refused != "" || !strings.Contains(r.Groups[1].Refused, "memory 3 of 3") || r.Groups[2].Refused != "" {
+	if len(r.Groups) != 3 || r.Groups[0].Refused != "" || !strings.Contains(r.Groups[1].Refused, "memory 3 of 3") ||
+		r.Groups[2].Refused != "" {
 		t.Errorf("%+v", r)
 	}
 	if b.memory(stays[0].ID).Status != memory.Active {
@@ -176,20 +181,24 @@ func TestAGroupIsRefusedAlone(t *testing.T) {
 	}
 }
 
-func TestFailuresChangeNothing(t *testing.T) {
+func TestCompress_ChangesNothingIfItFails(t *testing.T) {
 	t.Parallel()
 	away := memory.Errorf(memory.KindUnavailable, "it is away")
 	for name, test := range map[string]struct {
-		prepare func(b *bench)
+		prepare func(b *fixture)
 		kind    memory.Kind
 	}{
-		"no model":      {func(b *bench) { b.Chat = nil }, memory.KindConflict},
-		"model away":    {func(b *bench) { b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away }) }, memory.KindUnavailable},
-		"embedder away": {func(b *bench) { b.embedder.FailWith(away) }, memory.KindUnavailable},
+		"no model": {func(b *fixture) { b.Chat = nil }, memory.KindConflict},
+		"model away": {func(b *fixture) {
+			b.chat.OnPrompt(func(llm.Prompt) (string, error) {
+				return "", away
+			})
+		}, memory.KindUnavailable},
+		"embedder away": {func(b *fixture) { b.embedder.FailWith(away) }, memory.KindUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, defaults)
+			b := newFixture(t, defaults)
 			b.add(ada, 0, 3, nil)
 			b.chat.OnPrompt(func(p llm.Prompt) (string, error) { return citing(p, "Ada swam."), nil })
 			test.prepare(b)
@@ -205,9 +214,9 @@ func TestFailuresChangeNothing(t *testing.T) {
 }
 
 // What has been condensed before a part went away stays so, and is told.
-func TestAPartGoesAwayInBetween(t *testing.T) {
+func TestCompress_StopsIfThePartsBecomeUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.add(ada, 0, 3, nil)
 	b.add(ada, 1, 3, nil)
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
@@ -222,7 +231,7 @@ func TestAPartGoesAwayInBetween(t *testing.T) {
 }
 
 // An original that changes, or is pinned, while the model thinks stays.
-func TestAnOriginalThatChangesMeanwhile(t *testing.T) {
+func TestCompress_RefusesChangedMemories(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*memory.Memory){
 		"content": func(m *memory.Memory) { m.Content, m.Revision = "Ada swims no more.", 2 },
@@ -230,7 +239,7 @@ func TestAnOriginalThatChangesMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, defaults)
+			b := newFixture(t, defaults)
 			old := b.add(ada, 0, 3, nil)
 			var before []any
 			b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
@@ -256,9 +265,9 @@ func TestAnOriginalThatChangesMeanwhile(t *testing.T) {
 }
 
 // Of replicas that compress for one user at once, one condenses each group.
-func TestOneRunAtATime(t *testing.T) {
+func TestCompress_RunsOnceAtATime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.add(ada, 0, 3, nil)
 	b.add(ada, 1, 3, nil)
 	const replicas = 6
@@ -291,15 +300,16 @@ func TestOneRunAtATime(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	}
-	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Types: []memory.Type{memory.TypeSummary}, Limit: 10})
+	list, err := b.store.ListMemories(t.Context(), db.MemoryFilter{Owner: ada, Types: []memory.Type{memory.TypeSummary},
+		Limit: 10})
 	if err != nil || done != 1 || len(list) != 2 {
 		t.Errorf("%d runs succeeded and left %d summaries, %v", done, len(list), err)
 	}
 }
 
-func TestCompressAll(t *testing.T) {
+func TestCompressAll_CompressesForEveryUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, defaults)
+	b := newFixture(t, defaults)
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 3") {
 			return "nonsense", nil
@@ -311,7 +321,8 @@ func TestCompressAll(t *testing.T) {
 	b.add(memory.Owner{AppID: "app", UserID: "bob"}, 0, 4, nil)
 	b.add(memory.Owner{AppID: "other", UserID: "ada"}, 0, 1, nil)
 	totals, err := b.CompressAll(t.Context())
-	if want := (Totals{Users: 3, Considered: 11, Groups: 3, Refused: 1, Summaries: 2, Retired: 7}); err != nil || totals != want {
+	if want := (Totals{Users: 3, Considered: 11, Groups: 3, Refused: 1, Summaries: 2, Retired: 7}); err != nil ||
+		totals != want {
 		t.Errorf("%+v, %v; want %+v", totals, err, want)
 	}
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") })

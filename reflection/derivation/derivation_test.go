@@ -20,8 +20,8 @@ var (
 	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// bench is a service on a real SQLite database and a clock that the test moves.
-type bench struct {
+// fixture is a service on a real SQLite database and a clock that the test moves.
+type fixture struct {
 	*Service
 	t      *testing.T
 	store  *sqlite.Store
@@ -31,9 +31,9 @@ type bench struct {
 }
 
 // The embedder says in each vector which model made it.
-func (b *bench) Model() string { return b.model }
-func (b *bench) Dim() int      { return 1 }
-func (b *bench) Embed(_ context.Context, _ llm.Use, texts []string) ([][]float32, error) {
+func (b *fixture) Model() string { return b.model }
+func (b *fixture) Dim() int      { return 1 }
+func (b *fixture) Embed(_ context.Context, _ llm.Use, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i := range vectors {
 		vectors[i] = []float32{float32(len(b.model))}
@@ -41,15 +41,15 @@ func (b *bench) Embed(_ context.Context, _ llm.Use, texts []string) ([][]float32
 	return vectors, nil
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	clock := apptest.NewClock(begin)
-	b := &bench{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock), model: "m"}
+	b := &fixture{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock), model: "m"}
 	b.Service = New(b.store, b.pusher, b, b.clock.Now)
 	return b
 }
 
-func (b *bench) tx(f func(ctx context.Context, tx db.UserTx) error) {
+func (b *fixture) tx(f func(ctx context.Context, tx db.UserTx) error) {
 	b.t.Helper()
 	if err := b.store.InUser(b.t.Context(), ada, f); err != nil {
 		b.t.Fatal(err)
@@ -57,7 +57,7 @@ func (b *bench) tx(f func(ctx context.Context, tx db.UserTx) error) {
 }
 
 // add writes facts.
-func (b *bench) add(contents ...string) []memory.Memory {
+func (b *fixture) add(contents ...string) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, len(contents))
 	for i, content := range contents {
@@ -68,7 +68,7 @@ func (b *bench) add(contents ...string) []memory.Memory {
 }
 
 // change edits a memory behind the service's back.
-func (b *bench) change(id string, f func(*memory.Memory)) {
+func (b *fixture) change(id string, f func(*memory.Memory)) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx db.UserTx) error {
 		rows, err := tx.Memories(ctx, []string{id})
@@ -81,7 +81,7 @@ func (b *bench) change(id string, f func(*memory.Memory)) {
 	})
 }
 
-func (b *bench) memory(id string) memory.Memory {
+func (b *fixture) memory(id string) memory.Memory {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
 	if err != nil {
@@ -90,7 +90,7 @@ func (b *bench) memory(id string) memory.Memory {
 	return m
 }
 
-func (b *bench) state() db.UserState {
+func (b *fixture) state() db.UserState {
 	b.t.Helper()
 	s, err := b.store.State(b.t.Context(), ada)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *bench) state() db.UserState {
 	return s
 }
 
-func (b *bench) kinds(id string) (kinds []memory.EventKind) {
+func (b *fixture) kinds(id string) (kinds []memory.EventKind) {
 	b.t.Helper()
 	events, err := b.store.History(b.t.Context(), ada.AppID, id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *bench) kinds(id string) (kinds []memory.EventKind) {
 }
 
 // of makes a derivation of all the sources.
-func (b *bench) of(sources []memory.Memory, t memory.Type) Derivation {
+func (b *fixture) of(sources []memory.Memory, t memory.Type) Derivation {
 	d := Derivation{Owner: ada, Cause: "test", Sources: sources}
 	for _, m := range sources {
 		d.Retire = append(d.Retire, m.ID)
@@ -121,7 +121,7 @@ func (b *bench) of(sources []memory.Memory, t memory.Type) Derivation {
 	return d
 }
 
-func (b *bench) commit(d Derivation) memory.Memory {
+func (b *fixture) commit(d Derivation) memory.Memory {
 	b.t.Helper()
 	if err := b.Commit(b.t.Context(), d); err != nil {
 		b.t.Fatal(err)
@@ -129,13 +129,14 @@ func (b *bench) commit(d Derivation) memory.Memory {
 	return d.Derived[0].Memory
 }
 
-func TestUndoBringsTheSourcesBack(t *testing.T) {
+func TestUndo_RestoresSources(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []memory.Type{memory.TypeReflection, memory.TypeSummary} {
-		b := newBench(t)
+		b := newFixture(t)
 		facts := b.add("Ada swam on Monday.", "Ada swam on Tuesday.", "Ada swam on Friday.")
 		derived := b.commit(b.of(facts, kind))
-		if !slices.Equal(b.kinds(derived.ID), []memory.EventKind{memory.EventCreated}) || b.memory(facts[0].ID).Status != memory.Consolidated {
+		if !slices.Equal(b.kinds(derived.ID), []memory.EventKind{memory.EventCreated}) ||
+			b.memory(facts[0].ID).Status != memory.Consolidated {
 			t.Fatal("nothing was derived")
 		}
 		// One source was forgotten meanwhile and stays so, and the model is another.
@@ -164,7 +165,8 @@ func TestUndoBringsTheSourcesBack(t *testing.T) {
 		if got := slices.Sorted(slices.Values(b.pusher.Pushed())); !slices.Equal(got, want) {
 			t.Errorf("pushed %v, want %v", got, want)
 		}
-		if s := b.state(); s.ReflectedAt.Equal(b.clock.Now()) != (kind == memory.TypeReflection) || s.CompressedAt.Equal(b.clock.Now()) != (kind == memory.TypeSummary) {
+		if s := b.state(); s.ReflectedAt.Equal(b.clock.Now()) != (kind == memory.TypeReflection) ||
+			s.CompressedAt.Equal(b.clock.Now()) != (kind == memory.TypeSummary) {
 			t.Errorf("state %+v", s)
 		}
 
@@ -179,9 +181,9 @@ func TestUndoBringsTheSourcesBack(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeUndone(t *testing.T) {
+func TestUndo_RefusesMemoriesThatWereNotDerived(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	fact := b.add("Ada swims.")[0]
 	loose := b.Draft(ada, "Ada is a swimmer.", memory.TypeReflection, memory.Lifestyle, 0.9, []float32{1})
 	b.tx(func(ctx context.Context, tx db.UserTx) error {
@@ -197,65 +199,69 @@ func TestWhatCannotBeUndone(t *testing.T) {
 		{"app", memory.NewID(), memory.KindNotFound, ""},
 		{"other", loose.ID, memory.KindNotFound, ""},
 	} {
-		if _, _, err := b.Undo(t.Context(), test.app, test.id); !memory.IsKind(err, test.kind) || !strings.Contains(err.Error(), test.says) {
+		if _, _, err := b.Undo(t.Context(), test.app, test.id); !memory.IsKind(err, test.kind) ||
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s of %s: %v", test.id, test.app, err)
 		}
 	}
 }
 
-func TestARefusedDerivationChangesNothing(t *testing.T) {
+func TestCommit_ChangesNothingIfRefused(t *testing.T) {
 	t.Parallel()
 	no := errors.New("not at this hour")
 	for name, test := range map[string]struct {
-		spoil func(b *bench, d *Derivation)
+		spoil func(b *fixture, d *Derivation)
 		want  func(error) bool
 	}{
-		"changed source": {func(b *bench, d *Derivation) {
+		"changed source": {func(b *fixture, d *Derivation) {
 			b.change(d.Sources[1].ID, func(m *memory.Memory) { m.Content = "Ada swam on Sunday." })
 		}, func(err error) bool { return memory.IsKind(err, memory.KindConflict) }},
-		"forgotten source": {func(b *bench, d *Derivation) {
+		"forgotten source": {func(b *fixture, d *Derivation) {
 			b.change(d.Sources[1].ID, func(m *memory.Memory) { m.Status = memory.Forgotten })
 		}, func(err error) bool { return memory.IsKind(err, memory.KindConflict) }},
-		"unknown source": {func(_ *bench, d *Derivation) { d.Sources[0].ID = memory.NewID() },
+		"unknown source": {func(_ *fixture, d *Derivation) { d.Sources[0].ID = memory.NewID() },
 			func(err error) bool { return memory.IsKind(err, memory.KindConflict) }},
-		"another user's": {func(_ *bench, d *Derivation) { d.Owner.UserID = "bob"; d.Derived[0].Memory.UserID = "bob" },
+		"another user's": {func(_ *fixture, d *Derivation) { d.Owner.UserID = "bob"; d.Derived[0].Memory.UserID = "bob" },
 			func(err error) bool { return memory.IsKind(err, memory.KindConflict) }},
-		"state": {func(_ *bench, d *Derivation) {
+		"state": {func(_ *fixture, d *Derivation) {
 			d.State = func(s db.UserState) (db.UserState, error) { s.ReflectedAt = begin; return s, no }
 		}, func(err error) bool { return errors.Is(err, no) }},
-		"a source that nothing stands for": {func(_ *bench, d *Derivation) { d.Derived[0].Sources = d.Retire[:1] },
+		"a source that nothing stands for": {func(_ *fixture, d *Derivation) { d.Derived[0].Sources = d.Retire[:1] },
 			func(err error) bool { return memory.IsKind(err, memory.KindInternal) }},
-		"a relation to nothing": {func(_ *bench, d *Derivation) {
+		"a relation to nothing": {func(_ *fixture, d *Derivation) {
 			d.Derived[0].Sources = append(d.Derived[0].Sources[:2:2], memory.NewID())
 		},
 			func(err error) bool { return memory.IsKind(err, memory.KindNotFound) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newFixture(t)
 			facts := b.add("Ada swam on Monday.", "Ada swam on Tuesday.")
 			d := b.of(slices.Clone(facts), memory.TypeReflection)
 			test.spoil(b, &d)
 			if err := b.Commit(t.Context(), d); !test.want(err) {
 				t.Errorf("%v", err)
 			}
-			if _, err := b.store.Memory(t.Context(), ada.AppID, d.Derived[0].Memory.ID); !memory.IsKind(err, memory.KindNotFound) {
+			if _, err := b.store.Memory(t.Context(), ada.AppID, d.Derived[0].Memory.ID); !memory.IsKind(err,
+				memory.KindNotFound) {
 				t.Errorf("it was derived: %v", err)
 			}
-			if m := b.memory(facts[0].ID); m.Status != memory.Active || m.Revision != 1 || len(b.pusher.Pushed()) != 0 || !b.state().ReflectedAt.IsZero() {
+			if m := b.memory(facts[0].ID); m.Status != memory.Active || m.Revision != 1 || len(b.pusher.Pushed()) != 0 ||
+				!b.state().ReflectedAt.IsZero() {
 				t.Errorf("changed: %+v, %+v", m, b.state())
 			}
 		})
 	}
 }
 
-func TestStateAloneMovesOn(t *testing.T) {
+func TestCommit_UpdatesStateWithoutDerivedMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	if err := b.Commit(t.Context(), Derivation{Owner: ada, Cause: "test", State: func(s db.UserState) (db.UserState, error) {
-		s.CompressedAt = begin
-		return s, nil
-	}}); err != nil || !b.state().CompressedAt.Equal(begin) {
+	b := newFixture(t)
+	if err := b.Commit(t.Context(), Derivation{Owner: ada, Cause: "test",
+		State: func(s db.UserState) (db.UserState, error) {
+			s.CompressedAt = begin
+			return s, nil
+		}}); err != nil || !b.state().CompressedAt.Equal(begin) {
 		t.Errorf("%+v, %v", b.state(), err)
 	}
 }

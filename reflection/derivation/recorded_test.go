@@ -9,12 +9,13 @@ import (
 )
 
 // What is derived is as of the instant at which it was recorded.
-func TestADerivedMemoryIsAsOfItsRecording(t *testing.T) {
+func TestCommit_DatesMemoriesByTheirEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	facts := b.add("one", "two")
 	d := Derivation{Owner: ada, Cause: "test", Sources: facts, Derived: []Derived{{
-		Memory: b.Draft(ada, "both", memory.TypeReflection, memory.GeneralChat, 0.9, []float32{1}), Sources: []string{facts[0].ID, facts[1].ID},
+		Memory:  b.Draft(ada, "both", memory.TypeReflection, memory.GeneralChat, 0.9, []float32{1}),
+		Sources: []string{facts[0].ID, facts[1].ID},
 	}}}
 	b.clock.Advance(time.Minute)
 	if err := b.Commit(t.Context(), d); err != nil {
@@ -29,7 +30,9 @@ func TestADerivedMemoryIsAsOfItsRecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, there := history.At(stored, events, stored.UpdatedAt); !there || !stored.UpdatedAt.Equal(d.Derived[0].Memory.UpdatedAt) {
-		t.Errorf("told %s, stored %s, recorded %s: there as of the second is %v", d.Derived[0].Memory.UpdatedAt, stored.UpdatedAt, events[0].At, there)
+	if _, there := history.At(stored, events, stored.UpdatedAt); !there ||
+		!stored.UpdatedAt.Equal(d.Derived[0].Memory.UpdatedAt) {
+		t.Errorf("told %s, stored %s, recorded %s: there as of the second is %v", d.Derived[0].Memory.UpdatedAt,
+			stored.UpdatedAt, events[0].At, there)
 	}
 }

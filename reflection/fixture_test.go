@@ -23,9 +23,9 @@ var (
 // defaults are those of server/config.
 var defaults = Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100}
 
-// bench is a service on a real SQLite database, with a scripted model and a
+// fixture is a service on a real SQLite database, with a scripted model and a
 // clock that the test moves.
-type bench struct {
+type fixture struct {
 	*Service
 	t        *testing.T
 	store    *sqlite.Store
@@ -36,10 +36,10 @@ type bench struct {
 	pusher   *apptest.Pusher
 }
 
-func newBench(t *testing.T, set Settings) *bench {
+func newFixture(t *testing.T, set Settings) *fixture {
 	t.Helper()
 	clock := apptest.NewClock(begin)
-	b := &bench{
+	b := &fixture{
 		t: t, store: apptest.SQLite(t), clock: clock,
 		chat: &apptest.Chat{}, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
@@ -52,7 +52,7 @@ func newBench(t *testing.T, set Settings) *bench {
 }
 
 // add writes facts, a second apart.
-func (b *bench) add(change func(*memory.Memory), contents ...string) []memory.Memory {
+func (b *fixture) add(change func(*memory.Memory), contents ...string) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, len(contents))
 	for i, content := range contents {
@@ -62,7 +62,9 @@ func (b *bench) add(change func(*memory.Memory), contents ...string) []memory.Me
 			change(&list[i])
 		}
 	}
-	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock.Now()) }); err != nil {
+	if err := b.store.InUser(b.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, list, b.clock.Now())
+	}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
@@ -70,7 +72,7 @@ func (b *bench) add(change func(*memory.Memory), contents ...string) []memory.Me
 }
 
 // addFacts adds n, of importance 0.8 each.
-func (b *bench) addFacts(n int) []memory.Memory {
+func (b *fixture) addFacts(n int) []memory.Memory {
 	contents := make([]string, n)
 	for i := range contents {
 		contents[i] = fmt.Sprintf("Ada swam %d lengths on day %d.", 10+i, i)
@@ -79,7 +81,7 @@ func (b *bench) addFacts(n int) []memory.Memory {
 }
 
 // snapshot is every row that a reflection could change.
-func (b *bench) snapshot() (rows []any) {
+func (b *fixture) snapshot() (rows []any) {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Limit: memory.MaxPage})
 	if err != nil {
@@ -103,7 +105,7 @@ func (b *bench) snapshot() (rows []any) {
 	return append(rows, state)
 }
 
-func (b *bench) reflect(force bool) Result {
+func (b *fixture) reflect(force bool) Result {
 	b.t.Helper()
 	result, err := b.Reflect(b.t.Context(), ada, force)
 	if err != nil {
@@ -112,7 +114,7 @@ func (b *bench) reflect(force bool) Result {
 	return result
 }
 
-func (b *bench) memory(id string) memory.Memory {
+func (b *fixture) memory(id string) memory.Memory {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
 	if err != nil {

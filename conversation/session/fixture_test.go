@@ -24,9 +24,9 @@ var (
 // small is a working memory that is soon full.
 var small = Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20}
 
-// bench is a log in a real SQLite database, working memories over it, and a
+// fixture is a log in a real SQLite database, working memories over it, and a
 // clock that the test moves.
-type bench struct {
+type fixture struct {
 	t     testing.TB
 	store *sqlite.Store
 	clock *apptest.Clock
@@ -34,12 +34,12 @@ type bench struct {
 	heard []ProcessedTurn
 }
 
-func newBench(t testing.TB) *bench {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon), chat: &apptest.Chat{}}
+	return &fixture{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon), chat: &apptest.Chat{}}
 }
 
-func (b *bench) must(err error) {
+func (b *fixture) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
@@ -47,7 +47,7 @@ func (b *bench) must(err error) {
 }
 
 // replica is the working memory of one process.
-func (b *bench) replica(set Settings) *Service {
+func (b *fixture) replica(set Settings) *Service {
 	return New(Parts{
 		Records: b.store, Now: b.clock.Now, Log: zap.NewNop(),
 		OnTurn: func(_ context.Context, h ProcessedTurn) { b.heard = append(b.heard, h) },
@@ -55,7 +55,7 @@ func (b *bench) replica(set Settings) *Service {
 }
 
 // withModel is a replica that has a chat model.
-func (b *bench) withModel(set Settings) *Service {
+func (b *fixture) withModel(set Settings) *Service {
 	s := b.replica(set)
 	s.Chat = b.chat
 	return s
@@ -67,7 +67,7 @@ func said(content string) memory.Message {
 }
 
 // say stores a turn of Ada's, as the process of some replica, or of none.
-func (b *bench) say(by *Service, id string, messages ...memory.Message) memory.Turn {
+func (b *fixture) say(by *Service, id string, messages ...memory.Message) memory.Turn {
 	b.t.Helper()
 	now := b.clock.Now()
 	stored, _, err := b.store.AcceptTurn(b.t.Context(), memory.Turn{
@@ -82,7 +82,7 @@ func (b *bench) say(by *Service, id string, messages ...memory.Message) memory.T
 }
 
 // sayMany says some things, each in a turn of its own.
-func (b *bench) sayMany(by *Service, id string, from, to int) (last memory.Turn) {
+func (b *fixture) sayMany(by *Service, id string, from, to int) (last memory.Turn) {
 	b.t.Helper()
 	for i := from; i <= to; i++ {
 		last = b.say(by, id, said(fmt.Sprintf("message %d", i)))
@@ -90,7 +90,7 @@ func (b *bench) sayMany(by *Service, id string, from, to int) (last memory.Turn)
 	return last
 }
 
-func (b *bench) working(s *Service, id string) Working {
+func (b *fixture) working(s *Service, id string) Working {
 	b.t.Helper()
 	w, err := s.Working(b.t.Context(), "app", "", id, Filter{})
 	b.must(err)
@@ -105,7 +105,7 @@ func contents(events []Event) (all []string) {
 }
 
 // wantNumbers requires the events that are numbered from first to last.
-func (b *bench) wantNumbers(what string, w Working, first, last int64) {
+func (b *fixture) wantNumbers(what string, w Working, first, last int64) {
 	b.t.Helper()
 	var got, want []int64
 	for _, e := range w.Events {
@@ -120,14 +120,14 @@ func (b *bench) wantNumbers(what string, w Working, first, last int64) {
 }
 
 // compactions are the jobs that wait.
-func (b *bench) compactions() []db.JobInfo {
+func (b *fixture) compactions() []db.JobInfo {
 	b.t.Helper()
 	found, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{CompactConversation{}.Kind()}, Limit: 100})
 	b.must(err)
 	return found
 }
 
-func (b *bench) conversation(id string) memory.Conversation {
+func (b *fixture) conversation(id string) memory.Conversation {
 	b.t.Helper()
 	c, err := b.store.Conversation(b.t.Context(), "app", "ada", id)
 	b.must(err)
@@ -135,7 +135,7 @@ func (b *bench) conversation(id string) memory.Conversation {
 }
 
 // compact does the job that is due for a conversation as it stands.
-func (b *bench) compact(s *Service, id string) (Compacted, error) {
+func (b *fixture) compact(s *Service, id string) (Compacted, error) {
 	b.t.Helper()
 	done, err := s.Work(b.t.Context(), s.compaction(b.conversation(id)).(CompactConversation))
 	return done.(Compacted), err

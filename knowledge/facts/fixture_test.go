@@ -31,8 +31,8 @@ var away = memory.Errorf(memory.KindUnavailable, "away")
 // day is n days past begin.
 func day(n int) time.Time { return begin.AddDate(0, 0, n) }
 
-// bench is a service on a real database, with a clock that the test moves.
-type bench struct {
+// fixture is a service on a real database, with a clock that the test moves.
+type fixture struct {
 	*Service
 	store    db.Store
 	clock    *apptest.Clock
@@ -41,10 +41,10 @@ type bench struct {
 	written  []memory.Owner
 }
 
-// newBench makes one whose clock stands at day 100.
-func newBench(store db.Store) *bench {
+// newFixture makes one whose clock stands at day 100.
+func newFixture(store db.Store) *fixture {
 	clock := apptest.NewClock(day(100))
-	b := &bench{
+	b := &fixture{
 		store: store, clock: clock, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
 	b.Service = New(Parts{
@@ -72,10 +72,10 @@ func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
 	})
 }
 
-// newSQLite is a bench on SQLite alone.
-func newSQLite(t *testing.T) *bench {
+// newSQLite is a fixture on SQLite alone.
+func newSQLite(t *testing.T) *fixture {
 	t.Helper()
-	return newBench(apptest.SQLite(t))
+	return newFixture(apptest.SQLite(t))
 }
 
 // tester is what a test and a rapid check have in common.
@@ -89,11 +89,12 @@ type tester interface {
 // says is evidence for ada's city.
 func says(value string, confidence float64, from, until time.Time) Evidence {
 	quoted, _ := json.Marshal(value)
-	return Evidence{Type: city.Type, Key: city.Key, Value: quoted, Confidence: confidence, ValidFrom: from, ValidUntil: until}
+	return Evidence{Type: city.Type, Key: city.Key, Value: quoted, Confidence: confidence, ValidFrom: from,
+		ValidUntil: until}
 }
 
 // timeline reads one as "A[0,10) B[10,)", in days.
-func (b *bench) timeline(t tester) string {
+func (b *fixture) timeline(t tester) string {
 	t.Helper()
 	var told []string
 	for _, f := range b.accepted(t, city) {
@@ -101,12 +102,13 @@ func (b *bench) timeline(t tester) string {
 		if !f.ValidUntil.IsZero() {
 			until = fmt.Sprint(f.ValidUntil.Sub(begin).Hours() / 24)
 		}
-		told = append(told, fmt.Sprintf("%s[%v,%s)", strings.Trim(string(f.Value), `"`), f.ValidFrom.Sub(begin).Hours()/24, until))
+		told = append(told, fmt.Sprintf("%s[%v,%s)", strings.Trim(string(f.Value), `"`), f.ValidFrom.Sub(begin).Hours()/24,
+			until))
 	}
 	return strings.Join(told, " ")
 }
 
-func (b *bench) history(t tester, line db.Timeline) []memory.Fact {
+func (b *fixture) history(t tester, line db.Timeline) []memory.Fact {
 	t.Helper()
 	all, err := b.store.FactHistory(background, line, nil, 10_000)
 	if err != nil {
@@ -116,7 +118,7 @@ func (b *bench) history(t tester, line db.Timeline) []memory.Fact {
 }
 
 // accepted are those that make a timeline, by their beginnings.
-func (b *bench) accepted(t tester, line db.Timeline) (list []memory.Fact) {
+func (b *fixture) accepted(t tester, line db.Timeline) (list []memory.Fact) {
 	t.Helper()
 	for _, f := range b.history(t, line) {
 		if f.State == memory.FactAccepted {
@@ -128,16 +130,17 @@ func (b *bench) accepted(t tester, line db.Timeline) (list []memory.Fact) {
 }
 
 // active lists a user's active memories, the newest first.
-func (b *bench) active(t tester, owner memory.Owner) []memory.Memory {
+func (b *fixture) active(t tester, owner memory.Owner) []memory.Memory {
 	t.Helper()
-	list, err := b.store.ListMemories(background, db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Active}, Limit: memory.MaxPage})
+	list, err := b.store.ListMemories(background, db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Active},
+		Limit: memory.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
-func (b *bench) memory(t tester, id string) memory.Memory {
+func (b *fixture) memory(t tester, id string) memory.Memory {
 	t.Helper()
 	m, err := b.store.Memory(background, ada.AppID, id)
 	if err != nil {
@@ -147,7 +150,7 @@ func (b *bench) memory(t tester, id string) memory.Memory {
 }
 
 // change edits a memory of ada's, as a client would.
-func (b *bench) change(t tester, id string, f func(*memory.Memory)) {
+func (b *fixture) change(t tester, id string, f func(*memory.Memory)) {
 	t.Helper()
 	err := b.store.InUser(background, ada, func(ctx context.Context, tx db.UserTx) error {
 		found, err := tx.Memories(ctx, []string{id})
@@ -164,7 +167,7 @@ func (b *bench) change(t tester, id string, f func(*memory.Memory)) {
 }
 
 // put takes evidence for ada and expects a state.
-func (b *bench) put(t tester, e Evidence, want memory.FactState) Outcome {
+func (b *fixture) put(t tester, e Evidence, want memory.FactState) Outcome {
 	t.Helper()
 	o, err := b.Put(background, ada, e, "api")
 	if err != nil {
@@ -178,7 +181,7 @@ func (b *bench) put(t tester, e Evidence, want memory.FactState) Outcome {
 
 // inStep checks that a timeline has no overlaps, and that the fact which is
 // valid now, and no other, has an active memory.
-func (b *bench) inStep(t tester, line db.Timeline) {
+func (b *fixture) inStep(t tester, line db.Timeline) {
 	t.Helper()
 	now, want := b.clock.Now(), []string{}
 	accepted := b.accepted(t, line)

@@ -28,10 +28,11 @@ var (
 )
 
 // defaults are those of server/config.
-var defaults = Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: 30 * time.Minute, Messages: 3, Similarity: 0.9, Attempts: 3}
+var defaults = Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: 30 * time.Minute, Messages: 3, Similarity: 0.9,
+	Attempts: 3}
 
-// bench is a service on real SQLite stores, with a clock that the test moves.
-type bench struct {
+// fixture is a service on real SQLite stores, with a clock that the test moves.
+type fixture struct {
 	*Service
 	t     testing.TB
 	store *sqlite.Store
@@ -47,7 +48,7 @@ const (
 )
 
 // answers makes the model answer the two prompts.
-func (b *bench) answers(replay, deep string) {
+func (b *fixture) answers(replay, deep string) {
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.System, "[hippocampus/replay]") {
 			return replay, nil
@@ -56,23 +57,29 @@ func (b *bench) answers(replay, deep string) {
 	})
 }
 
-func newBench(t testing.TB, embedder llm.Embedder, withModel bool) *bench {
+func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 	t.Helper()
 	log := zap.NewNop()
-	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon), chat: &apptest.Chat{}}
+	b := &fixture{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon), chat: &apptest.Chat{}}
 	b.answers(goodReplay, nothing)
 	vectors := apptest.Vectors(t, embedder)
-	push := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.clock.Now, log)
+	push := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
+		BackoffLimit: time.Minute}, b.clock.Now, log)
 	guess := func(string) memory.Domain { return memory.Lifestyle }
 	b.write = ingest.New(ingest.Parts{
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain { return guess(s) }, Now: b.clock.Now, Log: log,
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain {
+			return guess(s)
+		}, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
-		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute,
-		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
+		RetryLimit: time.Minute,
+		GiveUp:     time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
-	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now}, 0.5)
-	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now, Lease: time.Minute, Log: log}
+	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now},
+		0.5)
+	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now, Lease: time.Minute,
+		Log: log}
 	if withModel {
 		parts.Chat = b.chat
 	}
@@ -86,9 +93,10 @@ func event(kind memory.MessageKind, content string) memory.Message {
 }
 
 // say accepts a turn of a conversation of ada's.
-func (b *bench) say(id, agentID string, messages ...memory.Message) memory.Turn {
+func (b *fixture) say(id, agentID string, messages ...memory.Message) memory.Turn {
 	b.t.Helper()
-	turn, _, err := b.write.Accept(context.Background(), memory.Turn{Owner: ada, ConversationID: id, AgentID: agentID, Messages: messages})
+	turn, _, err := b.write.Accept(context.Background(),
+		memory.Turn{Owner: ada, ConversationID: id, AgentID: agentID, Messages: messages})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -96,14 +104,15 @@ func (b *bench) say(id, agentID string, messages ...memory.Message) memory.Turn 
 }
 
 // trip is a conversation with three messages.
-func (b *bench) trip(id string) {
+func (b *fixture) trip(id string) {
 	b.t.Helper()
-	b.say(id, "", event("", "I want to go to Porto in May."), memory.Message{Role: "assistant", Content: "Shall I look for trains?"},
+	b.say(id, "", event("", "I want to go to Porto in May."),
+		memory.Message{Role: "assistant", Content: "Shall I look for trains?"},
 		event(memory.Decision, "Ada takes the night train to Porto."))
 }
 
 // end ends a conversation, and has its jobs worked.
-func (b *bench) end(id string) Ended {
+func (b *fixture) end(id string) Ended {
 	b.t.Helper()
 	ended, err := b.End(context.Background(), "app", "ada", id, memory.TriggerEnd)
 	if err != nil {
@@ -113,9 +122,10 @@ func (b *bench) end(id string) Ended {
 	return ended
 }
 
-func (b *bench) work(id string, trigger memory.ConsolidationTrigger) Totals {
+func (b *fixture) work(id string, trigger memory.ConsolidationTrigger) Totals {
 	b.t.Helper()
-	done, err := b.Work(context.Background(), ConsolidateConversation{AppID: "app", UserID: "ada", ConversationID: id, Trigger: trigger})
+	done, err := b.Work(context.Background(), ConsolidateConversation{AppID: "app", UserID: "ada", ConversationID: id,
+		Trigger: trigger})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -123,9 +133,10 @@ func (b *bench) work(id string, trigger memory.ConsolidationTrigger) Totals {
 }
 
 // rows are the consolidations of a conversation, oldest first, each as one line.
-func (b *bench) rows(id string) (lines []string) {
+func (b *fixture) rows(id string) (lines []string) {
 	b.t.Helper()
-	list, err := b.store.ListConsolidations(context.Background(), db.ConsolidationFilter{Owner: ada, ConversationID: id, Limit: 100})
+	list, err := b.store.ListConsolidations(context.Background(),
+		db.ConsolidationFilter{Owner: ada, ConversationID: id, Limit: 100})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -137,20 +148,22 @@ func (b *bench) rows(id string) (lines []string) {
 }
 
 // memories are ada's active ones, as type, importance and content.
-func (b *bench) memories() (lines []string) {
+func (b *fixture) memories() (lines []string) {
 	b.t.Helper()
-	list, err := b.store.ListMemories(context.Background(), db.MemoryFilter{Owner: ada, Statuses: []memory.Status{memory.Active}, Limit: 100})
+	list, err := b.store.ListMemories(context.Background(),
+		db.MemoryFilter{Owner: ada, Statuses: []memory.Status{memory.Active}, Limit: 100})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	for _, m := range list {
-		lines = append(lines, fmt.Sprintf("%s %.2f %s%s", m.Type, m.Importance, m.Content, map[bool]string{true: "", false: " @" + m.AgentID}[m.AgentID == ""]))
+		lines = append(lines, fmt.Sprintf("%s %.2f %s%s", m.Type, m.Importance, m.Content,
+			map[bool]string{true: "", false: " @" + m.AgentID}[m.AgentID == ""]))
 	}
 	slices.Sort(lines)
 	return lines
 }
 
-func (b *bench) conversation(id string) memory.Conversation {
+func (b *fixture) conversation(id string) memory.Conversation {
 	b.t.Helper()
 	c, err := b.store.Conversation(context.Background(), "app", "ada", id)
 	if err != nil {
@@ -167,6 +180,7 @@ func want(t testing.TB, what string, got, want []string) {
 }
 
 // heard is a turn as the working memory tells of it.
-func (b *bench) heard(turn memory.Turn, fill float64) session.ProcessedTurn {
-	return session.ProcessedTurn{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn), Fill: fill}
+func (b *fixture) heard(turn memory.Turn, fill float64) session.ProcessedTurn {
+	return session.ProcessedTurn{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn),
+		Fill: fill}
 }

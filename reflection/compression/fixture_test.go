@@ -28,9 +28,9 @@ const day = 24 * time.Hour
 // defaults are those of server/config.
 var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, Accesses: 5, MaxMemories: 2000}
 
-// bench is a service on a real SQLite database, with a scripted model and a
+// fixture is a service on a real SQLite database, with a scripted model and a
 // clock that the test moves.
-type bench struct {
+type fixture struct {
 	*Service
 	t        *testing.T
 	store    *sqlite.Store
@@ -41,10 +41,10 @@ type bench struct {
 	pusher   *apptest.Pusher
 }
 
-func newBench(t *testing.T, set Settings) *bench {
+func newFixture(t *testing.T, set Settings) *fixture {
 	t.Helper()
 	clock := apptest.NewClock(begin)
-	b := &bench{
+	b := &fixture{
 		t: t, store: apptest.SQLite(t), clock: clock,
 		chat: &apptest.Chat{}, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
@@ -64,7 +64,7 @@ func about(topic int) []float32 {
 }
 
 // add writes n memories about a topic of 100 days ago, a minute apart.
-func (b *bench) add(owner memory.Owner, topic, n int, change func(i int, m *memory.Memory)) []memory.Memory {
+func (b *fixture) add(owner memory.Owner, topic, n int, change func(i int, m *memory.Memory)) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, n)
 	for i := range list {
@@ -81,7 +81,7 @@ func (b *bench) add(owner memory.Owner, topic, n int, change func(i int, m *memo
 	return list
 }
 
-func (b *bench) tx(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) {
+func (b *fixture) tx(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) {
 	b.t.Helper()
 	if err := b.store.InUser(b.t.Context(), owner, f); err != nil {
 		b.t.Fatal(err)
@@ -89,7 +89,7 @@ func (b *bench) tx(owner memory.Owner, f func(ctx context.Context, tx db.UserTx)
 }
 
 // snapshot is every row that a compression could change.
-func (b *bench) snapshot() (rows []any) {
+func (b *fixture) snapshot() (rows []any) {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Limit: memory.MaxPage})
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *bench) snapshot() (rows []any) {
 	return append(rows, b.state())
 }
 
-func (b *bench) state() db.UserState {
+func (b *fixture) state() db.UserState {
 	b.t.Helper()
 	state, err := b.store.State(b.t.Context(), ada)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *bench) state() db.UserState {
 	return state
 }
 
-func (b *bench) compress() Result {
+func (b *fixture) compress() Result {
 	b.t.Helper()
 	result, err := b.Compress(b.t.Context(), ada, false)
 	if err != nil {
@@ -127,7 +127,7 @@ func (b *bench) compress() Result {
 	return result
 }
 
-func (b *bench) memory(id string) memory.Memory {
+func (b *fixture) memory(id string) memory.Memory {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
 	if err != nil {

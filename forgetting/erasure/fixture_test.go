@@ -29,9 +29,9 @@ var (
 	bob  = memory.Owner{AppID: "app", UserID: "bob"}
 )
 
-// bench is an erasure on real SQLite stores, beside what writes to them. The test moves its
+// fixture is an erasure on real SQLite stores, beside what writes to them. The test moves its
 // clock.
-type bench struct {
+type fixture struct {
 	t       *testing.T
 	store   *sqlite.Store
 	vectors *sqlitevec.Store
@@ -46,10 +46,10 @@ type bench struct {
 	scored   func() // likewise
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	log := zaptest.NewLogger(t)
-	b := &bench{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon)}
+	b := &fixture{t: t, store: apptest.SQLite(t), clock: apptest.NewClock(noon)}
 	embedder := &embedder{llm.Hashed(64), b}
 	b.vectors = apptest.Vectors(t, embedder)
 	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second,
@@ -65,7 +65,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) must(err error) {
+func (b *fixture) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
@@ -75,7 +75,7 @@ func (b *bench) must(err error) {
 // embedder and judge let a test do something while they work.
 type embedder struct {
 	llm.Embedder
-	b *bench
+	b *fixture
 }
 
 func (e *embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
@@ -85,7 +85,7 @@ func (e *embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]
 
 type judge struct {
 	scorer.Scorer
-	b *bench
+	b *fixture
 }
 
 func (j *judge) Score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
@@ -93,7 +93,7 @@ func (j *judge) Score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, err
 	return j.Scorer.Score(ctx, turn)
 }
 
-func (b *bench) call(hook *func()) {
+func (b *fixture) call(hook *func()) {
 	b.mu.Lock()
 	f := *hook
 	*hook = nil
@@ -104,7 +104,7 @@ func (b *bench) call(hook *func()) {
 }
 
 // turn accepts a turn, from which the rules keep one fact.
-func (b *bench) turn(owner memory.Owner) memory.Turn {
+func (b *fixture) turn(owner memory.Owner) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.ingest.Accept(b.t.Context(), memory.Turn{
 		Owner: owner, Messages: []memory.Message{{Role: "user", Content: "I live in Lisbon and work as a marine biologist."}},
@@ -116,7 +116,7 @@ func (b *bench) turn(owner memory.Owner) memory.Turn {
 	return turn
 }
 
-func (b *bench) write(owner memory.Owner, contents ...string) {
+func (b *fixture) write(owner memory.Owner, contents ...string) {
 	b.t.Helper()
 	for _, content := range contents {
 		_, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: content})
@@ -126,7 +126,7 @@ func (b *bench) write(owner memory.Owner, contents ...string) {
 
 // live gives a user a processed turn, a waiting one and two direct memories,
 // one of them forgotten.
-func (b *bench) live(owner memory.Owner) {
+func (b *fixture) live(owner memory.Owner) {
 	b.t.Helper()
 	b.must(b.ingest.Process(b.t.Context(), b.turn(owner).ID))
 	b.turn(owner)
@@ -136,7 +136,7 @@ func (b *bench) live(owner memory.Owner) {
 	b.must(err)
 }
 
-func (b *bench) memories(owner memory.Owner) []memory.Memory {
+func (b *fixture) memories(owner memory.Owner) []memory.Memory {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: owner, Limit: 100})
 	b.must(err)
@@ -144,7 +144,7 @@ func (b *bench) memories(owner memory.Owner) []memory.Memory {
 }
 
 // held counts what the stores hold of a user, jobs about them included.
-func (b *bench) held(owner memory.Owner) (n int) {
+func (b *fixture) held(owner memory.Owner) (n int) {
 	b.t.Helper()
 	ctx := b.t.Context()
 	turns, err := b.store.ListTurns(ctx, db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 100})
@@ -163,7 +163,7 @@ func (b *bench) held(owner memory.Owner) (n int) {
 }
 
 // jobs counts the jobs that are about something.
-func (b *bench) jobs(kind string) (n int) {
+func (b *fixture) jobs(kind string) (n int) {
 	b.t.Helper()
 	list, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{kind}, Limit: 100})
 	b.must(err)
@@ -175,7 +175,7 @@ func (b *bench) jobs(kind string) (n int) {
 	return n
 }
 
-func (b *bench) erased(owner memory.Owner) db.Erasure {
+func (b *fixture) erased(owner memory.Owner) db.Erasure {
 	b.t.Helper()
 	done, err := b.Erase(b.t.Context(), owner)
 	b.must(err)
@@ -186,7 +186,7 @@ func (b *bench) erased(owner memory.Owner) db.Erasure {
 }
 
 // wantMarked makes sure that nobody can write for a user who is being erased.
-func (b *bench) wantMarked(owner memory.Owner) {
+func (b *fixture) wantMarked(owner memory.Owner) {
 	b.t.Helper()
 	if _, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: "Likes tea."}); !errors.Is(err,
 		db.ErrErasing) {
