@@ -96,7 +96,8 @@ func questionShare(text string) float64 {
 	visible, ended, last := false, false, rune(0)
 	end := func() {
 		if visible {
-			if all += sentence; last == '?' || last == '？' {
+			all += sentence
+			if last == '?' || last == '？' {
 				asked += sentence
 			}
 		}
@@ -108,10 +109,11 @@ func questionShare(text string) float64 {
 			end()
 		}
 		sentence++
-		if ended = ended || mark && visible; mark {
-			last = r
-		} else if visible = visible || !unicode.IsSpace(r); !unicode.IsSpace(r) {
-			last = r
+		switch {
+		case mark:
+			ended, last = ended || visible, r
+		case !unicode.IsSpace(r):
+			visible, last = true, r
 		}
 	}
 	end()

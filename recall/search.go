@@ -99,7 +99,8 @@ func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vector que
 	}
 	n, hits := 0, make([]hit, 0, 64)
 	err := s.records.EachEmbedding(ctx, owner, vector.embedder.Model(), limit+1, func(id string, embedding []float32) {
-		if n++; len(embedding) == len(vector.values) {
+		n++
+		if len(embedding) == len(vector.values) {
 			hits = append(hits, hit{id, Cosine(vector.values, embedding), fromVectors})
 		}
 	})
@@ -195,7 +196,9 @@ func (s *Service) lacksMemories(r searchResult, own []memory.Memory, hits []hit)
 
 // compareNewest compares the embeddings of the newest matching memories, at
 // most FallbackLimit of them, in the database.
-func (s *Service) compareNewest(ctx context.Context, owner memory.Owner, vector queryVector, r searchResult) ([]hit, error) {
+func (s *Service) compareNewest(
+	ctx context.Context, owner memory.Owner, vector queryVector, r searchResult,
+) ([]hit, error) {
 	docs, matching := r.index.docs, r.scope.matching
 	if len(matching) > s.set.FallbackLimit {
 		matching = slices.SortedFunc(slices.Values(matching), func(a, b int) int {

@@ -22,7 +22,8 @@ func TestRecall_SearchesFewMemoriesInTheDatabase(t *testing.T) {
 		t.Helper()
 		f.searches, q.Text = nil, "bees"
 		a := f.recall(q)
-		if expect(t, a, want...); len(f.searches) != searches || len(a.Degraded) != 0 {
+		expect(t, a, want...)
+		if len(f.searches) != searches || len(a.Degraded) != 0 {
 			t.Errorf("%s: %d searches, not %d; degraded: %v", when, len(f.searches), searches, a.Degraded)
 		}
 		for _, m := range a.Memories {
@@ -39,7 +40,7 @@ func TestRecall_SearchesFewMemoriesInTheDatabase(t *testing.T) {
 
 	f.add("Ada keeps wasps", nil, true)
 	f.now = begin.Add(2 * time.Hour)
-	all := append(both, "Ada keeps wasps")
+	all := slices.Concat(both, []string{"Ada keeps wasps"})
 	recall("too many, but the index is outdated", 1, Query{}, all...)
 	recall("too many", 1, Query{}, all...)
 	recall("too many, again", 1, Query{}, all...)

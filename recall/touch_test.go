@@ -66,7 +66,8 @@ func TestTouches_AreWrittenInParts(t *testing.T) {
 	for i := range 3*flushRows + 1 {
 		touches.Add([]string{fmt.Sprint(i)}, begin)
 	}
-	if touches.flush(t.Context()); store.rows != 3*flushRows+1 || len(touches.waiting) != 0 {
+	touches.flush(t.Context())
+	if store.rows != 3*flushRows+1 || len(touches.waiting) != 0 {
 		t.Errorf("%d written, %d waiting", store.rows, len(touches.waiting))
 	}
 }

@@ -74,7 +74,7 @@ func Open(r Router, o Options) *Gate {
 func (g *Gate) Close() {
 	g.close()
 	g.calls.Lock()
-	defer g.calls.Unlock()
+	g.calls.Unlock() //nolint:gocritic,staticcheck // the lock is only to wait
 }
 
 // CacheStats returns the statistics of the cached routes.
@@ -164,7 +164,8 @@ func check(domains []memory.Domain, source string) (Route, error) {
 }
 
 func (g *Gate) failOpen(err error) Route {
-	g.options.Logger.Warn("the router failed: all domains are searched", zap.String("router", g.router.Name()), zap.Error(err))
+	g.options.Logger.Warn("the router failed: all domains are searched",
+		zap.String("router", g.router.Name()), zap.Error(err))
 	return Route{Source: FailedOpen, Reason: err.Error()}
 }
 
