@@ -19,14 +19,14 @@ type change struct {
 	name   string
 	ready  func(p *plot)               // what precedes the change
 	ask    func(p *plot) bool          // makes it by HTTP, and returns whether the server answered that it is done
-	work   func(p *plot, c tool) error // or makes it by a command next to the server
+	work   func(p *plot, c tool) error // or makes it by a command that runs next to the server
 	repeat bool                        // repeating it finishes what was begun
 	later  bool                        // leaves its pushes to the reconciler
 	gone   bool                        // removes history
 	drift  bool                        // the stores differ when it begins
 }
 
-// tool is the parts that a command works with.
+// tool holds the services that a command uses.
 type tool struct {
 	push   *projection.Projection
 	keep   *projection.Maintenance
@@ -42,8 +42,8 @@ func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
 	}
 }
 
-// changes are all changes of several steps that the server makes. The first one
-// is that which takes the longer the more there is.
+// changes are all changes of several steps that the server makes. The first one is
+// the one whose duration grows with the number of memories.
 var changes = []change{
 	{name: "rebuild", ready: written(home(1), pet(1)), drift: true, repeat: true,
 		work: func(p *plot, c tool) error { _, err := c.keep.Rebuild(p.t.Context()); return err }},
@@ -108,14 +108,14 @@ var changes = []change{
 	}},
 }
 
-// What is said in the plots: by topic, so that the models know what to make of it.
+// The statements of the plots, by topic, so that the models know them.
 func home(n int) string  { return topics[0].says + " " + word(n) }
 func pet(n int) string   { return topics[3].says + " " + word(n) }
 func music(n int) string { return topics[4].says + " " + word(n) }
 func food(n int) string  { return topics[5].says + " " + word(n) }
 func task(n int) string  { return topics[8].says + " " + word(n) }
 
-// script is what the models make of the plots.
+// script starts the models of the plots.
 func script(t *testing.T) *llmtest.Server {
 	m := newMind(t)
 	for _, place := range []int{0, 3, 4, 5, 8} {
@@ -140,7 +140,7 @@ func script(t *testing.T) *llmtest.Server {
 
 func nothing(*plot) {}
 
-// after has several things come before; each must be done.
+// after runs several steps, each of which must succeed.
 func after(steps ...any) func(p *plot) {
 	return func(p *plot) {
 		for i, step := range steps {

@@ -18,10 +18,10 @@ type reply struct {
 	body   map[string]any
 }
 
-// ok reports whether the server says that it has done what was asked.
+// ok reports whether the server did what was asked.
 func (r reply) ok() bool { return r.status/100 == 2 }
 
-// list is the objects under a key.
+// list returns the objects under a key.
 func (r reply) list(key string) []map[string]any {
 	items, _ := r.body[key].([]any)
 	list := make([]map[string]any, len(items))
@@ -31,10 +31,10 @@ func (r reply) list(key string) []map[string]any {
 	return list
 }
 
-// ndjson is a body that is sent as it is.
+// ndjson is a body that is sent unchanged.
 type ndjson string
 
-// try sends a request; a body of nil sends none.
+// try sends a request, without a body if body is nil.
 func (s *server) try(method, path string, body any) (reply, error) {
 	var reader io.Reader
 	kind := "application/json"
@@ -78,19 +78,20 @@ func (s *server) call(method, path string, body any, statuses ...int) reply {
 	return r
 }
 
-// patience is how long a condition may take to come true on a busy machine.
-const patience = 5 * time.Minute
+// waitLimit is how long a condition may take to come true on a busy machine.
+const waitLimit = 5 * time.Minute
 
 // eventually waits until f reports no more reason to wait.
 func eventually(t *testing.T, what string, f func() (waiting string)) {
 	t.Helper()
-	for deadline, pause := time.Now().Add(patience), 2*time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	deadline := time.Now().Add(waitLimit)
+	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		waiting := f()
 		if waiting == "" {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come true within %s: %s", what, patience, waiting)
+			t.Fatalf("%s did not come true within %s: %s", what, waitLimit, waiting)
 		}
 		time.Sleep(pause)
 	}

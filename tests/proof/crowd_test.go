@@ -33,31 +33,31 @@ func crowdFor() time.Duration {
 	return 20 * time.Second
 }
 
-// TestCrowd_UsersStaySeparate lets a hundred users write, recall, reflect, forget and be erased
-// at once, on both sizes side by side. Every request is answered in time as it
-// should be, nobody meets another's memories or those of an erased life, and
-// afterwards the stores agree.
+// TestCrowd_UsersStaySeparate lets a hundred users write, recall, reflect, forget
+// and be erased at once, on both sizes. Every request is answered correctly and in
+// time, no answer shows memories of another user or of an erased life, and in the
+// end the stores agree.
 func TestCrowd_UsersStaySeparate(t *testing.T) {
-	// Not beside the other tests: a crowd that gets no turn shows nothing.
+	// Not in parallel with the other tests: a crowd that gets no CPU proves nothing.
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
 			t.Parallel()
 			c := newCrowd(t, size)
-			c.bustle(t.Context())
-			c.disperse()
+			c.act(t.Context())
+			c.settle()
 		})
 	}
 }
 
-// crowd are many users of one server.
+// crowd is many users of one server.
 type crowd struct {
 	t     *testing.T
 	s     *server
 	users []*person
 
 	mu    sync.Mutex
-	done  map[string]int // answers by action and status, and what they did
-	wrong atomic.Int64   // failures so far: the first few are told
+	done  map[string]int // answers by action and status, and their results
+	wrong atomic.Int64   // failures so far, the first of which are reported
 }
 
 func newCrowd(t *testing.T, size size) *crowd {
@@ -67,7 +67,7 @@ func newCrowd(t *testing.T, size size) *crowd {
 		for _, said := range slices.Compact(label.FindAllString(r.User, -1)) {
 			importance := 0.9
 			if strings.HasSuffix(said, "0") || strings.HasSuffix(said, "5") {
-				importance = 0.5 // is to be promoted
+				importance = 0.5 // below the threshold: can be promoted
 			}
 			facts = append(facts,
 				fields{"fact": said + " was said in a turn", "importance": importance, "domain": "lifestyle_and_interests"})
@@ -98,8 +98,8 @@ func newCrowd(t *testing.T, size size) *crowd {
 	return c
 }
 
-// bustle has everybody act until the time is up.
-func (c *crowd) bustle(ctx context.Context) {
+// act lets all users send requests until the time is up.
+func (c *crowd) act(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, crowdFor())
 	defer cancel()
 	var group sync.WaitGroup
@@ -108,7 +108,7 @@ func (c *crowd) bustle(ctx context.Context) {
 		group.Go(func() {
 			c.write(p, 0, "batch", "/v1/memories/batch", p.beginning)
 			for n := 1; ctx.Err() == nil; n++ {
-				c.act(p, dice, n)
+				c.request(p, dice, n)
 				pause(ctx, dice, breath)
 			}
 		})
@@ -125,7 +125,7 @@ func (c *crowd) bustle(ctx context.Context) {
 	group.Wait()
 }
 
-// pause waits for a random time, while the crowd lasts.
+// pause waits for a random time, or until the crowd ends.
 func pause(ctx context.Context, dice *rand.Rand, most time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -133,8 +133,8 @@ func pause(ctx context.Context, dice *rand.Rand, most time.Duration) {
 	}
 }
 
-// act is one request of a user.
-func (c *crowd) act(p *person, dice *rand.Rand, n int) {
+// request sends one request of a user.
+func (c *crowd) request(p *person, dice *rand.Rand, n int) {
 	switch roll := dice.IntN(100); {
 	case roll < 25:
 		c.write(p, n, "turn", "/v1/turns", func(text string) fields {
@@ -180,8 +180,8 @@ func (c *crowd) act(p *person, dice *rand.Rand, n int) {
 	}
 }
 
-// disperse waits until everything accepted is worked on, and checks the stores.
-func (c *crowd) disperse() {
+// settle waits until every accepted turn is processed, and checks the stores.
+func (c *crowd) settle() {
 	ctx := c.t.Context()
 	for left := c.waiting(); left > 0; {
 		eventually(c.t, "another turn being processed", func() string {
@@ -201,7 +201,7 @@ func (c *crowd) disperse() {
 	})
 	total := 0
 	for _, p := range c.users {
-		// A reflection may still end while this is read.
+		// A reflection may still end during this read.
 		eventually(c.t, "the histories explaining the rows", func() string {
 			all, err := chronicle(ctx, c.s.records, memory.Owner{AppID: ada.AppID, UserID: p.name}, nil)
 			if err = errors.Join(err, unexplained(all)); err != nil {
@@ -235,12 +235,12 @@ func (c *crowd) disperse() {
 	c.t.Logf("%d memories; %s", total, strings.Join(list, ", "))
 }
 
-// waiting counts the turns that are not processed, up to a page of them.
+// waiting counts the turns that are not processed, up to a page.
 func (c *crowd) waiting() int {
 	return len(c.s.call("GET", "/v1/turns?status=accepted&limit=500", nil, 200).list("turns"))
 }
 
-// verify has the server compare its stores.
+// verify lets the server compare its stores.
 func (c *crowd) verify() (report fields) {
 	id := c.s.call("POST", "/v1/admin/verify", nil, 202).body["id"]
 	eventually(c.t, "the verification being done", func() string {

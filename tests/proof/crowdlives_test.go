@@ -10,23 +10,22 @@ import (
 	"sync"
 )
 
-// person is a user, whose texts begin with a label: who says it, in which life
-// (an erasure ends one), and its number.
+// person is a user. Each text of a person begins with a label: the name, the
+// number of the life (an erasure ends a life), and the number of the text.
 type person struct {
 	name string
 
 	mu       sync.Mutex
 	life     int
 	erasing  bool
-	writing  map[string]bool // texts of requests under way
-	outlived map[string]bool // texts whose requests overlapped an erasure: either side is right
+	writing  map[string]bool // texts of pending requests
+	outlived map[string]bool // texts whose requests overlapped an erasure: they may be erased or not
 	ids      []string        // of memories seen
 }
 
 var label = regexp.MustCompile(`(person-\d+) life-(\d+) text-\d+`)
 
-// beginning is what a user knows from the first: enough to reflect on, and
-// something to forget.
+// beginning is a user's first batch: enough to reflect on, and a memory to forget.
 func (p *person) beginning(text string) fields {
 	var list []fields
 	for _, what := range []string{"apples", "bridges", "cellos"} {
@@ -36,7 +35,7 @@ func (p *person) beginning(text string) fields {
 	return fields{"memories": list}
 }
 
-// any is one of the memories that the user has seen.
+// any returns one of the memories that the user has seen.
 func (p *person) any(dice *rand.Rand) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +51,7 @@ func (c *crowd) count(what string, n int) {
 	c.done[what] += n
 }
 
-// do sends a request and holds its answer to the statuses.
+// do sends a request and expects one of the statuses.
 func (c *crowd) do(p *person, what, method, path string, body any, statuses ...int) (reply, bool) {
 	r, err := c.s.try(method, path, body)
 	c.count(fmt.Sprintf("%s %d", what, r.status), 1)
@@ -62,7 +61,7 @@ func (c *crowd) do(p *person, what, method, path string, body any, statuses ...i
 	return r, err == nil && r.status/100 == 2
 }
 
-// fail tells the first failures.
+// fail reports the first failures.
 func (c *crowd) fail(format string, args ...any) {
 	if c.wrong.Add(1) <= 20 {
 		c.t.Errorf(format, args...)
@@ -73,7 +72,8 @@ func (c *crowd) fail(format string, args ...any) {
 func (c *crowd) write(p *person, n int, what, path string, body func(text string) fields) {
 	p.mu.Lock()
 	text := fmt.Sprintf("%s life-%d text-%d", p.name, p.life, n)
-	if p.writing[text] = true; p.erasing {
+	p.writing[text] = true
+	if p.erasing {
 		p.outlived[text] = true
 	}
 	p.mu.Unlock()
@@ -82,12 +82,12 @@ func (c *crowd) write(p *person, n int, what, path string, body func(text string
 	defer p.mu.Unlock()
 	delete(p.writing, text)
 	if !p.erasing && !p.outlived[text] && !ok {
-		c.fail("%s of %s was refused, and nobody erased them: %d %s", what, p.name, r.status, r.raw)
+		c.fail("%s of %s was refused without an erasure: %d %s", what, p.name, r.status, r.raw)
 	}
 }
 
-// read looks at what there is of the user: theirs, and of no life that was
-// over before the request was sent.
+// read reads the user's memories. They must be the user's own, and of no life
+// that ended before the request was sent.
 func (c *crowd) read(p *person, what, method, path string, body any) {
 	p.mu.Lock()
 	life := p.life
@@ -112,7 +112,7 @@ func (c *crowd) read(p *person, what, method, path string, body any) {
 	}
 }
 
-// erase ends a user's life. Only one erases a user at a time here.
+// erase ends a user's life, unless another erasure of the user is running.
 func (c *crowd) erase(p *person) {
 	p.mu.Lock()
 	if p.erasing {
@@ -125,9 +125,10 @@ func (c *crowd) erase(p *person) {
 	r, ok := c.do(p, "erase", "DELETE", "/v1/users/"+p.name, nil, 200)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// Requests that were sent meanwhile may still be under way.
+	// Requests that were sent during the erasure may still be pending.
 	maps.Copy(p.outlived, p.writing)
-	if p.erasing = false; ok {
+	p.erasing = false
+	if ok {
 		p.life++
 	}
 	if ok && r.body["verified"] != true {

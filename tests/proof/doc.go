@@ -1,9 +1,9 @@
-// Package proof proves what only a whole server can show, by its tests:
+// Package proof holds tests of invariants that need a whole server:
 //
 //	test -> HTTP -> app.Run in this process, on a clock that the test sets
-//	                      |  faults that the test puts in
+//	                      |  faults that the test injects
 //	                      v
-//	                 both stores  <- the test's own openings: what must hold of them
+//	                 both stores  <- the test's own connections check the invariants
 //
-// A server lives 400 days, serves a crowd, and crashes at every call of a store.
+// A server runs for 400 days, serves a crowd, and crashes at calls of its stores.
 package proof

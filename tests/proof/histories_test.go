@@ -37,14 +37,14 @@ func valuesOf(m memory.Memory) values {
 	return v
 }
 
-// statusAfter is what an event of a kind leaves a memory as.
+// statusAfter maps a kind of event to the status in which it leaves a memory.
 var statusAfter = map[memory.EventKind]memory.Status{
 	memory.EventSuperseded: memory.Superseded, memory.EventConsolidated: memory.Consolidated,
 	memory.EventForgotten: memory.Forgotten, memory.EventRestored: memory.Active,
 }
 
-// apply changes v as an event says. What it says the values were before must
-// be so, as far as v knows them.
+// apply changes v as an event states. The former values that the event states
+// must be those of v, as far as v has them.
 func (v values) apply(e memory.Event) error {
 	type change struct{ From, To values }
 	var detail struct {
@@ -64,19 +64,20 @@ func (v values) apply(e memory.Event) error {
 			v[field] = to
 		}
 	}
-	if status, told := statusAfter[e.Kind]; told && v["status"] != string(status) {
+	if status, known := statusAfter[e.Kind]; known && v["status"] != string(status) {
 		return fmt.Errorf("after the %s event at %s the status is %v", e.Kind, e.At, v["status"])
 	}
 	return nil
 }
 
-// replay goes through a memory's history: it begins with its creation, each
-// step goes on where the one before ended, and the last one leads to the row.
+// replay applies a memory's history: it begins with the creation, each event
+// continues where the previous one ended, and the last one leads to the row.
 func replay(r db.Record) error {
 	if len(r.Events) == 0 || r.Events[0].Kind != memory.EventCreated {
 		return fmt.Errorf("memory %s has no created event before its others: %v", r.Memory.ID, kinds(r.Events))
 	}
-	v, purged := values{"status": string(memory.Active), "superseded_by": ""}, false
+	v := values{"status": string(memory.Active), "superseded_by": ""}
+	purged := false
 	for i, e := range r.Events {
 		if purged || i > 0 && e.Kind == memory.EventCreated {
 			return fmt.Errorf("memory %s has the history %v", e.MemoryID, kinds(r.Events))
@@ -93,7 +94,7 @@ func replay(r db.Record) error {
 		return nil
 	}
 	for field, is := range valuesOf(r.Memory) {
-		if replayed, told := v[field]; told && !reflect.DeepEqual(replayed, is) {
+		if replayed, known := v[field]; known && !reflect.DeepEqual(replayed, is) {
 			return fmt.Errorf("memory %s replays to the %s %v and has %v", r.Memory.ID, field, replayed, is)
 		}
 	}
@@ -108,8 +109,8 @@ func kinds(events []memory.Event) []memory.EventKind {
 	return list
 }
 
-// unexplained replays every history, and finds what is out of use without its
-// cause and what was derived from nothing.
+// unexplained replays every history, and finds memories that are inactive without
+// a cause or derived without a source.
 func unexplained(all map[string]db.Record) error {
 	var errs []error
 	report := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -122,8 +123,8 @@ func unexplained(all map[string]db.Record) error {
 		if (m.Status == memory.Superseded) != (m.SupersededBy != "") {
 			report("memory %s is %s, and superseded by %q", id, m.Status, m.SupersededBy)
 		}
-		from := map[memory.RelationKind][]string{} // who stands for it
-		to := map[memory.RelationKind][]string{}   // what it stands for
+		from := map[memory.RelationKind][]string{} // memories that point to it
+		to := map[memory.RelationKind][]string{}   // memories that it points to
 		for _, relation := range r.Relations {
 			if relation.To == id {
 				from[relation.Kind] = append(from[relation.Kind], relation.From)
@@ -142,8 +143,9 @@ func unexplained(all map[string]db.Record) error {
 			successor, known := all[m.SupersededBy]
 			switch {
 			case !known:
-				report("memory %s is superseded by %s, which nobody knows", id, m.SupersededBy)
-			case successor.Memory.ID != "" && !slices.Contains(append(from[memory.Contradicts], from[memory.Refines]...), m.SupersededBy):
+				report("memory %s is superseded by %s, which is unknown", id, m.SupersededBy)
+			case successor.Memory.ID != "" && !slices.Contains(from[memory.Contradicts], m.SupersededBy) &&
+				!slices.Contains(from[memory.Refines], m.SupersededBy):
 				report("memory %s is superseded by %s without a relation", id, m.SupersededBy)
 			}
 		case memory.Consolidated:
@@ -174,15 +176,14 @@ func unexplained(all map[string]db.Record) error {
 	return errors.Join(errs...)
 }
 
-// follows compares what is recorded before and after a change: every event
-// stays, no memory goes but by a purge, and each row differs by exactly what
-// the new events say.
+// follows compares the records before and after a change: every event stays, only
+// a purge removes a memory, and each row differs by exactly what the new events state.
 func follows(before, after map[string]db.Record) error {
 	var errs []error
 	for id, was := range before {
 		is, known := after[id]
 		if !known {
-			errs = append(errs, fmt.Errorf("memory %s is gone without a trace: %+v", id, was.Memory))
+			errs = append(errs, fmt.Errorf("memory %s is missing without an event: %+v", id, was.Memory))
 			continue
 		}
 		if len(is.Events) < len(was.Events) || !reflect.DeepEqual(was.Events, is.Events[:len(was.Events)]) {
@@ -194,7 +195,7 @@ func follows(before, after map[string]db.Record) error {
 			if was.Memory.ID == "" && (is.Memory.ID != "" || len(added) > 0) {
 				errs = append(errs, fmt.Errorf("memory %s was purged and is back: %v", id, kinds(is.Events)))
 			}
-			continue // that a purged event ends the history is replay's to check
+			continue // replay checks that a purged event ends the history
 		}
 		errs = append(errs, step(was.Memory, is.Memory, added))
 	}
@@ -215,7 +216,7 @@ func step(was, is memory.Memory, events []memory.Event) error {
 	}
 	if is.Owner != was.Owner || is.AgentID != was.AgentID || is.ConversationID != was.ConversationID ||
 		is.SourceTurnID != was.SourceTurnID || !is.CreatedAt.Equal(was.CreatedAt) {
-		return fmt.Errorf("memory %s has changed what never changes: %+v, %+v", was.ID, was, is)
+		return fmt.Errorf("memory %s has changed a field that never changes: %+v, %+v", was.ID, was, is)
 	}
 	if is.AccessCount < was.AccessCount || is.LastAccessedAt.Before(was.LastAccessedAt) || is.Revision < was.Revision {
 		return fmt.Errorf("memory %s has gone back: %+v, %+v", was.ID, was, is)

@@ -10,15 +10,15 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// What must hold of the two stores at rest, whatever has happened before:
+// The invariants of the two stores at rest:
 //
 //	rows + records            -> unequal: the vector store shows exactly the active rows
-//	row + its events          -> replay: the history leads from the creation to the row as it is
-//	all rows and events       -> unexplained: whatever is out of use has its cause
-//	before + after one change -> follows: nothing changes or goes without an event that says so
+//	row + its events          -> replay: the history leads from the creation to the row
+//	all rows and events       -> unexplained: every inactive memory has a cause
+//	before + after one change -> follows: nothing changes or disappears without an event
 
-// chronicle reads everything that is recorded of an owner's memories, by id.
-// Of the known ids those too whose memory has been purged since.
+// chronicle reads the records of an owner's memories, by id, including those of
+// the known ids whose memory has been purged since.
 func chronicle(ctx context.Context, records db.Store, owner memory.Owner,
 	known []string) (map[string]db.Record, error) {
 	ids := slices.Clone(known)
@@ -39,12 +39,12 @@ func chronicle(ctx context.Context, records db.Store, owner memory.Owner,
 	return records.Recorded(ctx, owner, slices.Compact(ids))
 }
 
-// unequal says where the vector store shows something else than the active
-// rows, or where the database does not know yet that it does; empty: nowhere.
-// The vector store, which is slow to read, is read once nothing is on its way.
+// unequal describes a difference between the vector store and the active rows, or
+// a row whose vector state is not yet confirmed; it returns "" if there is neither.
+// The vector store is slow to read, so unequal reads it once the outbox is empty.
 func unequal(ctx context.Context, records db.Store, vectors vectorstore.Store) (string, error) {
 	if backlog, err := records.VectorBacklog(ctx); err != nil || backlog.Pending+backlog.Removing > 0 {
-		return fmt.Sprintf("%+v is on its way", backlog), err
+		return fmt.Sprintf("the outbox is not empty: %+v", backlog), err
 	}
 	const page = 1000
 	shown := map[string]vectorstore.Record{}

@@ -21,12 +21,12 @@ import (
 
 const lifetime = 400 // days
 
-// TestLife_SizesAgree lives the same 400 days on both sizes, a step a day. After every
-// step the stores are equal, each history replays to its row, and nothing has
-// changed without an event; in the end both sizes have given the same answers.
+// TestLife_SizesAgree runs the same 400 days on both sizes, one step a day. After
+// every step the stores are equal, each history replays to its row, and nothing has
+// changed without an event. In the end both sizes have given the same answers.
 func TestLife_SizesAgree(t *testing.T) {
 	t.Parallel()
-	told := make([][]string, len(sizes))
+	transcripts := make([][]string, len(sizes))
 	t.Run("on both sizes", func(t *testing.T) {
 		for i, size := range sizes {
 			t.Run(size.name, func(t *testing.T) {
@@ -41,12 +41,12 @@ func TestLife_SizesAgree(t *testing.T) {
 						t.Errorf("the life has no %s event", kind)
 					}
 				}
-				told[i] = l.told
+				transcripts[i] = l.transcript
 			})
 		}
 	})
-	for i := range min(len(told[0]), len(told[1])) {
-		if a, b := told[0][i], told[1][i]; !alike(a, b) {
+	for i := range min(len(transcripts[0]), len(transcripts[1])) {
+		if a, b := transcripts[0][i], transcripts[1][i]; !alike(a, b) {
 			at := 0
 			for at < min(len(a), len(b)) && a[at] == b[at] {
 				at++
@@ -55,23 +55,24 @@ func TestLife_SizesAgree(t *testing.T) {
 				sizes[1].name, b)
 		}
 	}
-	if len(told[0]) != len(told[1]) {
-		t.Errorf("the lives differ: %d and %d answers", len(told[0]), len(told[1]))
+	if len(transcripts[0]) != len(transcripts[1]) {
+		t.Errorf("the lives differ: %d and %d answers", len(transcripts[0]), len(transcripts[1]))
 	}
 }
 
-// life is one user's on one server.
+// life is the life of one user on one server.
 type life struct {
 	t    *testing.T
 	s    *server
 	mind *mind
-	dice *rand.Rand // the same on both sizes: every choice is made by what both know
+	dice *rand.Rand // the same on both sizes, as are the states by which it is used
 
-	all      map[string]db.Record // as of the last step, purged ones too
-	accesses map[string]int       // how often recall has handed a memory out
-	names    map[string]string    // what the transcript calls an id
-	told     []string             // transcript
+	all      map[string]db.Record // as of the last step, including purged ones
+	accesses map[string]int       // how often recall has returned a memory
+	names    map[string]string    // names of ids in the transcript
 	day      int
+
+	transcript []string // requests and answers, in words that both sizes share
 }
 
 var (
@@ -85,30 +86,30 @@ func newLife(t *testing.T, size size) *life {
 		all: map[string]db.Record{}, accesses: map[string]int{}, names: map[string]string{},
 	}
 	l.s = startServer(t, size, l.mind.Server, func(cfg *config.Config) {
-		cfg.Reflection.Importance = 1000 // only when it is asked for
+		cfg.Reflection.Importance = 1000 // only on request
 		cfg.Forgetting.Base = 0.98       // slow enough that memories grow old
 		cfg.Recall.TouchInterval = 2 * time.Millisecond
-		// A busy machine is no slow part: the answers must not depend on it.
+		// The answers must not depend on how busy the machine is.
 		cfg.Router.Timeout, cfg.Recall.VectorTimeout, cfg.Recall.EmbedTimeout = time.Minute, time.Minute, time.Minute
 		cfg.Gate.JudgeTimeout, cfg.Milvus.Timeout = time.Minute, time.Minute
 	})
 	return l
 }
 
-// live lets one day come, does one thing and checks everything.
+// live moves the clock to a day, does one thing and checks everything.
 func (l *life) live(day int) {
 	l.day = day
 	l.s.clock.set(birth.AddDate(0, 0, day).Add(time.Duration(l.dice.IntN(600)) * time.Minute))
 	chapter := l.choose()
-	l.told = append(l.told, fmt.Sprintf("day %d: %s", day, chapter.name))
+	l.transcript = append(l.transcript, fmt.Sprintf("day %d: %s", day, chapter.name))
 	chapter.live(l)
 	l.check(chapter.name)
 	if l.t.Failed() {
-		l.t.Fatalf("day %d: after %s the life is over", day, chapter.name)
+		l.t.Fatalf("day %d: the life ends after %s", day, chapter.name)
 	}
 }
 
-// check waits until the stores are at rest, and holds them to the invariants.
+// check waits until the stores are at rest, and checks the invariants.
 func (l *life) check(chapter string) {
 	l.t.Helper()
 	ctx := l.t.Context()
@@ -136,26 +137,26 @@ func (l *life) check(chapter string) {
 	l.all = all
 }
 
-// uncounted names a memory whose accesses are not all counted, or too many; empty: none is.
+// uncounted describes a memory whose access count is wrong; it returns "" if all are right.
 func (l *life) uncounted(all map[string]db.Record) string {
 	for id, r := range all {
 		if r.Memory.ID != "" && r.Memory.AccessCount != l.accesses[id] {
-			return fmt.Sprintf("memory %s was handed out %d times and counts %d", id, l.accesses[id], r.Memory.AccessCount)
+			return fmt.Sprintf("memory %s was recalled %d times and counts %d", id, l.accesses[id], r.Memory.AccessCount)
 		}
 	}
 	return ""
 }
 
-// call asks the server and tells what came.
+// call sends a request and adds the answer to the transcript.
 func (l *life) call(method, path string, body any, statuses ...int) reply {
 	l.t.Helper()
 	r := l.s.call(method, path, body, statuses...)
-	l.tell(fmt.Sprintf("%s %s %v -> %d", method, path, body, r.status), r.raw)
+	l.record(fmt.Sprintf("%s %s %v -> %d", method, path, body, r.status), r.raw)
 	return r
 }
 
-// tell notes a request and its answer in words that both sizes share.
-func (l *life) tell(request, raw string) {
+// record adds a request and its answer to the transcript.
+func (l *life) record(request, raw string) {
 	var v any
 	if err := json.Unmarshal([]byte(raw), &v); err != nil {
 		l.t.Fatalf("%s: %v: %s", request, err, raw)
@@ -164,15 +165,15 @@ func (l *life) tell(request, raw string) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.told = append(l.told, l.named(request)+" "+string(text))
+	l.transcript = append(l.transcript, l.named(request)+" "+string(text))
 }
 
-// incidental is what two servers need not have in common. How a memory was
-// found is: of many that are as far from a question, any may be the fiftieth.
+// incidental lists the fields that may differ between two servers. The sources of
+// a hit may: of many memories at one distance, any may be the fiftieth.
 var incidental = []string{"took_ms", "request_id", "sources"}
 
-// plain is a value without what is incidental, its numbers without the digits
-// in which the sizes may differ.
+// plain returns a value without its incidental fields, and with its numbers
+// rounded to the digits in which the sizes agree.
 func (l *life) plain(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -195,8 +196,8 @@ func (l *life) plain(v any) any {
 
 var number = regexp.MustCompile(`-?\d+(\.\d+)?`)
 
-// alike reports whether two tellings are the same, but for the last digit of
-// numbers: what lies between two roundings may go to either.
+// alike reports whether two transcripts agree, except in the last digit of
+// numbers, which may be rounded either way.
 func alike(a, b string) bool {
 	if a == b {
 		return true
@@ -217,7 +218,7 @@ func alike(a, b string) bool {
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// named puts a name for each id.
+// named replaces each id by a name.
 func (l *life) named(text string) string {
 	return anyID.ReplaceAllStringFunc(text, func(id string) string {
 		if l.names[id] == "" {
@@ -227,7 +228,7 @@ func (l *life) named(text string) string {
 	})
 }
 
-// work has the server do a scheduled job, as if its time had come.
+// work lets the server do a scheduled job, as if it were due.
 func (l *life) work(kind string) {
 	l.t.Helper()
 	info, err := jobs.Ask(l.t.Context(), l.s.records, kind, l.s.clock.now())
@@ -241,10 +242,10 @@ func (l *life) work(kind string) {
 		}
 		return ""
 	})
-	l.tell(kind, string(info.Result))
+	l.record(kind, string(info.Result))
 }
 
-// those are the ids of the memories that hold, oldest first.
+// those returns the ids of the memories for which hold is true, oldest first.
 func (l *life) those(hold func(memory.Memory) bool) (ids []string) {
 	for id, r := range l.all {
 		if r.Memory.ID != "" && hold(r.Memory) {
@@ -255,7 +256,7 @@ func (l *life) those(hold func(memory.Memory) bool) (ids []string) {
 	return ids
 }
 
-// one of the memories that hold; ok is false when there is none.
+// one returns one of the memories for which hold is true; ok is false if there is no such memory.
 func (l *life) one(hold func(memory.Memory) bool) (id string, ok bool) {
 	ids := l.those(hold)
 	roll := l.dice.IntN(1 << 20)

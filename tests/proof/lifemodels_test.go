@@ -11,10 +11,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// topic is something that the user of a life says again and again, and what a
-// model thinks of two statements about it.
+// topic is a subject of the user's statements, with the judge's decision on two
+// statements about it.
 type topic struct {
-	says     string // begins every statement about it
+	says     string // the beginning of every statement about it
 	domain   memory.Domain
 	judgment string // "replace contradicts", "replace refines", "merge", "merge worded" or "keep_both"
 }
@@ -31,9 +31,9 @@ var topics = []topic{
 	{"Ada has to remember", memory.Tasks, "keep_both"},
 }
 
-// mind is the scripted models of one server: what texts mean, and how those
-// who judge and condense decide. It decides by the texts alone, so that two
-// servers with the same life get the same answers.
+// mind is the scripted models of one server: the embeddings of texts, and the
+// answers of the judge, of reflection and of compression. The answers depend on the
+// texts alone, so that two servers with the same life get the same answers.
 type mind struct {
 	*llmtest.Server
 	reflections atomic.Int64
@@ -47,26 +47,27 @@ func newMind(t *testing.T) *mind {
 	return m
 }
 
-// Two statements about a topic have a cosine of 0.9 and are judged; one that
-// says the same in other words has 0.99 and is merged; topics are far apart.
+// Two statements about a topic have a cosine of 0.9 and are judged. Two wordings
+// of one statement have 0.99 and are merged. Statements about two topics are far apart.
 const (
 	apart  = 0.33
-	beside = 0.1
+	reword = 0.1
 )
 
-// statement is a text about a topic, with its meaning told to the models.
+// statement returns a text about a topic, and sets its embedding.
 func (m *mind) statement(place, version int, reworded bool) string {
 	text := fmt.Sprintf("%s %s", topics[place].says, word(version))
 	vector := make([]float32, llmtest.Dim)
 	vector[place], vector[20+version%200] = 1, apart
 	if reworded {
-		text, vector[19] = text+", that is for sure", beside
+		text += ", that is for sure"
+		vector[19] = reword
 	}
 	m.Embedding(text, vector)
 	return text
 }
 
-// question is a text that is near to all that was said about a topic.
+// question returns a text that is near to all statements about a topic.
 func (m *mind) question(place, day int) string {
 	text := fmt.Sprintf("On day %d: what was it that %s?", day, topics[place].says)
 	vector := make([]float32, llmtest.Dim)
@@ -75,7 +76,7 @@ func (m *mind) question(place, day int) string {
 	return text
 }
 
-// word spells a number, as text that shares no part with another number's.
+// word spells a number as a word of its own.
 func word(n int) string {
 	const syllables = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu"
 	list := strings.Fields(syllables)
@@ -105,14 +106,14 @@ func lines[T any](r llmtest.ChatRequest) (list []T) {
 func answer(v any) llmtest.Reply {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a test's own mistake
+		panic(err) // a mistake in the test
 	}
 	return llmtest.Text(string(text))
 }
 
 type fields = map[string]any
 
-// judged decides on each near memory by the topic of the new fact.
+// judged answers the judge's prompt by the topic of the new fact.
 func judged(r llmtest.ChatRequest) llmtest.Reply {
 	type statement struct {
 		Memory int
@@ -139,7 +140,7 @@ func judged(r llmtest.ChatRequest) llmtest.Reply {
 }
 
 // reflected condenses the first facts of each request and retires all but one
-// of them. Each fifth answer is nonsense.
+// of them. Every fifth answer is malformed.
 func (m *mind) reflected(r llmtest.ChatRequest) llmtest.Reply {
 	type fact struct {
 		Number int
@@ -159,7 +160,7 @@ func (m *mind) reflected(r llmtest.ChatRequest) llmtest.Reply {
 	return answer(fields{"insights": []fields{{"insight": insight, "sources": cited}}, "retire": cited[1:]})
 }
 
-// compressed says in one line what a group says.
+// compressed condenses a group into one line.
 func compressed(r llmtest.ChatRequest) llmtest.Reply {
 	type old struct {
 		Number int
@@ -172,7 +173,7 @@ func compressed(r llmtest.ChatRequest) llmtest.Reply {
 	return answer(fields{"summaries": []fields{{"summary": "Long ago: " + excerpt(group[0].Memory), "sources": cited}}})
 }
 
-// excerpt bounds what is said of what was said of what was said.
+// excerpt bounds the length of repeated quotations.
 func excerpt(text string) string {
 	runes := []rune(text)
 	return string(runes[:min(60, len(runes))])

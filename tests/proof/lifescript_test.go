@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// chapter is one kind of thing that happens in a life.
+// chapter is one kind of step in a life.
 type chapter struct {
 	name   string
 	weight int
@@ -36,7 +36,7 @@ var chapters = []chapter{
 	{"a restart", 1, func(l *life) { l.s.restart() }},
 }
 
-// choose rolls what happens on a day.
+// choose returns a random chapter.
 func (l *life) choose() chapter {
 	total := 0
 	for _, c := range chapters {
@@ -51,7 +51,7 @@ func (l *life) choose() chapter {
 	panic("the weights add up")
 }
 
-// say makes up a statement.
+// say returns a random statement.
 func (l *life) say() string {
 	return l.mind.statement(l.dice.IntN(len(topics)), l.dice.IntN(40), l.dice.IntN(4) == 0)
 }
@@ -73,7 +73,7 @@ func (l *life) turn() {
 	}, 200)
 }
 
-// wish is the body of a direct write.
+// wish returns the body of a random direct write.
 func (l *life) wish() fields {
 	body := fields{
 		"user_id":    "ada",
@@ -112,7 +112,7 @@ func (l *life) batch() {
 	l.call("POST", "/v1/memories/batch", fields{"memories": list}, 200)
 }
 
-// recall hands memories out, which touches them.
+// recall asks questions, which touches the memories in the answers.
 func (l *life) recall() {
 	for i := range 1 + l.dice.IntN(3) {
 		question := fields{
@@ -135,7 +135,7 @@ func (l *life) recall() {
 				l.accesses[m["id"].(string)]++
 			}
 		}
-		eventually(l.t, "accesses being counted", func() string { // the next answer shows them
+		eventually(l.t, "accesses being counted", func() string { // the next answer shows the counts
 			all, err := l.s.records.Recorded(l.t.Context(), ada, slices.Collect(maps.Keys(l.accesses)))
 			if err != nil {
 				return err.Error()
@@ -185,7 +185,7 @@ func (l *life) restore() {
 	}
 }
 
-// reflect asks for a reflection; a model's nonsense changes nothing.
+// reflect asks for a reflection. A malformed answer of the model changes nothing.
 func (l *life) reflect() {
 	l.call("POST", "/v1/reflect", fields{"user_id": "ada", "force": true}, 200, 502)
 }
@@ -216,7 +216,7 @@ func (l *life) compress() {
 	l.call("POST", "/v1/compress", fields{"user_id": "ada"}, 200)
 }
 
-// prove has the server compare and refill its own stores.
+// prove lets the server compare and refill its stores.
 func (l *life) prove() {
 	for _, kind := range []string{"verification", "repair", "rebuild"} {
 		l.s.clock.set(l.s.clock.now().Add(2 * time.Hour)) // nothing is in flight

@@ -14,18 +14,18 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// plot is what one user goes through: something is prepared, then changed.
+// plot is the story of one user: a preparation, then a change.
 type plot struct {
 	t      *testing.T
 	s      *server
-	fuse   func() *fuse // of the server as it runs
+	fuse   func() *fuse // of the running server
 	owner  memory.Owner
-	it     string   // id of the memory that it is about: the first one
-	ids    []string // of every memory met so far
+	it     string   // id of the memory that the change is about
+	ids    []string // of every memory seen so far
 	stream string   // an export of the user
 }
 
-// try asks the server; no answer is one that says nothing.
+// try sends a request, and fails the test if no answer arrives.
 func (p *plot) try(method, path string, body any) reply {
 	r, err := p.s.try(method, path, body)
 	if err != nil {
@@ -34,8 +34,7 @@ func (p *plot) try(method, path string, body any) reply {
 	return r
 }
 
-// done is whether the server says that it has done what was asked. What else it
-// says is told where a test fails.
+// done reports whether the server did what was asked, and logs any other answer.
 func (p *plot) done(r reply) bool {
 	if !r.ok() && !p.fuse().crashed() {
 		p.t.Logf("user %s: answer %d: %s", p.owner.UserID, r.status, r.raw)
@@ -47,12 +46,12 @@ func (p *plot) memory(content string) fields {
 	return fields{"user_id": p.owner.UserID, "content": content, "importance": 0.8, "domain": topicOf(content).domain}
 }
 
-// written has memories written directly, one by one.
+// written writes memories directly, one by one.
 func written(contents ...string) func(p *plot) {
 	return func(p *plot) { p.write(time.Time{}, contents...) }
 }
 
-// longAgo has them written as of half a year ago.
+// longAgo writes memories as of half a year ago.
 func longAgo(contents ...string) func(p *plot) {
 	return func(p *plot) { p.write(p.s.clock.now().AddDate(0, -6, 0), contents...) }
 }
@@ -69,7 +68,7 @@ func (p *plot) write(at time.Time, contents ...string) {
 	p.lookFor(func(m memory.Memory) bool { return m.Content == contents[0] })
 }
 
-// lookFor makes a memory the one that the plot is about.
+// lookFor selects the memory that the plot is about.
 func (p *plot) lookFor(hold func(memory.Memory) bool) bool {
 	for id, r := range p.chronicle() {
 		if hold(r.Memory) {
@@ -84,12 +83,12 @@ func (p *plot) lookForReflection() bool {
 	return p.lookFor(func(m memory.Memory) bool { return m.Content == "Ada is settled" })
 }
 
-// onIt asks for something of the memory that the plot is about.
+// onIt sends a request about the selected memory.
 func onIt(method, what string, body any) func(p *plot) bool {
 	return func(p *plot) bool { return p.done(p.try(method, "/v1/memories/"+p.it+what, body)) }
 }
 
-// turn sends a turn and waits until it is processed, or the server is dead.
+// turn sends a turn and waits until it is processed or the server crashes.
 func turn(text string) func(p *plot) bool {
 	return func(p *plot) bool {
 		ref := p.owner.UserID + "-turn"
@@ -116,7 +115,7 @@ func (p *plot) reflect() bool {
 	return p.done(p.try("POST", "/v1/reflect", fields{"user_id": p.owner.UserID, "force": true}))
 }
 
-// sweep purges what other users have left.
+// sweep purges the forgotten memories of other users.
 func (p *plot) sweep() {
 	p.s.clock.pass(48 * time.Hour)
 	if _, err := toolOf(p.s, p.s.records, p.s.vectors).forget.Purge(p.t.Context(), "test"); err != nil {
@@ -124,7 +123,7 @@ func (p *plot) sweep() {
 	}
 }
 
-// drift makes the stores differ in every way, without the database knowing.
+// drift makes the stores differ in every way, unknown to the database.
 func (p *plot) drift() {
 	ctx := p.t.Context()
 	different := vectorstore.Record{Content: "something else", Embedding: make([]float32, space.Dim)}
@@ -147,7 +146,7 @@ func (p *plot) drift() {
 	p.s.clock.pass(2 * time.Hour) // nothing is in flight
 }
 
-// exported has a user exported and erased.
+// exported exports and erases the user.
 func (p *plot) exported() {
 	after(written(home(1), pet(1), task(1)), onIt("PATCH", "", fields{"importance": 0.4}), (*plot).reflect)(p)
 	p.settle()
@@ -155,8 +154,8 @@ func (p *plot) exported() {
 	p.s.call("DELETE", "/v1/users/"+p.owner.UserID, nil, 200)
 }
 
-// chronicle is all that is recorded of the user's memories, those that are
-// purged included once they were met.
+// chronicle returns the records of the user's memories, including those that
+// were seen before they were purged.
 func (p *plot) chronicle() map[string]db.Record {
 	p.t.Helper()
 	all, err := chronicle(p.t.Context(), p.s.records, p.owner, p.ids)
@@ -171,8 +170,9 @@ func (p *plot) chronicle() map[string]db.Record {
 	return all
 }
 
-// settle waits until every turn is worked on and the stores are equal. A busy
-// machine may have let an end of work time out, which then waits for the clock.
+// settle waits until every turn is processed and the stores are equal. On a busy
+// machine the last step of some work may time out, and is repeated only when the
+// clock moves.
 func (p *plot) settle() {
 	p.t.Helper()
 	ctx := p.t.Context()
@@ -180,7 +180,7 @@ func (p *plot) settle() {
 	eventually(p.t, "rest", func() string {
 		if time.Since(since) > 20*time.Second {
 			since = time.Now()
-			p.s.clock.pass(time.Minute) // leases and claims are over
+			p.s.clock.pass(time.Minute) // leases and claims expire
 		}
 		turns, err := p.s.records.ListTurns(ctx,
 			db.TurnFilter{AppID: p.owner.AppID, UserID: p.owner.UserID, Status: memory.TurnAccepted, Limit: 1})
@@ -195,10 +195,10 @@ func (p *plot) settle() {
 	})
 }
 
-// retention is what a forgotten memory had left, which depends on the moment.
+// retention matches the retention of a forgotten memory, which depends on the time.
 var retention = regexp.MustCompile(`"retention":[^,}]+`)
 
-// shape is all that is recorded of the user, in words that another user's shares.
+// shape describes the records of the user without ids, so that two users can be compared.
 func (p *plot) shape() string {
 	p.t.Helper()
 	ctx := p.t.Context()
@@ -245,7 +245,7 @@ func (p *plot) shape() string {
 		}
 		for _, c := range candidates {
 			if _, known := all[c.MemoryID]; c.MemoryID != "" && !known {
-				p.t.Errorf("candidate %+v is kept without its memory", c)
+				p.t.Errorf("candidate %+v has the verdict kept but no memory", c)
 			}
 			add("candidate %q %s %s, memory %s", c.Content, c.Verdict, c.Reason, c.MemoryID)
 		}

@@ -24,8 +24,8 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// TestMain has every test run at once, unless it is told otherwise: these wait
-// for stores and clocks more than they compute.
+// TestMain runs all parallel tests at once, since they wait for stores and clocks
+// more than they compute.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		panic(err)
@@ -41,7 +41,7 @@ type size struct {
 
 var sizes = []size{{"sqlite", false}, {"postgres+milvus", true}}
 
-// settings are a size's, with stores of the test's own and nothing by schedule.
+// settings returns the settings of a size, with stores of the test's own and without schedules.
 func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	t.Helper()
 	cfg := config.Default()
@@ -50,10 +50,10 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
 	cfg.Embedding.APIKey, cfg.Embedding.BaseURL, cfg.Embedding.Model = "key", models.URL(), space.Model
 	cfg.Embedding.Dimension = space.Dim
-	// A stall of the machine is no fault: nothing is given up for it.
+	// No request times out because the machine stalls.
 	cfg.Chat.Timeout, cfg.Embedding.Timeout, cfg.Gate.JudgeTimeout = time.Minute, time.Minute, time.Minute
 	cfg.API.ShutdownTimeout = time.Minute
-	cfg.Projection.Interval, cfg.Jobs.Poll = 50*time.Millisecond, 50*time.Millisecond // dozens of servers look
+	cfg.Projection.Interval, cfg.Jobs.Poll = 50*time.Millisecond, 50*time.Millisecond // dozens of servers poll
 	if !size.large {
 		return cfg
 	}
@@ -69,12 +69,12 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	return cfg
 }
 
-// server is a server in this process, and its stores as the test sees them.
+// server is a server in this process, with the test's own connections to its stores.
 type server struct {
 	t     *testing.T
 	cfg   config.Config
 	clock *clock
-	wrap  func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store) // nil: nothing between
+	wrap  func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store) // nil: no wrapper
 
 	records db.Store
 	vectors vectorstore.Store
@@ -82,7 +82,7 @@ type server struct {
 	client *http.Client
 	url    string
 	log    buffer
-	cancel context.CancelFunc // nil: it does not run
+	cancel context.CancelFunc // nil: the server is stopped
 	ended  chan error
 }
 
@@ -93,13 +93,13 @@ func startServer(t *testing.T, size size, models *llmtest.Server, change func(*c
 	return startFaulty(t, size, models, change, nil)
 }
 
-// startFaulty starts a server with something between it and its stores.
+// startFaulty starts a server whose stores are wrapped.
 func startFaulty(t *testing.T, size size, models *llmtest.Server, change func(*config.Config),
 	wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)) *server {
 	t.Helper()
 	s := &server{
 		t: t, cfg: settings(t, size, models), clock: &clock{at: birth}, wrap: wrap,
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 200}},
+		client: &http.Client{Timeout: waitLimit, Transport: &http.Transport{MaxIdleConnsPerHost: 200}},
 	}
 	change(&s.cfg)
 	t.Cleanup(func() {
@@ -116,8 +116,8 @@ func startFaulty(t *testing.T, size size, models *llmtest.Server, change func(*c
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// start runs the server, also again, and waits until it listens. Where a store
-// was away for a while it is started once more, as whoever runs it would.
+// start starts or restarts the server, and waits until it listens. If a store is
+// unavailable it starts the server again, as an operator would.
 func (s *server) start() {
 	s.t.Helper()
 	out := s.run()
@@ -150,7 +150,7 @@ func (s *server) run() (out *buffer) {
 	return out
 }
 
-// stop ends the server, where it runs, and expects a clean end.
+// stop ends the server, if it is running, and expects a clean end.
 func (s *server) stop() {
 	s.t.Helper()
 	if err := s.end(); err != nil {
@@ -164,7 +164,7 @@ func (s *server) restart() {
 	s.start()
 }
 
-// end ends the server, where it runs, and says how.
+// end ends the server, if it is running, and returns its error.
 func (s *server) end() error {
 	if s.cancel == nil {
 		return nil
@@ -175,7 +175,7 @@ func (s *server) end() error {
 	return <-s.ended
 }
 
-// clock is the server's: it stands still until it is set, or runs as the real one.
+// clock is the server's clock: it stands still until it is set, or follows the real time.
 type clock struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -205,7 +205,7 @@ func (c *clock) run() {
 	c.real = true
 }
 
-// buffer is a writer that can be read meanwhile.
+// buffer is a writer that can be read at any time.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -17,20 +17,20 @@ import (
 	"hippocampus/vectorstore/sqlitevec"
 )
 
-// space is that of the scripted embedder.
+// space is the embedding space of the scripted embedder.
 var space = vectorstore.Space{Model: "scripted", Dim: llmtest.Dim}
 
-// openStores opens a running server's stores beside it, until the test ends.
+// openStores opens the stores of a running server, and closes them when the test ends.
 func openStores(t *testing.T, cfg config.Config) (db.Store, vectorstore.Store) {
 	t.Helper()
 	records, err := openRecords(t.Context(), cfg)
 	if err != nil {
-		t.Fatalf("open the database beside the server: %v", err)
+		t.Fatalf("open the server's database: %v", err)
 	}
 	t.Cleanup(func() { _ = records.Close() })
 	vectors, err := openVectors(t.Context(), cfg)
 	if err != nil {
-		t.Fatalf("open the vector store beside the server: %v", err)
+		t.Fatalf("open the server's vector store: %v", err)
 	}
 	t.Cleanup(func() { _ = vectors.Close() })
 	return records, vectors
