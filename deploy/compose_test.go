@@ -1,5 +1,4 @@
-// Package deploy holds what installs the server; its tests hold those files to
-// what they promise.
+// Package deploy tests the files that install the server.
 package deploy
 
 import (
@@ -15,7 +14,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// service is what these tests look at in a service of the composition.
+// service is the part of a compose service that these tests read.
 type service struct {
 	Image       string
 	Environment map[string]string
@@ -54,7 +53,7 @@ func compose(t *testing.T) composition {
 	return c
 }
 
-func TestEveryServiceIsPinnedAndHealthChecked(t *testing.T) {
+func TestCompose_PinsAndHealthChecksEveryService(t *testing.T) {
 	t.Parallel()
 	services := compose(t).Services
 	want := []string{"etcd", "hippocampus", "milvus", "minio", "postgres"}
@@ -78,11 +77,11 @@ func TestEveryServiceIsPinnedAndHealthChecked(t *testing.T) {
 		}
 	}
 	if image := services["milvus"].Image; image != "milvusdb/milvus:v2.3.5" {
-		t.Errorf("Milvus is %s, and the tests run against 2.3.5", image)
+		t.Errorf("Milvus is %s, but the tests run against 2.3.5", image)
 	}
 }
 
-func TestStoresKeepTheirDataInVolumes(t *testing.T) {
+func TestCompose_KeepsDataInVolumes(t *testing.T) {
 	t.Parallel()
 	c := compose(t)
 	for name, s := range c.Services {
@@ -100,7 +99,7 @@ func TestStoresKeepTheirDataInVolumes(t *testing.T) {
 
 var secretName = regexp.MustCompile(`PASSWORD|SECRET|KEY|ROOT_USER`)
 
-func TestSecretsComeFromOutside(t *testing.T) {
+func TestCompose_ContainsNoSecret(t *testing.T) {
 	t.Parallel()
 	for name, s := range compose(t).Services {
 		for variable, value := range s.Environment {
@@ -120,36 +119,36 @@ func TestSecretsComeFromOutside(t *testing.T) {
 	used := regexp.MustCompile(`\$\{([A-Z_]+)`)
 	for _, m := range used.FindAllStringSubmatch(text(t, "compose.yaml"), -1) {
 		if !listed[m[1]] {
-			t.Errorf("compose.yaml wants %s, which env.example does not name", m[1])
+			t.Errorf("compose.yaml uses %s, which env.example does not name", m[1])
 		}
 	}
 }
 
-// The server's own environment must be one that it starts with.
-func TestServerUnderstandsItsEnvironment(t *testing.T) {
+func TestCompose_SetsAValidEnvironment(t *testing.T) {
 	t.Parallel()
 	env := []string{}
 	for name, value := range compose(t).Services["hippocampus"].Environment {
 		env = append(env, name+"="+os.Expand(value, func(string) string { return "x1" }))
 	}
-	for _, m := range regexp.MustCompile(`HIPPOCAMPUS_[A-Z_]+=\S+`).FindAllString(text(t, "Dockerfile"), -1) {
-		env = append(env, m)
-	}
+	env = append(env, regexp.MustCompile(`HIPPOCAMPUS_[A-Z_]+=\S+`).FindAllString(text(t, "Dockerfile"), -1)...)
 	c, err := config.Load(config.Sources{Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "0.0.0.0:8080" || c.Data != "/data" || c.Milvus.Host != "milvus" || !strings.Contains(c.Database.URL, "@postgres:5432/") {
+	if c.Listen != "0.0.0.0:8080" || c.Data != "/data" || c.Milvus.Host != "milvus" ||
+		!strings.Contains(c.Database.URL, "@postgres:5432/") {
 		t.Errorf("loaded\n%s", c)
 	}
 }
 
-func TestImageIsStaticAndUnprivileged(t *testing.T) {
+func TestDockerfile_IsStaticAndUnprivileged(t *testing.T) {
 	t.Parallel()
 	dockerfile := text(t, "Dockerfile")
-	for _, want := range []string{"CGO_ENABLED=0", "\nFROM scratch\n", "\nUSER 65532:65532\n", "\nHEALTHCHECK ", `ENTRYPOINT ["/hippocampus"]`} {
+	for _, want := range []string{
+		"CGO_ENABLED=0", "\nFROM scratch\n", "\nUSER 65532:65532\n", "\nHEALTHCHECK ", `ENTRYPOINT ["/hippocampus"]`,
+	} {
 		if !strings.Contains(dockerfile, want) {
-			t.Errorf("the Dockerfile does not say %q", want)
+			t.Errorf("the Dockerfile does not contain %q", want)
 		}
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(text(t, "../go.mod"))[1]

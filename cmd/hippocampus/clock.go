@@ -2,6 +2,6 @@ package main
 
 import "time"
 
-// clock is what time it is for the server. Tests that live through weeks build
-// the binary with another one in this file's place.
+// clock returns the current time. Tests that simulate weeks replace this file in
+// their build.
 func clock() time.Time { return time.Now() }

@@ -15,22 +15,23 @@ import (
 	"hippocampus/exchange"
 )
 
-// exportCommand writes what a running server exports.
+// exportCommand writes an export of a running server.
 func exportCommand(o *overrides) *cobra.Command {
 	user, embeddings := "", false
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write what a server keeps of its users as NDJSON to a file, or to stdout (-)",
-		Long: "Write what a server keeps of its users as NDJSON to a file, or to stdout (-): memories with their history and\n" +
-			"relations, facts with their timelines, instructions with their versions, skills with their counts, and\n" +
-			"conversations with their turns, as far as these are settled.\n" +
-			"Those of the app and its agents go with an export of every user alone.\n\n" +
-			"Turns without a conversation, candidates, webhooks with their secrets, announcements, jobs and API keys stay behind.",
+		Short: "Write the data of users as NDJSON to a file, or to stdout (-)",
+		Long: `Write the data of users as NDJSON to a file, or to stdout (-): memories with their history and relations,
+timeline facts, instructions with their versions, skills with their counts, and conversations with their
+processed turns. Instructions of the app and of its agents are only part of an export of all users.
+
+Not exported: turns without a conversation, candidates, webhooks with their secrets, announcements, jobs and API keys.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	server := remoteFlag(cmd, o)
-	cmd.Flags().StringVar(&user, "user", "", "what is kept of this `user` alone (default all of the key's app, which needs an admin key)")
-	cmd.Flags().BoolVar(&embeddings, "embeddings", false, "with embeddings, so that an import need not make them again")
+	cmd.Flags().StringVar(&user, "user", "",
+		"export only this `user` (default all users of the key's app, for an admin key)")
+	cmd.Flags().BoolVar(&embeddings, "embeddings", false, "include embeddings, so that an import need not compute them")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		from, err := server()
 		if err != nil {
@@ -48,23 +49,25 @@ func exportCommand(o *overrides) *cobra.Command {
 			_, err := download(cmd, from, path, cmd.OutOrStdout())
 			return err
 		}
-		counts, err := toFile(args[0], func(w io.Writer) (exchange.Counts, error) { return download(cmd, from, path, w) })
+		counts, err := writeFile(args[0], func(w io.Writer) (exchange.Counts, error) {
+			return download(cmd, from, path, w)
+		})
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "exported %v to %s\n", counts, args[0])
 		if n := counts[exchange.LeftOut]; n > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "left out %d turns and consolidations that are not settled yet: export again when they are\n", n)
+			fmt.Fprintf(cmd.OutOrStdout(), "left out %d unfinished turns and consolidations: export again later\n", n)
 		}
 		return nil
 	}
 	return cmd
 }
 
-// toFile has f write a file that appears under its name only when it is whole.
-func toFile(name string, f func(io.Writer) (exchange.Counts, error)) (counts exchange.Counts, err error) {
+// writeFile calls f to write a file, which gets its name only once it is complete.
+func writeFile(name string, f func(io.Writer) (exchange.Counts, error)) (counts exchange.Counts, err error) {
 	part := name + ".part"
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // it holds what people said
+	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // it contains personal data
 	if err != nil {
 		return nil, err
 	}
@@ -78,26 +81,26 @@ func toFile(name string, f func(io.Writer) (exchange.Counts, error)) (counts exc
 	return counts, os.Rename(part, name)
 }
 
-// download copies an export and returns what it says it has.
+// download copies an export and returns the counts in its last line.
 func download(cmd *cobra.Command, from remote, path string, to io.Writer) (exchange.Counts, error) {
 	ctx := cmd.Context()
-	stream, err := from.ask(ctx, "GET", path, nil)
+	stream, err := from.send(ctx, "GET", path, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	shown := progress(cmd.ErrOrStderr(), "exporting", -1)
+	bar := newProgress(cmd.ErrOrStderr(), "exporting", -1)
 	last := &lastLine{}
-	_, err = io.Copy(io.MultiWriter(to, last, shown), stream)
-	shown.end()
+	_, err = io.Copy(io.MultiWriter(to, last, bar), stream)
+	bar.end()
 	return last.counts(ctx, err)
 }
 
-// lastLine keeps the last line that is written to it, as far as it may be an
-// end or an error.
+// lastLine keeps the start of the last line that is written to it. An end or an
+// error fits into maxLastLine.
 type lastLine struct {
 	text  []byte
-	ended bool // a line break has come
+	ended bool // with a line break
 }
 
 const maxLastLine = 64 << 10
@@ -114,13 +117,13 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counts reads the end of an export that was copied with an error or none.
+// counts parses the last line of an export. copied is the error of copying it, or nil.
 func (l *lastLine) counts(ctx context.Context, copied error) (exchange.Counts, error) {
 	var end struct {
 		End   exchange.Counts
 		Error string
 	}
-	_ = json.Unmarshal(l.text, &end) // else it is no end
+	_ = json.Unmarshal(l.text, &end) // end stays empty if the line is another one
 	switch {
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted")

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// healthcheckCommand asks the server of the same configuration whether it is
-// alive, where there is no other HTTP client: in its container image.
+// healthcheckCommand checks the server of the same configuration. The container
+// image has no other HTTP client.
 func healthcheckCommand(o *overrides) *cobra.Command {
 	return &cobra.Command{
 		Use:   "healthcheck",
-		Short: "Ask the running server whether it is alive",
+		Short: "Check that the server is running",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.load()
@@ -23,7 +23,7 @@ func healthcheckCommand(o *overrides) *cobra.Command {
 				return err
 			}
 			url := "http://" + dialable(cfg.Listen) + "/healthz"
-			request, err := http.NewRequestWithContext(cmd.Context(), http.MethodGet, url, nil)
+			request, err := http.NewRequestWithContext(cmd.Context(), http.MethodGet, url, http.NoBody)
 			if err != nil {
 				return err
 			}
@@ -41,9 +41,9 @@ func healthcheckCommand(o *overrides) *cobra.Command {
 	}
 }
 
-// dialable is where an address to listen on can be reached from this machine.
+// dialable returns the address at which a server that listens on listen can be reached from this machine.
 func dialable(listen string) string {
-	host, port, _ := net.SplitHostPort(listen) // checked when it was loaded
+	host, port, _ := net.SplitHostPort(listen) // config has checked it
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "localhost"
 	}

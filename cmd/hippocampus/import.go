@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +16,10 @@ import (
 func importCommand(o *overrides) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Send an export, from a file or stdin (-), to a server; exit 1 where lines fail",
-		Long: "Send an export, from a file or stdin (-), to a server; exit 1 where lines fail.\n\n" +
-			"What is there already is skipped and nothing is overwritten, so that an import that broke off is resumed by repeating it.",
+		Short: "Send an export from a file, or from stdin (-), to a server; exit 1 if a line fails",
+		Long: `Send an export from a file, or from stdin (-), to a server; exit 1 if a line fails.
+
+Data that exists already is skipped, never overwritten: to resume an import that broke off, repeat it.`,
 		Args: cobra.ExactArgs(1),
 	}
 	server := remoteFlag(cmd, o)
@@ -38,42 +40,43 @@ func importCommand(o *overrides) *cobra.Command {
 			}
 			from = file
 		}
-		shown := progress(cmd.ErrOrStderr(), "importing", size)
-		// Neither a length nor a Close: the stream is sent as it comes.
-		answer, err := to.ask(cmd.Context(), "POST", "/v1/import", struct{ io.Reader }{io.TeeReader(from, shown)})
-		shown.end()
+		bar := newProgress(cmd.ErrOrStderr(), "importing", size)
+		// The wrapper hides the length and Close, so that the body is streamed.
+		response, err := to.send(cmd.Context(), "POST", "/v1/import", struct{ io.Reader }{io.TeeReader(from, bar)})
+		bar.end()
 		if err != nil {
 			return err
 		}
-		defer answer.Close()
+		defer response.Close()
 		var report exchange.Report
-		if err := json.NewDecoder(answer).Decode(&report); err != nil {
-			return fmt.Errorf("the answer broke off: %w; repeat the command", err)
+		if err := json.NewDecoder(response).Decode(&report); err != nil {
+			return fmt.Errorf("the response broke off: %w; repeat the command", err)
 		}
-		return tell(cmd, report)
+		return printReport(cmd, report)
 	}
 	return cmd
 }
 
-// tell prints a report. Lines that failed, and an export that is not whole, are an error.
-func tell(cmd *cobra.Command, report exchange.Report) error {
+// printReport prints a report. It returns an error if a line failed or the export is incomplete.
+func printReport(cmd *cobra.Command, report exchange.Report) error {
 	for _, e := range report.Errors {
 		fmt.Fprintf(cmd.ErrOrStderr(), "line %d: %s\n", e.Line, e.Message)
 	}
 	if n := report.Failed - len(report.Errors); n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "and %d more lines failed\n", n)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "imported %d memories, skipped %d that were there already\n", report.Imported, report.Skipped)
+	const line = "imported %d %s, skipped %d that were there already\n"
+	fmt.Fprintf(cmd.OutOrStdout(), line, report.Imported, "memories", report.Skipped)
 	for _, kind := range exchange.Kinds {
-		if t, came := report.Others[kind]; came {
-			fmt.Fprintf(cmd.OutOrStdout(), "imported %d %s, skipped %d that were there already\n", t.Imported, kind.Words(), t.Skipped)
+		if t, ok := report.Others[kind]; ok {
+			fmt.Fprintf(cmd.OutOrStdout(), line, t.Imported, kind.Words(), t.Skipped)
 		}
 	}
 	switch {
 	case report.Failed > 0:
 		return fmt.Errorf("%d of %d lines failed", report.Failed, report.Lines)
 	case !report.Complete:
-		return fmt.Errorf("the export is not whole: its end is missing, or counts other lines")
+		return errors.New("the export is incomplete: its end is missing or counts other lines")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 	appID, name, role := "default", "", memory.RoleWrite
 	cmd := &cobra.Command{
 		Use:   "create",
-		Short: "Create a key; its secret alone goes to stdout, once",
+		Short: "Create a key and print its secret, which is not shown again",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.load()
@@ -40,7 +40,8 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s in app %s; keep the secret below, it is not shown again\n", key.ID, key.Role, key.AppID)
+			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s in app %s; keep the secret below, it is not shown again\n",
+				key.ID, key.Role, key.AppID)
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
 			return nil
 		},
@@ -52,7 +53,7 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 		appID = text
 		return nil
 	})
-	cmd.Flags().StringVar(&name, "name", "", "what the key is for, for people")
+	cmd.Flags().StringVar(&name, "name", "", "description of the key")
 	cmd.Flags().Func("role", "`role`: "+roleNames()+" (default "+string(role)+")", func(text string) error {
 		if !slices.Contains(memory.Roles, memory.Role(text)) {
 			return errors.New("give " + roleNames())
@@ -75,7 +76,7 @@ func listKeysCommand(o *overrides) *cobra.Command {
 	var appID string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the keys, revoked ones too",
+		Short: "List the keys, including revoked ones",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.load()
@@ -89,12 +90,13 @@ func listKeysCommand(o *overrides) *cobra.Command {
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "ID\tAPP\tROLE\tCREATED\tREVOKED\tNAME")
 			for _, key := range keys {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.AppID, key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
+					key.ID, key.AppID, key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
 			}
 			return table.Flush()
 		},
 	}
-	cmd.Flags().StringVar(&appID, "app", "", "keys of this `app` alone (default all)")
+	cmd.Flags().StringVar(&appID, "app", "", "list only keys of this `app` (default all)")
 	return cmd
 }
 
@@ -108,7 +110,7 @@ func date(t time.Time) string {
 func revokeKeyCommand(o *overrides, host app.Host) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a key, for good",
+		Short: "Revoke a key permanently",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := o.load()

@@ -2,7 +2,7 @@
 //
 //	file, environment, flags -> config.Config -> app
 //
-// Exit codes: 0 done, 1 failed, 2 wrong usage. Errors are one line on stderr.
+// Exit codes: 0 done, 1 failed, 2 wrong usage. An error is one line on stderr.
 package main
 
 import (

@@ -19,7 +19,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// run executes one command line with an environment of its own.
+// run executes a command line with its own environment.
 func run(t *testing.T, env []string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -27,7 +27,7 @@ func run(t *testing.T, env []string, args ...string) (code int, out, errOut stri
 	return code, stdout.String(), stderr.String()
 }
 
-func TestWrongUsageExits2(t *testing.T) {
+func TestExecute_Exits2OnWrongUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		`unknown command "sreve"`: {"sreve"},
@@ -48,9 +48,12 @@ func TestWrongUsageExits2(t *testing.T) {
 	}
 }
 
-func TestWrongSettingsExit1(t *testing.T) {
+func TestExecute_Exits1OnWrongSettings(t *testing.T) {
 	t.Parallel()
-	for _, command := range [][]string{{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"}, {"healthcheck"}, {"verify"}, {"rebuild"}, {"export"}, {"import", "x"}} {
+	for _, command := range [][]string{
+		{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"},
+		{"healthcheck"}, {"verify"}, {"rebuild"}, {"export"}, {"import", "x"},
+	} {
 		for want, args := range map[string][]string{
 			"did you mean recall.limit?":     {"--set", "recall.limt=3"},
 			`listen is "here" (command line`: {"--listen", "here"},
@@ -63,12 +66,13 @@ func TestWrongSettingsExit1(t *testing.T) {
 			}
 		}
 	}
-	if code, _, errOut := run(t, []string{"HIPPOCAMPUS_LISTN=:1"}, "serve"); code != 1 || !strings.Contains(errOut, "HIPPOCAMPUS_LISTEN?") {
+	code, _, errOut := run(t, []string{"HIPPOCAMPUS_LISTN=:1"}, "serve")
+	if code != 1 || !strings.Contains(errOut, "HIPPOCAMPUS_LISTEN?") {
 		t.Errorf("exit %d, stderr %q", code, errOut)
 	}
 }
 
-func TestHelp(t *testing.T) {
+func TestExecute_PrintsHelp(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--help"}, {"key"}, {"serve", "--help"}} {
 		code, out, errOut := run(t, nil, args...)
@@ -78,7 +82,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersion_IsPrinted(t *testing.T) {
 	t.Parallel()
 	code, out, _ := run(t, nil, "version")
 	if code != 0 || !regexp.MustCompile(`^hippocampus \S+ \(go1\.`).MatchString(out) {
@@ -86,14 +90,15 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestKeysOfAnInstallation(t *testing.T) {
+func TestKey_CreatesListsAndRevokes(t *testing.T) {
 	t.Parallel()
 	env := []string{"HIPPOCAMPUS_DATA=" + t.TempDir()}
 	code, secret, errOut := run(t, env, "key", "create", "--app", "shop", "--role", "read", "--name", "dashboard")
 	if code != 0 || len(strings.Fields(secret)) != 1 || !strings.Contains(errOut, "role read in app shop") {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, secret, errOut)
 	}
-	if code, _, errOut := run(t, env, "key", "create"); code != 0 || !strings.Contains(errOut, "role write in app default") {
+	code, _, errOut = run(t, env, "key", "create")
+	if code != 0 || !strings.Contains(errOut, "role write in app default") {
 		t.Fatalf("exit %d, stderr %q", code, errOut)
 	}
 	list := func(args ...string) []string {
@@ -104,7 +109,7 @@ func TestKeysOfAnInstallation(t *testing.T) {
 		return strings.Split(strings.TrimSpace(out), "\n")
 	}
 	if all, shop := list(), list("--app", "shop"); len(all) != 3 || len(shop) != 2 {
-		t.Fatalf("want a heading and 2 keys, and a heading and 1: %q, %q", all, shop)
+		t.Fatalf("want a heading and two keys, and a heading and one key: %q, %q", all, shop)
 	}
 	row := strings.Fields(list("--app", "shop")[1])
 	if row[1] != "shop" || row[2] != "read" || row[4] != "-" || row[5] != "dashboard" {
@@ -116,18 +121,18 @@ func TestKeysOfAnInstallation(t *testing.T) {
 	if row := strings.Fields(list("--app", "shop")[1]); row[4] == "-" {
 		t.Errorf("the revoked key has no date: %q", row)
 	}
-	if code, _, errOut := run(t, env, "key", "revoke", "nobody"); code != 1 || strings.Count(errOut, "\n") != 1 {
+	if code, _, errOut := run(t, env, "key", "revoke", "unknown"); code != 1 || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("revoking an unknown key: exit %d, stderr %q", code, errOut)
 	}
 }
 
-func TestHealthcheck(t *testing.T) {
+func TestHealthcheck_ReportsTheStatus(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int32
 	status.Store(http.StatusOK)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
-			t.Errorf("asked for %s", r.URL.Path)
+			t.Errorf("requested %s", r.URL.Path)
 		}
 		w.WriteHeader(int(status.Load()))
 	}))
@@ -146,7 +151,7 @@ func TestHealthcheck(t *testing.T) {
 	}
 }
 
-func TestDialable(t *testing.T) {
+func TestDialable_ReachesAnyListenAddress(t *testing.T) {
 	t.Parallel()
 	for listen, want := range map[string]string{
 		":8080": "localhost:8080", "0.0.0.0:8080": "localhost:8080", "[::]:8080": "localhost:8080",
@@ -158,8 +163,7 @@ func TestDialable(t *testing.T) {
 	}
 }
 
-// The command line is the last word: over the environment, and that over the file.
-func TestOverrides(t *testing.T) {
+func TestOverrides_PreferFlagsToEnvironmentToFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "h.yaml")
 	if err := os.WriteFile(file, []byte("data: file\nlisten: \":1\"\nrecall: {limit: 11}"), 0o600); err != nil {
@@ -167,7 +171,10 @@ func TestOverrides(t *testing.T) {
 	}
 	command := &cobra.Command{}
 	o := newOverrides(command, []string{"HIPPOCAMPUS_LISTEN=:2", "HIPPOCAMPUS_DATA=env"})
-	args := []string{"--config", file, "--data", "flag", "--set", "recall.candidates=60", "--set=recall.compare_limit=5", "--dev=false"}
+	args := []string{
+		"--config", file, "--data", "flag", "--dev=false",
+		"--set", "recall.candidates=60", "--set=recall.compare_limit=5",
+	}
 	if err := command.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +183,11 @@ func TestOverrides(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Default()
-	want.Listen, want.Data, want.Recall.Limit, want.Recall.Candidates, want.Recall.CompareLimit = ":2", "flag", 11, 60, 5
+	want.Listen = ":2"
+	want.Data = "flag"
+	want.Recall.Limit = 11
+	want.Recall.Candidates = 60
+	want.Recall.CompareLimit = 5
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

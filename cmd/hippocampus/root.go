@@ -12,19 +12,19 @@ import (
 	"hippocampus/server/config"
 )
 
-// execute runs one command line with an environment of NAME=VALUE lines, and
+// execute runs a command line with an environment of NAME=VALUE lines and
 // returns its exit code.
 func execute(ctx context.Context, args, env []string, host app.Host) int {
 	root := newRoot(env, host)
-	begun := false // usage is checked before PersistentPreRun
-	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	usageOK := false // usage is checked before PersistentPreRun
+	root.PersistentPreRun = func(*cobra.Command, []string) { usageOK = true }
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
-	if begun {
+	if usageOK {
 		fmt.Fprintf(host.Err, "hippocampus: %s\n", text)
 		return 1
 	}
@@ -45,21 +45,31 @@ func newRoot(env []string, host app.Host) *cobra.Command {
 	root.SetErr(host.Err)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	o := newOverrides(root, env)
-	root.AddCommand(serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host), rebuildCommand(o, host), exportCommand(o), importCommand(o), healthcheckCommand(o), versionCommand())
+	root.AddCommand(
+		serveCommand(o, host),
+		migrateCommand(o, host),
+		keyCommand(o, host),
+		verifyCommand(o, host),
+		rebuildCommand(o, host),
+		exportCommand(o),
+		importCommand(o),
+		healthcheckCommand(o),
+		versionCommand(),
+	)
 	return root
 }
 
-// help is what a command does that only has commands beneath it.
+// help runs a command that only has subcommands.
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// overrides are the settings that the command line gives.
+// overrides are the settings on the command line.
 type overrides struct {
 	env      []string
 	file     string
 	settings map[string]string
 }
 
-// newOverrides adds the flags that every command takes.
+// newOverrides adds the flags that all commands have.
 func newOverrides(root *cobra.Command, env []string) *overrides {
 	o := &overrides{env: env, settings: map[string]string{}}
 	flags := root.PersistentFlags()

@@ -9,9 +9,9 @@ import (
 	"hippocampus/server/app"
 )
 
-// collectAt is the share of the live heap, in percent, that may grow before it
-// is collected: most of it is caches, which doubling would make twice as large.
-const collectAt = 75
+// gcPercent is lower than Go's default of 100, since most of the heap is caches
+// and would double before a collection.
+const gcPercent = 75
 
 func serveCommand(o *overrides, host app.Host) *cobra.Command {
 	return &cobra.Command{
@@ -24,7 +24,7 @@ func serveCommand(o *overrides, host app.Host) *cobra.Command {
 				return err
 			}
 			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(collectAt)
+				debug.SetGCPercent(gcPercent)
 			}
 			return app.Run(cmd.Context(), cfg, host)
 		},

@@ -21,8 +21,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// describe is the version, with the revision that it was built from where the
-// build recorded it.
+// describe returns the version, with the revision if the build recorded it.
 func describe() string {
 	name, toolchain, revision := version, "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

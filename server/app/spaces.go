@@ -21,8 +21,8 @@ type spaces struct {
 	clients     []*llm.Client // of embedders other than the configured one
 }
 
-// openSpaces opens the space that serves: the one in the database, or the
-// configured one if there is none yet.
+// openSpaces opens the space that serves according to the database, else the
+// configured one.
 func openSpaces(ctx context.Context, b base, record *database, configured llm.Embedder) (
 	*spaces, *reembed.Switch, error) {
 	s := &spaces{base: b, configured: configured}

@@ -108,8 +108,8 @@ func isURL(schemes ...string) func(string) bool {
 	}
 }
 
-// isSchedule refuses time zones, paces under a second and days that do not
-// exist, all of which the cron library accepts.
+// isSchedule refuses some expressions that the cron library accepts: time zones, intervals
+// under a second and days that do not exist.
 func isSchedule(text string) bool {
 	expression := strings.TrimSpace(text)
 	if strings.Contains(expression, "=") { // TZ=

@@ -255,9 +255,9 @@ func TestExchange_ReportsFailures(t *testing.T) {
 	}{
 		{adminKey, "http://127.0.0.1:1", "check that the server runs", []string{"export", file}},
 		{adminKey, "http://127.0.0.1:1", "check that the server runs", []string{"import", file}},
-		{adminKey, "localhost", "no address", []string{"export", file}},
-		{adminKey, other.URL, "is no hippocampus server", []string{"export", file}},
-		{adminKey, other.URL, "is no hippocampus server", []string{"import", file}},
+		{adminKey, "localhost", "not an address", []string{"export", file}},
+		{adminKey, other.URL, "is not a Hippocampus server", []string{"export", file}},
+		{adminKey, other.URL, "is not a Hippocampus server", []string{"import", file}},
 		{"", s.url, "HIPPOCAMPUS_KEY", []string{"export", file}},
 		{"wrong", s.url, "HIPPOCAMPUS_KEY", []string{"import", file}},
 		{s.createKey("--role", "write"), s.url, "role admin", []string{"import", file}},

@@ -10,7 +10,7 @@ func verifyCommand(o *overrides, host app.Host) *cobra.Command {
 	repair := false
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Compare the vector store with the database; exit 1 where they differ",
+		Short: "Compare the vector store with the database; exit 1 if they differ",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.load()
@@ -27,7 +27,7 @@ func verifyCommand(o *overrides, host app.Host) *cobra.Command {
 func rebuildCommand(o *overrides, host app.Host) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rebuild",
-		Short: "Fill the vector store anew from the database; servers may run meanwhile",
+		Short: "Fill the vector store again from the database; servers may be running",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.load()
