@@ -22,14 +22,16 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 	const lease = 10 * time.Second
 	log := b.log.Named("reembedding")
 	service = reembed.New(reembed.Parts{
-		Records: record, Switch: sw, Keep: upkeep, Lacking: push.SawUnembedded, Open: s.open, Able: s.canEmbed,
-		Ask: func(ctx context.Context) error {
+		Records: record, Switch: sw, Maintenance: upkeep, SawUnembedded: push.SawUnembedded,
+		Open: s.open, CanEmbed: s.canEmbed,
+		RequestWork: func(ctx context.Context) error {
 			_, err := jobs.Ask(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
 			return err
 		},
 		Now: b.now, Log: log,
 	}, reembed.Settings{
-		Look: time.Second, Lease: lease, Slice: time.Minute, Page: 100, Rest: 100, Keep: 15 * time.Second,
+		Interval: time.Second, Lease: lease, Slice: time.Minute,
+		Page: 100, MaxRemaining: 100, KeepPrevious: 15 * time.Second,
 		Backoff: time.Second, BackoffLimit: time.Minute, Grace: b.cfg.Projection.Grace,
 	})
 	progress, err := service.Begin(ctx, llm.SpaceOf(s.configured))

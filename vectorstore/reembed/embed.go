@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// embedAll goes once over the memories without an embedding of the space and
-// returns how many are left. requeue has each pushed.
+// embedAll embeds, in one pass, the memories without an embedding of the space,
+// and returns how many are left. If requeue is set, it makes each due for a push.
 func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (left int, err error) {
 	pair, err := r.pair(ctx, space)
 	if err != nil {
@@ -31,8 +31,8 @@ func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (l
 		if err := r.embed(ctx, pair, page, requeue); err != nil {
 			return 0, err
 		}
-		if r.over() {
-			return 0, errSlice
+		if r.isOver() {
+			return 0, errSliceOver
 		}
 	}
 	left, err = r.Records.CountUnembedded(ctx, space)
@@ -42,8 +42,8 @@ func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (l
 	return left, err
 }
 
-// embed embeds some memories and stores that. While the embedder is away it
-// waits; of memories that it refuses together each is tried alone.
+// embed embeds memories and stores the embeddings. It waits while the embedder is
+// unavailable. If the embedder refuses several memories, embed tries each one.
 func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, requeue bool) error {
 	texts := make([]string, len(memories))
 	for i, m := range memories {
@@ -51,7 +51,7 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 	}
 	for wait := r.set.Backoff; ; wait = min(2*wait, r.set.BackoffLimit) {
 		vectors, err := pair.Embedder.Embed(ctx, llm.ForDocument, texts)
-		var away *memory.Error
+		var unavailable *memory.Error
 		switch {
 		case err == nil:
 			r.done.Note = ""
@@ -63,8 +63,8 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 				r.Log.Warn("re-embedding waits for the embedder", zap.String("model", pair.Space.Model), zap.Error(err))
 			}
 			r.done.Note = err.Error()
-			if errors.As(err, &away) {
-				wait = max(wait, min(away.RetryAfter, r.set.BackoffLimit))
+			if errors.As(err, &unavailable) {
+				wait = max(wait, min(unavailable.RetryAfter, r.set.BackoffLimit))
 			}
 			if err := r.wait(ctx, wait); err != nil {
 				return err
@@ -78,18 +78,22 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 			return nil
 		default:
 			r.done.Failed++
-			r.Log.Warn("a memory could not be re-embedded: it is found by its words alone", zap.String("memory", memories[0].ID), zap.Error(err))
+			r.Log.Warn("a memory could not be re-embedded; only its words find it",
+				zap.String("memory", memories[0].ID), zap.Error(err))
 			return nil
 		}
 	}
 }
 
-func (r *run) store(ctx context.Context, space memory.Space, memories []memory.Memory, vectors [][]float32, requeue bool) error {
-	fresh, ids := make([]db.Reembedding, len(memories)), make([]string, len(memories))
+func (r *run) store(
+	ctx context.Context, space memory.Space, memories []memory.Memory, vectors [][]float32, requeue bool,
+) error {
+	embeddings, ids := make([]db.Reembedding, len(memories)), make([]string, len(memories))
 	for i, m := range memories {
-		fresh[i], ids[i] = db.Reembedding{ID: m.ID, Revision: m.Revision, Embedding: vectors[i]}, m.ID
+		embeddings[i] = db.Reembedding{ID: m.ID, Revision: m.Revision, Embedding: vectors[i]}
+		ids[i] = m.ID
 	}
-	if err := r.Records.Reembed(ctx, space, fresh); err != nil {
+	if err := r.Records.Reembed(ctx, space, embeddings); err != nil {
 		return err
 	}
 	r.done.Embedded += len(memories)

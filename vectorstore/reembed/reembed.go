@@ -1,13 +1,13 @@
-// Package reembed takes the memories from one embedding model to another while
-// the server serves:
+// Package reembed changes the embedding model of all memories while the server
+// serves:
 //
 //	configured space -> target (db.Serving)
-//	memories without an embedding of it -> embedder -> stored beside those in use
-//	all there -> a fresh collection -> change over -> stragglers -> the former collection dropped
+//	memories without an embedding of the target -> embedder -> stored as second embeddings
+//	all embedded -> new collection -> change over -> embed late writes -> drop the previous collection
 //
-// Every replica looks at intervals which space serves, and changes its pair of
-// embedder and vectors in one step (Switch). One replica at a time does the
-// work, under a lease, as a job; whoever comes next goes on where it ended.
+// Every replica checks at intervals which space serves, and changes its pair of
+// embedder and vectors in one step (Switch). One replica at a time does the work,
+// as a job with a lease; the next job continues where the last one ended.
 package reembed
 
 import (
@@ -30,67 +30,69 @@ type Records interface {
 
 // Settings of the work.
 type Settings struct {
-	Look         time.Duration // between looks at which space serves
-	Lease        time.Duration // for which one replica does the work, unless it renews
-	Slice        time.Duration // after which a job ends and leaves the rest to another
+	Interval     time.Duration // between checks which space serves
+	Lease        time.Duration // how long one replica owns the work without renewal
+	Slice        time.Duration // how long a job runs before it leaves the rest to the next one
 	Page         int           // memories embedded at a time
-	Rest         int           // memories without a new embedding, at most, when the copy begins
-	Keep         time.Duration // the former collection, after the change-over
-	Backoff      time.Duration // after the embedder was found away; doubles
+	MaxRemaining int           // memories that may lack a new embedding when the copy begins
+	KeepPrevious time.Duration // how long the previous collection is kept after the change-over
+	Backoff      time.Duration // after the embedder was unavailable; doubles
 	BackoffLimit time.Duration
 	Grace        time.Duration // by which clocks of replicas may differ
 }
 
-// Parts are what a Service works with.
+// Parts are the dependencies of a Service.
 type Parts struct {
-	Records Records
-	Switch  *Switch
-	Keep    *projection.Maintenance // of the Switch's vectors
-	Lacking func() bool             // whether a push met a memory without an embedding of what serves
-	// Open opens the pair of a space. KindConflict: this process has no embedder
-	// for it, and Pair's says so when it is asked.
-	Open func(ctx context.Context, space memory.Space) (Pair, error)
-	Able func(space memory.Space) bool   // whether this process is configured to embed for a space
-	Ask  func(ctx context.Context) error // has the work done, here or elsewhere
-	Now  func() time.Time
-	Log  *zap.Logger
+	Records     Records
+	Switch      *Switch
+	Maintenance *projection.Maintenance // of the Switch's vectors
+	// SawUnembedded reports whether a push met a memory without an embedding of
+	// the serving space.
+	SawUnembedded func() bool
+	// Open opens the pair of a space. If this process has no embedder for the
+	// space, the pair's embedder returns errors.
+	Open        func(ctx context.Context, space memory.Space) (Pair, error)
+	CanEmbed    func(space memory.Space) bool   // whether this process is configured to embed for a space
+	RequestWork func(ctx context.Context) error // enqueues a job that calls Work, on any replica
+	Now         func() time.Time
+	Log         *zap.Logger
 }
 
-// Service follows what serves, and does the work.
+// Service keeps the Switch up to date and does the work.
 type Service struct {
 	Parts
 	set    Settings
-	holder string
+	holder string // of the lease
 
 	opening  chan struct{} // holds a token while a pair is opened
 	requeued time.Time     // the change-over after which rows were requeued
 
 	mu       sync.Mutex
 	progress Progress
-	counted  time.Time
+	counted  time.Time // when progress.Remaining was counted
 }
 
-// New makes a service; Run follows.
+// New makes a service. Call Begin and Run next.
 func New(parts Parts, set Settings) *Service {
 	return &Service{Parts: parts, set: set, holder: memory.NewID(), opening: make(chan struct{}, 1)}
 }
 
-// Progress is how far the memories are.
+// Progress of a change of the embedding model.
 type Progress struct {
 	Serving   memory.Space
 	Target    memory.Space
 	Remaining int // active memories without an embedding of Target
 }
 
-// Progress is what the latest look found.
+// Progress is the result of the latest check.
 func (s *Service) Progress() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.progress
 }
 
-// Begin makes the configured space the target, and has the Switch serve what
-// the database says. The Switch begins with any pair.
+// Begin makes the configured space the target, and makes the Switch serve the
+// space that serves according to the database.
 func (s *Service) Begin(ctx context.Context, configured memory.Space) (Progress, error) {
 	if _, err := s.Records.SetTarget(ctx, configured, memory.Instant(s.Now())); err != nil {
 		return Progress{}, err
@@ -101,73 +103,72 @@ func (s *Service) Begin(ctx context.Context, configured memory.Space) (Progress,
 	return s.Progress(), nil
 }
 
-// Run follows what serves until the context ends.
+// Run checks at intervals which space serves, until the context ends.
 func (s *Service) Run(ctx context.Context) {
-	ticker := time.NewTicker(s.set.Look)
+	ticker := time.NewTicker(s.set.Interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			s.look(ctx)
+			s.check(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// countEvery is how long a count of what remains is good for: it reads every
-// active row.
-const countEvery = 10 * time.Second
+// countInterval is the least time between counts of the remaining memories, since
+// a count reads every active row.
+const countInterval = 10 * time.Second
 
-// lookTimeout bounds one look; opening the vectors of another space takes seconds.
-const lookTimeout = time.Minute
+// checkTimeout bounds one check; opening the vectors of another space takes seconds.
+const checkTimeout = time.Minute
 
-// look follows what serves, and asks for the work where there is some and
-// nobody does it.
-func (s *Service) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// check follows the serving space, and requests the work if there is some and no
+// replica does it.
+func (s *Service) check(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	state, err := s.follow(ctx)
-	if err == nil && !state.HeldUntil.After(s.Now()) && (!state.Settled() || s.Lacking()) {
-		err = s.Ask(ctx)
+	if err == nil && !state.HeldUntil.After(s.Now()) && (!state.Settled() || s.SawUnembedded()) {
+		err = s.RequestWork(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("which embedding model serves could not be followed; it is tried again", zap.Error(err))
+		s.Log.Warn("the serving embedding model could not be checked; it is tried again", zap.Error(err))
 	}
 }
 
-// follow has the Switch serve what the database says, and counts what remains.
+// follow makes the Switch serve the space that serves according to the database,
+// and counts the memories that remain to be embedded.
 func (s *Service) follow(ctx context.Context) (db.ServingState, error) {
 	state, err := s.Records.ServingState(ctx)
 	if err != nil {
 		return state, err
 	}
-	if former := s.Switch.Space(); former != state.Serving {
+	if previous := s.Switch.Space(); previous != state.Serving {
 		pair, err := s.pair(ctx, state.Serving)
 		if err != nil {
 			return state, err
 		}
-		s.Switch.change(pair)
-		s.Log.Info("another embedding model serves", zap.String("from", former.Model), zap.String("to", state.Serving.Model))
+		s.Switch.serve(pair)
+		s.Log.Info("another embedding model serves",
+			zap.String("from", previous.Model), zap.String("to", state.Serving.Model))
 	}
-	s.Switch.settle(state.Settled())
-	for _, space := range s.Switch.beside() {
-		if space == state.Target || space == state.Previous {
-			continue
-		}
-		if p, ok := s.Switch.take(space); ok {
-			_ = p.Vectors.Close() // nothing is left in it that counts
+	s.Switch.setSettled(state.Settled())
+	for _, p := range s.Switch.others() {
+		if p.Space != state.Target && p.Space != state.Previous && s.Switch.remove(p.Space) {
+			_ = p.Vectors.Close() // no longer needed
 		}
 	}
 	progress := Progress{Serving: state.Serving, Target: state.Target}
 	s.mu.Lock()
-	known := s.progress
-	due := known.Target != state.Target || known.Serving != state.Serving || s.Now().Sub(s.counted) >= countEvery
+	last := s.progress
+	due := last.Target != state.Target || last.Serving != state.Serving || s.Now().Sub(s.counted) >= countInterval
 	s.mu.Unlock()
 	switch {
 	case state.Settled():
 	case !due:
-		progress.Remaining = known.Remaining
+		progress.Remaining = last.Remaining
 	default:
 		if progress.Remaining, err = s.Records.CountUnembedded(ctx, state.Target); err != nil {
 			return state, err
@@ -181,13 +182,14 @@ func (s *Service) follow(ctx context.Context) (db.ServingState, error) {
 	return state, nil
 }
 
-// pair is the open pair of a space, which it opens where it is not.
+// pair returns the pair of a space, and opens it if it is not open.
 func (s *Service) pair(ctx context.Context, space memory.Space) (*Pair, error) {
 	select {
 	case s.opening <- struct{}{}:
 		defer func() { <-s.opening }()
 	case <-ctx.Done():
-		return nil, memory.Errorf(memory.KindUnavailable, "waiting for the vectors of %s to be opened: %w", space.Model, context.Cause(ctx))
+		return nil, memory.Errorf(memory.KindUnavailable, "waiting for the vectors of %s to be opened: %w",
+			space.Model, context.Cause(ctx))
 	}
 	if p, ok := s.Switch.find(space); ok {
 		return p, nil

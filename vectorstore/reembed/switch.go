@@ -13,43 +13,43 @@ import (
 // Pair is an embedding space with its embedder and its vectors.
 type Pair struct {
 	Space    memory.Space
-	Embedder llm.Embedder // may be away, or unable for good: it says so when it is asked
+	Embedder llm.Embedder // returns errors if it is unavailable or this process has no embedder for the space
 	Vectors  vectorstore.Store
 }
 
-// Switch is the pair that serves, and those beside it that are open: an
-// llm.Embedder, and by Vectors a vectorstore.Store. What names its space, such
-// as a query that was embedded just before the change-over, reaches the vectors
-// of that space for as long as they are open.
+// Switch holds the serving pair and the other open pairs. It is an llm.Embedder,
+// and Vectors returns a vectorstore.Store. A query or record that names its space,
+// such as a query that was embedded just before the change-over, reaches the
+// vectors of that space as long as they are open.
 type Switch struct {
 	mu       sync.RWMutex
 	serving  *Pair
 	open     map[memory.Space]*Pair
 	settled  bool
-	losses   int // of all pairs, as far as they were noticed while they served
-	baseline int // losses of the pair that serves before it did
+	losses   int // of all earlier serving pairs, while they served
+	baseline int // losses of the serving pair before it served
 }
 
 var _ llm.Switching = (*Switch)(nil)
 
-// NewSwitch makes a switch that begins with a pair.
+// NewSwitch makes a switch whose first pair serves.
 func NewSwitch(first Pair) *Switch {
 	return &Switch{serving: &first, open: map[memory.Space]*Pair{first.Space: &first}}
 }
 
-// Serving is the embedder that serves.
+// Serving is the serving embedder.
 func (s *Switch) Serving() llm.Embedder { return s.current().Embedder }
 
-// Space is the one that serves.
+// Space is the serving space.
 func (s *Switch) Space() memory.Space { return s.current().Space }
 
-// Model is the serving embedder's.
+// Model is the model of the serving space.
 func (s *Switch) Model() string { return s.Space().Model }
 
-// Dim is the serving embedder's.
+// Dim is the dimension of the serving space.
 func (s *Switch) Dim() int { return s.Space().Dim }
 
-// Embed embeds with the embedder that serves.
+// Embed embeds with the serving embedder.
 func (s *Switch) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
 	return s.Serving().Embed(ctx, use, texts)
 }
@@ -60,7 +60,7 @@ func (s *Switch) current() *Pair {
 	return s.serving
 }
 
-// find is the open pair of a space, or of the serving one where it is zero.
+// find returns the open pair of a space. The zero space stands for the serving one.
 func (s *Switch) find(space memory.Space) (*Pair, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -71,7 +71,7 @@ func (s *Switch) find(space memory.Space) (*Pair, bool) {
 	return p, ok
 }
 
-// add keeps a pair open beside the one that serves.
+// add adds an open pair.
 func (s *Switch) add(p Pair) *Pair {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,46 +79,47 @@ func (s *Switch) add(p Pair) *Pair {
 	return &p
 }
 
-// change makes an open pair serve.
-func (s *Switch) change(p *Pair) {
+// serve makes an open pair serve.
+func (s *Switch) serve(p *Pair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.losses, s.baseline = s.count(), lossesOf(p.Vectors)
 	s.serving = p
 }
 
-// take gives up the pair of a space that does not serve.
-func (s *Switch) take(space memory.Space) (*Pair, bool) {
+// remove removes the pair of a space. It reports whether the space was open and
+// does not serve.
+func (s *Switch) remove(space memory.Space) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.open[space]
 	if !ok || p == s.serving {
-		return nil, false
+		return false
 	}
 	delete(s.open, space)
-	return p, true
+	return true
 }
 
-// settle notes whether one space serves and nothing else is meant or left.
-func (s *Switch) settle(settled bool) {
+// setSettled sets whether there is no space but the serving one.
+func (s *Switch) setSettled(settled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settled = settled
 }
 
-// beside lists the spaces that are open and do not serve.
-func (s *Switch) beside() (spaces []memory.Space) {
+// others lists the open pairs that do not serve.
+func (s *Switch) others() (pairs []*Pair) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for space, p := range s.open {
+	for _, p := range s.open {
 		if p != s.serving {
-			spaces = append(spaces, space)
+			pairs = append(pairs, p)
 		}
 	}
-	return spaces
+	return pairs
 }
 
-// count is how many losses were seen, with those of the serving pair.
+// count sums the losses of all pairs while they served.
 func (s *Switch) count() int { return s.losses + lossesOf(s.serving.Vectors) - s.baseline }
 
 func lossesOf(v vectorstore.Store) int {

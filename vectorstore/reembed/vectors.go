@@ -7,8 +7,8 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Vectors is the vector store that serves. Records and queries go to that of
-// their space.
+// Vectors is the serving vector store. Records and queries that name a space go to
+// the store of that space.
 type Vectors struct{ of *Switch }
 
 var (
@@ -18,7 +18,7 @@ var (
 	_ vectorstore.Remote    = Vectors{}
 )
 
-// Vectors is the vector store of whichever pair serves.
+// Vectors returns the vector store of the serving pair.
 func (s *Switch) Vectors() Vectors { return Vectors{s} }
 
 func (v Vectors) serving() vectorstore.Store { return v.of.current().Vectors }
@@ -26,12 +26,13 @@ func (v Vectors) serving() vectorstore.Store { return v.of.current().Vectors }
 func (v Vectors) in(space memory.Space) (vectorstore.Store, error) {
 	p, ok := v.of.find(space)
 	if !ok {
-		return nil, memory.Errorf(memory.KindUnavailable, "the vectors of %s are not open here: embed with the model that serves", space.Model)
+		return nil, memory.Errorf(memory.KindUnavailable,
+			"the vectors of %s are not open here: embed with the serving model", space.Model)
 	}
 	return p.Vectors, nil
 }
 
-// write hands records, all of one space, to its store.
+// write calls f with the store of the records' space.
 func (v Vectors) write(records []vectorstore.Record, f func(vectorstore.Store) error) error {
 	var space memory.Space
 	if len(records) > 0 {
@@ -63,7 +64,7 @@ func (v Vectors) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore
 	return store.Search(ctx, q)
 }
 
-// Delete deletes from the store that serves.
+// Delete deletes from the serving store.
 func (v Vectors) Delete(ctx context.Context, ids []string) error { return v.serving().Delete(ctx, ids) }
 
 // DeleteOwner removes an owner's records from the stores of all open spaces.
@@ -71,20 +72,14 @@ func (v Vectors) DeleteOwner(ctx context.Context, owner memory.Owner) (int, erro
 	return v.sum(func(s vectorstore.Store) (int, error) { return s.DeleteOwner(ctx, owner) })
 }
 
-// CountOwner counts them.
+// CountOwner counts an owner's records in the stores of all open spaces.
 func (v Vectors) CountOwner(ctx context.Context, owner memory.Owner) (int, error) {
 	return v.sum(func(s vectorstore.Store) (int, error) { return s.CountOwner(ctx, owner) })
 }
 
 func (v Vectors) sum(f func(vectorstore.Store) (int, error)) (total int, err error) {
-	stores := []vectorstore.Store{v.serving()}
-	for _, space := range v.of.beside() {
-		if p, ok := v.of.find(space); ok {
-			stores = append(stores, p.Vectors)
-		}
-	}
-	for _, store := range stores {
-		n, err := f(store)
+	for _, p := range append(v.of.others(), v.of.current()) {
+		n, err := f(p.Vectors)
 		if total += n; err != nil {
 			return total, err
 		}
@@ -92,15 +87,15 @@ func (v Vectors) sum(f func(vectorstore.Store) (int, error)) (total int, err err
 	return total, nil
 }
 
-// Scan reads the store that serves.
+// Scan reads the serving store.
 func (v Vectors) Scan(ctx context.Context, after string, limit int, f func(vectorstore.Record) error) error {
 	return v.serving().Scan(ctx, after, limit, f)
 }
 
-// Ping asks the store that serves.
+// Ping pings the serving store.
 func (v Vectors) Ping(ctx context.Context) error { return v.serving().Ping(ctx) }
 
-// Healthy asks the store that serves, which is none where it is no vectorstore.Remote.
+// Healthy reports whether the serving store is a healthy vectorstore.Remote.
 func (v Vectors) Healthy() bool {
 	remote, ok := v.serving().(vectorstore.Remote)
 	return ok && remote.Healthy()
@@ -109,15 +104,16 @@ func (v Vectors) Healthy() bool {
 // Close closes the stores of all spaces.
 func (v Vectors) Close() error { return v.of.close() }
 
-// Rebuild rebuilds the store that serves. KindConflict: it is about to be
-// replaced, or has just been.
+// Rebuild rebuilds the serving store. It returns an error of KindConflict during a
+// change of the model, which replaces the store.
 func (v Vectors) Rebuild(ctx context.Context, fill func(ctx context.Context, into vectorstore.Writer) error) error {
 	v.of.mu.RLock()
 	settled := v.of.settled
 	v.of.mu.RUnlock()
 	if !settled {
 		return memory.Errorf(memory.KindConflict,
-			"memories are being re-embedded, which fills the vector store anew: rebuild it when GET /v1/stats names one embedding model alone")
+			"memories are being re-embedded, which fills a new vector store: "+
+				"rebuild it when GET /v1/stats names only one embedding model")
 	}
 	store, ok := v.serving().(vectorstore.Rebuilder)
 	if !ok {
@@ -126,7 +122,7 @@ func (v Vectors) Rebuild(ctx context.Context, fill func(ctx context.Context, int
 	return store.Rebuild(ctx, fill)
 }
 
-// Ensure mends the store that serves.
+// Ensure ensures the serving store.
 func (v Vectors) Ensure(ctx context.Context) error {
 	if m, ok := v.serving().(vectorstore.Ensurer); ok {
 		return m.Ensure(ctx)
@@ -134,7 +130,8 @@ func (v Vectors) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// Losses counts those of a store while it serves: one that takes over is whole.
+// Losses counts the losses of each store while it serves, since a store that begins
+// to serve is complete.
 func (v Vectors) Losses() int {
 	v.of.mu.RLock()
 	defer v.of.mu.RUnlock()

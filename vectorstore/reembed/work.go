@@ -12,35 +12,35 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Result is what one job did.
+// Result is the result of one job.
 type Result struct {
 	From        string `json:"from"`
 	To          string `json:"to"`
-	Embedded    int    `json:"embedded"`               // memories that got a new embedding
-	Failed      int    `json:"failed,omitempty"`       // memories that the embedder refuses, at the last try
+	Embedded    int    `json:"embedded"`               // memories that were embedded
+	Failed      int    `json:"failed,omitempty"`       // memories that the embedder refused in the last pass
 	Copied      int    `json:"copied,omitempty"`       // memories copied to the new collection
 	ChangedOver bool   `json:"changed_over,omitempty"` // the new model serves
 	Remaining   int    `json:"remaining"`              // memories without a new embedding
 	Note        string `json:"note,omitempty"`         // why it ended before everything was done
 }
 
-// errSlice ends a job whose time is over.
-var errSlice = errors.New("another job goes on")
+// errSliceOver ends a job whose time is over.
+var errSliceOver = errors.New("the next job continues")
 
-// Work does what there is to do, for a slice of time. Whatever it leaves, or is
-// killed in, the next one goes on with.
+// Work does the work for a slice of time. The next call continues it, also after
+// a crash.
 func (s *Service) Work(ctx context.Context) (Result, error) {
 	var done Result
-	ctx, release, err := s.hold(ctx)
+	ctx, release, err := s.acquireLease(ctx)
 	if err != nil {
 		return done, err
 	}
 	if release == nil {
-		done.Note = "another replica is at it"
+		done.Note = "another replica does the work"
 		return done, nil
 	}
 	defer release()
-	r := run{s, s.Now().Add(s.set.Slice), &done}
+	r := run{Service: s, until: s.Now().Add(s.set.Slice), done: &done}
 	for err == nil {
 		var state db.ServingState
 		if state, err = s.follow(ctx); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Work(ctx context.Context) (Result, error) {
 		case state.Target != state.Serving:
 			err = r.change(ctx, state)
 		default:
-			if err = r.able(state.Serving); err == nil {
+			if err = r.checkCanEmbed(state.Serving); err == nil {
 				_, err = r.embedAll(ctx, state.Serving, true)
 			}
 			if err == nil {
@@ -67,9 +67,9 @@ func (s *Service) Work(ctx context.Context) (Result, error) {
 			}
 		}
 	}
-	if errors.Is(err, errSlice) {
+	if errors.Is(err, errSliceOver) {
 		if done.Note == "" {
-			done.Note = errSlice.Error()
+			done.Note = errSliceOver.Error()
 		}
 		err = nil
 	}
@@ -79,19 +79,19 @@ func (s *Service) Work(ctx context.Context) (Result, error) {
 	return done, err
 }
 
-// hold takes the lease and renews it until release is called, which gives it
-// back; release is nil where another replica has it. The context ends when the
-// lease is lost.
-func (s *Service) hold(ctx context.Context) (held context.Context, release func(), err error) {
-	take := func(ctx context.Context, lease time.Duration) (bool, error) {
+// acquireLease acquires the lease and renews it until release is called. release
+// is nil if another replica has the lease. The returned context ends if the lease
+// is lost.
+func (s *Service) acquireLease(ctx context.Context) (leased context.Context, release func(), err error) {
+	acquire := func(ctx context.Context, lease time.Duration) (bool, error) {
 		now := s.Now()
 		return s.Records.HoldReembedding(ctx, s.holder, now, now.Add(lease))
 	}
-	ok, err := take(ctx, s.set.Lease)
+	ok, err := acquire(ctx, s.set.Lease)
 	if err != nil || !ok {
 		return ctx, nil, err
 	}
-	held, cancel := context.WithCancelCause(ctx)
+	leased, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -99,40 +99,40 @@ func (s *Service) hold(ctx context.Context) (held context.Context, release func(
 		defer ticker.Stop()
 		for {
 			select {
-			case <-held.Done():
+			case <-leased.Done():
 				return
 			case <-ticker.C:
-				if ok, err := take(held, s.set.Lease); err == nil && !ok {
+				if ok, err := acquire(leased, s.set.Lease); err == nil && !ok {
 					cancel(memory.Errorf(memory.KindUnavailable, "re-embedding has been taken over by another replica"))
 				}
 			}
 		}
 	}()
-	return held, func() {
+	return leased, func() {
 		cancel(nil)
 		<-ended
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), s.set.Lease)
 		defer stop()
-		if _, err := take(last, 0); err != nil {
-			s.Log.Warn("re-embedding goes on when the lease has run out", zap.Error(err))
+		if _, err := acquire(last, 0); err != nil {
+			s.Log.Warn("the lease could not be released; re-embedding continues when it ends", zap.Error(err))
 		}
 	}, nil
 }
 
-// run is one job under way.
+// run is one running job.
 type run struct {
 	*Service
 	until time.Time
 	done  *Result
 }
 
-// over reports whether the job's time is over.
-func (r *run) over() bool { return !r.Now().Before(r.until) }
+// isOver reports whether the job's time is over.
+func (r *run) isOver() bool { return !r.Now().Before(r.until) }
 
-// wait waits, but no longer than the job may take.
+// wait waits, unless the job's time is over.
 func (r *run) wait(ctx context.Context, d time.Duration) error {
-	if r.over() {
-		return errSlice
+	if r.isOver() {
+		return errSliceOver
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -144,13 +144,14 @@ func (r *run) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// longPass is what a pass may take for changes since its beginning to be few.
-const longPass = time.Minute
+// maxPass is how long a pass may take. After a longer one, another pass embeds
+// the writes that were made during it.
+const maxPass = time.Minute
 
-// change embeds everything for the target and, when no more than a rest is
-// left, fills a fresh collection and changes over.
+// change embeds memories for the target. When few enough are left, it fills a new
+// collection and changes over.
 func (r *run) change(ctx context.Context, state db.ServingState) error {
-	if err := r.able(state.Target); err != nil {
+	if err := r.checkCanEmbed(state.Target); err != nil {
 		return err
 	}
 	since := r.Now().Add(-r.set.Grace)
@@ -158,11 +159,11 @@ func (r *run) change(ctx context.Context, state db.ServingState) error {
 	if err != nil {
 		return err
 	}
-	if left > r.set.Rest || r.Now().Sub(since) > r.set.Grace+longPass {
-		if r.over() {
-			return errSlice
+	if left > r.set.MaxRemaining || r.Now().Sub(since) > r.set.Grace+maxPass {
+		if r.isOver() {
+			return errSliceOver
 		}
-		return nil // once more: what was written meanwhile should be little
+		return nil // Work calls change again
 	}
 	pair, err := r.pair(ctx, state.Target)
 	if err != nil {
@@ -172,33 +173,34 @@ func (r *run) change(ctx context.Context, state db.ServingState) error {
 	if !ok {
 		return memory.Errorf(memory.KindConflict, "the vector store cannot be filled while it serves")
 	}
-	if _, r.done.Copied, err = r.Keep.Fill(ctx, store, state.Target); err != nil {
+	if _, r.done.Copied, err = r.Maintenance.Fill(ctx, store, state.Target); err != nil {
 		return err
 	}
-	// What the copy may lack is found in the database, as own writes are, when
-	// the change comes, and pushed after it.
-	if _, err := r.Keep.RequeueSince(ctx, since); err != nil {
+	// Recall reads requeued memories from the database, as own writes, so that it
+	// finds those that the copy may lack until they are pushed.
+	if _, err := r.Maintenance.RequeueSince(ctx, since); err != nil {
 		return err
 	}
 	if err := r.Records.ChangeOver(ctx, state.Target, memory.Instant(since), memory.Instant(r.Now())); err != nil {
 		return err
 	}
 	r.done.ChangedOver = true
-	r.Log.Info("the new embedding model serves", zap.String("from", state.Serving.Model), zap.String("to", state.Target.Model))
+	r.Log.Info("the new embedding model serves",
+		zap.String("from", state.Serving.Model), zap.String("to", state.Target.Model))
 	return nil
 }
 
-// able ends the job where another replica has to do it.
-func (r *run) able(space memory.Space) error {
-	if r.Able(space) {
+// checkCanEmbed returns errSliceOver if only another replica can do the job.
+func (r *run) checkCanEmbed(space memory.Space) error {
+	if r.CanEmbed(space) {
 		return nil
 	}
 	r.done.Note = "this replica is not configured for " + space.Model
-	return errSlice
+	return errSliceOver
 }
 
-// finish brings what was written around the change-over into the new
-// collection, and drops the former one when nobody can be using it any more.
+// finish pushes memories that were written around the change-over to the new
+// collection, and drops the previous one when no replica can use it any more.
 func (r *run) finish(ctx context.Context, state db.ServingState) error {
 	pair, err := r.pair(ctx, state.Serving)
 	if err != nil {
@@ -210,14 +212,14 @@ func (r *run) finish(ctx context.Context, state db.ServingState) error {
 		}
 	}
 	if !r.requeued.Equal(state.ChangedAt) {
-		if _, err := r.Keep.RequeueSince(ctx, state.CopiedAt); err != nil {
+		if _, err := r.Maintenance.RequeueSince(ctx, state.CopiedAt); err != nil {
 			return err
 		}
 		r.requeued = state.ChangedAt
 	}
 	left := 0
-	if state.Target == state.Serving { // else they are embedded for the next one
-		if err := r.able(state.Serving); err != nil {
+	if state.Target == state.Serving { // otherwise the next change embeds them
+		if err := r.checkCanEmbed(state.Serving); err != nil {
 			return err
 		}
 		if left, err = r.embedAll(ctx, state.Serving, true); err != nil {
@@ -229,21 +231,21 @@ func (r *run) finish(ctx context.Context, state db.ServingState) error {
 			return err
 		}
 	}
-	if left > r.done.Failed || r.Now().Before(state.ChangedAt.Add(r.set.Keep)) {
-		return r.wait(ctx, r.set.Look)
+	if left > r.done.Failed || r.Now().Before(state.ChangedAt.Add(r.set.KeepPrevious)) {
+		return r.wait(ctx, r.set.Interval)
 	}
-	// Rows that were erased around the change-over are known to no copy.
-	if _, err := r.Keep.Repair(ctx); err != nil {
+	// The repair removes records whose rows were erased around the change-over.
+	if _, err := r.Maintenance.Repair(ctx); err != nil {
 		return err
 	}
 	if err := r.drop(ctx, state.Previous); err != nil {
 		return err
 	}
-	r.Log.Info("the former embedding model's vectors are gone", zap.String("model", state.Previous.Model))
+	r.Log.Info("the vectors of the previous embedding model were dropped", zap.String("model", state.Previous.Model))
 	return nil
 }
 
-// drop deletes the collection of a space that has served.
+// drop drops the collection of the previous space.
 func (r *run) drop(ctx context.Context, space memory.Space) error {
 	pair, err := r.pair(ctx, space)
 	if err != nil {
@@ -254,6 +256,6 @@ func (r *run) drop(ctx context.Context, space memory.Space) error {
 			return err
 		}
 	}
-	r.Switch.take(space)
+	r.Switch.remove(space)
 	return r.Records.DropPrevious(ctx)
 }

@@ -33,24 +33,24 @@ var (
 	newSpace = memory.Space{Model: "new", Dim: 64}
 )
 
-// named is a hashed embedder under a name, which may be away.
+// named is a hashed embedder of a named space that can be made unavailable.
 type named struct {
 	llm.Embedder
 	space memory.Space
-	away  atomic.Bool
+	down  atomic.Bool
 }
 
 func (n *named) Model() string { return n.space.Model }
 func (n *named) Dim() int      { return n.space.Dim }
 
 func (n *named) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
-	if n.away.Load() {
-		return nil, memory.Errorf(memory.KindUnavailable, "%s is away", n.space.Model)
+	if n.down.Load() {
+		return nil, memory.Errorf(memory.KindUnavailable, "%s is unavailable", n.space.Model)
 	}
 	return n.Embedder.Embed(ctx, use, texts)
 }
 
-// place is where replicas find their stores and embedders.
+// place holds what replicas share: the folder of their stores, and their embedders.
 type place struct {
 	t         *testing.T
 	dir       string
@@ -65,20 +65,20 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// replica is one server's part in this, put together as app does.
+// replica is the part of one server, built as server/app does.
 type replica struct {
 	*Service
-	t      *testing.T
-	store  *sqlite.Store
-	sw     *Switch
-	push   *projection.Projection
-	keep   *projection.Maintenance
-	recall *recall.Service
-	asked  atomic.Int64
+	t           *testing.T
+	store       *sqlite.Store
+	sw          *Switch
+	push        *projection.Projection
+	maintenance *projection.Maintenance
+	recall      *recall.Service
+	requested   atomic.Int64
 }
 
-// start starts a replica that is configured for a space. wrap puts faults
-// between it and its database.
+// start starts a replica that is configured for a space. wrap may inject faults
+// into its database.
 func (p *place) start(configured memory.Space, wrap func(Records) Records) *replica {
 	p.t.Helper()
 	ctx := p.t.Context()
@@ -90,7 +90,9 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 	p.t.Cleanup(func() { _ = r.store.Close() })
 	p.must(r.store.Migrate(ctx))
 	open := func(ctx context.Context, space memory.Space) (Pair, error) {
-		vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{Path: filepath.Join(p.dir, sqlitevec.FileName(space)), Space: space})
+		vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{
+			Path: filepath.Join(p.dir, sqlitevec.FileName(space)), Space: space,
+		})
 		return Pair{Space: space, Embedder: p.embedders[space], Vectors: vectors}, err
 	}
 	state, err := r.store.ServingState(ctx)
@@ -104,29 +106,35 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 	p.t.Cleanup(func() { _ = r.sw.close() })
 	log := zap.NewNop()
 	r.push = projection.New(r.store, r.sw.Vectors(), projection.Settings{
-		Interval: 20 * time.Millisecond, Batch: 50, Lease: time.Minute, Backoff: 10 * time.Millisecond, BackoffLimit: 50 * time.Millisecond,
+		Interval: 20 * time.Millisecond, Batch: 50, Lease: time.Minute,
+		Backoff: 10 * time.Millisecond, BackoffLimit: 50 * time.Millisecond,
 	}, time.Now, log)
 	r.push.SetSpace(r.sw.Space)
-	r.keep = projection.NewMaintenance(r.store, r.sw.Vectors(), r.push, time.Now, log)
+	r.maintenance = projection.NewMaintenance(r.store, r.sw.Vectors(), r.push, time.Now, log)
 	var records Records = r.store
 	if wrap != nil {
 		records = wrap(records)
 	}
 	r.Service = New(Parts{
-		Records: records, Switch: r.sw, Keep: r.keep, Lacking: r.push.SawUnembedded, Open: open,
-		Able: func(space memory.Space) bool { return space == configured },
-		Ask:  func(context.Context) error { r.asked.Add(1); return nil }, Now: time.Now, Log: log,
+		Records: records, Switch: r.sw, Maintenance: r.maintenance, SawUnembedded: r.push.SawUnembedded,
+		Open:        open,
+		CanEmbed:    func(space memory.Space) bool { return space == configured },
+		RequestWork: func(context.Context) error { r.requested.Add(1); return nil },
+		Now:         time.Now, Log: log,
 	}, Settings{
-		Look: 10 * time.Millisecond, Lease: 200 * time.Millisecond, Slice: time.Minute, Page: 7, Rest: 20,
+		Interval: 10 * time.Millisecond, Lease: 200 * time.Millisecond, Slice: time.Minute, Page: 7, MaxRemaining: 20,
 		Backoff: time.Millisecond, BackoffLimit: 10 * time.Millisecond,
 	})
-	r.recall = recall.New(r.store, r.sw.Vectors(), everywhere{}, r.sw, recall.NewTouches(r.store, time.Hour, log), recall.Settings{
-		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 1}, DecayRate: 0.99, Words: 0.5, Contrast: 1, BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 500,
-		OwnWindow: 10 * time.Second, OwnLimit: 1000, FallbackLimit: 1000, VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
+	touches := recall.NewTouches(r.store, time.Hour, log)
+	r.recall = recall.New(r.store, r.sw.Vectors(), everywhere{}, r.sw, touches, recall.Settings{
+		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 1}, DecayRate: 0.99, Words: 0.5, Contrast: 1,
+		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 500,
+		OwnWindow: 10 * time.Second, OwnLimit: 1000, FallbackLimit: 1000,
+		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
 	}, time.Now, log)
 	p.must(err)
 	_, err = r.Begin(ctx, configured)
-	if !errors.Is(err, errKilled) {
+	if !errors.Is(err, errCrashed) {
 		p.must(err)
 	}
 	return r
@@ -144,7 +152,7 @@ func (p *place) must(err error) {
 	}
 }
 
-// run follows and pushes in the background until stop, as a server does.
+// run runs the service and the pushes in the background until stop is called.
 func (r *replica) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -153,7 +161,7 @@ func (r *replica) run() (stop func()) {
 	return func() { cancel(); group.Wait() }
 }
 
-// write remembers texts as ingest does.
+// write stores texts as memories, as ingest does.
 func (r *replica) write(texts ...string) []memory.Memory {
 	r.t.Helper()
 	by := llm.Serving(r.sw)
@@ -167,7 +175,8 @@ func (r *replica) write(texts ...string) []memory.Memory {
 	for i, content := range texts {
 		list[i] = memory.Memory{
 			ID: memory.NewID(), Owner: ada, Content: content, Lexemes: text.Join(text.Lexemes(content)), Type: memory.TypeFact,
-			Domain: memory.GeneralChat, Importance: 0.8, Status: memory.Active, Embedding: vectors[i], EmbeddingModel: by.Model(),
+			Domain: memory.GeneralChat, Importance: 0.8, Status: memory.Active,
+			Embedding: vectors[i], EmbeddingModel: by.Model(),
 			Revision: 1, CreatedAt: at, UpdatedAt: at, LastAccessedAt: at,
 		}
 	}
@@ -180,8 +189,8 @@ func (r *replica) write(texts ...string) []memory.Memory {
 	return list
 }
 
-// similar returns the contents that recall compares by vector, and what it
-// says is away.
+// similar returns the contents that recall finds by vector, and which parts it
+// reports as degraded.
 func (r *replica) similar() (found []string, degraded []string, err error) {
 	// "qqq" shares no word with any memory: only vectors find them.
 	answer, err := r.recall.Recall(context.Background(), recall.Query{Owner: ada, Text: "qqq", Limit: 500, NoTouch: true})
@@ -194,7 +203,7 @@ func (r *replica) similar() (found []string, degraded []string, err error) {
 	return found, answer.Degraded, err
 }
 
-// settled is the state when everything is done; works until then.
+// settle works until re-embedding is done.
 func (r *replica) settle() {
 	r.t.Helper()
 	var done Result
@@ -215,11 +224,11 @@ func (r *replica) settle() {
 	r.t.Fatalf("re-embedding does not end: %+v, %v", done, last)
 }
 
-// whole checks that every memory is embedded by the space that serves, in both stores.
-func (r *replica) whole(space memory.Space, contents []string) {
+// checkComplete checks that both stores hold every memory in the serving space.
+func (r *replica) checkComplete(space memory.Space, contents []string) {
 	r.t.Helper()
 	ctx := r.t.Context()
-	r.look(ctx)
+	r.check(ctx)
 	state, err := r.store.ServingState(ctx)
 	if err != nil || !state.Settled() || state.Serving != space || r.sw.Space() != space {
 		r.t.Fatalf("%+v, here %v, %v", state, r.sw.Space(), err)
@@ -227,10 +236,10 @@ func (r *replica) whole(space memory.Space, contents []string) {
 	if n, err := r.store.CountUnembedded(ctx, space); n != 0 || err != nil {
 		r.t.Errorf("%d memories are not embedded, %v", n, err)
 	}
-	if _, err := r.keep.Repair(ctx); err != nil { // pushes what is due
+	if _, err := r.maintenance.Repair(ctx); err != nil { // pushes what is due
 		r.t.Fatal(err)
 	}
-	if report, err := r.keep.Verify(ctx); err != nil || report.Drift() != 0 || report.Checked != len(contents) {
+	if report, err := r.maintenance.Verify(ctx); err != nil || report.Drift() != 0 || report.Checked != len(contents) {
 		r.t.Errorf("%+v, %v", report, err)
 	}
 	slices.Sort(contents)
