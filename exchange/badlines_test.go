@@ -13,7 +13,7 @@ import (
 )
 
 // Each of these lines fails, says why, and changes nothing; the line after it is taken.
-func TestBadLines(t *testing.T) {
+func TestImport_RefusesBadMemoryLines(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.strangers()

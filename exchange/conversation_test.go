@@ -68,7 +68,7 @@ func (p *place) fillTalk(n int) exchange.Counts {
 	return counts
 }
 
-func TestRoundTripOfConversationsIsExact(t *testing.T) {
+func TestRoundTrip_OfConversationsIsExact(t *testing.T) {
 	t.Parallel()
 	from, to := newPlace(t), newPlace(t)
 	counts := from.fillTalk(115)
@@ -119,7 +119,7 @@ func consolidation(fields object) object {
 
 // A conversation that is another one here, or has gone on, is left as it is, and
 // so is all that was said in it.
-func TestConversationsThatDiffer(t *testing.T) {
+func TestImport_RefusesConversationsThatDiffer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	known := []any{conversation(nil), turn(object{"client_id": "one"}), consolidation(nil)}
@@ -154,7 +154,7 @@ func TestConversationsThatDiffer(t *testing.T) {
 	}
 }
 
-func TestBadLinesOfConversations(t *testing.T) {
+func TestImport_RefusesBadLinesOfConversations(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	empty := p.export(exchange.Selection{})

@@ -160,7 +160,7 @@ func distinct(relations []memory.Relation) (kept []memory.Relation) {
 	return kept
 }
 
-func TestRoundTripIsExact(t *testing.T) {
+func TestRoundTrip_OfMemoriesIsExact(t *testing.T) {
 	t.Parallel()
 	for _, embeddings := range []bool{true, false} {
 		from, to := newPlace(t), newPlace(t)
@@ -197,7 +197,7 @@ func firstDifference(a, b string) string {
 }
 
 // A break in the middle loses nothing: the rest comes with the repetition.
-func TestImportIsResumed(t *testing.T) {
+func TestImport_IsResumed(t *testing.T) {
 	t.Parallel()
 	from, to := newPlace(t), newPlace(t)
 	n := from.fill(100)
@@ -235,7 +235,7 @@ func (b *broken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestAHistoryThatIsTooLongForALineFollows(t *testing.T) {
+func TestExport_ContinuesLongHistories(t *testing.T) {
 	t.Parallel()
 	from, to := newPlace(t), newPlace(t)
 	m := memory.Memory{

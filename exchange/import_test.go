@@ -81,7 +81,7 @@ func embedding(numbers ...float32) string {
 }
 
 // A memory that is here is never changed by an import.
-func TestNothingIsOverwritten(t *testing.T) {
+func TestImport_OverwritesNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	was := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}}).with("events", []object{event(id3)})
@@ -115,7 +115,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 }
 
-func TestLinesOfOneStreamMeet(t *testing.T) {
+func TestImport_LinesOfOneStreamMeet(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	r := p.bring(stream(
@@ -143,7 +143,7 @@ func TestLinesOfOneStreamMeet(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoExport(t *testing.T) {
+func TestImport_RefusesOtherStreams(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for text, want := range map[string]string{
@@ -161,7 +161,7 @@ func TestWhatIsNoExport(t *testing.T) {
 }
 
 // 100 of the lines that fail are told, all are counted, and each good one is kept.
-func TestManyBadLines(t *testing.T) {
+func TestImport_CountsManyBadLines(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	var lines []any
@@ -177,7 +177,7 @@ func TestManyBadLines(t *testing.T) {
 	}
 }
 
-func TestEmbeddings(t *testing.T) {
+func TestImport_EmbedsWhereNeeded(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	unit := make([]float32, 16)
@@ -230,7 +230,7 @@ func (e erasing) InUser(ctx context.Context, owner memory.Owner, f func(context.
 	return e.Store.InUser(ctx, owner, f)
 }
 
-func TestAUserWhoIsErasedIsRefused(t *testing.T) {
+func TestImport_RefusesUserUnderErasure(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	service := exchange.New(erasing{p.store}, p.embedder, p.now)
@@ -245,7 +245,7 @@ func TestAUserWhoIsErasedIsRefused(t *testing.T) {
 }
 
 // A memory that was purged comes back under its history.
-func TestAPurgedMemoryComesBack(t *testing.T) {
+func TestImport_RestoresPurgedMemory(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	text := stream(fact(id1, object{"status": "forgotten"}).with("events", []object{event(id2)}))

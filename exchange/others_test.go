@@ -92,7 +92,7 @@ func wantTallies(t *testing.T, what string, r exchange.Report, imported, skipped
 	}
 }
 
-func TestRoundTripOfOthersIsExact(t *testing.T) {
+func TestRoundTrip_OfOtherKindsIsExact(t *testing.T) {
 	t.Parallel()
 	from, to := newPlace(t), newPlace(t)
 	from.fill(3)
@@ -126,7 +126,7 @@ func TestRoundTripOfOthersIsExact(t *testing.T) {
 }
 
 // A break in the middle of what is no memory loses nothing.
-func TestImportOfOthersIsResumed(t *testing.T) {
+func TestImport_OfOtherKindsIsResumed(t *testing.T) {
 	t.Parallel()
 	from, to := newPlace(t), newPlace(t)
 	counts := from.fillOthers(120)
@@ -207,7 +207,7 @@ func others(lines ...any) string {
 
 // What is here already and differs fails its line, is not overwritten, and what
 // comes after it is taken.
-func TestOthersThatDiffer(t *testing.T) {
+func TestImport_RefusesOtherKindsThatDiffer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	known := others(evidence(id1, nil), instruction(nil), version(nil), skill(id1, nil), outcome(nil))
@@ -254,7 +254,7 @@ func TestOthersThatDiffer(t *testing.T) {
 }
 
 // Each of these lines fails, says why, and changes nothing.
-func TestBadLinesOfOthers(t *testing.T) {
+func TestImport_RefusesBadLinesOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	empty := p.export(exchange.Selection{})

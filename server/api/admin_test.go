@@ -11,25 +11,25 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestAdminRoutesEnqueueJobs(t *testing.T) {
+func TestAdmin_EnqueuesJobs(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Jobs.Kinds = append(o.Jobs.Kinds, Verification, Repair, Rebuild) })
+	f := newFixture(t, func(o *Options) { o.Jobs.Kinds = append(o.Jobs.Kinds, Verification, Repair, Rebuild) })
 	for path, kind := range map[string]string{"verify": Verification, "repair": Repair, "rebuild": Rebuild} {
 		path := "/v1/admin/" + path
 		for _, key := range []string{"read", "write"} {
-			b.want(http.StatusForbidden, "POST", path, "", "Authorization", "Bearer "+key)
+			f.want(http.StatusForbidden, "POST", path, "", "Authorization", "Bearer "+key)
 		}
-		asked := b.want(http.StatusAccepted, "POST", path, "", "Authorization", "Bearer admin")
+		asked := f.want(http.StatusAccepted, "POST", path, "", "Authorization", "Bearer admin")
 		var job jobBody
 		if err := json.Unmarshal(asked.Body.Bytes(), &job); err != nil || job.Kind != kind || job.State != "available" {
 			t.Fatalf("%s: %v %s", path, err, asked.Body)
 		}
-		b.want(http.StatusOK, "GET", "/v1/jobs/"+job.ID, "", "Authorization", "Bearer admin")
+		f.want(http.StatusOK, "GET", "/v1/jobs/"+job.ID, "", "Authorization", "Bearer admin")
 	}
-	b.restart(func(o *Options) {
+	f.restart(func(o *Options) {
 		o.Jobs.Enqueue = func(context.Context, string) (db.JobInfo, error) {
 			return db.JobInfo{}, memory.Errorf(memory.KindUnavailable, "enqueue the job: %w", errors.New("refused"))
 		}
 	})
-	b.want(http.StatusServiceUnavailable, "POST", "/v1/admin/verify", "", "Authorization", "Bearer admin")
+	f.want(http.StatusServiceUnavailable, "POST", "/v1/admin/verify", "", "Authorization", "Bearer admin")
 }

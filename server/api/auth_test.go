@@ -17,7 +17,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestSecrets(t *testing.T) {
+func TestSecret_IsLongAndHashed(t *testing.T) {
 	t.Parallel()
 	a, b := NewSecret(), NewSecret()
 	if !regexp.MustCompile(`^hp_[0-9a-f]{64}$`).MatchString(a) || a == b {
@@ -28,9 +28,9 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-func TestWaysToSendAKey(t *testing.T) {
+func TestAuth_AcceptsBearerAndHeader(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	for _, c := range []struct {
 		status  int
 		headers []string
@@ -45,28 +45,28 @@ func TestWaysToSendAKey(t *testing.T) {
 		{401, []string{"Authorization", "Bearer " + strings.Repeat("k", 600)}},
 		{401, []string{"Authorization", "", "X-API-Key", "unknown"}},
 	} {
-		b.want(c.status, "GET", "/v1/stats", "", c.headers...)
+		f.want(c.status, "GET", "/v1/stats", "", c.headers...)
 	}
 }
 
-// Each route of the table admits its role and the stronger ones, and no other.
-func TestRoles(t *testing.T) {
+// Each route admits its role and the stronger ones, and no other role.
+func TestAuth_RoutesRequireRoles(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	id := b.peanuts().ID
-	b.accept("u", id, "I moved to Lisbon.") // the same id for the routes of turns
-	for _, rt := range b.routes() {
+	f := newFixture(t, nil)
+	id := f.peanuts().ID
+	f.accept("u", id, "I moved to Lisbon.") // the same id for the routes of turns
+	for _, rt := range f.routes() {
 		if rt.role == "" {
-			b.want(200, rt.method, rt.path, "", "Authorization", "")
+			f.want(200, rt.method, rt.path, "", "Authorization", "")
 			continue
 		}
 		path := filled(contractPath(rt.path), id)
 		if rt.path == "/v1/export" {
-			path += "?user_id=u" // every user's needs a stronger role: see TestExchangeRequestsAreChecked
+			path += "?user_id=u" // an export of every user needs a stronger role: see TestExchange_ChecksRequests
 		}
-		b.want(401, rt.method, path, "", "Authorization", "")
+		f.want(401, rt.method, path, "", "Authorization", "")
 		for i, role := range memory.Roles {
-			w := b.send(rt.method, path, "{}", "Authorization", "Bearer "+string(role))
+			w := f.send(rt.method, path, "{}", "Authorization", "Bearer "+string(role))
 			if refused := w.Code == http.StatusForbidden; refused != (i < slices.Index(memory.Roles, rt.role)) {
 				t.Errorf("%s %s with role %s: %d", rt.method, rt.path, role, w.Code)
 			} else if refused && !strings.Contains(w.Body.String(), "role "+string(rt.role)) {
@@ -76,18 +76,20 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-func TestTheAppComesFromTheKey(t *testing.T) {
+func TestAuth_AppComesFromTheKey(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.issue("other", "other-app", memory.RoleWrite)
-	mine := b.peanuts()
-	theirs := parse[writtenBody](t, b.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Grows peanuts."}`, "Authorization", "Bearer other"))
-	stored, err := b.store.Memory(t.Context(), "other-app", theirs.ID)
+	f := newFixture(t, nil)
+	f.issue("other", "other-app", memory.RoleWrite)
+	mine := f.peanuts()
+	theirs := fetch[writtenBody](f, 201, "POST", "/v1/memories", `{"user_id":"u","content":"Grows peanuts."}`,
+		"Authorization", "Bearer other")
+	stored, err := f.store.Memory(t.Context(), "other-app", theirs.ID)
 	if err != nil || stored.Owner != (memory.Owner{AppID: "other-app", UserID: "u"}) {
 		t.Errorf("%+v, %v", stored.Owner, err)
 	}
 	for secret, id := range map[string]string{"read": mine.ID, "other": theirs.ID} {
-		got := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "Bearer "+secret))
+		got := fetch[recallBody](f, 200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization",
+			"Bearer "+secret)
 		if len(got.Memories) != 1 || got.Memories[0].ID != id {
 			t.Errorf("key %s recalls %+v, want %s alone", secret, got.Memories, id)
 		}
@@ -105,97 +107,98 @@ func (l *lookups) KeyByHash(ctx context.Context, hash string) (memory.Key, error
 	return l.KeyFinder.KeyByHash(ctx, hash)
 }
 
-func TestARevokedKeyEndsWithinItsCacheTime(t *testing.T) {
+func TestAuth_RevokedKeyEndsWithinItsCacheTime(t *testing.T) {
 	t.Parallel()
 	var keys lookups
-	b := newFixture(t, func(o *Options) { keys.KeyFinder = o.Access.Keys; o.Access.Keys = &keys })
+	f := newFixture(t, func(o *Options) { keys.KeyFinder = o.Access.Keys; o.Access.Keys = &keys })
 	for range 3 {
-		b.want(200, "GET", "/v1/stats", "")
+		f.want(200, "GET", "/v1/stats", "")
 	}
 	if keys.n != 1 {
 		t.Errorf("%d lookups for 3 requests", keys.n)
 	}
-	b.must(b.store.RevokeKey(t.Context(), b.keyIDs["admin"], b.now()))
-	b.advance(5 * time.Second)
-	w := b.want(401, "GET", "/v1/stats", "")
+	f.must(f.store.RevokeKey(t.Context(), f.keyIDs["admin"], f.now()))
+	f.advance(5 * time.Second)
+	w := f.want(401, "GET", "/v1/stats", "")
 	if !strings.Contains(w.Body.String(), "revoked") {
 		t.Error(w.Body)
 	}
 }
 
-func TestDevNeedsNoKey(t *testing.T) {
+func TestAuth_DevNeedsNoKey(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Access = Access{Dev: true} })
-	id := b.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
-	b.peanuts() // of another app
-	got := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", ""))
+	f := newFixture(t, func(o *Options) { o.Access = Access{Dev: true} })
+	id := f.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
+	f.peanuts() // of another app
+	got := fetch[recallBody](f, 200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "")
 	if len(got.Memories) != 1 || got.Memories[0].ID != id {
 		t.Errorf("%+v", got.Memories)
 	}
 }
 
-func TestRateLimitIsForEachKey(t *testing.T) {
+func TestRates_LimitEachKeyAlone(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Access.RateLimit = 0.5; o.Access.RateBurst = 2 })
-	b.want(200, "GET", "/v1/stats", "")
-	b.want(200, "GET", "/v1/stats", "")
-	w := b.want(429, "GET", "/v1/stats", "")
+	f := newFixture(t, func(o *Options) { o.Access.RateLimit = 0.5; o.Access.RateBurst = 2 })
+	f.want(200, "GET", "/v1/stats", "")
+	f.want(200, "GET", "/v1/stats", "")
+	w := f.want(429, "GET", "/v1/stats", "")
 	if got := w.Header().Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After %q", got)
 	}
-	b.want(200, "GET", "/v1/stats", "", "Authorization", "Bearer read")
-	b.want(200, "GET", "/healthz", "")
-	b.advance(2 * time.Second)
-	b.want(200, "GET", "/v1/stats", "")
-	b.want(429, "GET", "/v1/stats", "")
+	f.want(200, "GET", "/v1/stats", "", "Authorization", "Bearer read")
+	f.want(200, "GET", "/healthz", "")
+	f.advance(2 * time.Second)
+	f.want(200, "GET", "/v1/stats", "")
+	f.want(429, "GET", "/v1/stats", "")
 }
 
-func TestRequestIDs(t *testing.T) {
+func TestAccess_KeepsValidRequestIDs(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	for id, kept := range map[string]bool{
 		"abc-1": true, strings.Repeat("x", 128): true,
 		"": false, strings.Repeat("x", 129): false, "tab\there": false, "ü": false,
 	} {
-		w := b.want(200, "GET", "/healthz", "", "X-Request-Id", id)
+		w := f.want(200, "GET", "/healthz", "", "X-Request-Id", id)
 		if got := w.Header().Get("X-Request-Id"); (got == id) != kept || got == "" {
 			t.Errorf("sent %q, got %q", id, got)
 		}
 	}
 }
 
-func TestAccessLogHoldsNoContents(t *testing.T) {
+func TestAccess_LogHasNoContents(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
-	b := newFixture(t, func(o *Options) { o.Logger = zap.New(core) })
-	b.keep(ingest.Write{Owner: owner("SECRET"), Content: "SECRET"})
-	b.accept("SECRET", "SECRET", "SECRET")
-	b.want(200, "POST", "/v1/recall", `{"user_id":"SECRET","query":"SECRET"}`, "X-Request-Id", "r-7")
-	b.want(200, "GET", "/v1/memories?user_id=SECRET", "")
-	b.want(200, "GET", "/v1/turns/SECRET", "")
-	b.want(400, "POST", "/v1/recall", `{"SECRET":1}`)
-	b.want(404, "GET", "/SECRET", "")
+	f := newFixture(t, func(o *Options) { o.Logger = zap.New(core) })
+	f.keep(ingest.Write{Owner: owner("SECRET"), Content: "SECRET"})
+	f.accept("SECRET", "SECRET", "SECRET")
+	f.want(200, "POST", "/v1/recall", `{"user_id":"SECRET","query":"SECRET"}`, "X-Request-Id", "r-7")
+	f.want(200, "GET", "/v1/memories?user_id=SECRET", "")
+	f.want(200, "GET", "/v1/turns/SECRET", "")
+	f.want(400, "POST", "/v1/recall", `{"SECRET":1}`)
+	f.want(404, "GET", "/SECRET", "")
 	for _, line := range logs.All() {
 		if strings.Contains(mustJSON(t, line.ContextMap())+line.Message, "SECRET") {
 			t.Errorf("%+v", line.ContextMap())
 		}
 	}
 	first := logs.FilterMessage("request").All()[0].ContextMap()
-	if first["request_id"] != "r-7" || first["route"] != "/v1/recall" || first["app"] != "app" || first["key"] != b.keyIDs["admin"] ||
+	if first["request_id"] != "r-7" || first["route"] != "/v1/recall" || first["app"] != "app" ||
+		first["key"] != f.keyIDs["admin"] ||
 		first["status"] != int64(200) || first["method"] != "POST" || first["bytes"].(int64) == 0 {
 		t.Errorf("%+v", first)
 	}
 }
 
-func TestMetricLabelsAreBounded(t *testing.T) {
+func TestMetrics_LabelsAreBounded(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	b := newFixture(t, func(o *Options) { o.Metrics.Registerer = registry })
+	f := newFixture(t, func(o *Options) { o.Metrics.Registerer = registry })
 	for _, name := range []string{"a", "b", "c"} {
-		b.accept("u", name, "I moved to Lisbon.")
-		b.want(200, "GET", "/v1/turns/"+name, "")
-		b.want(404, "GET", "/"+name, "", "Host", name)
-		b.want(405, strings.ToUpper(name), "/v1/turns", "")
+		f.accept("u", name, "I moved to Lisbon.")
+		f.want(200, "GET", "/v1/turns/"+name, "")
+		f.want(404, "GET", "/"+name, "", "Host", name)
+		f.want(405, strings.ToUpper(name), "/v1/turns", "")
 	}
 	families, err := registry.Gather()
 	if err != nil {
@@ -206,8 +209,9 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 			t.Errorf("%d series, want 3: %v", len(family.GetMetric()), family.GetMetric())
 		}
 	}
-	w := b.want(200, "GET", "/metrics", "", "Authorization", "")
-	if !strings.Contains(w.Body.String(), `hippocampus_http_requests_total{code="200",host="",method="GET",url="/v1/turns/:id"} 3`) {
+	w := f.want(200, "GET", "/metrics", "", "Authorization", "")
+	if !strings.Contains(w.Body.String(), `hippocampus_http_requests_total{code="200",host="",method="GET",url="/v1/turn`+
+		`s/:id"} 3`) {
 		t.Error(w.Body)
 	}
 }

@@ -16,34 +16,38 @@ type consolidationsAnswer struct {
 	Next           string `json:"next_cursor"`
 }
 
-// finishEnd works what an end has queued.
-func (b *fixture) finishEnd(userID, id string) {
-	b.t.Helper()
-	job := consolidation.ConsolidateConversation{AppID: "app", UserID: userID, ConversationID: id, Trigger: memory.TriggerEnd}
-	_, err := b.consolidate.Work(b.t.Context(), job)
-	b.must(err)
+// finishEnd runs the consolidations that an end has queued.
+func (f *fixture) finishEnd(userID, id string) {
+	f.t.Helper()
+	job := consolidation.ConsolidateConversation{AppID: "app", UserID: userID, ConversationID: id,
+		Trigger: memory.TriggerEnd}
+	_, err := f.consolidate.Work(f.t.Context(), job)
+	f.must(err)
 }
 
-func TestConversationEnds(t *testing.T) {
+func TestConsolidations_EndConversations(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.talk("u", "c", hello, `{"role":"user","content":"I moved to Porto."}`, `{"role":"user","kind":"decision","content":"We meet on Monday."}`)
-	b.advance(time.Minute)
-	ended := parse[endedBody](t, b.want(http.StatusAccepted, "POST", "/v1/conversations/c/end", `{"user_id":"u"}`))
-	if c := ended.Conversation; c.State != "ended" || c.EndReason != "client" || !c.EndedAt.Equal(noon.Add(time.Minute)) || c.Kept != 0 {
+	f := newFixture(t, nil)
+	f.talk("u", "c", hello, `{"role":"user","content":"I moved to Porto."}`,
+		`{"role":"user","kind":"decision","content":"We meet on Monday."}`)
+	f.advance(time.Minute)
+	ended := fetch[endedBody](f, http.StatusAccepted, "POST", "/v1/conversations/c/end", `{"user_id":"u"}`)
+	if c := ended.Conversation; c.State != "ended" || c.EndReason != "client" || !c.EndedAt.Equal(noon.Add(time.Minute)) ||
+		c.Kept != 0 {
 		t.Errorf("%+v", c)
 	}
 	if len(ended.Consolidations) != 3 {
 		t.Fatalf("%+v", ended)
 	}
-	b.finishEnd("u", "c")
-	again := parse[endedBody](t, b.want(http.StatusOK, "POST", "/v1/conversations/c/end", `{"wait":true}`))
+	f.finishEnd("u", "c")
+	again := fetch[endedBody](f, http.StatusOK, "POST", "/v1/conversations/c/end", `{"wait":true}`)
 	if again.Conversation.Kept != 3 || len(again.Consolidations) != 3 {
 		t.Errorf("%+v", again)
 	}
 	states := map[memory.ConsolidationType]string{}
 	for cursor := ""; ; {
-		page := parse[consolidationsAnswer](t, b.want(http.StatusOK, "GET", "/v1/conversations/c/consolidations?user_id=u&limit=2"+cursor, ""))
+		page := fetch[consolidationsAnswer](f, http.StatusOK, "GET",
+			"/v1/conversations/c/consolidations?user_id=u&limit=2"+cursor, "")
 		for _, one := range page.Consolidations {
 			states[one.Type] = string(one.State) + " " + string(one.Counts)
 			if one.Trigger != "end" || one.From != 1 || one.Through != 3 || one.EndedAt.IsZero() || one.StartedAt.IsZero() {
@@ -55,27 +59,30 @@ func TestConversationEnds(t *testing.T) {
 		}
 		cursor = "&cursor=" + page.Next
 	}
-	if states["events"] != `done {"events":1,"kept":1,"merged":0,"refused":0}` || states["fast_replay"] != `done {"summaries":1}` || states["deep_reflection"] != "skipped " {
+	if states["events"] != `done {"events":1,"kept":1,"merged":0,"refused":0}` ||
+		states["fast_replay"] != `done {"summaries":1}` || states["deep_reflection"] != "skipped " {
 		t.Errorf("%q", states)
 	}
-	if b.talk("u", "c", hello); parse[conversationAnswer](t, b.want(http.StatusOK, "GET", "/v1/conversations/c", "")).Conversation.State != "open" {
-		t.Error("a turn does not open it again")
+	if f.talk("u", "c", hello); fetch[conversationAnswer](f, http.StatusOK, "GET", "/v1/conversations/c",
+		"").Conversation.State != "open" {
+		t.Error("a turn does not reopen the conversation")
 	}
 }
 
-func TestBadEnds(t *testing.T) {
+func TestConsolidations_CheckRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.talk("ada", "c", hello)
-	b.talk("ben", "c", hello)
-	b.want(http.StatusConflict, "POST", "/v1/conversations/c/end", `{}`)
-	b.want(http.StatusOK, "POST", "/v1/conversations/c/end", `{"user_id":"ben"}`) // too little was said
-	b.want(http.StatusNotFound, "POST", "/v1/conversations/none/end", `{}`)
-	b.want(http.StatusNotFound, "POST", "/v1/conversations/c/end", `{"user_id":"eve"}`)
-	b.want(http.StatusConflict, "GET", "/v1/conversations/c/consolidations", "")
-	b.want(http.StatusNotFound, "GET", "/v1/conversations/none/consolidations", "")
-	for _, body := range []string{`{"wait":"yes"}`, `{"user":"ada"}`, `{"user_id":""}`, `{"user_id":"a\nb"}`, `[]`, `{"user_id":"` + strings.Repeat("a", 257) + `"}`} {
-		b.want(http.StatusBadRequest, "POST", "/v1/conversations/c/end", body)
+	f := newFixture(t, nil)
+	f.talk("ada", "c", hello)
+	f.talk("ben", "c", hello)
+	f.want(http.StatusConflict, "POST", "/v1/conversations/c/end", `{}`)
+	f.want(http.StatusOK, "POST", "/v1/conversations/c/end", `{"user_id":"ben"}`) // too few events for a summary
+	f.want(http.StatusNotFound, "POST", "/v1/conversations/none/end", `{}`)
+	f.want(http.StatusNotFound, "POST", "/v1/conversations/c/end", `{"user_id":"eve"}`)
+	f.want(http.StatusConflict, "GET", "/v1/conversations/c/consolidations", "")
+	f.want(http.StatusNotFound, "GET", "/v1/conversations/none/consolidations", "")
+	for _, body := range []string{`{"wait":"yes"}`, `{"user":"ada"}`, `{"user_id":""}`, `{"user_id":"a\nb"}`, `[]`,
+		`{"user_id":"` + strings.Repeat("a", 257) + `"}`} {
+		f.want(http.StatusBadRequest, "POST", "/v1/conversations/c/end", body)
 	}
-	b.want(http.StatusBadRequest, "GET", "/v1/conversations/c/consolidations?cursor=x", "")
+	f.want(http.StatusBadRequest, "GET", "/v1/conversations/c/consolidations?cursor=x", "")
 }

@@ -13,26 +13,31 @@ import (
 	"hippocampus/ingest"
 )
 
-// BenchmarkContext asks for a context of 100 memories, 50 facts and 200 events,
-// all of which fit. It reports the 95th percentile.
+// BenchmarkContext requests a context of 100 memories, 50 facts and 200 events,
+// which fit. It reports the 95th percentile.
 func BenchmarkContext(b *testing.B) {
 	a := newFixture(b, nil)
-	a.session = session.New(session.Parts{Records: a.store, Now: a.now}, session.Settings{Events: 200, Tokens: 20_000, Age: time.Hour, CacheBytes: 1 << 20})
+	a.session = session.New(session.Parts{Records: a.store, Now: a.now}, session.Settings{Events: 200, Tokens: 20_000,
+		Age: time.Hour, CacheBytes: 1 << 20})
 	a.restart(func(o *Options) { o.Conversations.Sessions = a.session })
 	for i := range 100 {
-		a.keep(ingest.Write{Owner: owner("u"), Content: fmt.Sprintf("On day %d the user swam %d lanes in the pool of town number %d.", i, i*7, i%13)})
+		a.keep(ingest.Write{Owner: owner("u"), Content: fmt.Sprintf("On day %d the user swam %d lanes in the pool of town "+
+			"number %d.", i, i*7, i%13)})
 	}
 	for i := range 50 {
-		a.want(200, "PUT", "/v1/facts", fmt.Sprintf(`{"user_id":"u","type":"profile","key":"favourite %d","value":"the %dth of its kind"}`, i, i*3))
+		a.want(200, "PUT", "/v1/facts", fmt.Sprintf(`{"user_id":"u","type":"profile","key":"favourite %d","value":"the `+
+			`%dth of its kind"}`, i, i*3))
 	}
 	for i := range 20 {
 		messages := make([]string, 10)
 		for j := range messages {
-			messages[j] = fmt.Sprintf(`{"role":"user","content":"Then I swam lane %d in %d seconds, and the water was colder than before."}`, i*10+j, 40+j)
+			messages[j] = fmt.Sprintf(`{"role":"user","content":"Then I swam lane %d in %d seconds, and the water was colder `+
+				`than before."}`, i*10+j, 40+j)
 		}
 		a.say("u", "c", messages...)
 	}
-	const body = `{"user_id":"u","conversation_id":"c","query":"swimming in the pool","limit":100,"max_tokens":50000,"touch":false,"route":false,"condense":false}`
+	const body = `{"user_id":"u","conversation_id":"c","query":"swimming in the pool","limit":100,"max_tokens":50000,` +
+		`"touch":false,"route":false,"condense":false}`
 	var took []time.Duration
 	for b.Loop() {
 		r := httptest.NewRequest("POST", "/v1/context", strings.NewReader(body))

@@ -14,35 +14,38 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// told gives the user "u" something of every part: instructions, a fact, a
-// memory, and a conversation "c" of two events. It returns the memory's id and the fact.
-func (b *fixture) told() (allergy string, city factBody) {
-	b.t.Helper()
-	b.publish(`"scope":"app","name":"tone","content":"Be kind."`)
-	b.publish(`"scope":"agent","agent_id":"butler","name":"tone","content":"Be formal."`)
-	b.publish(`"scope":"user","user_id":"u","name":"salute","content":"Call her Dr. Ada."`)
-	city = parse[outcomeBody](b.t, b.want(200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"home city","value":"Lisbon"}`)).Fact
-	allergy = b.peanuts().ID
-	b.say("u", "c", `{"role":"user","content":"What may I eat: peanuts?"}`, `{"role":"assistant","content":"No peanuts, Doctor."}`)
+// fillParts gives the user "u" items of every part: instructions, a fact, a memory,
+// and a conversation "c" of two events. It returns the memory's id and the fact.
+func (f *fixture) fillParts() (allergy string, city factBody) {
+	f.t.Helper()
+	f.publish(`"scope":"app","name":"tone","content":"Be kind."`)
+	f.publish(`"scope":"agent","agent_id":"butler","name":"tone","content":"Be formal."`)
+	f.publish(`"scope":"user","user_id":"u","name":"salute","content":"Call her Dr. Ada."`)
+	city = fetch[outcomeBody](f, 200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"home city",`+
+		`"value":"Lisbon"}`).Fact
+	allergy = f.peanuts().ID
+	f.say("u", "c", `{"role":"user","content":"What may I eat: peanuts?"}`,
+		`{"role":"assistant","content":"No peanuts, Doctor."}`)
 	return allergy, city
 }
 
 // say adds a turn to a conversation.
-func (b *fixture) say(user, conversation string, messages ...string) {
-	b.t.Helper()
-	b.want(202, "POST", "/v1/turns", fmt.Sprintf(`{"user_id":%q,"conversation_id":%q,"messages":[%s]}`, user, conversation, strings.Join(messages, ",")))
+func (f *fixture) say(user, conversation string, messages ...string) {
+	f.t.Helper()
+	f.want(202, "POST", "/v1/turns", fmt.Sprintf(`{"user_id":%q,"conversation_id":%q,"messages":[%s]}`, user, conversation,
+		strings.Join(messages, ",")))
 }
 
-func (b *fixture) contextOf(fields string) contextBody {
-	b.t.Helper()
-	return parse[contextBody](b.t, b.want(200, "POST", "/v1/context", "{"+fields+"}"))
+func (f *fixture) contextOf(fields string) contextBody {
+	f.t.Helper()
+	return fetch[contextBody](f, 200, "POST", "/v1/context", "{"+fields+"}")
 }
 
-func TestContextOfAllParts(t *testing.T) {
+func TestContext_HasAllParts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	allergy, city := b.told()
-	got := b.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_tokens":1000`)
+	f := newFixture(t, nil)
+	allergy, city := f.fillParts()
+	got := f.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_tokens":1000`)
 	const want = `[Instructions]
 Be formal.
 Call her Dr. Ada.
@@ -59,17 +62,20 @@ assistant: No peanuts, Doctor.`
 	if diff := cmp.Diff(want, got.Text); diff != "" {
 		t.Error(diff)
 	}
-	if got.Query != "What may I eat: peanuts?" || len(got.Memories) != 1 || got.Memories[0].ID != allergy || !got.At.Equal(noon) {
+	if got.Query != "What may I eat: peanuts?" || len(got.Memories) != 1 || got.Memories[0].ID != allergy ||
+		!got.At.Equal(noon) {
 		t.Errorf("for %q: %+v", got.Query, got.Memories)
 	}
-	// The memory that tells the fact came back, too, and is not said twice.
-	if diff := cmp.Diff([]leftOutBody{{assembly.Memories, city.MemoryID, assembly.AlreadyIncluded}}, got.LeftOut); diff != "" || !slices.Equal(got.Dropped, []string{city.MemoryID}) {
+	// The memory of the fact was recalled also, but the context does not repeat it.
+	if diff := cmp.Diff([]leftOutBody{{assembly.Memories, city.MemoryID, assembly.AlreadyIncluded}},
+		got.LeftOut); diff != "" || !slices.Equal(got.Dropped, []string{city.MemoryID}) {
 		t.Errorf("%v, %s", got.Dropped, diff)
 	}
-	if counts := b.accesses(allergy, city.MemoryID); !slices.Equal(counts, []int{1, 0}) {
+	if counts := f.accesses(allergy, city.MemoryID); !slices.Equal(counts, []int{1, 0}) {
 		t.Errorf("accesses %v", counts)
 	}
-	if s := got.Size; s.Unit != "tokens" || s.Window != 1000 || s.Response != 0 || s.Budget != 1000 || s.Encoding != "o200k_base" || s.Estimated || s.Note != "" || s.Used < 40 || s.Used > 80 {
+	if s := got.Size; s.Unit != "tokens" || s.Window != 1000 || s.Response != 0 || s.Budget != 1000 ||
+		s.Encoding != "o200k_base" || s.Estimated || s.Note != "" || s.Used < 40 || s.Used > 80 {
 		t.Errorf("%+v", s)
 	}
 	used := 0
@@ -82,21 +88,25 @@ assistant: No peanuts, Doctor.`
 		t.Errorf("the parts have %d tokens, the whole %d", used, got.Size.Used)
 	}
 
-	// What of each part has room, by its own share.
-	small := b.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_chars":79,"language":"zh","budget":{"facts":0.5,"conversation":0.5},"touch":false`)
-	if want := "【事实】\n- home city: Lisbon\n\n【最近消息】\nassistant: No peanuts, Doctor."; small.Text != want || small.Size.Used != 63 {
+	// Each part is cut to its own share.
+	small := f.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_chars":79,"language":"zh",` +
+		`"budget":{"facts":0.5,"conversation":0.5},"touch":false`)
+	const smallText = "【事实】\n- home city: Lisbon\n\n【最近消息】\nassistant: No peanuts, Doctor."
+	if small.Text != smallText || small.Size.Used != 63 {
 		t.Errorf("%q of %d", small.Text, small.Size.Used)
 	}
 }
 
-func TestContextAsMessages(t *testing.T) {
+func TestContext_ReturnsMessages(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.told()
-	b.say("u", "c", `{"role":"tool","name":"oven","content":"200 °C"}`, `{"role":"assistant","kind":"decision","content":"cook"}`, `{"role":"user","content":"今天吃什么？"}`)
-	got := b.contextOf(`"user_id":"u","conversation_id":"c","model":"gpt-4o-mini","format":"messages","query":"peanuts"`)
+	f := newFixture(t, nil)
+	f.fillParts()
+	f.say("u", "c", `{"role":"tool","name":"oven","content":"200 °C"}`,
+		`{"role":"assistant","kind":"decision","content":"cook"}`, `{"role":"user","content":"今天吃什么？"}`)
+	got := f.contextOf(`"user_id":"u","conversation_id":"c","model":"gpt-4o-mini","format":"messages","query":"peanuts"`)
 	want := []assembly.Message{
-		{Role: "system", Content: "[Instructions]\nBe kind.\nCall her Dr. Ada.\n\n[Facts]\n- home city: Lisbon\n\n[Long-term memory]\n- Is allergic to peanuts."},
+		{Role: "system", Content: "[Instructions]\nBe kind.\nCall her Dr. Ada.\n\n[Facts]\n- home city: " +
+			"Lisbon\n\n[Long-term memory]\n- Is allergic to peanuts."},
 		{Role: "user", Content: "What may I eat: peanuts?"},
 		{Role: "assistant", Content: "No peanuts, Doctor."},
 		{Role: "system", Content: "[oven] 200 °C"},
@@ -106,126 +116,152 @@ func TestContextAsMessages(t *testing.T) {
 	if diff := cmp.Diff(want, got.Messages); diff != "" || got.Text != "" || got.Query != "peanuts" {
 		t.Errorf("%q, %s", got.Text, diff)
 	}
-	if s := got.Size; s.Model != "gpt-4o-mini" || s.Window != 128000 || s.Response != 16384 || s.Budget != 111616 || s.Encoding != "o200k_base" || s.Estimated {
+	if s := got.Size; s.Model != "gpt-4o-mini" || s.Window != 128000 || s.Response != 16384 || s.Budget != 111616 ||
+		s.Encoding != "o200k_base" || s.Estimated {
 		t.Errorf("%+v", s)
 	}
-	// Too small for one message, in tokens: 4 and 3 and a token of text at least.
+	// Budgets too small for one message, which needs at least 8 tokens: 4, 3 and one of text.
 	for tokens, want := range map[int]int{7: 0, 30: 2} {
-		got := b.contextOf(fmt.Sprintf(`"user_id":"u","conversation_id":"c","max_tokens":%d,"format":"messages","budget":{"conversation":1}`, tokens))
+		got := f.contextOf(fmt.Sprintf(`"user_id":"u","conversation_id":"c","max_tokens":%d,"format":"messages",`+
+			`"budget":{"conversation":1}`, tokens))
 		if len(got.Messages) != want || got.Messages == nil || got.Size.Used > tokens {
 			t.Errorf("%d tokens: %+v of %d", tokens, got.Messages, got.Size.Used)
 		}
 	}
 }
 
-// Nobody's conversation, facts and instructions are anybody else's.
-func TestContextIsTheUsersOwn(t *testing.T) {
+// A context has no conversation, facts or instructions of another owner.
+func TestContext_CrossesNoOwner(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.told()
-	b.issue("theirs", "other", memory.RoleRead)
-	if got := b.contextOf(`"user_id":"v","conversation_id":"c","max_chars":1000`); got.Text != "[Instructions]\nBe kind." || got.Query != "" || !got.Route.Skipped {
+	f := newFixture(t, nil)
+	f.fillParts()
+	f.issue("theirs", "other", memory.RoleRead)
+	got := f.contextOf(`"user_id":"v","conversation_id":"c","max_chars":1000`)
+	if got.Text != "[Instructions]\nBe kind." || got.Query != "" || !got.Route.Skipped {
 		t.Errorf("another user's: %+v", got)
 	}
-	theirs := b.want(200, "POST", "/v1/context", `{"user_id":"u","agent_id":"butler","conversation_id":"c","max_chars":1000}`, "Authorization", "Bearer theirs")
-	if got := parse[contextBody](t, theirs); got.Text != "" || got.Size.Used != 0 || len(got.LeftOut) != 0 || len(got.Parts) != 4 {
+	theirs := f.want(200, "POST", "/v1/context", `{"user_id":"u","agent_id":"butler","conversation_id":"c",`+
+		`"max_chars":1000}`, "Authorization", "Bearer theirs")
+	if got := parse[contextBody](t, theirs); got.Text != "" || got.Size.Used != 0 || len(got.LeftOut) != 0 ||
+		len(got.Parts) != 4 {
 		t.Errorf("another app's: %+v", got)
 	}
 }
 
-func TestContextWithoutAQuery(t *testing.T) {
+func TestContext_TakesQueryFromConversation(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	allergy, _ := b.told()
-	got := b.contextOf(`"user_id":"u","max_chars":1000`)
-	if !strings.HasSuffix(got.Text, "[Facts]\n- home city: Lisbon") || len(got.Memories) != 0 || !got.Route.Skipped || got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
+	f := newFixture(t, nil)
+	allergy, _ := f.fillParts()
+	got := f.contextOf(`"user_id":"u","max_chars":1000`)
+	if !strings.HasSuffix(got.Text, "[Facts]\n- home city: Lisbon") || len(got.Memories) != 0 || !got.Route.Skipped ||
+		got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
 		t.Errorf("without a query: %+v", got)
 	}
-	// A conversation that has not begun is one of nothing; what nobody said in chat is no query.
-	if got := b.contextOf(`"user_id":"u","conversation_id":"new","max_chars":1000`); got.Query != "" {
+	// An unknown conversation is empty, and a message of another kind than chat is no query.
+	if got := f.contextOf(`"user_id":"u","conversation_id":"new","max_chars":1000`); got.Query != "" {
 		t.Errorf("a new conversation: %+v", got)
 	}
-	b.say("u", "d", `{"role":"user","kind":"observation","content":"she yawns"}`, `{"role":"assistant","content":"Peanuts?"}`, `{"role":"user","content":" \n"}`)
-	if got := b.contextOf(`"user_id":"u","conversation_id":"d","max_chars":1000`); got.Query != "" || !strings.HasSuffix(got.Text, "\nobservation, user: she yawns\nassistant: Peanuts?") {
-		t.Errorf("nothing was asked: %+v", got)
+	f.say("u", "d", `{"role":"user","kind":"observation","content":"she yawns"}`,
+		`{"role":"assistant","content":"Peanuts?"}`, `{"role":"user","content":" \n"}`)
+	if got := f.contextOf(`"user_id":"u","conversation_id":"d","max_chars":1000`); got.Query != "" ||
+		!strings.HasSuffix(got.Text, "\nobservation, user: she yawns\nassistant: Peanuts?") {
+		t.Errorf("no question in the conversation: %+v", got)
 	}
-	b.say("u", "d", `{"role":"user","content":"peanuts `+strings.Repeat("y", 5000)+`"}`)
-	if got := b.contextOf(`"user_id":"u","conversation_id":"d","max_chars":1000`); len(got.Memories) != 1 || got.Memories[0].ID != allergy {
+	f.say("u", "d", `{"role":"user","content":"peanuts `+strings.Repeat("y", 5000)+`"}`)
+	if got := f.contextOf(`"user_id":"u","conversation_id":"d","max_chars":1000`); len(got.Memories) != 1 ||
+		got.Memories[0].ID != allergy {
 		t.Errorf("a long question: %+v", got)
 	}
-	// It says what is valid at an instant.
-	if got := b.contextOf(`"user_id":"u","max_chars":1000,"at":"2025-06-01T00:00:00Z"`); strings.Contains(got.Text, "Lisbon") {
+	// A context at an instant has the facts that were valid then.
+	if got := f.contextOf(`"user_id":"u","max_chars":1000,"at":"2025-06-01T00:00:00Z"`); strings.Contains(got.Text,
+		"Lisbon") {
 		t.Errorf("before it was valid: %s", got.Text)
 	}
 }
 
-func TestContextGroupsMemories(t *testing.T) {
+func TestContext_GroupsMemories(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	for kind, content := range map[memory.Type]string{"preference": "喜欢苹果茶。", "skill": "泡苹果茶：先烧水。", "reflection": "苹果茶让她放松。"} {
-		b.keep(ingest.Write{Owner: owner("u"), Content: content, Type: kind})
+	f := newFixture(t, nil)
+	for kind, content := range map[memory.Type]string{"preference": "喜欢苹果茶。",
+		"skill": "泡苹果茶：先烧水。", "reflection": "苹果茶让她放松。"} {
+		f.keep(ingest.Write{Owner: owner("u"), Content: content, Type: kind})
 	}
-	const want = "【长期记忆】\n偏好：\n- 喜欢苹果茶。\n技能：\n- 泡苹果茶：先烧水。\n反思：\n- 苹果茶让她放松。"
-	if got := b.contextOf(`"user_id":"u","query":"苹果茶","route":false`); got.Text != want || got.Size.Unit != "characters" || got.Size.Budget != 500 || got.Size.Used != len([]rune(want)) {
+	const want = "【长期记忆】\n偏好：\n- 喜欢苹果茶。\n技能：\n- " +
+		"泡苹果茶：先烧水。\n反思：\n- 苹果茶让她放松。"
+	if got := f.contextOf(`"user_id":"u","query":"苹果茶","route":false`); got.Text != want ||
+		got.Size.Unit != "characters" || got.Size.Budget != 500 || got.Size.Used != len([]rune(want)) {
 		t.Errorf("%q: %+v", got.Text, got.Size)
 	}
 }
 
-// A model's condensed memories have what the other parts leave.
-func TestContextCondensesBesideOtherParts(t *testing.T) {
+// Condensed memories use the room that the other parts leave.
+func TestContext_CondensesWithinItsShare(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.told()
+	f := newFixture(t, nil)
+	f.fillParts()
 	for _, sea := range []string{"Baltic", "Adriatic", "Caspian", "Red", "Yellow", "Black"} {
-		b.keep(ingest.Write{Owner: owner("u"), Content: "Swam across the " + sea + " Sea."})
+		f.keep(ingest.Write{Owner: owner("u"), Content: "Swam across the " + sea + " Sea."})
 	}
-	b.chat.Answers(`{"text":"Swam across six seas."}`)
+	f.chat.Answers(`{"text":"Swam across six seas."}`)
 	const ask = `"user_id":"u","conversation_id":"c","query":"across which seas","route":false,"touch":false`
-	got := b.contextOf(ask + `,"max_chars":1000`)
-	if !got.Condensed || !strings.Contains(got.Text, "[Long-term memory]\nSwam across six seas.\n\n[Latest messages]") || len(got.LeftOut) != 1 || got.Parts[2].Items != len(got.Memories) {
+	got := f.contextOf(ask + `,"max_chars":1000`)
+	if !got.Condensed || !strings.Contains(got.Text, "[Long-term memory]\nSwam across six seas.\n\n[Latest messages]") ||
+		len(got.LeftOut) != 1 || got.Parts[2].Items != len(got.Memories) {
 		t.Errorf("%q: %+v", got.Text, got)
 	}
-	if whole := len([]rune(got.Text)); got.Size.Used != whole || got.Parts[2].Used != len("\n\n[Long-term memory]\nSwam across six seas.") {
+	if whole := len([]rune(got.Text)); got.Size.Used != whole ||
+		got.Parts[2].Used != len("\n\n[Long-term memory]\nSwam across six seas.") {
 		t.Errorf("%d characters: %+v, %+v", whole, got.Size, got.Parts)
 	}
-	// What the text is shorter by than the memories were goes to what had no room.
-	if got = b.contextOf(ask + `,"max_chars":183`); !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") || len(got.LeftOut) != 2 {
+	// The room that condensing saves goes to items that did not fit.
+	if got = f.contextOf(ask + `,"max_chars":183`); !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") ||
+		len(got.LeftOut) != 2 {
 		t.Errorf("%q: %+v", got.Text, got.LeftOut)
 	}
-	b.chat.Answers(fmt.Sprintf(`{"text":%q}`, strings.Repeat("y", 120))) // too long for what the others leave
-	if got = b.contextOf(ask + `,"max_chars":182`); got.Condensed || !strings.Contains(got.NotCondensed, "refused") || got.Size.Used > 182 || len(got.Dropped) == 0 {
+	f.chat.Answers(fmt.Sprintf(`{"text":%q}`, strings.Repeat("y", 120))) // too long for the room that the others leave
+	if got = f.contextOf(ask + `,"max_chars":182`); got.Condensed || !strings.Contains(got.NotCondensed, "refused") ||
+		got.Size.Used > 182 || len(got.Dropped) == 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestContextModels(t *testing.T) {
+func TestContext_FitsModels(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.told()
+	f := newFixture(t, nil)
+	f.fillParts()
 	for fields, want := range map[string]sizeBody{
-		`"model":"gpt-4-0613"`:                                           {Unit: "tokens", Window: 8192, Response: 2048, Budget: 6144, Model: "gpt-4-0613", Encoding: "cl100k_base"},
-		`"model":"deepseek-chat"`:                                        {Unit: "tokens", Window: 128000, Response: 8192, Budget: 119808, Model: "deepseek-chat", Encoding: "o200k_base", Estimated: true},
-		`"model":"deepseek-chat","budget":"reserve"`:                     {Unit: "tokens", Window: 128000, Response: 32000, Budget: 96000, Model: "deepseek-chat", Encoding: "o200k_base", Estimated: true},
-		`"model":"granny-9b"`:                                            {Unit: "tokens", Window: 8192, Response: 2048, Budget: 6144, Model: "granny-9b", Encoding: "o200k_base", Estimated: true},
-		`"model":"gpt-4o","max_tokens":2000`:                             {Unit: "tokens", Window: 2000, Budget: 2000, Model: "gpt-4o", Encoding: "o200k_base"},
-		`"max_tokens":2000,"budget":"reserve"`:                           {Unit: "tokens", Window: 2000, Response: 500, Budget: 1500, Encoding: "o200k_base"},
-		`"max_chars":2000,"budget":{"response":0.1}`:                     {Unit: "characters", Window: 2000, Response: 200, Budget: 1800},
-		`"budget":{"memories":1,"response":0.5},"query":"q","limit":1`:   {Unit: "characters", Window: 500, Response: 250, Budget: 250},
+		`"model":"gpt-4-0613"`: {Unit: "tokens", Window: 8192, Response: 2048,
+			Budget: 6144, Model: "gpt-4-0613", Encoding: "cl100k_base"},
+		`"model":"deepseek-chat"`: {Unit: "tokens", Window: 128000, Response: 8192,
+			Budget: 119808, Model: "deepseek-chat", Encoding: "o200k_base", Estimated: true},
+		`"model":"deepseek-chat","budget":"reserve"`: {Unit: "tokens", Window: 128000, Response: 32000,
+			Budget: 96000, Model: "deepseek-chat", Encoding: "o200k_base", Estimated: true},
+		`"model":"granny-9b"`: {Unit: "tokens", Window: 8192, Response: 2048,
+			Budget: 6144, Model: "granny-9b", Encoding: "o200k_base", Estimated: true},
+		`"model":"gpt-4o","max_tokens":2000`: {Unit: "tokens", Window: 2000, Budget: 2000,
+			Model: "gpt-4o", Encoding: "o200k_base"},
+		`"max_tokens":2000,"budget":"reserve"`: {Unit: "tokens", Window: 2000, Response: 500,
+			Budget: 1500, Encoding: "o200k_base"},
+		`"max_chars":2000,"budget":{"response":0.1}`: {Unit: "characters", Window: 2000, Response: 200,
+			Budget: 1800},
+		`"budget":{"memories":1,"response":0.5},"query":"q","limit":1`: {Unit: "characters", Window: 500, Response: 250,
+			Budget: 250},
 		`"budget":"default","format":"text","agent_id":"a","touch":true`: {Unit: "characters", Window: 500, Budget: 500},
 	} {
-		got := b.contextOf(`"user_id":"u",` + fields).Size
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(sizeBody{}, "Used", "Note")); diff != "" || got.Used < 10 || got.Used > got.Budget || (got.Note != "") != got.Estimated {
+		got := f.contextOf(`"user_id":"u",` + fields).Size
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(sizeBody{}, "Used", "Note")); diff != "" || got.Used < 10 ||
+			got.Used > got.Budget || (got.Note != "") != got.Estimated {
 			t.Errorf("%s: %+v %s", fields, got, diff)
 		}
 	}
-	if got := b.contextOf(`"user_id":"u","model":"granny-9b"`).Size.Note; !strings.Contains(got, "max_tokens") {
+	if got := f.contextOf(`"user_id":"u","model":"granny-9b"`).Size.Note; !strings.Contains(got, "max_tokens") {
 		t.Errorf("the note on an unknown model: %s", got)
 	}
 }
 
-func TestContextRequestsAreChecked(t *testing.T) {
+func TestContext_ChecksRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	for fields, path := range map[string]string{
 		`"max_chars":5,"model":"gpt-4o"`: "model",
 		`"model":""`:                     "model",
@@ -238,10 +274,11 @@ func TestContextRequestsAreChecked(t *testing.T) {
 		`"conversation_id":"\u0001"`:     "conversation_id",
 		`"conversation_id":"` + strings.Repeat("x", 257) + `"`: "conversation_id",
 	} {
-		b.wantPaths("POST", "/v1/context", `{"user_id":"u",`+fields+`}`, path)
+		f.wantPaths("POST", "/v1/context", `{"user_id":"u",`+fields+`}`, path)
 	}
-	for _, budget := range []string{`"half"`, `{}`, `{"facts":2}`, `{"facts":-1}`, `{"response":0.95}`, `{"events":1}`, `null`, `3`, `[]`} {
-		b.want(400, "POST", "/v1/context", `{"user_id":"u","budget":`+budget+`}`)
+	for _, budget := range []string{`"half"`, `{}`, `{"facts":2}`, `{"facts":-1}`, `{"response":0.95}`, `{"events":1}`,
+		`null`, `3`, `[]`} {
+		f.want(400, "POST", "/v1/context", `{"user_id":"u","budget":`+budget+`}`)
 	}
-	b.want(400, "POST", "/v1/context", `{"query":"q"}`)
+	f.want(400, "POST", "/v1/context", `{"query":"q"}`)
 }

@@ -15,14 +15,14 @@ import (
 	"hippocampus/recall"
 )
 
-func TestContractHasExactlyTheRoutes(t *testing.T) {
+func TestContract_DescribesEveryRoute(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	var served, described []string
-	for _, r := range b.echo.Routes() {
+	for _, r := range f.echo.Routes() {
 		served = append(served, r.Method+" "+contractPath(r.Path))
 	}
-	for path, item := range b.contract.doc.Paths.Map() {
+	for path, item := range f.contract.doc.Paths.Map() {
 		for method := range item.Operations() {
 			described = append(described, method+" "+path)
 		}
@@ -34,7 +34,7 @@ func TestContractHasExactlyTheRoutes(t *testing.T) {
 	}
 }
 
-func TestContractStatesTheLimits(t *testing.T) {
+func TestContract_StatesTheLimits(t *testing.T) {
 	t.Parallel()
 	contract, err := loadContract()
 	if err != nil {
@@ -98,8 +98,8 @@ func sameNames[T ~string](t *testing.T, schema *openapi3.Schema, want []T) {
 	}
 }
 
-// Every object of a request is closed, every field described.
-func TestContractIsClosedAndDescribed(t *testing.T) {
+// Every object states whether it is closed, and every field has a description.
+func TestContract_IsClosedAndDescribed(t *testing.T) {
 	t.Parallel()
 	contract, err := loadContract()
 	if err != nil {
@@ -109,7 +109,7 @@ func TestContractIsClosedAndDescribed(t *testing.T) {
 		s := ref.Value
 		open := s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil
 		if s.Type.Is("object") && open {
-			t.Errorf("%s is an object that is neither closed nor open by word", pointer)
+			t.Errorf("%s is an object that does not state additionalProperties", pointer)
 		}
 		for name, property := range s.Properties {
 			if property.Value.Description == "" {
@@ -130,23 +130,23 @@ func TestContractIsClosedAndDescribed(t *testing.T) {
 	}
 }
 
-func TestContractIsServed(t *testing.T) {
+func TestContract_IsServed(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, nil).want(http.StatusOK, "GET", "/openapi.yaml", "", "Authorization", "")
 	if w.Body.String() != string(openAPI) {
-		t.Error("another document is served")
+		t.Error("the served document differs")
 	}
 }
 
-// The requests that openapi.yaml shows are ones that the server takes.
-func TestContractExamplesAreAccepted(t *testing.T) {
+// The server accepts every example request of openapi.yaml.
+func TestContract_ExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.work() // some of them wait
-	id := b.peanuts().ID
-	b.talk("u", id, hello)
+	f := newFixture(t, nil)
+	f.work() // some requests wait
+	id := f.peanuts().ID
+	f.talk("u", id, hello)
 	sent := 0
-	for path, item := range b.contract.doc.Paths.Map() {
+	for path, item := range f.contract.doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if op.RequestBody == nil {
 				continue
@@ -164,7 +164,7 @@ func TestContractExamplesAreAccepted(t *testing.T) {
 					continue
 				}
 				target := filled(path, id)
-				if w := b.send(method, target, mustJSON(t, e)); w.Code >= 300 {
+				if w := f.send(method, target, mustJSON(t, e)); w.Code >= 300 {
 					t.Errorf("%s %s refuses its example: %s", method, target, w.Body)
 				}
 				sent++

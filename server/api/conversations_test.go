@@ -14,11 +14,11 @@ import (
 )
 
 // talk reports a turn with some messages, each as JSON.
-func (b *fixture) talk(userID, id string, messages ...string) turnBody {
-	b.t.Helper()
-	w := b.want(http.StatusAccepted, "POST", "/v1/turns",
+func (f *fixture) talk(userID, id string, messages ...string) turnBody {
+	f.t.Helper()
+	w := f.want(http.StatusAccepted, "POST", "/v1/turns",
 		fmt.Sprintf(`{"user_id":%q,"conversation_id":%q,"messages":[%s]}`, userID, id, strings.Join(messages, ",")))
-	return parse[turnBody](b.t, w)
+	return parse[turnBody](f.t, w)
 }
 
 const hello = `{"role":"user","content":"Hello there"}`
@@ -29,26 +29,29 @@ type conversationAnswer struct {
 	Next         string `json:"next_cursor"`
 }
 
-func TestConversationAsATurnMakesIt(t *testing.T) {
+func TestConversations_BeginWithTurns(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	first := b.talk("u", "c 1/ü", hello, `{"role":"tool","content":"42","name":"sum","kind":"tool_use","tags":["math"],"context":{"action_taken":true,"mentioned_me":false}}`)
-	b.advance(time.Minute)
-	second := b.talk("u", "c 1/ü", `{"role":"user","content":"bye","kind":"chat"}`)
+	f := newFixture(t, nil)
+	first := f.talk("u", "c 1/ü", hello, `{"role":"tool","content":"42","name":"sum","kind":"tool_use",`+
+		`"tags":["math"],"context":{"action_taken":true,"mentioned_me":false}}`)
+	f.advance(time.Minute)
+	second := f.talk("u", "c 1/ü", `{"role":"user","content":"bye","kind":"chat"}`)
 	if first.FirstEvent != 1 || second.FirstEvent != 3 {
 		t.Errorf("first events %d and %d, want 1 and 3", first.FirstEvent, second.FirstEvent)
 	}
 	path := "/v1/conversations/" + url.PathEscape("c 1/ü")
-	got := parse[conversationAnswer](t, b.want(http.StatusOK, "GET", path, ""))
+	got := fetch[conversationAnswer](f, http.StatusOK, "GET", path, "")
 	want := conversationBody{
-		ID: "c 1/ü", UserID: "u", Title: "Hello there", State: "open", Turns: 2, Events: 3, Tokens: 4, StartedAt: noon, LastAt: noon.Add(time.Minute),
+		ID: "c 1/ü", UserID: "u", Title: "Hello there", State: "open", Turns: 2, Events: 3, Tokens: 4, StartedAt: noon,
+		LastAt: noon.Add(time.Minute),
 	}
 	if diff := cmp.Diff(want, got.Conversation); diff != "" {
 		t.Errorf("conversation (-want +got):\n%s", diff)
 	}
 	messages := []memory.Message{
 		{Role: "user", Content: "Hello there", Tokens: 2},
-		{Role: "tool", Content: "42", Name: "sum", Kind: memory.ToolUse, Tags: []string{"math"}, Context: memory.MessageContext{ActionTaken: true}, Tokens: 1},
+		{Role: "tool", Content: "42", Name: "sum", Kind: memory.ToolUse, Tags: []string{"math"},
+			Context: memory.MessageContext{ActionTaken: true}, Tokens: 1},
 	}
 	if len(got.Turns) != 2 || got.Turns[0].ID != first.ID || got.Next != "" {
 		t.Fatalf("turns: %+v", got)
@@ -56,39 +59,39 @@ func TestConversationAsATurnMakesIt(t *testing.T) {
 	if diff := cmp.Diff(messages, got.Turns[0].Messages); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
-	page := parse[conversationAnswer](t, b.want(http.StatusOK, "GET", path+"?limit=1", ""))
+	page := fetch[conversationAnswer](f, http.StatusOK, "GET", path+"?limit=1", "")
 	if len(page.Turns) != 1 || page.Next != "2" {
 		t.Fatalf("the first page: %+v", page)
 	}
-	page = parse[conversationAnswer](t, b.want(http.StatusOK, "GET", path+"?limit=1&cursor="+page.Next, ""))
+	page = fetch[conversationAnswer](f, http.StatusOK, "GET", path+"?limit=1&cursor="+page.Next, "")
 	if len(page.Turns) != 1 || page.Turns[0].ID != second.ID {
 		t.Errorf("the second page: %+v", page)
 	}
-	titled := parse[conversationBody](t, b.want(http.StatusOK, "PATCH", path, `{"title":"Sums 和"}`))
+	titled := fetch[conversationBody](f, http.StatusOK, "PATCH", path, `{"title":"Sums 和"}`)
 	if want.Title = "Sums 和"; titled != want {
 		t.Errorf("titled: %+v", titled)
 	}
 }
 
-func TestConversationsAreListed(t *testing.T) {
+func TestConversations_AreListed(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	ids := []string{strings.Repeat("长", 85), "b", "a.c", "a"}
 	for _, id := range ids {
-		b.talk("u", id, hello)
-		b.advance(time.Second)
+		f.talk("u", id, hello)
+		f.advance(time.Second)
 	}
-	b.talk("another", "b", hello)
-	ended, err := b.store.Conversation(t.Context(), "app", "u", "b")
-	b.must(err)
-	_, _, err = b.store.EndConversation(t.Context(), ended, noon, "client")
-	b.must(err)
+	f.talk("another", "b", hello)
+	ended, err := f.store.Conversation(t.Context(), "app", "u", "b")
+	f.must(err)
+	_, _, err = f.store.EndConversation(t.Context(), ended, noon, "client")
+	f.must(err)
 	list := func(query string) (got []string, next string) {
 		t.Helper()
-		page := parse[struct {
+		page := fetch[struct {
 			Conversations []conversationBody
 			Next          string `json:"next_cursor"`
-		}](t, b.want(http.StatusOK, "GET", "/v1/conversations?user_id=u"+query, ""))
+		}](f, http.StatusOK, "GET", "/v1/conversations?user_id=u"+query, "")
 		for _, c := range page.Conversations {
 			got = append(got, c.ID)
 		}
@@ -113,57 +116,57 @@ func TestConversationsAreListed(t *testing.T) {
 	}
 }
 
-// A conversation id is a user's own; without a user it must name one.
-func TestWhoseConversation(t *testing.T) {
+// Two users may have the same conversation id, and then a request must name the user.
+func TestConversations_RequireUserIfAmbiguous(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.talk("ada", "c", hello)
-	b.talk("ben", "c", hello)
-	b.issue("stranger", "other", memory.RoleAdmin)
+	f := newFixture(t, nil)
+	f.talk("ada", "c", hello)
+	f.talk("ben", "c", hello)
+	f.issue("stranger", "other", memory.RoleAdmin)
 	for _, r := range []struct{ method, path, body string }{
 		{"GET", "/v1/conversations/c", ""}, {"GET", "/v1/conversations/c/working", ""},
 		{"PATCH", "/v1/conversations/c", `{"title":"x"}`}, {"DELETE", "/v1/conversations/c", ""},
 	} {
-		if p := parse[Problem](t, b.want(http.StatusConflict, r.method, r.path, r.body)); !strings.Contains(p.Detail, "user_id") {
+		if p := fetch[Problem](f, http.StatusConflict, r.method, r.path, r.body); !strings.Contains(p.Detail, "user_id") {
 			t.Errorf("%s %s: %q does not say what to do", r.method, r.path, p.Detail)
 		}
-		b.want(http.StatusNotFound, r.method, r.path+"?user_id=carol", r.body)
-		b.want(http.StatusNotFound, r.method, r.path, r.body, "Authorization", "Bearer stranger")
-		b.want(http.StatusOK, r.method, r.path+"?user_id=ada", r.body)
+		f.want(http.StatusNotFound, r.method, r.path+"?user_id=carol", r.body)
+		f.want(http.StatusNotFound, r.method, r.path, r.body, "Authorization", "Bearer stranger")
+		f.want(http.StatusOK, r.method, r.path+"?user_id=ada", r.body)
 	}
-	b.want(http.StatusOK, "GET", "/v1/conversations/c", "") // ben's is the only one left
+	f.want(http.StatusOK, "GET", "/v1/conversations/c", "") // only ben's is left
 }
 
-func TestADeletedConversationIsForgotten(t *testing.T) {
+func TestConversations_DeleteTurnsAndCandidates(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	turn := b.talk("u", "c", hello, hello)
-	b.want(http.StatusOK, "GET", "/v1/conversations/c/working", "")
-	got := parse[deletedConversationBody](t, b.want(http.StatusOK, "DELETE", "/v1/conversations/c", ""))
+	f := newFixture(t, nil)
+	turn := f.talk("u", "c", hello, hello)
+	f.want(http.StatusOK, "GET", "/v1/conversations/c/working", "")
+	got := fetch[deletedConversationBody](f, http.StatusOK, "DELETE", "/v1/conversations/c", "")
 	if got != (deletedConversationBody{"c", "u", 1, 0, keptMemories}) {
 		t.Errorf("deleted: %+v", got)
 	}
-	b.want(http.StatusNotFound, "GET", "/v1/turns/"+turn.ID, "")
+	f.want(http.StatusNotFound, "GET", "/v1/turns/"+turn.ID, "")
 	for _, path := range []string{"/v1/conversations/c", "/v1/conversations/c/working"} {
-		b.want(http.StatusNotFound, "GET", path, "")
+		f.want(http.StatusNotFound, "GET", path, "")
 	}
-	b.want(http.StatusNotFound, "DELETE", "/v1/conversations/c", "")
-	b.talk("u", "c", `{"role":"user","content":"anew"}`)
-	working := parse[workingBody](t, b.want(http.StatusOK, "GET", "/v1/conversations/c/working", ""))
+	f.want(http.StatusNotFound, "DELETE", "/v1/conversations/c", "")
+	f.talk("u", "c", `{"role":"user","content":"anew"}`)
+	working := fetch[workingBody](f, http.StatusOK, "GET", "/v1/conversations/c/working", "")
 	if len(working.Events) != 1 || working.Events[0].Content != "anew" || working.Events[0].Number != 1 {
-		t.Errorf("begun anew: %+v", working.Events)
+		t.Errorf("after it was deleted and started again: %+v", working.Events)
 	}
 }
 
-func TestWorkingMemoryIsFiltered(t *testing.T) {
+func TestConversations_FilterWorkingMemory(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.talk("u", "c", hello, `{"role":"tool","content":"boom","kind":"error","tags":["build","ci"]}`)
-	b.advance(time.Minute)
-	b.talk("u", "c", `{"role":"assistant","content":"seen","kind":"observation","tags":["ci"]}`,
+	f := newFixture(t, nil)
+	f.talk("u", "c", hello, `{"role":"tool","content":"boom","kind":"error","tags":["build","ci"]}`)
+	f.advance(time.Minute)
+	f.talk("u", "c", `{"role":"assistant","content":"seen","kind":"observation","tags":["ci"]}`,
 		`{"role":"user","content":"Ada, look","context":{"mentioned_me":true,"direct_message":true}}`)
 	get := func(query string) workingBody {
-		return parse[workingBody](t, b.want(http.StatusOK, "GET", "/v1/conversations/c/working?"+query, ""))
+		return fetch[workingBody](f, http.StatusOK, "GET", "/v1/conversations/c/working?"+query, "")
 	}
 	whole := get("")
 	if whole.Held != 4 || whole.Fill != 0.2 || whole.Conversation.Events != 4 {
@@ -181,7 +184,7 @@ func TestWorkingMemoryIsFiltered(t *testing.T) {
 		"since=2026-01-31T13:00:00%2B0000": nil,
 	} {
 		if want == nil {
-			b.wantPaths("GET", "/v1/conversations/c/working?"+query, "", "query.since")
+			f.wantPaths("GET", "/v1/conversations/c/working?"+query, "", "query.since")
 			continue
 		}
 		var got []string
@@ -192,16 +195,16 @@ func TestWorkingMemoryIsFiltered(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
-	b.advance(time.Hour) // what matters little ages
+	f.advance(time.Hour) // unimportant events expire
 	if w := get(""); w.Held != 3 || len(get("kind=observation").Events) != 0 {
 		t.Errorf("after an hour: %+v", w)
 	}
 }
 
-func TestConversationsBadInput(t *testing.T) {
+func TestConversations_CheckRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.talk("u", "c", hello)
+	f := newFixture(t, nil)
+	f.talk("u", "c", hello)
 	turn := func(message string) string {
 		return `{"user_id":"u","conversation_id":"c","messages":[` + message + `]}`
 	}
@@ -222,7 +225,7 @@ func TestConversationsBadInput(t *testing.T) {
 		say(`"tokens":3`):                       "messages[0].tokens",
 		say(`"importance":1`):                   "messages[0].importance",
 	} {
-		b.wantPaths("POST", "/v1/turns", body, path)
+		f.wantPaths("POST", "/v1/turns", body, path)
 	}
 	for target, path := range map[string]string{
 		"/v1/conversations":                                         "query.user_id",
@@ -242,7 +245,7 @@ func TestConversationsBadInput(t *testing.T) {
 		"/v1/conversations/c/working?order=up":                      "query.order",
 		"/v1/conversations/c/working?limit=99999999999999999999999": "query.limit",
 	} {
-		b.wantPaths("GET", target, "", path)
+		f.wantPaths("GET", target, "", path)
 	}
 	for body, path := range map[string]string{
 		`{}`:             "title",
@@ -253,9 +256,10 @@ func TestConversationsBadInput(t *testing.T) {
 		`{"title":"a\nb"}`:               "title",
 		`{"title":"a","summary":"mine"}`: "summary",
 	} {
-		b.wantPaths("PATCH", "/v1/conversations/c", body, path)
+		f.wantPaths("PATCH", "/v1/conversations/c", body, path)
 	}
-	for _, r := range []struct{ method, path string }{{"PATCH", "/v1/conversations/c"}, {"DELETE", "/v1/conversations/c"}} {
-		b.want(http.StatusForbidden, r.method, r.path, `{"title":"x"}`, "Authorization", "Bearer read")
+	for _, r := range []struct{ method, path string }{{"PATCH", "/v1/conversations/c"},
+		{"DELETE", "/v1/conversations/c"}} {
+		f.want(http.StatusForbidden, r.method, r.path, `{"title":"x"}`, "Authorization", "Bearer read")
 	}
 }

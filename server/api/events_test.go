@@ -19,19 +19,19 @@ import (
 	"hippocampus/notify"
 )
 
-// listening is a bench behind a real listener, with its feed at work.
+// listening is a fixture behind a real listener, with a running feed.
 type listening struct {
 	*fixture
 	*httptest.Server
 }
 
 func listen(t *testing.T, change func(*Options)) *listening {
-	b := newFixture(t, change)
+	f := newFixture(t, change)
 	ctx, end := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	group.Go(func() { b.options.Events.Feed.(*notify.Feed).Run(ctx) })
-	l := &listening{b, httptest.NewServer(b)}
-	t.Cleanup(func() { b.Drain(); l.Server.Close(); end(); group.Wait() })
+	group.Go(func() { f.options.Events.Feed.(*notify.Feed).Run(ctx) })
+	l := &listening{f, httptest.NewServer(f)}
+	t.Cleanup(func() { f.Drain(); l.Server.Close(); end(); group.Wait() })
 	return l
 }
 
@@ -72,7 +72,7 @@ func (l *listening) follow(query string, headers ...string) (*eventReader, event
 	}
 	first, ok := r.block()
 	if !ok {
-		l.t.Fatal("the stream does not begin")
+		l.t.Fatal("the stream is empty")
 	}
 	return r, first
 }
@@ -97,7 +97,7 @@ func (r *eventReader) block() (e event, ok bool) {
 	return e, false
 }
 
-// next reads an event, past signs of life.
+// next reads an event and skips heartbeats.
 func (r *eventReader) next() (e event) {
 	r.t.Helper()
 	for ok := true; e.kind == ""; {
@@ -119,7 +119,7 @@ func (r *eventReader) ends() {
 	}
 }
 
-func TestEventsAreTold(t *testing.T) {
+func TestEvents_AreStreamed(t *testing.T) {
 	t.Parallel()
 	l := listen(t, nil)
 	l.peanuts() // before the stream begins
@@ -130,7 +130,8 @@ func TestEventsAreTold(t *testing.T) {
 	}
 	l.issue("other", "other", memory.RoleRead)
 	foreign, _ := l.follow("?after=0", "Authorization", "Bearer other")
-	m := parse[map[string]any](t, l.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Likes tea.","type":"reflection"}`))
+	m := fetch[map[string]any](l.fixture, 201, "POST", "/v1/memories",
+		`{"user_id":"u","content":"Likes tea.","type":"reflection"}`)
 	id := m["id"].(string)
 	l.keep(ingest.Write{Owner: owner("v"), Content: "Another's."})
 	l.want(200, "PATCH", "/v1/memories/"+id, `{"content":"Likes green tea."}`)
@@ -154,7 +155,8 @@ func TestEventsAreTold(t *testing.T) {
 		}
 	}
 	if want := []string{
-		"memory.writtenu{created Likes tea. }", "memory.writtenu{updated Likes green tea. }", "memory.forgottenu{forgotten  }", "turn.failedu{  no answer}",
+		"memory.writtenu{created Likes tea. }", "memory.writtenu{updated Likes green tea. }",
+		"memory.forgottenu{forgotten  }", "turn.failedu{  no answer}",
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -162,21 +164,22 @@ func TestEventsAreTold(t *testing.T) {
 	for range 6 {
 		kinds = append(kinds, all.next().kind)
 	}
-	if want := []string{"memory.written", "reflection.created", "memory.written", "memory.written", "memory.forgotten", "turn.failed"}; !slices.Equal(kinds, want) {
+	if want := []string{"memory.written", "reflection.created", "memory.written", "memory.written", "memory.forgotten",
+		"turn.failed"}; !slices.Equal(kinds, want) {
 		t.Errorf("got %q, want %q", kinds, want)
 	}
-	l.Drain() // and all end
+	l.Drain() // ends every stream
 	r.ends()
 	for e, ok := foreign.block(); ok; e, ok = foreign.block() {
 		if e.kind != "" {
-			t.Errorf("another app is told %+v", e)
+			t.Errorf("another app receives %+v", e)
 		}
 	}
 }
 
-// Whoever comes again with the last id misses nothing and gets nothing twice,
+// A client that resumes with the last id misses no event and gets no event twice,
 // while others write.
-func TestEventsAreResumed(t *testing.T) {
+func TestEvents_ResumeWithoutLossOrRepeats(t *testing.T) {
 	t.Parallel()
 	l := listen(t, func(o *Options) { o.Events.Heartbeat = 20 * time.Millisecond })
 	_, first := l.follow("")
@@ -202,13 +205,13 @@ func TestEventsAreResumed(t *testing.T) {
 			}
 			got[e.id] = true
 		}
-		last = r.last // of a sign of life, perhaps
+		last = r.last // may be of a heartbeat
 		_ = r.answer.Body.Close()
 	}
 	group.Wait()
 }
 
-func TestEventsThatAreGone(t *testing.T) {
+func TestEvents_ResetAfterPurge(t *testing.T) {
 	t.Parallel()
 	l := listen(t, nil)
 	var ids []string
@@ -247,7 +250,7 @@ func eraseAll(l *listening, user string) error {
 	return err
 }
 
-func TestStreamsAreBounded(t *testing.T) {
+func TestEvents_LimitStreamsOfKey(t *testing.T) {
 	t.Parallel()
 	l := listen(t, func(o *Options) {
 		o.Events.Streams, o.Events.Heartbeat = 2, 10*time.Millisecond
@@ -260,9 +263,11 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	l.follow("", "Authorization", "Bearer write") // another key
 	_ = first.answer.Body.Close()
-	for deadline := time.Now().Add(5 * time.Minute); l.open("").answer.StatusCode != 200; time.Sleep(10 * time.Millisecond) {
+	deadline := time.Now().Add(5 * time.Minute)
+	for l.open("").answer.StatusCode != 200 {
+		time.Sleep(10 * time.Millisecond)
 		if time.Now().After(deadline) {
-			t.Fatal("a stream that was left counts on")
+			t.Fatal("a closed stream is still counted")
 		}
 	}
 	l.must(l.store.RevokeKey(t.Context(), l.keyIDs["read"], l.now()))
@@ -270,8 +275,8 @@ func TestStreamsAreBounded(t *testing.T) {
 	second.ends()
 }
 
-// A client that takes nothing is cut off, and holds nobody up.
-func TestASlowReaderIsCutOff(t *testing.T) {
+// A client that reads nothing is cut off and does not delay the others.
+func TestEvents_CutOffSlowReaders(t *testing.T) {
 	t.Parallel()
 	l := listen(t, func(o *Options) { o.Limits.Stream = 2 * time.Second })
 	slow, _ := l.follow("")
@@ -281,7 +286,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	group.Go(func() {
 		for range 8 * 250 {
 			if _, ok := all.block(); !ok {
-				t.Error("the stream of one who reads ends")
+				t.Error("the stream of a reading client ended")
 				return
 			}
 		}
@@ -289,7 +294,8 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	for range 8 { // more than the buffers of a connection hold
 		l.must(l.store.InUser(t.Context(), owner("u"), func(ctx context.Context, tx db.UserTx) error {
 			data, _ := json.Marshal(map[string]string{"content": content})
-			return tx.Announce(ctx, slices.Repeat([]memory.Announcement{{Kind: memory.MemoryWritten, At: noon, Data: data}}, 250))
+			return tx.Announce(ctx, slices.Repeat([]memory.Announcement{{Kind: memory.MemoryWritten, At: noon, Data: data}},
+				250))
 		}))
 	}
 	group.Wait()
@@ -307,15 +313,16 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	slow.ends()
 }
 
-func TestWrongEventRequests(t *testing.T) {
+func TestEvents_CheckRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.wantPaths("GET", "/v1/events?kind=memory.eaten&user_id=&x=1", "", "query.kind[0]", "query.user_id", "query.x")
+	f := newFixture(t, nil)
+	f.wantPaths("GET", "/v1/events?kind=memory.eaten&user_id=&x=1", "", "query.kind[0]", "query.user_id", "query.x")
 	for _, after := range []string{"x", "1.2.3", "-1", "01", "1.", ".1", "0.5", "9999999999999999999"} {
-		b.wantPaths("GET", "/v1/events?after="+after, "", "query.after")
-		if w := b.want(400, "GET", "/v1/events", "", lastEventID, after); !strings.Contains(w.Body.String(), "header.Last-Event-ID") {
+		f.wantPaths("GET", "/v1/events?after="+after, "", "query.after")
+		if w := f.want(400, "GET", "/v1/events", "", lastEventID, after); !strings.Contains(w.Body.String(),
+			"header.Last-Event-ID") {
 			t.Error(w.Body)
 		}
 	}
-	b.want(401, "GET", "/v1/events", "", "Authorization", "")
+	f.want(401, "GET", "/v1/events", "", "Authorization", "")
 }

@@ -22,12 +22,12 @@ import (
 const exportHead = `{"format":"hippocampus-export","version":2,"exported_at":"2026-01-31T12:00:00Z"}`
 
 // bring imports with the admin key.
-func (b *fixture) bring(text string) exchange.Report {
-	b.t.Helper()
-	return parse[exchange.Report](b.t, b.want(200, "POST", "/v1/import", text, "Content-Type", ndjson))
+func (f *fixture) bring(text string) exchange.Report {
+	f.t.Helper()
+	return fetch[exchange.Report](f, 200, "POST", "/v1/import", text, "Content-Type", ndjson)
 }
 
-func TestExportAndImport(t *testing.T) {
+func TestExchange_RoundTripsMemories(t *testing.T) {
 	t.Parallel()
 	from, to := newFixture(t, nil), newFixture(t, nil)
 	kept := from.peanuts()
@@ -35,11 +35,13 @@ func TestExportAndImport(t *testing.T) {
 	from.keep(ingest.Write{Owner: owner("ü <b> 用户"), Content: "Another user."})
 	deleted := from.keep(ingest.Write{Owner: owner("u"), Content: "Forgotten again."})
 	from.want(200, "DELETE", "/v1/memories/"+deleted.ID, "")
-	from.must(from.store.Touch(t.Context(), []db.Touch{{ID: kept.ID, Count: 2, At: noon.Add(time.Hour + time.Microsecond)}}))
+	from.must(from.store.Touch(t.Context(),
+		[]db.Touch{{ID: kept.ID, Count: 2, At: noon.Add(time.Hour + time.Microsecond)}}))
 
 	whole := from.want(200, "GET", "/v1/export?embeddings=true", "")
 	lines := strings.Split(strings.TrimSpace(whole.Body.String()), "\n")
-	if whole.Header().Get("Content-Type") != ndjson || len(lines) != 8 || lines[0] != exportHead || lines[7] != `{"end":{"memories":6}}` {
+	if whole.Header().Get("Content-Type") != ndjson || len(lines) != 8 || lines[0] != exportHead ||
+		lines[7] != `{"end":{"memories":6}}` {
 		t.Fatalf("%s", whole.Body)
 	}
 	for _, line := range lines {
@@ -57,50 +59,56 @@ func TestExportAndImport(t *testing.T) {
 		t.Errorf("again: %+v", r)
 	}
 	stored, history := to.stored(kept.ID), "/v1/memories/"+kept.ID+"/history"
-	if stored.AccessCount != from.stored(kept.ID).AccessCount || to.want(200, "GET", history, "").Body.String() != from.want(200, "GET", history, "").Body.String() {
+	if stored.AccessCount != from.stored(kept.ID).AccessCount || to.want(200, "GET", history,
+		"").Body.String() != from.want(200, "GET", history, "").Body.String() {
 		t.Errorf("%+v", stored)
 	}
-	recalled := parse[recallBody](t, to.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"Which allergy?"}`))
+	recalled := fetch[recallBody](to, 200, "POST", "/v1/recall", `{"user_id":"u","query":"Which allergy?"}`)
 	if len(recalled.Memories) == 0 || recalled.Memories[0].ID != kept.ID {
 		t.Errorf("an import is not recalled at once: %+v", recalled)
 	}
 
 	plain := from.want(200, "GET", "/v1/export?user_id=u", "", "Authorization", "Bearer read").Body.String()
-	if strings.Contains(plain, "embedding") || strings.Contains(plain, "Another user") || !strings.Contains(plain, kept.ID) {
+	if strings.Contains(plain, "embedding") || strings.Contains(plain, "Another user") ||
+		!strings.Contains(plain, kept.ID) {
 		t.Errorf("one user's, without embeddings: %s", plain)
 	}
 	from.issue("stranger", "elsewhere", memory.RoleAdmin)
-	if none := from.want(200, "GET", "/v1/export", "", "Authorization", "Bearer stranger").Body.String(); strings.Count(none, "\n") != 2 {
+	if none := from.want(200, "GET", "/v1/export", "", "Authorization",
+		"Bearer stranger").Body.String(); strings.Count(none, "\n") != 2 {
 		t.Errorf("another app exports %s", none)
 	}
-	if r := parse[exchange.Report](t, from.want(200, "POST", "/v1/import", plain, "Content-Type", ndjson, "Authorization", "Bearer stranger")); r.Failed != 5 || r.Imported != 0 {
-		t.Errorf("another app takes ids: %+v", r)
+	if r := fetch[exchange.Report](from, 200, "POST", "/v1/import", plain, "Content-Type", ndjson, "Authorization",
+		"Bearer stranger"); r.Failed != 5 || r.Imported != 0 {
+		t.Errorf("another app imports ids that exist: %+v", r)
 	}
 }
 
-func TestExchangeRequestsAreChecked(t *testing.T) {
+func TestExchange_ChecksRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.want(403, "GET", "/v1/export", "", "Authorization", "Bearer read")
-	b.want(403, "GET", "/v1/export", "", "Authorization", "Bearer write")
-	b.want(401, "GET", "/v1/export", "", "Authorization", "")
-	b.want(403, "POST", "/v1/import", exportHead, "Content-Type", ndjson, "Authorization", "Bearer write")
-	b.want(415, "POST", "/v1/import", exportHead)
-	b.want(415, "POST", "/v1/import", exportHead, "Content-Type", ndjson, "Content-Encoding", "gzip")
-	for _, query := range []string{"user_id=", "user_id=%00", "user_id=" + strings.Repeat("x", 257), "embeddings=maybe", "users=u", "user_id=u&user_id=v"} {
-		b.want(400, "GET", "/v1/export?"+query, "")
+	f := newFixture(t, nil)
+	f.want(403, "GET", "/v1/export", "", "Authorization", "Bearer read")
+	f.want(403, "GET", "/v1/export", "", "Authorization", "Bearer write")
+	f.want(401, "GET", "/v1/export", "", "Authorization", "")
+	f.want(403, "POST", "/v1/import", exportHead, "Content-Type", ndjson, "Authorization", "Bearer write")
+	f.want(415, "POST", "/v1/import", exportHead)
+	f.want(415, "POST", "/v1/import", exportHead, "Content-Type", ndjson, "Content-Encoding", "gzip")
+	for _, query := range []string{"user_id=", "user_id=%00", "user_id=" + strings.Repeat("x", 257), "embeddings=maybe",
+		"users=u", "user_id=u&user_id=v"} {
+		f.want(400, "GET", "/v1/export?"+query, "")
 	}
-	for _, text := range []string{"", "\n", "{}", "<html>", `{"format":"other","version":1}`, strings.Replace(exportHead, `"version":2`, `"version":7`, 1)} {
-		b.want(400, "POST", "/v1/import", text, "Content-Type", ndjson)
+	for _, text := range []string{"", "\n", "{}", "<html>", `{"format":"other","version":1}`,
+		strings.Replace(exportHead, `"version":2`, `"version":7`, 1)} {
+		f.want(400, "POST", "/v1/import", text, "Content-Type", ndjson)
 	}
 }
 
-// What the API refuses in a write, it refuses in a line.
-func TestHostileLines(t *testing.T) {
+// An import refuses what the API refuses in a write.
+func TestExchange_RefusesBadMemoryLines(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.peanuts()
-	good := strings.Split(b.want(200, "GET", "/v1/export", "").Body.String(), "\n")[1]
+	f := newFixture(t, nil)
+	f.peanuts()
+	good := strings.Split(f.want(200, "GET", "/v1/export", "").Body.String(), "\n")[1]
 	good = strings.ReplaceAll(good, "u\"", "v\"") // another user's
 	change := func(from, to string) string {
 		changed := strings.Replace(good, from, to, 1)
@@ -110,30 +118,40 @@ func TestHostileLines(t *testing.T) {
 		return changed
 	}
 	bad := map[string]string{
-		`{`: "not JSON", `[]`: "not a JSON object", `{}`: "fewer than 1", good + "{}": "more than one", "\xff": "UTF-8", "\ufeff" + good: "not JSON",
-		change(`"memory":{`, `"memory":{"x":1,`):                                                            "memory.x",
-		change(`"memory":{`, `"memory":{"Content":"x",`):                                                    "memory.Content",
-		change(`"memory":{`, `"memory":{"content":"x",`):                                                    "more than once",
-		change(`"Is allergic to peanuts."`, `"a\u0000"`):                                                    "NUL",
-		change(`"Is allergic to peanuts."`, `"\ud800"`):                                                     "surrogate",
-		change(`"Is allergic to peanuts."`, `null`):                                                         "memory.content",
-		change(`"Is allergic to peanuts."`, `7`):                                                            "memory.content",
-		change(`"Is allergic to peanuts."`, `""`):                                                           "memory.content",
-		change(`"importance":0.8`, `"importance":1e999`):                                                    "memory.importance",
-		change(`"importance":0.8`, `"importance":2`):                                                        "memory.importance",
-		change(`"access_count":0`, `"access_count":1e400`):                                                  "memory.access_count",
-		change(`"access_count":0`, `"access_count":99999999999`):                                            "memory.access_count",
-		change(`"access_count":0`, `"access_count":0.5`):                                                    "memory.access_count",
-		change(`"access_count":0`, `"access_count":-1`):                                                     "memory.access_count",
-		change(`"created_at":"2026`, `"created_at":"1066`):                                                  "memory.created_at",
-		change(`"created_at":"2026-01-31T12:00:00Z"`, `"created_at":7`):                                     "memory.created_at",
+		`{`: "not JSON", `[]`: "not a JSON object", `{}`: "fewer than 1", good + "{}": "more than one", "\xff": "UTF-8",
+		"\ufeff" + good:                                  "not JSON",
+		change(`"memory":{`, `"memory":{"x":1,`):         "memory.x",
+		change(`"memory":{`, `"memory":{"Content":"x",`): "memory.Content",
+		change(`"memory":{`, `"memory":{"content":"x",`): "more than once",
+		change(`"Is allergic to peanuts."`, `"a\u0000"`): "NUL",
+		change(`"Is allergic to peanuts."`, `"\ud800"`):  "surrogate",
+		change(`"Is allergic to peanuts."`, `null`):      "memory.content",
+		change(`"Is allergic to peanuts."`, `7`):         "memory.content",
+		change(`"Is allergic to peanuts."`, `""`):        "memory.content",
+		change(`"importance":0.8`,
+			`"importance":1e999`): "memory.importance",
+		change(`"importance":0.8`,
+			`"importance":2`): "memory.importance",
+		change(`"access_count":0`,
+			`"access_count":1e400`): "memory.access_count",
+		change(`"access_count":0`,
+			`"access_count":99999999999`): "memory.access_count",
+		change(`"access_count":0`,
+			`"access_count":0.5`): "memory.access_count",
+		change(`"access_count":0`,
+			`"access_count":-1`): "memory.access_count",
+		change(`"created_at":"2026`,
+			`"created_at":"1066`): "memory.created_at",
+		change(`"created_at":"2026-01-31T12:00:00Z"`,
+			`"created_at":7`): "memory.created_at",
 		change(`"metadata":{"a":1}`, `"metadata":`+strings.Repeat(`{"a":`, 40)+"1"+strings.Repeat("}", 40)): "nested",
-		change(`"metadata":{"a":1}`, `"metadata":null`):                                                     "memory.metadata",
-		change(`"tags":["food"]`, `"tags":["`+strings.Repeat("x", 65)+`"]`):                                 "memory.tags",
-		change(`"pinned":true`, `"pinned":"yes"`):                                                           "memory.pinned",
-		change(`"status":"active"`, `"status":"alive"`):                                                     "memory.status",
-		change(`"events":[{`, `"events":[{"memory_id":"x",`):                                                "events[0].memory_id",
-		change(`"relations":[]`, `"relations":{}`):                                                          "relations",
+		change(`"metadata":{"a":1}`,
+			`"metadata":null`): "memory.metadata",
+		change(`"tags":["food"]`, `"tags":["`+strings.Repeat("x", 65)+`"]`): "memory.tags",
+		change(`"pinned":true`, `"pinned":"yes"`):                           "memory.pinned",
+		change(`"status":"active"`, `"status":"alive"`):                     "memory.status",
+		change(`"events":[{`, `"events":[{"memory_id":"x",`):                "events[0].memory_id",
+		change(`"relations":[]`, `"relations":{}`):                          "relations",
 		`{"end":{}}`: "end.memories", `{"end":null}`: "end",
 		`"` + strings.Repeat("x", exchange.MaxLine) + `"`:                       "bytes",
 		"{" + strings.Repeat(`"`+strings.Repeat("y", 200)+`":1,`, 1) + `"z":1}`: "...",
@@ -143,7 +161,7 @@ func TestHostileLines(t *testing.T) {
 		lines = append(lines, line)
 	}
 	slices.Sort(lines[1:])
-	r := b.bring(strings.Join(lines, "\r\n"))
+	r := f.bring(strings.Join(lines, "\r\n"))
 	if r.Failed != len(bad) || len(r.Errors) != len(bad) || r.Imported != 0 || r.Complete {
 		t.Errorf("%d of %d failed: %+v", r.Failed, len(bad), r)
 	}
@@ -156,43 +174,45 @@ func TestHostileLines(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&wide, `"field%d":1,`, i)
 	}
-	if r := b.bring(exportHead + "\n{" + wide.String() + `"end":{"memories":0}}`); len(r.Errors) != 1 || len(r.Errors[0].Message) > 500 {
+	if r := f.bring(exportHead + "\n{" + wide.String() + `"end":{"memories":0}}`); len(r.Errors) != 1 ||
+		len(r.Errors[0].Message) > 500 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// live serves a bench on a real connection, whose requests may take a tenth of
-// a second and whose streams may stand still for half of one.
-func (b *fixture) live() *httptest.Server {
-	s := httptest.NewUnstartedServer(b)
+// live serves the fixture on real connections, with a read timeout of 0.1 s.
+func (f *fixture) live() *httptest.Server {
+	s := httptest.NewUnstartedServer(f)
 	s.Config.ReadTimeout = 100 * time.Millisecond
 	s.Start()
-	b.t.Cleanup(s.Close)
+	f.t.Cleanup(s.Close)
 	return s
 }
 
-func hurried(o *Options) {
+// shortLimits lets a request take 0.1 s and a stream stand still for 0.5 s.
+func shortLimits(o *Options) {
 	o.Limits.Wait = time.Millisecond
 	o.Limits.Work = 100 * time.Millisecond
 	o.Limits.Stream = 500 * time.Millisecond
 }
 
-func (b *fixture) ask(ctx context.Context, s *httptest.Server, method, path string, body io.Reader) (*http.Response, error) {
-	b.t.Helper()
+func (f *fixture) ask(ctx context.Context, s *httptest.Server, method, path string, body io.Reader) (*http.Response,
+	error) {
+	f.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, s.URL+path, body)
-	b.must(err)
+	f.must(err)
 	r.Header.Set("Authorization", "Bearer admin")
 	r.Header.Set("Content-Type", ndjson)
 	return s.Client().Do(r)
 }
 
-// A stream that flows is not cut, however long it takes; one that stands still is.
-func TestSlowImports(t *testing.T) {
+// An import may take long while it transfers data, and is cut off when it stalls.
+func TestExchange_CutsOnlyStalledImports(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, hurried)
-	b.peanuts()
-	text := b.want(200, "GET", "/v1/export", "").Body.String()
-	s := b.live()
+	f := newFixture(t, shortLimits)
+	f.peanuts()
+	text := f.want(200, "GET", "/v1/export", "").Body.String()
+	s := f.live()
 	send := func(wait func(i int) time.Duration) (*http.Response, error) {
 		out, in := io.Pipe()
 		answered, ended := make(chan struct{}), make(chan struct{})
@@ -211,10 +231,10 @@ func TestSlowImports(t *testing.T) {
 			}
 			in.Close()
 		}()
-		return b.ask(t.Context(), s, "POST", "/v1/import", out)
+		return f.ask(t.Context(), s, "POST", "/v1/import", out)
 	}
-	answer, err := send(func(int) time.Duration { return 50 * time.Millisecond }) // four times the timeout in all
-	b.must(err)
+	answer, err := send(func(int) time.Duration { return 50 * time.Millisecond }) // four times the timeout in total
+	f.must(err)
 	raw, _ := io.ReadAll(answer.Body)
 	answer.Body.Close()
 	if answer.StatusCode != 200 || !strings.Contains(string(raw), `"complete":true`) {
@@ -222,22 +242,22 @@ func TestSlowImports(t *testing.T) {
 	}
 	begun := time.Now()
 	answer, err = send(func(i int) time.Duration { return []time.Duration{0, 0, 0, 0, 3 * time.Second, 0, 0, 0}[i] })
-	b.must(err)
+	f.must(err)
 	answer.Body.Close()
 	if answer.StatusCode != 408 || time.Since(begun) > 2500*time.Millisecond {
 		t.Errorf("an import that stands still for 3 s is answered %d after %s", answer.StatusCode, time.Since(begun))
 	}
 }
 
-// A body without a line has been read to its end when the rest of it is given
-// up, and net/http watches the connection by then.
-func TestAnEmptyImportIsAnswered(t *testing.T) {
+// The server has read an empty body to its end when the import fails, so net/http
+// watches the connection already.
+func TestExchange_AnswersEmptyImport(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	s := b.live()
+	f := newFixture(t, nil)
+	s := f.live()
 	for range 500 {
-		answer, err := b.ask(t.Context(), s, "POST", "/v1/import", strings.NewReader(""))
-		b.must(err)
+		answer, err := f.ask(t.Context(), s, "POST", "/v1/import", strings.NewReader(""))
+		f.must(err)
 		raw, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode != 400 || !strings.Contains(string(raw), "is not an export") {
@@ -246,66 +266,69 @@ func TestAnEmptyImportIsAnswered(t *testing.T) {
 	}
 }
 
-// faulty breaks exports off, or never ends them.
+// faulty is an exchanger whose exports fail midway, or never end.
 type faulty struct {
 	Exchanger
 	err   error
 	ended chan error
 }
 
-func (f *faulty) Export(ctx context.Context, _ exchange.Selection, w io.Writer) error {
-	if f.err != nil {
+func (e *faulty) Export(ctx context.Context, _ exchange.Selection, w io.Writer) error {
+	if e.err != nil {
 		_, _ = io.WriteString(w, exportHead+"\n")
-		return f.err
+		return e.err
 	}
 	for {
 		if _, err := io.WriteString(w, strings.Repeat(" ", 99)+"\n"); err != nil || ctx.Err() != nil {
-			f.ended <- errors.Join(err, ctx.Err())
+			e.ended <- errors.Join(err, ctx.Err())
 			return err
 		}
 	}
 }
 
-func TestAnExportThatBreaksOff(t *testing.T) {
+func TestExchange_MarksFailedExport(t *testing.T) {
 	t.Parallel()
-	for _, cause := range []error{memory.Errorf(memory.KindUnavailable, "secret address"), errors.New("secret"), context.DeadlineExceeded} {
-		b := newFixture(t, func(o *Options) { o.Exchange = &faulty{err: cause} })
-		answer, err := b.ask(t.Context(), b.live(), "GET", "/v1/export", nil)
-		b.must(err)
+	for _, cause := range []error{memory.Errorf(memory.KindUnavailable, "secret address"), errors.New("secret"),
+		context.DeadlineExceeded} {
+		f := newFixture(t, func(o *Options) { o.Exchange = &faulty{err: cause} })
+		answer, err := f.ask(t.Context(), f.live(), "GET", "/v1/export", nil)
+		f.must(err)
 		raw, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		lines := strings.Split(string(raw), "\n")
-		if !errors.Is(err, io.ErrUnexpectedEOF) || len(lines) != 3 || !strings.HasPrefix(lines[1], `{"error":"`) || strings.Contains(lines[1], "secret") {
-			t.Errorf("%v is told by %q, %v", cause, raw, err)
+		if !errors.Is(err, io.ErrUnexpectedEOF) || len(lines) != 3 || !strings.HasPrefix(lines[1], `{"error":"`) ||
+			strings.Contains(lines[1], "secret") {
+			t.Errorf("%v ends the export with %q, %v", cause, raw, err)
 		}
 	}
-	// Before the first byte it is a problem like any other.
-	b := newFixture(t, nil)
-	b.must(b.store.Close())
-	b.keys.ttl = time.Hour
-	if w := b.send("GET", "/v1/export", ""); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), exchange.Format) {
+	// An error before the first byte is answered with a problem document.
+	f := newFixture(t, nil)
+	f.must(f.store.Close())
+	f.keys.ttl = time.Hour
+	if w := f.send("GET", "/v1/export", ""); w.Code != http.StatusServiceUnavailable ||
+		strings.Contains(w.Body.String(), exchange.Format) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
-// An export ends when its reader leaves, and when it no longer reads; while it
-// reads slowly, it goes on.
-func TestReadersOfExports(t *testing.T) {
+// An export ends when its reader leaves or stops reading, and continues while the
+// reader is slow.
+func TestExchange_EndsExportWithItsReader(t *testing.T) {
 	t.Parallel()
-	f := &faulty{ended: make(chan error, 1)}
-	b := newFixture(t, func(o *Options) { hurried(o); o.Exchange = f })
-	s := b.live()
+	exchanger := &faulty{ended: make(chan error, 1)}
+	f := newFixture(t, func(o *Options) { shortLimits(o); o.Exchange = exchanger })
+	s := f.live()
 	ended := func(what string) {
 		t.Helper()
 		select {
-		case <-f.ended:
+		case <-exchanger.ended:
 		case <-time.After(5 * time.Minute):
 			t.Fatalf("%s: the export goes on", what)
 		}
 	}
 	ctx, leave := context.WithCancel(t.Context())
-	answer, err := b.ask(ctx, s, "GET", "/v1/export", nil)
-	b.must(err)
+	answer, err := f.ask(ctx, s, "GET", "/v1/export", nil)
+	f.must(err)
 	in := bufio.NewReader(answer.Body)
 	for range 8 { // slowly, over several times the timeout of a request
 		time.Sleep(50 * time.Millisecond)
@@ -317,8 +340,8 @@ func TestReadersOfExports(t *testing.T) {
 	answer.Body.Close()
 	ended("the reader has left")
 
-	answer, err = b.ask(t.Context(), s, "GET", "/v1/export", nil)
-	b.must(err)
+	answer, err = f.ask(t.Context(), s, "GET", "/v1/export", nil)
+	f.must(err)
 	ended("the reader does not read")
 	answer.Body.Close()
 }

@@ -8,24 +8,28 @@ import (
 	"hippocampus/exchange"
 )
 
-// fillOthers has a bench keep something of each kind that is no memory.
-func (b *fixture) fillOthers() {
-	b.t.Helper()
-	b.work() // the turn waits
-	b.want(200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"city","value":{"name":"Lisbon","at":null},"source":"chat"}`)
-	b.want(200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"job","value":1.5}`)
-	b.want(200, "DELETE", "/v1/facts?user_id=u&type=profile&key=job", "")
-	b.want(201, "POST", "/v1/instructions", `{"scope":"agent","agent_id":"butler","name":"tone","content":"warm","note":"so"}`)
-	b.want(201, "POST", "/v1/instructions", `{"scope":"user","user_id":"u","name":"tone","content":"warm"}`)
-	b.want(201, "POST", "/v1/instructions", `{"scope":"user","user_id":"u","name":"tone","content":"cold"}`)
-	b.want(200, "POST", "/v1/skills/deploy/outcomes", `{"user_id":"u","workflow":"make","success":true,"note":"fine","id":"run"}`)
-	b.want(200, "POST", "/v1/turns", `{"user_id":"u","conversation_id":"c","wait":true,"id":"client","metadata":{"a":1},
-		"messages":[{"role":"user","content":"Hi.","name":"U","tags":["x"],"context":{"direct_message":true}},{"role":"tool","content":"","kind":"observation"}]}`)
+// fillOthers stores an entry of each kind other than memories.
+func (f *fixture) fillOthers() {
+	f.t.Helper()
+	f.work() // processes the turn
+	f.want(200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"city","value":{"name":"Lisbon","at":null},`+
+		`"source":"chat"}`)
+	f.want(200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"job","value":1.5}`)
+	f.want(200, "DELETE", "/v1/facts?user_id=u&type=profile&key=job", "")
+	f.want(201, "POST", "/v1/instructions", `{"scope":"agent","agent_id":"butler","name":"tone","content":"warm",`+
+		`"note":"so"}`)
+	f.want(201, "POST", "/v1/instructions", `{"scope":"user","user_id":"u","name":"tone","content":"warm"}`)
+	f.want(201, "POST", "/v1/instructions", `{"scope":"user","user_id":"u","name":"tone","content":"cold"}`)
+	f.want(200, "POST", "/v1/skills/deploy/outcomes", `{"user_id":"u","workflow":"make","success":true,"note":"fine",`+
+		`"id":"run"}`)
+	f.want(200, "POST", "/v1/turns", `{"user_id":"u","conversation_id":"c","wait":true,"id":"client","metadata":{"a":1},
+		"messages":[{"role":"user","content":"Hi.","name":"U","tags":["x"],"context":{"direct_message":true}},
+			{"role":"tool","content":"","kind":"observation"}]}`)
 }
 
-// What is exported passes what openapi.yaml says of a line, comes back exactly,
-// and a user's export holds what is the user's alone.
-func TestOthersAreExportedAndImported(t *testing.T) {
+// Every exported line satisfies openapi.yaml, the round trip is exact, and the
+// export of a user has only entries of that user.
+func TestExchange_RoundTripsOtherKinds(t *testing.T) {
 	t.Parallel()
 	from, to := newFixture(t, nil), newFixture(t, nil)
 	from.fillOthers()
@@ -36,7 +40,8 @@ func TestOthersAreExportedAndImported(t *testing.T) {
 		}
 	}
 	want := exchange.Tallies{
-		exchange.Facts: {Imported: 3}, exchange.Instructions: {Imported: 2}, exchange.Versions: {Imported: 3}, exchange.Skills: {Imported: 1},
+		exchange.Facts: {Imported: 3}, exchange.Instructions: {Imported: 2}, exchange.Versions: {Imported: 3},
+		exchange.Skills:   {Imported: 1},
 		exchange.Outcomes: {Imported: 1}, exchange.Conversations: {Imported: 1}, exchange.Turns: {Imported: 1},
 	}
 	r := to.bring(whole)
@@ -57,8 +62,8 @@ func TestOthersAreExportedAndImported(t *testing.T) {
 	}
 }
 
-// Each field of a line is held to openapi.yaml.
-func TestHostileLinesOfOthers(t *testing.T) {
+// Each field of a line is checked against openapi.yaml.
+func TestExchange_RefusesBadLinesOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	from, to := newFixture(t, nil), newFixture(t, nil)
 	from.fillOthers()
@@ -81,7 +86,8 @@ func TestHostileLinesOfOthers(t *testing.T) {
 		{"instruction", `"latest":2`, `"latest":2.5`, "instruction.latest"},
 		{"instruction", `"scope":"user"`, `"scope":"world"`, "instruction.scope"},
 		{"instruction", `"before":[1]`, `"before":[` + strings.Repeat("1,", 100) + `1]`, "instruction.before"},
-		{"instruction_version", `"content":"cold"`, `"content":"` + strings.Repeat("x", 16385) + `"`, "instruction_version.content"},
+		{"instruction_version", `"content":"cold"`, `"content":"` + strings.Repeat("x", 16385) + `"`,
+			"instruction_version.content"},
 		{"instruction_version", `"content":"cold"`, `"content":null`, "instruction_version.content"},
 		{"skill", `"successes":1`, `"successes":-1`, "skill.successes"},
 		{"skill", `"note":"fine"`, `"note":""`, "skill.notes[0].note"},
@@ -93,7 +99,8 @@ func TestHostileLinesOfOthers(t *testing.T) {
 		{"turn", `"role":"user"`, `"role":"boss"`, "turn.messages[0].role"},
 		{"turn", `"kind":"observation"`, `"kind":"gossip"`, "turn.messages[1].kind"},
 		{"turn", `"tags":["x"]`, `"tags":[""]`, "turn.messages[0].tags"},
-		{"turn", `"messages":[`, `"messages":[{"role":"user","content":"` + strings.Repeat("x", 65537) + `"},`, "turn.messages[0].content"},
+		{"turn", `"messages":[`, `"messages":[{"role":"user","content":"` + strings.Repeat("x", 65537) + `"},`,
+			"turn.messages[0].content"},
 		{"turn", `"metadata":{"a":1}`, `"metadata":` + strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "nested"},
 	} {
 		changed := strings.Replace(line(c.kind), c.from, c.to, 1)
@@ -102,7 +109,8 @@ func TestHostileLinesOfOthers(t *testing.T) {
 		}
 		lines, wants = append(lines, changed), append(wants, c.want)
 	}
-	lines, wants = append(lines, `{"consolidation":{"state":"pending"}}`, `{"end":{"memories":0,"dreams":1}}`), append(wants, "consolidation.state", "end.dreams")
+	lines, wants = append(lines, `{"consolidation":{"state":"pending"}}`,
+		`{"end":{"memories":0,"dreams":1}}`), append(wants, "consolidation.state", "end.dreams")
 	empty := to.want(200, "GET", "/v1/export", "").Body.String()
 	r := to.bring(strings.Join(lines, "\n"))
 	if r.Failed != len(lines)-1 || len(r.Others) > 0 {

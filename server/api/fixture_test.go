@@ -43,7 +43,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// someID is an id that nothing has.
+// someID is an id that does not exist.
 const someID = "0198c0de-0000-7000-8000-000000000001"
 
 var embedder = llm.Hashed(128)
@@ -71,144 +71,155 @@ type fixture struct {
 func newFixture(t testing.TB, change func(*Options)) *fixture {
 	t.Helper()
 	log := zap.NewNop()
-	b := &fixture{
+	f := &fixture{
 		t: t, store: apptest.SQLite(t), vectors: apptest.Vectors(t, embedder),
 		chat: &apptest.Chat{}, clock: apptest.NewClock(noon), keyIDs: map[string]string{},
 	}
-	b.chat.Answers(`{"insights":[]}`)
+	f.chat.Answers(`{"insights":[]}`)
 
-	push := projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.now, log)
-	b.session = session.New(session.Parts{Records: b.store, Now: b.now, Log: log},
+	push := projection.New(f.store, f.vectors, projection.Settings{
+		Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute,
+	}, f.now, log)
+	f.session = session.New(session.Parts{Records: f.store, Now: f.now, Log: log},
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
-	b.service = ingest.New(ingest.Parts{
-		Accepted: b.session.OnTurnAccepted, Processed: b.session.OnTurnProcessed,
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: b.vectors, Pusher: push, Guess: router.GuessByLexemes, Now: b.now, Log: log,
+	f.service = ingest.New(ingest.Parts{
+		Accepted: f.session.OnTurnAccepted, Processed: f.session.OnTurnProcessed,
+		Records: f.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: f.vectors, Pusher: push,
+		Guess: router.GuessByLexemes, Now: f.now, Log: log,
 	}, ingest.Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95,
+		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
+		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
 	})
-	gate := router.Open(router.NewRules(), router.Options{Timeout: time.Minute, Now: b.now})
+	gate := router.Open(router.NewRules(), router.Options{Timeout: time.Minute, Now: f.now})
 	t.Cleanup(gate.Close)
-	b.touches = recall.NewTouches(b.store, time.Hour, log)
-	recaller := recall.New(b.store, b.vectors, gate, embedder, b.touches, recall.Settings{
-		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}, DecayRate: 0.99, Lift: recall.Lift{Near: 0.5, Far: 0.2}, LexicalFloor: 0.3, Words: 0.5, Contrast: 3,
-		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 50, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+	f.touches = recall.NewTouches(f.store, time.Hour, log)
+	recaller := recall.New(f.store, f.vectors, gate, embedder, f.touches, recall.Settings{
+		Mode: recall.Modulated, Weights: recall.Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3},
+		DecayRate: 0.99, Lift: recall.Lift{Near: 0.5, Far: 0.2}, LexicalFloor: 0.3, Words: 0.5, Contrast: 3,
+		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 50,
+		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
-	}, b.now, log)
+	}, f.now, log)
 
-	forgetter := forgetting.New(b.store, push, forgetting.Settings{
+	forgetter := forgetting.New(f.store, push, forgetting.Settings{
 		Rule:     forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5},
 		MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour,
-	}, b.now, log)
-	derive := derivation.New(b.store, push, embedder, b.now)
+	}, f.now, log)
+	derive := derivation.New(f.store, push, embedder, f.now)
 	reflector := reflection.New(reflection.Parts{
-		Records: b.store, Derive: derive, Chat: b.chat, Now: b.now, Log: log,
+		Records: f.store, Derive: derive, Chat: f.chat, Now: f.now, Log: log,
 	}, reflection.Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100})
 	compressor := compression.New(compression.Parts{
-		Records: b.store, Derive: derive, Chat: b.chat, Now: b.now, Log: log,
+		Records: f.store, Derive: derive, Chat: f.chat, Now: f.now, Log: log,
 	}, compression.Settings{Similarity: 0.6, MinAge: 90 * 24 * time.Hour, Accesses: 5, MaxMemories: 2000})
 	for _, role := range memory.Roles {
-		b.issue(string(role), "app", role)
+		f.issue(string(role), "app", role)
 	}
 	announcing := notify.Settings{Poll: 10 * time.Millisecond}
-	timelines := facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now}, 0.5)
-	b.consolidate = consolidation.New(consolidation.Parts{
-		Records: b.store, Writer: b.service, Facts: timelines, Guess: router.Guess, Now: b.now, Lease: time.Minute, Log: log,
-	}, consolidation.Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3})
-	b.options = Options{
-		Access:  Access{Keys: b.store},
+	timelines := facts.New(facts.Parts{
+		Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: f.now,
+	}, 0.5)
+	f.consolidate = consolidation.New(consolidation.Parts{
+		Records: f.store, Writer: f.service, Facts: timelines, Guess: router.Guess, Now: f.now, Lease: time.Minute, Log: log,
+	}, consolidation.Settings{
+		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,
+	})
+	f.options = Options{
+		Access:  Access{Keys: f.store},
 		Metrics: Metrics{Registerer: prometheus.NewRegistry()},
 		Checks: []Check{
-			{Name: "database", Required: true, Check: b.store.Ping}, {Name: "vector_store", Check: b.vectors.Ping},
+			{Name: "database", Required: true, Check: f.store.Ping}, {Name: "vector_store", Check: f.vectors.Ping},
 		},
-		Logger: log, Now: b.now,
+		Logger: log, Now: f.now,
 
-		Turns:          TurnParts{Ingester: b.service, Lister: b.store},
-		Conversations:  ConversationParts{Reader: b.store, Sessions: b.session},
-		Consolidations: ConsolidationParts{Consolidator: b.consolidate, Lister: b.store},
-		Memories:       MemoryParts{Reader: b.store, Writer: b.service, Undoer: derive},
-		Related: related.New(b.store, b.vectors, embedder, related.Settings{
+		Turns:          TurnParts{Ingester: f.service, Lister: f.store},
+		Conversations:  ConversationParts{Reader: f.store, Sessions: f.session},
+		Consolidations: ConsolidationParts{Consolidator: f.consolidate, Lister: f.store},
+		Memories:       MemoryParts{Reader: f.store, Writer: f.service, Undoer: derive},
+		Related: related.New(f.store, f.vectors, embedder, related.Settings{
 			OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute,
-		}, b.now, log),
-		Facts:        FactParts{Writer: timelines, Reader: b.store},
-		Instructions: InstructionParts{Publisher: instructions.New(b.store, b.now), Reader: b.store},
+		}, f.now, log),
+		Facts:        FactParts{Writer: timelines, Reader: f.store},
+		Instructions: InstructionParts{Publisher: instructions.New(f.store, f.now), Reader: f.store},
 		Skills: SkillParts{Recorder: skills.New(skills.Parts{
-			Records: b.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: b.now,
-		}), Reader: b.store},
-		Candidates: CandidateParts{Lister: b.store, Promoter: b.service},
-		Recall:     RecallParts{Recaller: recaller, Sources: b.store},
-		Condenser:  compression.NewCondenser(b.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
+			Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: f.now,
+		}), Reader: f.store},
+		Candidates: CandidateParts{Lister: f.store, Promoter: f.service},
+		Recall:     RecallParts{Recaller: recaller, Sources: f.store},
+		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Forgetter:  forgetter,
 		Compressor: compressor,
-		Eraser:     erasure.New(b.store, b.vectors, func(memory.Owner) { b.service.Purge(); b.session.Purge() }, b.now, log),
-		Stats:      StatsParts{Counter: b.store, Retention: forgetter},
-		Exchange:   exchange.New(b.store, embedder, b.now),
-		Events:     EventParts{Feed: notify.NewFeed(b.store, announcing, log)},
-		Webhooks:   notify.NewWebhooks(b.store, announcing, b.now),
+		Eraser:     erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log),
+		Stats:      StatsParts{Counter: f.store, Retention: forgetter},
+		Exchange:   exchange.New(f.store, embedder, f.now),
+		Events:     EventParts{Feed: notify.NewFeed(f.store, announcing, log)},
+		Webhooks:   notify.NewWebhooks(f.store, announcing, f.now),
 		Jobs: JobParts{
-			Reader: b.store, Kinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()},
+			Reader: f.store, Kinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()},
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
-				return jobs.Ask(ctx, b.store, kind, memory.Instant(b.now()))
+				return jobs.Ask(ctx, f.store, kind, memory.Instant(f.now()))
 			},
 		},
 	}
-	b.restart(change)
-	return b
+	f.restart(change)
+	return f
 }
 
 // restart changes the options and starts the API again on the same stores.
-func (b *fixture) restart(change func(*Options)) {
-	b.t.Helper()
+func (f *fixture) restart(change func(*Options)) {
+	f.t.Helper()
 	if change != nil {
-		change(&b.options)
+		change(&f.options)
 	}
 	var err error
-	b.Server, err = New(b.options)
-	b.must(err)
-	b.options.Metrics.Registerer = prometheus.NewRegistry() // of the next start
+	f.Server, err = New(f.options)
+	f.must(err)
+	f.options.Metrics.Registerer = prometheus.NewRegistry() // of the next start
 }
 
-func (b *fixture) must(err error) {
-	b.t.Helper()
+func (f *fixture) must(err error) {
+	f.t.Helper()
 	if err != nil {
-		b.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-func (b *fixture) now() time.Time { return b.clock.Now() }
+func (f *fixture) now() time.Time { return f.clock.Now() }
 
-func (b *fixture) advance(d time.Duration) { b.clock.Advance(d) }
+func (f *fixture) advance(d time.Duration) { f.clock.Advance(d) }
 
 // issue makes an API key.
-func (b *fixture) issue(secret, appID string, role memory.Role) {
-	b.t.Helper()
-	b.keyIDs[secret] = memory.NewID()
-	b.must(b.store.CreateKey(b.t.Context(), memory.Key{
-		ID: b.keyIDs[secret], Hash: HashKey(secret), Name: secret, AppID: appID, Role: role, CreatedAt: b.now(),
+func (f *fixture) issue(secret, appID string, role memory.Role) {
+	f.t.Helper()
+	f.keyIDs[secret] = memory.NewID()
+	f.must(f.store.CreateKey(f.t.Context(), memory.Key{
+		ID: f.keyIDs[secret], Hash: HashKey(secret), Name: secret, AppID: appID, Role: role, CreatedAt: f.now(),
 	}))
 }
 
-// work begins to process turns, those accepted before among them.
-func (b *fixture) work() {
-	b.t.Helper()
-	runner, err := jobs.New(b.store.Driver(), jobs.Options{
+// work starts to process turns, including those accepted before.
+func (f *fixture) work() {
+	f.t.Helper()
+	runner, err := jobs.New(f.store.Driver(), jobs.Options{
 		Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
-	}, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return b.service.Process(ctx, job.TurnID) }))
-	b.must(err)
-	b.must(runner.Start(b.t.Context()))
-	b.t.Cleanup(func() { _ = runner.Stop(context.Background()) })
+	}, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return f.service.Process(ctx, job.TurnID) }))
+	f.must(err)
+	f.must(runner.Start(f.t.Context()))
+	f.t.Cleanup(func() { _ = runner.Stop(context.Background()) })
 	ctx, end := context.WithCancel(context.Background())
 	var dispatch sync.WaitGroup
-	dispatch.Go(func() { b.service.Dispatch(ctx) })
-	b.t.Cleanup(func() { end(); dispatch.Wait() })
+	dispatch.Go(func() { f.service.Dispatch(ctx) })
+	f.t.Cleanup(func() { end(); dispatch.Wait() })
 }
 
 // settle waits until a turn is processed or failed.
-func (b *fixture) settle(turnID string) ingest.Outcome {
-	b.t.Helper()
-	outcome, err := b.service.Await(b.t.Context(), "app", turnID)
-	b.must(err)
+func (f *fixture) settle(turnID string) ingest.Outcome {
+	f.t.Helper()
+	outcome, err := f.service.Await(f.t.Context(), "app", turnID)
+	f.must(err)
 	return outcome
 }
 
@@ -216,56 +227,56 @@ func (b *fixture) settle(turnID string) ingest.Outcome {
 func owner(userID string) memory.Owner { return memory.Owner{AppID: "app", UserID: userID} }
 
 // accept stores and queues a turn of a user, whose client id may be empty.
-func (b *fixture) accept(userID, clientID, content string) memory.Turn {
-	b.t.Helper()
-	turn, _, err := b.service.Accept(b.t.Context(), memory.Turn{
+func (f *fixture) accept(userID, clientID, content string) memory.Turn {
+	f.t.Helper()
+	turn, _, err := f.service.Accept(f.t.Context(), memory.Turn{
 		Owner: owner(userID), ClientID: clientID, Messages: []memory.Message{{Role: "user", Content: content}},
 	})
-	b.must(err)
-	ended, end := context.WithCancel(b.t.Context())
+	f.must(err)
+	ended, end := context.WithCancel(f.t.Context())
 	end()
-	b.service.Dispatch(ended) // enqueues what waits
+	f.service.Dispatch(ended) // enqueues accepted turns
 	return turn
 }
 
 // keep writes a memory.
-func (b *fixture) keep(w ingest.Write) memory.Memory {
-	b.t.Helper()
-	written, err := b.service.Write(b.t.Context(), w)
-	b.must(err)
-	stored, err := b.store.Memory(b.t.Context(), w.Owner.AppID, written.Memory.ID)
-	b.must(err)
+func (f *fixture) keep(w ingest.Write) memory.Memory {
+	f.t.Helper()
+	written, err := f.service.Write(f.t.Context(), w)
+	f.must(err)
+	stored, err := f.store.Memory(f.t.Context(), w.Owner.AppID, written.Memory.ID)
+	f.must(err)
 	return stored
 }
 
 // peanuts is a memory of the user "u".
-func (b *fixture) peanuts() memory.Memory {
-	b.t.Helper()
+func (f *fixture) peanuts() memory.Memory {
+	f.t.Helper()
 	importance := 0.8
-	return b.keep(ingest.Write{
+	return f.keep(ingest.Write{
 		Owner: owner("u"), Content: "Is allergic to peanuts.", Importance: &importance, Domain: memory.Preferences,
 		Tags: []string{"food"}, Metadata: []byte(`{"a":1}`), Pinned: true,
 	})
 }
 
-// stored is a memory of the app "app" as the database has it.
-func (b *fixture) stored(id string) memory.Memory {
-	b.t.Helper()
-	m, err := b.store.Memory(b.t.Context(), "app", id)
-	b.must(err)
+// stored returns a memory of the app "app" from the database.
+func (f *fixture) stored(id string) memory.Memory {
+	f.t.Helper()
+	m, err := f.store.Memory(f.t.Context(), "app", id)
+	f.must(err)
 	return m
 }
 
 // routes lists every route of the API.
-func (b *fixture) routes() []route {
+func (f *fixture) routes() []route {
 	var all routes
-	for _, f := range b.features(b.options, http.NotFoundHandler()) {
+	for _, f := range f.features(f.options, http.NotFoundHandler()) {
 		f.register(&all)
 	}
 	return all.list
 }
 
 // checkLine checks a line of an export against openapi.yaml.
-func (b *fixture) checkLine(line string) error {
-	return exchangeHandlers{server: b.Server}.checkLine([]byte(line))
+func (f *fixture) checkLine(line string) error {
+	return exchangeHandlers{server: f.Server}.checkLine([]byte(line))
 }

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestMalformedBodies(t *testing.T) {
+func TestBody_MalformedIsInvalid(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	asked := b.asked()
+	f := newFixture(t, nil)
+	recorded := f.record()
 	for body, path := range map[string]string{
 		``:                                  "body",
 		`   `:                               "body",
@@ -40,21 +40,21 @@ func TestMalformedBodies(t *testing.T) {
 		strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40):   strings.TrimSuffix(strings.Repeat("a.", 32), "."),
 		strings.Repeat("[", 100_000):                                  strings.Repeat("[0]", 32),
 	} {
-		w := b.want(400, "POST", "/v1/recall", body)
+		w := f.want(400, "POST", "/v1/recall", body)
 		errs := parse[Problem](t, w).Errors
 		if len(errs) != 1 || errs[0].Path != path {
 			t.Errorf("%.80q: %s, want %q", body, w.Body, path)
 		}
 	}
-	b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"\ud83d\ude42 \\ud800 \/"}`)
-	if asked.query.Text != `🙂 \ud800 /` {
-		t.Errorf("%q", asked.query.Text)
+	f.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"\ud83d\ude42 \\ud800 \/"}`)
+	if recorded.query.Text != `🙂 \ud800 /` {
+		t.Errorf("%q", recorded.query.Text)
 	}
 }
 
-func TestFieldLimits(t *testing.T) {
+func TestCheck_FieldLimits(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	q := func(fields string) string { return `{"user_id":"u","query":"q",` + fields + `}` }
 	turn := func(fields string) string { return strings.Replace(aTurn, "{", "{"+fields+",", 1) }
 	write := func(fields string) string { return `{"user_id":"u","content":"c",` + fields + `}` }
@@ -66,7 +66,8 @@ func TestFieldLimits(t *testing.T) {
 		{"/v1/recall", `{"user_id":"","query":""}`, []string{"user_id", "query"}},
 		{"/v1/recall", `{"user_id":" \u007f","query":" \t\n"}`, []string{"user_id", "query"}},
 		{"/v1/recall", `{"user_id":5,"query":["q"]}`, []string{"user_id", "query"}},
-		{"/v1/recall", q(`"limit":0,"mode":"best","min_importance":1.01,"min_similarity":-2,"touch":"no"`), []string{"limit", "mode", "min_importance", "min_similarity", "touch"}},
+		{"/v1/recall", q(`"limit":0,"mode":"best","min_importance":1.01,"min_similarity":-2,"touch":"no"`),
+			[]string{"limit", "mode", "min_importance", "min_similarity", "touch"}},
 		{"/v1/recall", q(`"limit":101`), []string{"limit"}},
 		{"/v1/recall", q(`"limit":2.5`), []string{"limit"}},
 		{"/v1/recall", q(`"limit":1e1`), []string{"limit"}},
@@ -74,7 +75,8 @@ func TestFieldLimits(t *testing.T) {
 		{"/v1/recall", q(`"weights":{"relevance":-1,"decay":1}`), []string{"weights.relevance", "weights.importance"}},
 		{"/v1/recall", q(`"weights":{"relevance":0,"decay":0,"importance":0}`), []string{"weights"}},
 		{"/v1/recall", q(`"Limit":5,"touch":true,"unknown":{}`), []string{"Limit", "unknown"}},
-		{"/v1/recall", q(`"at":"2026-02-30T00:00:00Z","since":"1969-12-31T23:59:59Z","until":"2201-01-01T00:00:00Z"`), []string{"at", "since", "until"}},
+		{"/v1/recall", q(`"at":"2026-02-30T00:00:00Z","since":"1969-12-31T23:59:59Z","until":"2201-01-01T00:00:00Z"`),
+			[]string{"at", "since", "until"}},
 		{"/v1/recall", q(`"at":"2026-01-01","since":1,"until":"now"`), []string{"at", "since", "until"}},
 		{"/v1/recall", q(`"at":"2026-01-01T00:00:60Z"`), []string{"at"}},
 		{"/v1/recall", q(`"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`), []string{"until"}},
@@ -83,8 +85,10 @@ func TestFieldLimits(t *testing.T) {
 		{"/v1/turns", `{"user_id":"u","messages":[]}`, []string{"messages"}},
 		{"/v1/turns", `{"user_id":"u","messages":[{"role":"robot","content":1,"x":2},{"role":"user"},"hi"]}`,
 			[]string{"messages[0].role", "messages[0].content", "messages[0].x", "messages[1].content", "messages[2]"}},
-		{"/v1/turns", `{"user_id":"u","messages":[` + strings.Repeat(`{"role":"user","content":""},`, 100) + `{"role":"user","content":""}]}`, []string{"messages"}},
-		{"/v1/turns", `{"user_id":"u","messages":[{"role":"user","content":"` + strings.Repeat("é", 32769) + `","name":"a\tb"}]}`, []string{"messages[0].content", "messages[0].name"}},
+		{"/v1/turns", `{"user_id":"u","messages":[` + strings.Repeat(`{"role":"user","content":""},`, 100) +
+			`{"role":"user","content":""}]}`, []string{"messages"}},
+		{"/v1/turns", `{"user_id":"u","messages":[{"role":"user","content":"` + strings.Repeat("é", 32769) +
+			`","name":"a\tb"}]}`, []string{"messages[0].content", "messages[0].name"}},
 		{"/v1/turns", turn(`"id":"` + strings.Repeat("é", 129) + `"`), []string{"id"}},
 		{"/v1/turns", turn(`"metadata":[]`), []string{"metadata"}},
 		{"/v1/turns", turn(`"metadata":null`), []string{"metadata"}},
@@ -93,42 +97,45 @@ func TestFieldLimits(t *testing.T) {
 		{"/v1/turns", turn(`"metadata":{"a":1e-2000000}`), []string{"metadata.a"}},
 		{"/v1/turns", turn(`"wait":1`), []string{"wait"}},
 		{"/v1/memories", write(`"importance":"high"`), []string{"importance"}},
-		{"/v1/memories", write(`"importance":1.7,"domain":"love","type":"","pinned":0`), []string{"importance", "domain", "type", "pinned"}},
+		{"/v1/memories", write(`"importance":1.7,"domain":"love","type":"","pinned":0`),
+			[]string{"importance", "domain", "type", "pinned"}},
 		{"/v1/memories", write(`"tags":["a",""],"dedup":null`), []string{"tags[1]", "dedup"}},
 		{"/v1/memories", write(`"tags":["` + strings.Repeat("x", 65) + `"]`), []string{"tags[0]"}},
 		{"/v1/memories", `{"user_id":"u","content":"` + strings.Repeat("🙂", 4097) + `"}`, []string{"content"}},
 	} {
-		b.wantPaths("POST", c.path, c.body, c.paths...)
+		f.wantPaths("POST", c.path, c.body, c.paths...)
 	}
 }
 
-// What is exactly at a limit is taken, whatever its characters.
-func TestLimitsAreReached(t *testing.T) {
+// Values exactly at a limit are accepted, whatever their characters.
+func TestCheck_LargestValuesAreAccepted(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	long := strings.Repeat("🙂", 4096)
 	id := strings.Repeat("é", 128)
-	b.want(200, "POST", "/v1/recall", `{"user_id":"`+id+`","query":"`+long+`","limit":100}`)
-	b.want(201, "POST", "/v1/memories", `{"user_id":"`+id+`","content":"`+long+`","tags":["`+strings.Repeat("长", 64)+`"]}`)
-	b.want(202, "POST", "/v1/turns", `{"id":"`+id+`","user_id":"u","messages":[`+
+	f.want(200, "POST", "/v1/recall", `{"user_id":"`+id+`","query":"`+long+`","limit":100}`)
+	f.want(201, "POST", "/v1/memories", `{"user_id":"`+id+`","content":"`+long+`","tags":["`+strings.Repeat("长",
+		64)+`"]}`)
+	f.want(202, "POST", "/v1/turns", `{"id":"`+id+`","user_id":"u","messages":[`+
 		strings.Repeat(`{"role":"user","content":""},`, 99)+`{"role":"tool","content":"`+strings.Repeat("x", 64<<10)+`"}],`+
 		`"metadata":{"a": "`+strings.Repeat("x", 8192-8)+`"}}`)
 }
 
-func TestManyFieldErrorsAreCut(t *testing.T) {
+func TestProblem_LimitsFieldErrors(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	w := b.want(400, "POST", "/v1/turns", `{"user_id":"u","messages":[`+strings.Repeat("{},", 99)+`{}]}`)
+	f := newFixture(t, nil)
+	w := f.want(400, "POST", "/v1/turns", `{"user_id":"u","messages":[`+strings.Repeat("{},", 99)+`{}]}`)
 	if n := len(parse[Problem](t, w).Errors); n != maxFieldErrors {
 		t.Errorf("%d errors", n)
 	}
 }
 
-// value draws any JSON value; strings include what breaks parsers and stores.
+// value draws any JSON value, with strings that are hard for parsers and stores.
 func value() *rapid.Generator[any] {
 	text := rapid.OneOf(
 		rapid.StringN(0, 20, -1),
-		rapid.SampledFrom([]string{"", "u", "\x00", "\n", `"`, "' or 1=1 --", `" or user_id != "`, "2026-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "fact", "user", "modulated", someID, strings.Repeat("长", 300)}),
+		rapid.SampledFrom([]string{"", "u", "\x00", "\n", `"`, "' or 1=1 --", `" or user_id != "`, "2026-01-01T00:00:00Z",
+			"0000-01-01T00:00:00Z", "fact", "user", "modulated", someID, strings.Repeat("长", 300)}),
 	)
 	leaf := rapid.OneOf(
 		rapid.Map(text, func(s string) any { return s }),
@@ -143,17 +150,19 @@ func value() *rapid.Generator[any] {
 	)
 }
 
-// Whatever a client sends, it is never the server's fault.
-func TestNothingSentIsAServerError(t *testing.T) {
+// No request of a client makes the server answer with a server error.
+func TestServer_NoInputIsAServerError(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.work() // some of them wait
-	b.peanuts()
+	f := newFixture(t, nil)
+	f.work() // some requests wait
+	f.peanuts()
 	fields := []string{
-		"user_id", "query", "content", "messages", "memories", "metadata", "limit", "at", "since", "until", "tags", "id", "wait",
-		"weights", "mode", "domains", "types", "importance", "max_chars", "max_tokens", "language", "agent_id", "touch", "dedup",
+		"user_id", "query", "content", "messages", "memories", "metadata", "limit", "at", "since", "until", "tags", "id",
+		"wait",
+		"weights", "mode", "domains", "types", "importance", "max_chars", "max_tokens", "language", "agent_id", "touch",
+		"dedup",
 	}
-	routes := b.routes()
+	routes := f.routes()
 	rapid.Check(t, func(t *rapid.T) {
 		rt := rapid.SampledFrom(routes).Draw(t, "route")
 		if rt.path == "/metrics" {
@@ -171,14 +180,15 @@ func TestNothingSentIsAServerError(t *testing.T) {
 			raw[i] = rapid.Byte().Draw(t, "byte")
 		}
 		target := strings.ReplaceAll(rt.path, ":id", url.PathEscape(rapid.StringN(1, 8, -1).Draw(t, "id")))
-		if query := rapid.MapOfN(rapid.SampledFrom(append(fields, "status", "cursor", "pretty")), rapid.String(), 0, 3).Draw(t, "query"); len(query) > 0 {
+		if query := rapid.MapOfN(rapid.SampledFrom(append(fields, "status", "cursor", "pretty")), rapid.String(), 0,
+			3).Draw(t, "query"); len(query) > 0 {
 			values := url.Values{}
 			for name, v := range query {
 				values.Set(name, v)
 			}
 			target += "?" + values.Encode()
 		}
-		if w := b.send(rt.method, target, string(raw)); w.Code >= 500 {
+		if w := f.send(rt.method, target, string(raw)); w.Code >= 500 {
 			t.Fatalf("%s %s %q: %d %s", rt.method, target, raw, w.Code, w.Body)
 		}
 	})
@@ -194,7 +204,7 @@ func FuzzParseObject(f *testing.F) {
 			t.Fatalf("%q: object %v, fault %v", raw, object, fault)
 		}
 		if fault == nil && !json.Valid(raw) {
-			t.Fatalf("%q is taken and is not JSON", raw)
+			t.Fatalf("%q is accepted and is not JSON", raw)
 		}
 	})
 }

@@ -15,16 +15,18 @@ import (
 	"hippocampus/internal/wire"
 )
 
-func TestPostMemoryHandsTheWriteOn(t *testing.T) {
+func TestMemories_PostWrites(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	full := `{"user_id":"u","content":" 喜欢茶 ","importance":0,"domain":"user_preferences","type":"preference",
-		"at":"2026-01-31T08:00:00Z","conversation_id":"c","agent_id":"a","tags":["x","y"],"metadata":{},"pinned":true,"dedup":true}`
-	first := b.stored(parse[writtenBody](t, b.want(201, "POST", "/v1/memories", full)).ID)
+		"at":"2026-01-31T08:00:00Z","conversation_id":"c","agent_id":"a",
+		"tags":["x","y"],"metadata":{},"pinned":true,"dedup":true}`
+	first := f.stored(fetch[writtenBody](f, 201, "POST", "/v1/memories", full).ID)
 	morning := time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)
 	want := memory.Memory{
 		ID: first.ID, Owner: owner("u"), Content: " 喜欢茶 ", Domain: memory.Preferences, Type: "preference",
-		ConversationID: "c", AgentID: "a", Tags: []string{"x", "y"}, Metadata: []byte(`{}`), Pinned: true, Status: memory.Active,
+		ConversationID: "c", AgentID: "a", Tags: []string{"x",
+			"y"}, Metadata: []byte(`{}`), Pinned: true, Status: memory.Active,
 		CreatedAt: morning, UpdatedAt: noon, LastAccessedAt: morning,
 		Lexemes: first.Lexemes, EmbeddingModel: embedder.Model(), Revision: 1,
 	}
@@ -33,9 +35,10 @@ func TestPostMemoryHandsTheWriteOn(t *testing.T) {
 	}
 
 	plain := `{"user_id":"u","content":"c"}`
-	second := b.stored(parse[writtenBody](t, b.want(201, "POST", "/v1/memories", plain)).ID)
+	second := f.stored(fetch[writtenBody](f, 201, "POST", "/v1/memories", plain).ID)
 	want = memory.Memory{
-		ID: second.ID, Owner: owner("u"), Content: "c", Importance: ingest.DefaultImportance, Domain: memory.GeneralChat, Type: memory.TypeFact,
+		ID: second.ID, Owner: owner("u"), Content: "c", Importance: ingest.DefaultImportance, Domain: memory.GeneralChat,
+		Type:   memory.TypeFact,
 		Status: memory.Active, CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon,
 		Lexemes: second.Lexemes, EmbeddingModel: embedder.Model(), Revision: 1,
 	}
@@ -52,51 +55,53 @@ func TestPostMemoryHandsTheWriteOn(t *testing.T) {
 		{`{"user_id":"u","content":"喜欢茶！","agent_id":"a","dedup":true}`, memory.Merged, first.ID},
 		{`{"user_id":"u","content":"c","dedup":true}`, memory.Duplicate, second.ID},
 	} {
-		if got := parse[writtenBody](t, b.want(200, "POST", "/v1/memories", c.body)); got.Verdict != c.verdict || got.ID != c.id || got.Reason == "" {
+		if got := fetch[writtenBody](f, 200, "POST", "/v1/memories", c.body); got.Verdict != c.verdict || got.ID != c.id ||
+			got.Reason == "" {
 			t.Errorf("%s: %+v", c.body, got)
 		}
 	}
-	if again := parse[writtenBody](t, b.want(201, "POST", "/v1/memories", plain)); again.Verdict != memory.Kept || again.ID == second.ID {
+	if again := fetch[writtenBody](f, 201, "POST", "/v1/memories", plain); again.Verdict != memory.Kept ||
+		again.ID == second.ID {
 		t.Errorf("without dedup: %+v", again)
 	}
 }
 
-// awayFor is a database that cannot write for one user.
-type awayFor struct {
+// unwritableFor is a database that cannot write for one user.
+type unwritableFor struct {
 	ingest.Records
 	userID string
 }
 
-func (a awayFor) InUser(ctx context.Context, o memory.Owner, f func(context.Context, db.UserTx) error) error {
+func (a unwritableFor) InUser(ctx context.Context, o memory.Owner, f func(context.Context, db.UserTx) error) error {
 	if o.UserID == a.userID {
-		return memory.Errorf(memory.KindUnavailable, "the database is away")
+		return memory.Errorf(memory.KindUnavailable, "the database is unavailable")
 	}
 	return a.Records.InUser(ctx, o, f)
 }
 
-func TestBatchAnswersEachWrite(t *testing.T) {
+func TestMemories_BatchAnswersEachWrite(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.service.Records = awayFor{b.service.Records, "v"}
+	f := newFixture(t, nil)
+	f.service.Records = unwritableFor{f.service.Records, "v"}
 	three := `{"memories":[{"user_id":"u"},{"user_id":"u","content":"a"},{"user_id":"v","content":"b"}]}`
-	results := parse[struct{ Results []resultBody }](t, b.want(200, "POST", "/v1/memories/batch", three)).Results
+	results := fetch[struct{ Results []resultBody }](f, 200, "POST", "/v1/memories/batch", three).Results
 	if len(results) != 3 || results[0].Error == nil || results[0].Error.Status != 400 ||
-		results[1].Error != nil || b.stored(results[1].ID).Content != "a" ||
+		results[1].Error != nil || f.stored(results[1].ID).Content != "a" ||
 		results[2].ID != "" || results[2].Error == nil || results[2].Error.Status != 503 {
 		t.Errorf("%+v", results)
 	}
-	if got := b.contents("?user_id=v"); len(got) != 0 {
+	if got := f.contents("?user_id=v"); len(got) != 0 {
 		t.Errorf("%q was written", got)
 	}
 }
 
-// What is wrong with one write refuses that one alone, with paths within it.
-func TestBatchRefusesSingleWrites(t *testing.T) {
+// An invalid write is refused with paths within it, and does not affect the others.
+func TestMemories_BatchRefusesSingleWrites(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	answer := parse[struct{ Results []resultBody }](t, b.want(200, "POST", "/v1/memories/batch", `{"memories":[
+	f := newFixture(t, nil)
+	answer := fetch[struct{ Results []resultBody }](f, 200, "POST", "/v1/memories/batch", `{"memories":[
 		{"user_id":"u\n","content":" "}, {"user_id":"u","text":"b"}, {"user_id":"u","content":"a","importance":"high"},
-		{"user_id":"u","content":"good"}, {"user_id":"u","content":"a","metadata":{"k":[1,{"l":2}]},"importance":1.7}, 7]}`))
+		{"user_id":"u","content":"good"}, {"user_id":"u","content":"a","metadata":{"k":[1,{"l":2}]},"importance":1.7}, 7]}`)
 	want := [][]string{{"content", "user_id"}, {"content", "text"}, {"importance"}, nil, {"importance"}, {"body"}}
 	for i, result := range answer.Results {
 		var paths []string
@@ -110,26 +115,27 @@ func TestBatchRefusesSingleWrites(t *testing.T) {
 			t.Errorf("write %d: paths %v, want %v: %+v", i, paths, want[i], result)
 		}
 	}
-	if got := b.contents("?user_id=u"); !slices.Equal(got, []string{"good"}) {
+	if got := f.contents("?user_id=u"); !slices.Equal(got, []string{"good"}) {
 		t.Errorf("%q was written", got)
 	}
-	b.wantPaths("POST", "/v1/memories/batch", `{"memories":[]}`, "memories")
-	b.wantPaths("POST", "/v1/memories/batch", `{"memories":[`+strings.Repeat(`{"user_id":"u","content":"a"},`, 1000)+`{"user_id":"u","content":"a"}]}`, "memories")
+	f.wantPaths("POST", "/v1/memories/batch", `{"memories":[]}`, "memories")
+	f.wantPaths("POST", "/v1/memories/batch", `{"memories":[`+strings.Repeat(`{"user_id":"u","content":"a"},`,
+		1000)+`{"user_id":"u","content":"a"}]}`, "memories")
 }
 
-func TestBatchBodyMayBeLarger(t *testing.T) {
+func TestMemories_BatchBodyMayBeLarger(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Limits.Body, o.Limits.Batch = 200, 2000 })
+	f := newFixture(t, func(o *Options) { o.Limits.Body, o.Limits.Batch = 200, 2000 })
 	long := `{"user_id":"u","content":"` + strings.Repeat("x", 300) + `"}`
-	b.want(413, "POST", "/v1/memories", long)
-	b.want(200, "POST", "/v1/memories/batch", `{"memories":[`+long+`]}`)
-	b.want(413, "POST", "/v1/memories/batch", `{"memories":[`+strings.Repeat(long+",", 6)+long+`]}`)
+	f.want(413, "POST", "/v1/memories", long)
+	f.want(200, "POST", "/v1/memories/batch", `{"memories":[`+long+`]}`)
+	f.want(413, "POST", "/v1/memories/batch", `{"memories":[`+strings.Repeat(long+",", 6)+long+`]}`)
 }
 
-func TestPatchMemory(t *testing.T) {
+func TestMemories_Patch(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	want := b.peanuts()
+	f := newFixture(t, nil)
+	want := f.peanuts()
 	path := "/v1/memories/" + want.ID
 	for _, c := range []struct {
 		body   string
@@ -138,35 +144,36 @@ func TestPatchMemory(t *testing.T) {
 		{`{"pinned":false,"tags":[],"metadata":{}}`, func(m *memory.Memory) {
 			m.Pinned, m.Tags, m.Metadata = false, nil, []byte(`{}`)
 		}},
-		{`{"content":" Eats nuts. ","importance":0,"domain":"lifestyle_and_interests","type":"task"}`, func(m *memory.Memory) {
-			m.Content, m.Importance, m.Domain, m.Type, m.Revision = " Eats nuts. ", 0, memory.Lifestyle, "task", 2
-		}},
+		{`{"content":" Eats nuts. ","importance":0,"domain":"lifestyle_and_interests","type":"task"}`,
+			func(m *memory.Memory) {
+				m.Content, m.Importance, m.Domain, m.Type, m.Revision = " Eats nuts. ", 0, memory.Lifestyle, "task", 2
+			}},
 		{`{"pinned":true,"tags":["x"],"metadata":{"b": 2}}`, func(m *memory.Memory) {
 			m.Pinned, m.Tags, m.Metadata = true, []string{"x"}, []byte(`{"b":2}`)
 		}},
 	} {
-		b.advance(time.Minute)
-		b.want(200, "PATCH", path, c.body)
-		got := b.stored(want.ID)
+		f.advance(time.Minute)
+		f.want(200, "PATCH", path, c.body)
+		got := f.stored(want.ID)
 		c.change(&want)
-		want.UpdatedAt, want.Lexemes = b.now(), got.Lexemes
+		want.UpdatedAt, want.Lexemes = f.now(), got.Lexemes
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", c.body, diff)
 		}
 	}
-	b.wantPaths("PATCH", path, `{}`, "body")
-	b.wantPaths("PATCH", path, `{"content":"\t","tags":[" "],"importance":2}`, "importance")
-	b.wantPaths("PATCH", path, `{"content":"\t","tags":[" "]}`, "content", "tags")
-	b.wantPaths("PATCH", path, `{"user_id":"v","content":null}`, "user_id", "content")
-	if diff := cmp.Diff(want, b.stored(want.ID)); diff != "" {
-		t.Errorf("what was refused changed something: %s", diff)
+	f.wantPaths("PATCH", path, `{}`, "body")
+	f.wantPaths("PATCH", path, `{"content":"\t","tags":[" "],"importance":2}`, "importance")
+	f.wantPaths("PATCH", path, `{"content":"\t","tags":[" "]}`, "content", "tags")
+	f.wantPaths("PATCH", path, `{"user_id":"v","content":null}`, "user_id", "content")
+	if diff := cmp.Diff(want, f.stored(want.ID)); diff != "" {
+		t.Errorf("a refused change changed the memory: %s", diff)
 	}
 }
 
-func TestMemoryRoutes(t *testing.T) {
+func TestMemories_RoutesOfOneMemory(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	id := b.peanuts().ID
+	f := newFixture(t, nil)
+	id := f.peanuts().ID
 	for _, c := range []struct {
 		route  string
 		status memory.Status // afterwards
@@ -178,17 +185,18 @@ func TestMemoryRoutes(t *testing.T) {
 		{"POST /v1/memories/%/restore", memory.Active, 3},
 	} {
 		method, path, _ := strings.Cut(c.route, " ")
-		w := b.want(200, method, strings.ReplaceAll(path, "%", id), "")
-		if body := parse[wire.Memory](t, w); !strings.HasSuffix(path, "/history") && (body.ID != id || body.Status != c.status) {
+		w := f.want(200, method, strings.ReplaceAll(path, "%", id), "")
+		if body := parse[wire.Memory](t, w); !strings.HasSuffix(path, "/history") &&
+			(body.ID != id || body.Status != c.status) {
 			t.Errorf("%s: %+v", c.route, body)
 		}
-		history := parse[struct{ Events []wire.Event }](t, b.want(200, "GET", "/v1/memories/"+id+"/history", ""))
-		if got := b.stored(id).Status; got != c.status || len(history.Events) != c.events {
+		history := fetch[struct{ Events []wire.Event }](f, 200, "GET", "/v1/memories/"+id+"/history", "")
+		if got := f.stored(id).Status; got != c.status || len(history.Events) != c.events {
 			t.Errorf("%s leaves it %s with %d events, want %s with %d", c.route, got, len(history.Events), c.status, c.events)
 		}
-		b.want(404, method, strings.ReplaceAll(path, "%", "nobody"), "")
-		b.want(404, method, strings.ReplaceAll(path, "%", strings.ToUpper(id)), "")
-		b.want(400, method, strings.ReplaceAll(path, "%", "%00"), "")
-		b.want(400, method, strings.ReplaceAll(path, "%", strings.Repeat("x", 257)), "")
+		f.want(404, method, strings.ReplaceAll(path, "%", "nobody"), "")
+		f.want(404, method, strings.ReplaceAll(path, "%", strings.ToUpper(id)), "")
+		f.want(400, method, strings.ReplaceAll(path, "%", "%00"), "")
+		f.want(400, method, strings.ReplaceAll(path, "%", strings.Repeat("x", 257)), "")
 	}
 }

@@ -21,17 +21,17 @@ type memoryList struct {
 	Next     string `json:"next_cursor"`
 }
 
-// contents lists the memories that a query of the list answers, newest first.
-func (b *fixture) contents(query string) []string {
-	b.t.Helper()
+// contents returns the contents of the memories that a query lists, newest first.
+func (f *fixture) contents(query string) []string {
+	f.t.Helper()
 	var contents []string
-	for _, m := range parse[memoryList](b.t, b.want(200, "GET", "/v1/memories"+query, "")).Memories {
+	for _, m := range fetch[memoryList](f, 200, "GET", "/v1/memories"+query, "").Memories {
 		contents = append(contents, m.Content)
 	}
 	return contents
 }
 
-// memoriesListed notes which memories are asked for.
+// memoriesListed records the filter of the latest list.
 type memoriesListed struct {
 	MemoryReader
 	filter db.MemoryFilter
@@ -42,10 +42,10 @@ func (l *memoriesListed) ListMemories(ctx context.Context, f db.MemoryFilter) ([
 	return l.MemoryReader.ListMemories(ctx, f)
 }
 
-func TestListMemoriesFilters(t *testing.T) {
+func TestMemories_ListFilters(t *testing.T) {
 	t.Parallel()
 	var listed memoriesListed
-	b := newFixture(t, func(o *Options) { listed.MemoryReader = o.Memories.Reader; o.Memories.Reader = &listed })
+	f := newFixture(t, func(o *Options) { listed.MemoryReader = o.Memories.Reader; o.Memories.Reader = &listed })
 	since, until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC)
 	add := func(content string, change func(w *ingest.Write)) memory.Memory {
 		w := ingest.Write{
@@ -55,12 +55,12 @@ func TestListMemoriesFilters(t *testing.T) {
 		if change != nil {
 			change(&w)
 		}
-		return b.keep(w)
+		return f.keep(w)
 	}
 	add("first", nil)
 	add("task", func(w *ingest.Write) { w.Type, w.At = "task", since.Add(time.Hour) })
 	forgotten := add("forgotten", func(w *ingest.Write) { w.At = until.Add(-time.Microsecond) })
-	if _, err := b.service.Forget(t.Context(), "app", forgotten.ID); err != nil {
+	if _, err := f.service.Forget(t.Context(), "app", forgotten.ID); err != nil {
 		t.Fatal(err)
 	}
 	add("skill", func(w *ingest.Write) { w.Type = "skill" })
@@ -76,10 +76,11 @@ func TestListMemoriesFilters(t *testing.T) {
 		"&conversation_id=c&agent_id=a&since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00%2B01:00&limit="
 	want := db.MemoryFilter{
 		Owner: owner("u"), Types: []memory.Type{"fact", "task"}, Domains: []memory.Domain{memory.GeneralChat},
-		Statuses: []memory.Status{memory.Active, memory.Forgotten}, ConversationID: "c", AgentID: "a", Since: since, Until: until,
+		Statuses: []memory.Status{memory.Active,
+			memory.Forgotten}, ConversationID: "c", AgentID: "a", Since: since, Until: until,
 	}
 	for limit, contents := range map[int][]string{1: {"forgotten"}, 9: {"forgotten", "task", "first"}} {
-		if diff := cmp.Diff(contents, b.contents(all+strconv.Itoa(limit))); diff != "" {
+		if diff := cmp.Diff(contents, f.contents(all+strconv.Itoa(limit))); diff != "" {
 			t.Error(diff)
 		}
 		want.Limit = limit
@@ -87,7 +88,7 @@ func TestListMemoriesFilters(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if got := b.contents("?user_id=u"); len(got) != 8 || slices.Contains(got, "forgotten") {
+	if got := f.contents("?user_id=u"); len(got) != 8 || slices.Contains(got, "forgotten") {
 		t.Errorf("%q", got)
 	}
 	want = db.MemoryFilter{Owner: owner("u"), Statuses: []memory.Status{memory.Active}, Limit: defaultPage}
@@ -96,9 +97,9 @@ func TestListMemoriesFilters(t *testing.T) {
 	}
 }
 
-func TestListQueriesAreChecked(t *testing.T) {
+func TestPage_ChecksQueries(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	for query, path := range map[string]string{
 		"":                          "query.user_id",
 		"user_id=":                  "query.user_id",
@@ -121,68 +122,72 @@ func TestListQueriesAreChecked(t *testing.T) {
 		"user_id=%zz":               "query",
 		"user_id=u&until=2026-01-01T00:00:00Z&since=2026-01-01T00:00:00Z": "query.until",
 	} {
-		b.wantPaths("GET", "/v1/memories?"+query, "", path)
+		f.wantPaths("GET", "/v1/memories?"+query, "", path)
 	}
-	b.wantPaths("GET", "/v1/turns?status=lost&limit=-1", "", "query.status", "query.limit")
-	b.wantPaths("GET", "/v1/stats?verbose=1", "", "query.verbose")
+	f.wantPaths("GET", "/v1/turns?status=lost&limit=-1", "", "query.status", "query.limit")
+	f.wantPaths("GET", "/v1/stats?verbose=1", "", "query.verbose")
 }
 
-func TestCursors(t *testing.T) {
+func TestPage_CursorsVisitEachRowOnce(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	for _, content := range []string{"one", "two", "three"} { // at one instant: the ids decide
-		b.keep(ingest.Write{Owner: owner("u"), Content: content})
+	f := newFixture(t, nil)
+	for _, content := range []string{"one", "two", "three"} { // at one instant, so the ids decide
+		f.keep(ingest.Write{Owner: owner("u"), Content: content})
 	}
-	full := parse[memoryList](t, b.want(200, "GET", "/v1/memories?user_id=u&limit=2", ""))
+	full := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=2", "")
 	if len(full.Memories) != 2 || full.Next == "" {
 		t.Fatalf("%+v", full)
 	}
-	if at, err := parseCursor(full.Next, memory.IsID); err != nil || at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
+	if at, err := parseCursor(full.Next, memory.IsID); err != nil ||
+		at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
 		t.Errorf("%+v, %v", at, err)
 	}
-	rest := parse[memoryList](t, b.want(200, "GET", "/v1/memories?user_id=u&limit=2&cursor="+full.Next, ""))
-	all := parse[memoryList](t, b.want(200, "GET", "/v1/memories?user_id=u&limit=4", ""))
+	rest := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=2&cursor="+full.Next, "")
+	all := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=4", "")
 	if len(all.Memories) != 3 || all.Next != "" {
 		t.Errorf("%+v", all)
 	}
 	if diff := cmp.Diff(all.Memories, slices.Concat(full.Memories, rest.Memories)); diff != "" || rest.Next != "" {
 		t.Errorf("next %q, pages differ from the whole: %s", rest.Next, diff)
 	}
-	if w := b.want(200, "GET", "/v1/memories?user_id=nobody", ""); strings.TrimSpace(w.Body.String()) != `{"memories":[]}` {
+	if w := f.want(200, "GET", "/v1/memories?user_id=nobody",
+		""); strings.TrimSpace(w.Body.String()) != `{"memories":[]}` {
 		t.Error(w.Body)
 	}
 
-	older, newer := b.accept("u", "", "one"), b.accept("u", "", "two")
+	older, newer := f.accept("u", "", "one"), f.accept("u", "", "two")
 	type list struct {
 		Turns []turnBody
 		Next  string `json:"next_cursor"`
 	}
-	page := parse[list](t, b.want(200, "GET", "/v1/turns?limit=1", ""))
+	page := fetch[list](f, 200, "GET", "/v1/turns?limit=1", "")
 	if len(page.Turns) != 1 || page.Turns[0].ID != newer.ID {
 		t.Errorf("%+v", page)
 	}
-	if page = parse[list](t, b.want(200, "GET", "/v1/turns?limit=1&cursor="+page.Next, "")); len(page.Turns) != 1 || page.Turns[0].ID != older.ID {
+	if page = fetch[list](f, 200, "GET", "/v1/turns?limit=1&cursor="+page.Next, ""); len(page.Turns) != 1 ||
+		page.Turns[0].ID != older.ID {
 		t.Errorf("%+v", page)
 	}
 }
 
-// Of what is named by its clients the longest names make a cursor, too.
-func TestCursorsOfTheLongestNames(t *testing.T) {
+// The longest names that clients may choose fit in a cursor.
+func TestPage_CursorsHoldLongestNames(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	instruction, skill, conversation := strings.Repeat("🙂", memory.MaxInstructionName-1), strings.Repeat("🙂", memory.MaxSkillName-1), strings.Repeat("c", memory.MaxIDBytes-1)
+	f := newFixture(t, nil)
+	instruction, skill, conversation := strings.Repeat("🙂", memory.MaxInstructionName-1), strings.Repeat("🙂",
+		memory.MaxSkillName-1), strings.Repeat("c", memory.MaxIDBytes-1)
 	for _, end := range []string{"a", "b"} {
-		b.publish(`"scope":"app","name":"` + instruction + end + `","content":"x"`)
-		b.want(200, "POST", "/v1/skills/"+skill+end+"/outcomes", `{"user_id":"u","workflow":"w","success":true}`)
-		b.say("u", conversation+end, `{"role":"user","content":"x"}`)
+		f.publish(`"scope":"app","name":"` + instruction + end + `","content":"x"`)
+		f.want(200, "POST", "/v1/skills/"+skill+end+"/outcomes", `{"user_id":"u","workflow":"w","success":true}`)
+		f.say("u", conversation+end, `{"role":"user","content":"x"}`)
 	}
 	for _, list := range []string{"/v1/instructions?scope=app", "/v1/skills?user_id=u", "/v1/conversations?user_id=u"} {
-		page := parse[struct {
+		page := fetch[struct {
 			Next string `json:"next_cursor"`
-		}](t, b.want(200, "GET", list+"&limit=1", ""))
+		}](f, 200, "GET", list+"&limit=1", "")
 		if page.Next == "" {
 			t.Errorf("%s has no second page", list)
 		}
-		b.want(200, "GET", list+"&limit=1&cursor="+page.Next, "")
+		f.want(200, "GET", list+"&limit=1&cursor="+page.Next, "")
 	}
 }

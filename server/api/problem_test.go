@@ -19,15 +19,17 @@ import (
 	"hippocampus/recall"
 )
 
-// speechless is an embedder that cannot embed.
-type speechless struct {
+// failingEmbedder is an embedder whose calls fail.
+type failingEmbedder struct {
 	llm.Embedder
 	err error
 }
 
-func (s speechless) Embed(context.Context, llm.Use, []string) ([][]float32, error) { return nil, s.err }
+func (s failingEmbedder) Embed(context.Context, llm.Use, []string) ([][]float32, error) {
+	return nil, s.err
+}
 
-// failing cannot recall.
+// failing is a recaller whose calls fail.
 type failing struct {
 	Recaller
 	err error
@@ -37,19 +39,19 @@ func (f failing) Recall(context.Context, recall.Query) (recall.Answer, error) {
 	return recall.Answer{}, f.err
 }
 
-func TestEveryKindBecomesItsProblem(t *testing.T) {
+func TestProblem_OfEveryKind(t *testing.T) {
 	t.Parallel()
 	statuses := map[memory.Kind]int{
 		memory.KindInvalid: 400, memory.KindUnauthorized: 401, memory.KindForbidden: 403, memory.KindNotFound: 404,
 		memory.KindConflict: 409, memory.KindTooLarge: 413, memory.KindTooFast: 429,
 		memory.KindUnavailable: 503, memory.KindBadAnswer: 502, memory.KindInternal: 500,
 	}
-	b := newFixture(t, nil)
-	before := b.peanuts()
+	f := newFixture(t, nil)
+	before := f.peanuts()
 	path := "/v1/memories/" + before.ID
 	for _, kind := range memory.Kinds {
-		b.service.Embedder = speechless{embedder, fmt.Errorf("embedding: %w", memory.Errorf(kind, "the secret"))}
-		w := b.want(statuses[kind], "PATCH", path, `{"content":"c"}`, "X-Request-Id", "r-1")
+		f.service.Embedder = failingEmbedder{embedder, fmt.Errorf("embedding: %w", memory.Errorf(kind, "the secret"))}
+		w := f.want(statuses[kind], "PATCH", path, `{"content":"c"}`, "X-Request-Id", "r-1")
 		p := parse[Problem](t, w)
 		if w.Header().Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: Content-Type %q", kind, w.Header().Get("Content-Type"))
@@ -68,18 +70,19 @@ func TestEveryKindBecomesItsProblem(t *testing.T) {
 			t.Errorf("%s: WWW-Authenticate %q", kind, auth)
 		}
 	}
-	if diff := cmp.Diff(before, b.stored(before.ID)); diff != "" {
-		t.Errorf("a change that failed changed something: %s", diff)
+	if diff := cmp.Diff(before, f.stored(before.ID)); diff != "" {
+		t.Errorf("a failed change changed the memory: %s", diff)
 	}
 }
 
-// The rows that HTTP itself, the server's own checks or the parts produce, with no fault put before any.
-func TestProblemsOfTheServerItself(t *testing.T) {
+// These problems come from HTTP itself, from the server's checks and from its parts,
+// without an injected fault.
+func TestProblem_OfHTTPAndChecks(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
-	id := b.peanuts().ID
-	b.accept("u", "c-1", "I moved to Lisbon.")
-	b.want(200, "DELETE", "/v1/memories/"+id, "")
+	f := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
+	id := f.peanuts().ID
+	f.accept("u", "c-1", "I moved to Lisbon.")
+	f.want(200, "DELETE", "/v1/memories/"+id, "")
 	big := `{"user_id":"u","query":"` + strings.Repeat("x", 200) + `"}`
 	for _, c := range []struct {
 		status       int
@@ -104,103 +107,106 @@ func TestProblemsOfTheServerItself(t *testing.T) {
 		{405, "method_not_allowed", "PUT", "/v1/memories", "", nil},
 		{405, "method_not_allowed", "GET", "/v1/recall", "", nil},
 		{409, "conflict", "PATCH", "/v1/memories/" + id, `{"pinned":true}`, nil},
-		{409, "conflict", "POST", "/v1/turns", `{"id":"c-1","user_id":"u","messages":[{"role":"user","content":"Hi."}]}`, nil},
+		{409, "conflict", "POST", "/v1/turns", `{"id":"c-1","user_id":"u","messages":[{"role":"user","content":"Hi."}]}`,
+			nil},
 		{413, "too_large", "POST", "/v1/recall", big, nil},
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Type", "text/plain"}},
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Type", ""}},
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Encoding", "gzip"}},
 	} {
-		w := b.want(c.status, c.method, c.path, c.body, c.headers...)
+		w := f.want(c.status, c.method, c.path, c.body, c.headers...)
 		if p := parse[Problem](t, w); p.Type != problemType+c.kind || p.Detail == "" {
 			t.Errorf("%s %s: %+v", c.method, c.path, p)
 		}
 	}
-	if allow := b.send("PUT", "/v1/memories", "").Header().Get("Allow"); !strings.Contains(allow, "POST") {
+	if allow := f.send("PUT", "/v1/memories", "").Header().Get("Allow"); !strings.Contains(allow, "POST") {
 		t.Errorf("Allow %q", allow)
 	}
 }
 
-func TestBodyOfUnknownLengthIsLimited(t *testing.T) {
+func TestBody_UnknownLengthIsLimited(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
-	r := httptest.NewRequest("POST", "/v1/recall", struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 101) + aQuery)})
+	f := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
+	r := httptest.NewRequest("POST", "/v1/recall",
+		struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 101) + aQuery)})
 	r.ContentLength = -1
 	r.Header.Set("Authorization", "Bearer read")
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	w := httptest.NewRecorder()
-	b.ServeHTTP(w, r)
+	f.ServeHTTP(w, r)
 	if w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
-func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
+func TestProblem_RetryAfterIsRoundedUp(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) {
+	f := newFixture(t, func(o *Options) {
 		busy := &memory.Error{
 			Kind: memory.KindUnavailable, Err: errors.New("unavailable"), RetryAfter: 1100 * time.Millisecond,
 		}
 		o.Recall.Recaller = failing{o.Recall.Recaller, busy}
 	})
-	if got := b.want(503, "POST", "/v1/recall", aQuery).Header().Get("Retry-After"); got != "2" {
+	if got := f.want(503, "POST", "/v1/recall", aQuery).Header().Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After %q", got)
 	}
 }
 
-func TestADeadlineIsUnavailable(t *testing.T) {
+func TestProblem_DeadlineIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) {
+	f := newFixture(t, func(o *Options) {
 		o.Recall.Recaller = failing{o.Recall.Recaller, fmt.Errorf("reading: %w", context.DeadlineExceeded)}
 	})
-	b.want(503, "POST", "/v1/recall", aQuery)
+	f.want(503, "POST", "/v1/recall", aQuery)
 }
 
-// Without the database nothing is answered, without the embedder no write.
-func TestAPartThatIsAwayIsUnavailable(t *testing.T) {
+// Without the database every request fails, without the embedder only writes do.
+func TestProblem_MissingPartIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	id := b.peanuts().ID
-	turn := b.accept("u", "", "I moved to Lisbon.").ID
+	f := newFixture(t, nil)
+	id := f.peanuts().ID
+	turn := f.accept("u", "", "I moved to Lisbon.").ID
 	write := `{"user_id":"u","content":"c"}`
-	b.service.Embedder = speechless{embedder, memory.Errorf(memory.KindUnavailable, "the embedder is away")}
-	b.want(503, "POST", "/v1/memories", write)
-	b.want(202, "POST", "/v1/turns", aTurn)
-	b.want(200, "POST", "/v1/recall", aQuery)
+	f.service.Embedder = failingEmbedder{embedder, memory.Errorf(memory.KindUnavailable, "the embedder is unavailable")}
+	f.want(503, "POST", "/v1/memories", write)
+	f.want(202, "POST", "/v1/turns", aTurn)
+	f.want(200, "POST", "/v1/recall", aQuery)
 
-	b.service.Embedder = embedder
-	b.must(b.store.Close()) // the admin key is remembered
+	f.service.Embedder = embedder
+	f.must(f.store.Close()) // the admin key is cached
 	for _, c := range [][3]string{
-		{"POST", "/v1/turns", aTurn}, {"GET", "/v1/turns", ""}, {"GET", "/v1/turns/" + turn, ""}, {"POST", "/v1/turns/" + turn + "/replay", ""},
+		{"POST", "/v1/turns", aTurn}, {"GET", "/v1/turns", ""}, {"GET", "/v1/turns/" + turn, ""}, {"POST",
+			"/v1/turns/" + turn + "/replay", ""},
 		{"POST", "/v1/memories", write}, {"GET", "/v1/memories?user_id=u", ""}, {"GET", "/v1/memories/" + id, ""},
 		{"PATCH", "/v1/memories/" + id, `{"pinned":true}`}, {"DELETE", "/v1/memories/" + id, ""},
 		{"GET", "/v1/memories/" + id + "/history", ""}, {"POST", "/v1/memories/" + id + "/restore", ""},
 		{"POST", "/v1/recall", aQuery}, {"POST", "/v1/context", aQuery}, {"GET", "/v1/stats", ""},
 	} {
-		if w := b.want(503, c[0], c[1], c[2]); w.Header().Get("Retry-After") == "" {
+		if w := f.want(503, c[0], c[1], c[2]); w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s %s: no Retry-After", c[0], c[1])
 		}
 	}
-	b.want(503, "GET", "/v1/stats", "", "Authorization", "Bearer read")
+	f.want(503, "GET", "/v1/stats", "", "Authorization", "Bearer read")
 }
 
 type panicking struct{ Recaller }
 
 func (panicking) Recall(context.Context, recall.Query) (recall.Answer, error) { panic("secret text") }
 
-func TestAPanicIsAnInternalError(t *testing.T) {
+func TestProblem_PanicIsInternal(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
-	b := newFixture(t, func(o *Options) { o.Recall.Recaller = panicking{o.Recall.Recaller}; o.Logger = zap.New(core) })
-	w := b.want(500, "POST", "/v1/recall", aQuery)
+	f := newFixture(t, func(o *Options) { o.Recall.Recaller = panicking{o.Recall.Recaller}; o.Logger = zap.New(core) })
+	w := f.want(500, "POST", "/v1/recall", aQuery)
 	if strings.Contains(w.Body.String(), "secret") {
-		t.Errorf("the client is told: %s", w.Body)
+		t.Errorf("the answer has the text of the panic: %s", w.Body)
 	}
 	if logs.FilterMessage("panic in a handler").Len() != 1 {
 		t.Error("the panic is not in the log")
 	}
 }
 
-// leaving is a client that leaves while its query is worked on.
+// leaving is a recaller whose client leaves during the query.
 type leaving struct {
 	Recaller
 	leave func()
@@ -211,12 +217,12 @@ func (l leaving) Recall(ctx context.Context, q recall.Query) (recall.Answer, err
 	return l.Recaller.Recall(ctx, q)
 }
 
-// A client that leaves is neither answered nor an error of ours.
-func TestAClientThatLeaves(t *testing.T) {
+// The server neither answers a client that has left nor logs an error.
+func TestAccess_ClientThatLeavesIsNoError(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
 	ctx, leave := context.WithCancel(t.Context())
-	b := newFixture(t, func(o *Options) {
+	f := newFixture(t, func(o *Options) {
 		o.Recall.Recaller = leaving{o.Recall.Recaller, leave}
 		o.Logger = zap.New(core)
 	})
@@ -224,7 +230,7 @@ func TestAClientThatLeaves(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer read")
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	b.ServeHTTP(w, r)
+	f.ServeHTTP(w, r)
 	line := logs.FilterMessage("request").All()
 	if len(line) != 1 || line[0].Level != zap.InfoLevel || line[0].ContextMap()["status"] != int64(statusGone) {
 		t.Errorf("%+v", line)

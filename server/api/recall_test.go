@@ -18,42 +18,43 @@ import (
 	"hippocampus/recall"
 )
 
-// asked notes what recall is asked.
-type asked struct {
+// recorded is a recaller that records the latest query.
+type recorded struct {
 	Recaller
 	query recall.Query
 }
 
-func (a *asked) Recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
+func (a *recorded) Recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
 	a.query = q
 	return a.Recaller.Recall(ctx, q)
 }
 
-// asked begins to note what recall is asked.
-func (b *fixture) asked() *asked {
-	a := &asked{Recaller: b.options.Recall.Recaller}
-	b.restart(func(o *Options) { o.Recall.Recaller = a })
+// record makes the API record its queries.
+func (f *fixture) record() *recorded {
+	a := &recorded{Recaller: f.options.Recall.Recaller}
+	f.restart(func(o *Options) { o.Recall.Recaller = a })
 	return a
 }
 
-func TestRecallDefaults(t *testing.T) {
+func TestRecall_Defaults(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	asked := b.asked()
-	b.want(200, "POST", "/v1/recall", aQuery)
+	f := newFixture(t, nil)
+	recorded := f.record()
+	f.want(200, "POST", "/v1/recall", aQuery)
 	want := recall.Query{Owner: owner("u"), Text: "q", Limit: 10}
-	if diff := cmp.Diff(want, asked.query); diff != "" {
+	if diff := cmp.Diff(want, recorded.query); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestRecallHandsTheQueryOn(t *testing.T) {
+func TestRecall_PassesTheQuery(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	asked := b.asked()
-	b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"她住哪？","limit":3,"domains":["user_preferences"],"types":["fact","task"],
-		"agent_id":"a","conversation_id":"c","since":"2025-01-01T00:00:00Z","until":"2026-01-01T00:00:00Z","min_importance":0.5,
-		"min_similarity":-0.5,"at":"2026-01-31T08:00:00Z","touch":false,"route":false,"mode":"additive",
+	f := newFixture(t, nil)
+	recorded := f.record()
+	f.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"她住哪？","limit":3,
+		"domains":["user_preferences"],"types":["fact","task"],
+		"agent_id":"a","conversation_id":"c","since":"2025-01-01T00:00:00Z","until":"2026-01-01T00:00:00Z",
+		"min_importance":0.5,"min_similarity":-0.5,"at":"2026-01-31T08:00:00Z","touch":false,"route":false,"mode":"additive",
 		"weights":{"relevance":1,"decay":0,"importance":0.5}}`)
 	want := recall.Query{
 		Owner: owner("u"), Text: "她住哪？", Limit: 3, Domains: []memory.Domain{memory.Preferences},
@@ -62,58 +63,65 @@ func TestRecallHandsTheQueryOn(t *testing.T) {
 		MinImportance: .5, MinSimilarity: -.5, At: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
 		NoTouch: true, NoRoute: true, Mode: recall.Additive, Weights: &recall.Weights{Relevance: 1, Importance: .5},
 	}
-	if diff := cmp.Diff(want, asked.query); diff != "" {
+	if diff := cmp.Diff(want, recorded.query); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestRecallAnswer(t *testing.T) {
+func TestRecall_Answers(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	known := b.peanuts()
-	b.keep(ingest.Write{Owner: owner("u"), Content: "Reads novels."})
-	b.advance(time.Hour)
+	f := newFixture(t, nil)
+	known := f.peanuts()
+	f.keep(ingest.Write{Owner: owner("u"), Content: "Reads novels."})
+	f.advance(time.Hour)
 	vectors, err := embedder.Embed(t.Context(), llm.ForQuery, []string{"peanuts", known.Content})
-	b.must(err)
-	got := parse[recallBody](t, b.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`))
-	if m := got.Memories[0]; m.ID != known.ID || m.Similarity != recall.Cosine(vectors[0], vectors[1]) || m.Lexical <= 0 || m.Relevance != 1 ||
-		m.Decay != .99 || m.Importance != .8 || m.Score != .5+.2*.99+.3*.8 || !slices.Equal(m.Sources, []string{"vector", "lexical"}) {
+	f.must(err)
+	got := fetch[recallBody](f, 200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`)
+	if m := got.Memories[0]; m.ID != known.ID || m.Similarity != recall.Cosine(vectors[0], vectors[1]) || m.Lexical <= 0 ||
+		m.Relevance != 1 ||
+		m.Decay != .99 || m.Importance != .8 || m.Score != .5+.2*.99+.3*.8 ||
+		!slices.Equal(m.Sources, []string{"vector", "lexical"}) {
 		t.Errorf("%+v", m)
 	}
-	if len(got.Memories) != 2 || got.Route.Source != "rules" || got.Route.Skipped || len(got.Degraded) != 0 || !got.At.Equal(b.now()) {
+	if len(got.Memories) != 2 || got.Route.Source != "rules" || got.Route.Skipped || len(got.Degraded) != 0 ||
+		!got.At.Equal(f.now()) {
 		t.Errorf("%+v", got)
 	}
 
-	b.must(b.vectors.Close())
+	f.must(f.vectors.Close())
 	for request, want := range map[string]string{
-		`{"user_id":"u","query":"hello"}`:                  `{"memories":[],"route":{"domains":["general_chat"],"source":"rules","skipped":true,"widened":false},"degraded":[],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
-		`{"user_id":"nobody","query":"q","route":false}`:   `{"memories":[],"route":{"domains":[],"source":"off","skipped":false,"widened":false},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
-		`{"user_id":"u","query":"q","min_similarity":0.9}`: `{"memories":[],"route":{"domains":[],"source":"rules","reason":"no domain stands out: all are searched","skipped":false,"widened":false},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
+		`{"user_id":"u","query":"hello"}`: `{"memories":[],"route":{"domains":["general_chat"],` +
+			`"source":"rules","skipped":true,"widened":false},"degraded":[],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
+		`{"user_id":"nobody","query":"q","route":false}`: `{"memories":[],"route":{"domains":[],"source":"off",` +
+			`"skipped":false,"widened":false},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
+		`{"user_id":"u","query":"q","min_similarity":0.9}`: `{"memories":[],"route":{"domains":[],"source":"rules",` +
+			`"reason":"no domain stands out: all are searched","skipped":false,"widened":false},"degraded":["vector_store"],` +
+			`"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 	} {
-		if got := strings.TrimSpace(b.want(200, "POST", "/v1/recall", request).Body.String()); got != want {
+		if got := strings.TrimSpace(f.want(200, "POST", "/v1/recall", request).Body.String()); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
 }
 
-// accesses flushes the touches and tells how often each memory was accessed.
-func (b *fixture) accesses(ids ...string) []int {
-	b.t.Helper()
-	ctx, cancel := context.WithCancel(b.t.Context())
+// accesses flushes the touches and returns how often each memory was accessed.
+func (f *fixture) accesses(ids ...string) []int {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.t.Context())
 	cancel()
-	b.touches.Run(ctx) // ends with a last flush
+	f.touches.Run(ctx) // flushes when it ends
 	var counts []int
 	for _, id := range ids {
-		counts = append(counts, b.stored(id).AccessCount)
+		counts = append(counts, f.stored(id).AccessCount)
 	}
 	return counts
 }
 
-func TestContext(t *testing.T) {
+func TestContext_FitsAndTouches(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	long := strings.Repeat("长", 500)
-	first, second := b.peanuts().ID, b.keep(ingest.Write{Owner: owner("u"), Content: long}).ID
+	first, second := f.peanuts().ID, f.keep(ingest.Write{Owner: owner("u"), Content: long}).ID
 	want := []int{0, 0} // accesses
 	for _, c := range []struct {
 		request string
@@ -122,13 +130,16 @@ func TestContext(t *testing.T) {
 		dropped []string
 	}{
 		{`"language":"en"`, "[Long-term memory]\n- Is allergic to peanuts.", []string{first}, []string{second}},
-		{`"language":"zh","max_tokens":40`, "【长期记忆】\n- Is allergic to peanuts.", []string{first}, []string{second}},
+		{`"language":"zh","max_tokens":40`, "【长期记忆】\n- Is allergic to peanuts.", []string{first},
+			[]string{second}},
 		{`"language":"en","max_chars":40`, "", nil, []string{first, second}},
-		{`"language":"en","max_chars":100000`, "[Long-term memory]\n- Is allergic to peanuts.\n- " + long, []string{first, second}, nil},
+		{`"language":"en","max_chars":100000`, "[Long-term memory]\n- Is allergic to peanuts.\n- " + long,
+			[]string{first, second}, nil},
 		{`"language":"en","limit":2,"max_chars":1`, "", nil, []string{first, second}},
-		{`"touch":false,"language":"en","max_chars":100000`, "[Long-term memory]\n- Is allergic to peanuts.\n- " + long, []string{first, second}, nil},
+		{`"touch":false,"language":"en","max_chars":100000`, "[Long-term memory]\n- Is allergic to peanuts.\n- " + long,
+			[]string{first, second}, nil},
 	} {
-		got := parse[contextBody](t, b.want(200, "POST", "/v1/context", `{"user_id":"u","query":"peanuts",`+c.request+`}`))
+		got := fetch[contextBody](f, 200, "POST", "/v1/context", `{"user_id":"u","query":"peanuts",`+c.request+`}`)
 		var kept []string
 		for _, m := range got.Memories {
 			kept = append(kept, m.ID)
@@ -141,18 +152,19 @@ func TestContext(t *testing.T) {
 				want[i]++
 			}
 		}
-		if got := b.accesses(first, second); !slices.Equal(got, want) {
+		if got := f.accesses(first, second); !slices.Equal(got, want) {
 			t.Errorf("after %s %v accesses, want %v", c.request, got, want)
 		}
 	}
-	b.wantPaths("POST", "/v1/context", `{"user_id":"u","query":"q","max_chars":5,"max_tokens":5}`, "max_tokens")
-	b.wantPaths("POST", "/v1/context", `{"user_id":"u","query":"q","max_chars":0,"language":"fr"}`, "max_chars", "language")
+	f.wantPaths("POST", "/v1/context", `{"user_id":"u","query":"q","max_chars":5,"max_tokens":5}`, "max_tokens")
+	f.wantPaths("POST", "/v1/context", `{"user_id":"u","query":"q","max_chars":0,"language":"fr"}`, "max_chars",
+		"language")
 }
 
-func TestHealthAndReadiness(t *testing.T) {
+func TestOperation_HealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var database, vectors error
-	b := newFixture(t, func(o *Options) {
+	f := newFixture(t, func(o *Options) {
 		for i, fault := range []*error{&database, &vectors} {
 			ping := o.Checks[i].Check
 			o.Checks[i].Check = func(ctx context.Context) error {
@@ -166,32 +178,34 @@ func TestHealthAndReadiness(t *testing.T) {
 			}
 		}
 	})
-	away := errors.New("dial tcp 10.0.0.7:5432: refused")
+	refused := errors.New("dial tcp 10.0.0.7:5432: refused")
 	for _, c := range []struct {
 		database, vectors error
 		status            int
 		overall           string
 	}{
-		{nil, nil, 200, "ready"}, {nil, away, 200, "degraded"}, {away, nil, 503, "away"}, {away, away, 503, "away"},
+		{nil, nil, 200, "ready"}, {nil, refused, 200, "degraded"}, {refused, nil, 503, "away"}, {refused, refused, 503,
+			"away"},
 	} {
 		database, vectors = c.database, c.vectors
-		w := b.want(c.status, "GET", "/readyz", "", "Authorization", "")
+		w := f.want(c.status, "GET", "/readyz", "", "Authorization", "")
 		body := parse[struct {
 			Status   string
 			Database struct{ Status string }
 			Vectors  struct{ Status string } `json:"vector_store"`
 		}](t, w)
-		if body.Status != c.overall || (body.Database.Status == "ready") != (database == nil) || (body.Vectors.Status == "ready") != (vectors == nil) {
+		if body.Status != c.overall || (body.Database.Status == "ready") != (database == nil) ||
+			(body.Vectors.Status == "ready") != (vectors == nil) {
 			t.Error(w.Body)
 		}
 		if strings.Contains(w.Body.String(), "10.0.0.7") {
-			t.Errorf("an address is told: %s", w.Body)
+			t.Errorf("the answer has an address: %s", w.Body)
 		}
-		b.want(200, "GET", "/healthz", "", "Authorization", "")
+		f.want(200, "GET", "/healthz", "", "Authorization", "")
 	}
 }
 
-// sparse leaves out counts of nothing, as a database may.
+// sparse omits empty counts, as a database may.
 type sparse struct{ StatsCounter }
 
 func (s sparse) Stats(ctx context.Context, appID string) (db.Stats, error) {
@@ -202,28 +216,29 @@ func (s sparse) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	return n, err
 }
 
-func TestStats(t *testing.T) {
+func TestStats_CountRows(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Stats.Counter = sparse{o.Stats.Counter} })
-	b.peanuts()
-	b.peanuts()
-	b.accept("u", "", "I moved to Lisbon.")
-	b.keep(ingest.Write{Owner: owner("v"), Content: "Grows peanuts.", Domain: memory.Lifestyle})
-	b.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "w"}, Content: "c"})
+	f := newFixture(t, func(o *Options) { o.Stats.Counter = sparse{o.Stats.Counter} })
+	f.peanuts()
+	f.peanuts()
+	f.accept("u", "", "I moved to Lisbon.")
+	f.keep(ingest.Write{Owner: owner("v"), Content: "Grows peanuts.", Domain: memory.Lifestyle})
+	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "w"}, Content: "c"})
 	want := statsBody{
 		AppID: "app", Users: 2, Memories: map[memory.Status]int{memory.Active: 3},
-		Domains: map[memory.Domain]int{memory.Preferences: 2, memory.Lifestyle: 1}, Types: map[memory.Type]int{memory.TypeFact: 3},
+		Domains: map[memory.Domain]int{memory.Preferences: 2,
+			memory.Lifestyle: 1}, Types: map[memory.Type]int{memory.TypeFact: 3},
 		Turns: map[memory.TurnStatus]int{memory.TurnAccepted: 1}, Candidates: map[memory.Verdict]int{},
 		Vectors: map[memory.VectorState]int{memory.VectorSynced: 3},
 	}
-	got := parse[statsBody](t, b.want(200, "GET", "/v1/stats", ""))
-	got.Retention = retentionBody{} // TestStatsCountRetention
+	got := fetch[statsBody](f, 200, "GET", "/v1/stats", "")
+	got.Retention = retentionBody{} // TestStats_CountRetention
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// What the API adds to a recall is the difference of the two.
+// The API's overhead is the difference of the two.
 func BenchmarkRecall(b *testing.B) {
 	server := newFixture(b, nil)
 	server.peanuts()
@@ -242,7 +257,8 @@ func BenchmarkRecall(b *testing.B) {
 	b.Run("alone", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := server.options.Recall.Recaller.Recall(b.Context(), recall.Query{Owner: owner("u"), Text: "q", Limit: 10}); err != nil {
+			if _, err := server.options.Recall.Recaller.Recall(b.Context(), recall.Query{Owner: owner("u"), Text: "q",
+				Limit: 10}); err != nil {
 				b.Fatal(err)
 			}
 		}

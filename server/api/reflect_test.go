@@ -13,60 +13,64 @@ import (
 const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}]}`
 
 // swims writes three facts of the user "u".
-func (b *fixture) swims() (facts []memory.Memory) {
-	b.t.Helper()
+func (f *fixture) swims() (facts []memory.Memory) {
+	f.t.Helper()
 	for _, day := range []string{"Monday", "Wednesday", "Friday"} {
-		facts = append(facts, b.keep(ingest.Write{Owner: owner("u"), Content: "The user swims on " + day + "."}))
+		facts = append(facts, f.keep(ingest.Write{Owner: owner("u"), Content: "The user swims on " + day + "."}))
 	}
 	return facts
 }
 
-func TestReflectThenExpandThenUndo(t *testing.T) {
+func TestReflect_IsExpandedAndUndone(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	facts := b.swims()
-	b.chat.Answers(goodReflection)
-	if r := parse[reflectBody](t, b.want(200, "POST", "/v1/reflect", `{"user_id":"u"}`)); r.Skipped == "" || r.Facts != 3 || len(r.Insights) != 0 {
-		t.Errorf("though it is not due: %+v", r)
+	f := newFixture(t, nil)
+	facts := f.swims()
+	f.chat.Answers(goodReflection)
+	if r := fetch[reflectBody](f, 200, "POST", "/v1/reflect", `{"user_id":"u"}`); r.Skipped == "" || r.Facts != 3 ||
+		len(r.Insights) != 0 {
+		t.Errorf("reflected though it is not due: %+v", r)
 	}
-	r := parse[reflectBody](t, b.want(200, "POST", "/v1/reflect", `{"user_id":"u","force":true}`))
-	if r.Skipped != "" || !r.At.Equal(noon) || len(r.Insights) != 1 || len(r.Retired) != 2 || r.Insights[0].Type != memory.TypeReflection {
+	r := fetch[reflectBody](f, 200, "POST", "/v1/reflect", `{"user_id":"u","force":true}`)
+	if r.Skipped != "" || !r.At.Equal(noon) || len(r.Insights) != 1 || len(r.Retired) != 2 ||
+		r.Insights[0].Type != memory.TypeReflection {
 		t.Fatalf("%+v", r)
 	}
 	insight := r.Insights[0]
 
 	const query = `{"user_id":"u","query":"On which days of the week does the user swim?","route":false`
 	recalled := map[string][]wire.Memory{}
-	for _, m := range parse[recallBody](t, b.want(200, "POST", "/v1/recall", query+`,"expand":"sources"}`)).Memories {
+	for _, m := range fetch[recallBody](f, 200, "POST", "/v1/recall", query+`,"expand":"sources"}`).Memories {
 		recalled[m.ID] = m.DerivedFrom
 	}
-	if sources := recalled[insight.ID]; len(recalled) != 2 || len(sources) != 2 || sources[0].ID != facts[0].ID || sources[0].Status != memory.Consolidated {
+	if sources := recalled[insight.ID]; len(recalled) != 2 || len(sources) != 2 || sources[0].ID != facts[0].ID ||
+		sources[0].Status != memory.Consolidated {
 		t.Errorf("recalled %+v", recalled)
 	}
 	if sources, ok := recalled[facts[2].ID]; !ok || sources == nil || len(sources) != 0 {
 		t.Errorf("a fact with sources: %v", sources)
 	}
-	for _, m := range parse[recallBody](t, b.want(200, "POST", "/v1/recall", query+`}`)).Memories {
+	for _, m := range fetch[recallBody](f, 200, "POST", "/v1/recall", query+`}`).Memories {
 		if m.DerivedFrom != nil {
-			t.Error("sources that nobody asked for")
+			t.Error("sources without expand")
 		}
 	}
 
 	undo := "/v1/memories/" + insight.ID + "/undo"
-	if u := parse[undoBody](t, b.want(200, "POST", undo, "")); u.Memory.ID != insight.ID || u.Memory.Status != memory.Forgotten || len(u.Restored) != 2 || u.Restored[0].Status != memory.Active {
+	if u := fetch[undoBody](f, 200, "POST", undo, ""); u.Memory.ID != insight.ID || u.Memory.Status != memory.Forgotten ||
+		len(u.Restored) != 2 || u.Restored[0].Status != memory.Active {
 		t.Errorf("%+v", u)
 	}
-	if u := parse[undoBody](t, b.want(200, "POST", undo, "")); u.Restored == nil || len(u.Restored) != 0 {
+	if u := fetch[undoBody](f, 200, "POST", undo, ""); u.Restored == nil || len(u.Restored) != 0 {
 		t.Errorf("again: %+v", u)
 	}
-	b.want(409, "POST", "/v1/memories/"+facts[2].ID+"/undo", "")
-	b.want(404, "POST", "/v1/memories/"+someID+"/undo", "")
+	f.want(409, "POST", "/v1/memories/"+facts[2].ID+"/undo", "")
+	f.want(404, "POST", "/v1/memories/"+someID+"/undo", "")
 }
 
-func TestReflectRequestsAreChecked(t *testing.T) {
+func TestReflect_ChecksRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.swims()
+	f := newFixture(t, nil)
+	f.swims()
 	for body, status := range map[string]int{
 		`{}`:                             http.StatusBadRequest,
 		`{"user_id":""}`:                 http.StatusBadRequest,
@@ -75,12 +79,12 @@ func TestReflectRequestsAreChecked(t *testing.T) {
 		`{"user_id":"nobody"}`:           http.StatusOK,
 		`{"user_id":"u\n","force":true}`: http.StatusBadRequest,
 	} {
-		b.want(status, "POST", "/v1/reflect", body)
+		f.want(status, "POST", "/v1/reflect", body)
 	}
-	b.want(400, "POST", "/v1/recall", `{"user_id":"u","query":"swims?","expand":"everything"}`)
-	b.want(400, "POST", "/v1/context", `{"user_id":"u","query":"swims?","expand":"sources"}`)
-	b.want(403, "POST", "/v1/reflect", `{"user_id":"u"}`, "Authorization", "Bearer read")
-	b.want(403, "POST", fmt.Sprintf("/v1/memories/%s/undo", someID), "", "Authorization", "Bearer read")
-	b.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}]}`)
-	b.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`)
+	f.want(400, "POST", "/v1/recall", `{"user_id":"u","query":"swims?","expand":"everything"}`)
+	f.want(400, "POST", "/v1/context", `{"user_id":"u","query":"swims?","expand":"sources"}`)
+	f.want(403, "POST", "/v1/reflect", `{"user_id":"u"}`, "Authorization", "Bearer read")
+	f.want(403, "POST", fmt.Sprintf("/v1/memories/%s/undo", someID), "", "Authorization", "Bearer read")
+	f.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}]}`)
+	f.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`)
 }

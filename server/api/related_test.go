@@ -19,10 +19,10 @@ type relatedAnswer struct {
 	Degraded []string
 }
 
-// related lists what is related to a memory, and why, strongest first.
-func (b *fixture) related(id, query string) (contents []string, answer relatedAnswer) {
-	b.t.Helper()
-	answer = parse[relatedAnswer](b.t, b.want(200, "GET", "/v1/memories/"+id+"/related?"+query, ""))
+// related returns the contents of related memories, strongest first.
+func (f *fixture) related(id, query string) (contents []string, answer relatedAnswer) {
+	f.t.Helper()
+	answer = fetch[relatedAnswer](f, 200, "GET", "/v1/memories/"+id+"/related?"+query, "")
 	contents = []string{}
 	last := 1.0
 	for _, m := range answer.Memories {
@@ -32,7 +32,7 @@ func (b *fixture) related(id, query string) (contents []string, answer relatedAn
 			doubt *= 1 - r.Strength
 		}
 		if m.Score > last || len(m.Reasons) == 0 || m.Score != 1-doubt {
-			b.t.Errorf("%s: score %v after %v for %+v", m.Memory.Content, m.Score, last, m.Reasons)
+			f.t.Errorf("%s: score %v after %v for %+v", m.Memory.Content, m.Score, last, m.Reasons)
 		}
 		last = m.Score
 	}
@@ -46,22 +46,25 @@ func why(m relatedBody) (list []related.Why) {
 	return list
 }
 
-func TestRelatedMemories(t *testing.T) {
+func TestRelated_FindsMemories(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	add := func(content string, change func(*ingest.Write)) memory.Memory {
 		w := ingest.Write{Owner: owner("u"), Content: content, Domain: memory.GeneralChat}
 		if change != nil {
 			change(&w)
 		}
-		b.advance(time.Minute)
-		return b.keep(w)
+		f.advance(time.Minute)
+		return f.keep(w)
 	}
 	in := func(conversation string) func(*ingest.Write) {
 		return func(w *ingest.Write) { w.ConversationID = conversation }
 	}
 	before := add("aaa", in("c"))
-	m := add("the cat sleeps on the warm stove", func(w *ingest.Write) { w.ConversationID, w.Tags = "c", []string{"pets", "home"} })
+	m := add("the cat sleeps on the warm stove", func(w *ingest.Write) {
+		w.ConversationID, w.Tags = "c",
+			[]string{"pets", "home"}
+	})
 	after := add("bbb", in("c"))
 	add("ccc", in("another"))
 	tagged := add("ddd", func(w *ingest.Write) { w.Tags = []string{"pets"} })
@@ -70,77 +73,84 @@ func TestRelatedMemories(t *testing.T) {
 	add("the cat sleeps on the warm stove", func(w *ingest.Write) { w.Owner = owner("v") })
 	secret := add("the cat sleeps on the warm oven", func(w *ingest.Write) { w.AgentID = "vet" })
 	gone := add("the cat sleeps on the warm floor", in("c"))
-	b.want(200, "DELETE", "/v1/memories/"+gone.ID, "")
+	f.want(200, "DELETE", "/v1/memories/"+gone.ID, "")
 
 	path := "/v1/memories/" + m.ID + "/relations"
 	relation := fmt.Sprintf(`{"to":%q,"kind":"supports"}`, stated.ID)
-	first := parse[wire.Relation](t, b.want(201, "POST", path, relation))
-	b.advance(time.Hour)
-	if again := parse[wire.Relation](t, b.want(200, "POST", path, relation)); again != first || first.From != m.ID || first.Kind != memory.Supports {
+	first := fetch[wire.Relation](f, 201, "POST", path, relation)
+	f.advance(time.Hour)
+	if again := fetch[wire.Relation](f, 200, "POST", path, relation); again != first || first.From != m.ID ||
+		first.Kind != memory.Supports {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	b.want(201, "POST", "/v1/memories/"+stated.ID+"/relations", fmt.Sprintf(`{"to":%q,"kind":"refines"}`, m.ID))
+	f.want(201, "POST", "/v1/memories/"+stated.ID+"/relations", fmt.Sprintf(`{"to":%q,"kind":"refines"}`, m.ID))
 
-	contents, answer := b.related(m.ID, "limit=100")
-	if !slices.Equal(contents[:3], []string{"eee", "the cat sleeps on the warm oven", "the cat sleeps on the warm roof"}) ||
-		len(answer.Degraded) != 0 || slices.Contains(contents, m.Content) || slices.Contains(contents, gone.Content) || slices.Contains(contents, "ccc") {
+	contents, answer := f.related(m.ID, "limit=100")
+	if !slices.Equal(contents[:3], []string{"eee", "the cat sleeps on the warm oven",
+		"the cat sleeps on the warm roof"}) ||
+		len(answer.Degraded) != 0 || slices.Contains(contents, m.Content) || slices.Contains(contents, gone.Content) ||
+		slices.Contains(contents, "ccc") {
 		t.Errorf("%q, degraded %q", contents, answer.Degraded)
 	}
 	for _, found := range answer.Memories {
 		want := map[string][]related.Why{
 			before.ID: {related.ByConversation}, after.ID: {related.ByConversation}, tagged.ID: {related.ByTags},
-			similar.ID: {related.BySimilarity}, stated.ID: {related.ByRelation, related.ByRelation}, secret.ID: {related.BySimilarity},
+			similar.ID: {related.BySimilarity}, stated.ID: {related.ByRelation,
+				related.ByRelation}, secret.ID: {related.BySimilarity},
 		}[found.Memory.ID]
-		if got := why(found); !slices.Equal(got[:len(want)], want) || len(got) > len(want) && got[len(want)] != related.BySimilarity {
+		if got := why(found); !slices.Equal(got[:len(want)], want) || len(got) > len(want) &&
+			got[len(want)] != related.BySimilarity {
 			t.Errorf("%s because of %q, want %q", found.Memory.Content, got, want)
 		}
 	}
-	if few, _ := b.related(m.ID, "limit=2"); !slices.Equal(few, contents[:2]) {
+	if few, _ := f.related(m.ID, "limit=2"); !slices.Equal(few, contents[:2]) {
 		t.Errorf("two: %q", few)
 	}
 
 	for agent, sees := range map[string]bool{"vet": true, "cook": false} {
-		if contents, _ := b.related(m.ID, "agent_id="+agent); slices.Contains(contents, secret.Content) != sees {
+		if contents, _ := f.related(m.ID, "agent_id="+agent); slices.Contains(contents, secret.Content) != sees {
 			t.Errorf("agent %s sees %q", agent, contents)
 		}
 	}
-	if contents, _ := b.related(secret.ID, "agent_id=vet"); !slices.Contains(contents, m.Content) {
+	if contents, _ := f.related(secret.ID, "agent_id=vet"); !slices.Contains(contents, m.Content) {
 		t.Errorf("%q", contents)
 	}
-	b.want(404, "GET", "/v1/memories/"+secret.ID+"/related?agent_id=cook", "")
-	b.want(404, "GET", "/v1/memories/"+someID+"/related", "")
+	f.want(404, "GET", "/v1/memories/"+secret.ID+"/related?agent_id=cook", "")
+	f.want(404, "GET", "/v1/memories/"+someID+"/related", "")
 
 	gonePath := path + "?kind=supports&to=" + stated.ID
-	if removed := parse[wire.Relation](t, b.want(200, "DELETE", gonePath, "")); removed != first {
+	if removed := fetch[wire.Relation](f, 200, "DELETE", gonePath, ""); removed != first {
 		t.Errorf("%+v", removed)
 	}
-	b.want(404, "DELETE", gonePath, "")
-	_, answer = b.related(m.ID, "")
-	if got := why(answer.Memories[0]); answer.Memories[0].Memory.ID != stated.ID || got[0] != related.ByRelation || slices.Contains(got[1:], related.ByRelation) {
+	f.want(404, "DELETE", gonePath, "")
+	_, answer = f.related(m.ID, "")
+	if got := why(answer.Memories[0]); answer.Memories[0].Memory.ID != stated.ID || got[0] != related.ByRelation ||
+		slices.Contains(got[1:], related.ByRelation) {
 		t.Errorf("after one of two: %s because of %q", answer.Memories[0].Memory.Content, got)
 	}
-	// What is not active has no embedding to compare; the rest holds.
-	if contents, _ := b.related(gone.ID, ""); !slices.Equal(contents, []string{"bbb", m.Content, "aaa"}) {
+	// An inactive memory has no embedding to compare, but its other relations count.
+	if contents, _ := f.related(gone.ID, ""); !slices.Equal(contents, []string{"bbb", m.Content, "aaa"}) {
 		t.Errorf("of a forgotten one: %q", contents)
 	}
 }
 
-// What other agents keep to themselves neither crowds out what an agent may see
-// nor shows in how far that is away.
-func TestRelatedMemoriesOfAnAgent(t *testing.T) {
+// Memories of other agents neither displace those that an agent may see nor count
+// towards their distances.
+func TestRelated_HidesOtherAgents(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	add := func(content, agent string) memory.Memory {
-		b.advance(time.Minute)
-		return b.keep(ingest.Write{Owner: owner("u"), Content: content, AgentID: agent, ConversationID: "c", Tags: []string{"pets"}, Domain: memory.GeneralChat})
+		f.advance(time.Minute)
+		return f.keep(ingest.Write{Owner: owner("u"), Content: content, AgentID: agent, ConversationID: "c",
+			Tags: []string{"pets"}, Domain: memory.GeneralChat})
 	}
 	shared := add("aaa", "")
 	own := add("bbb", "cook")
-	for i := range 100 { // as many as are looked at by tags
+	for i := range 100 { // the number that is examined by tags
 		add(fmt.Sprintf("secret %d", i), "vet")
 	}
 	m := add("ccc", "cook")
-	_, answer := b.related(m.ID, "limit=100&agent_id=cook")
+	_, answer := f.related(m.ID, "limit=100&agent_id=cook")
 	distances := map[string]int{}
 	for _, found := range answer.Memories {
 		if got := why(found); len(got) < 2 || got[0] != related.ByConversation || got[1] != related.ByTags {
@@ -153,26 +163,27 @@ func TestRelatedMemoriesOfAnAgent(t *testing.T) {
 	}
 }
 
-func TestRelationsAreChecked(t *testing.T) {
+func TestRelated_ChecksRequests(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	m, other, foreign := b.peanuts(), b.keep(ingest.Write{Owner: owner("u"), Content: "other"}), b.keep(ingest.Write{Owner: owner("v"), Content: "foreign"})
+	f := newFixture(t, nil)
+	m, other, foreign := f.peanuts(), f.keep(ingest.Write{Owner: owner("u"),
+		Content: "other"}), f.keep(ingest.Write{Owner: owner("v"), Content: "foreign"})
 	path := "/v1/memories/" + m.ID + "/relations"
 	body := func(to, kind string) string { return fmt.Sprintf(`{"to":%q,"kind":%q}`, to, kind) }
-	b.wantPaths("POST", path, `{}`, "to", "kind")
-	b.wantPaths("POST", path, body(other.ID, "derived_from"), "kind")
-	b.wantPaths("POST", path, body("no id", "supports"), "to")
-	b.wantPaths("POST", path, body(m.ID, "supports"), "to")
-	b.wantPaths("POST", path, `{"to":"`+other.ID+`","kind":"supports","note":""}`, "note")
-	b.want(404, "POST", path, body(foreign.ID, "supports"))
-	b.want(404, "POST", path, body(someID, "supports"))
-	b.want(404, "POST", "/v1/memories/"+someID+"/relations", body(other.ID, "supports"))
-	b.wantPaths("DELETE", path, "", "query.to", "query.kind")
-	b.want(400, "DELETE", path+"?kind=derived_from&to="+other.ID, "")
-	b.want(404, "DELETE", path+"?kind=supports&to="+other.ID, "")
-	b.want(404, "DELETE", "/v1/memories/"+someID+"/relations?kind=supports&to="+other.ID, "")
+	f.wantPaths("POST", path, `{}`, "to", "kind")
+	f.wantPaths("POST", path, body(other.ID, "derived_from"), "kind")
+	f.wantPaths("POST", path, body("no id", "supports"), "to")
+	f.wantPaths("POST", path, body(m.ID, "supports"), "to")
+	f.wantPaths("POST", path, `{"to":"`+other.ID+`","kind":"supports","note":""}`, "note")
+	f.want(404, "POST", path, body(foreign.ID, "supports"))
+	f.want(404, "POST", path, body(someID, "supports"))
+	f.want(404, "POST", "/v1/memories/"+someID+"/relations", body(other.ID, "supports"))
+	f.wantPaths("DELETE", path, "", "query.to", "query.kind")
+	f.want(400, "DELETE", path+"?kind=derived_from&to="+other.ID, "")
+	f.want(404, "DELETE", path+"?kind=supports&to="+other.ID, "")
+	f.want(404, "DELETE", "/v1/memories/"+someID+"/relations?kind=supports&to="+other.ID, "")
 	for _, query := range []string{"limit=0", "limit=101", "limit=x", "agent_id=%00", "cursor=x"} {
-		b.want(400, "GET", "/v1/memories/"+m.ID+"/related?"+query, "")
+		f.want(400, "GET", "/v1/memories/"+m.ID+"/related?"+query, "")
 	}
 }
 
@@ -183,16 +194,16 @@ func (unreachable) Search(context.Context, vectorstore.Query) ([]vectorstore.Hit
 	return nil, memory.Errorf(memory.KindUnavailable, "unreachable")
 }
 
-func TestRelatedWithoutTheVectorStore(t *testing.T) {
+func TestRelated_WithoutVectorStoreIsDegraded(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.restart(func(o *Options) {
+	f := newFixture(t, nil)
+	f.restart(func(o *Options) {
 		settings := related.Settings{OwnWindow: time.Second, OwnLimit: 10, VectorTimeout: time.Minute}
-		o.Related = related.New(b.store, unreachable{}, embedder, settings, b.now, o.Logger)
+		o.Related = related.New(f.store, unreachable{}, embedder, settings, f.now, o.Logger)
 	})
-	m := b.keep(ingest.Write{Owner: owner("u"), Content: "one", ConversationID: "c"})
-	b.keep(ingest.Write{Owner: owner("u"), Content: "two", ConversationID: "c"})
-	contents, answer := b.related(m.ID, "")
+	m := f.keep(ingest.Write{Owner: owner("u"), Content: "one", ConversationID: "c"})
+	f.keep(ingest.Write{Owner: owner("u"), Content: "two", ConversationID: "c"})
+	contents, answer := f.related(m.ID, "")
 	if !slices.Equal(contents, []string{"two"}) || !slices.Equal(answer.Degraded, []string{"vector_store"}) {
 		t.Errorf("%q, degraded %q", contents, answer.Degraded)
 	}

@@ -20,10 +20,10 @@ const (
 	aTurn  = `{"user_id":"u","messages":[{"role":"user","content":"I moved to Lisbon."}]}`
 )
 
-// send makes a request with the admin key and holds the answer to openapi.yaml.
+// send makes a request with the admin key and checks the answer against openapi.yaml.
 // headers are pairs of name and value.
-func (b *fixture) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	b.t.Helper()
+func (f *fixture) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	f.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer admin")
 	r.Header.Set("Content-Type", "application/json")
@@ -36,15 +36,15 @@ func (b *fixture) send(method, target, body string, headers ...string) *httptest
 	w := httptest.NewRecorder()
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	b.ServeHTTP(&leaver{w, leave}, r.WithContext(ctx))
+	f.ServeHTTP(&leaver{w, leave}, r.WithContext(ctx))
 	if w.Header().Get(echo.HeaderXRequestID) == "" {
-		b.t.Errorf("%s %s: no request id in the answer", method, target)
+		f.t.Errorf("%s %s: no request id in the answer", method, target)
 	}
-	b.checkAnswer(r, w)
+	f.checkAnswer(r, w)
 	return w
 }
 
-// leaver is a client that leaves a stream of events when that begins.
+// leaver is a client that leaves an event stream when it begins.
 type leaver struct {
 	*httptest.ResponseRecorder
 	leave func()
@@ -57,60 +57,68 @@ func (l *leaver) Flush() {
 	l.ResponseRecorder.Flush()
 }
 
-// checkAnswer holds an answer to what openapi.yaml says of its route.
-func (b *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
-	b.t.Helper()
-	c := b.echo.NewContext(r, nil)
-	b.echo.Router().Find(r.Method, echo.GetPath(r), c)
+// checkAnswer checks an answer against openapi.yaml.
+func (f *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
+	f.t.Helper()
+	c := f.echo.NewContext(r, nil)
+	f.echo.Router().Find(r.Method, echo.GetPath(r), c)
 	path := contractPath(c.Path())
-	item := b.contract.doc.Paths.Value(path)
+	item := f.contract.doc.Paths.Value(path)
 	if item == nil || item.GetOperation(r.Method) == nil {
-		return // no such route: the answer is a problem
+		return // unknown route: the answer is a problem
 	}
+	stream := slices.Contains([]string{ndjson, eventStream}, w.Header().Get("Content-Type"))
 	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
 			Request: r,
-			Route:   &routers.Route{Spec: b.contract.doc, Path: path, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)},
+			Route: &routers.Route{Spec: f.contract.doc, Path: path, PathItem: item, Method: r.Method,
+				Operation: item.GetOperation(r.Method)},
 		},
 		Status: w.Code, Header: w.Header(), Body: io.NopCloser(strings.NewReader(w.Body.String())),
 		Options: &openapi3filter.Options{
 			IncludeResponseStatus: true,
-			ExcludeResponseBody:   path == "/openapi.yaml" || slices.Contains([]string{ndjson, eventStream}, w.Header().Get("Content-Type")), // none would be read as a string
+			ExcludeResponseBody:   path == "/openapi.yaml" || stream, // not JSON
 		},
 	})
 	if err != nil {
-		b.t.Errorf("%s %s answers %d against openapi.yaml: %v", r.Method, path, w.Code, err)
+		f.t.Errorf("%s %s answers %d against openapi.yaml: %v", r.Method, path, w.Code, err)
 	}
 }
 
 // want sends a request and requires a status.
-func (b *fixture) want(status int, method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	b.t.Helper()
-	w := b.send(method, target, body, headers...)
+func (f *fixture) want(status int, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	f.t.Helper()
+	w := f.send(method, target, body, headers...)
 	if w.Code != status {
-		b.t.Fatalf("%s %s: %d, want %d: %s", method, target, w.Code, status, w.Body)
+		f.t.Fatalf("%s %s: %d, want %d: %s", method, target, w.Code, status, w.Body)
 	}
 	return w
 }
 
+// want sends a request, requires a status and decodes the answer.
+func fetch[T any](f *fixture, status int, method, target, body string, headers ...string) T {
+	f.t.Helper()
+	return parse[T](f.t, f.want(status, method, target, body, headers...))
+}
+
 // wantPaths requires a 400 that names exactly these fields.
-func (b *fixture) wantPaths(method, target, body string, paths ...string) {
-	b.t.Helper()
-	w := b.want(http.StatusBadRequest, method, target, body)
+func (f *fixture) wantPaths(method, target, body string, paths ...string) {
+	f.t.Helper()
+	w := f.want(http.StatusBadRequest, method, target, body)
 	got := map[string]bool{}
-	for _, e := range parse[Problem](b.t, w).Errors {
+	for _, e := range parse[Problem](f.t, w).Errors {
 		got[e.Path] = true
 		if e.Message == "" {
-			b.t.Errorf("%s has no message", e.Path)
+			f.t.Errorf("%s has no message", e.Path)
 		}
 	}
 	for _, path := range paths {
 		if !got[path] {
-			b.t.Errorf("%s %s %.200s: no error for %q in %s", method, target, body, path, w.Body)
+			f.t.Errorf("%s %s %.200s: no error for %q in %s", method, target, body, path, w.Body)
 		}
 	}
 	if len(got) != len(paths) {
-		b.t.Errorf("%s %s %.200s: %d errors, want %d: %s", method, target, body, len(got), len(paths), w.Body)
+		f.t.Errorf("%s %s %.200s: %d errors, want %d: %s", method, target, body, len(got), len(paths), w.Body)
 	}
 }
 
@@ -132,5 +140,5 @@ func mustJSON(t testing.TB, v any) string {
 	return string(raw)
 }
 
-// filled is a path of openapi.yaml with an id in it.
+// filled returns a path of openapi.yaml with an id in it.
 func filled(path, id string) string { return strings.ReplaceAll(path, "{id}", id) }

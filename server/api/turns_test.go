@@ -15,14 +15,14 @@ import (
 	"hippocampus/scorer"
 )
 
-func TestPostTurnHandsTheTurnOn(t *testing.T) {
+func TestTurns_PostAccepts(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	w := b.want(202, "POST", "/v1/turns", `{"id":"c-1","user_id":"用户","conversation_id":"chat","agent_id":"tutor",
+	f := newFixture(t, nil)
+	w := f.want(202, "POST", "/v1/turns", `{"id":"c-1","user_id":"用户","conversation_id":"chat","agent_id":"tutor",
 		"messages":[{"role":"user","content":"Hi 🙂","name":"Ana"},{"role":"assistant","content":""}],
 		"metadata":{ "b" : [1, {"c":null}] },"at":"2026-01-31T09:00:00.123456789+01:00"}`)
-	got, err := b.store.Turn(t.Context(), "app", "c-1")
-	b.must(err)
+	got, err := f.store.Turn(t.Context(), "app", "c-1")
+	f.must(err)
 	want := memory.Turn{
 		ID: got.ID, Hash: got.Hash, Status: memory.TurnAccepted, AcceptedAt: noon, QueuedAt: noon,
 		Owner: owner("用户"), ClientID: "c-1", AgentID: "tutor", ConversationID: "chat", FirstEvent: 1,
@@ -37,27 +37,27 @@ func TestPostTurnHandsTheTurnOn(t *testing.T) {
 	}
 }
 
-// unsure is a scorer whose answers are refused.
+// unsure is a scorer whose answers are unusable.
 type unsure struct{ scorer.Scorer }
 
 func (unsure) Score(context.Context, memory.Turn) ([]scorer.Fact, error) {
 	return nil, &scorer.BadAnswer{Answer: "well", Err: memory.Errorf(memory.KindBadAnswer, "the answer is not JSON")}
 }
 
-// erased is an ingest whose user is erased while a turn is waited for.
+// erased is an ingester whose user is erased while a request waits for a turn.
 type erased struct{ TurnIngester }
 
 func (erased) Await(context.Context, string, string) (ingest.Outcome, error) {
 	return ingest.Outcome{}, memory.Errorf(memory.KindNotFound, "there is no such turn")
 }
 
-func TestAnErasedTurnIsNoLongerWaitedFor(t *testing.T) {
+func TestTurns_ErasedDuringWaitIsConflict(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, func(o *Options) { o.Turns.Ingester = erased{o.Turns.Ingester} })
-	b.want(409, "POST", "/v1/turns", strings.Replace(aTurn, "{", `{"wait":true,`, 1))
+	f := newFixture(t, func(o *Options) { o.Turns.Ingester = erased{o.Turns.Ingester} })
+	f.want(409, "POST", "/v1/turns", strings.Replace(aTurn, "{", `{"wait":true,`, 1))
 }
 
-// hanging does not notice that a turn is processed.
+// hanging is an ingester that never reports that a turn was processed.
 type hanging struct{ TurnIngester }
 
 func (hanging) Await(ctx context.Context, _, _ string) (ingest.Outcome, error) {
@@ -65,12 +65,12 @@ func (hanging) Await(ctx context.Context, _, _ string) (ingest.Outcome, error) {
 	return ingest.Outcome{}, ctx.Err()
 }
 
-func TestPostTurnWaits(t *testing.T) {
+func TestTurns_PostWaits(t *testing.T) {
 	t.Parallel()
 	waiting := strings.Replace(aTurn, "{", `{"wait":true,`, 1)
-	b := newFixture(t, nil)
-	b.work()
-	body := parse[turnBody](t, b.want(200, "POST", "/v1/turns", waiting))
+	f := newFixture(t, nil)
+	f.work()
+	body := fetch[turnBody](f, 200, "POST", "/v1/turns", waiting)
 	if len(body.Candidates) != 1 || body.Candidates[0].Verdict != memory.Kept || body.Status != memory.TurnProcessed {
 		t.Errorf("%+v", body)
 	}
@@ -78,14 +78,15 @@ func TestPostTurnWaits(t *testing.T) {
 	refused := newFixture(t, nil)
 	refused.service.Scorer = unsure{refused.service.Scorer}
 	refused.work()
-	body = parse[turnBody](t, refused.want(200, "POST", "/v1/turns", waiting))
-	if len(body.Candidates) != 1 || body.Candidates[0].Verdict != memory.InvalidAnswer || body.Status != memory.TurnFailed || body.LastError == "" {
+	body = fetch[turnBody](refused, 200, "POST", "/v1/turns", waiting)
+	if len(body.Candidates) != 1 || body.Candidates[0].Verdict != memory.InvalidAnswer ||
+		body.Status != memory.TurnFailed || body.LastError == "" {
 		t.Errorf("%+v", body)
 	}
 
-	slow := newFixture(t, func(o *Options) { o.Limits.Wait = 50 * time.Millisecond }) // nobody works
+	slow := newFixture(t, func(o *Options) { o.Limits.Wait = 50 * time.Millisecond }) // no worker runs
 	for range 2 {
-		body := parse[turnBody](t, slow.want(202, "POST", "/v1/turns", waiting))
+		body := fetch[turnBody](slow, 202, "POST", "/v1/turns", waiting)
 		if stored, err := slow.store.Turn(t.Context(), "app", body.ID); err != nil || stored.Status != memory.TurnAccepted ||
 			body.Status != stored.Status || body.Candidates != nil {
 			t.Errorf("%+v, stored %+v, %v", body, stored, err)
@@ -94,58 +95,60 @@ func TestPostTurnWaits(t *testing.T) {
 	}
 }
 
-func TestARepeatedTurn(t *testing.T) {
+func TestTurns_RepeatedIsReturned(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
+	f := newFixture(t, nil)
 	named := strings.Replace(aTurn, "{", `{"id":"c-1",`, 1)
-	first := parse[turnBody](t, b.want(202, "POST", "/v1/turns", named))
+	first := fetch[turnBody](f, 202, "POST", "/v1/turns", named)
 	if first.Repeated {
-		t.Error("the first is told as repeated")
+		t.Error("the first turn is marked as repeated")
 	}
-	if again := parse[turnBody](t, b.want(202, "POST", "/v1/turns", named)); !again.Repeated || again.ID != first.ID {
+	if again := fetch[turnBody](f, 202, "POST", "/v1/turns", named); !again.Repeated || again.ID != first.ID {
 		t.Errorf("%+v", again)
 	}
-	b.work()
-	b.settle(first.ID)
-	body := parse[turnBody](t, b.want(200, "POST", "/v1/turns", named))
+	f.work()
+	f.settle(first.ID)
+	body := fetch[turnBody](f, 200, "POST", "/v1/turns", named)
 	if !body.Repeated || body.ID != first.ID || len(body.Candidates) != 1 {
 		t.Errorf("%+v", body)
 	}
-	b.want(409, "POST", "/v1/turns", strings.Replace(named, "Lisbon", "Porto", 1))
+	f.want(409, "POST", "/v1/turns", strings.Replace(named, "Lisbon", "Porto", 1))
 }
 
-// A client id may hold anything but control characters, in paths too.
-func TestTurnIDsInPaths(t *testing.T) {
+// A client id may have any characters except control characters, also in a path.
+func TestTurns_ClientIDsInPaths(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	for _, id := range []string{"chat-1", "a/b", "100%", "%2F", "a b", "a+b", "名字", "a,b;c=d", `"'\`, "..", strings.Repeat("x", 256)} {
-		b.accept("u", id, "I moved to Lisbon.")
-		if got := parse[turnBody](t, b.want(200, "GET", "/v1/turns/"+url.PathEscape(id), "")).ClientID; got != id {
+	f := newFixture(t, nil)
+	for _, id := range []string{"chat-1", "a/b", "100%", "%2F", "a b", "a+b", "名字", "a,b;c=d", `"'\`, "..",
+		strings.Repeat("x", 256)} {
+		f.accept("u", id, "I moved to Lisbon.")
+		if got := fetch[turnBody](f, 200, "GET", "/v1/turns/"+url.PathEscape(id), "").ClientID; got != id {
 			t.Errorf("asked for %q, got %q", id, got)
 		}
-		b.want(202, "POST", "/v1/turns/"+url.PathEscape(id)+"/replay", "")
+		f.want(202, "POST", "/v1/turns/"+url.PathEscape(id)+"/replay", "")
 	}
 	for _, id := range []string{"a\nb", "\x00", "\xff", strings.Repeat("é", 129), strings.Repeat("x", 257)} {
-		b.wantPaths("GET", "/v1/turns/"+url.PathEscape(id), "", "path.id")
+		f.wantPaths("GET", "/v1/turns/"+url.PathEscape(id), "", "path.id")
 	}
 }
 
-func TestGetTurn(t *testing.T) {
+func TestTurns_Get(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, nil)
-	b.work()
-	turn := b.accept("u", "c-1", "I moved to Lisbon.")
-	kept := b.settle(turn.ID).Candidates[0].MemoryID
+	f := newFixture(t, nil)
+	f.work()
+	turn := f.accept("u", "c-1", "I moved to Lisbon.")
+	kept := f.settle(turn.ID).Candidates[0].MemoryID
 	for _, ref := range []string{turn.ID, "c-1"} {
-		body := parse[turnBody](t, b.want(200, "GET", "/v1/turns/"+ref, ""))
-		if body.ID != turn.ID || len(body.Messages) != 1 || len(body.Candidates) != 1 || body.Candidates[0].MemoryID != kept ||
-			b.stored(kept).SourceTurnID != turn.ID {
+		body := fetch[turnBody](f, 200, "GET", "/v1/turns/"+ref, "")
+		if body.ID != turn.ID || len(body.Messages) != 1 || len(body.Candidates) != 1 ||
+			body.Candidates[0].MemoryID != kept ||
+			f.stored(kept).SourceTurnID != turn.ID {
 			t.Errorf("%+v", body)
 		}
 	}
 }
 
-// turnsListed notes which turns are asked for.
+// turnsListed records the filter of the latest list.
 type turnsListed struct {
 	TurnLister
 	filter db.TurnFilter
@@ -156,22 +159,24 @@ func (l *turnsListed) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.
 	return l.TurnLister.ListTurns(ctx, f)
 }
 
-func TestListTurnsFilters(t *testing.T) {
+func TestTurns_ListFilters(t *testing.T) {
 	t.Parallel()
 	var listed turnsListed
-	b := newFixture(t, func(o *Options) { listed.TurnLister = o.Turns.Lister; o.Turns.Lister = &listed })
-	one, two, other := b.accept("u 1", "", "one"), b.accept("u 1", "", "two"), b.accept("v", "", "three")
+	f := newFixture(t, func(o *Options) { listed.TurnLister = o.Turns.Lister; o.Turns.Lister = &listed })
+	one, two, other := f.accept("u 1", "", "one"), f.accept("u 1", "", "two"), f.accept("v", "", "three")
 	for _, turn := range []memory.Turn{one, other} {
-		b.must(b.store.FailTurn(t.Context(), turn.ID, 1, "no answer", b.now(), nil))
+		f.must(f.store.FailTurn(t.Context(), turn.ID, 1, "no answer", f.now(), nil))
 	}
 	for query, c := range map[string]struct {
 		filter db.TurnFilter
 		want   []string
 	}{
-		"":                                       {db.TurnFilter{AppID: "app", Limit: defaultPage}, []string{other.ID, two.ID, one.ID}},
-		"?status=failed&user_id=u%201&limit=500": {db.TurnFilter{AppID: "app", UserID: "u 1", Status: memory.TurnFailed, Limit: 500}, []string{one.ID}},
+		"": {db.TurnFilter{AppID: "app", Limit: defaultPage},
+			[]string{other.ID, two.ID, one.ID}},
+		"?status=failed&user_id=u%201&limit=500": {db.TurnFilter{AppID: "app", UserID: "u 1", Status: memory.TurnFailed,
+			Limit: 500}, []string{one.ID}},
 	} {
-		answer := parse[struct{ Turns []turnBody }](t, b.want(200, "GET", "/v1/turns"+query, ""))
+		answer := fetch[struct{ Turns []turnBody }](f, 200, "GET", "/v1/turns"+query, "")
 		var got []string
 		for _, turn := range answer.Turns {
 			got = append(got, turn.ID)
