@@ -49,7 +49,7 @@ type Store struct {
 	writers owners                // one at a time for each owner, within this process
 	vectors Vectors               // nil: elsewhere
 	jobs    *river.Client[pgx.Tx] // inserts only
-	schema  versions              // that this program needs
+	schema  sqlstore.Versions     // that this program needs
 	log     *slog.Logger
 }
 
@@ -105,10 +105,13 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 	s := &Store{pool: pool, jobs: jobs, log: log}
 	s.Jobs = sqlstore.NewJobs(jobs, jobs, fault)
 	s.Store = sqlstore.New(database{statements{pool}, s}, sqlstore.Postgres)
-	if s.schema, err = s.wantedVersions(); err != nil {
+	migrations, done, err := s.migrations()
+	if err != nil {
 		pool.Close()
 		return nil, err
 	}
+	defer done()
+	s.schema = migrations.Wanted()
 	return s, nil
 }
 

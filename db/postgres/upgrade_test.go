@@ -23,12 +23,12 @@ func upTo(t *testing.T, version int64) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	tables, done, err := s.tables()
+	migrations, done, err := s.migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer done()
-	if _, err := tables.UpTo(t.Context(), version); err != nil {
+	if _, err := migrations.Tables.UpTo(t.Context(), version); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -38,11 +38,12 @@ func upTo(t *testing.T, version int64) *Store {
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 1)
-	queue, err := s.queue()
+	migrations, done, err := s.migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := queue.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
+	defer done()
+	if _, err := migrations.Jobs.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Upgrade(t, s, func(id string, turn memory.Turn, at time.Time) error {

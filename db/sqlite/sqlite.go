@@ -52,7 +52,7 @@ type Store struct {
 	line   line    // of those who want to write
 	reader *sql.DB
 	jobs   *river.Client[*sql.Tx] // inserts only
-	schema versions               // that this program needs
+	schema sqlstore.Versions      // that this program needs
 	log    *slog.Logger
 }
 
@@ -118,7 +118,10 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 		return opened(fmt.Errorf("prepare to read the job queue: %w", err))
 	}
 	s.Jobs = sqlstore.NewJobs(s.jobs, jobs, fault)
-	s.schema, err = s.wantedVersions()
+	migrations, err := s.migrations()
+	if err == nil {
+		s.schema = migrations.Wanted()
+	}
 	return opened(err)
 }
 

@@ -19,18 +19,14 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	first, err := s.tables()
+	migrations, err := s.migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.UpTo(t.Context(), 1); err != nil {
+	if _, err := migrations.Tables.UpTo(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	queue, err := s.queue()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := queue.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
+	if _, err := migrations.Jobs.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Upgrade(t, s, func(id string, turn memory.Turn, at time.Time) error {
@@ -55,11 +51,11 @@ func TestUpgradeNumbersEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	tables, err := s.tables()
+	migrations, err := s.migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tables.UpTo(t.Context(), 6); err != nil {
+	if _, err := migrations.Tables.UpTo(t.Context(), 6); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {

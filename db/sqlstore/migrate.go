@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"log/slog"
+
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"hippocampus/internal/memory"
+)
+
+// Versions are the schema versions of this program's tables and of River's.
+type Versions struct{ Tables, Jobs int64 }
+
+// Migrations bring a schema to the versions that this program needs.
+type Migrations[DriverTx any] struct {
+	Tables *goose.Provider
+	Jobs   *rivermigrate.Migrator[DriverTx]
+	log    *slog.Logger
+}
+
+// NewMigrations reads the folder "migrations" of files, which are run on a
+// database of the dialect, and River's own migrations.
+func NewMigrations[DriverTx any](
+	dialect goose.Dialect, database *sql.DB, files fs.FS, driver riverdriver.Driver[DriverTx], log *slog.Logger,
+) (m Migrations[DriverTx], err error) {
+	folder, err := fs.Sub(files, "migrations")
+	if err != nil {
+		return m, fmt.Errorf("open the migrations: %w", err)
+	}
+	m.log = log
+	m.Tables, err = goose.NewProvider(dialect, database, folder, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return m, fmt.Errorf("read the migrations: %w", err)
+	}
+	m.Jobs, err = rivermigrate.New(driver, &rivermigrate.Config{Logger: log})
+	if err != nil {
+		return m, fmt.Errorf("read the job queue's migrations: %w", err)
+	}
+	return m, nil
+}
+
+// Wanted returns the versions that this program needs.
+func (m Migrations[DriverTx]) Wanted() (v Versions) {
+	for _, source := range m.Tables.ListSources() {
+		v.Tables = max(v.Tables, source.Version)
+	}
+	for _, migration := range m.Jobs.AllVersions() {
+		v.Jobs = max(v.Jobs, int64(migration.Version))
+	}
+	return v
+}
+
+// Up runs the migrations that have not been run.
+func (m Migrations[DriverTx]) Up(ctx context.Context, fault func(err error, doing string) error) error {
+	done, err := m.Tables.Up(ctx)
+	if err != nil {
+		return fault(err, "migrate its tables")
+	}
+	for _, migration := range done {
+		m.log.InfoContext(ctx, "migrated", "to", migration.Source.Path, "took", migration.Duration)
+	}
+	_, err = m.Jobs.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return fault(err, "migrate the job queue")
+}
+
+// CheckVersions returns nil if the database serves queries and its schema has
+// the wanted versions.
+func (s *Store) CheckVersions(ctx context.Context, want Versions) error {
+	found, _, err := first(ctx, s.conn, func(v *Versions) []any { return []any{&v.Tables, &v.Jobs} }, `
+		SELECT (SELECT coalesce(max(version_id), 0) FROM goose_db_version),
+			(SELECT coalesce(max(version), 0) FROM river_migration WHERE line = 'main')`)
+	switch {
+	case err != nil:
+		return s.fault(err, "tell its version")
+	case found.Tables > want.Tables || found.Jobs > want.Jobs:
+		return memory.Errorf(memory.KindUnavailable,
+			"the database was migrated by a newer version (tables %d, jobs %d; this one knows %d and %d): run that version",
+			found.Tables, found.Jobs, want.Tables, want.Jobs)
+	case found != want:
+		return memory.Errorf(memory.KindUnavailable,
+			"the database is at an older version (tables %d, jobs %d; this one needs %d and %d): run `hippocampus migrate`",
+			found.Tables, found.Jobs, want.Tables, want.Jobs)
+	}
+	return nil
+}
