@@ -159,12 +159,3 @@ func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.
 	found, err := memories(ctx, s.pool, unconfirmed, owner.AppID, owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")
 }
-
-// HandedOut returns the owner's active memories that recall touched at or after since.
-func (s *Store) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
-	found, err := memories(ctx, s.pool, `
-		SELECT `+withoutVectors+` FROM agent_memories
-		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND access_count > 0 AND last_accessed_at >= $3
-		ORDER BY last_accessed_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
-	return found, fault(err, "read what recall has handed out")
-}

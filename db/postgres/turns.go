@@ -11,6 +11,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -141,19 +142,19 @@ func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (status me
 
 // ListTurns pages through turns, newest first, without their messages.
 func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
-	var where conditions
-	where.add(`app_id = ?`, f.AppID)
+	var where sqlstore.Conditions
+	where.Add(`app_id = ?`, f.AppID)
 	if f.UserID != "" {
-		where.add(`user_id = ?`, f.UserID)
+		where.Add(`user_id = ?`, f.UserID)
 	}
 	if f.Status != "" {
-		where.add(`status = ?`, f.Status)
+		where.Add(`status = ?`, f.Status)
 	}
 	if p := f.Before; p != nil {
-		where.add(`(accepted_at, id) < (?, ?)`, p.At, p.ID)
+		where.Add(`(accepted_at, id) < (?, ?)`, p.At, p.ID)
 	}
-	rows, _ := s.pool.Query(ctx, `SELECT `+withoutMessages+` FROM turns WHERE `+where.sql()+
-		` ORDER BY accepted_at DESC, id DESC LIMIT `+where.arg(f.Limit), where.args...)
+	rows, _ := s.pool.Query(ctx, `SELECT `+withoutMessages+` FROM turns WHERE `+where.SQL()+
+		` ORDER BY accepted_at DESC, id DESC LIMIT `+where.Arg(f.Limit), where.Args...)
 	turns, err := pgx.CollectRows(rows, scanTurn)
 	return turns, fault(err, "list the turns")
 }

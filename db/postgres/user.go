@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlstore"
@@ -63,26 +61,4 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
 	found, err := memories(ctx, u.tx, unconfirmed, u.Owner.AppID, u.Owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")
-}
-
-// FinishTurn makes an accepted turn processed.
-func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
-	if !memory.IsID(turnID) {
-		return notFound("turn", turnID)
-	}
-	tag, err := u.tx.Exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
-		WHERE id = $1 AND app_id = $2 AND user_id = $3 AND status = 'accepted'`, turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
-	if err != nil || tag.RowsAffected() == 1 {
-		return fault(err, "finish the turn")
-	}
-	var status memory.TurnStatus
-	err = u.tx.QueryRow(ctx, `SELECT status FROM turns WHERE id = $1 AND app_id = $2 AND user_id = $3`,
-		turnID, u.Owner.AppID, u.Owner.UserID).Scan(&status)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return notFound("turn", turnID)
-	}
-	if err != nil {
-		return fault(err, "read the turn")
-	}
-	return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
 }

@@ -126,12 +126,3 @@ func unconfirmed(ctx context.Context, q querier, owner memory.Owner, since time.
 		ORDER BY updated_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit)
 	return found, fault(err, "read the user's newest writes")
 }
-
-// HandedOut returns the owner's active memories that recall touched at or after since.
-func (s *Store) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
-	found, err := collect(ctx, s.reader, memoryFields, `
-		SELECT `+withoutVectors+` FROM agent_memories INDEXED BY agent_memories_handed_out
-		WHERE app_id = ? AND user_id = ? AND status = 'active' AND access_count > 0 AND last_accessed_at >= ?
-		ORDER BY last_accessed_at DESC, id DESC LIMIT ?`, owner.AppID, owner.UserID, moment(since), limit)
-	return found, fault(err, "read what recall has handed out")
-}

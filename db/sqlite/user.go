@@ -65,21 +65,3 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
 	return unconfirmed(ctx, u.tx, u.Owner, since, limit)
 }
-
-// FinishTurn makes an accepted turn processed.
-func (u *userTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
-	var status memory.TurnStatus
-	err := u.tx.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ? AND user_id = ?`,
-		turnID, u.Owner.AppID, u.Owner.UserID).Scan(&status)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return notFound("turn", turnID)
-	case err != nil:
-		return fault(err, "read the turn")
-	case status != memory.TurnAccepted:
-		return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
-	}
-	_, err = u.tx.ExecContext(ctx, `UPDATE turns SET status = 'processed', attempts = ?, last_error = '', processed_at = ?
-		WHERE id = ?`, attempts, moment(at), turnID)
-	return fault(err, "finish the turn")
-}

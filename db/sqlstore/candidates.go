@@ -36,22 +36,22 @@ func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]mem
 
 // ListCandidates pages through candidates, newest first.
 func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error) {
-	var where conditions
-	where.add(`c.app_id = ?`, f.AppID)
+	var where Conditions
+	where.Add(`c.app_id = ?`, f.AppID)
 	if f.UserID != "" {
-		where.add(`c.user_id = ?`, f.UserID)
+		where.Add(`c.user_id = ?`, f.UserID)
 	}
 	switch {
 	case f.Verdict != "" && f.UserID != "": // the user's index is the more selective one
-		where.add(`{|+}c.verdict = ?`, f.Verdict)
+		where.Add(`{|+}c.verdict = ?`, f.Verdict)
 	case f.Verdict != "":
-		where.add(`c.verdict = ?`, f.Verdict)
+		where.Add(`c.verdict = ?`, f.Verdict)
 	}
 	if f.MinImportance != 0 {
-		where.add(`c.importance >= ?`, f.MinImportance)
+		where.Add(`c.importance >= ?`, f.MinImportance)
 	}
 	if p := f.Before; p != nil {
-		where.add(`(c.created_at, c.id) < (?, ?)`, p.At, p.ID)
+		where.Add(`(c.created_at, c.id) < (?, ?)`, p.At, p.ID)
 	}
 	found, err := page(ctx, s.conn, proposalFields, selectProposals, where, `c.created_at DESC, c.id DESC`, f.Limit)
 	return found, s.fault(err, "list the candidates")

@@ -22,10 +22,10 @@ func consolidationFields(c *memory.Consolidation) []any {
 
 // ListConsolidations pages through the consolidations of a conversation.
 func (s *Store) ListConsolidations(ctx context.Context, f db.ConsolidationFilter) ([]memory.Consolidation, error) {
-	var where conditions
-	where.add(`app_id = ? AND user_id = ? AND conversation_id = ?`, f.Owner.AppID, f.Owner.UserID, f.ConversationID)
+	var where Conditions
+	where.Add(`app_id = ? AND user_id = ? AND conversation_id = ?`, f.Owner.AppID, f.Owner.UserID, f.ConversationID)
 	if p := f.Before; p != nil {
-		where.add(`(created_at, id) < (?, ?)`, p.At, p.ID)
+		where.Add(`(created_at, id) < (?, ?)`, p.At, p.ID)
 	}
 	found, err := page(ctx, s.conn, consolidationFields, selectConsolidations+`{| INDEXED BY consolidation_jobs_by_time} WHERE `,
 		where, `created_at DESC, id DESC`, f.Limit)

@@ -41,16 +41,16 @@ func conversation(ctx context.Context, c conn, appID, userID, id string) (memory
 
 // ListConversations pages through a user's conversations, the latest first.
 func (s *Store) ListConversations(ctx context.Context, f db.ConversationFilter) ([]memory.Conversation, error) {
-	var where conditions
-	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+	var where Conditions
+	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
 	switch f.State {
 	case db.ConversationOpen:
-		where.add(`{|+}ended_at IS NULL`)
+		where.Add(`{|+}ended_at IS NULL`)
 	case db.ConversationEnded:
-		where.add(`{|+}ended_at IS NOT NULL`)
+		where.Add(`{|+}ended_at IS NOT NULL`)
 	}
 	if p := f.Before; p != nil {
-		where.add(`(last_at, id) < (?, ?)`, p.At, p.ID)
+		where.Add(`(last_at, id) < (?, ?)`, p.At, p.ID)
 	}
 	found, err := page(ctx, s.conn, conversationFields, selectConversations, where, `last_at DESC, id DESC`, f.Limit)
 	return found, s.fault(err, "list the conversations")
@@ -155,7 +155,7 @@ func (s *Store) DeleteConversation(ctx context.Context, owner memory.Owner, id s
 func (s *Store) ExportConversations(ctx context.Context, of db.Extent, after *memory.Conversation) ([]memory.Conversation, error) {
 	where := within(of)
 	if a := after; a != nil {
-		where.add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
+		where.Add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
 	}
 	found, err := page(ctx, s.conn, conversationFields, selectConversations, where, `user_id, id`, of.Limit)
 	return found, s.fault(err, "export the conversations")

@@ -9,10 +9,10 @@ import (
 )
 
 // within begins the conditions of an extent.
-func within(of db.Extent) (where conditions) {
-	where.add(`app_id = ?`, of.AppID)
+func within(of db.Extent) (where Conditions) {
+	where.Add(`app_id = ?`, of.AppID)
 	if of.UserID != "" {
-		where.add(`user_id = ?`, of.UserID)
+		where.Add(`user_id = ?`, of.UserID)
 	}
 	return where
 }
@@ -21,7 +21,7 @@ func within(of db.Extent) (where conditions) {
 func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Record, err error) {
 	where := within(db.Extent{AppID: p.AppID, UserID: p.UserID})
 	if a := p.After; a != nil {
-		where.add(`(user_id, created_at, id) > (?, ?, ?)`, a.UserID, a.At, a.ID)
+		where.Add(`(user_id, created_at, id) > (?, ?, ?)`, a.UserID, a.At, a.ID)
 	}
 	columns, fields := memoryColumns, memoryFields
 	if p.Embeddings {

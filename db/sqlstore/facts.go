@@ -22,19 +22,19 @@ func factFields(f *memory.Fact) []any {
 
 // ListFacts pages through the facts that are valid at an instant.
 func (s *Store) ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, error) {
-	var where conditions
+	var where Conditions
 	from := `{| INDEXED BY facts_by_time} WHERE `
-	where.add(`app_id = ? AND user_id = ? AND state = 'accepted'`, f.Owner.AppID, f.Owner.UserID)
-	where.add(`valid_from <= ? AND (valid_until IS NULL OR valid_until > ?)`, f.At, f.At)
+	where.Add(`app_id = ? AND user_id = ? AND state = 'accepted'`, f.Owner.AppID, f.Owner.UserID)
+	where.Add(`valid_from <= ? AND (valid_until IS NULL OR valid_until > ?)`, f.At, f.At)
 	if f.Type != "" {
 		from = `{| INDEXED BY facts_beginnings} WHERE `
-		where.add(`type = ?`, f.Type)
+		where.Add(`type = ?`, f.Type)
 	}
 	if f.Key != "" {
-		where.add(`key = ?`, f.Key)
+		where.Add(`key = ?`, f.Key)
 	}
 	if p := f.Before; p != nil {
-		where.add(`(valid_from, id) < (?, ?)`, p.At, p.ID)
+		where.Add(`(valid_from, id) < (?, ?)`, p.At, p.ID)
 	}
 	found, err := page(ctx, s.conn, factFields, selectFacts+from, where, `valid_from DESC, id DESC`, f.Limit)
 	return found, s.fault(err, "list the facts")
@@ -42,10 +42,10 @@ func (s *Store) ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, 
 
 // FactHistory pages through all evidence on a timeline, oldest first.
 func (s *Store) FactHistory(ctx context.Context, t db.Timeline, after *db.Position, limit int) ([]memory.Fact, error) {
-	var where conditions
-	where.add(`app_id = ? AND user_id = ? AND type = ? AND key = ?`, t.Owner.AppID, t.Owner.UserID, t.Type, t.Key)
+	var where Conditions
+	where.Add(`app_id = ? AND user_id = ? AND type = ? AND key = ?`, t.Owner.AppID, t.Owner.UserID, t.Type, t.Key)
 	if after != nil {
-		where.add(`(recorded_at, id) > (?, ?)`, after.At, after.ID)
+		where.Add(`(recorded_at, id) > (?, ?)`, after.At, after.ID)
 	}
 	found, err := page(ctx, s.conn, factFields, selectFacts+`{| INDEXED BY facts_history} WHERE `, where, `recorded_at, id`, limit)
 	return found, s.fault(err, "read the history of the fact")
@@ -53,10 +53,10 @@ func (s *Store) FactHistory(ctx context.Context, t db.Timeline, after *db.Positi
 
 // DueFacts lists facts of any owner whose memories must begin or end.
 func (s *Store) DueFacts(ctx context.Context, now time.Time, after db.Position, limit int) ([]memory.Fact, error) {
-	var where conditions
-	where.add(`due_at <= ?`, now)
+	var where Conditions
+	where.Add(`due_at <= ?`, now)
 	if after.ID != "" {
-		where.add(`(due_at, id) > (?, ?)`, after.At, after.ID)
+		where.Add(`(due_at, id) > (?, ?)`, after.At, after.ID)
 	}
 	found, err := page(ctx, s.conn, factFields, selectFacts+` WHERE `, where, `due_at, id`, limit)
 	return found, s.fault(err, "list the facts that are due")
@@ -66,7 +66,7 @@ func (s *Store) DueFacts(ctx context.Context, now time.Time, after db.Position, 
 func (s *Store) ExportFacts(ctx context.Context, of db.Extent, after *memory.Fact) ([]memory.Fact, error) {
 	where := within(of)
 	if a := after; a != nil {
-		where.add(`(user_id, type, key, recorded_at, id) > (?, ?, ?, ?, ?)`, a.UserID, a.Type, a.Key, a.RecordedAt, a.ID)
+		where.Add(`(user_id, type, key, recorded_at, id) > (?, ?, ?, ?, ?)`, a.UserID, a.Type, a.Key, a.RecordedAt, a.ID)
 	}
 	found, err := page(ctx, s.conn, factFields, selectFacts+`{| INDEXED BY facts_history} WHERE `, where,
 		`user_id, type, key, recorded_at, id`, of.Limit)

@@ -63,13 +63,13 @@ func (s *Store) ActiveInstructions(ctx context.Context, appID, agentID, userID s
 
 // ExportInstructions pages through an app's instructions.
 func (s *Store) ExportInstructions(ctx context.Context, of db.Extent, after *memory.Instruction) ([]memory.Instruction, error) {
-	var where conditions
-	where.add(`app_id = ?`, of.AppID)
+	var where Conditions
+	where.Add(`app_id = ?`, of.AppID)
 	if of.UserID != "" {
-		where.add(`scope = 'user' AND holder = ?`, of.UserID)
+		where.Add(`scope = 'user' AND holder = ?`, of.UserID)
 	}
 	if a := after; a != nil {
-		where.add(`(scope, holder, name) > (?, ?, ?)`, a.Kind, a.Scope.ID, a.Name)
+		where.Add(`(scope, holder, name) > (?, ?, ?)`, a.Kind, a.Scope.ID, a.Name)
 	}
 	found, err := page(ctx, s.conn, instructionFields, selectInstructions, where, `scope, holder, name`, of.Limit)
 	return found, s.fault(err, "export the instructions")

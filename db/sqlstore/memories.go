@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
@@ -79,4 +80,13 @@ func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (m
 		selectEvents+`memory_id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3 ORDER BY at, id`,
 		validIDs(ids), owner.AppID, owner.UserID)
 	return rowcodec.ByMemory(events), s.fault(err, "read the histories of the memories")
+}
+
+// HandedOut returns the owner's active memories that recall touched at or after since.
+func (s *Store) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+	found, err := collect(ctx, s.conn, memoryFields, `
+		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_handed_out}
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND access_count > 0 AND last_accessed_at >= $3
+		ORDER BY last_accessed_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
+	return found, s.fault(err, "read what recall has handed out")
 }

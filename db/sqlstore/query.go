@@ -64,9 +64,9 @@ func collect[T any](ctx context.Context, c conn, fields func(*T) []any, query st
 
 // page is collect for the first rows of a list in an order. query ends before
 // the conditions.
-func page[T any](ctx context.Context, c conn, fields func(*T) []any, query string, where conditions, order string, limit int) ([]T, error) {
-	most := where.arg(limit)
-	return collect(ctx, c, fields, query+where.sql()+` ORDER BY `+order+` LIMIT `+most, where.args...)
+func page[T any](ctx context.Context, c conn, fields func(*T) []any, query string, where Conditions, order string, limit int) ([]T, error) {
+	most := where.Arg(limit)
+	return collect(ctx, c, fields, query+where.SQL()+` ORDER BY `+order+` LIMIT `+most, where.Args...)
 }
 
 // first is collect for a query of which only the first row matters. ok is
@@ -82,25 +82,26 @@ func first[T any](ctx context.Context, c conn, fields func(*T) []any, query stri
 // only is the field of a query for one column.
 func only[T any](value *T) []any { return []any{value} }
 
-// conditions builds the WHERE clause of a list whose filters are optional.
+// Conditions builds the WHERE clause of a list whose filters are optional.
 // Values are only ever parameters.
-type conditions struct {
-	terms []string
-	args  []any
+type Conditions struct {
+	Terms []string
+	Args  []any
 }
 
-// add appends a term; each ? in it stands for the next of its values.
-func (c *conditions) add(term string, values ...any) {
+// Add appends a term; each ? in it stands for the next of its values.
+func (c *Conditions) Add(term string, values ...any) {
 	for _, v := range values {
-		term = strings.Replace(term, "?", c.arg(v), 1)
+		term = strings.Replace(term, "?", c.Arg(v), 1)
 	}
-	c.terms = append(c.terms, term)
+	c.Terms = append(c.Terms, term)
 }
 
-// arg appends a value and returns its placeholder.
-func (c *conditions) arg(v any) string {
-	c.args = append(c.args, v)
-	return "$" + strconv.Itoa(len(c.args))
+// Arg appends a value and returns its placeholder.
+func (c *Conditions) Arg(v any) string {
+	c.Args = append(c.Args, v)
+	return "$" + strconv.Itoa(len(c.Args))
 }
 
-func (c *conditions) sql() string { return strings.Join(c.terms, " AND ") }
+// SQL returns the terms as one condition.
+func (c *Conditions) SQL() string { return strings.Join(c.Terms, " AND ") }

@@ -35,10 +35,10 @@ func (n *notes) Scan(column any) (err error) {
 }
 
 // skillConditions begins the conditions on owner and agent.
-func skillConditions(f db.SkillFilter) (where conditions) {
-	where.add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+func skillConditions(f db.SkillFilter) (where Conditions) {
+	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
 	if f.AgentID != "" {
-		where.add(`agent_id IN ('', ?)`, f.AgentID)
+		where.Add(`agent_id IN ('', ?)`, f.AgentID)
 	}
 	return where
 }
@@ -46,19 +46,19 @@ func skillConditions(f db.SkillFilter) (where conditions) {
 // ListSkills pages through a user's skills by name.
 func (s *Store) ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skill, error) {
 	where := skillConditions(f)
-	where.add(`name > ?`, f.After)
-	limit := where.arg(f.Limit)
+	where.Add(`name > ?`, f.After)
+	limit := where.Arg(f.Limit)
 	found, err := collect(ctx, s.conn, func(k *memory.Skill) []any {
 		return []any{&k.Name, &k.Workflows, &k.Successes, &k.Failures, &k.LastAt}
-	}, `SELECT name, count(*), sum(successes), sum(failures), max(last_at) FROM skills WHERE `+where.sql()+
-		` GROUP BY name ORDER BY name LIMIT `+limit, where.args...)
+	}, `SELECT name, count(*), sum(successes), sum(failures), max(last_at) FROM skills WHERE `+where.SQL()+
+		` GROUP BY name ORDER BY name LIMIT `+limit, where.Args...)
 	return found, s.fault(err, "list the skills")
 }
 
 // Workflows lists a skill's workflows, the best first.
 func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) ([]memory.Workflow, error) {
 	where := skillConditions(f)
-	where.add(`name = ?`, skill)
+	where.Add(`name = ?`, skill)
 	found, err := page(ctx, s.conn, workflowFields, selectWorkflows, where,
 		`(successes + 1.0)::float8 / (successes + failures + 2) DESC, successes DESC, id`, f.Limit)
 	return found, s.fault(err, "list the workflows of the skill")
@@ -68,7 +68,7 @@ func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) (
 func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory.Workflow) ([]memory.Workflow, error) {
 	where := within(of)
 	if a := after; a != nil {
-		where.add(`(user_id, name, agent_id, workflow_hash) > (?, ?, ?, ?)`, a.UserID, a.Skill, a.AgentID, rowcodec.ContentHash(a.Text))
+		where.Add(`(user_id, name, agent_id, workflow_hash) > (?, ?, ?, ?)`, a.UserID, a.Skill, a.AgentID, rowcodec.ContentHash(a.Text))
 	}
 	found, err := page(ctx, s.conn, workflowFields, selectWorkflows, where, `user_id, name, agent_id, workflow_hash`, of.Limit)
 	return found, s.fault(err, "export the skills")
@@ -78,7 +78,7 @@ func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory
 func (s *Store) ExportOutcomes(ctx context.Context, of db.Extent, after *db.CountedOutcome) ([]db.CountedOutcome, error) {
 	where := within(of)
 	if a := after; a != nil {
-		where.add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
+		where.Add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
 	}
 	found, err := page(ctx, s.conn, func(o *db.CountedOutcome) []any {
 		return []any{&o.AppID, &o.UserID, &o.ID, &o.Hash, &o.At}

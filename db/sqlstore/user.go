@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
@@ -51,4 +52,23 @@ func (u *UserTx) Announce(_ context.Context, announcements []memory.Announcement
 // Announcements returns all that the commit announces.
 func (u *UserTx) Announcements() []memory.Announcement {
 	return append(rowcodec.Announcing(u.events, u.written), u.announced...)
+}
+
+// FinishTurn makes an accepted turn processed.
+func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	if !memory.IsID(turnID) {
+		return NotFound("turn", turnID)
+	}
+	n, err := u.exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND {|+}status = 'accepted'`,
+		turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
+	if err != nil || n == 1 {
+		return u.fault(err, "finish the turn")
+	}
+	status, ok, err := first(ctx, u.conn, only[memory.TurnStatus], `SELECT status FROM turns
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`, turnID, u.Owner.AppID, u.Owner.UserID)
+	if err != nil || !ok {
+		return u.require(ok, err, "read the turn", NotFound("turn", turnID))
+	}
+	return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
 }

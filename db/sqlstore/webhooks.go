@@ -48,10 +48,10 @@ func webhook(ctx context.Context, c conn, appID, id, lock string) (w memory.Webh
 
 // ListWebhooks pages through the app's webhooks, newest first.
 func (s *Store) ListWebhooks(ctx context.Context, appID string, before *db.Position, limit int) ([]memory.Webhook, error) {
-	var where conditions
-	where.add(`app_id = ?`, appID)
+	var where Conditions
+	where.Add(`app_id = ?`, appID)
 	if before != nil {
-		where.add(`(created_at, id) < (?, ?)`, before.At, before.ID)
+		where.Add(`(created_at, id) < (?, ?)`, before.At, before.ID)
 	}
 	found, err := page(ctx, s.conn, webhookFields, `SELECT `+webhookColumns+` FROM webhooks WHERE `, where,
 		`created_at DESC, id DESC`, limit)
