@@ -50,10 +50,10 @@ func admission(batch *pgx.Batch, lock string, key int64, owner memory.Owner) (er
 
 // BeginErasure is the shared BeginErasure within the owner's lock of this process.
 func (s *Store) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure, err error) {
-	leave, err := s.writers.enter(ctx, owner)
+	release, err := s.ownerLocks.acquire(ctx, owner)
 	if err != nil {
 		return e, fault(err, "wait for the user's writes")
 	}
-	defer leave()
+	defer release()
 	return s.Store.BeginErasure(ctx, owner, at, due, job)
 }

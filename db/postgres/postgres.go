@@ -1,11 +1,11 @@
-// Package postgres keeps the record in Postgres 13 or newer:
+// Package postgres is the database contract on Postgres 13 or newer:
 //
 //	turns, memories, keys <-> pgx pool <-> Postgres
-//	jobs -> River's tables, in the transaction of what they are about
+//	jobs -> River's tables, in the transaction of the change that needs them
 //
-// No extension is needed. Several processes may share one database; what must
-// happen once (a user's write, a claimed push, a resumed turn, a migration) is
-// kept apart by advisory locks and SKIP LOCKED.
+// It needs no extension. Several processes may share one database: advisory locks
+// and SKIP LOCKED separate what only one of them may do at a time (a user's
+// write, a claimed push, a resumed turn, a migration).
 package postgres
 
 import (
@@ -32,11 +32,11 @@ import (
 
 var _ db.Store = (*Store)(nil)
 
-// Options says which database to use.
+// Options chooses the database.
 type Options struct {
-	URL      string       // postgres://USER:PASSWORD@HOST:PORT/DATABASE, ?search_path=SCHEMA for a schema of its own
+	URL      string       // postgres://USER:PASSWORD@HOST:PORT/DATABASE, with ?search_path=SCHEMA if not public
 	MaxConns int32        // 0: pgx's default, the larger of 4 and the number of CPUs
-	Vectors  Vectors      // in the same database; nil: the vector store is elsewhere
+	Vectors  Vectors      // vector store in the same database; nil: it is elsewhere
 	Logger   *slog.Logger // nil: silent
 }
 
@@ -45,23 +45,23 @@ type Store struct {
 	sqlstore.Store // the parts that both adapters share
 	sqlstore.Jobs[pgx.Tx]
 
-	pool    *pgxpool.Pool
-	writers owners                // one at a time for each owner, within this process
-	vectors Vectors               // nil: elsewhere
-	jobs    *river.Client[pgx.Tx] // inserts only
-	schema  sqlstore.Versions     // that this program needs
-	log     *slog.Logger
+	pool       *pgxpool.Pool
+	ownerLocks ownerLocks            // one writer at a time for each owner within this process
+	vectors    Vectors               // nil: the vector store is elsewhere
+	jobs       *river.Client[pgx.Tx] // for inserts
+	schema     sqlstore.Versions     // needed by this program
+	log        *slog.Logger
 }
 
 const connectTimeout = 5 * time.Second
 
 // Open connects and makes sure that the server answers. It does not migrate.
-// KindInvalid: the URL cannot be read. KindUnavailable: the server cannot be
-// reached or refused; the error names host and port, never the password.
+// KindInvalid: the URL cannot be parsed. KindUnavailable: the server cannot be
+// reached or refuses; the error names host and port, never the password.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
-		// What pgx says may repeat the URL, and with it the password.
+		// The error of pgx may repeat the URL, and with it the password.
 		return nil, memory.Errorf(memory.KindInvalid,
 			"the database URL cannot be read: it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
@@ -115,24 +115,24 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 	return s, nil
 }
 
-// unreachable says on one line where the server should be and what went wrong.
+// unreachable is the error, on one line, for a server that cannot be used.
 func unreachable(config *pgx.ConnConfig, err error) error {
 	cause := err
 	if connect := new(pgconn.ConnectError); errors.As(err, &connect) {
 		cause = connect.Unwrap()
 	}
-	said := strings.Join(strings.Fields(cause.Error()), " ")
+	reason := strings.Join(strings.Fields(cause.Error()), " ")
 	return &memory.Error{
 		Kind: memory.KindUnavailable, RetryAfter: sqlstore.RetryAfter,
 		Err: &refusal{
 			text: fmt.Sprintf("Postgres at %s:%d cannot be used: %s; check that it runs there and that the database URL is right",
-				config.Host, config.Port, said),
+				config.Host, config.Port, reason),
 			cause: err,
 		},
 	}
 }
 
-// refusal is an error with a text of its own and a cause for errors.Is.
+// refusal is an error with its own text, and a cause for errors.Is.
 type refusal struct {
 	text  string
 	cause error
@@ -141,10 +141,10 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.cause }
 
-// Driver is what a River client needs to work on the jobs of this database.
+// Driver returns the driver for a River client that works on the jobs of this database.
 func (s *Store) Driver() riverdriver.Driver[pgx.Tx] { return riverpgxv5.New(s.pool) }
 
-// Close ends every connection. It waits for those in use.
+// Close closes every connection. It waits for those in use.
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil

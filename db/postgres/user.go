@@ -18,11 +18,11 @@ import (
 // holds the lock, but for touches and vector bookkeeping, whose columns no f
 // writes back.
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
-	leave, err := s.writers.enter(ctx, owner)
+	release, err := s.ownerLocks.acquire(ctx, owner)
 	if err != nil {
 		return fault(err, "wait for the user's other writes")
 	}
-	defer leave()
+	defer release()
 	err = again(ctx, func() error { return s.inUser(ctx, owner, s.vectors, f) })
 	if refused := (refusedVectors{}); errors.As(err, &refused) {
 		s.log.WarnContext(ctx, "memories are written without their vectors, which are pushed later", "error", err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pragma reads how a connection, or the one of a transaction, is set.
+// pragma reads a setting of a connection or of a transaction's connection.
 func pragma(t *testing.T, on interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }, name string) (value string) {
@@ -21,9 +21,8 @@ func pragma(t *testing.T, on interface {
 
 const full, normal = "2", "1"
 
-// TestDurable: each commit is on the disk before it is answered, but for those
-// that say otherwise, and those after them again.
-func TestDurable(t *testing.T) {
+// Commits after an asynchronous one are durable again.
+func TestStore_CommitsAreDurableUnlessAsynchronous(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
@@ -40,9 +39,9 @@ func TestDurable(t *testing.T) {
 	}
 	want("at first")
 	fails := errors.New("fails")
-	for name, result := range map[string]error{"a loose write": nil, "one that fails": fails} {
-		for range 2 { // the second with its statements prepared
-			if err := s.writeLoosely(t.Context(), func(tx *sql.Tx) error {
+	for name, result := range map[string]error{"an asynchronous write": nil, "an asynchronous write that fails": fails} {
+		for range 2 { // the second time with prepared statements
+			if err := s.writeAsync(t.Context(), func(tx *sql.Tx) error {
 				if got := pragma(t, tx, "synchronous"); got != normal {
 					t.Errorf("%s: synchronous is %q", name, got)
 				}
@@ -54,10 +53,10 @@ func TestDurable(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := s.writeLoosely(ctx, func(*sql.Tx) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("a loose write whose context ends: %v", err)
+	if err := s.writeAsync(ctx, func(*sql.Tx) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("an asynchronous write whose context ends: %v", err)
 	}
-	want("after one whose context ended")
+	want("after an asynchronous write whose context ended")
 	if err := s.write(t.Context(), func(tx *sql.Tx) error {
 		if got := pragma(t, tx, "synchronous"); got != full {
 			t.Errorf("a write: synchronous is %q", got)

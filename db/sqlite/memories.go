@@ -9,7 +9,7 @@ import (
 
 // Touch counts accesses.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
-	err := s.writeLoosely(ctx, func(tx *sql.Tx) error {
+	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `UPDATE agent_memories
 			SET access_count = access_count + ?, last_accessed_at = max(last_accessed_at, ?) WHERE id = ?`,
 			touches, func(t db.Touch) []any { return []any{t.Count, moment(t.At), t.ID} })

@@ -1,15 +1,15 @@
-// Package sqlite keeps the record in one SQLite file:
+// Package sqlite is the database contract on one SQLite file:
 //
 //	changes -> one writing connection -> WAL file -> a few reading connections
-//	jobs    -> River's tables, in the transaction of what they are about
+//	jobs    -> River's tables, in the transaction of the change that needs them
 //
-// A commit is on the disk before it is answered (synchronous=FULL). A power cut
-// may undo no more than counted accesses, and what the last pushes to the vector
-// store came to, which are then made again.
+// A commit is on the disk before it is answered (synchronous=FULL). Asynchronous
+// commits are the exception: a power cut can undo counted accesses and the
+// results of the last pushes to the vector store, which are then pushed again.
 //
-// Writers of one process stand in line in Go, where contexts are honoured; those
-// of another process (a command beside the server) are waited for by SQLite, for
-// up to five seconds, in which the end of a context goes unseen.
+// Writers of one process queue in Go, where contexts are honoured. SQLite itself
+// waits for other processes, such as a command run during the server's work, for
+// up to five seconds, during which it does not notice the end of a context.
 package sqlite
 
 import (
@@ -36,9 +36,9 @@ import (
 
 var _ db.Store = (*Store)(nil)
 
-// Options says which file to use.
+// Options chooses the file.
 type Options struct {
-	Path   string       // of the database file, made where absent; its folder must exist
+	Path   string       // of the database file, which is created if missing; its folder must exist
 	Logger *slog.Logger // nil: silent
 }
 
@@ -48,23 +48,23 @@ type Store struct {
 	sqlstore.Jobs[*sql.Tx]
 
 	path   string
-	writer *sql.DB // one connection: SQLite has one writer at a time
-	line   line    // of those who want to write
+	writer *sql.DB    // one connection: SQLite has one writer at a time
+	queue  writeQueue // of the writers
 	reader *sql.DB
-	jobs   *river.Client[*sql.Tx] // inserts only
-	schema sqlstore.Versions      // that this program needs
+	jobs   *river.Client[*sql.Tx] // for inserts
+	schema sqlstore.Versions      // needed by this program
 	log    *slog.Logger
 }
 
 const (
-	busyMillis = "5000" // how long SQLite waits for another process' write; see patience
+	busyMillis = "5000" // how long SQLite waits for another process' write; see busyTimeout
 	readers    = 4
 )
 
-// Open opens the file. It does not migrate. KindUnavailable: it cannot be opened or made.
+// Open opens the file. It does not migrate. KindUnavailable: it cannot be opened or created.
 func Open(ctx context.Context, o Options) (*Store, error) { return open(ctx, connector, o) }
 
-// connector makes the connections to an address, with statements kept prepared.
+// connector makes connections to an address that keep statements prepared.
 func connector(address string) (driver.Connector, error) {
 	c, err := sqlite.NewConnector(address)
 	if err != nil {
@@ -82,7 +82,7 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: path, line: newLine(), log: log}
+	s := &Store{path: path, queue: newWriteQueue(), log: log}
 	s.Store = sqlstore.New(database{s}, sqlstore.SQLite)
 	opened := func(err error) (*Store, error) {
 		if err != nil {
@@ -96,9 +96,9 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	}
 	s.writer = sql.OpenDB(writing)
 	s.writer.SetMaxOpenConns(1)
-	// This also makes the file, in WAL mode: of several processes that do so at
-	// once SQLite refuses some without waiting.
-	if _, err := insist(ctx, func() (any, error) { return nil, s.writer.PingContext(ctx) }); err != nil {
+	// This also creates the file, in WAL mode. If several processes do so at once,
+	// SQLite refuses some without waiting.
+	if _, err := retryBusy(ctx, func() (any, error) { return nil, s.writer.PingContext(ctx) }); err != nil {
 		return opened(memory.Errorf(memory.KindUnavailable,
 			"the database file %s cannot be opened: %w; check that its folder exists and can be written", path, err))
 	}
@@ -125,15 +125,16 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	return opened(err)
 }
 
-// address is the driver's name for a file and what each connection to it is set to.
-// Transactions take the write lock when they begin, so that none fails half-way for the lack of it.
+// address is the driver's name for a file with the settings of its connections.
+// A transaction takes the write lock when it begins, so that it cannot fail later
+// for lack of the lock.
 func address(path string, pragmas ...string) string {
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(" + busyMillis + ")"}, pragmas...)}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// Driver is what a River client needs to work on the jobs of this database. It
-// shares the writing connection.
+// Driver returns the driver for a River client that works on the jobs of this
+// database. It shares the writing connection.
 func (s *Store) Driver() riverdriver.Driver[*sql.Tx] { return riversqlite.New(s.writer) }
 
 // Close ends every connection.
@@ -150,22 +151,22 @@ func (s *Store) Close() error {
 // write runs f in a transaction of the writing connection and commits it
 // unless f returns an error.
 func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
-	if err := s.line.enter(ctx); err != nil {
+	if err := s.queue.acquire(ctx); err != nil {
 		return err
 	}
-	defer s.line.leave()
+	defer s.queue.release()
 	return transact(ctx, s.writer, f)
 }
 
-// writeLoosely is write for what may be lost, or is done again where it was: the
-// disk is not waited for. A power cut may undo it, but nothing that write has
-// committed; the death of the process does not. The next commit of write makes it
-// durable.
-func (s *Store) writeLoosely(ctx context.Context, f func(tx *sql.Tx) error) error {
-	if err := s.line.enter(ctx); err != nil {
+// writeAsync is write without waiting for the disk, for changes that may be lost
+// or that are then made again. A power cut can undo them, but nothing that write
+// has committed; the death of the process cannot. The next commit of write makes
+// them durable.
+func (s *Store) writeAsync(ctx context.Context, f func(tx *sql.Tx) error) error {
+	if err := s.queue.acquire(ctx); err != nil {
 		return err
 	}
-	defer s.line.leave()
+	defer s.queue.release()
 	conn, err := s.writer.Conn(ctx)
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func (s *Store) writeLoosely(ctx context.Context, f func(tx *sql.Tx) error) erro
 	defer conn.Close()
 	defer func() {
 		if _, err := conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA synchronous = FULL`); err != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // another is opened in its place
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // so that the pool opens another
 		}
 	}()
 	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
@@ -182,20 +183,20 @@ func (s *Store) writeLoosely(ctx context.Context, f func(tx *sql.Tx) error) erro
 	return transact(ctx, conn, f)
 }
 
-// transact runs f in a transaction that has the write lock from the beginning.
+// transact runs f in a transaction that has the write lock from its beginning.
 func transact(ctx context.Context, on interface {
 	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
 }, f func(tx *sql.Tx) error) error {
-	tx, err := insist(ctx, func() (*sql.Tx, error) { return on.BeginTx(ctx, nil) })
+	tx, err := retryBusy(ctx, func() (*sql.Tx, error) { return on.BeginTx(ctx, nil) })
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // nothing after a commit; also when f panics
+	defer tx.Rollback() // does nothing after a commit; also runs if f panics
 	if err := f(tx); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return errors.Join(err, ctx.Err()) // an ended context shows as a finished transaction
+		return errors.Join(err, ctx.Err()) // Commit reports an ended context as a finished transaction
 	}
 	return nil
 }

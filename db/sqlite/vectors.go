@@ -38,7 +38,7 @@ func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit
 }
 
 func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []db.VectorTask, err error) {
-	err = s.writeLoosely(ctx, func(tx *sql.Tx) error {
+	err = s.writeAsync(ctx, func(tx *sql.Tx) error {
 		tasks, err = collect(ctx, tx, taskFields, query, args...)
 		return err
 	})
@@ -52,7 +52,7 @@ func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []d
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
 	// A row that has changed or was requeued is pushed again even where that
 	// was done meanwhile: the older push may have arrived after the newer one.
-	err := s.writeLoosely(ctx, func(tx *sql.Tx) error {
+	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		serves, err := s.serves(ctx, tx, done)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (s *Store) serves(ctx context.Context, tx *sql.Tx, done []db.VectorTask) (b
 
 // RetryVectors ends the claims of pushes that failed.
 func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
-	err := s.writeLoosely(ctx, func(tx *sql.Tx) error {
+	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `
 			UPDATE agent_memories SET vector_claimed_until = NULL, vector_attempts = vector_attempts + 1, vector_due = ?
 			WHERE id = ? AND +vector_state IN ('pending', 'removing')`, retries, func(r db.VectorRetry) []any {

@@ -14,9 +14,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestWritersStandInLine: writers are let in in the order in which they came, and one
-// whose context ends leaves the line while others still write.
-func TestWritersStandInLine(t *testing.T) {
+// A writer whose context ends stops waiting while others still write.
+func TestWriteQueue_AdmitsWritersInTheirOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
@@ -41,20 +40,20 @@ func TestWritersStandInLine(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			synctest.Wait() // it stands in line
+			synctest.Wait() // until it waits in the queue
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		left := make(chan error, 1)
-		group.Go(func() { left <- s.RenewTurns(ctx, nil, time.Now()) })
+		ended := make(chan error, 1)
+		group.Go(func() { ended <- s.RenewTurns(ctx, nil, time.Now()) })
 		synctest.Wait()
 		cancel()
-		if err := <-left; !errors.Is(err, context.Canceled) || !memory.IsKind(err, memory.KindUnavailable) {
-			t.Errorf("a writer whose context ends is told %v", err)
+		if err := <-ended; !errors.Is(err, context.Canceled) || !memory.IsKind(err, memory.KindUnavailable) {
+			t.Errorf("a writer whose context ends gets %v", err)
 		}
 		close(release)
 		group.Wait()
 		if !slices.Equal(came, want) {
-			t.Errorf("writers that came in order were let in as %v", came)
+			t.Errorf("writers that came in order were admitted as %v", came)
 		}
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestAnotherProcessWritesLonger: writing goes on where another process has kept
-// the lock for longer than SQLite waits for it, or ends with its context.
-func TestAnotherProcessWritesLonger(t *testing.T) {
+// A write waits for another process for longer than SQLite does itself, or until
+// its context ends.
+func TestRetryBusy_OutlastsAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	ours, other := opened(t, path), opened(t, path)
@@ -24,16 +24,16 @@ func TestAnotherProcessWritesLonger(t *testing.T) {
 	one, another := memory.Owner{AppID: "app", UserID: "one"}, memory.Owner{AppID: "app", UserID: "another"}
 	wrote, touched := make(chan error, 1), make(chan error, 1)
 	err := other.InUser(t.Context(), one, func(context.Context, db.UserTx) error {
-		if _, err := ours.writer.ExecContext(t.Context(), `UPDATE agent_memories SET domain = ''`); !locked(err) {
-			t.Errorf("got %v, want that SQLite has given up", err)
+		if _, err := ours.writer.ExecContext(t.Context(), `UPDATE agent_memories SET domain = ''`); !isBusy(err) {
+			t.Errorf("got %v, want SQLITE_BUSY", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if err := ours.InUser(ctx, another, nothing); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) && !locked(err) {
+		if err := ours.InUser(ctx, another, nothing); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) && !isBusy(err) {
 			t.Errorf("got %v, want an error of kind unavailable", err)
 		}
 		go func() { wrote <- ours.InUser(t.Context(), another, nothing) }()
-		for len(ours.line) == 0 { // until it stands at the lock
+		for len(ours.queue) == 0 { // until it waits for the lock
 			time.Sleep(time.Millisecond)
 		}
 		go func() {
@@ -52,7 +52,7 @@ func TestAnotherProcessWritesLonger(t *testing.T) {
 	}
 }
 
-// opened is a migrated store on a file.
+// opened returns a migrated store on a file.
 func opened(t *testing.T, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Path: path})
