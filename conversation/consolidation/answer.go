@@ -6,26 +6,25 @@ import (
 	"strings"
 
 	"hippocampus/internal/llm"
-	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 )
 
-// The bounds of an answer about what lasts.
+// The bounds of a deep reflection's answer.
 const (
 	maxFacts     = 20
 	maxInsights  = 10
-	maxLasting   = 10 // of each kind
+	maxLasting   = 10 // statements of each other kind
 	maxTextRunes = 500
 )
 
 // levels are the importances of insights.
 var levels = map[string]float64{"high": 1, "medium": 0.7, "low": 0.4}
 
-// findings are an answer that passed every check.
+// findings are a checked answer.
 type findings struct {
 	facts    []fact
-	memories []lasting
+	memories []statement
 }
 
 type fact struct {
@@ -34,14 +33,14 @@ type fact struct {
 	confidence float64
 }
 
-// lasting is what becomes a memory.
-type lasting struct {
+// statement is a finding that becomes a memory.
+type statement struct {
 	kind       memory.Type
 	text       string
 	importance float64
 }
 
-// The answer as the model writes it; nil: left out, or null.
+// The answer as the model writes it. A nil field was missing or null.
 type (
 	deepReply struct {
 		Facts       *[]factReply    `json:"facts"`
@@ -67,62 +66,64 @@ type (
 	}
 )
 
-// parseDeep reads what lasts of what sample says, and refuses the answer whole
-// where anything in it is wrong (KindBadAnswer).
+// parseDeep reads an answer about the events of sample. It refuses the whole
+// answer if any part of it is wrong (KindBadAnswer).
 func parseDeep(answer, sample string) (found findings, err error) {
 	var reply deepReply
 	if err := llm.Decode(answer, &reply); err != nil {
 		return found, err
 	}
 	if reply.Facts == nil || reply.Insights == nil {
-		return found, refuse("the answer has no facts or no insights field")
+		return found, llm.BadAnswer("the answer has no facts or no insights field")
 	}
 	if n := len(*reply.Facts); n > maxFacts {
-		return found, refuse("the answer has %d facts: at most %d are allowed", n, maxFacts)
-	}
-	if n := len(*reply.Insights); n > maxInsights {
-		return found, refuse("the answer has %d insights: at most %d are allowed", n, maxInsights)
+		return found, llm.BadAnswer("the answer has %d facts: at most %d are allowed", n, maxFacts)
 	}
 	for i, f := range *reply.Facts {
 		one, why := f.check()
 		if why != "" {
-			return found, refuse("facts[%d] %s", i, why)
+			return found, llm.BadAnswer("facts[%d] %s", i, why)
 		}
 		found.facts = append(found.facts, one)
 	}
+	insights := make([]textReply, len(*reply.Insights))
 	for i, in := range *reply.Insights {
 		if in.Level == nil || levels[*in.Level] == 0 {
-			return found, refuse("insights[%d] has no level of high, medium and low", i)
+			return found, llm.BadAnswer("insights[%d] has no level of high, medium and low", i)
 		}
 		importance := levels[*in.Level]
-		if err := found.add("insights", i, "insight", textReply{in.Text, &importance}, sample); err != nil {
-			return found, err
-		}
+		insights[i] = textReply{Text: in.Text, Importance: &importance}
 	}
 	for _, list := range []struct {
-		name  string
+		field string
 		kind  memory.Type
 		items *[]textReply
+		limit int
 	}{
-		{"preferences", "preference", reply.Preferences}, {"patterns", "pattern", reply.Patterns},
-		{"projects", "project", reply.Projects}, {"skills", "skill", reply.Skills},
+		{field: "insights", kind: "insight", items: &insights, limit: maxInsights},
+		{field: "preferences", kind: "preference", items: reply.Preferences, limit: maxLasting},
+		{field: "patterns", kind: "pattern", items: reply.Patterns, limit: maxLasting},
+		{field: "projects", kind: "project", items: reply.Projects, limit: maxLasting},
+		{field: "skills", kind: "skill", items: reply.Skills, limit: maxLasting},
 	} {
 		if list.items == nil {
-			return found, refuse("the answer has no %s field", list.name)
+			return found, llm.BadAnswer("the answer has no %s field", list.field)
 		}
-		if n := len(*list.items); n > maxLasting {
-			return found, refuse("the answer has %d %s: at most %d are allowed", n, list.name, maxLasting)
+		if n := len(*list.items); n > list.limit {
+			return found, llm.BadAnswer("the answer has %d %s: at most %d are allowed", n, list.field, list.limit)
 		}
 		for i, item := range *list.items {
-			if err := found.add(list.name, i, list.kind, item, sample); err != nil {
-				return found, err
+			one, why := item.check(list.kind, sample)
+			if why != "" {
+				return found, llm.BadAnswer("%s[%d] %s", list.field, i, why)
 			}
+			found.memories = append(found.memories, one)
 		}
 	}
 	return found, nil
 }
 
-// check says what is wrong with a fact, "" for nothing.
+// check returns the fact, or what is wrong with it.
 func (f factReply) check() (one fact, why string) {
 	switch {
 	case f.Type == nil || f.Key == nil || f.Confidence == nil:
@@ -143,15 +144,15 @@ func (f factReply) check() (one fact, why string) {
 		return one, "has a value that " + err.Error()
 	}
 	if blank(value) {
-		return one, "has an empty value " + show(value)
+		return one, fmt.Sprintf("has an empty value %.40q", value)
 	}
 	if deepPrompt.Echoes(string(value)) {
 		return one, "repeats the prompt's own words"
 	}
-	return fact{*f.Type, *f.Key, value, *f.Confidence}, ""
+	return fact{kind: *f.Type, key: *f.Key, value: value, confidence: *f.Confidence}, ""
 }
 
-// blank reports whether a value says nothing.
+// blank reports whether a value is empty.
 func blank(value json.RawMessage) bool {
 	switch string(value) {
 	case `""`, `[]`, `{}`:
@@ -161,25 +162,14 @@ func blank(value json.RawMessage) bool {
 	return json.Unmarshal(value, &s) == nil && strings.TrimSpace(s) == ""
 }
 
-// add checks a statement and takes it.
-func (f *findings) add(list string, i int, kind memory.Type, item textReply, sample string) error {
-	if item.Text == nil || item.Importance == nil {
-		return refuse("%s[%d] lacks its text or importance", list, i)
+// check returns the statement, or what is wrong with it.
+func (t textReply) check(kind memory.Type, sample string) (one statement, why string) {
+	if t.Text == nil || t.Importance == nil {
+		return one, "lacks its text or importance"
 	}
-	statement := strings.TrimSpace(*item.Text)
-	why := memory.CheckContent(statement, maxTextRunes)
-	switch {
-	case why != "":
-	case !(*item.Importance >= 0 && *item.Importance <= 1):
-		why = fmt.Sprintf("has an importance of %v, which is not between 0 and 1", *item.Importance)
-	case deepPrompt.Echoes(statement):
-		why = "repeats the prompt's own words"
-	case prompt.Foreign(statement, sample):
-		why = "is in another language than the conversation"
+	if !(*t.Importance >= 0 && *t.Importance <= 1) {
+		return one, fmt.Sprintf("has an importance of %v, which is not between 0 and 1", *t.Importance)
 	}
-	if why != "" {
-		return refuse("%s[%d] %s", list, i, why)
-	}
-	f.memories = append(f.memories, lasting{kind, statement, *item.Importance})
-	return nil
+	one = statement{kind: kind, text: strings.TrimSpace(*t.Text), importance: *t.Importance}
+	return one, deepPrompt.Check(one.text, maxTextRunes, sample)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
@@ -183,9 +184,9 @@ func TestParseReplay_LimitsTheSummary(t *testing.T) {
 		{"said once", []memory.Message{event("", "I swim."), event("", "i swim!")}, "I swim."},
 		{"nothing", nil, ""},
 	} {
-		var events []said
+		var events []session.Logged
 		for _, m := range test.events {
-			e := said{}
+			e := session.Logged{}
 			e.Role, e.Content, e.Kind, e.Importance = m.Role, m.Content, m.Kind, memory.Importance(m)
 			if m.IsChat() {
 				e.Kind = memory.Chat

@@ -8,21 +8,23 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Looks at awaited consolidations are further and further apart.
+// Awaited consolidations are read at growing intervals.
 const (
-	firstLook = 10 * time.Millisecond
-	lastLook  = 250 * time.Millisecond
+	firstPause = 10 * time.Millisecond
+	lastPause  = 250 * time.Millisecond
 )
 
-// Pending reports whether some consolidation is still to be tried.
+// Pending reports whether a consolidation has not been tried yet.
 func (e Ended) Pending() bool {
-	return slices.ContainsFunc(e.Consolidations, func(one memory.Consolidation) bool { return one.State == memory.ConsolidationPending })
+	return slices.ContainsFunc(e.Consolidations, func(one memory.Consolidation) bool {
+		return one.State == memory.ConsolidationPending
+	})
 }
 
-// Await returns the end of a conversation once none of its consolidations waits,
-// or as it stands when the context ends.
+// Await returns the end of a conversation once no consolidation of it is pending,
+// or as it is when the context ends.
 func (s *Service) Await(ctx context.Context, ended Ended) (Ended, error) {
-	for wait := firstLook; ended.Pending(); wait = min(wait*5/4, lastLook) {
+	for wait := firstPause; ended.Pending(); wait = min(wait*5/4, lastPause) {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:

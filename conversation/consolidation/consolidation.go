@@ -2,14 +2,14 @@
 //
 //	trigger -> plan -> pending rows (events | fast_replay, deep_reflection), job
 //	job, schedule -> row, claimed by one process
-//	  events           what a backend has stated -> gate -> ... -> memories of their kind
+//	  events           events that a backend stated -> gate -> ... -> memories of their kind
 //	  fast_replay      events -> model, or the most important sentences -> a summary
 //	  deep_reflection  events -> model -> facts, insights, preferences, patterns, projects, skills
-//	-> one transaction under the user's lock: what was made, and the row's end
+//	-> one transaction under the owner lock: the memories and facts, and the row's end
 //
-// That transaction finds the row unfinished or writes nothing, so that a row
-// which is worked twice, on two servers or after a crash, counts once. An answer
-// with anything wrong in it changes nothing but the row.
+// The transaction writes nothing if the row has ended already. A row that two
+// servers work on, or one works on again after a crash, therefore counts once. If
+// any part of a model's answer is wrong, only the row changes.
 package consolidation
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
@@ -29,14 +30,15 @@ import (
 type Records interface {
 	db.Consolidations
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
-	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
-	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error)
+	session.TurnLister
+	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation,
+		fresh bool, err error)
 	Idle(ctx context.Context, before time.Time, limit int) ([]memory.Conversation, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
 }
 
-// Writer remembers what a conversation leaves; package ingest implements it.
+// Writer writes the memories of a consolidation; package ingest implements it.
 type Writer interface {
 	Consolidate(ctx context.Context, c ingest.Consolidation) (ingest.Consolidated, error)
 }
@@ -48,15 +50,15 @@ type FactKeeper interface {
 	Push(ctx context.Context, done facts.Applied)
 }
 
-// Settings of consolidation; server/config states their defaults and ranges.
+// Settings of consolidation; server/config holds their defaults and ranges.
 type Settings struct {
-	Importance float64       // of a stated event, from which it passes the gate
-	Urgent     float64       // of a stated event, from which its conversation is consolidated at once
-	Full       float64       // fill of the working memory at which a conversation is
+	Importance float64       // at which a stated event passes the gate
+	Urgent     float64       // importance of a stated event at which its conversation is consolidated at once
+	Full       float64       // fill of the working memory at which a conversation is consolidated
 	Idle       time.Duration // without a turn, after which a conversation ends
-	Messages   int           // since the last end's consolidation, at which an end has one
-	Similarity float64       // cosine from which what a reflection made is one with a memory
-	Attempts   int           // that fail before a consolidation is left as failed
+	Messages   int           // since the last end's consolidation that make an end have one
+	Similarity float64       // cosine at which a finding is merged into a memory
+	Attempts   int           // that fail before a consolidation stays failed
 }
 
 // Parts are what a Service works with.
@@ -66,10 +68,10 @@ type Parts struct {
 	Facts   FactKeeper
 	Chat    llm.Chat // nil: a replay takes whole sentences, and there is no deep reflection
 	Guess   func(content string) memory.Domain
-	// OnAttempt hears of each attempt that came to a state; nil: nobody does.
+	// OnAttempt is called for each attempt that reached a state; it may be nil.
 	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
 	Now       func() time.Time
-	Lease     time.Duration // of a claim: what a job may take at most
+	Lease     time.Duration // of a claim: the greatest duration of a job
 	Log       *zap.Logger
 }
 

@@ -2,12 +2,10 @@ package consolidation
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
 
 	"hippocampus/db"
 	"hippocampus/ingest"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
@@ -19,11 +17,11 @@ const noModel = "deep reflection needs a chat model: set chat.api_key (DEEPSEEK_
 // reflected counts what a deep reflection did.
 type reflected struct {
 	Facts    int `json:"facts"`    // pieces of evidence
-	Memories int `json:"memories"` // new ones
-	Merged   int `json:"merged"`   // that were known
+	Memories int `json:"memories"` // created
+	Merged   int `json:"merged"`   // into existing memories
 }
 
-// reflect has the model say what lasts of the events, for each agent that took part.
+// reflect has the model find what lasts in the events, for each agent that took part.
 func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
 	if s.Chat == nil {
 		return s.skip(ctx, one, noModel)
@@ -33,7 +31,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 		return "", err
 	}
 	if len(shares) == 0 {
-		return s.skip(ctx, one, "nothing was said")
+		return s.skip(ctx, one, "no event has content")
 	}
 	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Similarity: s.set.Similarity}
 	var evidence []facts.Evidence
@@ -50,7 +48,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 	}
 	prepared, err := s.Facts.Prepare(ctx, one.Owner, evidence)
 	if memory.IsKind(err, memory.KindInvalid) {
-		return "", refuse("its facts are not valid: %w", err)
+		return "", llm.BadAnswer("its facts are not valid: %w", err)
 	}
 	if err != nil {
 		return "", err
@@ -65,7 +63,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 				did.Merged++
 			}
 		}
-		// First the end: a consolidation that somebody else has ended writes nothing.
+		// End the row first: if another process has ended it, nothing is written.
 		if err := s.end(ctx, tx, one, memory.ConsolidationDone, "", did); err != nil {
 			return err
 		}
@@ -84,9 +82,10 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 	return memory.ConsolidationDone, nil
 }
 
-// evidence is what the facts of a share tell of the user. Facts are every
-// agent's to see: those of what is private to one become memories that are, too.
-func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (evidence []facts.Evidence, private []memory.Memory) {
+// evidence turns the facts of a share into evidence. Facts are visible to all
+// agents, so the facts of a private share become private memories instead.
+func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (evidence []facts.Evidence,
+	private []memory.Memory) {
 	for _, f := range found {
 		m := sh.draft(one, memory.TypeFact, "", "", f.confidence)
 		if sh.agentID != "" {
@@ -101,13 +100,14 @@ func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (ev
 			from = now
 		}
 		evidence = append(evidence, facts.Evidence{
-			Type: f.kind, Key: f.key, Value: f.value, Confidence: f.confidence, ValidFrom: from, Source: source(one.ConversationID),
+			Type: f.kind, Key: f.key, Value: f.value, Confidence: f.confidence, ValidFrom: from,
+			Source: source(one.ConversationID),
 		})
 	}
 	return evidence, private
 }
 
-// source names a conversation as where a fact is from.
+// source names a conversation as the source of a fact.
 func source(conversationID string) string {
 	return memory.Clip("conversation "+conversationID, memory.MaxFactSource)
 }
@@ -116,7 +116,7 @@ var deepPrompt = prompt.Parse(promptFiles, "deep")
 
 // deepData fills the prompt.
 type deepData struct {
-	prompt.Quoted         // events, one a line, oldest first
+	prompt.Quoted         // events, one per line, oldest first
 	MaxFacts, MaxInsights int
 	MaxLasting, MaxRunes  int
 }
@@ -127,16 +127,11 @@ func (s *Service) askDeep(ctx context.Context, sh share) (findings, error) {
 		return findings{}, err
 	}
 	sample := sh.sample()
-	p, err := deepPrompt.Render(sample, deepData{quoted, maxFacts, maxInsights, maxLasting, maxTextRunes}, maxAnswerTokens)
-	if err != nil {
-		return findings{}, err
-	}
-	answer, err := s.Chat.Answer(ctx, p)
+	answer, err := deepPrompt.Ask(ctx, s.Chat, sample, deepData{
+		Quoted: quoted, MaxFacts: maxFacts, MaxInsights: maxInsights, MaxLasting: maxLasting, MaxRunes: maxTextRunes,
+	})
 	if err != nil {
 		return findings{}, err
 	}
 	return parseDeep(answer, sample)
 }
-
-// show is a JSON value for an error, cut.
-func show(raw json.RawMessage) string { return fmt.Sprintf("%.40q", strings.TrimSpace(string(raw))) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hippocampus/conversation/session"
 	"hippocampus/db"
@@ -13,65 +14,39 @@ import (
 	"hippocampus/scorer"
 )
 
-// said is an event with the turn that it stands in.
-type said struct {
-	session.Event
-	turn memory.Turn
-}
-
-// window reads those of the events from..through of a conversation that are
-// wanted, oldest first.
-func (s *Service) window(ctx context.Context, one memory.Consolidation, from int64, wanted func(session.Event) bool) (events []said, err error) {
-	for after := from - 1; after < one.Through; {
-		turns, err := s.Records.ConversationTurns(ctx, one.Owner, one.ConversationID, after, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range turns {
-			for _, e := range session.EventsOf(t) {
-				if from <= e.Number && e.Number <= one.Through && wanted(e) {
-					events = append(events, said{e, t})
-				}
-				after = max(after, e.Number)
-			}
-		}
-		if len(turns) < page {
-			break
-		}
-	}
-	return events, nil
-}
-
-// cause is what the events of memories' histories name.
+// cause is the cause of changes in the histories of memories.
 func cause(one memory.Consolidation) string {
 	return fmt.Sprintf("consolidation %s of conversation %s", one.ID, one.ConversationID)
 }
 
-// statedBy is who proposes the candidates that a backend has stated.
+// statedBy is the scorer of candidates that a backend stated.
 const statedBy = "events"
 
-// passed counts what became of stated events.
-type passed struct {
+// gated counts what became of stated events.
+type gated struct {
 	Events  int `json:"events"`
 	Kept    int `json:"kept"`
 	Merged  int `json:"merged"`
-	Refused int `json:"refused"` // below the threshold, echoes and invalid ones
+	Refused int `json:"refused"` // below the threshold, echoes and invalid candidates
 }
 
-// keepStated takes the stated events through the gate.
+// keepStated passes the stated events through the gate.
 func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	events, err := s.window(ctx, one, one.From, s.matters)
-	if err != nil {
-		return "", err
-	}
 	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Scorer: statedBy}
-	for _, e := range events {
-		c.Stated = append(c.Stated, ingest.Stated{Turn: e.turn, Tags: e.Tags, Fact: scorer.Fact{
-			Content: strings.TrimSpace(e.Content), Importance: e.Importance, Domain: s.Guess(e.Content), Type: memory.Type(e.Kind),
+	for e, err := range session.Log(ctx, s.Records, one.Owner, one.ConversationID, one.From-1, one.Through) {
+		if err != nil {
+			return "", err
+		}
+		if !s.matters(e.Event) {
+			continue
+		}
+		c.Stated = append(c.Stated, ingest.Stated{Turn: e.Turn, Tags: e.Tags, Fact: scorer.Fact{
+			Content: strings.TrimSpace(e.Content), Importance: e.Importance, Domain: s.Guess(e.Content),
+			Type: memory.Type(e.Kind),
 		}})
 	}
 	c.Last = func(ctx context.Context, tx db.UserTx, done ingest.Consolidated) error {
-		did := passed{Events: len(done.Candidates)}
+		did := gated{Events: len(done.Candidates)}
 		for _, candidate := range done.Candidates {
 			switch candidate.Verdict {
 			case memory.Kept:
@@ -87,34 +62,37 @@ func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (mem
 		}
 		return tx.ConsolidateThrough(ctx, one.ConversationID, one.Through)
 	}
-	_, err = s.Writer.Consolidate(ctx, c)
+	_, err := s.Writer.Consolidate(ctx, c)
 	return memory.ConsolidationDone, err
 }
 
-// share is what one agent has heard of a conversation: what is private to it
-// must not reach another.
+// share holds the events of one agent, or of all agents if agentID is empty. What
+// is private to an agent must not reach another one.
 type share struct {
 	agentID string
-	events  []said
+	events  []session.Logged
 }
 
-// shares reads the latest events of a replay or reflection that say anything, by
-// agent, each with as much as a prompt has room for. cut reports whether some of
-// the conversation's events, all of which were read, had no room.
+// shares reads the latest events of a replay or reflection that have content, by
+// agent, as many of each as a prompt holds. cut reports whether the replay begins
+// with the conversation but some of its events did not fit.
 func (s *Service) shares(ctx context.Context, one memory.Consolidation) (list []share, cut bool, err error) {
 	from := max(one.From, one.Through-maxEvents+1)
-	events, err := s.window(ctx, one, from, func(e session.Event) bool { return strings.TrimSpace(e.Content) != "" })
-	if err != nil {
-		return nil, false, err
-	}
-	places := map[string]int{}
-	for _, e := range events {
-		place, known := places[e.turn.AgentID]
-		if !known {
-			place = len(list)
-			places[e.turn.AgentID], list = place, append(list, share{agentID: e.turn.AgentID})
+	indexes := map[string]int{} // in list, by agent
+	for e, err := range session.Log(ctx, s.Records, one.Owner, one.ConversationID, from-1, one.Through) {
+		if err != nil {
+			return nil, false, err
 		}
-		list[place].events = append(list[place].events, e)
+		if strings.TrimSpace(e.Content) == "" {
+			continue
+		}
+		i, known := indexes[e.Turn.AgentID]
+		if !known {
+			i = len(list)
+			indexes[e.Turn.AgentID] = i
+			list = append(list, share{agentID: e.Turn.AgentID})
+		}
+		list[i].events = append(list[i].events, e)
 	}
 	for i := range list {
 		all := list[i].events
@@ -125,24 +103,24 @@ func (s *Service) shares(ctx context.Context, one memory.Consolidation) (list []
 }
 
 const (
-	maxEvents      = 500    // of one replay or reflection, the latest
+	maxEvents      = 500    // of one replay or reflection
 	maxPromptRunes = 24_000 // of events in one prompt
-	maxEventRunes  = 4_000  // of one event; what is longer is cut
+	maxEventRunes  = 4_000  // of one event; longer ones are cut
 )
 
-// latest are the last events, as many as a prompt has room for.
-func latest(events []said) []said {
+// latest returns the last events that fit into a prompt.
+func latest(events []session.Logged) []session.Logged {
 	room := maxPromptRunes
 	for i := range slices.Backward(events) {
 		events[i].Content = memory.Clip(events[i].Content, maxEventRunes)
-		if room -= len([]rune(events[i].Content)); room < 0 {
+		if room -= utf8.RuneCountInString(events[i].Content); room < 0 {
 			return events[i+1:]
 		}
 	}
 	return events
 }
 
-// sample is what was said, for telling its language.
+// sample is the text of the events, whose language decides that of the prompt.
 func (sh share) sample() string {
 	var all []string
 	for _, e := range sh.events {
@@ -151,8 +129,9 @@ func (sh share) sample() string {
 	return strings.Join(all, "\n")
 }
 
-// draft is a memory of what was said, as old as the last of it.
-func (sh share) draft(one memory.Consolidation, t memory.Type, content string, domain memory.Domain, importance float64) memory.Memory {
+// draft is a memory of the share, dated as its last event.
+func (sh share) draft(one memory.Consolidation, t memory.Type, content string, domain memory.Domain,
+	importance float64) memory.Memory {
 	at := sh.events[0].At
 	for _, e := range sh.events {
 		if e.At.After(at) {
@@ -160,6 +139,7 @@ func (sh share) draft(one memory.Consolidation, t memory.Type, content string, d
 		}
 	}
 	return memory.Memory{
-		AgentID: sh.agentID, ConversationID: one.ConversationID, Content: content, Type: t, Domain: domain, Importance: importance, CreatedAt: at,
+		AgentID: sh.agentID, ConversationID: one.ConversationID, Content: content, Type: t, Domain: domain,
+		Importance: importance, CreatedAt: at,
 	}
 }

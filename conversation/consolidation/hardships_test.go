@@ -58,7 +58,7 @@ func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 	if got := b.states("refused"); got[memory.FastReplay] != memory.ConsolidationPending {
 		t.Errorf("on the first day: %v", got)
 	}
-	b.clock.Advance(patience)
+	b.clock.Advance(graceAge)
 	for range defaults.Attempts {
 		if done, err := b.RunAll(t.Context()); err != nil || done != (Totals{Failed: 2}) {
 			t.Errorf("later: %+v, %v", done, err)
@@ -73,15 +73,15 @@ func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 func TestRunAll_StopsIfTheModelIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
-	for i := range maxAway {
+	for i := range maxUnavailable {
 		b.say(fmt.Sprint(i), "", event("", "one"), event("", "two"), event("", "three"))
 		if _, err := b.End(t.Context(), "app", "ada", fmt.Sprint(i), memory.TriggerEnd); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "away") })
-	if _, err := b.RunAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || len(b.chat.Prompts()) != maxAway {
-		t.Errorf("asked %d times about %d consolidations: %v", len(b.chat.Prompts()), 2*maxAway, err)
+	if _, err := b.RunAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || len(b.chat.Prompts()) != maxUnavailable {
+		t.Errorf("asked %d times about %d consolidations: %v", len(b.chat.Prompts()), 2*maxUnavailable, err)
 	}
 }
 

@@ -9,17 +9,17 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// OnTurn hears of a turn of a conversation once it is durable. What fails here
-// is made up for by a later turn or the schedule.
-func (s *Service) OnTurn(ctx context.Context, h session.ProcessedTurn) error {
-	c := h.Conversation
+// OnTurn enqueues a consolidation if a turn has an important event or fills the
+// working memory. A later turn or the schedule makes up for a failure.
+func (s *Service) OnTurn(ctx context.Context, t session.ProcessedTurn) error {
+	c := t.Conversation
 	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID}
-	for _, e := range h.Events {
+	for _, e := range t.Events {
 		if e.Kind != memory.Chat && e.Importance >= s.set.Urgent {
 			job.Trigger, job.Mark = memory.TriggerImportant, e.Number
 		}
 	}
-	if job.Trigger == "" && h.Fill >= s.set.Full {
+	if job.Trigger == "" && t.Fill >= s.set.Full {
 		job.Trigger, job.Mark = memory.TriggerFull, c.SummarisedThrough
 	}
 	if job.Trigger == "" {
@@ -29,19 +29,20 @@ func (s *Service) OnTurn(ctx context.Context, h session.ProcessedTurn) error {
 	return err
 }
 
-// Ended is a conversation that has ended, with what that consolidates of it.
+// Ended is a conversation that has ended, with its consolidations.
 type Ended struct {
 	Conversation   memory.Conversation
-	Consolidations []memory.Consolidation // newest first; some may have been planned before
+	Consolidations []memory.Consolidation // newest first; some may have been planned earlier
 }
 
-// endTries is how often an end is tried that a turn came before.
+// endTries is how often an end is tried if turns are added in the meantime.
 const endTries = 5
 
-// End ends a conversation and has it consolidated. An empty userID means the
-// only user who has one of this id. Ending it twice is ending it once.
-// KindNotFound, KindConflict: as db.Conversations says. ErrErasing.
-func (s *Service) End(ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger) (ended Ended, err error) {
+// End ends a conversation and has it consolidated. An empty userID means the only
+// user who has a conversation of this id. Ending twice has the effect of ending
+// once. KindNotFound, KindConflict: see db.Conversations. ErrErasing.
+func (s *Service) End(ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger) (ended Ended,
+	err error) {
 	for range endTries {
 		c, err := s.Records.Conversation(ctx, appID, userID, id)
 		if err != nil {
@@ -51,14 +52,16 @@ func (s *Service) End(ctx context.Context, appID, userID, id string, trigger mem
 			return ended, err
 		}
 	}
-	return ended, memory.Errorf(memory.KindUnavailable, "the conversation goes on while it is being ended: try again when all is said")
+	return ended, memory.Errorf(memory.KindUnavailable,
+		"turns are still added to the conversation: end it again after the last turn")
 }
 
-// endAs ends a conversation as it was read, and has it consolidated. ErrConversationChanged:
-// it is another one by now.
-func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (ended Ended, err error) {
-	// What an end consolidates is planned before it ends: whatever dies in
-	// between, the plan is carried out, and ending again goes on.
+// endAs ends a conversation as it was read. ErrConversationChanged: it has
+// changed in the meantime.
+func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (ended Ended,
+	err error) {
+	// The plan is stored before the conversation ends: if the process dies in
+	// between, the plan is still carried out, and ending again continues.
 	for all := false; !all; {
 		if all, err = s.plan(ctx, c, trigger); err != nil {
 			return ended, err
@@ -74,7 +77,8 @@ func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memo
 	for _, one := range ended.Consolidations {
 		if one.State == memory.ConsolidationPending {
 			_, _, err = s.Records.Enqueue(ctx, ConsolidateConversation{
-				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID, Trigger: trigger, Mark: c.Events,
+				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID, Trigger: trigger,
+				Mark: c.Events,
 			})
 			break
 		}
@@ -82,15 +86,16 @@ func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memo
 	return ended, err
 }
 
-// reasons are why a conversation has ended, by what has ended it.
+// reasons are the end reasons of conversations, by trigger.
 var reasons = map[memory.ConsolidationTrigger]string{memory.TriggerEnd: "client", memory.TriggerIdle: "idle"}
 
 const page = 100
 
-// ofEnd lists the consolidations that reach the last event of a conversation,
-// and those that wait, among its newest.
+// ofEnd lists, among the newest consolidations of a conversation, those that
+// reach its last event and those that are pending.
 func (s *Service) ofEnd(ctx context.Context, c memory.Conversation) ([]memory.Consolidation, error) {
-	all, err := s.Records.ListConsolidations(ctx, db.ConsolidationFilter{Owner: c.Owner, ConversationID: c.ID, Limit: page})
+	all, err := s.Records.ListConsolidations(ctx, db.ConsolidationFilter{Owner: c.Owner, ConversationID: c.ID,
+		Limit: page})
 	list := []memory.Consolidation{}
 	for _, one := range all {
 		if one.Through == c.Events || one.State == memory.ConsolidationPending {
@@ -100,12 +105,13 @@ func (s *Service) ofEnd(ctx context.Context, c memory.Conversation) ([]memory.Co
 	return list, err
 }
 
-// maxStated is how many stated events one consolidation has at most.
+// maxStated is the greatest number of stated events in one consolidation.
 const maxStated = 200
 
-// plan stores what is to be consolidated of a conversation as it was read, once
-// however often it is called, and reports whether that is all of it.
-func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (all bool, err error) {
+// plan stores the consolidations of a conversation as it was read, once however
+// often it is called, and reports whether they cover all of it.
+func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (all bool,
+	err error) {
 	for from := c.ConsolidatedThrough; ; {
 		count, through, err := s.stated(ctx, c, from)
 		if err != nil {
@@ -116,25 +122,27 @@ func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memor
 			if planned, err = tx.Planned(ctx, c.ID); err != nil || planned[memory.ConsolidateEvents] > from {
 				return err
 			}
-			return s.planFrom(ctx, tx, c, trigger, span{from, through, count}, planned[memory.FastReplay])
+			return s.planFrom(ctx, tx, c, trigger, span{after: from, through: through, stated: count},
+				planned[memory.FastReplay])
 		})
 		if err != nil || planned[memory.ConsolidateEvents] <= from {
 			return through == c.Events, err
 		}
-		from = planned[memory.ConsolidateEvents] // what waits, or has failed, is planned already
+		from = planned[memory.ConsolidateEvents] // pending and failed consolidations are planned already
 	}
 }
 
-// span are the events after one and through another, and how many of them are
-// stated ones that matter.
+// span is a range of events: those after one number and up to another.
 type span struct {
 	after, through int64
-	stated         int
+	stated         int // stated events that matter
 }
 
-// planFrom plans the stated events of a span, which nobody has planned, and what
-// an end makes of the events after the last one that was replayed.
-func (s *Service) planFrom(ctx context.Context, tx db.UserTx, c memory.Conversation, trigger memory.ConsolidationTrigger, events span, replayed int64) error {
+// planFrom plans the stated events of a span that is not planned yet, and, at an
+// end, the replay of the events after the last replayed one.
+func (s *Service) planFrom(ctx context.Context, tx db.UserTx, c memory.Conversation,
+	trigger memory.ConsolidationTrigger,
+	events span, replayed int64) error {
 	add := func(kind memory.ConsolidationType, from, through int64) error {
 		return tx.PlanConsolidation(ctx, memory.Consolidation{
 			ID: memory.NewID(), Owner: c.Owner, ConversationID: c.ID, Type: kind, Trigger: trigger,
@@ -146,7 +154,7 @@ func (s *Service) planFrom(ctx context.Context, tx db.UserTx, c memory.Conversat
 		if err := add(memory.ConsolidateEvents, events.after+1, events.through); err != nil {
 			return err
 		}
-	case events.through > events.after && events.after <= c.ConsolidatedThrough: // nothing before it waits
+	case events.through > events.after && events.after <= c.ConsolidatedThrough: // no earlier events are pending
 		if err := tx.ConsolidateThrough(ctx, c.ID, events.through); err != nil {
 			return err
 		}
@@ -160,35 +168,26 @@ func (s *Service) planFrom(ctx context.Context, tx db.UserTx, c memory.Conversat
 	return add(memory.DeepReflection, replayed+1, c.Events)
 }
 
-// stated counts the first stated events after one that matter, maxStated at most,
-// and says how far a consolidation of them reaches.
-func (s *Service) stated(ctx context.Context, c memory.Conversation, from int64) (count int, through int64, err error) {
-	for after := from; after < c.Events; {
-		turns, err := s.Records.ConversationTurns(ctx, c.Owner, c.ID, after, page)
+// stated counts the stated events that matter after a number, at most maxStated,
+// and returns the number up to which a consolidation of them reaches.
+func (s *Service) stated(ctx context.Context, c memory.Conversation, after int64) (count int, through int64,
+	err error) {
+	for e, err := range session.Log(ctx, s.Records, c.Owner, c.ID, after, c.Events) {
 		if err != nil {
 			return 0, 0, err
 		}
-		for _, t := range turns {
-			for _, e := range session.EventsOf(t) {
-				switch {
-				case e.Number <= from || e.Number > c.Events:
-				case !s.matters(e):
-				case count == maxStated:
-					return count, e.Number - 1, nil
-				default:
-					count++
-				}
-				after = max(after, e.Number)
-			}
+		if !s.matters(e.Event) {
+			continue
 		}
-		if len(turns) < page {
-			break
+		if count == maxStated {
+			return count, e.Number - 1, nil
 		}
+		count++
 	}
 	return count, c.Events, nil
 }
 
-// matters reports whether an event passes the gate with its conversation.
+// matters reports whether an event is a stated one that is important enough for the gate.
 func (s *Service) matters(e session.Event) bool {
 	return e.Kind != memory.Chat && e.Importance >= s.set.Importance
 }

@@ -3,12 +3,12 @@ package consolidation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
@@ -17,14 +17,14 @@ import (
 	"hippocampus/internal/text"
 )
 
-// The room of a summary.
+// The greatest size of a summary.
 const (
 	maxSummaryRunes = 200 // of a Chinese one
-	maxSummaryWords = 80  // of any other
-	otherRunes      = 800 // ... which has at most so many characters, too
+	maxSummaryWords = 80  // of one in another language
+	otherRunes      = 800 // of one in another language also
 )
 
-// summaryImportance is that of every summary.
+// summaryImportance is the importance of every summary.
 const summaryImportance = 0.7
 
 // summarised counts what a replay did.
@@ -39,7 +39,7 @@ func (s *Service) replay(ctx context.Context, one memory.Consolidation) (memory.
 		return "", err
 	}
 	before := ""
-	if cut && len(shares) == 1 { // a running summary is of all agents' events
+	if cut && len(shares) == 1 { // the running summary covers all agents' events
 		c, err := s.Records.Conversation(ctx, one.AppID, one.UserID, one.ConversationID)
 		if err != nil {
 			return "", err
@@ -59,7 +59,7 @@ func (s *Service) replay(ctx context.Context, one memory.Consolidation) (memory.
 		}
 	}
 	if len(c.Made) == 0 {
-		return s.skip(ctx, one, "nothing was said that fits into a summary whole")
+		return s.skip(ctx, one, "no sentence fits into a summary")
 	}
 	c.Last = func(ctx context.Context, tx db.UserTx, done ingest.Consolidated) error {
 		return s.end(ctx, tx, one, memory.ConsolidationDone, "", summarised{len(done.Made)})
@@ -74,7 +74,7 @@ var replayPrompt = prompt.Parse(promptFiles, "replay")
 
 // replayData fills the prompt.
 type replayData struct {
-	prompt.Quoted // events, one a line, oldest first
+	prompt.Quoted // events, one per line, oldest first
 	MaxRunes      int
 	MaxWords      int
 }
@@ -85,47 +85,28 @@ func (s *Service) askReplay(ctx context.Context, before string, sh share) (strin
 		return "", err
 	}
 	sample := sh.sample()
-	p, err := replayPrompt.Render(sample, replayData{quoted, maxSummaryRunes, maxSummaryWords}, maxAnswerTokens)
-	if err != nil {
-		return "", err
-	}
-	answer, err := s.Chat.Answer(ctx, p)
+	data := replayData{Quoted: quoted, MaxRunes: maxSummaryRunes, MaxWords: maxSummaryWords}
+	answer, err := replayPrompt.Ask(ctx, s.Chat, sample, data)
 	if err != nil {
 		return "", err
 	}
 	return parseReplay(answer, sample)
 }
 
-// parseReplay reads the model's summary of what sample says, and refuses it
-// where anything in it is wrong (KindBadAnswer).
+// parseReplay reads a summary of sample. KindBadAnswer: any part of the answer is wrong.
 func parseReplay(answer, sample string) (string, error) {
-	var reply struct {
-		Summary *string `json:"summary"`
+	summary, err := session.ParseSummary(answer, replayPrompt, sample, otherRunes)
+	if err == nil && !fits(summary) {
+		err = llm.BadAnswer("its summary is too long: at most %d characters of Chinese or %d words are allowed",
+			maxSummaryRunes, maxSummaryWords)
 	}
-	if err := llm.Decode(answer, &reply); err != nil {
+	if err != nil {
 		return "", err
-	}
-	if reply.Summary == nil {
-		return "", refuse("the answer has no summary")
-	}
-	summary := strings.TrimSpace(*reply.Summary)
-	why := memory.CheckContent(summary, otherRunes)
-	switch {
-	case why != "":
-	case !fits(summary):
-		why = fmt.Sprintf("is too long: at most %d characters of Chinese or %d words are allowed", maxSummaryRunes, maxSummaryWords)
-	case replayPrompt.Echoes(summary):
-		why = "repeats the prompt's own words"
-	case prompt.Foreign(summary, sample):
-		why = "is in another language than the conversation"
-	}
-	if why != "" {
-		return "", refuse("its summary %s", why)
 	}
 	return summary, nil
 }
 
-// fits reports whether a summary is within its room.
+// fits reports whether a summary has the allowed size.
 func fits(summary string) bool {
 	if text.IsChinese(summary) {
 		return utf8.RuneCountInString(summary) <= maxSummaryRunes
@@ -133,16 +114,17 @@ func fits(summary string) bool {
 	return len(strings.Fields(summary)) <= maxSummaryWords && utf8.RuneCountInString(summary) <= otherRunes
 }
 
-// extract is a summary without a model: the most important sentences whole, in
-// their order. Of equally important ones a statement comes before a question,
-// then what the user said before answers, and then what was said first. "": not
-// one has room.
-func extract(events []said) string {
-	type sentence struct {
-		text       string
-		importance float64
-		rank       int // 0 first
-	}
+// sentence is one that may become part of a summary.
+type sentence struct {
+	text       string
+	importance float64
+	rank       int // of sentences of equal importance; 0 first
+}
+
+// extract makes a summary without a model: the most important sentences, in their
+// order. Of equally important ones it prefers statements to questions, then the
+// user to others, then earlier ones. It returns "" if no sentence fits.
+func extract(events []session.Logged) string {
 	var all []sentence
 	known := map[string]bool{}
 	for _, e := range events {
@@ -156,15 +138,15 @@ func extract(events []said) string {
 				if strings.HasSuffix(one, "?") || strings.HasSuffix(one, "？") {
 					rank += 2
 				}
-				all = append(all, sentence{one, e.Importance, rank})
+				all = append(all, sentence{text: one, importance: e.Importance, rank: rank})
 			}
 		}
 	}
-	places := make([]int, len(all))
-	for i := range places {
-		places[i] = i
+	indexes := make([]int, len(all))
+	for i := range indexes {
+		indexes[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int {
+	slices.SortStableFunc(indexes, func(a, b int) int {
 		return cmp.Or(cmp.Compare(all[b].importance, all[a].importance), cmp.Compare(all[a].rank, all[b].rank))
 	})
 	kept := make([]bool, len(all))
@@ -180,14 +162,14 @@ func extract(events []said) string {
 		}
 		return strings.Join(list, " ")
 	}
-	for _, place := range places {
-		kept[place] = true
-		kept[place] = fits(join())
+	for _, index := range indexes {
+		kept[index] = true
+		kept[index] = fits(join())
 	}
 	return join()
 }
 
-// sentences cuts a text after the marks that end sentences, and at line ends.
+// sentences splits a text after the marks that end sentences, and at line ends.
 func sentences(s string) (list []string) {
 	var now strings.Builder
 	cut := func() {

@@ -3,61 +3,53 @@ package consolidation
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"hippocampus/db"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/memory"
 )
 
-// RunAll consolidates the stated events of all conversations, and tries again
-// what waits or has failed. What fails for one conversation does not keep the
-// others from theirs; the error then comes at the end. Where a store or the
-// model is away for several in a row, or ctx ends, it comes at once.
+// RunAll consolidates the stated events of all conversations, and retries pending
+// and failed consolidations. A failure for one conversation does not stop the
+// run; the error then comes at the end. The run stops if ctx ends, or if a store
+// or the model is unavailable for several conversations in a row.
 func (s *Service) RunAll(ctx context.Context) (done Totals, err error) {
-	var t troubles
-	for last := (memory.Conversation{}); ; {
-		open, err := s.Records.Unconsolidated(ctx, last, page)
+	var run run
+	for c, err := range db.All(page, func(last memory.Conversation, limit int) ([]memory.Conversation, error) {
+		return s.Records.Unconsolidated(ctx, last, limit)
+	}) {
 		if err != nil {
 			return done, err
 		}
-		for _, c := range open {
-			if _, err := s.plan(ctx, c, memory.TriggerSchedule); t.note(ctx, err) {
-				return done, t.err()
-			}
-			last = c
-		}
-		if len(open) < page {
-			break
+		_, err = s.plan(ctx, c, memory.TriggerSchedule)
+		if run.note(ctx, err) {
+			return done, run.err()
 		}
 	}
-	for after := (db.Position{}); ; {
-		due, err := s.Records.DueConsolidations(ctx, s.Now(), s.set.Attempts, after, page)
+	for one, err := range db.All(page, func(last memory.Consolidation, limit int) ([]memory.Consolidation, error) {
+		after := db.Position{At: last.CreatedAt, ID: last.ID}
+		return s.Records.DueConsolidations(ctx, s.Now(), s.set.Attempts, after, limit)
+	}) {
 		if err != nil {
 			return done, err
 		}
-		for _, one := range due {
-			after = db.Position{At: one.CreatedAt, ID: one.ID}
-			state, err := s.attempt(ctx, one)
-			if errors.Is(err, db.ErrConsolidating) {
-				continue // whoever is at it goes on with this one
-			}
-			if t.note(ctx, err) {
-				return done, t.err()
-			}
-			done.count(state)
+		state, err := s.attempt(ctx, one)
+		if errors.Is(err, db.ErrConsolidating) {
+			continue // the process that works on the conversation continues with this row
 		}
-		if len(due) < page {
-			break
+		if run.note(ctx, err) {
+			return done, run.err()
 		}
+		done.count(state)
 	}
-	return done, t.err()
+	return done, run.err()
 }
 
-// EndIdle ends the conversations in which nothing has been heard for long. What
-// fails for one does not keep the others from their end, as with RunAll.
+// EndIdle ends the conversations that have had no turn for Settings.Idle. It
+// treats failures as RunAll does.
 func (s *Service) EndIdle(ctx context.Context) (done Totals, err error) {
 	before := s.Now().Add(-s.set.Idle)
-	var t troubles
+	var run run
 	for {
 		idle, err := s.Records.Idle(ctx, before, page)
 		if err != nil {
@@ -66,20 +58,20 @@ func (s *Service) EndIdle(ctx context.Context) (done Totals, err error) {
 		ended := done.Ended
 		for _, c := range idle {
 			err := s.endIdle(ctx, c)
-			if t.note(ctx, err) {
-				return done, t.err()
+			if run.note(ctx, err) {
+				return done, run.err()
 			}
 			if err == nil {
 				done.Ended++
 			}
 		}
 		if len(idle) < page || ended == done.Ended {
-			return done, t.err()
+			return done, run.err()
 		}
 	}
 }
 
-// endIdle ends a conversation that was found idle. ErrConversationChanged: it is no longer.
+// endIdle ends an idle conversation. ErrConversationChanged: it is no longer idle.
 func (s *Service) endIdle(ctx context.Context, c memory.Conversation) error {
 	now, err := s.Records.Conversation(ctx, c.AppID, c.UserID, c.ID)
 	if err != nil {
@@ -92,34 +84,27 @@ func (s *Service) endIdle(ctx context.Context, c memory.Conversation) error {
 	return err
 }
 
-const (
-	maxTroubles = 10 // errors that a run tells of
-	maxAway     = 10 // conversations in a row for which something is away: then it is for all
-)
+// maxUnavailable is for how many conversations in a row a part may be unavailable.
+const maxUnavailable = 10
 
-// troubles are what went wrong for some conversations of a run over all of them.
-type troubles struct {
-	errs []error
-	away int // in a row
+// run collects the failures of a run over all conversations.
+type run struct {
+	failures    jobs.Failures
+	unavailable int // in a row
 }
 
-// note takes what came of one conversation, and reports whether the run is to
-// end. One that something is away for is not enough: an endpoint answers so, too,
-// where it will not hear of what that one says.
-func (t *troubles) note(ctx context.Context, err error) (end bool) {
-	if t.away++; !memory.IsKind(err, memory.KindUnavailable) {
-		t.away = 0
+// note counts the result of one conversation, and reports whether the run must
+// stop. One KindUnavailable does not stop it: an endpoint may also reject the
+// content of a single conversation so.
+func (r *run) note(ctx context.Context, err error) (stop bool) {
+	if r.unavailable++; !memory.IsKind(err, memory.KindUnavailable) {
+		r.unavailable = 0
 	}
-	if err == nil || gone(err) || errors.Is(err, db.ErrConversationChanged) {
-		return false
+	if gone(err) || errors.Is(err, db.ErrConversationChanged) {
+		err = nil
 	}
-	t.errs = append(t.errs[:min(len(t.errs), maxTroubles-1)], err)
-	return ctx.Err() != nil || t.away == maxAway
+	r.failures.Note(err)
+	return err != nil && (ctx.Err() != nil || r.unavailable == maxUnavailable)
 }
 
-func (t *troubles) err() error {
-	if len(t.errs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("some conversations could not be consolidated: %w", errors.Join(t.errs...))
-}
+func (r *run) err() error { return r.failures.Err("conversations") }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"go.uber.org/zap"
 
@@ -16,8 +15,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// ConsolidateConversation is the job that plans and carries out what a trigger
-// asks for. One is kept for each beginning, trigger and mark.
+// ConsolidateConversation is the job that plans and carries out the
+// consolidations of a trigger. One job is kept for each conversation, trigger and mark.
 type ConsolidateConversation struct {
 	jobs.Background `json:"-"`
 
@@ -36,7 +35,7 @@ func (ConsolidateConversation) Kind() string { return "consolidate_conversation"
 type Totals struct {
 	Done    int `json:"done"`
 	Skipped int `json:"skipped"`
-	Failed  int `json:"failed"`          // attempts: the schedule tries again
+	Failed  int `json:"failed"`          // attempts, which the schedule retries
 	Ended   int `json:"ended,omitempty"` // idle conversations
 }
 
@@ -53,11 +52,11 @@ func (t *Totals) count(state memory.ConsolidationState) {
 
 const (
 	maxRounds = 100             // plans of one job
-	busy      = 2 * time.Second // before a job looks again at a conversation that somebody else is at
+	busy      = 2 * time.Second // before a job retries a conversation that another process works on
 )
 
-// Work does the job. KindUnavailable: a store or the model is away, and the
-// consolidation that waits for it is as it was.
+// Work does the job. KindUnavailable: a store or the model is unavailable, and the
+// consolidation stays pending.
 func (s *Service) Work(ctx context.Context, job ConsolidateConversation) (any, error) {
 	var done Totals
 	for range maxRounds {
@@ -69,7 +68,7 @@ func (s *Service) Work(ctx context.Context, job ConsolidateConversation) (any, e
 			return done, err
 		}
 		all := true
-		if reasons[job.Trigger] == "" { // what an end consolidates is planned with it
+		if reasons[job.Trigger] == "" { // an end has planned its consolidations already
 			all, err = s.plan(ctx, c, job.Trigger)
 		}
 		if gone(err) {
@@ -99,52 +98,54 @@ func (s *Service) Work(ctx context.Context, job ConsolidateConversation) (any, e
 	return done, nil
 }
 
-// pending lists what waits of a conversation, in the order in which it is worked.
+// pending lists the pending consolidations of a conversation, in the order of work.
 func (s *Service) pending(ctx context.Context, c memory.Conversation) ([]memory.Consolidation, error) {
-	all, err := s.Records.ListConsolidations(ctx, db.ConsolidationFilter{Owner: c.Owner, ConversationID: c.ID, Limit: page})
+	all, err := s.Records.ListConsolidations(ctx, db.ConsolidationFilter{Owner: c.Owner, ConversationID: c.ID,
+		Limit: page})
 	all = slices.DeleteFunc(all, func(one memory.Consolidation) bool { return one.State != memory.ConsolidationPending })
 	slices.SortFunc(all, func(a, b memory.Consolidation) int {
-		return cmp.Or(cmp.Compare(a.Through, b.Through), cmp.Compare(slices.Index(memory.ConsolidationTypes, a.Type), slices.Index(memory.ConsolidationTypes, b.Type)))
+		return cmp.Or(cmp.Compare(a.Through, b.Through), cmp.Compare(typeOrder(a), typeOrder(b)))
 	})
 	return all, err
 }
 
-// gone reports whether work is about a conversation or user that is there no more.
+func typeOrder(c memory.Consolidation) int { return slices.Index(memory.ConsolidationTypes, c.Type) }
+
+// gone reports whether the conversation or user of some work was deleted.
 func gone(err error) bool {
 	return memory.IsKind(err, memory.KindNotFound) || errors.Is(err, db.ErrErasing)
 }
 
-// attempt carries out one consolidation, and returns its state then: "" where
-// somebody else has ended it, or it is gone. ErrConsolidating: somebody else is
-// at work on the conversation. Any other error: it is as it was.
-func (s *Service) attempt(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
+// ended reports whether the row of a consolidation was ended or deleted by others.
+func ended(err error) bool { return gone(err) || errors.Is(err, db.ErrConsolidated) }
+
+// attempt carries out one consolidation and returns its state; "" if another
+// process has ended it or it was deleted. ErrConsolidating: another process works
+// on the conversation. After any other error the consolidation is unchanged.
+func (s *Service) attempt(ctx context.Context, one memory.Consolidation) (state memory.ConsolidationState, err error) {
 	now := s.Now()
-	err := s.Records.InUser(ctx, one.Owner, func(ctx context.Context, tx db.UserTx) (err error) {
+	err = s.Records.InUser(ctx, one.Owner, func(ctx context.Context, tx db.UserTx) (err error) {
 		one, err = tx.ClaimConsolidation(ctx, one.ID, now, now.Add(s.Lease))
 		return err
 	})
-	if gone(err) || errors.Is(err, db.ErrConsolidated) {
+	if err == nil {
+		if state, err = s.carryOut(ctx, one); err != nil && !ended(err) {
+			state, err = s.setBack(ctx, one, err)
+		}
+	}
+	if ended(err) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	state, err := s.carryOut(ctx, one)
-	if gone(err) || errors.Is(err, db.ErrConsolidated) {
-		return "", nil
-	}
-	if err != nil {
-		state, err = s.setBack(ctx, one, err)
-	}
-	if state != "" {
-		s.OnAttempt(one.Type, state)
-	}
-	return state, err
+	s.OnAttempt(one.Type, state)
+	return state, nil
 }
 
-// carryOut does what a consolidation is for, and ends it.
+// carryOut carries out a consolidation by its type, and ends it.
 func (s *Service) carryOut(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Lease) // nobody works without a claim
+	ctx, cancel := context.WithTimeout(ctx, s.Lease) // no work without a claim
 	defer cancel()
 	switch one.Type {
 	case memory.ConsolidateEvents:
@@ -155,8 +156,9 @@ func (s *Service) carryOut(ctx context.Context, one memory.Consolidation) (memor
 	return s.reflect(ctx, one)
 }
 
-// end makes a consolidation end in a transaction.
-func (s *Service) end(ctx context.Context, tx db.UserTx, one memory.Consolidation, state memory.ConsolidationState, why string, did any) error {
+// end ends a consolidation in a transaction.
+func (s *Service) end(ctx context.Context, tx db.UserTx, one memory.Consolidation, state memory.ConsolidationState,
+	why string, did any) error {
 	one.State, one.Error, one.EndedAt = state, why, memory.Instant(s.Now())
 	if did != nil {
 		one.Counts, _ = json.Marshal(did) // numbers only: cannot fail
@@ -164,7 +166,7 @@ func (s *Service) end(ctx context.Context, tx db.UserTx, one memory.Consolidatio
 	return tx.ChangeConsolidation(ctx, one)
 }
 
-// skip ends a consolidation of which nothing can come.
+// skip ends a consolidation that cannot have a result.
 func (s *Service) skip(ctx context.Context, one memory.Consolidation, why string) (memory.ConsolidationState, error) {
 	return memory.ConsolidationSkipped, s.Records.InUser(ctx, one.Owner, func(ctx context.Context, tx db.UserTx) error {
 		return s.end(ctx, tx, one, memory.ConsolidationSkipped, why, nil)
@@ -172,34 +174,35 @@ func (s *Service) skip(ctx context.Context, one memory.Consolidation, why string
 }
 
 const (
-	setBackTimeout = 5 * time.Second // of the record of a failed attempt
+	setBackTimeout = 5 * time.Second // of storing a failed attempt
 	maxErrorRunes  = 1000
-	patience       = 3 * 24 * time.Hour // after which what is away costs attempts
+	graceAge       = 3 * 24 * time.Hour // of a consolidation, from which unavailability costs attempts
 )
 
-// setBack records a failed attempt. Something that is away costs none for some
-// days; after these it is taken to be away for what this conversation says.
-func (s *Service) setBack(ctx context.Context, one memory.Consolidation, cause error) (memory.ConsolidationState, error) {
-	away := memory.IsKind(cause, memory.KindUnavailable) || errors.Is(cause, context.DeadlineExceeded)
-	away = errors.Is(cause, context.Canceled) || away && s.Now().Sub(one.CreatedAt) < patience
-	one.Error = cause.Error()
-	if utf8.RuneCountInString(one.Error) > maxErrorRunes {
-		one.Error = memory.Clip(one.Error, maxErrorRunes)
-	}
-	if !away {
+// setBack stores a failed attempt and returns the state. If a part is
+// unavailable, it returns the cause, and the attempt does not count until the
+// consolidation is older than graceAge: then the endpoint seems to reject the
+// content of this conversation.
+func (s *Service) setBack(ctx context.Context, one memory.Consolidation, cause error) (memory.ConsolidationState,
+	error) {
+	unavailable := memory.IsKind(cause, memory.KindUnavailable) || errors.Is(cause, context.DeadlineExceeded)
+	free := errors.Is(cause, context.Canceled) || unavailable && s.Now().Sub(one.CreatedAt) < graceAge
+	one.Error = memory.Clip(cause.Error(), maxErrorRunes)
+	if !free {
 		one.Attempts++
 		one.State, one.EndedAt = memory.ConsolidationFailed, memory.Instant(s.Now())
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
 	defer cancel()
-	s.Log.Info("a consolidation is tried again later", zap.String("consolidation", one.ID), zap.Int("attempts", one.Attempts), zap.Error(cause))
-	err := s.Records.InUser(ctx, one.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.ChangeConsolidation(ctx, one) })
+	s.Log.Info("a consolidation is tried again later",
+		zap.String("consolidation", one.ID), zap.Int("attempts", one.Attempts), zap.Error(cause))
+	err := s.Records.InUser(ctx, one.Owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.ChangeConsolidation(ctx, one)
+	})
 	switch {
-	case gone(err) || errors.Is(err, db.ErrConsolidated):
-		return "", nil
 	case err != nil:
 		return "", err
-	case away:
+	case free:
 		return "", cause
 	}
 	return memory.ConsolidationFailed, nil

@@ -9,13 +9,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// One line has at most a quarter of the room, within these bounds.
-const leastBulletRunes, mostBulletRunes = 50, 200
+// A line has at most a quarter of the room, within these bounds.
+const minBulletRunes, maxBulletRunes = 50, 200
 
-// bullets is what stands for a summary and the events after it where there is
-// no model, in at most so many characters: the summary's latest lines, and then
-// the most important of the events, one a line, in their order. Either has half
-// of the room, and what the other leaves of its half.
+// bullets replaces a summary and the events after it if there is no model, in at
+// most room characters: the latest lines of the summary, then the most important
+// events, one per line, in their order. Each half of the room that is not filled
+// goes to the other.
 func bullets(summary string, events []Event, room int) string {
 	var old, fresh []string
 	for line := range strings.SplitSeq(summary, "\n") {
@@ -23,7 +23,7 @@ func bullets(summary string, events []Event, room int) string {
 			old = append(old, line)
 		}
 	}
-	longest := max(leastBulletRunes, min(room/4, mostBulletRunes))
+	longest := max(minBulletRunes, min(room/4, maxBulletRunes))
 	for _, e := range events {
 		fresh = append(fresh, bullet(e, longest))
 	}
@@ -31,28 +31,28 @@ func bullets(summary string, events []Event, room int) string {
 	for len(old) > 1 && size(old) > forOld {
 		old = old[1:]
 	}
-	if size(old) > forOld { // one paragraph, by a model that is no longer there
+	if size(old) > forOld { // one paragraph, by a model that is no longer configured
 		old[0] = memory.Clip(old[0], forOld-1)
 	}
-	for _, place := range leastFirst(events) {
+	for _, index := range byImportance(events) {
 		if size(old)+size(fresh) <= room {
 			break
 		}
-		fresh[place] = ""
+		fresh[index] = ""
 	}
 	kept := slices.DeleteFunc(append(old, fresh...), func(line string) bool { return line == "" })
 	return strings.Join(kept, "\n")
 }
 
-// leastFirst are the places of events, the least important first, and of
-// equally important ones the earliest.
-func leastFirst(events []Event) []int {
-	places := make([]int, len(events))
-	for i := range places {
-		places[i] = i
+// byImportance returns the indexes of events, the least important first; of
+// equally important ones the earliest first.
+func byImportance(events []Event) []int {
+	indexes := make([]int, len(events))
+	for i := range indexes {
+		indexes[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(events[a].Importance, events[b].Importance) })
-	return places
+	slices.SortStableFunc(indexes, func(a, b int) int { return cmp.Compare(events[a].Importance, events[b].Importance) })
+	return indexes
 }
 
 // bullet is an event as one line of at most so many characters.
@@ -64,7 +64,7 @@ func bullet(e Event, runes int) string {
 	return memory.Clip("- "+who+": "+strings.Join(strings.Fields(e.Content), " "), runes)
 }
 
-// size is how many characters lines have, each with its end.
+// size counts the characters of non-empty lines with their line ends.
 func size(lines []string) (n int) {
 	for _, line := range lines {
 		if line != "" {

@@ -9,10 +9,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// CompactConversation is the job that condenses the older half of a
-// conversation that is over its limits. One is kept for each beginning, start
-// and quarter of fill, so that one which failed comes back as the conversation
-// grows, and not before.
+// CompactConversation is the job that condenses the older half of a conversation
+// that is over its limits. One job is kept for each conversation, start and
+// quarter of fill, so that a failed one returns only as the conversation grows.
 type CompactConversation struct {
 	jobs.Background `json:"-"`
 
@@ -21,14 +20,14 @@ type CompactConversation struct {
 	ConversationID string `json:"conversation_id"`
 	FirstTurnID    string `json:"began"`
 	From           int64  `json:"from"`     // the last event that was summarised
-	Quarters       int    `json:"quarters"` // of the working memory that were filled
+	Quarters       int    `json:"quarters"` // of the working memory that are full
 }
 
 // Kind is the name that the job is stored under.
 func (CompactConversation) Kind() string { return "compact_conversation" }
 
-// over reports whether a conversation is over its limits, and has more than one
-// event to condense: the latest is never.
+// over reports whether a conversation is over its limits and has more than one
+// event to condense, since the latest event is never condensed.
 func (s *Service) over(c memory.Conversation) bool {
 	return c.FillRatio(s.set.Events, s.set.Tokens) > 1 && c.Events-c.SummarisedThrough > 1
 }
@@ -44,14 +43,14 @@ func (s *Service) compaction(c memory.Conversation) db.Job {
 type Compacted struct {
 	Steps   int   `json:"steps"`
 	Events  int64 `json:"events"`  // that were condensed
-	Through int64 `json:"through"` // the last one that the summary stands for
+	Through int64 `json:"through"` // the last event in the summary
 }
 
 // maxSteps bounds one run of the job.
 const maxSteps = 100
 
-// Work does the job: step by step, until the conversation is within its limits.
-// A step is done once, however often the job runs. KindBadAnswer: the model's
+// Work does the job in steps until the conversation is within its limits. Each
+// step takes effect once, however often the job runs. KindBadAnswer: the model's
 // answer was refused, and nothing has changed since the last step.
 func (s *Service) Work(ctx context.Context, job CompactConversation) (any, error) {
 	var done Compacted
@@ -76,16 +75,15 @@ func (s *Service) Work(ctx context.Context, job CompactConversation) (any, error
 		case err == nil:
 			done.Steps++
 			done.Events += next.SummarisedThrough - c.SummarisedThrough
-		case !memory.IsKind(err, memory.KindConflict): // else somebody else was faster
+		case !memory.IsKind(err, memory.KindConflict): // on a conflict, another process was faster
 			return done, err
 		}
 	}
 	return done, nil
 }
 
-// condense makes the conversation whose summary stands for the older half of
-// the events that it does not stand for yet, or for as many of them as fit into
-// one prompt.
+// condense returns the conversation with a summary that includes the older half
+// of the later events, or as many of them as fit into one prompt.
 func (s *Service) condense(ctx context.Context, c memory.Conversation) (next memory.Conversation, err error) {
 	middle := c.SummarisedThrough + (c.Events-c.SummarisedThrough)/2
 	turns, err := s.Records.ConversationTurns(ctx, c.Owner, c.ID, c.SummarisedThrough, maxTurns)
@@ -102,7 +100,7 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 	}
 	events = fitting(events)
 	if len(events) == 0 {
-		return next, memory.Errorf(memory.KindUnavailable, "the conversation was changed while it was read: try again")
+		return next, memory.Errorf(memory.KindUnavailable, "the conversation has changed while it was read: try again")
 	}
 	next = c
 	if s.Chat == nil {
@@ -111,7 +109,7 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 		return next, err
 	}
 	next.SummarisedThrough = events[len(events)-1].Number
-	for _, t := range turns { // by what the conversation's tokens are a sum of
+	for _, t := range turns { // the conversation's tokens are the sum of these
 		for i, m := range t.Messages {
 			if n := t.FirstEvent + int64(i); c.SummarisedThrough < n && n <= next.SummarisedThrough {
 				next.SummarisedTokens += int64(m.Tokens)
@@ -121,11 +119,10 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 	return next, nil
 }
 
-// maxTurns are read for one step.
+// maxTurns is how many turns one step reads.
 const maxTurns = 100
 
-// fitting are the oldest events, as many as fit into one prompt; at least one
-// where there is any.
+// fitting returns the oldest events that fit into one prompt, at least one.
 func fitting(events []Event) []Event {
 	runes := 0
 	for i, e := range events {

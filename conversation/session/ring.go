@@ -23,34 +23,34 @@ type Event struct {
 	At         time.Time
 }
 
-// EventsOf are the messages of a turn that has a conversation.
+// EventsOf returns the messages of a turn of a conversation as events.
 func EventsOf(t memory.Turn) []Event {
 	events := make([]Event, len(t.Messages))
 	for i, m := range t.Messages {
 		events[i] = Event{
-			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind, Tags: m.Tags,
+			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind,
+			Tags:    m.Tags,
 			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.At,
 		}
 		if m.IsChat() {
 			events[i].Kind = memory.Chat
 		}
-		if m.Tokens == 0 { // it is empty, or of before tokens were counted
+		if m.Tokens == 0 { // it is empty, or was stored before tokens were counted
 			events[i].Tokens = text.CountTokens(m.Content)
 		}
 	}
 	return events
 }
 
-// ring holds the latest events of a conversation, without a gap. It never
-// changes: one with more events is another ring.
+// ring holds the latest events of a conversation, without a gap. It is immutable.
 type ring struct {
-	began  string  // Conversation.Began
-	last   int64   // number up to which the log was read
-	events []Event // oldest first; the last one's number is last
+	firstTurnID string  // Conversation.Began
+	last        int64   // number of the last event that was read
+	events      []Event // oldest first; the last one's number is last
 }
 
-// with is the ring with the events of some turns that it does not have yet, and
-// at most so many of the latest ones.
+// with returns a ring that includes the later events of some turns, and holds at
+// most so many events, the latest ones.
 func (r ring) with(most int, turns ...memory.Turn) ring {
 	var more []Event
 	for _, t := range turns {
@@ -69,9 +69,9 @@ func (r ring) with(most int, turns ...memory.Turn) ring {
 	return r
 }
 
-// bytes is about what the ring takes up.
+// bytes estimates the size of the ring.
 func (r ring) bytes() int {
-	n := int(unsafe.Sizeof(r)) + len(r.began)
+	n := int(unsafe.Sizeof(r)) + len(r.firstTurnID)
 	turn := ""
 	for _, e := range r.events {
 		n += int(unsafe.Sizeof(e)) + len(e.Role) + len(e.Name) + len(e.Content) + len(e.Kind)
@@ -85,16 +85,16 @@ func (r ring) bytes() int {
 	return n
 }
 
-// lasting is the importance from which an event does not age.
-const lasting = 0.5
+// ageless is the importance from which an event does not age.
+const ageless = 0.5
 
-// view are the events of the working memory at an instant, oldest first: those
-// after the summary, within the age, and of these the latest that have room.
-// The latest of all is there, however long it is.
+// view returns the events of the working memory at an instant, oldest first: the
+// latest of those after the summary and within the age that fit. The last event
+// is always included, however long it is.
 func (r ring) view(summarised int64, set Settings, now time.Time) []Event {
 	events := make([]Event, 0, len(r.events))
 	for _, e := range r.events {
-		if e.Number > summarised && (e.Importance >= lasting || now.Sub(e.At) < set.Age) {
+		if e.Number > summarised && (e.Importance >= ageless || now.Sub(e.At) < set.Age) {
 			events = append(events, e)
 		}
 	}

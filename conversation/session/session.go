@@ -1,14 +1,14 @@
 // Package session is the working memory of conversations: a view of their log
-// that any process has.
+// that every process can serve.
 //
-//	turn accepted  -> the ring of its conversation, where this process has one
-//	read           -> conversation's row -> ring, read on from the log up to the row's last event -> view
-//	turn processed -> how full it is -> job: older half -> running summary, by a model or as bullet lines
-//	               -> triggers
+//	turn accepted  -> the cached ring of its conversation, if this process has one
+//	read           -> conversation's row -> ring, read up to the row's last event -> view
+//	turn processed -> fill -> job: older half -> running summary, by a model or as bullet lines
+//	               -> OnTurn
 //
-// A ring holds the latest events of a conversation; those that nobody has used
-// for longest are let go. Nothing here is the truth: whatever is lost is read
-// again, and every read asks the log how far it has come.
+// A ring holds the latest events of a conversation; the least recently used
+// rings are evicted. Rings are only a cache: every read checks the log for later
+// events, and what is missing is read again.
 package session
 
 import (
@@ -27,33 +27,33 @@ import (
 // Records is what the working memory needs of the database.
 type Records interface {
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
-	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
+	TurnLister
 	Summarise(ctx context.Context, c, next memory.Conversation) error
 	DeleteConversation(ctx context.Context, owner memory.Owner, id string) (db.DeletedConversation, error)
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
 }
 
-// Settings of the working memory; server/config states their defaults and ranges.
+// Settings of the working memory; server/config holds their defaults and ranges.
 type Settings struct {
-	Events     int           // most of them
-	Tokens     int           // of their contents together
-	Age        time.Duration // of those that matter little
+	Events     int           // greatest number of events
+	Tokens     int           // greatest number of tokens in all of them
+	Age        time.Duration // of events of little importance
 	Summary    int           // characters of the running summary
-	CacheBytes int           // of the rings of this process; 0: none is kept
+	CacheBytes int           // of the rings of this process; 0: no cache
 }
 
 // Parts are what a Service works with.
 type Parts struct {
 	Records Records
 	Chat    llm.Chat // condenses; nil: the most important events are kept as lines
-	// OnTurn hears of each turn of a conversation once it is durable, and again
-	// where its processing is tried again; nil: nobody does.
+	// OnTurn is called for each turn of a conversation once it is durable, and
+	// again if its processing is retried; it may be nil.
 	OnTurn func(ctx context.Context, h ProcessedTurn)
 	Now    func() time.Time
 	Log    *zap.Logger
 }
 
-// ProcessedTurn is a turn of a conversation, and what that makes of the conversation.
+// ProcessedTurn is a turn of a conversation, with the conversation after it.
 type ProcessedTurn struct {
 	Conversation memory.Conversation
 	Events       []Event // of the turn
@@ -75,7 +75,7 @@ func New(parts Parts, set Settings) *Service {
 	return &Service{Parts: parts, set: set, rings: cache.New[ring](set.CacheBytes)}
 }
 
-// OnTurnAccepted hears of a turn that has just become durable. It never waits.
+// OnTurnAccepted adds a turn that has just become durable to the cache. It does not block.
 func (s *Service) OnTurnAccepted(t memory.Turn) {
 	if t.FirstEvent == 0 {
 		return
@@ -84,28 +84,28 @@ func (s *Service) OnTurnAccepted(t memory.Turn) {
 	r, ok := s.rings.Get(key)
 	switch {
 	case t.FirstEvent == 1:
-		r = ring{began: t.ID}
-	case !ok || r.last != t.FirstEvent-1 || t.ID < r.began:
-		return // it comes early, or from a former life: the next read goes to the log
+		r = ring{firstTurnID: t.ID}
+	case !ok || r.last != t.FirstEvent-1 || t.ID < r.firstTurnID:
+		return // out of order, or of a deleted conversation: the next read uses the log
 	}
-	s.keep(key, r.with(s.set.Events, t))
+	s.cache(key, r.with(s.set.Events, t))
 }
 
-// heardTimeout bounds what is done about a turn beside its processing.
-const heardTimeout = 10 * time.Second
+// onTurnTimeout limits OnTurnProcessed.
+const onTurnTimeout = 10 * time.Second
 
-// OnTurnProcessed hears of a turn that has been worked on, whatever came of it: a
-// conversation that is over its limits is to be compacted. What fails here is
-// made up for by a later turn.
+// OnTurnProcessed handles a turn that was processed, successfully or not: it
+// enqueues the compaction of a conversation that is over its limits. A later
+// turn makes up for a failure.
 func (s *Service) OnTurnProcessed(ctx context.Context, t memory.Turn) {
 	if t.FirstEvent == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, heardTimeout)
+	ctx, cancel := context.WithTimeout(ctx, onTurnTimeout)
 	defer cancel()
 	c, err := s.Records.Conversation(ctx, t.AppID, t.UserID, t.ConversationID)
 	if memory.IsKind(err, memory.KindNotFound) {
-		return // deleted meanwhile
+		return // deleted in the meantime
 	}
 	if err == nil && s.over(c) {
 		_, _, err = s.Records.Enqueue(ctx, s.compaction(c))
@@ -114,27 +114,27 @@ func (s *Service) OnTurnProcessed(ctx context.Context, t memory.Turn) {
 		return
 	}
 	if err != nil {
-		s.Log.Warn("the next turn makes up for it: a conversation could not be looked after", zap.String("turn", t.ID), zap.Error(err))
+		s.Log.Warn("a conversation could not be checked for compaction; the next turn tries again", zap.String("turn", t.ID),
+			zap.Error(err))
 		return
 	}
-	s.OnTurn(ctx, ProcessedTurn{c, EventsOf(t), c.FillRatio(s.set.Events, s.set.Tokens)})
+	s.OnTurn(ctx, ProcessedTurn{Conversation: c, Events: EventsOf(t), Fill: c.FillRatio(s.set.Events, s.set.Tokens)})
 }
 
-// Delete deletes a conversation, and what is held of it here.
+// Delete deletes a conversation and its ring.
 func (s *Service) Delete(ctx context.Context, owner memory.Owner, id string) (db.DeletedConversation, error) {
 	gone, err := s.Records.DeleteConversation(ctx, owner, id)
 	s.rings.Remove(keyOf(owner, id))
 	return gone, err
 }
 
-// Purge lets go of everything. It is for a user who is erased: whose a ring is
-// is not looked at.
+// Purge empties the cache. Erasing a user needs it, since rings cannot be found by user.
 func (s *Service) Purge() { s.rings.Purge() }
 
-// CacheStats tell how the rings have done.
+// CacheStats returns the statistics of the cache.
 func (s *Service) CacheStats() cache.Stats { return s.rings.Stats() }
 
-// keyOf names a conversation. Ids hold no NUL.
+// keyOf is the cache key of a conversation. Ids hold no NUL.
 func keyOf(owner memory.Owner, id string) string {
 	return owner.AppID + "\x00" + owner.UserID + "\x00" + id
 }

@@ -2,72 +2,39 @@ package session
 
 import (
 	"context"
-	"embed"
 	"strings"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
-	"hippocampus/internal/memory"
 )
 
 const (
-	maxPromptRunes  = 24_000 // of events in one prompt
-	maxEventRunes   = 4_000  // of one event; what is longer is cut
-	maxAnswerTokens = 4096
+	maxPromptRunes = 24_000 // of events in one prompt
+	maxEventRunes  = 4_000  // of one event; longer ones are cut
 )
 
-//go:embed prompts/*.txt
-var promptFiles embed.FS
-
-var compactPrompt = prompt.Parse(promptFiles, "compact")
-
-// compactData fills the prompt.
-type compactData struct {
-	prompt.Quoted // events, one a line, oldest first
-	Summary       string
-	Room          int // characters
-}
-
-// line is an event as the model sees it.
-type line struct {
-	Role string             `json:"role"`
-	Name string             `json:"name,omitempty"`
-	Kind memory.MessageKind `json:"kind,omitempty"` // unless something was said
-	Said string             `json:"said"`
-}
-
-// ask has the model say what a summary and the events after it say together.
+// ask has the model condense a summary and the events after it.
 func (s *Service) ask(ctx context.Context, summary string, events []Event) (string, error) {
-	// The summary so far is quoted as the first line: it holds people's words, too.
-	lines := []any{struct {
-		Summary string `json:"summary_so_far"`
-	}{summary}}
-	sample := summary
+	lines, texts := []any{SummaryLine(summary)}, []string{summary}
 	for _, e := range events {
-		l := line{e.Role, e.Name, e.Kind, memory.Clip(e.Content, maxEventRunes)}
-		if e.Kind == memory.Chat {
-			l.Kind = ""
-		}
-		lines, sample = append(lines, l), sample+"\n"+l.Said
+		line := PromptLine(e, maxEventRunes)
+		lines, texts = append(lines, line), append(texts, line.Said)
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {
 		return "", err
 	}
-	p, err := compactPrompt.Render(sample, compactData{Quoted: quoted, Room: s.set.Summary}, maxAnswerTokens)
+	sample := strings.Join(texts, "\n")
+	answer, err := compactPrompt.Ask(ctx, s.Chat, sample, compactData{Quoted: quoted, Room: s.set.Summary})
 	if err != nil {
 		return "", err
 	}
-	answer, err := s.Chat.Answer(ctx, p)
-	if err != nil {
-		return "", err
-	}
-	return parse(answer, sample, s.set.Summary)
+	return ParseSummary(answer, compactPrompt, sample, s.set.Summary)
 }
 
-// parse reads the model's answer about what sample says, and refuses it where
-// anything in it is wrong (KindBadAnswer).
-func parse(answer, sample string, room int) (string, error) {
+// ParseSummary reads an answer that holds a summary of sample in at most
+// maxRunes characters. KindBadAnswer: any part of the answer is wrong.
+func ParseSummary(answer string, template prompt.Template, sample string, maxRunes int) (string, error) {
 	var reply struct {
 		Summary *string `json:"summary"`
 	}
@@ -75,19 +42,11 @@ func parse(answer, sample string, room int) (string, error) {
 		return "", err
 	}
 	if reply.Summary == nil {
-		return "", memory.Errorf(memory.KindBadAnswer, "it has no summary")
+		return "", llm.BadAnswer("the answer has no summary")
 	}
 	summary := strings.TrimSpace(*reply.Summary)
-	why := memory.CheckContent(summary, room)
-	switch {
-	case why != "":
-	case compactPrompt.Echoes(summary):
-		why = "repeats the prompt's own words"
-	case prompt.Foreign(summary, sample):
-		why = "is in another language than the conversation"
-	}
-	if why != "" {
-		return "", memory.Errorf(memory.KindBadAnswer, "its summary %s", why)
+	if why := template.Check(summary, maxRunes, sample); why != "" {
+		return "", llm.BadAnswer("its summary %s", why)
 	}
 	return summary, nil
 }

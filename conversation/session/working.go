@@ -8,30 +8,30 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Filter chooses events of a working memory. Empty fields do not restrict.
+// Filter selects events of a working memory. Empty fields do not restrict.
 type Filter struct {
 	Kinds         []memory.MessageKind
 	Tags          []string // at least one of them
 	MinImportance float64
-	Since         time.Time // said at or after
-	Limit         int       // the latest so many; 0: all
+	Since         time.Time // dated at or after
+	Limit         int       // the latest events; 0: all
 }
 
 // Working is the working memory of a conversation.
 type Working struct {
-	Conversation memory.Conversation // its Summary stands for what came before the events
-	Events       []Event             // those that the filter chose, oldest first
-	Held         int                 // events, chosen or not
-	Tokens       int                 // of all that are held
-	Fill         float64             // with what the summary does not stand for; 1 is full, over it compaction is due
+	Conversation memory.Conversation // its Summary covers the time before the events
+	Events       []Event             // that match the filter, oldest first
+	Held         int                 // events, matching or not
+	Tokens       int                 // of all held events
+	Fill         float64             // by events after the summary; 1 is full, above 1 compaction is due
 }
 
-// tries is how often a conversation is read that changes under the reader.
+// tries is how often a conversation is read if it is deleted in the meantime.
 const tries = 3
 
 // Working reads the working memory of a conversation, up to the last event that
-// was accepted before. An empty userID means the only user who has one of this
-// id. KindNotFound, KindConflict: as db.Conversations says.
+// was accepted before. An empty userID means the only user who has a conversation
+// of this id. KindNotFound, KindConflict: see db.Conversations.
 func (s *Service) Working(ctx context.Context, appID, userID, id string, f Filter) (Working, error) {
 	for range tries {
 		c, err := s.Records.Conversation(ctx, appID, userID, id)
@@ -52,16 +52,17 @@ func (s *Service) Working(ctx context.Context, appID, userID, id string, f Filte
 		}
 		return w, nil
 	}
-	return Working{}, memory.Errorf(memory.KindUnavailable, "the conversation is being deleted and begun anew: try again")
+	return Working{}, memory.Errorf(memory.KindUnavailable,
+		"the conversation is being deleted and started again: try again")
 }
 
-// ring returns the ring of a conversation, with all events that it has.
+// ring returns the ring of a conversation, up to its last event.
 func (s *Service) ring(ctx context.Context, c memory.Conversation) (ring, error) {
 	key := keyOf(c.Owner, c.ID)
 	from := max(c.SummarisedThrough, c.Events-int64(s.set.Events))
 	r, ok := s.rings.Get(key)
-	if !ok || r.began != c.FirstTurnID || r.last < from {
-		r = ring{began: c.FirstTurnID, last: from}
+	if !ok || r.firstTurnID != c.FirstTurnID || r.last < from {
+		r = ring{firstTurnID: c.FirstTurnID, last: from}
 	}
 	if r.last >= c.Events {
 		return r, nil
@@ -71,13 +72,13 @@ func (s *Service) ring(ctx context.Context, c memory.Conversation) (ring, error)
 		return r, err
 	}
 	r = r.with(s.set.Events, turns...)
-	s.keep(key, r)
+	s.cache(key, r)
 	return r, nil
 }
 
-func (s *Service) keep(key string, r ring) { s.rings.Add(key, r, r.bytes()) }
+func (s *Service) cache(key string, r ring) { s.rings.Add(key, r, r.bytes()) }
 
-// choose returns the events that the filter lets through.
+// choose returns the events that match the filter.
 func (f Filter) choose(events []Event) []Event {
 	chosen := make([]Event, 0, len(events))
 	for _, e := range events {
