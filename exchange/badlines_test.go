@@ -12,10 +12,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Each of these lines fails, says why, and changes nothing; the line after it is taken.
+// Each of these lines fails with its reason and changes nothing, and the line after it
+// is imported.
 func TestImport_RefusesBadMemoryLines(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	p.strangers()
 	for _, c := range []struct {
 		line any
@@ -64,14 +65,20 @@ func TestImport_RefusesBadMemoryLines(t *testing.T) {
 		{fact(id1, object{"embedding_model": "m", "embedding": embedding(0.5, 0.5)}), "memory.embedding"},
 		{fact(id1, nil).with("events", []object{event("x")}), "events[0].id"},
 		{fact(id1, nil).with("events", []object{event(id3), event(id3)}), "events[1].id"},
-		{fact(id1, nil).with("events", []object{{"id": id3, "kind": "dreamt", "cause": "", "at": "2026-01-01T00:00:00Z"}}), "events[0].kind"},
-		{fact(id1, nil).with("events", []object{{"id": id3, "kind": "created", "cause": strings.Repeat("x", 1025), "at": "2026-01-01T00:00:00Z"}}), "events[0].cause"},
-		{fact(id1, nil).with("events", []object{{"id": id3, "kind": "created", "cause": "", "detail": []int{1}, "at": "2026-01-01T00:00:00Z"}}), "events[0].detail"},
+		{fact(id1, nil).with("events", []object{{"id": id3, "kind": "dreamt", "cause": "", "at": "2026-01-01T00:00:00Z"}}),
+			"events[0].kind"},
+		{fact(id1, nil).with("events",
+			[]object{{"id": id3, "kind": "created", "cause": strings.Repeat("x", 1025),
+				"at": "2026-01-01T00:00:00Z"}}), "events[0].cause"},
+		{fact(id1, nil).with("events",
+			[]object{{"id": id3, "kind": "created", "cause": "", "detail": []int{1},
+				"at": "2026-01-01T00:00:00Z"}}), "events[0].detail"},
 		{fact(id1, nil).with("events", []object{{"id": id3, "kind": "created", "cause": ""}}), "events[0].at"},
 		{fact(id1, nil).with("relations", []object{relation(id1, id1)}), "relations[0].to"},
 		{fact(id1, nil).with("relations", []object{relation(id2, id3)}), "relations[0].to"},
 		{fact(id1, nil).with("relations", []object{relation(id1, "x")}), "relations[0].to"},
-		{fact(id1, nil).with("relations", []object{{"from": id1, "to": id3, "kind": "loves", "created_at": "2026-01-01T00:00:00Z"}}), "relations[0].kind"},
+		{fact(id1, nil).with("relations",
+			[]object{{"from": id1, "to": id3, "kind": "loves", "created_at": "2026-01-01T00:00:00Z"}}), "relations[0].kind"},
 		{fact(id1, nil).with("relations", []object{relation(id1, id3)}), "a memory that the user does not have"},
 		{fact(id1, nil).with("events", []object{event(taken)}), "id of an event exists already"},
 		{fact(foreign, nil), "id of a memory exists already"},
@@ -80,21 +87,23 @@ func TestImport_RefusesBadMemoryLines(t *testing.T) {
 		{object{"end": object{"memories": 7}}, "counts 7 memories"},
 		{object{"error": "it was too much"}, "it was too much"},
 	} {
-		report := p.bring(stream(c.line, "", " ", fact(memory.NewID(), nil)))
-		if len(report.Errors) == 0 || report.Failed < 1 || report.Errors[0].Line != 2 || !strings.Contains(report.Errors[0].Message, c.want) {
+		report := p.importAll(stream(c.line, "", " ", fact(memory.NewID(), nil)))
+		if len(report.Errors) == 0 || report.Failed < 1 || report.Errors[0].Line != 2 ||
+			!strings.Contains(report.Errors[0].Message, c.want) {
 			t.Errorf("%.100v: %+v, want %q", c.line, report, c.want)
 			continue
 		}
 		if strings.Contains(fmt.Sprint(report.Errors), "bob") {
-			t.Errorf("it is told whose it is: %+v", report.Errors)
+			t.Errorf("an error names another owner: %+v", report.Errors)
 		}
 		ended := strings.Contains(c.want, "counts 7") || strings.Contains(c.want, "too much")
 		if want := map[bool]int{false: 1}[ended]; report.Imported != want || report.Complete && ended {
 			t.Errorf("%.100v: the line after it: %+v", c.line, report)
 		}
 	}
-	if text := p.export(exchange.Selection{UserID: "ada"}); strings.Contains(text, id1) || strings.Contains(text, foreign) {
-		t.Errorf("something was left: %s", text)
+	if text := p.export(exchange.Selection{UserID: "ada"}); strings.Contains(text, id1) ||
+		strings.Contains(text, foreign) {
+		t.Errorf("something was written: %s", text)
 	}
 }
 
@@ -104,7 +113,7 @@ const (
 )
 
 // strangers stores another user's memory and event, under ids that lines use.
-func (p *place) strangers() {
+func (p *fixture) strangers() {
 	p.t.Helper()
 	bob := memory.Owner{AppID: "other", UserID: "bob"}
 	p.change(bob, func(ctx context.Context, tx db.UserTx) error {

@@ -14,10 +14,10 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/exchange"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,40 +42,33 @@ func (c *counting) Embed(ctx context.Context, use llm.Use, texts []string) ([][]
 	return c.Embedder.Embed(ctx, use, texts)
 }
 
-// place is a fresh database with its service.
-type place struct {
+// fixture is a new database with its service.
+type fixture struct {
 	*exchange.Service
 	t        *testing.T
 	store    *sqlite.Store
 	embedder *counting
 }
 
-func newPlace(t *testing.T) *place {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	if err := store.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	p := &place{t: t, store: store, embedder: &counting{Embedder: llm.Hashed(16)}}
+	store := apptest.SQLite(t)
+	p := &fixture{t: t, store: store, embedder: &counting{Embedder: llm.Hashed(16)}}
 	p.Service = exchange.New(store, p.embedder, p.now)
 	return p
 }
 
-func (p *place) now() time.Time { return noon }
+func (p *fixture) now() time.Time { return noon }
 
 // change runs a transaction of an owner.
-func (p *place) change(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) {
+func (p *fixture) change(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) {
 	p.t.Helper()
 	if err := p.store.InUser(p.t.Context(), owner, f); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p *place) export(what exchange.Selection) string {
+func (p *fixture) export(what exchange.Selection) string {
 	p.t.Helper()
 	var out bytes.Buffer
 	what.AppID = "app"
@@ -85,7 +78,7 @@ func (p *place) export(what exchange.Selection) string {
 	return out.String()
 }
 
-// valid stands for the API's check, which has tests of its own.
+// valid replaces the API's check, which has its own tests.
 func valid(line []byte) error {
 	if !json.Valid(line) {
 		return errors.New("is not JSON")
@@ -93,7 +86,7 @@ func valid(line []byte) error {
 	return nil
 }
 
-func (p *place) bring(text string) exchange.Report {
+func (p *fixture) importAll(text string) exchange.Report {
 	p.t.Helper()
 	report, err := p.Import(p.t.Context(), "app", strings.NewReader(text), valid)
 	if err != nil {
@@ -102,15 +95,15 @@ func (p *place) bring(text string) exchange.Report {
 	return report
 }
 
-// body is an export without its first line, which tells the time.
+// body is an export without its first line, which has the time.
 func body(text string) string {
 	_, rest, _ := strings.Cut(text, "\n")
 	return rest
 }
 
-// fill stores memories of every status and kind, n for each of three users, in
-// several pages, and returns how many.
-func (p *place) fill(n int) int {
+// fill stores memories of every status and kind, n for each of three users and more
+// than a page, and returns their number.
+func (p *fixture) fill(n int) int {
 	p.t.Helper()
 	for _, user := range []string{"Zoe", "ada", "用户 & <b>"} {
 		owner := memory.Owner{AppID: "app", UserID: user}
@@ -121,10 +114,12 @@ func (p *place) fill(n int) int {
 			content := fmt.Sprintf("%s said «%d» 🙂 <&> \u2028 \"quoted\\\" \n\t 茶", user, i)
 			vectors, _ := p.embedder.Embedder.Embed(p.t.Context(), llm.ForDocument, []string{content})
 			m := memory.Memory{
-				ID: memory.NewID(), Owner: owner, Content: content, Type: memory.Types[i%len(memory.Types)], Domain: memory.Domains[i%len(memory.Domains)],
+				ID: memory.NewID(), Owner: owner, Content: content, Type: memory.Types[i%len(memory.Types)],
+				Domain:     memory.Domains[i%len(memory.Domains)],
 				Importance: float64(i%7) / 7, Pinned: i%5 == 0, Status: memory.Statuses[i%4], Revision: 3, AccessCount: i % 3,
-				CreatedAt: noon.Add(time.Duration(-i/2) * time.Hour), UpdatedAt: noon.Add(time.Duration(i) * time.Microsecond), LastAccessedAt: noon.Add(time.Second),
-				Embedding: vectors[0], EmbeddingModel: llm.HashedModel, Lexemes: "of another version",
+				CreatedAt: noon.Add(time.Duration(-i/2) * time.Hour), UpdatedAt: noon.Add(time.Duration(i) * time.Microsecond),
+				LastAccessedAt: noon.Add(time.Second),
+				Embedding:      vectors[0], EmbeddingModel: llm.HashedModel, Lexemes: "of another version",
 			}
 			if i%2 == 0 {
 				m.AgentID, m.ConversationID, m.SourceTurnID = "agent \"x\"", "c", memory.NewID()
@@ -136,7 +131,8 @@ func (p *place) fill(n int) int {
 			all = append(all, m)
 			events = append(events,
 				memory.Event{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventCreated, Cause: "turn <1>", At: m.CreatedAt},
-				memory.Event{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventUpdated, Cause: "api", At: m.UpdatedAt, Detail: json.RawMessage(`{"from":{"content":"<old>"},"to":null}`)})
+				memory.Event{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventUpdated, Cause: "api", At: m.UpdatedAt,
+					Detail: json.RawMessage(`{"from":{"content":"<old>"},"to":null}`)})
 			if i > 0 {
 				relations = append(relations,
 					memory.Relation{From: m.ID, To: all[i/2].ID, Kind: memory.DerivedFrom, CreatedAt: noon},
@@ -163,25 +159,27 @@ func distinct(relations []memory.Relation) (kept []memory.Relation) {
 func TestRoundTrip_OfMemoriesIsExact(t *testing.T) {
 	t.Parallel()
 	for _, embeddings := range []bool{true, false} {
-		from, to := newPlace(t), newPlace(t)
+		from, to := newFixture(t), newFixture(t)
 		n := from.fill(130)
 		text := from.export(exchange.Selection{Embeddings: embeddings})
-		report := to.bring(text)
-		if report.Imported != n || report.Lines != n+2 || report.Failed+report.Skipped+len(report.Errors) != 0 || !report.Complete {
+		report := to.importAll(text)
+		if report.Imported != n || report.Lines != n+2 || report.Failed+report.Skipped+len(report.Errors) != 0 ||
+			!report.Complete {
 			t.Fatalf("%+v", report)
 		}
 		if again := to.export(exchange.Selection{Embeddings: embeddings}); body(again) != body(text) {
 			t.Errorf("embeddings %t: the second export differs: %s", embeddings, firstDifference(text, again))
 		}
 		if want := map[bool]int{true: 0, false: 3 * 33}[embeddings]; to.embedder.texts != want {
-			t.Errorf("embeddings %t: %d texts were embedded, want %d: the active ones without an embedding", embeddings, to.embedder.texts, want)
+			t.Errorf("embeddings %t: %d texts were embedded, want %d: the active ones without an embedding", embeddings,
+				to.embedder.texts, want)
 		}
-		if report := to.bring(text); report.Skipped != n || report.Imported+report.Failed != 0 || !report.Complete {
+		if report := to.importAll(text); report.Skipped != n || report.Imported+report.Failed != 0 || !report.Complete {
 			t.Errorf("again: %+v", report)
 		}
 		one := from.export(exchange.Selection{UserID: "ada"})
 		if strings.Contains(one, "Zoe") || strings.Count(one, "\n") != n/3+2 {
-			t.Error("an export of one user holds others, or not all")
+			t.Error("the export of a user lacks entries or has those of others")
 		}
 	}
 }
@@ -196,35 +194,38 @@ func firstDifference(a, b string) string {
 	return "it is longer"
 }
 
-// A break in the middle loses nothing: the rest comes with the repetition.
+// Repeating an import that was interrupted imports the rest.
 func TestImport_IsResumed(t *testing.T) {
 	t.Parallel()
-	from, to := newPlace(t), newPlace(t)
+	from, to := newFixture(t), newFixture(t)
 	n := from.fill(100)
 	text := from.export(exchange.Selection{})
 	cut := strings.NewReader(text[:len(text)/2])
-	if _, err := to.Import(t.Context(), "app", &broken{cut}, valid); !memory.IsKind(err, memory.KindInvalid) || !strings.Contains(err.Error(), "broke off after line") {
-		t.Fatalf("a stream that breaks off: %v", err)
+	if _, err := to.Import(t.Context(), "app", &broken{cut}, valid); !memory.IsKind(err, memory.KindInvalid) ||
+		!strings.Contains(err.Error(), "broke off after line") {
+		t.Fatalf("an interrupted stream: %v", err)
 	}
 	embedded := to.embedder.texts
-	report := to.bring(text)
-	if report.Imported == 0 || report.Skipped == 0 || report.Imported+report.Skipped != n || report.Failed != 0 || !report.Complete {
+	report := to.importAll(text)
+	if report.Imported == 0 || report.Skipped == 0 || report.Imported+report.Skipped != n || report.Failed != 0 ||
+		!report.Complete {
 		t.Errorf("%+v", report)
 	}
 	if embedded == 0 || to.embedder.texts != 3*25 {
-		t.Errorf("%d texts were embedded, and %d in all: what is there is not embedded again", embedded, to.embedder.texts)
+		t.Errorf("%d texts were embedded first, %d in total: stored memories must not be embedded again", embedded,
+			to.embedder.texts)
 	}
 	if body(to.export(exchange.Selection{})) != body(text) {
 		t.Error("the resumed import differs")
 	}
-	// A text that ends in the middle of a line.
-	report = to.bring(text[:len(text)-5])
+	// The text ends within a line.
+	report = to.importAll(text[:len(text)-5])
 	if report.Complete || report.Failed != 1 || report.Skipped != n {
-		t.Errorf("a text that is cut: %+v", report)
+		t.Errorf("a cut text: %+v", report)
 	}
 }
 
-// broken is a reader whose end is an error.
+// broken is a reader that ends with an error.
 type broken struct{ *strings.Reader }
 
 func (b *broken) Read(p []byte) (int, error) {
@@ -237,16 +238,18 @@ func (b *broken) Read(p []byte) (int, error) {
 
 func TestExport_ContinuesLongHistories(t *testing.T) {
 	t.Parallel()
-	from, to := newPlace(t), newPlace(t)
+	from, to := newFixture(t), newFixture(t)
 	m := memory.Memory{
-		ID: memory.NewID(), Owner: ada, Content: "long", Type: memory.TypeFact, Domain: memory.Tasks, Status: memory.Forgotten,
+		ID: memory.NewID(), Owner: ada, Content: "long", Type: memory.TypeFact, Domain: memory.Tasks,
+		Status:    memory.Forgotten,
 		CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon, Revision: 1,
 	}
 	detail := json.RawMessage(`{"from":"` + strings.Repeat("茶<", 10_000) + `"}`)
 	from.change(ada, func(ctx context.Context, tx db.UserTx) error {
 		var events []memory.Event
 		for range 60 {
-			events = append(events, memory.Event{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventUpdated, Cause: "api", Detail: detail, At: noon})
+			events = append(events, memory.Event{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventUpdated, Cause: "api",
+				Detail: detail, At: noon})
 		}
 		return errors.Join(tx.Restore(ctx, []memory.Memory{m}, noon), tx.AddEvents(ctx, events))
 	})
@@ -260,19 +263,19 @@ func TestExport_ContinuesLongHistories(t *testing.T) {
 			t.Errorf("line %d has %d bytes", i+1, len(line))
 		}
 	}
-	if report := to.bring(text); report.Imported != 1 || report.Failed != 0 || !report.Complete {
+	if report := to.importAll(text); report.Imported != 1 || report.Failed != 0 || !report.Complete {
 		t.Fatalf("%+v", report.Errors)
 	}
 	if body(to.export(exchange.Selection{})) != body(text) {
 		t.Error("the second export differs")
 	}
-	if report := to.bring(text); report.Skipped != 1 || report.Failed != 0 {
+	if report := to.importAll(text); report.Skipped != 1 || report.Failed != 0 {
 		t.Errorf("again: %+v", report)
 	}
-	// The lines that follow do not add to a memory that is another one.
+	// Continuation lines add nothing to a memory that differs from the stored one.
 	changed := strings.Replace(text, `"content":"long"`, `"content":"other"`, 1)
-	if report := to.bring(changed); report.Failed != len(lines)-3 || report.Imported+report.Skipped != 0 {
-		t.Errorf("another memory's: %d failed of %d lines", report.Failed, report.Lines)
+	if report := to.importAll(changed); report.Failed != len(lines)-3 || report.Imported+report.Skipped != 0 {
+		t.Errorf("a differing memory: %d failed of %d lines", report.Failed, report.Lines)
 	}
 	if body(to.export(exchange.Selection{})) != body(text) {
 		t.Error("a refused history was added")

@@ -25,11 +25,13 @@ const (
 // object is a JSON object.
 type object map[string]any
 
-// fact is a line of an active memory of ada's, with some fields set otherwise.
+// fact is a line of an active memory of ada, with these fields replaced.
 func fact(id string, fields object) object {
 	m := object{
-		"id": id, "user_id": "ada", "content": "fact " + id, "type": "fact", "domain": "general_chat", "tags": []string{}, "importance": 0.5,
-		"pinned": false, "status": "active", "created_at": "2026-01-01T00:00:00.000001Z", "updated_at": "2026-01-02T00:00:00Z",
+		"id": id, "user_id": "ada", "content": "fact " + id, "type": "fact", "domain": "general_chat", "tags": []string{},
+		"importance": 0.5,
+		"pinned":     false, "status": "active", "created_at": "2026-01-01T00:00:00.000001Z",
+		"updated_at":       "2026-01-02T00:00:00Z",
 		"last_accessed_at": "2026-01-03T00:00:00Z", "access_count": 2,
 	}
 	for name, value := range fields {
@@ -53,7 +55,7 @@ func relation(from, to string) object {
 	return object{"from": from, "to": to, "kind": "refines", "created_at": "2026-01-01T00:00:00Z"}
 }
 
-// stream is an export of these lines.
+// stream is an export with these lines.
 func stream(lines ...any) string {
 	text := head
 	memories := 0
@@ -80,45 +82,49 @@ func embedding(numbers ...float32) string {
 	return base64.StdEncoding.EncodeToString(rowcodec.VectorBytes(numbers))
 }
 
-// A memory that is here is never changed by an import.
+// An import never changes a stored memory.
 func TestImport_OverwritesNothing(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	was := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}}).with("events", []object{event(id3)})
-	p.bring(stream(fact(id2, nil), was.with("relations", []object{relation(id1, id2)})))
+	p.importAll(stream(fact(id2, nil), was.with("relations", []object{relation(id1, id2)})))
 	before := p.export(exchange.Selection{})
 	for field, value := range map[string]any{
-		"content": "other", "importance": 0.6, "domain": "tasks_and_schedules", "type": "task", "tags": []string{"y"}, "metadata": object{"a": 2},
-		"pinned": true, "status": "forgotten", "created_at": "2026-01-01T00:00:01Z", "updated_at": "2026-01-02T00:00:01Z",
+		"content": "other", "importance": 0.6, "domain": "tasks_and_schedules", "type": "task", "tags": []string{"y"},
+		"metadata": object{"a": 2},
+		"pinned":   true, "status": "forgotten", "created_at": "2026-01-01T00:00:01Z", "updated_at": "2026-01-02T00:00:01Z",
 		"agent_id": "a", "conversation_id": "c", "source_turn_id": id3,
 	} {
 		changed := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, field: value})
-		if r := p.bring(stream(changed)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "differs in "+field+":") {
+		if r := p.importAll(stream(changed)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message,
+			"differs in "+field+":") {
 			t.Errorf("%s: %+v", field, r)
 		}
 	}
-	same := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, "last_accessed_at": "2026-01-09T00:00:00Z", "access_count": 9})
+	same := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, "last_accessed_at": "2026-01-09T00:00:00Z",
+		"access_count": 9})
 	for what, line := range map[string]object{
 		"events":    fact(id1, same["memory"].(object)).with("events", []object{event(id2)}),
 		"events ":   fact(id1, same["memory"].(object)).with("events", []object{event(id3).with("cause", "other")}),
 		"relations": fact(id1, same["memory"].(object)).with("relations", []object{relation(id2, id1)}),
 	} {
-		if r := p.bring(stream(line)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "differs in "+strings.TrimSpace(what)+":") {
+		if r := p.importAll(stream(line)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message,
+			"differs in "+strings.TrimSpace(what)+":") {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}
-	if r := p.bring(stream(same)); r.Skipped != 1 || r.Failed != 0 {
-		t.Errorf("accesses alone: %+v", r)
+	if r := p.importAll(stream(same)); r.Skipped != 1 || r.Failed != 0 {
+		t.Errorf("with other accesses only: %+v", r)
 	}
 	if after := p.export(exchange.Selection{}); after != before {
-		t.Errorf("it has changed: %s", firstDifference(before, after))
+		t.Errorf("the store has changed: %s", firstDifference(before, after))
 	}
 }
 
 func TestImport_LinesOfOneStreamMeet(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	r := p.bring(stream(
+	p := newFixture(t)
+	r := p.importAll(stream(
 		fact(id1, nil), fact(id1, nil), fact(id1, object{"content": "other"}),
 		fact(id2, object{"user_id": "bob"}), fact(id3, nil).with("relations", []object{relation(id3, id1)}),
 	))
@@ -126,7 +132,7 @@ func TestImport_LinesOfOneStreamMeet(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	whole := stream(fact(id1, nil))
-	if r := p.bring(whole + whole); !r.Complete || r.Skipped != 2 || r.Lines != 6 {
+	if r := p.importAll(whole + whole); !r.Complete || r.Skipped != 2 || r.Lines != 6 {
 		t.Errorf("two exports in one stream: %+v", r)
 	}
 	for what, text := range map[string]string{
@@ -134,18 +140,19 @@ func TestImport_LinesOfOneStreamMeet(t *testing.T) {
 		"a lost line":        strings.Replace(whole, `{"end":{"memories":1}}`, `{"end":{"memories":2}}`, 1),
 		"one without an end": head + whole,
 	} {
-		if r := p.bring(text); r.Complete {
-			t.Errorf("%s is taken for complete: %+v", what, r)
+		if r := p.importAll(text); r.Complete {
+			t.Errorf("%s counts as complete: %+v", what, r)
 		}
 	}
-	if r := p.bring(whole + `{"memory":{}}`); r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "after the end") {
+	if r := p.importAll(whole + `{"memory":{}}`); r.Failed != 1 || !strings.Contains(r.Errors[0].Message,
+		"after the end") {
 		t.Errorf("after the end: %+v", r)
 	}
 }
 
 func TestImport_RefusesOtherStreams(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	for text, want := range map[string]string{
 		"":                                 "is not an export",
 		"\n \r\n":                          "is not an export",
@@ -160,36 +167,38 @@ func TestImport_RefusesOtherStreams(t *testing.T) {
 	}
 }
 
-// 100 of the lines that fail are told, all are counted, and each good one is kept.
+// A report describes 100 failed lines and counts all, and every good line is imported.
 func TestImport_CountsManyBadLines(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	var lines []any
 	for i := range 150 {
-		lines = append(lines, fact(memory.NewID(), nil), fact(memory.NewID(), nil).with("relations", []object{relation(id1, id2)}))
+		lines = append(lines, fact(memory.NewID(), nil), fact(memory.NewID(), nil).with("relations",
+			[]object{relation(id1, id2)}))
 		if i%2 == 0 {
 			lines = append(lines, "{")
 		}
 	}
-	r := p.bring(stream(lines...))
+	r := p.importAll(stream(lines...))
 	if r.Imported != 150 || r.Failed != 225 || len(r.Errors) != 100 || !r.Complete {
-		t.Errorf("%d imported, %d failed, %d told, complete %t", r.Imported, r.Failed, len(r.Errors), r.Complete)
+		t.Errorf("%d imported, %d failed, %d described, complete %t", r.Imported, r.Failed, len(r.Errors), r.Complete)
 	}
 }
 
 func TestImport_EmbedsWhereNeeded(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	unit := make([]float32, 16)
 	unit[3] = 1
 	with := func(id, model, status string, vector ...float32) object {
 		return fact(id, object{"status": status, "embedding_model": model, "embedding": embedding(vector...)})
 	}
 	lines := []any{
-		with(id1, llm.HashedModel, "active", unit...), with(id2, "other", "active", 0.6, 0.8), with(id3, llm.HashedModel, "active", 0.6, 0.8),
+		with(id1, llm.HashedModel, "active", unit...), with(id2, "other", "active", 0.6, 0.8), with(id3, llm.HashedModel,
+			"active", 0.6, 0.8),
 		with(foreign, "other", "forgotten", 0.6, 0.8), with(taken, llm.HashedModel, "forgotten", 0.6, 0.8),
 	}
-	if r := p.bring(stream(lines...)); r.Imported != 5 {
+	if r := p.importAll(stream(lines...)); r.Imported != 5 {
 		t.Fatalf("%+v", r)
 	}
 	if p.embedder.texts != 2 {
@@ -215,12 +224,13 @@ func TestImport_EmbedsWhereNeeded(t *testing.T) {
 		return err
 	})
 	p.embedder.err = memory.Errorf(memory.KindUnavailable, "away")
-	if _, err := p.Import(t.Context(), "app", strings.NewReader(stream(fact(memory.NewID(), nil))), valid); !memory.IsKind(err, memory.KindUnavailable) {
-		t.Errorf("with the embedder away: %v", err)
+	if _, err := p.Import(t.Context(), "app", strings.NewReader(stream(fact(memory.NewID(), nil))),
+		valid); !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("without the embedder: %v", err)
 	}
 }
 
-// erasing refuses one user's changes.
+// erasing refuses the changes of a user under erasure.
 type erasing struct{ db.Store }
 
 func (e erasing) InUser(ctx context.Context, owner memory.Owner, f func(context.Context, db.UserTx) error) error {
@@ -232,35 +242,37 @@ func (e erasing) InUser(ctx context.Context, owner memory.Owner, f func(context.
 
 func TestImport_RefusesUserUnderErasure(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	service := exchange.New(erasing{p.store}, p.embedder, p.now)
-	r, err := service.Import(t.Context(), "app", strings.NewReader(stream(fact(id1, nil), fact(id2, object{"user_id": "bob"}), fact(id3, nil))), valid)
+	r, err := service.Import(t.Context(), "app",
+		strings.NewReader(stream(fact(id1, nil), fact(id2, object{"user_id": "bob"}), fact(id3, nil))), valid)
 	if err != nil || r.Imported != 1 || r.Failed != 2 || !strings.Contains(r.Errors[0].Message, "being erased") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	p.store.Close()
-	if _, err := p.Import(t.Context(), "app", strings.NewReader(stream(fact(id1, nil))), valid); !memory.IsKind(err, memory.KindUnavailable) {
-		t.Errorf("with the database away: %v", err)
+	if _, err := p.Import(t.Context(), "app", strings.NewReader(stream(fact(id1, nil))), valid); !memory.IsKind(err,
+		memory.KindUnavailable) {
+		t.Errorf("without the database: %v", err)
 	}
 }
 
-// A memory that was purged comes back under its history.
+// A purged memory is imported again, with the history that is still stored.
 func TestImport_RestoresPurgedMemory(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	text := stream(fact(id1, object{"status": "forgotten"}).with("events", []object{event(id2)}))
-	p.bring(text)
+	p.importAll(text)
 	p.change(ada, func(ctx context.Context, tx db.UserTx) error {
 		if purged, err := tx.Purge(ctx, []string{id1}); err != nil || len(purged) != 1 {
 			t.Errorf("purged %v, %v", purged, err)
 		}
 		return tx.AddEvents(ctx, []memory.Event{{ID: id3, MemoryID: id1, Kind: memory.EventPurged, At: noon}})
 	})
-	if r := p.bring(text); r.Imported != 1 || r.Failed != 0 {
+	if r := p.importAll(text); r.Imported != 1 || r.Failed != 0 {
 		t.Fatalf("%+v", r)
 	}
 	events, err := p.store.History(t.Context(), "app", id1)
 	if err != nil || len(events) != 2 {
-		t.Errorf("its history: %v, %v", events, err)
+		t.Errorf("history: %v, %v", events, err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// fillOthers gives three users, an agent and the app n of each kind that is no
-// memory, over several pages, and returns how many there are of each.
-func (p *place) fillOthers(n int) exchange.Counts {
+// fillOthers gives three users, an agent and the app n entries of each kind other than
+// memories, more than a page, and returns the number of each kind.
+func (p *fixture) fillOthers(n int) exchange.Counts {
 	p.t.Helper()
 	counts := exchange.Counts{}
 	for _, user := range []string{"Zoe", "ada", "用户 & <b>"} {
@@ -26,29 +26,35 @@ func (p *place) fillOthers(n int) exchange.Counts {
 			for i := range n {
 				from := noon.Add(time.Duration(i) * time.Hour)
 				f := memory.Fact{
-					ID: memory.NewID(), Owner: owner, Type: "profile", Key: fmt.Sprint("城市_", i%3), Value: json.RawMessage(fmt.Sprintf(`{"<b>":%d,"z":null}`, i)),
-					Confidence: 0.8125, ValidFrom: from, ValidUntil: from.Add(time.Hour), Source: "chat <81>", State: memory.FactAccepted, Reason: "it is \"newer\"", RecordedAt: from,
+					ID: memory.NewID(), Owner: owner, Type: "profile", Key: fmt.Sprint("城市_", i%3),
+					Value:      json.RawMessage(fmt.Sprintf(`{"<b>":%d,"z":null}`, i)),
+					Confidence: 0.8125, ValidFrom: from, ValidUntil: from.Add(time.Hour), Source: "chat <81>",
+					State: memory.FactAccepted, Reason: "it is \"newer\"", RecordedAt: from,
 				}
 				switch i % 5 {
 				case 1:
 					f.State, f.Value = memory.FactEnded, nil
 				case 2:
-					f.State, f.ValidUntil, f.Source, f.Value = memory.FactReplaced, time.Time{}, "", json.RawMessage("null")
+					f.State, f.ValidUntil = memory.FactReplaced, time.Time{}
+					f.Source, f.Value = "", json.RawMessage("null")
 				case 3:
 					f.MemoryID = memory.NewID()
 				}
 				if i >= n-3 {
-					f.State, f.Value, f.ValidUntil, f.MemoryID, f.EndsMemory, f.Due = memory.FactAccepted, json.RawMessage(`1.5`), time.Time{}, memory.NewID(), true, noon
+					f.State, f.Value = memory.FactAccepted, json.RawMessage(`1.5`)
+					f.MemoryID, f.EndsMemory = memory.NewID(), true
+					f.ValidUntil, f.Due = time.Time{}, noon
 				}
 				w := memory.Workflow{
-					ID: memory.NewID(), Owner: owner, Skill: fmt.Sprint("deploy ", i%3), Text: fmt.Sprintf("way «%d»\n<&>", i), Successes: i, Failures: 1,
-					FirstAt: noon, LastAt: from,
+					ID: memory.NewID(), Owner: owner, Skill: fmt.Sprint("deploy ", i%3), Text: fmt.Sprintf("way «%d»\n<&>", i),
+					Successes: i, Failures: 1, FirstAt: noon, LastAt: from,
 				}
 				if i%2 == 0 {
 					w.AgentID, w.MemoryID = "agent", memory.NewID()
 					w.Notes = []memory.OutcomeNote{{At: from, Success: true, Note: "很好 <b>"}, {At: from, Note: "bad"}}
 				}
-				errs = append(errs, tx.AddFact(ctx, f), tx.RestoreWorkflow(ctx, w), tx.AddCounted(ctx, fmt.Sprint("run ", i), strings.Repeat("0a", 32), from))
+				errs = append(errs, tx.AddFact(ctx, f), tx.RestoreWorkflow(ctx, w),
+					tx.AddCounted(ctx, fmt.Sprint("run ", i), strings.Repeat("0a", 32), from))
 			}
 			return errors.Join(errs...)
 		})
@@ -56,7 +62,8 @@ func (p *place) fillOthers(n int) exchange.Counts {
 		counts[exchange.Skills] += n
 		counts[exchange.Outcomes] += n
 	}
-	for _, scope := range []memory.Scope{{AppID: "app", Kind: memory.AppScope}, {AppID: "app", Kind: memory.AgentScope, ID: "ada"}, {AppID: "app", Kind: memory.UserScope, ID: "ada"}} {
+	for _, scope := range []memory.Scope{{AppID: "app", Kind: memory.AppScope},
+		{AppID: "app", Kind: memory.AgentScope, ID: "ada"}, {AppID: "app", Kind: memory.UserScope, ID: "ada"}} {
 		for name, texts := range map[string]int{"tone": 25, "length": 1, "retired <b>": 2} {
 			i := memory.Instruction{Scope: scope, Name: name, Latest: texts, Active: texts, ChangedAt: noon}
 			if texts == 2 {
@@ -65,7 +72,8 @@ func (p *place) fillOthers(n int) exchange.Counts {
 			err := p.store.InScope(p.t.Context(), scope, func(ctx context.Context, tx db.InstructionTx) error {
 				errs := []error{tx.PutInstruction(ctx, i)}
 				for v := range texts {
-					errs = append(errs, tx.AddVersion(ctx, name, memory.InstructionVersion{Number: v + 1, Content: strings.Repeat("茶<", 8000+v), Note: "so"[:v%3%2*2], PublishedAt: noon}))
+					errs = append(errs, tx.AddVersion(ctx, name, memory.InstructionVersion{Number: v + 1,
+						Content: strings.Repeat("茶<", 8000+v), Note: "so"[:v%3%2*2], PublishedAt: noon}))
 				}
 				return errors.Join(errs...)
 			})
@@ -79,7 +87,7 @@ func (p *place) fillOthers(n int) exchange.Counts {
 	return counts
 }
 
-// wantTallies compares what became of what is no memory.
+// wantTallies compares the tallies of the kinds other than memories.
 func wantTallies(t *testing.T, what string, r exchange.Report, imported, skipped exchange.Counts) {
 	t.Helper()
 	for _, kind := range exchange.Kinds[1:] {
@@ -94,7 +102,7 @@ func wantTallies(t *testing.T, what string, r exchange.Report, imported, skipped
 
 func TestRoundTrip_OfOtherKindsIsExact(t *testing.T) {
 	t.Parallel()
-	from, to := newPlace(t), newPlace(t)
+	from, to := newFixture(t), newFixture(t)
 	from.fill(3)
 	counts := from.fillOthers(125)
 	text := from.export(exchange.Selection{})
@@ -103,32 +111,34 @@ func TestRoundTrip_OfOtherKindsIsExact(t *testing.T) {
 			t.Errorf("line %d has %d bytes", i+1, len(line))
 		}
 	}
-	wantTallies(t, "import", to.bring(text), counts, nil)
+	wantTallies(t, "import", to.importAll(text), counts, nil)
 	if again := to.export(exchange.Selection{}); body(again) != body(text) {
 		t.Errorf("the second export differs: %s", firstDifference(text, again))
 	}
-	wantTallies(t, "import again", to.bring(text), nil, counts)
+	wantTallies(t, "import again", to.importAll(text), nil, counts)
 	one := from.export(exchange.Selection{UserID: "ada"})
 	if strings.Contains(one, "Zoe") || strings.Contains(one, `"scope":"app"`) || strings.Contains(one, `"scope":"agent"`) {
-		t.Error("an export of one user holds what is not hers")
+		t.Error("the export of a user has entries of others")
 	}
-	if !strings.Contains(one, `"end":{"facts":125,"instruction_versions":28,"instructions":3,"memories":3,"outcomes":125,"skills":125}`) {
+	if !strings.Contains(one, `"end":{"facts":125,"instruction_versions":28,"instructions":3,"memories":3,`+
+		`"outcomes":125,"skills":125}`) {
 		t.Errorf("the end is %s", one[strings.LastIndex(strings.TrimSpace(one), "\n"):])
 	}
-	wantTallies(t, "one of another app's", newPlace(t).bring(one), exchange.Counts{exchange.Facts: 125, exchange.Skills: 125, exchange.Outcomes: 125,
+	wantTallies(t, "one of another app's", newFixture(t).importAll(one), exchange.Counts{exchange.Facts: 125,
+		exchange.Skills: 125, exchange.Outcomes: 125,
 		exchange.Instructions: 3, exchange.Versions: 28}, nil)
-	// A text that lost a line is not whole.
+	// A text that lacks a line is not complete.
 	lines := strings.SplitAfter(text, "\n")
 	lost := strings.Join(append(lines[:len(lines)-3:len(lines)-3], lines[len(lines)-2:]...), "")
-	if r := newPlace(t).bring(lost); r.Complete || r.Failed != 1 {
-		t.Errorf("a text that lost a line: %+v", r)
+	if r := newFixture(t).importAll(lost); r.Complete || r.Failed != 1 {
+		t.Errorf("a text that lacks a line: %+v", r)
 	}
 }
 
-// A break in the middle of what is no memory loses nothing.
+// Repeating an import that was interrupted among other kinds imports the rest.
 func TestImport_OfOtherKindsIsResumed(t *testing.T) {
 	t.Parallel()
-	from, to := newPlace(t), newPlace(t)
+	from, to := newFixture(t), newFixture(t)
 	counts := from.fillOthers(120)
 	text := from.export(exchange.Selection{})
 	for _, part := range []int{4, 2} {
@@ -137,7 +147,7 @@ func TestImport_OfOtherKindsIsResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := to.bring(text)
+	r := to.importAll(text)
 	some := false
 	for kind, n := range counts {
 		tally := r.Others[kind]
@@ -154,20 +164,23 @@ func TestImport_OfOtherKindsIsResumed(t *testing.T) {
 	}
 }
 
-// evidence is a line of an accepted, open fact of ada's, with some fields set otherwise.
+// evidence is a line of an accepted, open fact of ada, with these fields replaced.
 func evidence(id string, fields object) object {
 	return lineOf("fact", object{
-		"id": id, "user_id": "ada", "type": "profile", "key": "city", "value": "Lisbon", "confidence": 1, "valid_from": "2026-01-01T00:00:00Z",
-		"state": "accepted", "reason": "so", "recorded_at": "2026-01-02T00:00:00Z",
+		"id": id, "user_id": "ada", "type": "profile", "key": "city", "value": "Lisbon", "confidence": 1,
+		"valid_from": "2026-01-01T00:00:00Z",
+		"state":      "accepted", "reason": "so", "recorded_at": "2026-01-02T00:00:00Z",
 	}, fields)
 }
 
 func instruction(fields object) object {
-	return lineOf("instruction", object{"scope": "user", "user_id": "ada", "name": "tone", "latest": 2, "active": 2, "changed_at": "2026-01-02T00:00:00Z"}, fields)
+	return lineOf("instruction", object{"scope": "user", "user_id": "ada", "name": "tone", "latest": 2, "active": 2,
+		"changed_at": "2026-01-02T00:00:00Z"}, fields)
 }
 
 func version(fields object) object {
-	return lineOf("instruction_version", object{"scope": "user", "user_id": "ada", "name": "tone", "version": 2, "content": "warm", "published_at": "2026-01-02T00:00:00Z"}, fields)
+	return lineOf("instruction_version", object{"scope": "user", "user_id": "ada", "name": "tone", "version": 2,
+		"content": "warm", "published_at": "2026-01-02T00:00:00Z"}, fields)
 }
 
 func skill(id string, fields object) object {
@@ -178,7 +191,8 @@ func skill(id string, fields object) object {
 }
 
 func outcome(fields object) object {
-	return lineOf("outcome", object{"id": "run", "user_id": "ada", "hash": strings.Repeat("0a", 32), "counted_at": "2026-01-02T00:00:00Z"}, fields)
+	return lineOf("outcome", object{"id": "run", "user_id": "ada", "hash": strings.Repeat("0a", 32),
+		"counted_at": "2026-01-02T00:00:00Z"}, fields)
 }
 
 func lineOf(kind string, all, fields object) object {
@@ -190,7 +204,7 @@ func lineOf(kind string, all, fields object) object {
 	return object{kind: all}
 }
 
-// others is an export of these lines, of the present version.
+// others is an export with these lines, of the present version.
 func others(lines ...any) string {
 	text := strings.Replace(head, `"version":1`, `"version":2`, 1)
 	counts := map[string]int{}
@@ -205,13 +219,13 @@ func others(lines ...any) string {
 	return text + string(raw) + "\n"
 }
 
-// What is here already and differs fails its line, is not overwritten, and what
-// comes after it is taken.
+// An entry that differs from the stored one fails its line and is not overwritten, and
+// the lines after it are imported.
 func TestImport_RefusesOtherKindsThatDiffer(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	known := others(evidence(id1, nil), instruction(nil), version(nil), skill(id1, nil), outcome(nil))
-	if r := p.bring(known); r.Failed > 0 || !r.Complete {
+	if r := p.importAll(known); r.Failed > 0 || !r.Complete {
 		t.Fatalf("%+v", r)
 	}
 	before := p.export(exchange.Selection{})
@@ -221,12 +235,14 @@ func TestImport_RefusesOtherKindsThatDiffer(t *testing.T) {
 		want string
 	}{
 		{evidence(id1, object{"value": "Porto"}), "differs in value"},
-		{evidence(id1, object{"valid_until": "2026-06-01T00:00:00Z", "confidence": 0.5}), "differs in confidence, valid_until"},
+		{evidence(id1, object{"valid_until": "2026-06-01T00:00:00Z", "confidence": 0.5}),
+			"differs in confidence, valid_until"},
 		{evidence(id1, object{"user_id": "bob"}), "id of a fact exists already"},
 		{evidence(id2, nil), "at its valid_from"},
 		{evidence(id2, object{"valid_from": "2027-01-01T00:00:00Z"}), "at its valid_from"},
 		{evidence(id2, object{"valid_from": "2025-01-01T00:00:00Z"}), "before its valid_until"},
-		{evidence(id2, object{"valid_from": "2025-01-01T00:00:00Z", "valid_until": "2026-01-01T00:00:00.000001Z"}), "before its valid_until"},
+		{evidence(id2, object{"valid_from": "2025-01-01T00:00:00Z", "valid_until": "2026-01-01T00:00:00.000001Z"}),
+			"before its valid_until"},
 		{instruction(object{"active": 1}), "differs in active"},
 		{instruction(object{"active": nil, "before": []int{2}}), "differs in active, before"},
 		{version(object{"content": "cold"}), "version 2 of this instruction is here already and differs in content"},
@@ -238,25 +254,29 @@ func TestImport_RefusesOtherKindsThatDiffer(t *testing.T) {
 		{skill(id1, object{"user_id": "bob"}), "id of a workflow exists already"},
 		{outcome(object{"hash": strings.Repeat("0b", 32)}), "another outcome was counted"},
 	} {
-		r := p.bring(others(c.line, evidence(id1, nil)))
-		if r.Failed != 1 || r.Errors[0].Line != 2 || !strings.Contains(r.Errors[0].Message, c.want) || r.Others[exchange.Facts].Skipped != 1 || !r.Complete {
+		r := p.importAll(others(c.line, evidence(id1, nil)))
+		if r.Failed != 1 || r.Errors[0].Line != 2 || !strings.Contains(r.Errors[0].Message, c.want) ||
+			r.Others[exchange.Facts].Skipped != 1 || !r.Complete {
 			t.Errorf("%v: %+v, want %q", c.line, r, c.want)
 		}
 	}
 	if after := p.export(exchange.Selection{}); after != before {
 		t.Errorf("something was written: %s", firstDifference(before, after))
 	}
-	// What only the schedule and the clock change is no difference, and what touches is no overlap.
-	same := others(evidence(id1, object{"memory_id": id3, "told": true, "due_at": "2026-01-01T00:00:00Z"}), outcome(object{"counted_at": "2027-01-01T00:00:00Z"}), evidence(id2, past))
-	if r := p.bring(same); r.Failed > 0 || r.Others[exchange.Facts] != (exchange.Tally{Imported: 1, Skipped: 1}) || r.Others[exchange.Outcomes].Skipped != 1 {
+	// Fields that only the schedule and the clock change are not compared, and intervals
+	// that touch do not overlap.
+	same := others(evidence(id1, object{"memory_id": id3, "told": true, "due_at": "2026-01-01T00:00:00Z"}),
+		outcome(object{"counted_at": "2027-01-01T00:00:00Z"}), evidence(id2, past))
+	if r := p.importAll(same); r.Failed > 0 || r.Others[exchange.Facts] != (exchange.Tally{Imported: 1, Skipped: 1}) ||
+		r.Others[exchange.Outcomes].Skipped != 1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Each of these lines fails, says why, and changes nothing.
+// Each of these lines fails with its reason and changes nothing.
 func TestImport_RefusesBadLinesOfOtherKinds(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newFixture(t)
 	empty := p.export(exchange.Selection{})
 	long := strings.Repeat("界", 20_000)
 	var lines []any
@@ -268,21 +288,28 @@ func TestImport_RefusesBadLinesOfOtherKinds(t *testing.T) {
 	}
 	fact := func(o object) object { return evidence(id1, o) }
 	workflow := func(o object) object { return skill(id1, o) }
-	bad("fact", fact, object{"id": "x", "user_id": "", "type": "Profile", "key": "home city", "value": nil, "confidence": 1.5, "valid_from": nil, "state": "lost",
-		"source": long, "reason": long, "recorded_at": "1969-01-01T00:00:00Z", "valid_until": "2025-01-01T00:00:00Z", "memory_id": "x", "due_at": "2300-01-01T00:00:00Z"})
-	bad("fact", fact, object{"type": "_", "key": "a\x00", "value": "\x00", "confidence": -1, "valid_until": "2026-01-01T00:00:00.0000001Z"})
+	bad("fact", fact, object{"id": "x", "user_id": "", "type": "Profile", "key": "home city", "value": nil,
+		"confidence": 1.5, "valid_from": nil, "state": "lost",
+		"source": long, "reason": long, "recorded_at": "1969-01-01T00:00:00Z", "valid_until": "2025-01-01T00:00:00Z",
+		"memory_id": "x", "due_at": "2300-01-01T00:00:00Z"})
+	bad("fact", fact, object{"type": "_", "key": "a\x00", "value": "\x00", "confidence": -1,
+		"valid_until": "2026-01-01T00:00:00.0000001Z"})
 	bad("fact", fact, object{"value": long})
-	bad("instruction", instruction, object{"scope": "world", "user_id": nil, "agent_id": "x", "name": "a\nb", "latest": 0, "active": 3, "changed_at": nil})
+	bad("instruction", instruction, object{"scope": "world", "user_id": nil, "agent_id": "x", "name": "a\nb", "latest": 0,
+		"active": 3, "changed_at": nil})
 	bad("instruction", instruction, object{"latest": 1 << 31, "active": -1, "before": make([]int, 101)})
-	bad("instruction_version", version, object{"scope": "", "user_id": "", "agent_id": "x", "name": "", "version": 0, "content": long, "note": long, "published_at": nil})
-	bad("skill", workflow, object{"id": "", "user_id": "a\n", "agent_id": long, "name": strings.Repeat("x", 59), "workflow": strings.Repeat("x", 4096), "successes": -1,
+	bad("instruction_version", version, object{"scope": "", "user_id": "", "agent_id": "x", "name": "", "version": 0,
+		"content": long, "note": long, "published_at": nil})
+	bad("skill", workflow, object{"id": "", "user_id": "a\n", "agent_id": long, "name": strings.Repeat("x", 59),
+		"workflow": strings.Repeat("x", 4096), "successes": -1,
 		"failures": 1 << 31, "memory_id": "x", "first_at": nil, "last_at": nil, "notes": make([]object, 6)})
 	bad("skill", workflow, object{"successes": 0})
 	bad("outcome", outcome, object{"id": "", "user_id": nil, "hash": "0a", "counted_at": nil})
 	bad("outcome", outcome, object{"hash": strings.Repeat("0A", 32)})
-	lines, wants = append(lines, evidence(id1, object{"told": true}), evidence(id1, object{"state": "ended"}), evidence(id1, nil).with("outcome", object{})), append(wants, "fact.memory_id", "fact.value", "more than one thing")
+	lines, wants = append(lines, evidence(id1, object{"told": true}), evidence(id1, object{"state": "ended"}),
+		evidence(id1, nil).with("outcome", object{})), append(wants, "fact.memory_id", "fact.value", "more than one thing")
 	for i, l := range lines {
-		r := p.bring(others(l))
+		r := p.importAll(others(l))
 		if r.Failed < 1 || len(r.Errors) < 1 || r.Errors[0].Line != 2 || !strings.Contains(r.Errors[0].Message, wants[i]) {
 			t.Errorf("%.300v: %+v, want %q", l, r, wants[i])
 		}
