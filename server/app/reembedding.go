@@ -18,11 +18,11 @@ import (
 // startReembedding makes the space of the configured embedder the one that
 // serves. The note for the banner is empty if no memory needs re-embedding.
 func startReembedding(ctx context.Context, b base, record *database, s *spaces, sw *reembed.Switch,
-	push *projection.Projection, upkeep *projection.Maintenance) (service *reembed.Service, note string, err error) {
+	push *projection.Projection, maintenance *projection.Maintenance) (service *reembed.Service, note string, err error) {
 	const lease = 10 * time.Second
 	log := b.log.Named("reembedding")
 	service = reembed.New(reembed.Parts{
-		Records: record, Switch: sw, Maintenance: upkeep, SawUnembedded: push.SawUnembedded,
+		Records: record, Switch: sw, Maintenance: maintenance, SawUnembedded: push.SawUnembedded,
 		Open: s.open, CanEmbed: s.canEmbed,
 		RequestWork: func(ctx context.Context) error {
 			_, err := jobs.Ask(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
@@ -36,7 +36,7 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 	})
 	progress, err := service.Begin(ctx, llm.SpaceOf(s.configured))
 	if err != nil {
-		return nil, "", fmt.Errorf("see which embedding model serves: %w", err)
+		return nil, "", fmt.Errorf("read the serving embedding model: %w", err)
 	}
 	if progress.Serving != progress.Target {
 		log.Info("memories are being re-embedded; recall uses the previous model until then",

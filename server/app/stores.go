@@ -53,19 +53,19 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	log := b.log.Named("projection")
 	push := projection.New(record, guarded, ProjectionSettings(b.cfg), b.now, log)
 	push.SetSpace(embedder.Space)
-	upkeep := projection.NewMaintenance(record, vectors, push, b.now, log)
-	reembedding, note, err := startReembedding(ctx, b, record, spaces, embedder, push, upkeep)
+	maintenance := projection.NewMaintenance(record, vectors, push, b.now, log)
+	reembedding, note, err := startReembedding(ctx, b, record, spaces, embedder, push, maintenance)
 	if err != nil {
 		return nil, err
 	}
-	if err := upkeep.Recover(ctx); err != nil {
-		return nil, fmt.Errorf("see whether the vector store is empty: %w", err)
+	if err := maintenance.Recover(ctx); err != nil {
+		return nil, fmt.Errorf("check the vector store: %w", err)
 	}
-	b.life.run("repair", upkeep.Run)
+	b.life.run("repair", maintenance.Run)
 	b.life.run("projection", push.Run)
 	s := &stores{
 		record: record, vectors: guarded, unguarded: vectors, embedder: embedder, pusher: push,
-		projection: upkeep, reembedding: reembedding, vectorsName: spaces.vectorsName, embedderNote: note,
+		projection: maintenance, reembedding: reembedding, vectorsName: spaces.vectorsName, embedderNote: note,
 	}
 	if inOneDatabase(b.cfg) {
 		s.pusher = projection.NoopPusher{}
