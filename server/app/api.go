@@ -11,7 +11,7 @@ import (
 )
 
 func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.Server, error) {
-	metrics := newMetrics(b, s, r, w, mt)
+	metrics := newMetrics(b, s, r, w)
 	record := s.record
 	return api.New(api.Options{
 		Access: api.Access{
@@ -29,7 +29,7 @@ func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.S
 
 		Turns:          api.TurnParts{Ingester: w.ingest, Lister: record},
 		Conversations:  api.ConversationParts{Reader: record, Sessions: w.session},
-		Consolidations: api.ConsolidationParts{Consolidator: mt.consolidation, Lister: record},
+		Consolidations: api.ConsolidationParts{Consolidator: w.consolidation, Lister: record},
 		Memories:       api.MemoryParts{Reader: record, Writer: w.ingest, Undoer: w.derivation},
 		Related:        r.related,
 		Facts:          api.FactParts{Writer: w.facts, Reader: record},

@@ -4,9 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
-
 	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
 	"hippocampus/db/jobs"
@@ -18,18 +15,15 @@ import (
 	"hippocampus/notify"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
-	"hippocampus/router"
 	"hippocampus/server/api"
 )
 
 // maintenance is the work that no request waits for.
 type maintenance struct {
-	compression    *compression.Service
-	consolidation  *consolidation.Service
-	consolidations prometheus.Collector // counts them
-	erasure        *erasure.Service
-	notifications  notifications
-	jobKinds       []string // that admins may see
+	compression   *compression.Service
+	erasure       *erasure.Service
+	notifications notifications
+	jobKinds      []string // that admins may see
 }
 
 func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *reading, w *writing) (*maintenance, error) {
@@ -47,15 +41,13 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 			w.session.Purge()
 		}, b.now, b.log.Named("erasure")),
 	}
-	mt.consolidation, mt.consolidations = openConsolidation(b, s, m, w)
-
 	scheduled := mt.scheduled(b, s, w)
 	timeout := b.cfg.Jobs.Timeout
 	handlers := []jobs.Handler{
 		jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return w.ingest.Process(ctx, job.TurnID) }),
 		jobs.HandleResult(timeout, w.reflection.Work),
 		jobs.HandleResult(timeout, w.session.Work),
-		jobs.HandleResult(timeout, mt.consolidation.Work),
+		jobs.HandleResult(timeout, w.consolidation.Work),
 		jobs.Handle(mt.notifications.sender.Work),
 		jobs.HandleResult(b.cfg.Schedule.Timeout, mt.erasure.Work),
 	}
@@ -114,8 +106,8 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 		job(set.Timeout, "facts", set.Facts, func(ctx context.Context) (facts.Totals, error) {
 			return w.facts.RunDue(ctx, cause)
 		}),
-		job(set.Timeout, "consolidation", set.Consolidation, mt.consolidation.RunAll),
-		job(set.Timeout, "idle_conversations", set.Idle, mt.consolidation.EndIdle),
+		job(set.Timeout, "consolidation", set.Consolidation, w.consolidation.RunAll),
+		job(set.Timeout, "idle_conversations", set.Idle, w.consolidation.EndIdle),
 		job(set.Timeout, "events", set.Events, func(ctx context.Context) (notify.Purged, error) {
 			return notify.Purge(ctx, s.record, b.now().Add(-b.cfg.Events.Keep))
 		}),
@@ -133,26 +125,4 @@ func job[T any](timeout time.Duration, kind, schedule string, run func(context.C
 		Kind: kind, Schedule: schedule, Timeout: timeout,
 		Work: func(ctx context.Context, _ time.Time) (any, error) { return run(ctx) },
 	}
-}
-
-// openConsolidation makes the service that consolidates conversations after
-// their turns, and the counter of its attempts.
-func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation.Service, prometheus.Collector) {
-	log := b.log.Named("consolidation")
-	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "hippocampus_consolidations_total", Help: "Consolidations that this process has worked on, by outcome.",
-	}, []string{"type", "state"})
-	service := consolidation.New(consolidation.Parts{
-		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: router.Guess,
-		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
-			attempts.WithLabelValues(string(kind), string(state)).Inc()
-		},
-		Now: b.now, Lease: b.cfg.Jobs.Timeout, Log: log,
-	}, consolidationSettings(b.cfg))
-	w.session.OnTurn = func(ctx context.Context, turn session.ProcessedTurn) {
-		if err := service.OnTurn(ctx, turn); err != nil && ctx.Err() == nil {
-			log.Warn("could not consolidate a conversation at once, the schedule tries again", zap.Error(err))
-		}
-	}
-	return service, attempts
 }

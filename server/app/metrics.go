@@ -9,7 +9,7 @@ import (
 )
 
 // newMetrics registers what /metrics shows besides requests.
-func newMetrics(b base, s *stores, r *reading, w *writing, mt *maintenance) *prometheus.Registry {
+func newMetrics(b base, s *stores, r *reading, w *writing) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
@@ -17,7 +17,7 @@ func newMetrics(b base, s *stores, r *reading, w *writing, mt *maintenance) *pro
 		backlog{s, b.now},
 		drift{s},
 		caches{r, w},
-		mt.consolidations,
+		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",
 			Help: "Active memories without an embedding by the model that is to serve.",

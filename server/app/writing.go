@@ -1,9 +1,16 @@
 package app
 
 import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
+	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
@@ -22,6 +29,9 @@ type writing struct {
 	facts        *facts.Service
 	instructions *instructions.Service
 	skills       *skills.Service
+
+	consolidation  *consolidation.Service
+	consolidations prometheus.Collector // counts them
 }
 
 func openWriting(b base, s *stores, m *models) *writing {
@@ -54,9 +64,32 @@ func openWriting(b base, s *stores, m *models) *writing {
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: router.Guess,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
 	})
+	w.consolidation, w.consolidations = openConsolidation(b, s, m, w)
 	b.life.run("reflection", w.reflection.Run)
 	b.life.run("turns", w.ingest.Run)
 	b.life.run("dispatch", w.ingest.Dispatch)
 	b.life.run("workers", w.ingest.Work)
 	return w
+}
+
+// openConsolidation makes the service that consolidates conversations after
+// their turns, and the counter of its attempts.
+func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation.Service, prometheus.Collector) {
+	log := b.log.Named("consolidation")
+	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hippocampus_consolidations_total", Help: "Consolidations that this process has worked on, by outcome.",
+	}, []string{"type", "state"})
+	service := consolidation.New(consolidation.Parts{
+		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: router.Guess,
+		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
+			attempts.WithLabelValues(string(kind), string(state)).Inc()
+		},
+		Now: b.now, Lease: b.cfg.Jobs.Timeout, Log: log,
+	}, consolidationSettings(b.cfg))
+	w.session.OnTurn = func(ctx context.Context, turn session.ProcessedTurn) {
+		if err := service.OnTurn(ctx, turn); err != nil && ctx.Err() == nil {
+			log.Warn("could not consolidate a conversation at once, the schedule tries again", zap.Error(err))
+		}
+	}
+	return service, attempts
 }
