@@ -10,14 +10,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// good is what the model says once it has recovered.
+// good is the answer of the recovered model.
 func good(llmtest.ChatRequest) llmtest.Reply {
 	return llmtest.Text(
 		fmt.Sprintf(`{"facts":[{"fact":"The user keeps bees","importance":0.9,"domain":%q}]}`, memory.Lifestyle))
 }
 
-// Each malformed answer fails its turn: no memory, the answer kept with its
-// verdict, and a replay that works once the model has recovered.
+// Each malformed answer fails its turn: it creates no memory, the candidate keeps
+// the reason, and a replay works once the model has recovered.
 func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -30,9 +30,11 @@ func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 			user := fmt.Sprintf("user-%d", i)
 			models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(b.Answer) })
 			r := s.call("POST", "/v1/turns", turn(user, "I keep bees"), 200)
-			if candidates := r.list("candidates"); r.body["status"] != "failed" || r.body["last_error"] == "" || r.body["attempts"] != 1.0 ||
-				len(candidates) != 1 || candidates[0]["verdict"] != "invalid" ||
-				candidates[0]["reason"] == "" {
+			if r.body["status"] != "failed" || r.body["last_error"] == "" || r.body["attempts"] != 1.0 {
+				t.Errorf("%s: %s", b.Name, r.raw)
+			}
+			candidates := r.list("candidates")
+			if len(candidates) != 1 || candidates[0]["verdict"] != "invalid" || candidates[0]["reason"] == "" {
 				t.Errorf("%s: %s", b.Name, r.raw)
 			}
 			if n := s.active(user); len(n) != 0 {
@@ -46,7 +48,7 @@ func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	})
 }
 
-// replay brings a turn to its end with a good answer, and looks for one memory.
+// replay replays a turn with a good answer, and expects one memory.
 func (s *server) replay(models *llmtest.Server, name, user, id string) {
 	s.t.Helper()
 	models.OnChat(good)
@@ -63,7 +65,7 @@ func (s *server) replay(models *llmtest.Server, name, user, id string) {
 	s.call("POST", "/v1/turns/"+id+"/replay", nil, 409)
 }
 
-// An endpoint that is away leaves the turn accepted and waiting; it costs no attempt.
+// While the endpoint is unavailable the turn stays accepted, and no attempt is counted.
 func TestTurn_WaitsWhileEndpointFails(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

@@ -9,8 +9,8 @@ import (
 	"hippocampus/db/postgres/postgrestest"
 )
 
-// The curl lines that the first start prints work when pasted; the second start
-// tells no secret, and remembers.
+// The curl lines that the first start prints work when pasted. The second start
+// prints no secret, and finds the memories of the first.
 func TestBanner_CommandsWork(t *testing.T) {
 	t.Parallel()
 	s := startWithoutKey(t)
@@ -23,7 +23,7 @@ func TestBanner_CommandsWork(t *testing.T) {
 	})
 	for _, part := range []string{"SQLite", "sqlite-vec", "built-in", "rules", "Admin key, shown this once: hp_"} {
 		if !strings.Contains(first, part) {
-			t.Errorf("the banner does not tell %q:\n%s", part, first)
+			t.Errorf("the banner does not contain %q:\n%s", part, first)
 		}
 	}
 	written := paste(t, first, "Write:")
@@ -41,7 +41,7 @@ func TestBanner_CommandsWork(t *testing.T) {
 
 	s.stop()
 	before, port := len(s.printed()), strings.TrimPrefix(s.url, "http://")
-	s.listen = port // the pasted line names it
+	s.listen = port // the pasted line names the port
 	s.run()
 	recall()
 	eventually(t, "the whole banner once more", func() string {
@@ -75,22 +75,40 @@ func paste(t *testing.T, banner, label string) reply {
 	return r
 }
 
-// Wrong settings end the start with one line that says what to do.
+// A wrong setting ends the start with one line that names the setting and the reason.
 func TestSettings_ErrorIsOneLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  []string
-		says []string
+		want []string // parts of the line
 	}{
-		"unknown variable":     {[]string{"HIPPOCAMPUS_RECAL_LIMIT=5"}, []string{"HIPPOCAMPUS_RECAL_LIMIT", "HIPPOCAMPUS_RECALL_LIMIT"}},
-		"bad value":            {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=high"}, []string{"gate.threshold", "high"}},
-		"out of range":         {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=1.7"}, []string{"gate.threshold", "1.7"}},
-		"unreachable Postgres": {[]string{"DATABASE_URL=postgres://someone:secret@127.0.0.1:1/x"}, []string{"127.0.0.1:1", "database"}},
-		"unreachable Milvus":   {[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_MILVUS_TIMEOUT=1s"}, []string{"127.0.0.1:1", "ector store"}},
-		"pgvector alone":       {[]string{"HIPPOCAMPUS_VECTORS=pgvector"}, []string{"vectors", "database.url"}},
-		"no pgvector there":    {[]string{"HIPPOCAMPUS_VECTORS=pgvector", "DATABASE_URL=" + postgrestest.URL(t)}, []string{"CREATE EXTENSION vector", "vector store"}},
-		"unreachable embedder": {[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_EMBEDDING_RETRIES=0"}, []string{"127.0.0.1:1", "embedder"}},
-		"dev on the network":   {[]string{"HIPPOCAMPUS_DEV=true", "HIPPOCAMPUS_LISTEN=0.0.0.0:8080"}, []string{"dev", "127.0.0.1"}},
+		"unknown variable": {
+			[]string{"HIPPOCAMPUS_RECAL_LIMIT=5"},
+			[]string{"HIPPOCAMPUS_RECAL_LIMIT", "HIPPOCAMPUS_RECALL_LIMIT"},
+		},
+		"bad value":    {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=high"}, []string{"gate.threshold", "high"}},
+		"out of range": {[]string{"HIPPOCAMPUS_GATE_THRESHOLD=1.7"}, []string{"gate.threshold", "1.7"}},
+		"unreachable Postgres": {
+			[]string{"DATABASE_URL=postgres://someone:secret@127.0.0.1:1/x"},
+			[]string{"127.0.0.1:1", "database"},
+		},
+		"unreachable Milvus": {
+			[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_MILVUS_TIMEOUT=1s"},
+			[]string{"127.0.0.1:1", "ector store"},
+		},
+		"pgvector alone": {[]string{"HIPPOCAMPUS_VECTORS=pgvector"}, []string{"vectors", "database.url"}},
+		"no pgvector there": {
+			[]string{"HIPPOCAMPUS_VECTORS=pgvector", "DATABASE_URL=" + postgrestest.URL(t)},
+			[]string{"CREATE EXTENSION vector", "vector store"},
+		},
+		"unreachable embedder": {
+			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_EMBEDDING_RETRIES=0"},
+			[]string{"127.0.0.1:1", "embedder"},
+		},
+		"dev on the network": {
+			[]string{"HIPPOCAMPUS_DEV=true", "HIPPOCAMPUS_LISTEN=0.0.0.0:8080"},
+			[]string{"dev", "127.0.0.1"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,13 +119,13 @@ func TestSettings_ErrorIsOneLine(t *testing.T) {
 			if err == nil || len(lines) != 1 {
 				t.Errorf("ended with %v and %d lines:\n%s", err, len(lines), out)
 			}
-			for _, part := range c.says {
+			for _, part := range c.want {
 				if !strings.Contains(string(out), part) {
-					t.Errorf("does not say %q: %s", part, out)
+					t.Errorf("does not contain %q: %s", part, out)
 				}
 			}
 			if strings.Contains(string(out), "secret") {
-				t.Errorf("tells a secret: %s", out)
+				t.Errorf("contains a secret: %s", out)
 			}
 		})
 	}

@@ -10,15 +10,17 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// A folder of the version whose built-in embedder hashed words serves at once,
-// and goes over to the embedder that knows what words mean.
+// A data folder of the version whose built-in embedder hashed words serves at
+// once, and is re-embedded with the built-in model.
 func TestReembedding_ReplacesHashedVectors(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
-		hashing := llmtest.New(t) // makes the very vectors of the hashed embedder
+		hashing := llmtest.New(t) // computes the vectors of the hashed embedder
 		hashing.SetDim(llm.HashedDim)
 		s := start(t, slices.Concat(size.settings(t), []string{"HIPPOCAMPUS_PROJECTION_GRACE=1s",
 			"QWEN_API_KEY=key", "QWEN_API_BASE=" + hashing.URL(), "MEMORY_EMBEDDING_MODEL=" + llm.HashedModel})...)
-		for _, content := range []string{"Ann adopted a puppy last spring.", "Ann painted the kitchen blue.", "Tom drives a tram in Oslo."} {
+		for _, content := range []string{
+			"Ann adopted a puppy last spring.", "Ann painted the kitchen blue.", "Tom drives a tram in Oslo.",
+		} {
 			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": content}, 201)
 		}
 		s.stop()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// command runs the binary beside the server, on the same stores, and returns
+// command runs a command of the binary on the server's stores, and returns
 // what it prints to standard output.
 func (s *server) command(args ...string) string {
 	s.t.Helper()
@@ -26,13 +26,13 @@ func (s *server) tryCommand(args ...string) (string, error) {
 	return string(out), err
 }
 
-// createKey makes a key and returns its secret.
+// createKey creates a key and returns its secret.
 func (s *server) createKey(args ...string) string {
 	s.t.Helper()
 	return strings.TrimSpace(s.command(append([]string{"key", "create", "--name", "e2e"}, args...)...))
 }
 
-// writeKey finds the id of the newest key with the write role.
+// writeKey returns the id of the newest key with the write role.
 func (s *server) writeKey() string {
 	s.t.Helper()
 	id := ""

@@ -9,9 +9,9 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// Old notes are condensed into a summary that can be undone, one group of
-// them as it should and one not at all; a long context is condensed, and holds
-// whole memories while the model talks nonsense.
+// Old notes are condensed into a summary that can be undone: one group gets a valid
+// answer, the other a malformed one and stays. A long context is condensed, and holds
+// whole memories while the model's answers are malformed.
 func TestCompression_CondensesAndIsUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -22,7 +22,7 @@ func TestCompression_CondensesAndIsUndone(t *testing.T) {
 			return llmtest.Text(`{"summaries":[{"summary":"In 2020 Ada went sailing on four Sundays.","sources":[1,2,3,4]}]}`)
 		})
 		settings := append(size.settings(t), withModels(models)...)
-		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // nothing reflects meanwhile
+		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // no reflection by itself
 		note := func(topic int, content, at string) {
 			v := make([]float32, llmtest.Dim)
 			v[topic] = 1
@@ -84,7 +84,7 @@ func TestCompression_CondensesAndIsUndone(t *testing.T) {
 		if r := s.call("POST", "/v1/context", ask, 200); r.body["condensed"] != false || r.body["not_condensed"] == nil ||
 			len(r.list("memories")) != 1 ||
 			len(r.list("dropped")) == 0 {
-			t.Errorf("with a model that talks nonsense: %s", r.raw)
+			t.Errorf("with malformed answers: %s", r.raw)
 		}
 	})
 }

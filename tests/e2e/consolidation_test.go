@@ -8,9 +8,9 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// A conversation is consolidated once and only once, although it is ended on two
-// servers and these are killed while a model is at it; what is stated becomes
-// memories, an idle one ends by itself, and nothing is left of an erased user.
+// A conversation is consolidated exactly once, although it is ended on two servers
+// that are killed during a model call. Stated events become memories, an idle
+// conversation ends by itself, and an erasure removes everything.
 func TestConsolidation_HappensOnce(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -23,7 +23,8 @@ func TestConsolidation_HappensOnce(t *testing.T) {
 		})
 		models.OnPrompt("hippocampus/deep", func(llmtest.ChatRequest) llmtest.Reply {
 			return llmtest.Text(`{"facts":[{"type":"profile","key":"home_city","value":"Porto","confidence":0.9}],
-				"insights":[{"text":"Ada plans long ahead.","level":"high"}],"preferences":[],"patterns":[],"projects":[],"skills":[]}`)
+				"insights":[{"text":"Ada plans long ahead.","level":"high"}],
+				"preferences":[],"patterns":[],"projects":[],"skills":[]}`)
 		})
 		settings := append(append(size.settings(t), withModels(models)...), impatient...)
 		settings = append(settings, "HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0",
@@ -94,7 +95,7 @@ func TestConsolidation_HappensOnce(t *testing.T) {
 			}
 		}
 
-		// An event that matters is consolidated at once, and a silent conversation ends.
+		// An important event is consolidated at once, and an idle conversation ends.
 		say("work", object{"role": "user", "content": "The nightly build has failed since Tuesday.", "kind": "error"})
 		s := servers[len(servers)-1]
 		eventually(t, "the event being kept, and the end", func() string {

@@ -10,8 +10,8 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// The whole prompt comes from one call: all parts, in two languages and as text
-// or messages, never over any budget.
+// One call returns the whole prompt: all parts, in two languages, as text or
+// messages, and never over a budget.
 func TestContext_HoldsWholePrompt(t *testing.T) {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
@@ -37,8 +37,14 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 		for _, user := range []struct {
 			id, key, city, preference, skill, says string
 		}{
-			{"ada", "home city", "Lisbon", "Prefers running in the morning.", "training: start with a warm-up before running", "I went running, kilometre %d."},
-			{"wang", "居住城市", "上海", "喜欢早上跑步。", "训练：跑步之前先热身。", "我去跑步了，第 %d 公里。"},
+			{
+				id: "ada", key: "home city", city: "Lisbon", preference: "Prefers running in the morning.",
+				skill: "training: start with a warm-up before running", says: "I went running, kilometre %d.",
+			},
+			{
+				id: "wang", key: "居住城市", city: "上海", preference: "喜欢早上跑步。",
+				skill: "训练：跑步之前先热身。", says: "我去跑步了，第 %d 公里。",
+			},
 		} {
 			s.call("PUT", "/v1/facts", object{"user_id": user.id, "type": "profile", "key": user.key, "value": user.city}, 200)
 			s.call("POST", "/v1/memories", object{"user_id": user.id, "content": user.preference, "type": "preference"}, 201)
@@ -110,7 +116,8 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 			for _, budget := range []int{1, 25, 80, 200, 5000} {
 				for _, fields := range []object{
 					{"max_chars": budget}, {"max_tokens": budget}, {"max_tokens": budget, "budget": "reserve"},
-					{"max_tokens": budget, "format": "messages"}, {"max_tokens": budget, "budget": object{"conversation": 1}, "format": "messages", "language": "zh"},
+					{"max_tokens": budget, "format": "messages"},
+					{"max_tokens": budget, "budget": object{"conversation": 1}, "format": "messages", "language": "zh"},
 				} {
 					r := ask(user, fields)
 					text, measured := r.body["text"].(string), 0
@@ -140,7 +147,7 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 				t.Errorf("%s: nothing is longer than %d", user, longest)
 			}
 		}
-		// What a small budget leaves out is told.
+		// The answer names the parts that a small budget leaves out.
 		left := ask("ada", object{"max_chars": 60}).list("left_out")
 		if !slices.ContainsFunc(left, func(l object) bool {
 			return l["part"] == "conversation" && l["id"] == "summary" && l["reason"] == "no room"

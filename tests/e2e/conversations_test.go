@@ -11,9 +11,9 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// A conversation is logged, is at hand in every replica, is condensed once
-// although a server is killed in the middle of it, and goes when it is deleted
-// or its user erased.
+// A conversation is logged and readable on every replica, is condensed once although
+// a server is killed during the model call, and disappears when it is deleted or its
+// user is erased.
 func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -50,7 +50,7 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 			}
 		}
 
-		// The eleventh is too much: a model is asked, and the server dies.
+		// The eleventh event exceeds the limit: a model is called, and the server is killed.
 		say(object{
 			"role":    "tool",
 			"name":    "abacus",
@@ -74,7 +74,7 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 		if got := said(s, "kind=error&tag=beads&min_importance=1"); !slices.Equal(got, []string{"out of beads"}) {
 			t.Errorf("after the restart: %q", got)
 		}
-		// The next quarter of the working memory has a job of its own, as the one that died is rescued late.
+		// The next quarter of the working memory has a job of its own, since the killed job is rescued late.
 		for i := 12; i <= 13; i++ {
 			say(object{"role": "user", "content": fmt.Sprint("number ", i)})
 		}
@@ -97,7 +97,7 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 			t.Errorf("the log: %s", log.raw)
 		}
 
-		// What is not chat is no business of the scorer's.
+		// Only chat messages are scored.
 		turn := s.call("POST", "/v1/turns",
 			object{"user_id": "ada", "conversation_id": "work", "wait": true, "messages": []object{
 				{"role": "user", "content": "I am a marine biologist.", "kind": "observation"}}}, 200)
@@ -108,7 +108,7 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 			object{"user_id": "ada", "conversation_id": "work", "wait": true, "messages": []object{
 				{"role": "user", "content": "I am a marine biologist."}}}, 200)
 		if len(turn.list("candidates")) != 1 {
-			t.Errorf("what was said was not scored: %s", turn.raw)
+			t.Errorf("a chat message was not scored: %s", turn.raw)
 		}
 		titles := func() (all []any) {
 			for _, c := range s.call("GET", "/v1/conversations?user_id=ada", nil, 200).list("conversations") {
@@ -131,7 +131,7 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 		say(object{"role": "user", "content": "anew"})
 		for _, r := range readers {
 			if got := said(r, ""); !slices.Equal(got, []string{"anew"}) {
-				t.Errorf("begun anew: %q", got)
+				t.Errorf("begun again: %q", got)
 			}
 		}
 		receipt := s.erase("ada")

@@ -15,8 +15,8 @@ import (
 
 const turns = 300
 
-// impatient are settings by which work that died with its process, or waits
-// for a part that was away, goes on within seconds.
+// impatient are settings with which work continues within seconds after its
+// process was killed or after an outage.
 var impatient = []string{
 	"HIPPOCAMPUS_JOBS_LEASE=3s", "HIPPOCAMPUS_JOBS_RENEW=500ms", "HIPPOCAMPUS_JOBS_RESUME_AFTER=10s",
 	"HIPPOCAMPUS_GATE_RETRY_LIMIT=2s", "HIPPOCAMPUS_PROJECTION_LEASE=4s", "HIPPOCAMPUS_PROJECTION_BACKOFF_LIMIT=2s",
@@ -26,7 +26,7 @@ var impatient = []string{
 var numbered = regexp.MustCompile(`item\d+x`)
 
 // factPerTurn answers every turn with one fact of its own, slowly enough for a
-// process to be killed in the middle.
+// process to be killed during the call.
 func factPerTurn(models *llmtest.Server) {
 	models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
 		item := numbered.FindString(r.User)
@@ -38,8 +38,8 @@ func factPerTurn(models *llmtest.Server) {
 	})
 }
 
-// accept sends the turns from..to with client ids, a few at a time. A turn that
-// was not answered, because the server died, is sent again when it is back.
+// accept sends the turns from..to with client ids, a few at a time. It sends a turn
+// again if the server died before it answered.
 func (s *server) accept(from, to int, meanwhile func(accepted int)) {
 	s.t.Helper()
 	var accepted atomic.Int64
@@ -49,7 +49,7 @@ func (s *server) accept(from, to int, meanwhile func(accepted int)) {
 	for range 4 {
 		group.Go(func() {
 			for i := range numbers {
-				for deadline := time.Now().Add(patience); ; {
+				for deadline := time.Now().Add(waitLimit); ; {
 					restarting.RLock()
 					r, err := s.try("POST", "/v1/turns", object{
 						"id": fmt.Sprintf("turn-%d", i), "user_id": "ada",
@@ -60,7 +60,7 @@ func (s *server) accept(from, to int, meanwhile func(accepted int)) {
 						break
 					}
 					if time.Now().After(deadline) {
-						s.t.Errorf("turn %d was not accepted within %s: %v %s", i, patience, err, r.raw)
+						s.t.Errorf("turn %d was not accepted within %s: %v %s", i, waitLimit, err, r.raw)
 						break
 					}
 					time.Sleep(20 * time.Millisecond)
@@ -129,8 +129,8 @@ func TestTurns_SurviveKills(t *testing.T) {
 	})
 }
 
-// watchRecall recalls a known memory over and over, until it is stopped: every
-// answer must hold it. It returns the parts that answers named as degraded.
+// watchRecall recalls a known memory repeatedly until it is stopped: every answer
+// must hold the memory. It returns the parts that the answers named as degraded.
 func (s *server) watchRecall(stop <-chan struct{}) <-chan []string {
 	named := make(chan []string, 1)
 	go func() {
@@ -147,7 +147,8 @@ func (s *server) watchRecall(stop <-chan struct{}) <-chan []string {
 			case <-time.After(20 * time.Millisecond):
 			}
 			r, err := s.try("POST", "/v1/recall", object{
-				"user_id": "ada", "query": fmt.Sprintf("the lighthouse keeper of page %d", i), "limit": 20, "touch": false, "route": false,
+				"user_id": "ada", "query": fmt.Sprintf("the lighthouse keeper of page %d", i), "limit": 20,
+				"touch": false, "route": false,
 			})
 			if err != nil || r.status != 200 || !slices.Contains(contents(r.list("memories")), "Ada met the lighthouse keeper") {
 				s.t.Errorf("recall did not answer: %v %s", err, r.raw)
@@ -182,13 +183,13 @@ func TestTurns_SurviveMilvusOutage(t *testing.T) {
 	})
 	close(stop)
 	if parts := <-degraded; !slices.Contains(parts, "vector_store") {
-		t.Errorf("while Milvus was away recall named %v as degraded", parts)
+		t.Errorf("during the Milvus outage recall named %v as degraded", parts)
 	}
 	if r := s.call("GET", "/readyz", nil, 200); r.body["status"] == "ready" {
-		t.Errorf("ready while Milvus is away: %s", r.raw)
+		t.Errorf("ready during the Milvus outage: %s", r.raw)
 	}
 
-	mend(t, proxy)
+	reconnect(t, proxy)
 	s.accept(turns/2, turns, func(accepted int) {
 		if accepted == turns/4 {
 			s.kill()
@@ -201,14 +202,14 @@ func TestTurns_SurviveMilvusOutage(t *testing.T) {
 	s.storesEqual(scripted, "ada")
 }
 
-// lighthouse finds the memory that watchRecall looks for.
+// lighthouse returns the id of the memory that watchRecall recalls.
 func lighthouse(s *server, ids []string) string {
 	for _, id := range ids {
 		if s.call("GET", "/v1/memories/"+id, nil, 200).body["content"] == "Ada met the lighthouse keeper" {
 			return id
 		}
 	}
-	s.t.Fatal("the lighthouse keeper is gone")
+	s.t.Fatal("the memory of the lighthouse keeper is missing")
 	return ""
 }
 
@@ -225,7 +226,7 @@ func TestTurns_SurviveModelOutage(t *testing.T) {
 		s.accept(0, turns/2, nil)
 		close(stop)
 		if parts := <-degraded; !slices.Contains(parts, "embedder") {
-			t.Errorf("while the models were down recall named %v as degraded", parts)
+			t.Errorf("during the model outage recall named %v as degraded", parts)
 		}
 		waiting := s.call("GET", "/v1/turns/turn-0", nil, 200)
 		if waiting.body["status"] != "accepted" || len(waiting.list("candidates")) != 0 {

@@ -8,8 +8,8 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// A user is erased from every store, another of a like name is not, and is
-// welcome again.
+// A user is erased from every store, another user with a similar name is not, and
+// the erased user can be written again.
 func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -27,7 +27,7 @@ func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 		}
 		for _, record := range s.records(builtin) {
 			if record.UserID != "a" {
-				t.Errorf("left of the user: %+v", record)
+				t.Errorf("remaining records of the user: %+v", record)
 			}
 		}
 		if r := s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200); len(
@@ -39,14 +39,14 @@ func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 		}
 		s.call("POST", "/v1/turns", turn("a/da", "I live in Porto and work as a nurse."), 200)
 		if n := len(s.active("a/da")); n != 1 {
-			t.Errorf("%d memories of the user who is here again", n)
+			t.Errorf("%d memories of the user after a new write", n)
 		}
 		s.storesEqual(builtin, "a", "a/da")
 	})
 }
 
-// While Milvus is cut off the rows go and writes are refused, whether the
-// server is killed or not; afterwards the receipt counts all.
+// During a Milvus outage the rows are deleted and writes are refused, even if the
+// server is killed. Afterwards the receipt counts everything.
 func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	t.Parallel()
 	proxy := newProxy(t, milvustest.Addr(t))
@@ -68,7 +68,7 @@ func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)
 	s.call("POST", "/v1/turns", turn("ada", "I like skiing."), 409)
 	s.call("POST", "/v1/memories", object{"user_id": "eve", "content": "Likes tea."}, 201)
-	mend(t, proxy)
+	reconnect(t, proxy)
 	s.kill()
 	s.run()
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)

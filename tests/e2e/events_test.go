@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// told is an outgoing event, as streams and webhooks have it.
-type told struct {
+// announced is an outgoing event of a stream or a webhook.
+type announced struct {
 	ID     string
 	Kind   string
 	UserID string `json:"user_id"`
@@ -23,12 +23,12 @@ type told struct {
 	}
 }
 
-func (e told) String() string { return e.Kind + " " + e.Data.Change + " " + e.Data.Content }
+func (e announced) String() string { return e.Kind + " " + e.Data.Change + " " + e.Data.Content }
 
 // stream reads events until the test ends or the server does.
 type stream struct {
 	mu     sync.Mutex
-	events []told
+	events []announced
 	last   string // id to resume from
 	ended  chan struct{}
 }
@@ -61,7 +61,7 @@ func (s *server) stream(query, last string) *stream {
 				got.last = value
 				begin()
 			case "data":
-				var e told
+				var e announced
 				_ = json.Unmarshal([]byte(value), &e)
 				got.events = append(got.events, e)
 			}
@@ -77,7 +77,7 @@ func (s *server) stream(query, last string) *stream {
 }
 
 // waitFor waits for n events and returns them.
-func (g *stream) waitFor(t *testing.T, n int) (events []told) {
+func (g *stream) waitFor(t *testing.T, n int) (events []announced) {
 	t.Helper()
 	eventually(t, "the events", func() string {
 		g.mu.Lock()
@@ -90,17 +90,17 @@ func (g *stream) waitFor(t *testing.T, n int) (events []told) {
 	return events
 }
 
-// inbox takes deliveries, or refuses them while it is shut.
+// inbox accepts deliveries, or refuses them while it is shut.
 type inbox struct {
 	*httptest.Server
 	mu    sync.Mutex
 	shut  bool
 	calls int
-	taken map[string]told
+	taken map[string]announced
 }
 
 func newInbox(t *testing.T) *inbox {
-	b := &inbox{taken: map[string]told{}}
+	b := &inbox{taken: map[string]announced{}}
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
 		b.mu.Lock()
@@ -110,7 +110,7 @@ func newInbox(t *testing.T) *inbox {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		var e told
+		var e announced
 		_ = json.Unmarshal(raw, &e)
 		b.taken[e.ID] = e
 	}))
@@ -124,8 +124,8 @@ func (b *inbox) set(shut bool) {
 	b.shut = shut
 }
 
-// What happens is told to a stream and a webhook, over a kill and by two
-// replicas, and is gone with its user.
+// A stream and a webhook announce every event, in spite of a kill and from two
+// replicas, and an erasure removes the announcements.
 func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		to := newInbox(t)
@@ -133,7 +133,7 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 			size.settings(t),
 			"HIPPOCAMPUS_WEBHOOKS_ALLOW_PRIVATE=true",
 			"HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s",
-			// What a killed process was at is taken over after twice the timeout of a job.
+			// Another process takes over the job of a killed one after twice the job timeout.
 			"HIPPOCAMPUS_JOBS_TIMEOUT=4s",
 			"HIPPOCAMPUS_CHAT_TIMEOUT=500ms",
 			"HIPPOCAMPUS_CHAT_RETRIES=0",
@@ -173,9 +173,9 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		}
 		delivered(5)
 
-		// The receiver goes away, the process dies, both come again.
+		// The receiver and the process stop and start again.
 		to.set(true)
-		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Was told late."}, 201)
+		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Was announced late."}, 201)
 		eventually(t, "the failure", func() string {
 			if r := s.call("GET", "/v1/webhooks/"+hook.body["id"].(string), nil, 200); r.body["failing_since"] == nil ||
 				r.body["last_error"] != "answered with status 503" {
@@ -193,8 +193,8 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		if size.name != "sqlite" { // another process may share the stores
 			other = start(t, env...)
 		}
-		other.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Was told by the other."}, 201)
-		if got := second.waitFor(t, 1); len(got) != 1 || got[0].Data.Content != "Was told by the other." {
+		other.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Was announced by the other."}, 201)
+		if got := second.waitFor(t, 1); len(got) != 1 || got[0].Data.Content != "Was announced by the other." {
 			t.Errorf("after the kill %v", got)
 		}
 		delivered(7)
@@ -216,7 +216,7 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 			left[1].UserID != "bob" {
 			t.Errorf("left after the erasure: %v", left)
 		}
-		s.stop() // streams that are open do not hold it up
+		s.stop() // open streams do not delay it
 		<-second.ended
 	})
 }

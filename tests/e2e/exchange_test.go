@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// carry runs an export or import command for this server, elsewhere.
+// carry runs an export or import command for this server, in another folder.
 func (s *server) carry(key string, args ...string) (out string, err error) {
 	return s.carryTo(s.url, key, args...)
 }
@@ -26,14 +26,14 @@ func (s *server) carryTo(url, key string, args ...string) (out string, err error
 }
 
 // remember gives two users memories of every status, with relations, unicode,
-// accesses and times to the microsecond, and what else is kept. It returns how
-// many memories.
+// accesses and times to the microsecond, and the data of rememberOthers. It returns
+// the number of memories.
 func (s *server) remember(models *llmtest.Server) int {
 	s.t.Helper()
 	models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
 		return llmtest.Text(`{"insights":[{"insight":"Ada is an athlete.","sources":[1,2]}]}`)
 	})
-	near := func(text string, second float32) { // cosine 0.9 to each other, by the first number
+	near := func(text string, second float32) { // the two have a cosine of 0.9, by the first number
 		v := make([]float32, llmtest.Dim)
 		v[0], v[1] = 1, second
 		models.Embedding(text, v)
@@ -43,23 +43,24 @@ func (s *server) remember(models *llmtest.Server) int {
 	models.OnPrompt("hippocampus/judge", func(llmtest.ChatRequest) llmtest.Reply {
 		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace","relation":"contradicts"}]}`)
 	})
-	for i, content := range []string{"Ada swims every week", "Ada runs at dawn", "艾达喜欢 <b>绿茶</b> & 🍵\n\"quoted\" \\ \u2028", "Ada keeps bees"} {
+	for i, content := range []string{
+		"Ada swims every week", "Ada runs at dawn", "艾达喜欢 <b>绿茶</b> & 🍵\n\"quoted\" \\ \u2028", "Ada keeps bees",
+	} {
 		s.call("POST", "/v1/memories", object{
-			"user_id": "ada", "content": content, "importance": 0.3 + float64(i)/7, "at": fmt.Sprintf("2026-01-0%dT08:00:00.%06dZ", i+1, i+1),
-			"tags": []string{
-				"<tag>",
-				"标签",
-			}, "metadata": object{"a": []any{1.5, "é", nil}}, "conversation_id": "c", "pinned": i == 3,
+			"user_id": "ada", "content": content, "importance": 0.3 + float64(i)/7,
+			"at":   fmt.Sprintf("2026-01-0%dT08:00:00.%06dZ", i+1, i+1),
+			"tags": []string{"<tag>", "标签"}, "metadata": object{"a": []any{1.5, "é", nil}},
+			"conversation_id": "c", "pinned": i == 3,
 		}, 201)
 	}
 	s.call("POST", "/v1/reflect", object{"user_id": "ada", "force": true}, 200)
 	bees := s.call("GET", "/v1/memories?user_id=ada", nil, 200).list("memories")
 	s.call("PATCH", "/v1/memories/"+bees[len(bees)-1]["id"].(string), object{"importance": 0.95}, 200)
-	deleted := s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "to be forgotten"}, 201).body["id"].(string)
-	s.call("DELETE", "/v1/memories/"+deleted, nil, 200)
+	deleted := s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "to be forgotten"}, 201)
+	s.call("DELETE", "/v1/memories/"+deleted.body["id"].(string), nil, 200)
 	s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "Ada lives in Beijing"}, 201)
 	s.call("POST", "/v1/memories", object{"user_id": "用户/1", "content": "Ada moved to Shanghai", "dedup": true}, 201)
-	told := s.rememberOthers(models)
+	others := s.rememberOthers(models)
 	s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "bees", "route": false}, 200)
 	eventually(s.t, "the accesses being counted", func() string {
 		if r := s.call("GET", "/v1/memories?user_id=ada", nil, 200); !strings.Contains(r.raw, `"access_count":1`) {
@@ -67,12 +68,12 @@ func (s *server) remember(models *llmtest.Server) int {
 		}
 		return ""
 	})
-	return 8 + told
+	return 8 + others
 }
 
 // rememberOthers gives a user facts that changed, ended and were refused,
 // instructions of each scope, skills that worked and did not, and a conversation
-// that has ended. It returns how many memories tell of them.
+// that has ended. It returns the number of memories that state them.
 func (s *server) rememberOthers(models *llmtest.Server) int {
 	s.t.Helper()
 	models.OnPrompt("hippocampus/replay",
@@ -81,7 +82,10 @@ func (s *server) rememberOthers(models *llmtest.Server) int {
 		return llmtest.Text(`{"facts":[],"insights":[],"preferences":[],"patterns":[],"projects":[],"skills":[]}`)
 	})
 	for n, messages := range [][]object{
-		{{"role": "user", "content": "Let us plan a trip 旅行 <b>", "name": "Ada", "tags": []string{"<trip>"}}, {"role": "assistant", "content": "Where to?"}},
+		{
+			{"role": "user", "content": "Let us plan a trip 旅行 <b>", "name": "Ada", "tags": []string{"<trip>"}},
+			{"role": "assistant", "content": "Where to?"},
+		},
 		{{"role": "user", "content": "To the sea.\n", "context": object{"mentioned_me": true}}},
 	} {
 		s.call("POST", "/v1/turns",
@@ -99,7 +103,9 @@ func (s *server) rememberOthers(models *llmtest.Server) int {
 	s.call("PUT", "/v1/facts",
 		object{"user_id": "ada", "type": "profile", "key": "job", "value": object{"title": "biologist", "since": 1.5}}, 200)
 	s.call("DELETE", "/v1/facts?user_id=ada&type=profile&key=job", nil, 200)
-	for _, whose := range []object{{"scope": "app"}, {"scope": "agent", "agent_id": "butler"}, {"scope": "user", "user_id": "ada"}} {
+	for _, whose := range []object{
+		{"scope": "app"}, {"scope": "agent", "agent_id": "butler"}, {"scope": "user", "user_id": "ada"},
+	} {
 		whose["name"] = "tone"
 		for _, text := range []string{"Be warm.\n暖 <b>", "Be brief."} {
 			whose["content"] = text
@@ -117,12 +123,13 @@ func (s *server) rememberOthers(models *llmtest.Server) int {
 	return 6 // the three cities, the job, the workflow that worked, and the summary of the conversation
 }
 
-// answersAlike compares what two servers answer about what is no memory.
+// answersAlike compares two servers' answers about everything except memories.
 func (s *server) answersAlike(other *server) {
 	s.t.Helper()
 	for _, path := range []string{
-		"/v1/facts?user_id=ada", "/v1/facts?user_id=ada&at=2021-06-01T00:00:00Z", "/v1/facts/history?user_id=ada&type=profile&key=home_city",
-		"/v1/facts/history?user_id=ada&type=profile&key=job", "/v1/instructions?scope=user&user_id=ada", "/v1/instructions?scope=app",
+		"/v1/facts?user_id=ada", "/v1/facts?user_id=ada&at=2021-06-01T00:00:00Z",
+		"/v1/facts/history?user_id=ada&type=profile&key=home_city", "/v1/facts/history?user_id=ada&type=profile&key=job",
+		"/v1/instructions?scope=user&user_id=ada", "/v1/instructions?scope=app",
 		"/v1/instructions/merged?user_id=ada&agent_id=butler", "/v1/instructions/tone/versions?scope=agent&agent_id=butler",
 		"/v1/skills?user_id=ada", "/v1/skills/deploy?user_id=ada",
 		"/v1/conversations?user_id=ada", "/v1/conversations/trip?user_id=ada", "/v1/conversations/trip/working?user_id=ada",
@@ -144,20 +151,23 @@ func exportedBody(t *testing.T, file string) string {
 	return rest
 }
 
-// carried is what an import tells of n memories and what rememberOthers has made.
+// carried is the output of an import of n memories and the data of rememberOthers.
 func carried(format string, n int) string {
 	text := fmt.Sprintf(format, n, "memories")
 	for _, other := range []struct {
 		n    int
 		kind string
-	}{{6, "facts"}, {3, "instructions"}, {6, "instruction versions"}, {2, "skills"}, {3, "outcomes"}, {1, "conversations"}, {2, "turns"}, {2, "consolidations"}} {
+	}{
+		{6, "facts"}, {3, "instructions"}, {6, "instruction versions"}, {2, "skills"}, {3, "outcomes"},
+		{1, "conversations"}, {2, "turns"}, {2, "consolidations"},
+	} {
 		text += fmt.Sprintf(format, other.n, other.kind)
 	}
 	return text
 }
 
-// What is exported from one size, imported into another and exported again
-// is the same text, with embeddings and without.
+// Data that is exported from one size, imported into another and exported again
+// gives the same text, with embeddings and without.
 func TestExchange_RoundTripIsExact(t *testing.T) {
 	t.Parallel()
 	for _, way := range [][2]size{{sizes[0], sizes[1]}, {sizes[1], sizes[0]}, {sizes[2], sizes[0]}, {sizes[0], sizes[2]}} {
@@ -176,10 +186,9 @@ func TestExchange_RoundTripIsExact(t *testing.T) {
 			for _, flags := range [][]string{{"--embeddings"}, {}} {
 				b := start(t, append(to.settings(t), withModels(models)...)...)
 				first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil ||
-					out != fmt.Sprintf("exported %d memories, %s to %s\n", n,
-						"6 facts, 3 instructions, 6 instruction versions, 2 skills, 3 outcomes, 1 conversations, 2 turns, 2 consolidations",
-						first) {
+				want := fmt.Sprintf("exported %d memories, 6 facts, 3 instructions, 6 instruction versions, 2 skills, "+
+					"3 outcomes, 1 conversations, 2 turns, 2 consolidations to %s\n", n, first)
+				if out, err := a.carry(adminKey, append([]string{"export", first}, flags...)...); err != nil || out != want {
 					t.Fatalf("export: %s %v", out, err)
 				}
 				if out, err := b.carry(adminKey, "import", first); err != nil ||
@@ -193,7 +202,11 @@ func TestExchange_RoundTripIsExact(t *testing.T) {
 				if one != two {
 					t.Errorf("%v: the round trip differs:\n%s\n%s", flags, one, two)
 				}
-				for _, part := range []string{`"superseded_by"`, `"consolidated"`, `"forgotten"`, `"pinned":true`, `"derived_from"`, `"contradicts"`, `"access_count":1`, `.000003Z"`, "绿茶", `<b>`, `"fact":`, `"told":true`, `"ended"`, `"refused"`, `"before":[`, `"outcome":`, `"mentioned_me":true`, `"deep_reflection"`} {
+				for _, part := range []string{
+					`"superseded_by"`, `"consolidated"`, `"forgotten"`, `"pinned":true`, `"derived_from"`, `"contradicts"`,
+					`"access_count":1`, `.000003Z"`, "绿茶", `<b>`, `"fact":`, `"told":true`, `"ended"`, `"refused"`,
+					`"before":[`, `"outcome":`, `"mentioned_me":true`, `"deep_reflection"`,
+				} {
 					if !strings.Contains(one, part) {
 						t.Errorf("%s is not in the export: %s", part, one)
 					}
@@ -212,7 +225,7 @@ func TestExchange_RoundTripIsExact(t *testing.T) {
 	}
 }
 
-// What goes wrong is told in one line that helps.
+// Each failure is reported in one line that names the cause.
 func TestExchange_ReportsFailures(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -232,14 +245,16 @@ func TestExchange_ReportsFailures(t *testing.T) {
 	}
 	cut := filepath.Join(dir, "cut")
 	changed := filepath.Join(dir, "changed")
-	for name, text := range map[string]string{cut: string(whole[:len(whole)-30]), changed: strings.Replace(string(whole), "a fact", "a lie", 1)} {
+	for name, text := range map[string]string{
+		cut: string(whole[:len(whole)-30]), changed: strings.Replace(string(whole), "a fact", "a lie", 1),
+	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(whole[:len(whole)/2])
-		if r.URL.Query().Get("user_id") == "told" {
+		if r.URL.Query().Get("user_id") == "others" {
 			_, _ = w.Write([]byte("\n" + `{"error":"A part of the server is away."}` + "\n"))
 		}
 		_ = http.NewResponseController(w).Flush()
@@ -262,7 +277,7 @@ func TestExchange_ReportsFailures(t *testing.T) {
 		{"wrong", s.url, "HIPPOCAMPUS_KEY", []string{"import", file}},
 		{s.createKey("--role", "write"), s.url, "role admin", []string{"import", file}},
 		{adminKey, broken.URL, "broke off", []string{"export", file}},
-		{adminKey, broken.URL, "A part of the server is away", []string{"export", "--user", "told", file}},
+		{adminKey, broken.URL, "A part of the server is away", []string{"export", "--user", "others", file}},
 		{adminKey, s.url, "no such file", []string{"import", filepath.Join(dir, "nowhere")}},
 		{adminKey, s.url, "is not an export", []string{"import", "/dev/null"}},
 		{adminKey, s.url, "no such file", []string{"export", filepath.Join(dir, "no", "folder")}},
@@ -273,7 +288,7 @@ func TestExchange_ReportsFailures(t *testing.T) {
 		}
 	}
 	if now, err := os.ReadFile(file); err != nil || string(now) != string(whole) {
-		t.Errorf("an export that failed has changed the file: %v", err)
+		t.Errorf("a failed export has changed the file: %v", err)
 	}
 	if out, err := s.carry(adminKey, "import", cut); err == nil || !strings.Contains(out, "line 2: ") ||
 		!strings.Contains(out, "1 of 2 lines failed") {

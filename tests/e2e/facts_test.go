@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// facts are the values of a user's facts, as a list tells them.
+// facts returns the values of a user's facts, as the API lists them.
 func (s *server) facts(user, query string) (values []any) {
 	s.t.Helper()
 	for _, f := range s.call("GET", "/v1/facts?user_id="+user+query, nil, 200).list("facts") {
@@ -17,8 +17,8 @@ func (s *server) facts(user, query string) (values []any) {
 	return values
 }
 
-// What is valid changes over the years, in whatever order it is told, and the
-// memories follow: at once, and by the schedule where the time is yet to come.
+// The valid value changes over the years, in whatever order the evidence arrives,
+// and the memories follow: at once, or by the schedule if the change is in the future.
 func TestFacts_FollowTimeline(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)
@@ -34,14 +34,17 @@ func TestFacts_FollowTimeline(t *testing.T) {
 			t.Errorf("a guess became %v", got)
 		}
 		put(object{"key": "home city", "value": "Porto", "confidence": 0.7, "valid_from": "2024-01-01T00:00:00Z"})
-		if got := state(put(object{"key": "home city", "value": "Faro", "confidence": 0.7, "valid_from": "2022-01-01T00:00:00Z"})); got != "accepted" {
-			t.Errorf("what arrived late became %v", got)
+		late := object{"key": "home city", "value": "Faro", "confidence": 0.7, "valid_from": "2022-01-01T00:00:00Z"}
+		if got := state(put(late)); got != "accepted" {
+			t.Errorf("the late evidence became %v", got)
 		}
 
-		s.storesEqual(builtin, "ada") // a push that is cut off is repeated only when its claim has ended
+		s.storesEqual(builtin, "ada") // a kill during a push delays the push until its claim expires
 		s.kill()
 		s.run()
-		for at, want := range map[string]string{"2019-06-01": "", "2021-06-01": "Lisbon", "2023-06-01": "Faro", "2025-06-01": "Porto"} {
+		for at, want := range map[string]string{
+			"2019-06-01": "", "2021-06-01": "Lisbon", "2023-06-01": "Faro", "2025-06-01": "Porto",
+		} {
 			var got string
 			for _, value := range s.facts("ada", "&key=home_city&at="+at+"T00:00:00Z") {
 				got += value.(string)
@@ -66,9 +69,9 @@ func TestFacts_FollowTimeline(t *testing.T) {
 		soon := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339Nano)
 		put(object{"key": "home city", "value": "Braga", "confidence": 0.9, "valid_from": soon})
 		if n := len(s.active("ada")); n != 3 {
-			t.Errorf("%d memories before the time has come", n)
+			t.Errorf("%d memories before the change is due", n)
 		}
-		eventually(t, "the schedule following time", func() string {
+		eventually(t, "the schedule applying the change", func() string {
 			found = contents(s.call("GET", "/v1/memories?user_id=ada", nil, 200).list("memories"))
 			if slices.Contains(found, "home city: Braga") && len(found) == 3 {
 				return ""

@@ -14,14 +14,14 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// keeper is a memory that the question beacon finds by its meaning alone: they
-// share no word, and nothing else is near.
+// keeper is a memory that the question beacon finds only by its embedding: they
+// share no word, and no other memory is near.
 const (
 	keeper = "Ada met the lighthouse keeper"
 	beacon = "who tends the beacon"
 )
 
-// withKeeper is a server with many memories of ada's, and the keeper among them.
+// withKeeper starts a server with many memories of ada, one of them the keeper.
 func withKeeper(t *testing.T, memories int, settings ...string) *server {
 	t.Helper()
 	models := llmtest.New(t)
@@ -46,7 +46,7 @@ func withKeeper(t *testing.T, memories int, settings ...string) *server {
 	return s
 }
 
-// whole waits until recall needs nothing but what it should need.
+// whole waits until recall is not degraded.
 func (s *server) whole() {
 	s.t.Helper()
 	eventually(s.t, "recall being whole", func() string {
@@ -59,14 +59,14 @@ func (s *server) whole() {
 
 var asking = object{"user_id": "ada", "query": beacon, "limit": 3, "touch": false, "route": false}
 
-// drift is how many memories a verification found the stores to disagree about.
+// drift returns the number of memories on which a verification found the stores to differ.
 func drift(report object) float64 {
 	return count(report, "missing") + count(report, "orphaned") + count(report, "different")
 }
 
-// watch is what somebody saw who asked for the keeper over and over.
+// watch counts the answers of a client that recalls the keeper repeatedly.
 type watch struct {
-	stop func() // ends the asking, and waits for it
+	stop func() // stops the client and waits for it
 
 	mu       sync.Mutex
 	answers  int
@@ -74,10 +74,11 @@ type watch struct {
 	slowest  time.Duration
 }
 
-// watchKeeper asks until it is stopped or the test ends. Every answer must
-// hold the keeper, first.
+// watchKeeper recalls the keeper until it is stopped or the test ends. The keeper
+// must be the first memory of every answer.
 func (s *server) watchKeeper() *watch {
-	w, ended, done := &watch{}, make(chan struct{}), make(chan struct{})
+	w := &watch{}
+	ended, done := make(chan struct{}), make(chan struct{})
 	w.stop = sync.OnceFunc(func() { close(ended); <-done })
 	go func() {
 		defer close(done)
@@ -115,7 +116,7 @@ func (w *watch) count() int {
 	return w.answers
 }
 
-// soon waits until as many more answers have come.
+// soon waits for n more answers.
 func (w *watch) soon(t *testing.T, more int) {
 	t.Helper()
 	before := w.count()
@@ -127,23 +128,25 @@ func (w *watch) soon(t *testing.T, more int) {
 	})
 }
 
-// The collection is dropped while the server runs, with its alias, as an
-// operator might. Recall finds by meaning what it found before, in every
-// answer; the server fills a new collection by itself, and when it is asked.
+// The collection and its alias are dropped while the server runs. Every answer of
+// recall still finds by embedding what it found before; the server fills a new
+// collection by itself or on request.
 func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name      string
-		settings  []string
-		meanwhile func(s *server)
+		name     string
+		settings []string
+		act      func(s *server) // after the drop
 	}{
-		{"mended by itself", nil, func(*server) {}},
+		{"repaired by itself", nil, func(*server) {}},
 		{"while others write", nil, func(s *server) { // a write makes the new collection at once
 			for i := range 20 {
-				s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("written meanwhile, number %d", i)}, 201)
+				s.call("POST", "/v1/memories",
+					object{"user_id": "ada", "content": fmt.Sprintf("written without a collection, number %d", i)}, 201)
 			}
 		}},
-		{"rebuilt on demand", []string{"HIPPOCAMPUS_PROJECTION_INTERVAL=20s"}, func(s *server) { s.job("/v1/admin/rebuild") }},
+		{"rebuilt on demand", []string{"HIPPOCAMPUS_PROJECTION_INTERVAL=20s"},
+			func(s *server) { s.job("/v1/admin/rebuild") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -152,8 +155,8 @@ func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 			w.soon(t, 10)
 			for range 2 {
 				milvustest.Drop(t, s.setting("MILVUS_MEMORY_COLLECTION"))
-				test.meanwhile(s)
-				// Asked of the server: a client of the test's own would make the collection itself.
+				test.act(s)
+				// By the server, since a client of the test's own would make the collection.
 				eventually(t, "the stores being equal", func() string {
 					r := s.job("/v1/admin/verify")
 					if drift(r) == 0 && r["checked"].(float64) > 1500 && r["in_flight"] == 0.0 {
@@ -169,33 +172,34 @@ func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 				t.Errorf("afterwards %s", r.raw)
 			}
 			if w.degraded == 0 || w.degraded == w.answers {
-				t.Errorf("%d of %d recalls said that the vector store was away", w.degraded, w.answers)
+				t.Errorf("%d of %d recalls named the vector store as degraded", w.degraded, w.answers)
 			}
 			t.Logf("%d recalls, %d of them from the database alone, the slowest in %s", w.answers, w.degraded, w.slowest)
 		})
 	}
 }
 
-// Milvus cannot be reached for a minute: connections are refused, or nothing
-// comes back on them. Recall goes on and says so, writes, edits and deletes
-// are accepted, and afterwards all of it arrives.
+// Milvus is unreachable for a minute: connections are refused, or stay silent.
+// Recall continues and names the vector store as degraded; writes, edits and deletes
+// are accepted, and reach Milvus afterwards.
 func TestRecall_SurvivesMilvusOutage(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []struct {
 		name       string
 		begin, end func(t *testing.T, proxy *toxiproxy.Proxy)
 	}{
-		{"refused", cut, mend},
+		{"refused", cut, reconnect},
 		{"silent", func(t *testing.T, proxy *toxiproxy.Proxy) {
 			for _, stream := range []string{"upstream", "downstream"} {
-				if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "` + stream + `", "type": "timeout", "stream": "` + stream + `", "attributes": {"timeout": 0}}`)); err != nil {
+				toxic := fmt.Sprintf(`{"name": %[1]q, "type": "timeout", "stream": %[1]q, "attributes": {"timeout": 0}}`, stream)
+				if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}, func(t *testing.T, proxy *toxiproxy.Proxy) {
 			cut(t, proxy)
 			proxy.Toxics.ResetToxics(t.Context())
-			mend(t, proxy)
+			reconnect(t, proxy)
 		}},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
@@ -211,9 +215,10 @@ func TestRecall_SurvivesMilvusOutage(t *testing.T) {
 			writes, began := 0, time.Now()
 			for ; time.Since(began) < time.Minute; writes++ {
 				s.call("POST", "/v1/memories",
-					object{"user_id": "ada", "content": fmt.Sprintf("written in the dark, number %d", writes)}, 201)
-				if page := "/v1/memories/" + pages[writes%len(pages)]; writes%2 == 0 {
-					s.call("PATCH", page, object{"content": fmt.Sprintf("changed in the dark, number %d", writes)}, 200)
+					object{"user_id": "ada", "content": fmt.Sprintf("written during the outage, number %d", writes)}, 201)
+				page := "/v1/memories/" + pages[writes%len(pages)]
+				if writes%2 == 0 {
+					s.call("PATCH", page, object{"content": fmt.Sprintf("changed during the outage, number %d", writes)}, 200)
 				} else {
 					s.call("DELETE", page, nil, 200)
 				}
@@ -223,7 +228,7 @@ func TestRecall_SurvivesMilvusOutage(t *testing.T) {
 				t.Errorf("of %d recalls %d were degraded, and the slowest took %s", w.answers, w.degraded, w.slowest)
 			}
 			if r := s.call("GET", "/readyz", nil, 200); r.body["status"] == "ready" {
-				t.Errorf("ready while Milvus is away: %s", r.raw)
+				t.Errorf("ready during the Milvus outage: %s", r.raw)
 			}
 			t.Logf("%d changes and %d recalls, the slowest in %s", 2*writes, w.answers, w.slowest)
 

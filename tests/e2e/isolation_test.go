@@ -15,10 +15,11 @@ var hostileIDs = []string{
 	`"`, `'`, `\`, `\"`, `a" or user_id != "`, `a" || true || "`, `a' or '1'='1`, `'; drop table agent_memories; --`,
 	`%`, `_`, `*`, `user_id in ["a","b"]`, `{"$ne":null}`, `../../etc/passwd`, `a/b`, `a?b=c&d`, `a#b`, `a b`, ` a`, `a `,
 	"用户", "ユーザー", "пользователь", "مستخدم", "👩‍👩‍👧‍👦", "a\u202eb", "\u00e9", "e\u0301", "A", "a", "ａ",
-	"user", "user-1", "user-10", "null", "undefined", "0", "-1", "1e9", strings.Repeat("x", 256), strings.Repeat("x", 255), strings.Repeat("界", 85),
+	"user", "user-1", "user-10", "null", "undefined", "0", "-1", "1e9",
+	strings.Repeat("x", 256), strings.Repeat("x", 255), strings.Repeat("界", 85),
 }
 
-// refusedIDs are not allowed, with a word of the reason.
+// refusedIDs maps ids that are refused to a word of the reason.
 var refusedIDs = map[string]string{
 	"": "user_id", "a\x00b": "NUL", "a\nb": "control", "a\rb": "control", "a\tb": "control", "\x1b[31m": "control",
 	"a\u0085b": "control", strings.Repeat("x", 257): "256", strings.Repeat("界", 86): "256",
@@ -29,7 +30,8 @@ func TestIsolation_UsersAreSeparate(t *testing.T) {
 		s := start(t, size.settings(t)...)
 		ids := map[string]string{} // user -> memory
 		for _, user := range hostileIDs {
-			ids[user] = s.call("POST", "/v1/memories", object{"user_id": user, "content": "the vault code of " + user}, 201).body["id"].(string)
+			r := s.call("POST", "/v1/memories", object{"user_id": user, "content": "the vault code of " + user}, 201)
+			ids[user] = r.body["id"].(string)
 		}
 		element := rapid.SampledFrom([]string{
 			`"`,
@@ -101,11 +103,12 @@ func TestIsolation_UsersAreSeparate(t *testing.T) {
 	})
 }
 
-// A key reaches the memories of its own app alone, even when it knows their ids.
+// A key reaches only the memories of its own app, even if the client knows other ids.
 func TestIsolation_AppsAreSeparate(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
-		id := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "the vault code is 1234"}, 201).body["id"].(string)
+		written := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "the vault code is 1234"}, 201)
+		id := written.body["id"].(string)
 		accepted := s.call("POST", "/v1/turns", turn("ada", "I live in Oslo."), 200).body["id"].(string)
 		before := s.call("GET", "/v1/memories/"+id, nil, 200).raw
 
@@ -173,16 +176,26 @@ func TestKeys_RolesLimitRequests(t *testing.T) {
 	})
 }
 
-// Hostile bodies are the client's fault, never the server's.
+// Hostile requests are answered with a client error, never with 500.
 func TestAPI_BadInputIsNever500(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		long := strings.Repeat("字", 4097)
+		messages := func(contents ...string) object {
+			list := make([]object, len(contents))
+			for i, content := range contents {
+				list[i] = object{"role": "user", "content": content}
+			}
+			return object{"user_id": "a", "messages": list}
+		}
+		memories := slices.Repeat([]object{{"user_id": "a", "content": "x"}}, 1001)
+		metadata := object{"k": strings.Repeat("x", 8200)}
+		weights := object{"relevance": -1, "decay": 0, "importance": 0}
 		for _, c := range []struct {
 			method, path string
 			body         any
 			status       int
-			path2        string // field that the problem names
+			field        string // that the problem names
 		}{
 			{"POST", "/v1/turns", `{`, 400, ""},
 			{"POST", "/v1/turns", `[]`, 400, ""},
@@ -192,8 +205,8 @@ func TestAPI_BadInputIsNever500(t *testing.T) {
 			{"POST", "/v1/turns", `{"user_id":1,"messages":[{"role":"user","content":"x"}]}`, 400, "user_id"},
 			{"POST", "/v1/turns", `{"user_id":"a","messages":[{"role":"user","content":"x"}],"colour":1}`, 400, "colour"},
 			{"POST", "/v1/turns", `{"user_id":"a","messages":[{"role":"user","content":"x"}],"at":"yesterday"}`, 400, "at"},
-			{"POST", "/v1/turns", object{"user_id": "a", "messages": []object{{"role": "user", "content": strings.Repeat("x", 65537)}}}, 400, "messages[0].content"},
-			{"POST", "/v1/turns", object{"user_id": "a", "messages": slices.Repeat([]object{{"role": "user", "content": "x"}}, 101)}, 400, "messages"},
+			{"POST", "/v1/turns", messages(strings.Repeat("x", 65537)), 400, "messages[0].content"},
+			{"POST", "/v1/turns", messages(slices.Repeat([]string{"x"}, 101)...), 400, "messages"},
 			{"POST", "/v1/turns", strings.Repeat("x", 1<<20+1), 413, ""},
 			{"POST", "/v1/memories", "{\"user_id\":\"a\",\"content\":\"\xff\"}", 400, ""},
 			{"POST", "/v1/memories", object{"user_id": "a", "content": long}, 400, "content"},
@@ -203,16 +216,16 @@ func TestAPI_BadInputIsNever500(t *testing.T) {
 			{"POST", "/v1/memories", object{"user_id": "a", "content": "x", "importance": "high"}, 400, "importance"},
 			{"POST", "/v1/memories", object{"user_id": "a", "content": "x", "domain": "sports"}, 400, "domain"},
 			{"POST", "/v1/memories", object{"user_id": "a", "content": "x", "metadata": []int{1}}, 400, "metadata"},
-			{"POST", "/v1/memories", object{"user_id": "a", "content": "x", "metadata": object{"k": strings.Repeat("x", 8200)}}, 400, "metadata"},
+			{"POST", "/v1/memories", object{"user_id": "a", "content": "x", "metadata": metadata}, 400, "metadata"},
 			{"POST", "/v1/memories", object{"user_id": "a", "content": "x", "metadata": object{"k": "a\x00b"}}, 400, "metadata"},
 			{"POST", "/v1/memories/batch", `{"memories":[]}`, 400, "memories"},
-			{"POST", "/v1/memories/batch", object{"memories": slices.Repeat([]object{{"user_id": "a", "content": "x"}}, 1001)}, 400, "memories"},
+			{"POST", "/v1/memories/batch", object{"memories": memories}, 400, "memories"},
 			{"POST", "/v1/recall", object{"user_id": "a", "query": ""}, 400, "query"},
 			{"POST", "/v1/recall", object{"user_id": "a", "query": "x", "limit": 0}, 400, "limit"},
 			{"POST", "/v1/recall", object{"user_id": "a", "query": "x", "limit": 1000000}, 400, "limit"},
 			{"POST", "/v1/recall", object{"user_id": "a", "query": "x", "mode": "best"}, 400, "mode"},
 			{"POST", "/v1/recall", `{"user_id":"a","query":"x","weights":{"relevance":1e999}}`, 400, ""},
-			{"POST", "/v1/recall", object{"user_id": "a", "query": "x", "weights": object{"relevance": -1, "decay": 0, "importance": 0}}, 400, "weights.relevance"},
+			{"POST", "/v1/recall", object{"user_id": "a", "query": "x", "weights": weights}, 400, "weights.relevance"},
 			{"POST", "/v1/context", object{"user_id": "a", "query": "x", "max_chars": 10, "max_tokens": 10}, 400, ""},
 			{"GET", "/v1/memories", nil, 400, "user_id"},
 			{"GET", "/v1/memories?user_id=a&cursor=%00", nil, 400, "cursor"},
@@ -226,22 +239,22 @@ func TestAPI_BadInputIsNever500(t *testing.T) {
 		} {
 			statuses := []int{c.status}
 			if c.status == 404 {
-				statuses = append(statuses, 400) // what can be no id at all
+				statuses = append(statuses, 400) // malformed ids
 			}
 			r := s.call(c.method, c.path, c.body, statuses...)
 			if kind := r.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/problem+json") ||
 				r.body["request_id"] == "" {
 				t.Errorf("%s %s: %s %s", c.method, c.path, kind, r.raw)
 			}
-			if c.path2 != "" &&
+			if c.field != "" &&
 				!slices.ContainsFunc(r.list("errors"),
-					func(e object) bool { return strings.Contains(e["path"].(string), c.path2) }) {
+					func(e object) bool { return strings.Contains(e["path"].(string), c.field) }) {
 				data, _ := json.Marshal(c.body)
-				t.Errorf("%s %s with %.200s does not name %s: %s", c.method, c.path, data, c.path2, r.raw)
+				t.Errorf("%s %s with %.200s does not name %s: %s", c.method, c.path, data, c.field, r.raw)
 			}
 		}
 
-		// A client id used again: the same turn, or a conflict.
+		// A repeated client id gives the same turn or a conflict.
 		first := object{"id": "turn-1", "user_id": "a", "messages": []object{{"role": "user", "content": "x"}}}
 		id := s.call("POST", "/v1/turns", first, 202).body["id"]
 		if again := s.call("POST", "/v1/turns", first, 200, 202); again.body["id"] != id {

@@ -11,40 +11,40 @@ import (
 	"time"
 )
 
-// life is the script as it is lived on one size.
+// life runs the script on one size.
 type life struct {
 	t       *testing.T
 	script  []entry
 	servers []*server // one, or two that share their stores
-	spare   *server   // the second one while only one answers; nil: the stores cannot be shared
-	asked   int       // requests so far: the servers take them in turn
-	clock   string    // the file whose time is the servers'
-	now     time.Time // what it says
-	ends    []ending  // that are to come by themselves, the first one first
+	spare   *server   // the second server while only one answers; nil: the stores cannot be shared
+	asked   int       // requests so far, which the servers answer in turn
+	clock   string    // the file whose time is the servers' clock
+	now     time.Time // the time of the clock
+	ends    []ending  // endings to come, in order
 	context strings.Builder
 	models  *scriptedModels
 }
 
-// ending is something that ends by itself when its time has come, and how to
-// wait until it has.
+// ending is something that ends by itself at a time, and a way to wait for it.
 type ending struct {
 	at   time.Time
 	wait func()
 }
 
-// idleAfter is when a talk has ended by itself, as the server's default has it.
+// idleAfter is the server's default for the time after which an idle talk ends.
 const idleAfter = 30 * time.Minute
 
-// conditions are settings by which only what the script says happens, as soon as its time comes.
+// conditions are settings with which exactly the steps of the script happen, as soon as they are due.
 var conditions = []string{
 	"HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_JOBS_POLL=20ms",
-	"HIPPOCAMPUS_JOBS_RESUME_AFTER=30s", // before the minute that a kill takes is over
+	"HIPPOCAMPUS_JOBS_RESUME_AFTER=30s", // less than the minute that a kill takes
 	"HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s",
-	"HIPPOCAMPUS_SCHEDULE_REFLECTION=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_FORGETTING=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_PURGE=0 0 1 1 *",
-	"HIPPOCAMPUS_SCHEDULE_COMPRESSION=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_VERIFICATION=0 0 1 1 *",
-	"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000", // when it is asked for
-	"HIPPOCAMPUS_FORGETTING_BASE=0.8",        // so that two weeks are long
-	"HIPPOCAMPUS_SESSION_EVENTS=6",           // so that a talk of eight events is long
+	"HIPPOCAMPUS_SCHEDULE_REFLECTION=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_FORGETTING=0 0 1 1 *",
+	"HIPPOCAMPUS_SCHEDULE_PURGE=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_COMPRESSION=0 0 1 1 *",
+	"HIPPOCAMPUS_SCHEDULE_VERIFICATION=0 0 1 1 *",
+	"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000", // only on request
+	"HIPPOCAMPUS_FORGETTING_BASE=0.8",        // so that memories fade within two weeks
+	"HIPPOCAMPUS_SESSION_EVENTS=6",           // so that a talk of eight events is condensed
 }
 
 // newLife starts the servers of a size at the beginning of the life.
@@ -65,7 +65,7 @@ func newLife(t *testing.T, size size, program string, script []entry) *life {
 	return l
 }
 
-// server is whose turn it is to answer.
+// server returns the server that answers next.
 func (l *life) server() *server {
 	l.asked++
 	return l.servers[l.asked%len(l.servers)]
@@ -76,7 +76,7 @@ func (l *life) call(method, path string, body any, statuses ...int) reply {
 	return l.server().call(method, path, body, statuses...)
 }
 
-// until lets time pass, and what ends meanwhile end.
+// until moves the clock, and waits for every ending that becomes due.
 func (l *life) until(at time.Time) {
 	l.t.Helper()
 	for len(l.ends) > 0 && !l.ends[0].at.After(at) {
@@ -88,16 +88,16 @@ func (l *life) until(at time.Time) {
 	l.set(at)
 }
 
-// comes notes something that is to end by itself.
+// comes adds an ending.
 func (l *life) comes(at time.Time, wait func()) {
 	l.ends = append(l.ends, ending{at, wait})
 	slices.SortStableFunc(l.ends, func(a, b ending) int { return a.at.Compare(b.at) })
 }
 
-// last is when the last turn of a talk is taken.
+// last returns the time of a talk's last turn.
 func (e entry) last() time.Time { return e.At.Add(time.Duration(len(e.Turns)-1) * between) }
 
-// live has an entry happen.
+// live runs an entry of the script.
 func (l *life) live(e entry) {
 	l.t.Helper()
 	switch {
@@ -131,8 +131,7 @@ func (l *life) live(e entry) {
 	}
 }
 
-// arrange changes how many servers answer, or starts all of them again, one
-// after the other.
+// arrange changes the number of servers, or restarts them one after the other.
 func (l *life) arrange(how string) {
 	l.t.Helper()
 	switch how {
@@ -152,7 +151,7 @@ func (l *life) arrange(how string) {
 	}
 }
 
-// talk has a conversation, and ends it where the script says so.
+// talk runs a conversation, and ends it if the script does.
 func (l *life) talk(e entry) {
 	l.t.Helper()
 	for i, turn := range e.Turns {
@@ -172,7 +171,7 @@ func (l *life) talk(e entry) {
 	}
 }
 
-// say sends a turn, as a backend does that sends again what was not answered.
+// say sends a turn, and sends it again if there is no answer, as a backend does.
 func (l *life) say(e entry, i int, turn said) {
 	l.t.Helper()
 	id := fmt.Sprintf("%s/%d", e.Talk, i+1)
@@ -197,14 +196,14 @@ func (l *life) say(e entry, i int, turn said) {
 		die = l.servers
 		select {
 		case <-l.models.hung:
-		case <-time.After(patience):
+		case <-time.After(waitLimit):
 			l.t.Fatalf("the scorer was not asked about turn %s", id)
 		}
 	}
 	for _, s := range die {
 		s.kill()
 	}
-	l.set(e.At.Add(time.Duration(i)*between + time.Minute)) // longer than a turn waits for a worker that has gone silent
+	l.set(e.At.Add(time.Duration(i)*between + time.Minute)) // longer than the due time of a turn whose worker died
 	for _, s := range die {
 		s.run()
 	}
@@ -219,7 +218,7 @@ func (l *life) say(e entry, i int, turn said) {
 	})
 }
 
-// condensed waits until a talk that is too long has a running summary.
+// condensed waits until a long talk has a running summary.
 func (l *life) condensed(e entry) {
 	l.t.Helper()
 	eventually(l.t, e.Talk+" being condensed", func() string {
@@ -232,8 +231,8 @@ func (l *life) condensed(e entry) {
 	})
 }
 
-// consolidated waits until a talk has ended and nothing is left to be made of
-// it. It returns what was, as consolidations.
+// consolidated waits until a talk has ended and is consolidated. It returns the
+// consolidations.
 func (l *life) consolidated(e entry) (list []object) {
 	l.t.Helper()
 	eventually(l.t, e.Talk+" being consolidated", func() string {
@@ -242,7 +241,8 @@ func (l *life) consolidated(e entry) (list []object) {
 		types := map[any]bool{}
 		list = all.list("consolidations")
 		for _, c := range list {
-			if types[c["type"]] = true; c["state"] != "done" {
+			types[c["type"]] = true
+			if c["state"] != "done" {
 				return all.raw
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// check holds what there is in the end to rules that it must obey whatever the
-// script says. It works them out for itself, from the script and the answers.
+// check checks the result of the life against rules that hold for every script. It
+// derives the expected values from the script and the answers.
 func (l *life) check() {
 	l.t.Helper()
 	for _, one := range l.lines() {
@@ -28,22 +28,22 @@ func (l *life) check() {
 	l.servers[0].storesEqual(scripted, l.users()...)
 }
 
-// segment is a stretch of a timeline that starts at its from.
+// segment is a part of a timeline.
 type segment struct {
 	from       time.Time
-	until      time.Time // stated; zero: until the next one
+	until      time.Time // stated; zero: until the next segment
 	value      string
 	confidence float64
 }
 
-// trust is what newer evidence must have at least to replace what is surer.
+// trust is the confidence that newer evidence needs to replace a more confident value.
 const trust = 0.5
 
-// weighed is a timeline by the table in docs/flows/conversations.md: a list of
-// beginnings, of which the last before an instant tells what is valid then. An
-// end is a beginning of nothing ("").
+// weighed computes a timeline by the table in docs/flows/conversations.md: a list of
+// segments. The last segment that begins before an instant holds the value that is
+// valid then; the segment after an end has the value "".
 func weighed(segments []segment, e segment) []segment {
-	i := len(segments) // of what is valid at the evidence's instant
+	i := len(segments) // index of the segment at the evidence's instant
 	for i--; i >= 0 && segments[i].from.After(e.from); i-- {
 	}
 	insert := func() []segment { return slices.Insert(slices.Clone(segments), i+1, e) }
@@ -68,7 +68,7 @@ func weighed(segments []segment, e segment) []segment {
 	return segments
 }
 
-// valid is what a timeline says of an instant; "": nothing.
+// valid returns a timeline's value at an instant, or "".
 func valid(segments []segment, at time.Time) (value string) {
 	for _, s := range segments {
 		if !s.from.After(at) {
@@ -81,8 +81,8 @@ func valid(segments []segment, at time.Time) (value string) {
 	return value
 }
 
-// checkTimeline asks what was valid at each instant at which something could
-// have changed, and just before, and compares it to what the table says.
+// checkTimeline reads the valid value at and just before each instant at which it
+// could have changed, and compares it to the table.
 func (l *life) checkTimeline(one line) {
 	l.t.Helper()
 	var segments []segment
@@ -136,13 +136,13 @@ func (l *life) checkTimeline(one line) {
 func jsonOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it was JSON or YAML before
+		panic(err) // the value came from JSON or YAML
 	}
 	return string(text)
 }
 
-// checkSummaries wants one summary of each talk that has ended, of its agent
-// alone, of the length that is allowed, and none of the others.
+// checkSummaries expects one summary of each ended talk, private to the talk's agent
+// and of an allowed length, and no summary of an open talk.
 func (l *life) checkSummaries(user string, all []remembered) {
 	l.t.Helper()
 	summaries := map[any][]object{}
@@ -173,14 +173,14 @@ func (l *life) checkSummaries(user string, all []remembered) {
 	}
 }
 
-// agentOf is whose a memory is alone; empty: everybody's.
+// agentOf returns the agent to which a memory is private, or "".
 func agentOf(m object) string {
 	agent, _ := m["agent_id"].(string)
 	return agent
 }
 
-// checkHistories wants each memory created once, before all else, and to have
-// the status that its history leads to.
+// checkHistories expects that each history begins with its only created event, and
+// leads to the memory's status.
 func (l *life) checkHistories(all []remembered) {
 	l.t.Helper()
 	for _, one := range all {
@@ -202,8 +202,8 @@ func (l *life) checkHistories(all []remembered) {
 	}
 }
 
-// checkPast asks at each midnight of the life for what a user's memories were,
-// and compares them to what the histories say.
+// checkPast reads a user's memories as of each midnight of the life, and compares
+// them to the histories.
 func (l *life) checkPast(user string, all []remembered) {
 	l.t.Helper()
 	for day := 1; day <= 14; day++ {
@@ -230,7 +230,7 @@ func (l *life) checkPast(user string, all []remembered) {
 	}
 }
 
-// checkLog wants every message of the script in the log, once and in its order.
+// checkLog expects every message of the script in the log, once and in order.
 func (l *life) checkLog() {
 	l.t.Helper()
 	for _, e := range l.script {

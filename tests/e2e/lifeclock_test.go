@@ -42,7 +42,7 @@ func absolute(t *testing.T, path string) string {
 	return path
 }
 
-// set says what time it is. It stands still until it is said again.
+// set sets the servers' clock, which stands still until the next call.
 func (l *life) set(now time.Time) {
 	l.t.Helper()
 	if now.Before(l.now) {

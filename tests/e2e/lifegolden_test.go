@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// golden compares what there is to the documents in testdata/twoweeks, which
-// are derived from the script by hand. They name no ids, and times as the script does.
+// golden compares the result of the life to the documents in testdata/twoweeks, which
+// were derived from the script by hand. They hold no ids, and times as in the script.
 func (l *life) golden() {
 	l.t.Helper()
 	documents := map[string]string{
@@ -34,13 +34,13 @@ func (l *life) golden() {
 	}
 }
 
-// rounded is a number without the digits in which sums may differ.
+// rounded rounds a number to the digits in which the sizes agree.
 func rounded(number any) float64 {
 	n, _ := number.(float64)
 	return math.Round(n*1000) / 1000
 }
 
-// users are those of the script, sorted.
+// users returns the users of the script, sorted.
 func (l *life) users() (users []string) {
 	for _, e := range l.script {
 		if e.Talk != "" && !slices.Contains(users, e.User) {
@@ -51,11 +51,11 @@ func (l *life) users() (users []string) {
 	return users
 }
 
-// line names a timeline.
+// line identifies a timeline.
 type line struct{ user, kind, key string }
 
-// lines are the timelines that the script has evidence for, sorted. What is
-// told to an agent alone is evidence of none.
+// lines returns the timelines for which the script has evidence, sorted. Private
+// statements to an agent are no evidence.
 func (l *life) lines() (lines []line) {
 	add := func(one line) {
 		if !slices.Contains(lines, one) {
@@ -78,12 +78,12 @@ func (l *life) lines() (lines []line) {
 	return lines
 }
 
-// query asks for a timeline.
+// query returns the query parameters of a timeline.
 func (one line) query() url.Values {
 	return url.Values{"user_id": {one.user}, "type": {one.kind}, "key": {one.key}}
 }
 
-// facts are all evidence in the order in which it came, by timeline.
+// facts lists all evidence in the order of its arrival, by timeline.
 func (l *life) facts() string {
 	l.t.Helper()
 	var b strings.Builder
@@ -105,15 +105,15 @@ func (l *life) facts() string {
 	return b.String()
 }
 
-// remembered is a memory with all that is kept of it.
+// remembered is a memory with its history and relations.
 type remembered struct {
 	Memory    object
 	Events    []object
 	Relations []object
 }
 
-// export reads all memories of a user, in the order in which they were said,
-// and the contents of all by id.
+// export reads all memories of a user, in the order of their creation, and the
+// contents by id.
 func (l *life) export(user string) (all []remembered, contents map[any]any) {
 	l.t.Helper()
 	r := l.call("GET", "/v1/export?user_id="+user, nil, 200)
@@ -135,7 +135,7 @@ func (l *life) export(user string) (all []remembered, contents map[any]any) {
 	return all, contents
 }
 
-// memories are all of each user, with the days of their history and what they rest on:
+// memories lists the memories of each user, with the days of their history and their relations:
 //
 //	said, type, importance, status, for whom, in which conversation, content; history; relations
 func (l *life) memories() string {
@@ -170,7 +170,7 @@ func (l *life) memories() string {
 	return b.String()
 }
 
-// history names what happened to a memory, and on which day.
+// history lists the events of a memory with their days.
 func history(events []object) string {
 	var list []string
 	for _, e := range events {
@@ -179,7 +179,7 @@ func history(events []object) string {
 	return strings.Join(list, ", ")
 }
 
-// conversations are all of each user, with what was consolidated of them.
+// conversations lists the conversations of each user, with their consolidations.
 func (l *life) conversations() string {
 	l.t.Helper()
 	var b strings.Builder
@@ -202,8 +202,8 @@ func (l *life) conversations() string {
 	return b.String()
 }
 
-// consolidations tells what came of a conversation. In how many steps its
-// stated events passed the gate depends on how busy the server was: their counts add up.
+// consolidations describes the consolidations of a conversation. The counts of stated
+// events are added up, since the number of steps depends on how busy the server was.
 func (l *life) consolidations(user, talk string) string {
 	l.t.Helper()
 	stated := map[string]float64{}
@@ -230,8 +230,8 @@ func (l *life) consolidations(user, talk string) string {
 		"; ")
 }
 
-// procedures are the skills of each user, and the instructions that each
-// context of a user and an agent has.
+// procedures lists the skills of each user, and the instructions of each context of
+// a user and an agent.
 func (l *life) procedures() string {
 	l.t.Helper()
 	var b strings.Builder
@@ -264,5 +264,5 @@ func (l *life) procedures() string {
 	return b.String()
 }
 
-// agents are those of the script.
+// agents returns the agents of the script.
 var agents = []string{"aria", "forge"}

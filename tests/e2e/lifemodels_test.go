@@ -12,19 +12,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// How near a fact is to one that it replaces, and to one that it repeats: the
-// first is judged, the second merged.
+// The cosine of a fact to one that it replaces, which is judged, and to one that it
+// repeats, which is merged.
 const (
 	replacing = 0.9
 	repeating = 0.97
 )
 
-// scriptedModels answer as the script says. They know a turn, and a talk, by
-// what the user says in it.
+// scriptedModels answer by the script. They recognise a turn or a talk by the user's
+// messages.
 type scriptedModels struct {
 	*llmtest.Server
 	hang sync.Once
-	hung chan struct{} // closed when the scorer hangs, which it does once: on a turn that all servers are killed on
+	hung chan struct{} // closed when the scorer hangs, which happens once: in the turn during which all servers are killed
 }
 
 func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
@@ -44,9 +44,9 @@ func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 				switch {
 				case f.Replaces != "":
 					replaces[f.Fact] = f.Replaces
-					models.Embedding(f.Fact, beside(models, f.Fact, f.Replaces, replacing))
+					models.Embedding(f.Fact, atCosine(models, f.Fact, f.Replaces, replacing))
 				case f.Repeats != "":
-					models.Embedding(f.Fact, beside(models, f.Fact, f.Repeats, repeating))
+					models.Embedding(f.Fact, atCosine(models, f.Fact, f.Repeats, repeating))
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 	models.OnPrompt(llmtest.ScoreMark, func(r llmtest.ChatRequest) llmtest.Reply {
 		return models.scored(r, turns)
 	})
-	// of is the talk that a prompt quotes.
+	// of returns the talk that a prompt quotes.
 	of := func(r llmtest.ChatRequest) entry {
 		for _, line := range quoted[struct{ Said string }](r) {
 			if e, ok := talks[line.Said]; ok {
@@ -106,9 +106,9 @@ func (models *scriptedModels) scored(r llmtest.ChatRequest, turns map[string]sai
 	return answer(object{"facts": facts})
 }
 
-// beside is an embedding of a text at this cosine to another text's, and else
-// as far from it as the texts themselves allow.
-func beside(models *scriptedModels, text, other string, cosine float64) []float32 {
+// atCosine returns an embedding of a text that has this cosine to another text's
+// embedding.
+func atCosine(models *scriptedModels, text, other string, cosine float64) []float32 {
 	a, b := models.Vector(other), models.Vector(text)
 	dot := func(x, y []float32) (sum float64) {
 		for i := range x {
@@ -141,12 +141,12 @@ func quoted[T any](r llmtest.ChatRequest) (list []T) {
 func answer(v any) llmtest.Reply {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the script's own mistake
+		panic(err) // a mistake in the script
 	}
 	return llmtest.Text(string(text))
 }
 
-// lasting is the answer of a deep reflection, with every field that it must have.
+// lasting returns the answer of a deep reflection, with every required field.
 func (r *remembers) lasting() object {
 	return object{
 		"facts": append([]deepFact{}, r.Facts...), "insights": append([]deepInsight{}, r.Insights...),
@@ -155,7 +155,7 @@ func (r *remembers) lasting() object {
 	}
 }
 
-// judgedBy has a new fact replace what the script says, and stand beside all else.
+// judgedBy lets a new fact replace the memory that the script names, and keeps all others.
 func judgedBy(r llmtest.ChatRequest, replaces map[string]string) llmtest.Reply {
 	all := quoted[struct {
 		Memory int
@@ -172,8 +172,8 @@ func judgedBy(r llmtest.ChatRequest, replaces map[string]string) llmtest.Reply {
 	return answer(object{"decisions": decisions})
 }
 
-// insightsOf answers with those reflections of the script whose sources are all
-// among the facts.
+// insightsOf answers with the script's reflections whose sources are all among the
+// facts.
 func insightsOf(r llmtest.ChatRequest, script []entry) llmtest.Reply {
 	numbers := map[string]int{}
 	for _, f := range quoted[struct {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// private says which agent a text was meant for alone: what a talk of the user
-// with it has said, or made.
+// private maps each text of a private talk, and each text derived from it, to the
+// talk's agent.
 func (l *life) private(user string) map[string]string {
 	texts := map[string]string{}
 	for _, e := range l.script {
@@ -30,7 +30,7 @@ func (l *life) private(user string) map[string]string {
 	return texts
 }
 
-// texts are what becomes of a talk in words; none where it is still open.
+// texts returns the texts that are derived from an ended talk.
 func (r *remembers) texts() (texts []string) {
 	if r == nil {
 		return nil
@@ -45,9 +45,8 @@ func (r *remembers) texts() (texts []string) {
 	return texts
 }
 
-// checkPrivacy asks for each active memory in its own words, and for each
-// agent: an agent finds what is its own or shared, and never another one's, in
-// recall and in context.
+// checkPrivacy queries each active memory by its own text, once for each agent: in
+// recall and context an agent finds its own and shared memories, and no others.
 func (l *life) checkPrivacy(user string, all []remembered) {
 	l.t.Helper()
 	private := l.private(user)
@@ -66,7 +65,7 @@ func (l *life) checkPrivacy(user string, all []remembered) {
 		}
 		owner := agentOf(one.Memory)
 		if meant := private[content]; meant != "" && owner != meant {
-			l.t.Errorf("%q was meant for %q alone, and belongs to %q", content, meant, owner)
+			l.t.Errorf("%q is private to %q, but its agent is %q", content, meant, owner)
 		}
 		for _, agent := range agents {
 			found := ask("/v1/recall", agent, content, object{"limit": 100}).list("memories")
@@ -82,7 +81,7 @@ func (l *life) checkPrivacy(user string, all []remembered) {
 	}
 	for text, whose := range private {
 		if utf8.RuneCountInString(text) < 6 {
-			continue // others may say so, too
+			continue // the text is also in another talk
 		}
 		for _, agent := range agents {
 			if agent == whose {
@@ -90,13 +89,13 @@ func (l *life) checkPrivacy(user string, all []remembered) {
 			}
 			r := ask("/v1/context", agent, text, object{"max_tokens": 4000, "condense": false})
 			if strings.Contains(fmt.Sprint(r.body["text"]), text) {
-				l.t.Errorf("a context for %s and %s tells what is %s's: %s", user, agent, whose, text)
+				l.t.Errorf("a context for %s and %s holds a memory of %s: %s", user, agent, whose, text)
 			}
 		}
 	}
 }
 
-// ids are those of a list, in order.
+// ids returns the ids of a list, in order.
 func ids(list []object) (all []any) {
 	for _, o := range list {
 		all = append(all, o["id"])

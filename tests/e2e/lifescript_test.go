@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// entry is one thing that happens in testdata/twoweeks/script.yaml: a talk, or
-// one of the others.
+// entry is one entry of testdata/twoweeks/script.yaml: a talk, or one of the other
+// steps.
 type entry struct {
-	Talk      string     `yaml:"talk"` // conversation id; empty: another thing happens
+	Talk      string     `yaml:"talk"` // conversation id; empty: another step
 	User      string     `yaml:"user"`
 	Agent     string     `yaml:"agent"`
 	At        moment     `yaml:"at"`
@@ -32,22 +32,24 @@ type entry struct {
 	Servers     string           `yaml:"servers"` // two, one or restart
 }
 
-// said is a turn, with what the scorer answers to it.
+// said is a turn, with the scorer's answer.
 type said struct {
-	Said   []message    `yaml:"said"`
-	Facts  []scoredFact `yaml:"facts"`
-	Killed string       `yaml:"killed"` // "one": the server that took it, at once; "all": every one, while the scorer is asked
+	Said  []message    `yaml:"said"`
+	Facts []scoredFact `yaml:"facts"`
+	// Killed names the servers that are killed: "one" is the server that took the turn, at
+	// once; "all" are all servers, during the scorer's call.
+	Killed string `yaml:"killed"`
 }
 
 type message struct {
-	User, Assistant, Tool string // one of them: what is said
+	User, Assistant, Tool string // one of them: the text
 	Kind                  string
 	Tags, Flags           []string
 }
 
 func (m message) text() string { return m.User + m.Assistant + m.Tool }
 
-// body is the message as a client sends it.
+// body returns the message as a client sends it.
 func (m message) body() object {
 	role := "user"
 	switch {
@@ -63,7 +65,8 @@ func (m message) body() object {
 	if len(m.Tags) > 0 {
 		body["tags"] = m.Tags
 	}
-	if flags := (object{}); len(m.Flags) > 0 {
+	if len(m.Flags) > 0 {
+		flags := object{}
 		for _, flag := range m.Flags {
 			flags[flag] = true
 		}
@@ -72,15 +75,15 @@ func (m message) body() object {
 	return body
 }
 
-// scoredFact is a fact of the scorer's answer. One that replaces or repeats
-// another text is near to it.
+// scoredFact is a fact of the scorer's answer. It is near to the text that it
+// replaces or repeats.
 type scoredFact struct {
 	Fact, Domain, Type string
 	Importance         float64
 	Replaces, Repeats  string
 }
 
-// remembers is what replay and deep reflection answer about a talk.
+// remembers holds the answers of replay and deep reflection about a talk.
 type remembers struct {
 	Summary                                 string
 	Facts                                   []deepFact
@@ -110,7 +113,7 @@ type (
 		At, From, Until         moment
 		User, Type, Key, Source string
 		Value                   any
-		Confidence              float64 // 0: it is not said
+		Confidence              float64 // 0: not stated
 	}
 	instructionStep struct {
 		At                                moment
@@ -141,8 +144,8 @@ type (
 	}
 )
 
-// lifeBegins is the first day's midnight: long ago, so that nothing that
-// happens in the tests lies in the future of the machine.
+// lifeBegins is the midnight of the first day, long ago, so that no step of the life
+// is in the future of the machine.
 var lifeBegins = time.Date(2025, 3, 3, 0, 0, 0, 0, time.UTC)
 
 // moment is written "DAY HH:MM", the first day being 1.
@@ -151,13 +154,13 @@ type moment struct{ time.Time }
 func (m *moment) UnmarshalYAML(node *yaml.Node) error {
 	var day, hour, minute int
 	if _, err := fmt.Sscanf(node.Value, "%d %d:%d", &day, &hour, &minute); err != nil {
-		return fmt.Errorf("line %d: %q is no DAY HH:MM: %w", node.Line, node.Value, err)
+		return fmt.Errorf("line %d: %q is not DAY HH:MM: %w", node.Line, node.Value, err)
 	}
 	m.Time = lifeBegins.AddDate(0, 0, day-1).Add(time.Duration(60*hour+minute) * time.Minute)
 	return nil
 }
 
-// lifetime writes an instant, in RFC 3339, as the script does.
+// lifetime writes an RFC 3339 time as the script does.
 func lifetime(instant any) string {
 	text, _ := instant.(string)
 	at, err := time.Parse(time.RFC3339Nano, text)
@@ -168,13 +171,13 @@ func lifetime(instant any) string {
 	return fmt.Sprintf("%d %s", 1+int(since.Hours())/24, at.UTC().Format("15:04"))
 }
 
-// lifeday is the day alone.
+// lifeday returns the day of lifetime.
 func lifeday(instant any) string {
 	day, _, _ := strings.Cut(lifetime(instant), " ")
 	return day
 }
 
-// between is how long after its turn the next one of a talk comes.
+// between is the time between two turns of a talk.
 const between = 2 * time.Minute
 
 // events counts the messages of a talk.
@@ -185,7 +188,7 @@ func (e entry) events() (n int) {
 	return n
 }
 
-// answers is what is remembered of a talk when it has ended.
+// answers returns the model's answers at the end of a talk.
 func (e entry) answers() *remembers {
 	if e.End != nil {
 		return e.End
@@ -193,7 +196,7 @@ func (e entry) answers() *remembers {
 	return e.Idle
 }
 
-// readScript reads the life, and refuses what would make it mean something else.
+// readScript reads and checks the script.
 func readScript(t *testing.T) []entry {
 	t.Helper()
 	file, err := os.Open("testdata/twoweeks/script.yaml")
@@ -207,7 +210,7 @@ func readScript(t *testing.T) []entry {
 	if err := decoder.Decode(&script); err != nil {
 		t.Fatal(err)
 	}
-	said, talks := map[string]string{}, 0 // by the users: the models know turns by it
+	said, talks := map[string]string{}, 0 // by the user's text, by which the models recognise turns
 	for _, e := range script {
 		if e.Talk == "" {
 			continue

@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// body is the evidence as a client states it.
+// body returns the evidence as a client sends it.
 func (f *factStep) body() object {
 	body := object{"user_id": f.User, "type": f.Type, "key": f.Key, "value": f.Value}
 	if f.Confidence > 0 {
@@ -25,7 +25,7 @@ func (f *factStep) body() object {
 	return body
 }
 
-// state tells a fact. One with an end is forgotten when that has come.
+// state states a fact. The memory of a fact with an end is forgotten at the end.
 func (l *life) state(f factStep) {
 	l.t.Helper()
 	l.until(f.At.Time)
@@ -55,7 +55,7 @@ func (i *instructionStep) body() object {
 	return body
 }
 
-// outcome tells how a workflow turned out; the same one again is not counted.
+// outcome reports an outcome of a workflow twice; it is counted once.
 func (l *life) outcome(o outcomeStep) {
 	l.t.Helper()
 	l.until(o.At.Time)
@@ -72,7 +72,7 @@ func (l *life) outcome(o outcomeStep) {
 	}
 }
 
-// ask notes what a prompt would get.
+// ask records the context that a prompt would get.
 func (l *life) ask(c contextStep) {
 	l.t.Helper()
 	body := object{"user_id": c.User, "max_tokens": c.Tokens, "touch": false, "route": false, "condense": false}

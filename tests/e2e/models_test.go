@@ -18,7 +18,7 @@ var (
 	modelB = memory.Space{Model: "model-b", Dim: 192}
 )
 
-// twoModels answers by both, slowly enough for a process to be killed in the middle.
+// twoModels answers with both models, slowly enough for a process to be killed during the work.
 func twoModels(t *testing.T) *llmtest.Server {
 	a, b := llmtest.New(t), llmtest.New(t)
 	a.SetDim(modelA.Dim)
@@ -41,7 +41,7 @@ func twoModels(t *testing.T) *llmtest.Server {
 	return a
 }
 
-// embedding is what the server says of its models.
+// embedding returns the server's state of its embedding models.
 func (s *server) embedding() (serving, target string, remaining float64) {
 	s.t.Helper()
 	e, _ := s.call("GET", "/v1/stats", nil, 200).body["embedding"].(map[string]any)
@@ -51,8 +51,8 @@ func (s *server) embedding() (serving, target string, remaining float64) {
 	return serving, target, remaining
 }
 
-// reader recalls until stop, over restarts of the server: every answer has the
-// memory that the query is nearest to, and none is degraded.
+// reader recalls until stop, also during restarts of the server: every answer holds
+// the nearest memory, and no answer is degraded.
 func (s *server) reader() (stop func() (answers int)) {
 	ended := make(chan struct{})
 	answers := 0
@@ -68,7 +68,7 @@ func (s *server) reader() (stop func() (answers int)) {
 			r, err := s.try("POST", "/v1/recall",
 				object{"user_id": "ada", "query": "owns " + item, "limit": 5, "touch": false, "route": false})
 			if err != nil {
-				time.Sleep(20 * time.Millisecond) // it is being started
+				time.Sleep(20 * time.Millisecond) // the server is starting
 				continue
 			}
 			found := r.list("memories")
@@ -83,7 +83,7 @@ func (s *server) reader() (stop func() (answers int)) {
 	return func() int { close(ended); group.Wait(); return answers }
 }
 
-// settledOn waits until one model alone serves and is everywhere.
+// settledOn waits until only one model serves and every memory is embedded by it.
 func (s *server) settledOn(space memory.Space) {
 	s.t.Helper()
 	eventually(s.t, space.Model+" serving", func() string {
@@ -120,8 +120,8 @@ func (s *server) settledOn(space memory.Space) {
 	})
 }
 
-// A changed embedding model takes over while the server serves, over a crash in
-// the middle; and so does the built-in one after it.
+// A changed embedding model takes over while the server serves, in spite of a crash
+// during the work; then the built-in model does the same.
 func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := twoModels(t)
@@ -140,7 +140,8 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 		}
 		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
 		s.storesEqual(modelA, "ada")
-		eventually(t, "the vector store alone answering", func() string { // that all are own writes counts as degraded
+		// Recall is degraded while all memories are own writes.
+		eventually(t, "the vector store alone answering", func() string {
 			r := s.call("POST", "/v1/recall",
 				object{"user_id": "ada", "query": "item7x", "limit": 1, "touch": false, "route": false}, 200)
 			if sources := fmt.Sprint(r.list("memories")[0]["sources"]); strings.Contains(sources, "own_write") {
@@ -171,9 +172,9 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Written while another model takes over"}, 201)
 		s.settledOn(modelB)
 		if n := stop(); n < 20 {
-			t.Errorf("%d answers meanwhile", n)
+			t.Errorf("%d answers during the change", n)
 		} else {
-			t.Logf("%d answers meanwhile", n)
+			t.Logf("%d answers during the change", n)
 		}
 		s.stop()
 

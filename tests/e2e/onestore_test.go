@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// oneStore is the size whose memories and vectors are in one database.
+// oneStore is the size with memories and vectors in one database.
 func oneStore() size { return sizes[2] }
 
-// With memories and vectors in one database a write is in the vector store when
-// it is answered, over kill -9 too: recall finds it there, with no look at the
-// newest writes, and nothing ever waits to be pushed.
+// With memories and vectors in one database a write is in the vector store when it
+// is answered, even after kill -9: recall finds it there without reading own writes,
+// and the outbox stays empty.
 func TestPgvector_MemoryAndVectorAreOneWrite(t *testing.T) {
 	t.Parallel()
 	s := start(
@@ -60,9 +60,8 @@ func TestPgvector_MemoryAndVectorAreOneWrite(t *testing.T) {
 	}
 }
 
-// The table of vectors is dropped while the server runs, as an operator might:
-// what is written meanwhile is written all the same, recall finds by meaning
-// what it found before, and the server fills a new table by itself.
+// The table of vectors is dropped while the server runs: writes succeed, recall still
+// finds by embedding what it found before, and the server fills a new table by itself.
 func TestPgvector_SurvivesDroppedTable(t *testing.T) {
 	t.Parallel()
 	s := withKeeper(t, 300, oneStore().settings(t)...)
@@ -92,6 +91,6 @@ func TestPgvector_SurvivesDroppedTable(t *testing.T) {
 	}
 	w.stop()
 	if w.degraded == w.answers {
-		t.Errorf("all of %d recalls said that the vector store was away", w.answers)
+		t.Errorf("all of %d recalls named the vector store as degraded", w.answers)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"hippocampus/db/postgres/postgrestest"
 )
 
-// Without the database there is no answer: 503 and when to come back; nothing
-// that was accepted is lost.
+// Without the database every answer is 503 with Retry-After, and no accepted turn is
+// lost.
 func TestDatabase_OutageIsReported(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(postgrestest.URL(t))
@@ -39,7 +39,7 @@ func TestDatabase_OutageIsReported(t *testing.T) {
 	}
 	s.call("GET", "/healthz", nil, 200)
 
-	mend(t, proxy)
+	reconnect(t, proxy)
 	eventually(t, "recall answering again", func() string {
 		r, err := s.try("POST", "/v1/recall", object{"user_id": "ada", "query": "Where does Ada work?"})
 		if err != nil || r.status != 200 || len(r.list("memories")) != 1 {
@@ -50,7 +50,7 @@ func TestDatabase_OutageIsReported(t *testing.T) {
 	s.call("POST", "/v1/turns", turn("ada", "I love skiing in the Alps."), 200)
 }
 
-// A key that asks too fast is told when to come back; another is not held up.
+// A key that sends too many requests gets 429 with Retry-After; another key is not limited.
 func TestRateLimit_SlowsOneKey(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_RATE_LIMIT=0.01", "HIPPOCAMPUS_API_RATE_BURST=3")...)

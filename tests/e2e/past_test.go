@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is remembered is tagged, related, bounded and looked back at.
+// Memories have tags, related memories, a bound, and a readable past.
 func TestPast_IsReadable(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_MEMORIES_MAX_PER_USER=50")...)
@@ -22,7 +22,7 @@ func TestPast_IsReadable(t *testing.T) {
 		list := func(query string) []string {
 			return contents(s.call("GET", "/v1/memories?user_id=ada&"+query, nil, 200).list("memories"))
 		}
-		const dated = "2026-01-01T00:00:00Z" // all alike, so that ids order them
+		const dated = "2026-01-01T00:00:00Z" // equal times, so that ids decide the order
 		tea := write("Ada drinks green tea",
 			object{"tags": []string{"drink", "茶"}, "conversation_id": "c", "at": dated, "pinned": true})
 		pot := write("Ada owns a tea pot",
@@ -78,8 +78,8 @@ func TestPast_IsReadable(t *testing.T) {
 			batch = append(batch, object{"user_id": "ada", "content": fmt.Sprintf("Ada counted to %d", i), "importance": 0.5})
 		}
 		batch[7]["importance"] = 0.1
-		if results := s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200).list("results"); results[7]["error"] == nil ||
-			results[8]["id"] == nil {
+		results := s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200).list("results")
+		if results[7]["error"] == nil || results[8]["id"] == nil {
 			t.Errorf("%v, %v", results[7], results[8])
 		}
 		if got := list("limit=500"); len(got) != 50 || !slices.Contains(got, "Ada owns a tea pot") {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// How a model is told to behave, by version, and what has worked, survive the
-// death of the server; the best proven workflow is recalled first.
+// Versions of instructions and counted outcomes survive a kill of the server, and
+// the workflow with the best record is recalled first.
 func TestProcedures_SurviveKill(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -43,7 +43,7 @@ func TestProcedures_SurviveKill(t *testing.T) {
 		}
 		outcome("deploy the shop by copying files", false, "copy 1")
 		outcome("deploy the shop by copying files", true, "copy 2")
-		s.storesEqual(builtin, "ada") // what dies while it is pushed must wait for its turn when it is erased
+		s.storesEqual(builtin, "ada") // an erasure waits for the claim of an interrupted push
 
 		s.kill()
 		s.run()

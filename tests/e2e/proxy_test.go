@@ -8,20 +8,20 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// newProxy puts a TCP proxy before a server, so that one test can lose it
-// while the others keep theirs.
+// newProxy puts a TCP proxy in front of a server, so that one test can cut its
+// connections and no other test's.
 func newProxy(t *testing.T, upstream string) *toxiproxy.Proxy {
 	t.Helper()
 	log := zerolog.Nop()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), log)
 	proxy := toxiproxy.NewProxy(server, "upstream", "127.0.0.1:0", upstream)
-	mend(t, proxy)
+	reconnect(t, proxy)
 	t.Cleanup(proxy.Stop)
 	return proxy
 }
 
-// mend lets connections through.
-func mend(t *testing.T, proxy *toxiproxy.Proxy) {
+// reconnect lets connections through.
+func reconnect(t *testing.T, proxy *toxiproxy.Proxy) {
 	t.Helper()
 	if err := proxy.Start(); err != nil {
 		t.Fatal(err)

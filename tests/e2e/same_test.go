@@ -10,8 +10,8 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// The same memories and queries get the same answers on all sizes, part by
-// part: what is backdated and asked at a given instant is repeatable.
+// The same memories and queries get the same answers on all sizes, with the same
+// scores: backdated memories and queries at a given instant are repeatable.
 func TestSizes_GiveSameAnswers(t *testing.T) {
 	t.Parallel()
 	subjects := []string{
@@ -35,7 +35,7 @@ func TestSizes_GiveSameAnswers(t *testing.T) {
 		"nothing of the kind",
 	}
 
-	// By default Milvus is not asked about so few, and what was just written is not left to it.
+	// By default recall compares so few memories, and own writes, in the database.
 	searched := size{"postgres+milvus, all by search", func(t *testing.T) []string {
 		return append(large(t, milvustest.Addr(t)), "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=0", "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")
 	}}
@@ -71,7 +71,7 @@ func TestSizes_GiveSameAnswers(t *testing.T) {
 	}
 }
 
-// findsByVector waits until searches show all memories of a user.
+// findsByVector waits until searches return all memories of a user.
 func (s *server) findsByVector(user string, memories int) {
 	s.t.Helper()
 	eventually(s.t, "each memory being found by its vector", func() string {
@@ -89,7 +89,7 @@ func (s *server) findsByVector(user string, memories int) {
 	})
 }
 
-// sameAnswers compares the answers of two sizes to the queries, which are asked in turn.
+// sameAnswers compares the answers of two sizes to the queries.
 func sameAnswers(t *testing.T, queries []string, small, large [][]object) {
 	t.Helper()
 	for i := range small {

@@ -10,7 +10,7 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// withModels are the settings that send scoring, routing and embedding to a
+// withModels returns the settings that send scoring, routing and embedding to a
 // scripted endpoint.
 func withModels(models *llmtest.Server) []string {
 	return []string{
@@ -27,7 +27,7 @@ func turn(user, text string) object {
 	return object{"user_id": user, "wait": true, "messages": []object{{"role": "user", "content": text}}}
 }
 
-// A user says in Chinese and English what they do, like and plan, and chats.
+// A user talks in Chinese and English about work, likes and plans, and chats.
 func TestScenario_KeepsAndRecallsWhatMatters(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -62,7 +62,8 @@ func TestScenario_KeepsAndRecallsWhatMatters(t *testing.T) {
 			{"下个月十五号我要去北京参加 GopherChina 大会。", []string{"kept"}},
 			{"哈哈，今天天气不错", []string{"below_threshold"}},
 			{"Hello there, thanks!", nil},
-			{"As I said, I love hiking in the mountains on weekends and can't stand cilantro!", []string{"duplicate", "duplicate"}},
+			{"As I said, I love hiking in the mountains on weekends and can't stand cilantro!",
+				[]string{"duplicate", "duplicate"}},
 		} {
 			r := s.call("POST", "/v1/turns", turn("ada", said.text), 200)
 			var verdicts []string
@@ -132,7 +133,7 @@ func TestScenario_KeepsAndRecallsWhatMatters(t *testing.T) {
 	})
 }
 
-// ordered checks that every part of the score is there and that it orders.
+// ordered checks that every part of the score is present and that the score decides the order.
 func ordered(t *testing.T, found []object) {
 	t.Helper()
 	last := 0.0

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
 		os.Exit(1)
 	}
-	// They wait more than they compute; but Milvus makes one collection at a time.
+	// The tests wait more than they compute, but Milvus makes one collection at a time.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
@@ -50,8 +50,8 @@ func TestMain(m *testing.M) {
 // adminKey is configured into every server of the tests.
 const adminKey = "e2e-admin-key"
 
-// patience is how long a condition may take to come true on a busy machine.
-const patience = 5 * time.Minute
+// waitLimit is how long a condition may take to come true on a busy machine.
+const waitLimit = 5 * time.Minute
 
 // server is one running process of the binary.
 type server struct {
@@ -60,7 +60,7 @@ type server struct {
 	dir string // working directory and SQLite's folder
 	key string
 
-	program string // what runs
+	program string // path of the binary
 
 	listen string // HOST:PORT to listen on
 	url    string
@@ -70,15 +70,16 @@ type server struct {
 	output bytes.Buffer
 }
 
-// patient are settings by which a stall of the machine is no fault: tests of
-// what happens when time runs out have their own.
+// patient are settings with which no request times out because the machine stalls.
+// Tests of timeouts have settings of their own.
 var patient = []string{
 	"HIPPOCAMPUS_MILVUS_TIMEOUT=1m", "HIPPOCAMPUS_PGVECTOR_TIMEOUT=1m",
 	"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=1m", "HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=1m", "HIPPOCAMPUS_ROUTER_TIMEOUT=1m",
-	"HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=1m", "HIPPOCAMPUS_API_WAIT_TIMEOUT=90s", "HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m",
+	"HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=1m", "HIPPOCAMPUS_API_WAIT_TIMEOUT=90s",
+	"HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m",
 }
 
-// unwaiting are the limits of the default: Milvus is not waited for when it is away.
+// unwaiting are the default timeouts: recall does not wait for an unavailable Milvus.
 var unwaiting = []string{"HIPPOCAMPUS_MILVUS_TIMEOUT=5s", "HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=2s"}
 
 // start runs the binary with these settings (KEY=VALUE) and waits until it listens.
@@ -89,7 +90,7 @@ func start(t *testing.T, env ...string) *server {
 	return s
 }
 
-// startWithoutKey starts a server that makes up its own admin key.
+// startWithoutKey starts a server that generates its own admin key.
 func startWithoutKey(t *testing.T, env ...string) *server {
 	t.Helper()
 	return startProgram(t, binary, env...)
@@ -111,7 +112,7 @@ func startProgram(t *testing.T, program string, env ...string) *server {
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// run starts the process, also again after it has ended.
+// run starts or restarts the process.
 func (s *server) run() {
 	s.t.Helper()
 	if err := s.launch(); err != nil {
@@ -152,13 +153,13 @@ func (s *server) launch() error {
 	case url := <-found:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.url = url // some ask on while the server is started again
+		s.url = url // some tests send requests during a restart
 		return nil
 	case err := <-s.exited:
 		s.exited <- err
 		return fmt.Errorf("it ended: %v", err)
-	case <-time.After(patience):
-		return fmt.Errorf("it did not listen within %s", patience)
+	case <-time.After(waitLimit):
+		return fmt.Errorf("it did not listen within %s", waitLimit)
 	}
 }
 
@@ -169,7 +170,7 @@ func (s *server) Write(p []byte) (int, error) {
 	return s.output.Write(p)
 }
 
-// address is where the server listens, or did last.
+// address returns the URL on which the server listens, or listened last.
 func (s *server) address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +183,7 @@ func (s *server) printed() string {
 	return s.output.String()
 }
 
-// kill ends the process without a warning, as a crash or the OOM killer would.
+// kill ends the process without a warning, as the OOM killer would.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	err := <-s.exited
@@ -199,8 +200,8 @@ func (s *server) stop() {
 		if err != nil {
 			s.t.Fatalf("the server did not end cleanly: %v\n%s", err, s.printed())
 		}
-	case <-time.After(patience):
-		s.t.Fatalf("the server did not end within %s\n%s", patience, s.printed())
+	case <-time.After(waitLimit):
+		s.t.Fatalf("the server did not end within %s\n%s", waitLimit, s.printed())
 	}
 }
 
@@ -215,9 +216,9 @@ type reply struct {
 	body   object
 }
 
-var httpClient = &http.Client{Timeout: patience}
+var httpClient = &http.Client{Timeout: waitLimit}
 
-// try sends a request; body nil sends none, a string or []byte is sent as it is.
+// try sends a request, without a body if body is nil; a string or []byte is sent unchanged.
 func (s *server) try(method, path string, body any) (reply, error) {
 	var reader io.Reader
 	switch b := body.(type) {
@@ -273,8 +274,8 @@ func (s *server) call(method, path string, body any, statuses ...int) reply {
 	return r
 }
 
-// erase erases a user, and asks again as long as it is told to: what was being
-// pushed, by a server that was killed too, is waited for.
+// erase erases a user. It repeats the request while the answer is 503, since an
+// erasure waits for pushes under way, including those of a killed server.
 func (s *server) erase(user string) (receipt reply) {
 	s.t.Helper()
 	eventually(s.t, "the user being erased", func() string {
@@ -286,7 +287,7 @@ func (s *server) erase(user string) (receipt reply) {
 	return receipt
 }
 
-// list is the objects under a key of an answer.
+// list returns the objects under a key of an answer.
 func (r reply) list(key string) []object {
 	items, _ := r.body[key].([]any)
 	list := make([]object, len(items))
@@ -296,7 +297,7 @@ func (r reply) list(key string) []object {
 	return list
 }
 
-// contents are the content fields of a list, in order.
+// contents returns the content fields of a list, in order.
 func contents(list []object) []string {
 	texts := make([]string, len(list))
 	for i, o := range list {
@@ -308,14 +309,14 @@ func contents(list []object) []string {
 // eventually waits until f reports no more reason to wait.
 func eventually(t *testing.T, what string, f func() (waiting string)) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitLimit)
 	for {
 		waiting := f()
 		if waiting == "" {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come true within %s: %s", what, patience, waiting)
+			t.Fatalf("%s did not come true within %s: %s", what, waitLimit, waiting)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -25,10 +25,10 @@ import (
 	"hippocampus/vectorstore/sqlitevec"
 )
 
-// size is one of those that the server comes in.
+// size is one of the sizes of an installation.
 type size struct {
 	name string
-	// settings are those of fresh stores.
+	// settings returns the settings of fresh stores.
 	settings func(t *testing.T) []string
 }
 
@@ -40,7 +40,7 @@ var sizes = []size{
 	}},
 }
 
-// large are the settings of a fresh schema and collection, with Milvus reached at addr.
+// large returns the settings of a fresh schema and collection, with Milvus at addr.
 func large(t *testing.T, addr string) []string {
 	t.Helper()
 	host, port, err := net.SplitHostPort(addr)
@@ -53,7 +53,7 @@ func large(t *testing.T, addr string) []string {
 	}
 }
 
-// onEachSize runs a scenario on each size, side by side.
+// onEachSize runs a scenario on each size, in parallel.
 func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
 	t.Parallel()
 	for _, size := range sizes {
@@ -67,7 +67,7 @@ func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
 // builtin is the embedding space of the built-in embedder.
 var builtin = vectorstore.Space{Model: wordvec.Model, Dim: wordvec.Dim}
 
-// records reads everything that a server's vector store holds, in id order.
+// records reads all records of a server's vector store, in id order.
 func (s *server) records(space vectorstore.Space) []vectorstore.Record {
 	s.t.Helper()
 	ctx := context.Background()
@@ -94,7 +94,7 @@ func (s *server) records(space vectorstore.Space) []vectorstore.Record {
 
 func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vectorstore.Store, error) {
 	if collection := s.setting("MILVUS_MEMORY_COLLECTION"); collection != "" {
-		// Read directly, past any proxy that the server goes through.
+		// Directly, not through the server's proxy.
 		return milvus.Open(ctx, milvus.Options{
 			Addr:       milvustest.Addr(s.t),
 			Collection: collection,
@@ -110,7 +110,7 @@ func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vect
 		sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})
 }
 
-// setting is the value that the server was given for a name; empty: none.
+// setting returns the server's value of a setting, or "".
 func (s *server) setting(name string) string {
 	for _, pair := range slices.Backward(s.env) {
 		if key, value, ok := strings.Cut(pair, "="); ok && key == name {
@@ -120,7 +120,7 @@ func (s *server) setting(name string) string {
 	return ""
 }
 
-// active lists the ids of a user's active memories, sorted.
+// active returns the ids of a user's active memories, sorted.
 func (s *server) active(user string) []string {
 	s.t.Helper()
 	var ids []string

@@ -2,9 +2,9 @@ package e2e
 
 import "testing"
 
-// Three users and two agents live for two weeks, in 40 talks in Chinese and
-// English, with one server, two, and one again, of which some die and all are
-// restarted; each size ends with the same memories, as the script has them.
+// Three users and two agents have 40 talks in Chinese and English within two weeks,
+// first with one server, then two, then one again, with kills and restarts. Each size
+// ends with the memories that the script expects.
 func TestTwoWeeks_EndInGoldenDocuments(t *testing.T) {
 	script := readScript(t)
 	program := clockedBinary(t)

@@ -13,23 +13,24 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Old memories fade: a preview tells, a run that would take too much stops,
-// what is forgotten leaves both stores and can be restored.
+// Old memories fade: a preview lists them, a run that would forget too many stops,
+// and a forgotten memory leaves both stores and can be restored.
 func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for i := range 3 {
 			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("fresh note %d", i)}, 201)
 		}
-		old := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "an old note", "at": "2020-01-01T00:00:00Z"}, 201).body["id"].(string)
+		written := s.call("POST", "/v1/memories",
+			object{"user_id": "ada", "content": "an old note", "at": "2020-01-01T00:00:00Z"}, 201)
+		old := written.body["id"].(string)
 		s.call("POST", "/v1/memories",
 			object{"user_id": "ada", "content": "an old note that stays", "at": "2020-01-01T00:00:00Z", "pinned": true}, 201)
 
 		preview := s.call("POST", "/v1/forget", object{"user_id": "ada"}, 200)
 		first := preview.list("memories")[0]
 		if preview.body["dry_run"] != true || preview.body["active"] != 5.0 || preview.body["due"] != 1.0 ||
-			first["id"] != old ||
-			first["faded"] != true {
+			first["id"] != old || first["faded"] != true {
 			t.Errorf("preview %s", preview.raw)
 		}
 		if n := len(s.active("ada")); n != 5 {
@@ -40,22 +41,21 @@ func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 			len(s.active("eve")) != 1 {
 			t.Errorf("a run that takes everything: %s", r.raw)
 		}
-		if r := s.call("POST", "/v1/forget", object{"user_id": "ada", "dry_run": false}, 200); !strings.Contains(r.raw,
-			old) ||
-			len(s.active("ada")) != 4 {
+		r := s.call("POST", "/v1/forget", object{"user_id": "ada", "dry_run": false}, 200)
+		if !strings.Contains(r.raw, old) || len(s.active("ada")) != 4 {
 			t.Errorf("run %s", r.raw)
 		}
 		s.storesEqual(builtin, "ada", "eve")
 		s.call("POST", "/v1/memories/"+old+"/restore", nil, 200)
-		r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the old note", "route": false}, 200)
+		r = s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the old note", "route": false}, 200)
 		if !slices.Contains(contents(r.list("memories")), "an old note") {
-			t.Errorf("restored, and not recalled: %s", r.raw)
+			t.Errorf("the restored memory is not recalled: %s", r.raw)
 		}
 		s.storesEqual(builtin, "ada", "eve")
 	})
 }
 
-// Facts are condensed into an insight that can tell its sources, and undone.
+// Facts are condensed into an insight that names its sources, and undone.
 func TestReflection_CondensesAndIsUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -63,7 +63,7 @@ func TestReflection_CondensesAndIsUndone(t *testing.T) {
 			return llmtest.Text(`{"insights":[{"insight":"Ada trains for a triathlon.","sources":[1,2,3]}]}`)
 		})
 		settings := append(size.settings(t), withModels(models)...)
-		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // only when asked
+		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // only on request
 		for _, sport := range []string{"swims 3 km", "rides her bicycle for hours", "runs at dawn"} {
 			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Every week Ada " + sport, "importance": 0.9},
 				201)
@@ -71,7 +71,7 @@ func TestReflection_CondensesAndIsUndone(t *testing.T) {
 		before := s.active("ada")
 		if r := s.call("POST", "/v1/reflect", object{"user_id": "ada"}, 200); r.body["skipped"] == nil ||
 			len(r.list("insights")) != 0 {
-			t.Errorf("not due, and reflected: %s", r.raw)
+			t.Errorf("reflected before it was due: %s", r.raw)
 		}
 		reflected := s.call("POST", "/v1/reflect", object{"user_id": "ada", "force": true}, 200)
 		insights := reflected.list("insights")
@@ -95,11 +95,11 @@ func TestReflection_CondensesAndIsUndone(t *testing.T) {
 	})
 }
 
-// What moved replaces where one lived; two likes both stay.
+// A new home replaces the old one; two likes both stay.
 func TestJudge_ReplacesContradictions(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
-		near := func(text string, second float32) { // cosine 0.9 to each other, by the first number
+		near := func(text string, second float32) { // the two have a cosine of 0.9, by the first number
 			v := make([]float32, llmtest.Dim)
 			v[0], v[1] = 1, second
 			models.Embedding(text, v)
@@ -139,7 +139,7 @@ func TestJudge_ReplacesContradictions(t *testing.T) {
 	})
 }
 
-// job asks for upkeep and waits for its result.
+// job starts a maintenance job and returns its result.
 func (s *server) job(path string) object {
 	s.t.Helper()
 	id := s.call("POST", path, nil, 202).body["id"].(string)
@@ -159,7 +159,7 @@ func count(report object, what string) float64 {
 	return report[what].(map[string]any)["count"].(float64)
 }
 
-// What somebody did to the vector store is found, mended, and filled anew.
+// Damage to the vector store is found and repaired, and the store is rebuilt.
 func TestVerify_FindsAndRepairsDrift(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_PROJECTION_GRACE=1s")...)
@@ -181,8 +181,9 @@ func TestVerify_FindsAndRepairsDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		stray := vectorstore.Record{
-			ID: memory.NewID(), Owner: memory.Owner{AppID: "default", UserID: "ada"}, Domain: memory.GeneralChat, Type: memory.TypeFact,
-			Content: "nobody wrote this", CreatedAt: time.Now(), Embedding: append([]float32{1}, make([]float32, builtin.Dim-1)...),
+			ID: memory.NewID(), Owner: memory.Owner{AppID: "default", UserID: "ada"}, Domain: memory.GeneralChat,
+			Type: memory.TypeFact, Content: "a record without a row", CreatedAt: time.Now(),
+			Embedding: append([]float32{1}, make([]float32, builtin.Dim-1)...),
 		}
 		if err := store.Insert(ctx, []vectorstore.Record{stray}); err != nil {
 			t.Fatal(err)
@@ -207,7 +208,7 @@ func TestVerify_FindsAndRepairsDrift(t *testing.T) {
 	})
 }
 
-// Three servers on the same stores do each scheduled piece of work once.
+// Three servers on the same stores run each scheduled job once.
 func TestSchedule_ReplicasRunTickOnce(t *testing.T) {
 	t.Parallel()
 	settings := append(sizes[1].settings(t), "HIPPOCAMPUS_SCHEDULE_PURGE=@every 2s")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A memory is recalled by the very next request after its 201. Milvus searches
-// at Bounded consistency here, as in production.
+// A memory is recalled by the next request after its 201, although Milvus searches
+// at Bounded consistency, as in production.
 func TestRecall_ReadsOwnWrites(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -58,7 +58,7 @@ func TestDedup_ReplicasKeepOneFact(t *testing.T) {
 		}
 		group.Wait()
 		if n := a.active(user); len(n) != 1 || ids != [4]any{n[0], n[0], n[0], n[0]} {
-			t.Errorf("%s has memories %v; the writes were told %v", user, n, ids)
+			t.Errorf("%s has memories %v; the writes returned %v", user, n, ids)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestMemory_LifeCycle(t *testing.T) {
 		}
 		s.call("DELETE", path, nil, 200)
 		if got := recalls("Where does Ada live?"); len(got) != 0 {
-			t.Errorf("a forgotten memory is recalled: %v", got)
+			t.Errorf("recall returns a forgotten memory: %v", got)
 		}
 		s.storesEqual(builtin, "ada")
 		s.call("PATCH", path, object{"content": "Ada lives in Paris"}, 409)

@@ -140,7 +140,7 @@ func script(t *testing.T) *llmtest.Server {
 
 func nothing(*plot) {}
 
-// after runs several steps, each of which must succeed.
+// after runs several steps; every step must succeed.
 func after(steps ...any) func(p *plot) {
 	return func(p *plot) {
 		for i, step := range steps {

@@ -57,7 +57,7 @@ type crowd struct {
 
 	mu    sync.Mutex
 	done  map[string]int // answers by action and status, and their results
-	wrong atomic.Int64   // failures so far, the first of which are reported
+	wrong atomic.Int64   // failures so far; only the first are reported
 }
 
 func newCrowd(t *testing.T, size size) *crowd {
@@ -87,7 +87,9 @@ func newCrowd(t *testing.T, size size) *crowd {
 		cfg.API.RateLimit, cfg.API.RateBurst = 1e6, 1e6
 		cfg.Reflection.Importance, cfg.Reflection.Cooldown = 3, time.Second
 		cfg.Projection.Grace = time.Second
-		cfg.Router.Timeout, cfg.Recall.VectorTimeout, cfg.Milvus.Timeout = crowdLimit, crowdLimit, crowdLimit
+		cfg.Router.Timeout = crowdLimit
+		cfg.Recall.VectorTimeout = crowdLimit
+		cfg.Milvus.Timeout = crowdLimit
 	})
 	c.s.clock.run()
 	c.s.client.Timeout = crowdLimit

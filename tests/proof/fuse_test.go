@@ -14,7 +14,7 @@ import (
 // fuse crashes a process at one call of its stores: from then on every call
 // fails, and what the process did not commit is lost.
 //
-//	arm(0)           -> count the calls, each of which is a point to crash at
+//	arm(0)           -> count the calls: each is a crash point
 //	arm(n, before)   -> call n does not reach the store
 //	arm(n, after)    -> call n does its work, and its answer is lost
 type fuse struct {

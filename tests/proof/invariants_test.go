@@ -54,7 +54,9 @@ func unequal(ctx context.Context, records db.Store, vectors vectorstore.Store) (
 			if _, double := shown[r.ID]; double {
 				return fmt.Errorf("the vector store holds %s twice", r.ID)
 			}
-			shown[r.ID], after, n = r, r.ID, n+1
+			shown[r.ID] = r
+			after = r.ID
+			n++
 			return nil
 		})
 		if err != nil {

@@ -90,7 +90,9 @@ func newLife(t *testing.T, size size) *life {
 		cfg.Forgetting.Base = 0.98       // slow enough that memories grow old
 		cfg.Recall.TouchInterval = 2 * time.Millisecond
 		// The answers must not depend on how busy the machine is.
-		cfg.Router.Timeout, cfg.Recall.VectorTimeout, cfg.Recall.EmbedTimeout = time.Minute, time.Minute, time.Minute
+		cfg.Router.Timeout = time.Minute
+		cfg.Recall.VectorTimeout = time.Minute
+		cfg.Recall.EmbedTimeout = time.Minute
 		cfg.Gate.JudgeTimeout, cfg.Milvus.Timeout = time.Minute, time.Minute
 	})
 	return l
@@ -186,7 +188,8 @@ func (l *life) plain(v any) any {
 		}
 	case map[string]any:
 		for _, field := range slices.Sorted(maps.Keys(v)) { // ids get their names in this order
-			if v[field] = l.plain(v[field]); slices.Contains(incidental, field) {
+			v[field] = l.plain(v[field])
+			if slices.Contains(incidental, field) {
 				delete(v, field)
 			}
 		}

@@ -130,8 +130,11 @@ func (p *plot) drift() {
 	different.Embedding[0] = 1
 	for id, r := range p.chronicle() {
 		if id != p.it {
-			different.ID, different.Owner, different.CreatedAt = id, r.Memory.Owner, r.Memory.CreatedAt
-			different.Domain, different.Type = r.Memory.Domain, r.Memory.Type
+			different.ID = id
+			different.Owner = r.Memory.Owner
+			different.CreatedAt = r.Memory.CreatedAt
+			different.Domain = r.Memory.Domain
+			different.Type = r.Memory.Type
 		}
 	}
 	stray := different

@@ -45,15 +45,24 @@ var sizes = []size{{"sqlite", false}, {"postgres+milvus", true}}
 func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	t.Helper()
 	cfg := config.Default()
-	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
+	cfg.Listen = "127.0.0.1:0"
+	cfg.Data = t.TempDir()
+	cfg.Dev = true
 	cfg.Schedule = config.Schedule{Timeout: time.Hour}
-	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
-	cfg.Embedding.APIKey, cfg.Embedding.BaseURL, cfg.Embedding.Model = "key", models.URL(), space.Model
+	cfg.Chat.APIKey = "key"
+	cfg.Chat.BaseURL = models.URL()
+	cfg.Embedding.APIKey = "key"
+	cfg.Embedding.BaseURL = models.URL()
+	cfg.Embedding.Model = space.Model
 	cfg.Embedding.Dimension = space.Dim
 	// No request times out because the machine stalls.
-	cfg.Chat.Timeout, cfg.Embedding.Timeout, cfg.Gate.JudgeTimeout = time.Minute, time.Minute, time.Minute
+	cfg.Chat.Timeout = time.Minute
+	cfg.Embedding.Timeout = time.Minute
+	cfg.Gate.JudgeTimeout = time.Minute
 	cfg.API.ShutdownTimeout = time.Minute
-	cfg.Projection.Interval, cfg.Jobs.Poll = 50*time.Millisecond, 50*time.Millisecond // dozens of servers poll
+	// Dozens of servers poll.
+	cfg.Projection.Interval = 50 * time.Millisecond
+	cfg.Jobs.Poll = 50 * time.Millisecond
 	if !size.large {
 		return cfg
 	}
@@ -61,8 +70,11 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Database.URL, cfg.Milvus.Host, cfg.Milvus.Collection = postgrestest.URL(t), host, milvustest.Collection(t)
-	cfg.Milvus.Partitions, cfg.Milvus.Timeout = milvustest.Partitions, time.Minute
+	cfg.Database.URL = postgrestest.URL(t)
+	cfg.Milvus.Host = host
+	cfg.Milvus.Collection = milvustest.Collection(t)
+	cfg.Milvus.Partitions = milvustest.Partitions
+	cfg.Milvus.Timeout = time.Minute
 	if cfg.Milvus.Port, err = strconv.Atoi(port); err != nil {
 		t.Fatal(err)
 	}
