@@ -68,13 +68,11 @@ func parseNested(raw []byte, most int) (map[string]any, *memory.Field) {
 		return nil, &memory.Field{Path: "body", Message: "is empty: send a JSON object"}
 	case !utf8.Valid(raw):
 		return nil, &memory.Field{Path: "body", Message: "is not valid UTF-8"}
-	case hasHalfEscape(raw):
-		return nil, &memory.Field{Path: "body", Message: `holds half of a surrogate pair (\ud800 to \udfff alone)`}
 	}
 	p := parser{jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)), most}
 	value, fault := p.value(0)
 	if fault != nil {
-		if fault.Path == "" {
+		if fault.Path == "" || fault.Message == halfSurrogate {
 			fault.Path = "body"
 		}
 		return nil, fault
@@ -98,7 +96,7 @@ type parser struct {
 func (p parser) value(depth int) (any, *memory.Field) {
 	token, err := p.dec.ReadToken()
 	if err != nil {
-		return nil, p.notJSON()
+		return nil, p.notJSON(err)
 	}
 	switch token.Kind() {
 	case '[', '{':
@@ -160,12 +158,17 @@ func (p parser) object(depth int) (any, *memory.Field) {
 // end reads the closing bracket.
 func (p parser) end() *memory.Field {
 	if _, err := p.dec.ReadToken(); err != nil {
-		return p.notJSON()
+		return p.notJSON(err)
 	}
 	return nil
 }
 
-func (p parser) notJSON() *memory.Field {
+const halfSurrogate = `holds half of a surrogate pair (\ud800 to \udfff alone)`
+
+func (p parser) notJSON(err error) *memory.Field {
+	if strings.Contains(err.Error(), "invalid surrogate pair") {
+		return &memory.Field{Message: halfSurrogate}
+	}
 	return &memory.Field{Message: "is not JSON: wrong at byte " + strconv.FormatInt(p.dec.InputOffset(), 10)}
 }
 
@@ -176,41 +179,6 @@ func number(text string) (any, *memory.Field) {
 		return nil, &memory.Field{Message: "is a number outside the range of a float64"}
 	}
 	return f, nil
-}
-
-// hasHalfEscape reports whether a JSON text escapes one half of a surrogate pair
-// without the other: encoding/json would replace it by U+FFFD, and Postgres
-// refuses it.
-func hasHalfEscape(raw []byte) bool {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 || i+1 >= len(raw) {
-			return false
-		}
-		switch half := escaped(raw[i:]); {
-		case half >= 0xDC00 && half <= 0xDFFF:
-			return true
-		case half >= 0xD800 && half <= 0xDBFF:
-			if low := escaped(raw[i+6:]); low < 0xDC00 || low > 0xDFFF {
-				return true
-			}
-			raw = raw[i+12:]
-		default:
-			raw = raw[i+2:]
-		}
-	}
-}
-
-// escaped is the UTF-16 unit of the \uXXXX that raw starts with, or -1.
-func escaped(raw []byte) int64 {
-	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
-		return -1
-	}
-	unit, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
-	if err != nil {
-		return -1
-	}
-	return int64(unit)
 }
 
 // joinPath joins the path of a value and a path within it.
