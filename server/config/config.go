@@ -4,7 +4,7 @@
 //
 // A setting is named by its path in the file, such as recall.limit. The
 // environment spells it HIPPOCAMPUS_RECALL_LIMIT; some settings have a second
-// name that their users know already (see Aliases). An error is one line that
+// name that their users know already (see aliases). An error is one line that
 // names the setting, its value, its source and the allowed values.
 package config
 

@@ -19,7 +19,8 @@ const (
 	testPrefix = prefix + "TEST_" // read by tests only
 )
 
-// aliases maps the names that users know from elsewhere to settings.
+// aliases maps each second name of an environment variable to its setting. If
+// both names are set, the HIPPOCAMPUS_ name wins.
 var aliases = map[string]string{
 	"DATABASE_URL":             "database.url",
 	"DEEPSEEK_API_KEY":         "chat.api_key",
@@ -34,13 +35,9 @@ var aliases = map[string]string{
 	"MILVUS_MEMORY_COLLECTION": "milvus.collection",
 }
 
-// Aliases maps each second name of an environment variable to its setting. If
-// both names are set, the HIPPOCAMPUS_ name wins.
-func Aliases() map[string]string { return maps.Clone(aliases) }
-
-// Variable returns the environment variable of a setting:
+// variable returns the environment variable of a setting:
 // HIPPOCAMPUS_RECALL_LIMIT for recall.limit.
-func Variable(key string) string {
+func variable(key string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
@@ -49,7 +46,7 @@ func Variable(key string) string {
 var variables = func() map[string]string {
 	names := make(map[string]string, len(settings))
 	for _, s := range settings {
-		names[Variable(s.key)] = s.key
+		names[variable(s.key)] = s.key
 	}
 	return names
 }()

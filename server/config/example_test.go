@@ -1,4 +1,4 @@
-package config_test
+package config
 
 import (
 	"maps"
@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
-
-	"hippocampus/server/config"
 )
 
 const examplePath = "../../deploy/hippocampus.example.yaml"
@@ -47,7 +45,7 @@ func documented(t *testing.T) (comments map[string]string, order []string) {
 
 func TestExample_IsTheDefault(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(config.Default(), load(t, config.Sources{File: examplePath})); diff != "" {
+	if diff := cmp.Diff(Default(), load(t, Sources{File: examplePath})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -55,7 +53,7 @@ func TestExample_IsTheDefault(t *testing.T) {
 func TestExample_NamesEverySetting(t *testing.T) {
 	t.Parallel()
 	_, order := documented(t)
-	if diff := cmp.Diff(slices.Collect(config.Keys()), order); diff != "" {
+	if diff := cmp.Diff(keys, order); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -65,22 +63,21 @@ var variableName = regexp.MustCompile(`\b[A-Z]+(_[A-Z0-9]+)+\b`)
 func TestExample_NamesEveryAlias(t *testing.T) {
 	t.Parallel()
 	comments, _ := documented(t)
-	aliases := config.Aliases()
 	for name, key := range aliases {
 		if !strings.Contains(comments[key], "lso "+name) {
 			t.Errorf("the comment on %s does not contain: also %s", key, name)
 		}
 	}
 	known := slices.Collect(maps.Keys(aliases))
-	for key := range config.Keys() {
-		known = append(known, config.Variable(key))
+	for _, key := range keys {
+		known = append(known, variable(key))
 	}
 	data, err := os.ReadFile(examplePath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range variableName.FindAllString(string(data), -1) {
-		if name != config.FileVariable && !slices.Contains(known, name) {
+		if name != FileVariable && !slices.Contains(known, name) {
 			t.Errorf("the example names %s, which no code reads", name)
 		}
 	}

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/v2"
-
 	"hippocampus/internal/memory"
 )
 
@@ -31,22 +28,18 @@ func Load(from Sources) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	merged, sources := koanf.New("."), map[string]string{}
+	values, sources := map[string]any{}, map[string]string{}
 	for _, l := range layers {
 		if err := l.check(); err != nil {
 			return Config{}, err
 		}
-		if err := merged.Load(confmap.Provider(l.values, "."), nil); err != nil {
-			return Config{}, memory.Errorf(memory.KindInvalid, "merging the settings: %w", err)
-		}
+		maps.Copy(values, l.values)
 		maps.Copy(sources, l.sources)
 	}
 	c := Default()
 	for _, s := range settings {
-		if value := merged.Get(s.key); value != nil {
-			if !s.set(&c, value) {
-				return Config{}, wrongValue(s, value, sources[s.key], s.rule.want)
-			}
+		if value, ok := values[s.key]; ok && !s.set(&c, value) {
+			return Config{}, wrongValue(s, value, sources[s.key], s.rule.want)
 		}
 	}
 	return c, c.validate(sources)
@@ -91,7 +84,7 @@ func (l layer) check() error {
 			return memory.Errorf(memory.KindInvalid, "%s (%s) is a section: put its settings below it, such as %s",
 				key, l.sources[key], first)
 		default:
-			return unknown("setting", key, l.sources[key], slices.Collect(Keys()))
+			return unknown("setting", key, l.sources[key], keys)
 		}
 	}
 	return nil

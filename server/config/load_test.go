@@ -1,4 +1,4 @@
-package config_test
+package config
 
 import (
 	"os"
@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hippocampus/internal/memory"
-	"hippocampus/server/config"
 )
 
 func write(t *testing.T, text string) string {
@@ -22,9 +21,9 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-func load(t *testing.T, from config.Sources) config.Config {
+func load(t *testing.T, from Sources) Config {
 	t.Helper()
-	c, err := config.Load(from)
+	c, err := Load(from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +41,14 @@ func TestLoad_ReturnsTheDefaultIfNothingIsSet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(config.Default(), load(t, config.Sources{File: write(t, file)})); diff != "" {
+			if diff := cmp.Diff(Default(), load(t, Sources{File: write(t, file)})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 	t.Run("no file", func(t *testing.T) {
 		t.Parallel()
-		if diff := cmp.Diff(config.Default(), load(t, config.Sources{})); diff != "" {
+		if diff := cmp.Diff(Default(), load(t, Sources{})); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -59,7 +58,7 @@ func TestLoad_PrefersFlagsToEnvironmentToFile(t *testing.T) {
 	t.Parallel()
 	file := write(t, "recall:\n  limit: 11\n  candidates: 61\n  compare_limit: 71\n  decay_rate: 1\n"+
 		"router:\n  timeout: 1s500ms\n")
-	c := load(t, config.Sources{
+	c := load(t, Sources{
 		File: file,
 		Env: []string{
 			"HIPPOCAMPUS_RECALL_CANDIDATES=62", "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=72", "HOME=/nowhere",
@@ -67,7 +66,7 @@ func TestLoad_PrefersFlagsToEnvironmentToFile(t *testing.T) {
 		},
 		Flags: map[string]string{"recall.compare_limit": "73", "dev": "true"},
 	})
-	want := config.Default()
+	want := Default()
 	want.Recall.Limit = 11
 	want.Recall.Candidates = 62
 	want.Recall.CompareLimit = 73
@@ -82,11 +81,11 @@ func TestLoad_PrefersFlagsToEnvironmentToFile(t *testing.T) {
 func TestLoad_ReadsTheFileThatTheEnvironmentNames(t *testing.T) {
 	t.Parallel()
 	named, given := write(t, "data: named"), write(t, "data: given")
-	env := []string{config.FileVariable + "=" + named}
-	if c := load(t, config.Sources{Env: env}); c.Data != "named" {
+	env := []string{FileVariable + "=" + named}
+	if c := load(t, Sources{Env: env}); c.Data != "named" {
 		t.Errorf("data is %q from the file in the environment", c.Data)
 	}
-	if c := load(t, config.Sources{File: given, Env: env}); c.Data != "given" {
+	if c := load(t, Sources{File: given, Env: env}); c.Data != "given" {
 		t.Errorf("data is %q from the file on the command line", c.Data)
 	}
 }
@@ -281,11 +280,11 @@ func TestLoad_ReturnsOneUsefulLineForAnError(t *testing.T) {
 	for name, c := range errorCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			from := config.Sources{Env: c.env, Flags: c.flags}
+			from := Sources{Env: c.env, Flags: c.flags}
 			if c.file != "" {
 				from.File = write(t, c.file)
 			}
-			_, err := config.Load(from)
+			_, err := Load(from)
 			if !memory.IsKind(err, memory.KindInvalid) {
 				t.Fatalf("kind %q, error %v", memory.KindOf(err), err)
 			}

@@ -14,5 +14,5 @@ var removedKeys = []string{
 
 // removed reports whether a key, or an environment variable, was a setting.
 func removed(name string) bool {
-	return slices.ContainsFunc(removedKeys, func(key string) bool { return name == key || name == Variable(key) })
+	return slices.ContainsFunc(removedKeys, func(key string) bool { return name == key || name == variable(key) })
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"iter"
 	"net/url"
 	"reflect"
 	"slices"
@@ -21,6 +20,15 @@ type setting struct {
 
 // settings lists every leaf of Config, in the order of its fields.
 var settings = leaves(reflect.TypeFor[Config](), "", nil)
+
+// keys lists the key of every setting, in the order of the example file.
+var keys = func() []string {
+	all := make([]string, len(settings))
+	for i, s := range settings {
+		all[i] = s.key
+	}
+	return all
+}()
 
 // byKey finds a setting by its key.
 var byKey = func() map[string]setting {
@@ -59,20 +67,9 @@ func Default() Config {
 	return c
 }
 
-// Keys yields the key of every setting, in the order of the example file.
-func Keys() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, s := range settings {
-			if !yield(s.key) {
-				return
-			}
-		}
-	}
-}
-
 // firstOf returns the first setting of a section, or "" if there is no such section.
 func firstOf(section string) string {
-	for key := range Keys() {
+	for _, key := range keys {
 		if strings.HasPrefix(key, section+".") {
 			return key
 		}

@@ -5,11 +5,8 @@ import (
 	"time"
 )
 
-// Validate checks each setting and the conditions between settings. The error,
-// of KindInvalid, names the first setting that is wrong.
-func (c Config) Validate() error { return c.validate(nil) }
-
-// validate also names the source of the wrong value.
+// validate checks each setting and the conditions between settings. The error,
+// of KindInvalid, names the first wrong setting with its source.
 func (c Config) validate(sources map[string]string) error {
 	for _, s := range settings {
 		if value := s.of(&c); !s.rule.fits(value) {

@@ -14,7 +14,7 @@ import (
 
 func TestDefault_IsValid(t *testing.T) {
 	t.Parallel()
-	if err := Default().Validate(); err != nil {
+	if err := Default().validate(nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,7 +69,7 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 	c := Default()
 	c.Gate.Threshold = 1.5
 	const want = "setting gate.threshold is 1.5: give a number from 0 to 1"
-	if err := c.Validate(); err == nil || err.Error() != want {
+	if err := c.validate(nil); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
