@@ -119,7 +119,7 @@ func queryTerms(query string) []string {
 		query = chineseFunctionWords.ReplaceAllString(query, " ")
 	}
 	for _, lexeme := range text.Lexemes(query) {
-		if r, n := utf8.DecodeRuneInString(lexeme); n == len(lexeme) && text.Paired(r) {
+		if r, n := utf8.DecodeRuneInString(lexeme); n == len(lexeme) && text.IsCJK(r) {
 			continue
 		}
 		if !slices.Contains(terms, lexeme) {

@@ -1,7 +1,6 @@
-// Package cache keeps what is costly to make, as much as fits in a number of
-// bytes:
+// Package cache is a least-recently-used cache with a limit in bytes:
 //
-//	key -> value, or nothing;  value + its size -> kept, the longest unused dropped
+//	key -> value, if cached;  key, value, size -> cached, the least recently used evicted
 package cache
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Cache keeps values under keys. It is safe for concurrent use.
+// Cache maps keys to values. It is safe for concurrent use.
 type Cache[V any] struct {
 	limit int
 
@@ -24,20 +23,21 @@ type entry[V any] struct {
 	size  int
 }
 
-// Stats count what a cache has done since it was made, and what it holds.
+// Stats are the counters and the size of a cache.
 type Stats struct {
-	Hits, Misses uint64
+	Hits, Misses uint64 // since New
 	Entries      int
 	Bytes        int
 }
 
-// perEntry is about what the list and the map cost for each entry, in bytes.
+// perEntry is the approximate overhead of the list and the map for each entry, in
+// bytes.
 const perEntry = 200
 
-// New makes a cache of up to limit bytes; 0 or less keeps nothing.
+// New makes a cache of up to limit bytes; 0 or less disables it.
 func New[V any](limit int) *Cache[V] {
 	c := &Cache[V]{limit: limit}
-	// Entries are bounded by their bytes alone: none costs less than perEntry.
+	// Only bytes limit the cache: an entry takes at least perEntry of them.
 	lru, err := simplelru.NewLRU(max(1, limit/perEntry+1), func(_ string, e entry[V]) { c.stats.Bytes -= e.size })
 	if err != nil {
 		panic(err) // its size is positive
@@ -59,8 +59,8 @@ func (c *Cache[V]) Get(key string) (value V, ok bool) {
 	return e.value, ok
 }
 
-// Add keeps a value of so many bytes, in place of what was under the key. What
-// is larger than the whole cache is not kept.
+// Add stores a value of the given size and removes the old value of the key. It
+// does not store a value that is larger than the cache.
 func (c *Cache[V]) Add(key string, value V, bytes int) {
 	e := entry[V]{value, bytes + len(key) + perEntry}
 	c.mu.Lock()
@@ -76,21 +76,21 @@ func (c *Cache[V]) Add(key string, value V, bytes int) {
 	}
 }
 
-// Remove drops the value under a key.
+// Remove removes the value under a key.
 func (c *Cache[V]) Remove(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lru.Remove(key)
 }
 
-// Purge drops everything.
+// Purge removes all values.
 func (c *Cache[V]) Purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lru.Purge()
 }
 
-// Stats tell how the cache has done.
+// Stats returns the current statistics.
 func (c *Cache[V]) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

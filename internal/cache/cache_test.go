@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTheLongestUnusedGoesFirst(t *testing.T) {
+func TestCache_EvictsLeastRecentlyUsed(t *testing.T) {
 	t.Parallel()
 	c := New[int](3 * (perEntry + 100 + 1))
 	for i, key := range []string{"a", "b", "c"} {
@@ -17,7 +17,7 @@ func TestTheLongestUnusedGoesFirst(t *testing.T) {
 	c.Add("d", 3, 100)
 	for key, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
 		if _, ok := c.Get(key); ok != want {
-			t.Errorf("%s is kept: %v", key, ok)
+			t.Errorf("%s is cached: %v", key, ok)
 		}
 	}
 	if s := c.Stats(); s.Hits != 4 || s.Misses != 1 || s.Entries != 3 {
@@ -25,22 +25,21 @@ func TestTheLongestUnusedGoesFirst(t *testing.T) {
 	}
 	c.Add("a", 9, 10_000)
 	if _, ok := c.Get("a"); ok {
-		t.Error("what is larger than the cache is kept, or leaves the old value")
+		t.Error("a value larger than the cache is stored, or the old value remains")
 	}
 	c.Remove("c")
 	c.Purge()
 	if s := c.Stats(); s.Entries != 0 || s.Bytes != 0 {
-		t.Errorf("an emptied cache holds %+v", s)
+		t.Errorf("a purged cache has %+v", s)
 	}
-	if none := New[int](0); true {
-		none.Add("a", 1, 0)
-		if _, ok := none.Get("a"); ok {
-			t.Error("a cache of no bytes keeps something")
-		}
+	disabled := New[int](0)
+	disabled.Add("a", 1, 0)
+	if _, ok := disabled.Get("a"); ok {
+		t.Error("a disabled cache stores a value")
 	}
 }
 
-func TestItNeverHoldsMoreThanItsLimit(t *testing.T) {
+func TestCache_RespectsLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 5_000).Draw(t, "limit")
@@ -61,7 +60,7 @@ func TestItNeverHoldsMoreThanItsLimit(t *testing.T) {
 			}
 			s := c.Stats()
 			if s.Bytes > limit || s.Bytes < 0 || (s.Entries == 0) != (s.Bytes == 0) {
-				t.Fatalf("it holds %+v of %d", s, limit)
+				t.Fatalf("it has %+v, limit %d", s, limit)
 			}
 		}
 	})

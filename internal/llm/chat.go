@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Chat is the named model behind the endpoint. It is asked in JSON-object mode
-// at temperature 0. An answer without text is KindBadAnswer.
+// Chat returns the named model of the endpoint. It answers in JSON-object mode at
+// temperature 0. An answer without a choice is an error of KindBadAnswer.
 func (c *Client) Chat(model string) Chat { return &chat{client: c, model: model} }
 
 type chat struct {
@@ -29,7 +29,7 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 			return err
 		}
 		if len(response.Choices) == 0 {
-			return memory.Errorf(memory.KindBadAnswer, "the answer holds no choice: check the base URL")
+			return memory.Errorf(memory.KindBadAnswer, "the answer has no choice: check the base URL")
 		}
 		answer = response.Choices[0].Message.Content
 		return nil
@@ -46,9 +46,9 @@ func (c *chat) request(p Prompt) openai.ChatCompletionRequest {
 		},
 		ResponseFormat: &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject},
 		MaxTokens:      p.MaxTokens,
-		Temperature:    math.SmallestNonzeroFloat32, // the library leaves a plain 0 out of the request
+		Temperature:    math.SmallestNonzeroFloat32, // the library omits 0 from the request
 	}
-	// Reasoning models take neither; the library knows them by name.
+	// Reasoning models accept neither MaxTokens nor Temperature; the library knows their names.
 	if openai.NewReasoningValidator().Validate(request) != nil {
 		request.MaxTokens, request.MaxCompletionTokens = 0, p.MaxTokens
 		request.Temperature = 0

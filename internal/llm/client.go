@@ -19,23 +19,25 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Options say where an OpenAI-compatible endpoint is and how patiently to ask
-// it. Zero values mean the defaults named beside them.
+// Options of an OpenAI-compatible endpoint. A zero value means the default, which
+// each comment names last.
 type Options struct {
-	BaseURL string // up to and with "/v1", where the endpoint has it
-	APIKey  string // empty: none is sent
+	BaseURL string // including "/v1" if the endpoint has it
+	APIKey  string // may be empty
 
 	Timeout      time.Duration // of each try; 30 s
-	Retries      int           // after the first try; 2, negative: none
-	Backoff      time.Duration // before the first retry, doubling up to 8 times, +-25 %; 500 ms
+	Retries      int           // after the first try, negative for no retry; 2
+	Backoff      time.Duration // before the first retry; doubles up to 8 times its value, +-25 %; 500 ms
 	MaxRetryWait time.Duration // longest Retry-After that is waited for; 20 s
-	Concurrency  int           // tries under way at once; further ones wait within their context; 8
+	Concurrency  int           // concurrent tries; further ones wait within their context; 8
 
-	BreakerFailures int           // consecutive failures of the endpoint, callers' deadlines among them, that open the breaker; 5
-	BreakerDelay    time.Duration // how long it stays open before one call may try; 15 s
+	// BreakerFailures is the number of consecutive failures of the endpoint,
+	// including callers' deadlines, that opens the breaker; 5.
+	BreakerFailures int
+	BreakerDelay    time.Duration // from opening the breaker to the next trial; 15 s
 
-	Logger *zap.Logger      // none
-	Now    func() time.Time // reads a Retry-After given as a date; nil: those are ignored
+	Logger *zap.Logger      // silent
+	Now    func() time.Time // for a Retry-After given as a date; nil ignores those
 }
 
 func (o Options) withDefaults() Options {
@@ -61,8 +63,8 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Client is one endpoint with its policies, shared by the models behind it.
-// It is safe for concurrent use.
+// Client is one endpoint with its policies, which all of its models share. It is
+// safe for concurrent use.
 type Client struct {
 	options  Options
 	api      *openai.Client
@@ -72,8 +74,7 @@ type Client struct {
 	bulkhead bulkhead.Bulkhead[any]
 }
 
-// NewClient makes a client. It does not reach out: a Chat fails when it is
-// first asked, an Embedder when it is made.
+// NewClient makes a client without contacting the endpoint.
 func NewClient(o Options) *Client {
 	o = o.withDefaults()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -111,18 +112,20 @@ func NewClient(o Options) *Client {
 	return c
 }
 
-// Close lets go of idle connections. Calls under way go on.
+// Close closes idle connections. Calls under way continue.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// call runs one request under the policies: retry around (bulkhead, breaker,
-// deadline) around request. Errors are memory errors that name what was asked.
-func (c *Client) call(ctx context.Context, what string, request func(context.Context) error) error {
-	var last error // of the endpoint, should the caller give up between two tries
+// call runs one request with the policies: retries, and for each try the
+// concurrency limit, the breaker and the timeout. Its errors have a kind and name
+// the action.
+func (c *Client) call(ctx context.Context, action string, request func(context.Context) error) error {
+	var last error // the endpoint's last error, reported if ctx ends between two tries
 	_, err := failsafe.With[any](c.retry).WithContext(ctx).Get(func() (any, error) {
 		err := c.try(ctx, request)
 		if err != nil && ctx.Err() == nil {
 			last = err
-			c.options.Logger.Debug("llm call failed", zap.String("call", what), zap.String("error", c.redact(err.Error())))
+			c.options.Logger.Debug("llm call failed",
+				zap.String("call", action), zap.String("error", c.redact(err.Error())))
 		}
 		return nil, err
 	})
@@ -134,9 +137,9 @@ func (c *Client) call(ctx context.Context, what string, request func(context.Con
 			last = errors.New("no answer yet")
 		}
 		return memory.Errorf(memory.KindUnavailable, "%s at %s: the caller stopped waiting (%w); so far: %s",
-			what, endpointName(c.options.BaseURL), context.Cause(ctx), c.redact(last.Error()))
+			action, endpointName(c.options.BaseURL), context.Cause(ctx), c.redact(last.Error()))
 	}
-	return c.explain(what, err)
+	return c.explain(action, err)
 }
 
 func (c *Client) try(ctx context.Context, request func(context.Context) error) error {
@@ -145,7 +148,7 @@ func (c *Client) try(ctx context.Context, request func(context.Context) error) e
 	}
 	defer c.bulkhead.ReleasePermit()
 	if err := ctx.Err(); err != nil {
-		return err // too late to ask: the endpoint is not to blame
+		return err // not a failure of the endpoint
 	}
 	if !c.breaker.TryAcquirePermit() {
 		return circuitbreaker.ErrOpen
@@ -162,9 +165,9 @@ func (c *Client) try(ctx context.Context, request func(context.Context) error) e
 
 var errSlow = errors.New("the try took too long")
 
-// record tells the breaker how the endpoint did. A caller that gave up says
-// nothing about the endpoint; but a half-open breaker must get its permit back.
-// One whose deadline passed found the endpoint slow.
+// record reports the outcome of a try to the breaker. A canceled call counts
+// neither as a success nor as a failure, but must return the permit of a half-open
+// breaker. An exceeded deadline counts as a failure.
 func (c *Client) record(ctx context.Context, err error) {
 	var f *failure
 	switch {
@@ -179,18 +182,19 @@ func (c *Client) record(ctx context.Context, err error) {
 	}
 }
 
-// explain turns the outcome of a call into an error of a kind.
-func (c *Client) explain(what string, err error) error {
-	what += " at " + endpointName(c.options.BaseURL)
+// explain makes an error with a kind from the error of a call.
+func (c *Client) explain(action string, err error) error {
+	action += " at " + endpointName(c.options.BaseURL)
 	var f *failure
 	var m *memory.Error
 	switch {
 	case errors.As(err, &m):
-		return memory.Errorf(m.Kind, "%s: %w", what, m.Err)
+		return memory.Errorf(m.Kind, "%s: %w", action, m.Err)
 	case errors.Is(err, circuitbreaker.ErrOpen):
 		return &memory.Error{
-			Kind:       memory.KindUnavailable,
-			Err:        fmt.Errorf("%s: not asked, since it has failed %d times in a row: %w", what, c.options.BreakerFailures, err),
+			Kind: memory.KindUnavailable,
+			Err: fmt.Errorf("%s: not asked, since it has failed %d times in a row: %w",
+				action, c.options.BreakerFailures, err),
 			RetryAfter: c.breaker.RemainingDelay(),
 		}
 	case errors.As(err, &f):
@@ -198,14 +202,16 @@ func (c *Client) explain(what string, err error) error {
 		if hint := f.remedy(); hint != "" {
 			text += ": " + hint
 		}
-		return &memory.Error{Kind: memory.KindUnavailable, Err: fmt.Errorf("%s: %s", what, text), RetryAfter: f.retryAfter}
+		return &memory.Error{
+			Kind: memory.KindUnavailable, Err: fmt.Errorf("%s: %s", action, text), RetryAfter: f.retryAfter,
+		}
 	}
-	// The request was answered, but what came is not what the API promises.
-	return memory.Errorf(memory.KindBadAnswer, "%s: the answer has not the form of the OpenAI API (%s): check the base URL",
-		what, c.redact(err.Error()))
+	// The endpoint answered, but not in the form of the API.
+	return memory.Errorf(memory.KindBadAnswer,
+		"%s: the answer does not have the form of the OpenAI API (%s): check the base URL", action, c.redact(err.Error()))
 }
 
-// redact keeps the key out of texts that an endpoint sent.
+// redact removes the key from texts that an endpoint sent.
 func (c *Client) redact(s string) string {
 	if c.options.APIKey == "" {
 		return s

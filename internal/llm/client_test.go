@@ -36,7 +36,7 @@ func dial(t *testing.T, url string, change func(*llm.Options)) *llm.Client {
 	return client
 }
 
-func TestChatAsks(t *testing.T) {
+func TestAnswer_SendsPrompt(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	var asked llmtest.ChatRequest
@@ -52,7 +52,7 @@ func TestChatAsks(t *testing.T) {
 	}
 }
 
-func TestReasoningModelsAreAskedWithoutTemperature(t *testing.T) {
+func TestAnswer_OmitsTemperatureForReasoningModels(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
@@ -66,7 +66,7 @@ func TestReasoningModelsAreAskedWithoutTemperature(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestAnswer_ClassifiesFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		reply llmtest.Reply
@@ -74,40 +74,46 @@ func TestFaults(t *testing.T) {
 		calls int
 		text  string
 	}{
-		"400":                   {llmtest.Status(400), memory.KindUnavailable, 1, "scripted failure"},
-		"401":                   {llmtest.Status(401), memory.KindUnavailable, 1, "check the API key"},
-		"402":                   {llmtest.Status(402), memory.KindUnavailable, 1, "check the account's balance"},
-		"403":                   {llmtest.Status(403), memory.KindUnavailable, 1, "check the API key"},
-		"404":                   {llmtest.Status(404), memory.KindUnavailable, 1, "check the base URL"},
-		"422":                   {llmtest.Status(422), memory.KindUnavailable, 1, "422"},
-		"429":                   {llmtest.Status(429), memory.KindUnavailable, 3, "try again later"},
-		"500":                   {llmtest.Status(500), memory.KindUnavailable, 3, "500 Internal Server Error"},
-		"503":                   {llmtest.Status(503), memory.KindUnavailable, 3, "503"},
-		"redirect":              {llmtest.Status(302).With("Location", "http://127.0.0.1:1/elsewhere"), memory.KindUnavailable, 1, "correct the base URL"},
-		"hang":                  {llmtest.Hang(), memory.KindUnavailable, 3, "no answer within 300ms"},
-		"cut":                   {llmtest.Cut(), memory.KindUnavailable, 3, "EOF"},
-		"chopped":               {llmtest.Text(strings.Repeat("a", 5000)).Chopped(), memory.KindUnavailable, 3, "broke off"},
-		"garbage":               {llmtest.Raw("<html>hello</html>"), memory.KindBadAnswer, 1, "check the base URL"},
-		"empty body":            {llmtest.Raw(""), memory.KindBadAnswer, 1, "check the base URL"},
-		"other JSON":            {llmtest.Raw(`{"ok":true}`), memory.KindBadAnswer, 1, "no choice"},
-		"array":                 {llmtest.Raw(`[]`), memory.KindBadAnswer, 1, "check the base URL"},
-		"huge":                  {llmtest.Text(strings.Repeat("a", 5<<20)), memory.KindBadAnswer, 1, "4194304 bytes"},
-		"huge error":            {llmtest.Raw(strings.Repeat("a\n", 3<<20)).As(400), memory.KindUnavailable, 1, "a a a"},
-		"Retry-After too long":  {llmtest.Status(429).With("Retry-After", "3600"), memory.KindUnavailable, 1, "429"},
-		"Retry-After as a date": {llmtest.Status(503).With("Retry-After", "Thu, 01 Jan 2026 01:00:00 GMT"), memory.KindUnavailable, 1, "503"},
+		"400": {llmtest.Status(400), memory.KindUnavailable, 1, "scripted failure"},
+		"401": {llmtest.Status(401), memory.KindUnavailable, 1, "check the API key"},
+		"402": {llmtest.Status(402), memory.KindUnavailable, 1, "check the account's balance"},
+		"403": {llmtest.Status(403), memory.KindUnavailable, 1, "check the API key"},
+		"404": {llmtest.Status(404), memory.KindUnavailable, 1, "check the base URL"},
+		"422": {llmtest.Status(422), memory.KindUnavailable, 1, "422"},
+		"429": {llmtest.Status(429), memory.KindUnavailable, 3, "try again later"},
+		"500": {llmtest.Status(500), memory.KindUnavailable, 3, "500 Internal Server Error"},
+		"503": {llmtest.Status(503), memory.KindUnavailable, 3, "503"},
+		"redirect": {
+			llmtest.Status(302).With("Location", "http://127.0.0.1:1/elsewhere"),
+			memory.KindUnavailable, 1, "correct the base URL",
+		},
+		"hang":                 {llmtest.Hang(), memory.KindUnavailable, 3, "no answer within 300ms"},
+		"cut":                  {llmtest.Cut(), memory.KindUnavailable, 3, "EOF"},
+		"chopped":              {llmtest.Text(strings.Repeat("a", 5000)).Chopped(), memory.KindUnavailable, 3, "broke off"},
+		"garbage":              {llmtest.Raw("<html>hello</html>"), memory.KindBadAnswer, 1, "check the base URL"},
+		"empty body":           {llmtest.Raw(""), memory.KindBadAnswer, 1, "check the base URL"},
+		"other JSON":           {llmtest.Raw(`{"ok":true}`), memory.KindBadAnswer, 1, "no choice"},
+		"array":                {llmtest.Raw(`[]`), memory.KindBadAnswer, 1, "check the base URL"},
+		"huge":                 {llmtest.Text(strings.Repeat("a", 5<<20)), memory.KindBadAnswer, 1, "4194304 bytes"},
+		"huge error":           {llmtest.Raw(strings.Repeat("a\n", 3<<20)).As(400), memory.KindUnavailable, 1, "a a a"},
+		"Retry-After too long": {llmtest.Status(429).With("Retry-After", "3600"), memory.KindUnavailable, 1, "429"},
+		"Retry-After as a date": {
+			llmtest.Status(503).With("Retry-After", "Thu, 01 Jan 2026 01:00:00 GMT"),
+			memory.KindUnavailable, 1, "503",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := llmtest.New(t)
 			server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return test.reply })
-			began := time.Now()
+			start := time.Now()
 			client := dial(t, server.URL(), func(o *llm.Options) {
 				if name == "hang" {
 					o.Timeout = 300 * time.Millisecond
 				}
 			})
 			_, err := client.Chat("m").Answer(t.Context(), llm.Prompt{})
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if !memory.IsKind(err, test.kind) || !strings.Contains(err.Error(), test.text) {
@@ -127,7 +133,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestSecretsStayOut(t *testing.T) {
+func TestAnswer_ErrorsHideSecrets(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
@@ -135,7 +141,8 @@ func TestSecretsStayOut(t *testing.T) {
 	})
 	url := strings.Replace(server.URL(), "http://", "http://user:hidden@", 1)
 	_, err := dial(t, url, nil).Chat("m").Answer(t.Context(), llm.Prompt{})
-	if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "hidden") || !strings.Contains(err.Error(), "[key]") {
+	if err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "hidden") ||
+		!strings.Contains(err.Error(), "[key]") {
 		t.Errorf("%v", err)
 	}
 	server.SetDown(true)
@@ -145,7 +152,7 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
-func TestRetryHonoursRetryAfter(t *testing.T) {
+func TestAnswer_HonoursRetryAfter(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	var first atomic.Int64
@@ -159,12 +166,13 @@ func TestRetryHonoursRetryAfter(t *testing.T) {
 		}
 		return llmtest.Text("{}")
 	})
-	if _, err := dial(t, server.URL(), nil).Chat("m").Answer(t.Context(), llm.Prompt{}); err != nil || server.Chats() != 2 {
+	_, err := dial(t, server.URL(), nil).Chat("m").Answer(t.Context(), llm.Prompt{})
+	if err != nil || server.Chats() != 2 {
 		t.Errorf("%v after %d calls", err, server.Chats())
 	}
 }
 
-func TestNoRetries(t *testing.T) {
+func TestAnswer_WithoutRetries(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.SetDown(true)
@@ -174,11 +182,14 @@ func TestNoRetries(t *testing.T) {
 	}
 }
 
-func TestBreakerOpensAndCloses(t *testing.T) {
+func TestBreaker_OpensAndCloses(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.SetDown(true)
-	chat := dial(t, server.URL(), func(o *llm.Options) { o.Retries, o.BreakerFailures, o.BreakerDelay = -1, 3, 300*time.Millisecond }).Chat("m")
+	chat := dial(t, server.URL(), func(o *llm.Options) {
+		o.Retries = -1
+		o.BreakerFailures, o.BreakerDelay = 3, 300*time.Millisecond
+	}).Chat("m")
 	for range 10 {
 		if _, err := chat.Answer(t.Context(), llm.Prompt{}); !memory.IsKind(err, memory.KindUnavailable) {
 			t.Fatalf("%v", err)
@@ -186,7 +197,8 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 	}
 	_, err := chat.Answer(t.Context(), llm.Prompt{})
 	var m *memory.Error
-	if server.Chats() != 3 || !errors.As(err, &m) || m.RetryAfter <= 0 || !strings.Contains(err.Error(), "3 times in a row") {
+	if server.Chats() != 3 || !errors.As(err, &m) || m.RetryAfter <= 0 ||
+		!strings.Contains(err.Error(), "3 times in a row") {
 		t.Errorf("%d calls, %v", server.Chats(), err)
 	}
 	server.SetDown(false)
@@ -204,7 +216,7 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 	}
 }
 
-func TestCallersThatLeaveDoNotOpenTheBreaker(t *testing.T) {
+func TestBreaker_IgnoresCanceledCalls(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	asked := make(chan struct{}, 1)
@@ -229,37 +241,40 @@ func TestCallersThatLeaveDoNotOpenTheBreaker(t *testing.T) {
 	}
 }
 
-// An endpoint that hangs is found out by callers who are less patient than the client.
-func TestDeadlinesOfCallersOpenTheBreaker(t *testing.T) {
+// The deadlines of callers count as failures even if the client's timeout is longer.
+func TestBreaker_CountsDeadlinesOfCallers(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
 	chat := dial(t, server.URL(), func(o *llm.Options) {
-		o.BreakerFailures, o.Timeout, o.BreakerDelay = 2, time.Minute, time.Minute
+		o.BreakerFailures = 2
+		o.Timeout, o.BreakerDelay = time.Minute, time.Minute
 	}).Chat("m")
-	answer := func(patience time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+	answer := func(timeout time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
 		defer cancel()
 		_, err := chat.Answer(ctx, llm.Prompt{})
 		return err
 	}
-	// Who comes too late to ask learns nothing about the endpoint.
+	// A call whose deadline has passed before it begins does not count.
 	for range 5 {
 		if err := answer(0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	}
 	for range 2 {
-		if err := answer(300 * time.Millisecond); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		err := answer(300 * time.Millisecond)
+		if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	}
-	if err := answer(time.Minute); err == nil || !strings.Contains(err.Error(), "2 times in a row") || server.Chats() > 2 {
+	err := answer(time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "2 times in a row") || server.Chats() > 2 {
 		t.Errorf("%d calls, %v", server.Chats(), err)
 	}
 }
 
-func TestConcurrencyIsBounded(t *testing.T) {
+func TestAnswer_BoundsConcurrency(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	var active, most atomic.Int32
@@ -287,7 +302,7 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	if most.Load() > 3 {
 		t.Errorf("%d calls at once", most.Load())
 	}
-	// Whoever waits for a slot can leave.
+	// A call that waits for its turn ends with its context.
 	server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -15,14 +15,14 @@ import (
 
 const fence = "```"
 
-// Decode reads the one JSON object of a model's answer into a pointer to a
-// struct. Around the object it tolerates prose without braces or brackets, and
-// one code fence. Everything else is KindBadAnswer with the reason: no object,
-// a second one, an object inside a list, unknown fields (their case counts),
-// duplicate names, wrong types, numbers that JSON does not have, comments,
-// a truncated object, invalid UTF-8 also in escapes.
+// Decode reads the single JSON object of a model's answer into a pointer to a
+// struct. The object may be surrounded by prose without braces or brackets, and by
+// one code fence. Every other answer is an error of KindBadAnswer with the reason:
+// no object, a second one, an object inside a list, unknown fields (case-sensitive),
+// duplicate names, wrong types, numbers that are not JSON, comments, a truncated
+// object, or invalid UTF-8, also in escapes.
 //
-// JSON null leaves a field zero: where null is wrong, use a pointer.
+// JSON null leaves a field zero. If null must be refused, use a pointer.
 func Decode(answer string, into any) error {
 	object, err := cutObject(answer)
 	if err != nil {
@@ -34,7 +34,7 @@ func Decode(answer string, into any) error {
 	return nil
 }
 
-// cutObject takes what surrounds the object off an answer.
+// cutObject removes the text around the object of an answer.
 func cutObject(answer string) (string, error) {
 	text := strings.TrimSpace(answer)
 	lower := strings.ToLower(text[:min(len(text), 16)])
@@ -52,13 +52,13 @@ func cutObject(answer string) (string, error) {
 	end := strings.LastIndexByte(text, '}') + 1
 	switch {
 	case start < 0:
-		return "", BadAnswer("the answer holds no JSON object")
+		return "", BadAnswer("the answer has no JSON object")
 	case end <= start:
 		return "", BadAnswer("the answer's JSON object is cut off")
 	}
 	before, object, after := text[:start], text[start:end], text[end:]
 	if strings.ContainsAny(before+after, "[]{}") {
-		return "", BadAnswer("the answer holds brackets outside its JSON object")
+		return "", BadAnswer("the answer has brackets outside its JSON object")
 	}
 	if opened, closed := strings.Count(before, fence), strings.Count(after, fence); opened != closed || opened > 1 {
 		return "", BadAnswer("the answer has code fences other than one around its JSON object")
@@ -68,7 +68,7 @@ func cutObject(answer string) (string, error) {
 		return "", BadAnswer("the answer's JSON object is malformed: %w", plain(err))
 	}
 	if decoder.InputOffset() != int64(len(object)) {
-		return "", BadAnswer("the answer holds more than one JSON object, or prose with braces")
+		return "", BadAnswer("the answer has more than one JSON object, or prose with braces")
 	}
 	return object, nil
 }
@@ -78,7 +78,7 @@ func BadAnswer(format string, args ...any) error {
 	return memory.Errorf(memory.KindBadAnswer, format, args...)
 }
 
-// plain says in few words what a library error found, and where.
+// plain shortens an error of the JSON library to its cause and position.
 func plain(err error) error {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -88,7 +88,8 @@ func plain(err error) error {
 	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
 		return fmt.Errorf("unknown field %.80s", semantic.JSONPointer)
 	case errors.As(err, &semantic):
-		return fmt.Errorf("the %s at %.80s is of the wrong type or out of range", kindName(semantic.JSONKind), semantic.JSONPointer)
+		return fmt.Errorf("the %s at %.80s is of the wrong type or out of range",
+			kindName(semantic.JSONKind), semantic.JSONPointer)
 	case errors.As(err, &syntactic) && syntactic.JSONPointer != "":
 		return fmt.Errorf("%.120s at %.80s", syntactic.Err, syntactic.JSONPointer)
 	case errors.As(err, &syntactic):

@@ -13,7 +13,7 @@ type box struct {
 	Count *float64 `json:"count"`
 }
 
-func TestDecode(t *testing.T) {
+func TestDecode_AcceptsOneObjectOnly(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ answer, want string }{
 		"plain":                  {`{"text":"a"}`, "a"},

@@ -12,19 +12,18 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// EmbedderOptions name an embedding model. Zero values mean the defaults named
-// beside them.
+// EmbedderOptions of an embedding model.
 type EmbedderOptions struct {
 	Model          string
-	QueryPrefix    string // put before texts that are embedded as queries; bge and e5 want one
+	QueryPrefix    string // prefix of texts that are embedded as queries; bge and e5 need one
 	DocumentPrefix string
-	Dim            int // numbers in a vector; 0: found by embedding one text
-	BatchSize      int // texts in one request; 10, which is DashScope's limit
+	Dim            int // numbers in a vector; 0: Embedder embeds one text to find it
+	BatchSize      int // texts in one request; 0: 10, which is DashScope's limit
 }
 
-// Embedder is the model behind the endpoint. Vectors are scaled to unit length.
-// An answer of the wrong count, order or dimension, with numbers that are not
-// finite, or with a vector of length zero is KindBadAnswer.
+// Embedder returns a model of the endpoint. It scales vectors to unit length. An
+// answer of the wrong count, order or dimension, with numbers that are not finite,
+// or with a zero vector is an error of KindBadAnswer.
 func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, error) {
 	setDefault(&o.BatchSize, 10)
 	e := &embedder{client: c, options: o}
@@ -66,7 +65,7 @@ func (e *embedder) Embed(ctx context.Context, use Use, texts []string) ([][]floa
 	return vectors, nil
 }
 
-// embed makes one request and puts the vector of texts[i] into vectors[i].
+// embed sends one request and stores the vector of texts[i] in vectors[i].
 func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vectors [][]float32) error {
 	input := make([]string, len(texts))
 	for i, text := range texts {
@@ -83,16 +82,16 @@ func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vec
 			return err
 		}
 		if got := len(response.Data); got != len(texts) {
-			return memory.Errorf(memory.KindBadAnswer, "%d vectors came for %d texts", got, len(texts))
+			return memory.Errorf(memory.KindBadAnswer, "the answer has %d vectors for %d texts", got, len(texts))
 		}
 		clear(vectors)
 		for _, item := range response.Data {
 			if item.Index < 0 || item.Index >= len(vectors) || vectors[item.Index] != nil {
-				return memory.Errorf(memory.KindBadAnswer, "vector index %d comes twice or is out of range", item.Index)
+				return memory.Errorf(memory.KindBadAnswer, "vector index %d is repeated or out of range", item.Index)
 			}
 			if dim := e.options.Dim; dim != 0 && len(item.Embedding) != dim {
-				return memory.Errorf(memory.KindBadAnswer, "a vector has %d numbers where %d are expected: check the model's name",
-					len(item.Embedding), dim)
+				return memory.Errorf(memory.KindBadAnswer,
+					"a vector has %d numbers instead of %d: check the model's name", len(item.Embedding), dim)
 			}
 			if !normalise(item.Embedding) {
 				return memory.Errorf(memory.KindBadAnswer, "a vector has length zero or numbers that are not finite")
@@ -103,7 +102,7 @@ func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vec
 	})
 }
 
-// normalise scales v to unit length in place; false: it has no direction.
+// normalise scales v to unit length in place. It returns false if v has no direction.
 func normalise(v []float32) bool {
 	var sum float64
 	for _, x := range v {

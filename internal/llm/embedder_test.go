@@ -22,11 +22,12 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-func TestEmbedder(t *testing.T) {
+func TestEmbedder_BatchesAndOrdersTexts(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.SetDim(64)
-	e, err := dial(t, server.URL(), nil).Embedder(t.Context(), llm.EmbedderOptions{Model: "text-embedding-v4", QueryPrefix: "query: "})
+	options := llm.EmbedderOptions{Model: "text-embedding-v4", QueryPrefix: "query: "}
+	e, err := dial(t, server.URL(), nil).Embedder(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,23 +57,26 @@ func TestEmbedder(t *testing.T) {
 	if err != nil || queries[0][63] != 1 {
 		t.Errorf("the query prefix is missing: %v %v", queries, err)
 	}
-	if none, err := e.Embed(t.Context(), llm.ForQuery, nil); err != nil || len(none) != 0 || server.Embeddings() != 5 {
-		t.Errorf("no texts gave %v %v", none, err)
+	vectors, err := e.Embed(t.Context(), llm.ForQuery, nil)
+	if err != nil || len(vectors) != 0 || server.Embeddings() != 5 {
+		t.Errorf("no texts gave %v %v", vectors, err)
 	}
 }
 
-func TestEmbedderRefusesBadVectors(t *testing.T) {
+func TestEmbedder_RefusesBadVectors(t *testing.T) {
 	t.Parallel()
 	item := func(index int, vector string) string {
 		return fmt.Sprintf(`{"index":%d,"embedding":%s}`, index, vector)
 	}
 	for name, test := range map[string]struct{ data, text string }{
-		"too few":          {item(0, "[1,0]"), "1 vectors came for 2 texts"},
-		"too many":         {item(0, "[1,0]") + "," + item(1, "[1,0]") + "," + item(2, "[1,0]"), "3 vectors came for 2 texts"},
+		"too few": {item(0, "[1,0]"), "1 vectors for 2 texts"},
+		"too many": {
+			item(0, "[1,0]") + "," + item(1, "[1,0]") + "," + item(2, "[1,0]"), "3 vectors for 2 texts",
+		},
 		"same index":       {item(1, "[1,0]") + "," + item(1, "[1,0]"), "index 1"},
 		"index too high":   {item(0, "[1,0]") + "," + item(2, "[1,0]"), "index 2"},
 		"negative index":   {item(0, "[1,0]") + "," + item(-1, "[1,0]"), "index -1"},
-		"dimension":        {item(0, "[1,0]") + "," + item(1, "[1,0,0]"), "3 numbers where 2 are expected"},
+		"dimension":        {item(0, "[1,0]") + "," + item(1, "[1,0,0]"), "3 numbers instead of 2"},
 		"zero":             {item(0, "[1,0]") + "," + item(1, "[0,0]"), "length zero"},
 		"empty":            {item(0, "[1,0]") + "," + item(1, "[]"), "0 numbers"},
 		"too large number": {item(0, "[1,0]") + "," + item(1, "[1e300,0]"), "OpenAI API"},
@@ -93,7 +97,7 @@ func TestEmbedderRefusesBadVectors(t *testing.T) {
 	}
 }
 
-func TestEmbedderIsProbedAtStart(t *testing.T) {
+func TestEmbedder_ProbesEndpoint(t *testing.T) {
 	t.Parallel()
 	_, err := dial(t, "http://127.0.0.1:1/v1", nil).Embedder(t.Context(), llm.EmbedderOptions{Model: "bge-m3"})
 	if !memory.IsKind(err, memory.KindUnavailable) {
@@ -102,12 +106,12 @@ func TestEmbedderIsProbedAtStart(t *testing.T) {
 	t.Log(err)
 	for _, part := range []string{"bge-m3", "http://127.0.0.1:1/v1", "refused", "check that it runs"} {
 		if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q does not say %q in one line", err, part)
+			t.Errorf("%q does not contain %q in one line", err, part)
 		}
 	}
 }
 
-func TestHashed(t *testing.T) {
+func TestHashed_ReflectsSimilarity(t *testing.T) {
 	t.Parallel()
 	e := llm.Hashed(llm.HashedDim)
 	texts := []string{
@@ -140,6 +144,6 @@ func TestHashed(t *testing.T) {
 		t.Errorf("order %.2f and negation %.2f must count", near(6, 7), near(8, 9))
 	}
 	if near(11, 12) > 0.99 {
-		t.Error("texts without lexemes are all the same")
+		t.Error("texts without lexemes have equal vectors")
 	}
 }

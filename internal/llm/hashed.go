@@ -8,21 +8,21 @@ import (
 	"hippocampus/internal/text"
 )
 
-// HashedModel is the name of the embedder that needs no endpoint.
+// HashedModel is the name of the embedder that Hashed returns.
 const HashedModel = "hashed-v1"
 
-// HashedDim is the dimension that the server uses it with.
+// HashedDim is its dimension in the server.
 const HashedDim = 512
 
-// pairWeight is what two neighbouring lexemes weigh together, so that "Tom
-// likes Ann" is near but not equal to "Ann likes Tom".
+// pairWeight is the weight of a pair of neighbouring lexemes. Pairs make "Tom
+// likes Ann" similar but not equal to "Ann likes Tom".
 const pairWeight = 0.5
 
 // Hashed is the embedder that needs no endpoint: signed feature hashing
-// (Weinberger et al., ICML 2009) of lexemes and of pairs of neighbours, each
-// weighing 1 + ln(count), in dim numbers of unit length. It sees shared words
-// and characters, no synonyms. A text without lexemes, such as "!?", gets a
-// direction of its own.
+// (Weinberger et al., ICML 2009) of lexemes and of pairs of neighbours, each with
+// the weight 1 + ln(count), into unit vectors of dim numbers. It finds shared words
+// and characters, but no synonyms. A text without lexemes, such as "!?", has a
+// vector that depends on the whole text.
 func Hashed(dim int) Embedder { return hashed(dim) }
 
 type hashed int
@@ -46,7 +46,7 @@ func (h hashed) embed(s string) []float32 {
 		name   string
 		weight float64
 	}
-	var order []feature // features in order of appearance: sums must not depend on a map's
+	var order []feature // in order of appearance, since sums must not depend on the order of a map
 	counts := map[string]int{}
 	add := func(name string, weight float64) {
 		if counts[name]++; counts[name] == 1 {
@@ -65,14 +65,14 @@ func (h hashed) embed(s string) []float32 {
 		place, sign := h.place(f.name)
 		vector[place] += float32(sign * f.weight * (1 + math.Log(float64(counts[f.name]))))
 	}
-	if !normalise(vector) { // no lexemes, or all of them cancelled out
+	if !normalise(vector) { // there are no lexemes, or they cancel each other out
 		place, sign := h.place(s)
 		vector[place] = float32(sign)
 	}
 	return vector
 }
 
-// place is where a feature counts, and with which sign.
+// place is the index and the sign of a feature.
 func (h hashed) place(feature string) (int, float64) {
 	hash := fnv.New64a()
 	hash.Write([]byte(feature))

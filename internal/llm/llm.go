@@ -1,13 +1,13 @@
-// Package llm reaches language models and embedders behind the OpenAI API,
-// and holds what they answer to a strict form:
+// Package llm calls language models and embedders with the OpenAI API, and checks
+// their answers strictly:
 //
 //	prompt -> Chat -> text -> Decode -> checked value
 //	texts  -> Embedder -> unit vectors
 //
 // Calls have a deadline, a bounded number of retries that honour Retry-After,
-// a circuit breaker and a concurrency limit. Errors carry KindUnavailable when
-// the endpoint is away, slow, refusing or its breaker open (RetryAfter where
-// known), and KindBadAnswer when it answered nonsense.
+// a circuit breaker and a concurrency limit. Errors have KindUnavailable (with
+// RetryAfter if known) if the endpoint is unavailable, slow or refuses the request,
+// or if the breaker is open, and KindBadAnswer if the answer cannot be used.
 package llm
 
 import (
@@ -16,7 +16,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Prompt is one question to a chat model, to be answered with one JSON object.
+// Prompt is one question to a chat model. The model must answer with one JSON object.
 type Prompt struct {
 	System    string
 	User      string
@@ -29,7 +29,7 @@ type Chat interface {
 	Model() string
 }
 
-// Use says what a text is embedded for: some models want a prefix for each.
+// Use says what a text is embedded for: some models need a prefix for each use.
 type Use int
 
 // The uses of an embedding.
@@ -45,14 +45,15 @@ type Embedder interface {
 	Dim() int
 }
 
-// Switching is an embedder behind which another one may stand at any time.
+// Switching is an embedder that delegates to another one, which may change at any time.
 type Switching interface {
 	Embedder
 	Serving() Embedder
 }
 
-// Serving is the embedder that e is at this instant. Whoever embeds and then
-// says by which model, or compares what it embedded, asks once and keeps to it.
+// Serving returns the embedder to which e delegates now, or e. A caller that also
+// stores the model's name, or compares vectors, must call Serving once and use its
+// result for all of that.
 func Serving(e Embedder) Embedder {
 	if s, ok := e.(Switching); ok {
 		return s.Serving()

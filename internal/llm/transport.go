@@ -20,12 +20,12 @@ import (
 
 const (
 	maxBody   = 4 << 20 // bytes of an answer
-	maxReason = 300     // bytes of an endpoint's own words in an error
+	maxReason = 300     // bytes of an endpoint's message in an error
 )
 
-// failure is a try that the endpoint did not answer with success.
+// failure is the error of a try without a successful answer.
 type failure struct {
-	status     int    // HTTP status; 0: there was none
+	status     int    // HTTP status; 0: no answer arrived
 	reason     string // one line
 	retryAfter time.Duration
 }
@@ -50,13 +50,13 @@ func (f *failure) retriable() bool {
 	return f.endpointDown() || f.status == http.StatusTooManyRequests || f.status == http.StatusTooEarly
 }
 
-// remedy says what whoever runs the server can do.
+// remedy says what the operator of the server can do.
 func (f *failure) remedy() string {
 	switch {
 	case f.status == 0:
 		return "check that it runs and that its base URL is right"
 	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
-		return "check the API key and what it may use"
+		return "check the API key and its permissions"
 	case f.status == http.StatusNotFound:
 		return "check the base URL and the model's name"
 	case f.status == http.StatusPaymentRequired:
@@ -66,17 +66,17 @@ func (f *failure) remedy() string {
 	case f.status == http.StatusTooManyRequests, f.endpointDown():
 		return "try again later"
 	}
-	return "check that the model knows this kind of request"
+	return "check that the model supports this kind of request"
 }
 
-// retriable reports whether another try is worth it.
-func retriable(err error, longest time.Duration) bool {
+// retriable reports whether a try should be repeated.
+func retriable(err error, maxWait time.Duration) bool {
 	var f *failure
-	return errors.As(err, &f) && f.retriable() && f.retryAfter <= longest
+	return errors.As(err, &f) && f.retriable() && f.retryAfter <= maxWait
 }
 
-// retryAfter is the wait that the endpoint asked for, -1 (back off) for none. A
-// third is added, so that the jitter of a quarter never makes it too short.
+// retryAfter is the wait that the endpoint requested; -1 (back off) if it did
+// not request one. It adds a third, so that a jitter of 25 % never makes it too short.
 func retryAfter(exec failsafe.ExecutionAttempt[any]) time.Duration {
 	var f *failure
 	if errors.As(exec.LastError(), &f) && f.retryAfter > 0 {
@@ -85,8 +85,8 @@ func retryAfter(exec failsafe.ExecutionAttempt[any]) time.Duration {
 	return -1
 }
 
-// doer sends requests for the API client. Answers are read whole and bounded;
-// whatever is no success becomes a *failure.
+// doer sends requests for the API client. It reads whole answers of bounded size,
+// and returns a *failure for every answer but a success.
 type doer struct {
 	http *http.Client
 	now  func() time.Time
@@ -120,7 +120,7 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// apiMessage finds the endpoint's words in the body of an error.
+// apiMessage extracts the endpoint's message from the body of an error.
 func apiMessage(body []byte) string {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`
@@ -142,7 +142,7 @@ func apiMessage(body []byte) string {
 	return oneLine(text)
 }
 
-// parseRetryAfter reads seconds or an HTTP date (RFC 9110, 10.2.3); 0: none.
+// parseRetryAfter reads seconds or an HTTP date (RFC 9110, 10.2.3); 0 if value is neither.
 func parseRetryAfter(value string, now func() time.Time) time.Duration {
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 && seconds < 1e9 {
 		return time.Duration(seconds * float64(time.Second))
@@ -153,10 +153,11 @@ func parseRetryAfter(value string, now func() time.Time) time.Duration {
 	return 0
 }
 
-// oneLine makes foreign text fit for an error or a log line.
+// oneLine makes an endpoint's text fit for an error or a log line.
 func oneLine(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*maxReason)], "")
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	isBlank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	s = strings.Join(strings.FieldsFunc(s, isBlank), " ")
 	if len(s) > maxReason {
 		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
 	}

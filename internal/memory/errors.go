@@ -65,7 +65,7 @@ func Invalid(fields ...Field) error {
 }
 
 // KindOf returns the kind of the outermost *Error in err's chain, KindInternal
-// when it has none, and "" for nil.
+// if there is no such error, and "" for nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return ""

@@ -59,8 +59,8 @@ type Space struct {
 	Dim   int    // numbers in a vector
 }
 
-// EmbeddingIn returns the memory's embedding in a space; nil if it has none, or
-// if the memory was read without its embeddings.
+// EmbeddingIn returns the memory's embedding in a space; nil if it was not embedded
+// in that space or was read without its embeddings.
 func (m *Memory) EmbeddingIn(s Space) []float32 {
 	switch {
 	case m.EmbeddingModel == s.Model && len(m.Embedding) == s.Dim:

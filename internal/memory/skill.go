@@ -16,7 +16,7 @@ const skillTag = "skill:"
 // SkillTag is the tag that the memories of a skill's workflows have.
 func SkillTag(name string) string { return skillTag + name }
 
-// SkillOf returns the first skill that the tags name; "" if there is none.
+// SkillOf returns the first skill that the tags name; "" if no tag does.
 func SkillOf(tags []string) string {
 	i := slices.IndexFunc(tags, func(tag string) bool { return strings.HasPrefix(tag, skillTag) })
 	if i < 0 {

@@ -11,14 +11,14 @@ import (
 // negation is the one lexeme of every English negation.
 const negation = "not"
 
-// script is the class of a character, by which texts are cut into runs.
+// script is the class of a character. A text is split into runs of one class.
 type script int
 
 const (
-	none   script = iota // separates runs: spaces, punctuation, symbols
-	letter               // of a script that writes words
+	separator script = iota // spaces, punctuation, symbols
+	letter                  // of a script with word boundaries
 	digit
-	cjk // Han, kana and Hangul, written without reliable word boundaries
+	cjk // Han, kana and Hangul, which have no reliable word boundaries
 )
 
 // Lexemes returns the normal forms of s in order, with repeats:
@@ -26,11 +26,11 @@ const (
 //	"Caroline's 2 dogs like running" -> carolin 2 dog like run
 //	"我在上海"                        -> 我在 在上 上海
 //
-// s is brought to NFKC and lower case. Words are stemmed with the English
-// Snowball stemmer, and its stop words are left out; but a negation ("no",
-// "cannot", "don't") becomes "not", since it turns what is said around. Numbers
-// are kept. A run of CJK characters gives its overlapping pairs, or itself when
-// it is one character. A lexeme is never empty, is valid UTF-8 and holds no space.
+// s is normalised to NFKC and lower case. Words are stemmed with the English
+// Snowball stemmer, and its stop words are dropped; but a negation ("no",
+// "cannot", "don't") becomes "not", since it reverses the meaning. Numbers are
+// kept. A run of CJK characters becomes its overlapping pairs, or a single
+// character itself. A lexeme is never empty, is valid UTF-8 and contains no space.
 func Lexemes(s string) []string {
 	if isASCII(s) {
 		return lexemesOfASCII(strings.ToLower(s))
@@ -38,7 +38,7 @@ func Lexemes(s string) []string {
 	return lexemesOf(s)
 }
 
-// lexemesOf is Lexemes of any text.
+// lexemesOf implements Lexemes for any text.
 func lexemesOf(s string) []string {
 	var lexemes []string
 	chars := []rune(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(s, " "))))
@@ -61,8 +61,7 @@ func lexemesOf(s string) []string {
 	return lexemes
 }
 
-// lexemesOfASCII is lexemesOf for what most English is written in: a byte is a
-// character, already in its normal form.
+// lexemesOfASCII is a faster lexemesOf for ASCII text, which needs no normalisation.
 func lexemesOfASCII(s string) []string {
 	var lexemes []string
 	isLetter := func(i int) bool { return i < len(s) && 'a' <= s[i] && s[i] <= 'z' }
@@ -95,16 +94,16 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Paired reports whether a character is matched in pairs: those of scripts that
-// are written without word boundaries.
-func Paired(r rune) bool { return classify(r) == cjk }
+// IsCJK reports whether a character belongs to a script without word boundaries,
+// for which Lexemes returns pairs.
+func IsCJK(r rune) bool { return classify(r) == cjk }
 
 func classify(r rune) script {
 	switch {
-	case 'a' <= r && r <= 'z': // most of what there is, found soonest
+	case 'a' <= r && r <= 'z': // the most frequent characters first
 		return letter
 	case r == ' ':
-		return none
+		return separator
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul), r == 'ー':
 		return cjk
 	case unicode.IsLetter(r):
@@ -112,13 +111,13 @@ func classify(r rune) script {
 	case unicode.IsDigit(r):
 		return digit
 	}
-	return none
+	return separator
 }
 
-// continues reports whether chars[i] belongs to the run of this kind before it.
-// A combining mark stays with its base; an apostrophe joins two letters.
+// continues reports whether chars[i] continues the run of this kind before it. A
+// combining mark continues any run; an apostrophe joins two letters.
 func continues(kind script, chars []rune, i int) bool {
-	if kind == none {
+	if kind == separator {
 		return false
 	}
 	if unicode.IsMark(chars[i]) {
@@ -132,7 +131,7 @@ func continues(kind script, chars []rune, i int) bool {
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == '‘' || r == 'ʼ' }
 
-// appendWord adds the stems of a lower-case word, which may hold apostrophes.
+// appendWord appends the stems of a lower-case word, which may contain apostrophes.
 func appendWord(lexemes []string, word string) []string {
 	parts := []string{word}
 	if strings.ContainsFunc(word, isApostrophe) {

@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is plain ASCII takes a shorter way to the same lexemes.
-func TestLexemesOfASCII(t *testing.T) {
+func TestLexemesOfASCII_EqualsLexemesOf(t *testing.T) {
 	t.Parallel()
 	char := rapid.OneOf(rapid.RuneFrom([]rune("aeinostTW019' '-.")), rapid.RuneFrom([]rune("\x00\t\n\r_$@`~\x7fZz")))
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,37 +8,37 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// Stemming costs more than everything else that makes lexemes, and few words
-// make up most of what is said: those are stemmed once. Each word has one place,
-// which it shares with others: the latest has it.
+// stems caches the stems of words, since stemming is the most expensive part of
+// making lexemes and few words make up most texts. Words with the same hash share
+// a slot, which holds the latest of them.
 var (
 	stems    [1 << 13]atomic.Pointer[stemmed]
 	stemSeed = maphash.MakeSeed()
 )
 
-// stemmed is a word with its stem; both are short.
+// stemmed is a word with its stem.
 type stemmed struct{ word, stem string }
 
-// longestKept is the longest word, in bytes, whose stem is remembered: with
-// places for 8,192, what is remembered stays under 1 MB.
-const longestKept = 24
+// maxCached is the length, in bytes, of the longest cached word, so that the cache
+// stays under 1 MB.
+const maxCached = 24
 
-// stem is the lexeme of a word in lower case; empty for a stop word.
+// stem is the lexeme of a lower-case word; empty for a stop word.
 func stem(word string) string {
-	if len(word) > longestKept {
-		return stemNow(word)
+	if len(word) > maxCached {
+		return computeStem(word)
 	}
-	place := &stems[maphash.String(stemSeed, word)%uint64(len(stems))]
-	if known := place.Load(); known != nil && known.word == word {
-		return known.stem
+	slot := &stems[maphash.String(stemSeed, word)%uint64(len(stems))]
+	if cached := slot.Load(); cached != nil && cached.word == word {
+		return cached.stem
 	}
-	word = strings.Clone(word) // it may be a part of a long one
-	made := &stemmed{word: word, stem: stemNow(word)}
-	place.Store(made)
-	return made.stem
+	word = strings.Clone(word) // word may be part of a long text
+	computed := &stemmed{word: word, stem: computeStem(word)}
+	slot.Store(computed)
+	return computed.stem
 }
 
-func stemNow(word string) string {
+func computeStem(word string) string {
 	if english.IsStopWord(word) {
 		return ""
 	}

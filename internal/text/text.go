@@ -1,10 +1,10 @@
-// Package text breaks human language into the units that are counted and compared:
+// Package text splits human language into the units that are counted and compared:
 //
 //	text -> NFKC, lower case -> words | CJK runs -> Lexemes -> Join -> stored
 //	text -> Pieces -> Tokens, of an encoding;  text -> CountTokens, IsChinese
 //
-// Lexemes feed the lexical ranking, the built-in embedder and the rules; two
-// texts match where they share a lexeme. Everything here is a pure function.
+// Lexemes are the input of the lexical ranking, the built-in embedder and the
+// rules; two texts match if they share a lexeme. All functions are pure.
 package text
 
 import (
@@ -12,22 +12,22 @@ import (
 	"unicode"
 )
 
-// separator stands between stored lexemes; no lexeme holds it.
-const separator = " "
+// joint separates stored lexemes; no lexeme contains it.
+const joint = " "
 
-// Join puts lexemes into the form in which they are stored.
-func Join(lexemes []string) string { return strings.Join(lexemes, separator) }
+// Join returns lexemes in the form in which they are stored.
+func Join(lexemes []string) string { return strings.Join(lexemes, joint) }
 
-// Split undoes Join. The empty string holds no lexemes.
+// Split is the inverse of Join. The empty string has no lexemes.
 func Split(joined string) []string {
 	if joined == "" {
 		return nil
 	}
-	return strings.Split(joined, separator)
+	return strings.Split(joined, joint)
 }
 
-// IsChinese reports whether s is to be answered in Chinese: it has more Han
-// characters than Latin words (each counts one), and no more kana than Han.
+// IsChinese reports whether s should be answered in Chinese: it has more Han
+// characters than Latin words, and at most as many kana as Han characters.
 func IsChinese(s string) bool {
 	var han, kana, words int
 	inWord := false

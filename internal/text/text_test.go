@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLexemes(t *testing.T) {
+func TestLexemes_NormalisesWords(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ in, want string }{
 		{"", ""},
@@ -42,7 +42,7 @@ func TestLexemes(t *testing.T) {
 	}
 }
 
-func TestJoinSplit(t *testing.T) {
+func TestSplit_InvertsJoin(t *testing.T) {
 	t.Parallel()
 	for _, lexemes := range [][]string{nil, {"a"}, {"a", "我在", "a"}} {
 		if got := Split(Join(lexemes)); !slices.Equal(got, lexemes) {
@@ -51,7 +51,7 @@ func TestJoinSplit(t *testing.T) {
 	}
 }
 
-func TestIsChinese(t *testing.T) {
+func TestIsChinese_ComparesHanWithLatinWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"": false, "hello": false, "12345": false,
@@ -69,7 +69,7 @@ func TestIsChinese(t *testing.T) {
 	}
 }
 
-func TestCountTokens(t *testing.T) {
+func TestCountTokens_CountsO200k(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "hello world": 2, "hello world, hello": 4} {
 		if got := CountTokens(text); got != want {
@@ -81,13 +81,13 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-func TestCountTokensIsBounded(t *testing.T) {
+func TestCountTokens_IsFastForHugeTexts(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"a", " ", "\n", "我", "hello world ", "1", "\xff", "!"} {
 		huge := strings.Repeat(unit, (4<<20)/len(unit))
-		began := time.Now()
+		start := time.Now()
 		n := CountTokens(huge)
-		if took := time.Since(began); took > 20*time.Second {
+		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("4 MiB of %q took %v", unit, took)
 		} else {
 			t.Logf("4 MiB of %q: %d tokens in %v", unit, n, took)
@@ -99,7 +99,9 @@ func TestCountTokensIsBounded(t *testing.T) {
 }
 
 func FuzzLexemes(f *testing.F) {
-	for _, seed := range []string{"", "I'm", "我爱Go", "'''", "e\u0301\u0301", "İI", "\xff\xfe", "ﷺ", "ゔ", "\u0301a", "a'\u0301", "ǅ"} {
+	for _, seed := range []string{
+		"", "I'm", "我爱Go", "'''", "e\u0301\u0301", "İI", "\xff\xfe", "ﷺ", "ゔ", "\u0301a", "a'\u0301", "ǅ",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -10,7 +10,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// Encoding names one of OpenAI's ways to cut texts into tokens.
+// Encoding names one of OpenAI's tokenisations.
 type Encoding string
 
 // The encodings.
@@ -19,7 +19,7 @@ const (
 	CL100k Encoding = "cl100k_base" // of gpt-4 and gpt-3.5
 )
 
-// encodings are loaded when they are first needed.
+// encodings are loaded at their first use.
 var encodings = map[Encoding]func() tokenizer.Codec{
 	O200k:  loader(tokenizer.O200kBase),
 	CL100k: loader(tokenizer.Cl100kBase),
@@ -29,17 +29,17 @@ func loader(name tokenizer.Encoding) func() tokenizer.Codec {
 	return sync.OnceValue(func() tokenizer.Codec {
 		codec, err := tokenizer.Get(name)
 		if err != nil {
-			panic(fmt.Sprintf("the encoding %s is not in this build: %s", name, err))
+			panic(fmt.Sprintf("the encoding %s is not part of this build: %s", name, err))
 		}
 		return codec
 	})
 }
 
-// Known reports whether there is such an encoding.
+// Known reports whether the encoding exists.
 func (e Encoding) Known() bool { return encodings[e] != nil }
 
-// Tokens returns how many tokens s has, however long it is: about a second for
-// each MiB. It panics where there is no such encoding.
+// Tokens returns the exact number of tokens of s. It takes about a second for each
+// MiB. It panics if the encoding is not Known.
 func Tokens(e Encoding, s string) (n int) {
 	for piece := range Pieces(s) {
 		n += tokensOf(encodings[e](), piece)
@@ -47,10 +47,10 @@ func Tokens(e Encoding, s string) (n int) {
 	return n
 }
 
-// Pieces cuts s into lines that have as many tokens one by one as together, in
-// any Encoding: after a line break that a visible character follows. No token
-// holds both, since of what may follow a line break within a token there are
-// only line breaks, other spaces and slashes.
+// Pieces splits s into pieces whose token counts add up to that of s, in any
+// Encoding. It splits after a line break that precedes a visible character other
+// than a slash: within a token, only line breaks, other spaces and slashes can
+// follow a line break.
 func Pieces(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
@@ -74,18 +74,17 @@ func Pieces(s string) iter.Seq[string] {
 
 func tokensOf(codec tokenizer.Codec, s string) int {
 	count, err := codec.Count(s)
-	if err != nil { // the splitting expression gave up: no text has more tokens than bytes
+	if err != nil { // the splitting expression timed out: no text has more tokens than bytes
 		return len(s)
 	}
 	return count
 }
 
-// exactBytes is how much of a text CountTokens really tokenises.
+// exactBytes is how much of a text CountTokens tokenises.
 const exactBytes = 64 << 10
 
-// CountTokens returns how many tokens s has in o200k_base, a fair estimate for
-// other models too. Of texts over 64 KiB the beginning is counted and the rest
-// taken to be as dense.
+// CountTokens returns the number of tokens of s in o200k_base, which is a fair
+// estimate for other models. It extrapolates from the first 64 KiB of a longer text.
 func CountTokens(s string) int {
 	head := s[:min(len(s), exactBytes)]
 	count := tokensOf(encodings[O200k](), head)

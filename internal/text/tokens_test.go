@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTokensByEncoding(t *testing.T) {
+func TestTokens_DependsOnEncoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		s             string
@@ -30,11 +30,11 @@ func TestTokensByEncoding(t *testing.T) {
 		}
 	}
 	if Encoding("").Known() || Encoding("p50k").Known() {
-		t.Error("an encoding is known that there is not")
+		t.Error("an encoding that does not exist is known")
 	}
 }
 
-func TestPieces(t *testing.T) {
+func TestPieces_SplitsAfterLineBreaks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		s    string
@@ -54,11 +54,11 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// Whatever the text, its pieces have as many tokens as it has in one.
-func TestPiecesHaveTheTokensOfTheWhole(t *testing.T) {
+func TestPieces_KeepTokenCount(t *testing.T) {
 	t.Parallel()
 	part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-		"\n", "\n\n", "\r\n", "\n ", " \n", "/", ".\n", ".\n/", "- ", "  ", "\t", "\u0085", "\u00a0", "\u2028", "\u200b", "\ufeff", "'s", "\n'S", "\u0301", "我在", "123", "A", "a\xff\n\xfe",
+		"\n", "\n\n", "\r\n", "\n ", " \n", "/", ".\n", ".\n/", "- ", "  ", "\t", "\u0085", "\u00a0", "\u2028",
+		"\u200b", "\ufeff", "'s", "\n'S", "\u0301", "我在", "123", "A", "a\xff\n\xfe",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "")
@@ -72,7 +72,7 @@ func TestPiecesHaveTheTokensOfTheWhole(t *testing.T) {
 			}
 		}
 		if strings.Join(slices.Collect(Pieces(s)), "") != s {
-			t.Fatalf("the pieces of %q are something else", s)
+			t.Fatalf("the pieces of %q do not add up to it", s)
 		}
 	})
 }

@@ -7,18 +7,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// reader gives the characters of a text as BERT's uncased models see them:
-// without control characters and accents, in lower case, every white space as
-// ' ', and spaces around each Chinese character. It allocates nothing.
+// reader normalises the characters of a text for BERT's uncased models: it removes
+// control characters and accents, converts to lower case, replaces every white
+// space by ' ', and puts spaces around each Chinese character. It allocates nothing.
 type reader struct {
 	text  string
-	next  int     // where in text to go on
-	queue [8]rune // already read, the first at head
+	next  int     // offset of the next character in text
+	queue [8]rune // normalised characters from head to tail
 	head  int
 	tail  int
 }
 
-// read returns the next character; false: there is none.
+// read returns the next character, and false at the end of the text.
 func (r *reader) read() (rune, bool) {
 	for {
 		if r.head < r.tail {
@@ -56,7 +56,7 @@ func (r *reader) read() (rune, bool) {
 	}
 }
 
-// decompose queues the canonical decomposition of c, less its accents.
+// decompose queues the canonical decomposition of c without its accents.
 func (r *reader) decompose(c rune, encoded string) {
 	const ( // Hangul syllables are composed by rule: Unicode, section 3.12
 		first, last              = 0xac00, 0xd7a3
@@ -92,7 +92,7 @@ func (r *reader) push(c rune) {
 	r.tail++
 }
 
-// isChinese is BERT's notion: ideographs, without kana and Hangul.
+// isChinese reports whether c is Chinese as BERT defines it: an ideograph, not kana or Hangul.
 func isChinese(c rune) bool {
 	switch {
 	case c < 0x3400:
@@ -105,7 +105,7 @@ func isChinese(c rune) bool {
 	return false
 }
 
-// isMark reports whether c is cut off from the words around it.
+// isMark reports whether c is a word of its own.
 func isMark(c rune) bool {
 	return unicode.IsPunct(c) || c < utf8.RuneSelf && unicode.IsSymbol(c)
 }

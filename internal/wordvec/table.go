@@ -10,29 +10,29 @@ import (
 // meaningDim is the length of a row.
 const meaningDim = 256
 
-// unitLength is the integer that stands for the length of a middling word's row.
+// unitLength is the scaled length of an average word's row.
 const unitLength = 1 << 20
 
-// tableBytes hold a row of int8 for each piece, then a uint16 for each, by which
-// its row is multiplied. scripts/distill makes them and the vocabulary.
+// tableBytes is a row of int8 for each piece, and then a uint16 for each piece, the
+// factor of its row. scripts/distill makes it and the vocabulary.
 //
 //go:embed table.bin
 var tableBytes string
 
-// vocabulary holds a piece a line, the frequent ones first.
+// vocabulary has one piece on each line, frequent pieces first.
 //
 //go:embed vocabulary.txt
 var vocabulary string
 
-// table says what pieces mean.
+// table maps pieces to their meanings.
 type table struct {
 	pieces
-	rows   string  // int8, meaningDim a piece
-	scales []int64 // one a piece; 0: the piece means nothing
+	rows   string  // meaningDim numbers of type int8 for each piece
+	scales []int64 // by piece; 0: the piece has no meaning
 }
 
-// theTable is read once, when the first embedder is made.
-var theTable = sync.OnceValue(func() *table {
+// loadTable reads the table once, when the first embedder is made.
+var loadTable = sync.OnceValue(func() *table {
 	names := strings.Split(strings.TrimSuffix(vocabulary, "\n"), "\n")
 	t := &table{
 		pieces: pieces{initial: make(map[string]int32, len(names)), inner: make(map[string]int32, len(names)/4)},
@@ -42,11 +42,11 @@ var theTable = sync.OnceValue(func() *table {
 	scales := tableBytes[len(t.rows):]
 	for i, name := range names {
 		t.scales[i] = int64(binary.LittleEndian.Uint16([]byte(scales[2*i : 2*i+2])))
-		known := t.initial
+		numbers := t.initial
 		if rest, ok := strings.CutPrefix(name, "##"); ok && rest != "" {
-			known, name = t.inner, rest
+			numbers, name = t.inner, rest
 		}
-		known[name] = int32(i)
+		numbers[name] = int32(i)
 		t.longest = max(t.longest, len(name))
 	}
 	return t

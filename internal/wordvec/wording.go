@@ -11,24 +11,24 @@ const (
 	hashPrime = 1099511628211
 )
 
-// script is the class of a character, by which texts are cut into runs.
+// script is the class of a character. A text is split into runs of one class.
 type script int
 
 const (
-	none   script = iota // separates words
-	word                 // of a script that writes words
-	packed               // Han, kana and Hangul, written without reliable word boundaries
+	separator script = iota
+	word             // of a script with word boundaries
+	packed           // Han, kana and Hangul, which have no reliable word boundaries
 )
 
-// wording hashes how a text is worded (signed feature hashing, Weinberger et
-// al., ICML 2009) into two vectors:
+// wording hashes the words of a text (signed feature hashing, Weinberger et al.,
+// ICML 2009) into two vectors:
 //
-//	characters: what the table does not know: words with letters beyond ASCII,
+//	characters: what the table does not contain: words with letters beyond ASCII,
 //	            words of letters and digits, such as item7x, and each character
 //	            and pair of characters of packed scripts
 //	signature:  every word, packed character, and pair of neighbours
 //
-// A feature counts one, at one place of the vector, with a sign.
+// A feature adds 1 or -1 to one number of the vector.
 type wording struct {
 	characters [characterDim]int64
 	signature  [signatureDim]int64
@@ -37,9 +37,9 @@ type wording struct {
 // read adds a text. It allocates nothing.
 func (w *wording) read(text string) {
 	var (
-		before, current uint64 // hashes of the neighbour before and of the word being read; 0: none
+		before, current uint64 // hashes of the previous and the current word; 0 at the beginning
 		last            script
-		beyond          bool // the word being read has letters beyond ASCII, or letters and digits
+		beyond          bool // the current word has letters beyond ASCII, or letters and digits
 		digit           bool // its last character is a digit
 	)
 	end := func() {
@@ -53,8 +53,8 @@ func (w *wording) read(text string) {
 	}
 	for _, c := range text {
 		kind := classify(c)
-		if kind == none && (unicode.IsMark(c) || c == '\'' || c == '’') && last == word { // accents and don't
-			continue
+		if kind == separator && (unicode.IsMark(c) || c == '\'' || c == '’') && last == word {
+			continue // an accent, or the apostrophe of "don't"
 		}
 		c = unicode.ToLower(c)
 		switch {
@@ -98,21 +98,21 @@ func classify(c rune) script {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
 			return word
 		}
-		return none
+		return separator
 	case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul), c == 'ー':
 		return packed
 	case unicode.IsLetter(c), unicode.IsDigit(c):
 		return word
 	}
-	return none
+	return separator
 }
 
 func step(hash uint64, c rune) uint64    { return (hash ^ uint64(c)) * hashPrime }
 func pair(before, current uint64) uint64 { return (before*31 ^ current) * hashPrime }
 
-// spread is where a feature counts, and with which sign.
+// spread is the index and the sign of a feature.
 func spread(hash uint64, dim int) (place int, sign int64) {
-	hash ^= hash >> 32 // a product's high bits are mixed best, its low ones least
+	hash ^= hash >> 32 // the high bits of a product are mixed best
 	hash *= hashPrime
 	hash ^= hash >> 29
 	return int(hash >> 1 & 0x7fffffff % uint64(dim)), 1 - 2*int64(hash&1)

@@ -3,40 +3,40 @@ package wordvec
 import "unicode/utf8"
 
 const (
-	unknown  = 100 // the number of [UNK], for a word that no pieces make up
-	maxWord  = 100 // characters; a longer word is unknown
+	unknown  = 100 // number of [UNK], the piece of a word that cannot be split into pieces
+	maxWord  = 100 // characters of the longest word that is split
 	noPieces = -1
 )
 
 // pieces is the WordPiece vocabulary of BERT's uncased models (Wu et al.,
-// "Google's Neural Machine Translation System", 2016): a text is cut into words,
-// and a word into the longest known pieces from the left.
+// "Google's Neural Machine Translation System", 2016): a text is split into words,
+// and a word into the longest pieces of the vocabulary from the left.
 //
 //	"Zoë isn't kayaking." -> zoe isn ' t kayak ##ing .
 type pieces struct {
-	initial map[string]int32 // piece that begins a word -> its number
-	inner   map[string]int32 // piece within a word, less its "##" -> its number
+	initial map[string]int32 // number by piece at the beginning of a word
+	inner   map[string]int32 // number by piece within a word, without its "##"
 	longest int              // bytes of the longest piece
 }
 
-// splitter goes through the words of a text. It is reused and allocates nothing.
+// splitter iterates over the words of a text. It is reusable and allocates nothing.
 type splitter struct {
 	reader
 	word   [maxWord * utf8.UTFMax]byte
 	size   int // bytes used of word
-	length int // characters of the word; past maxWord they are only counted
+	length int // characters of the word; word has at most the first maxWord
 	mark   rune
 }
 
-// reset begins another text.
+// reset starts another text.
 func (s *splitter) reset(text string) {
 	s.text, s.next, s.head, s.tail, s.mark = text, 0, 0, 0, 0
 }
 
-// scan puts the next word into s.word; false: there is none.
+// scan reads the next word into s.word. It returns false at the end of the text.
 func (s *splitter) scan() bool {
 	s.size, s.length = 0, 0
-	if s.mark != 0 { // ended the word before
+	if s.mark != 0 { // it ended the previous word
 		s.add(s.mark)
 		s.mark = 0
 		return true
@@ -69,32 +69,32 @@ func (s *splitter) add(c rune) {
 	}
 }
 
-// appendWord adds the numbers of a word's pieces to numbers. The word has length
-// characters, of which it holds the first maxWord.
+// appendWord appends the numbers of a word's pieces to numbers. length is the number
+// of characters of the word; word has at most the first maxWord of them.
 func (p *pieces) appendWord(numbers []int32, word []byte, length int) []int32 {
 	if length > maxWord {
 		return append(numbers, unknown)
 	}
 	before := len(numbers)
-	known := p.initial
+	vocabulary := p.initial
 	for len(word) > 0 {
-		number, size := p.longestPiece(known, word)
+		number, size := p.longestPiece(vocabulary, word)
 		if number == noPieces {
 			return append(numbers[:before], unknown)
 		}
 		numbers = append(numbers, number)
-		word, known = word[size:], p.inner
+		word, vocabulary = word[size:], p.inner
 	}
 	return numbers
 }
 
-// longestPiece is the longest known piece at the beginning of word.
-func (p *pieces) longestPiece(known map[string]int32, word []byte) (number int32, size int) {
+// longestPiece returns the longest piece at the beginning of word.
+func (p *pieces) longestPiece(vocabulary map[string]int32, word []byte) (number int32, size int) {
 	for size = min(len(word), p.longest); size > 0; size-- {
 		if size < len(word) && !utf8.RuneStart(word[size]) {
 			continue
 		}
-		if number, ok := known[string(word[:size])]; ok {
+		if number, ok := vocabulary[string(word[:size])]; ok {
 			return number, size
 		}
 	}

@@ -10,13 +10,13 @@ import (
 func piecesOf(text string) (numbers []int32) {
 	var s splitter
 	for s.reset(text); s.scan(); {
-		numbers = theTable().appendWord(numbers, s.word[:s.size], s.length)
+		numbers = loadTable().appendWord(numbers, s.word[:s.size], s.length)
 	}
 	return numbers
 }
 
-// The golden pieces are those of the tokenizers library: scripts/distill.
-func TestPiecesAreThoseOfTheModel(t *testing.T) {
+// The golden pieces come from the tokenizers library (see scripts/distill).
+func TestPieces_EqualThoseOfModel(t *testing.T) {
 	t.Parallel()
 	encoded, err := os.ReadFile("testdata/pieces.json")
 	if err != nil {
@@ -45,7 +45,7 @@ func FuzzPieces(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, number := range piecesOf(text) {
-			if number < 0 || int(number) >= len(theTable().scales) {
+			if number < 0 || int(number) >= len(loadTable().scales) {
 				t.Fatalf("%q has piece %d", text, number)
 			}
 		}

@@ -1,17 +1,17 @@
-// Package wordvec is the built-in embedder: it knows what English words mean
-// without a model's runtime, from a table distilled from all-MiniLM-L6-v2.
+// Package wordvec is the built-in embedder. A table distilled from all-MiniLM-L6-v2
+// has the meanings of English words, so that no runtime of a model is needed:
 //
 //	text -> pieces of words -> sum of their rows         -> meaning    256 numbers
 //	     -> characters of other scripts, pairs, hashed   -> characters 192
 //	     -> words and neighbours, hashed; documents only -> signature   64
 //	                                                     -> scaled to unit length
 //
-// A row is the longer the rarer its piece. The signature of a document has a
-// constant length, and a query has none: so a document of few words is near to
-// no query, which is the pivoted length normalisation of Singhal et al. (SIGIR
-// 1996), and two documents are near where they mean the same in like words.
+// The rarer a piece, the longer its row. The signature of a document has a constant
+// length, and a query has no signature. Therefore a document of few words is similar
+// to no query (the pivoted length normalisation of Singhal et al., SIGIR 1996), and
+// two documents are similar if they have the same meaning in similar words.
 //
-// Sums are of integers: a text has one vector, whatever the machine.
+// All sums are sums of integers, so that a text has the same vector on every machine.
 package wordvec
 
 import (
@@ -21,8 +21,8 @@ import (
 	"hippocampus/internal/llm"
 )
 
-// Model names the table and everything that makes a vector of it: whatever
-// changes a vector changes the name.
+// Model names the table and the algorithm. Every change of a vector must change the
+// name.
 const Model = "minilm-words-v1"
 
 // Dim is the length of a vector.
@@ -33,8 +33,8 @@ const (
 	signatureDim = 64
 )
 
-// The length of a feature of other scripts, and of a document's signature. A
-// middling word has unitLength.
+// The lengths of a feature in characters, and of a document's signature. An average
+// word has unitLength.
 const (
 	characterLength = unitLength
 	signatureLength = 3 * unitLength
@@ -45,8 +45,8 @@ type Embedder struct{ table *table }
 
 var _ llm.Embedder = (*Embedder)(nil)
 
-// New is the built-in embedder. The first call reads the table, in milliseconds.
-func New() *Embedder { return &Embedder{theTable()} }
+// New returns the built-in embedder. The first call takes milliseconds to read the table.
+func New() *Embedder { return &Embedder{loadTable()} }
 
 // Model returns the constant Model.
 func (*Embedder) Model() string { return Model }
@@ -54,7 +54,7 @@ func (*Embedder) Model() string { return Model }
 // Dim returns the constant Dim.
 func (*Embedder) Dim() int { return Dim }
 
-// Embed fails only when ctx is done.
+// Embed fails only if ctx is done.
 func (e *Embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	var s scratch
@@ -68,7 +68,7 @@ func (e *Embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]
 	return vectors, nil
 }
 
-// scratch is what embedding needs beside the result. It stays on the stack.
+// scratch is the working memory of an embedding. It stays on the stack.
 type scratch struct {
 	splitter
 	numbers [maxWord]int32
@@ -91,7 +91,7 @@ func (s *scratch) embed(t *table, use llm.Use, text string, vector []float32) {
 	square := put(meaning, s.meaning[:], 1) + put(characters, s.characters[:], characterLength)
 	if use == llm.ForDocument || square == 0 {
 		length := math.Sqrt(put(signature, s.signature[:], 1))
-		if length == 0 { // no words, or all of them cancelled out
+		if length == 0 { // there are no words, or they cancel each other out
 			hash := uint64(hashSeed)
 			for _, c := range text {
 				hash = step(hash, c)
@@ -105,12 +105,12 @@ func (s *scratch) embed(t *table, use llm.Use, text string, vector []float32) {
 	scale(vector, 1/math.Sqrt(square))
 }
 
-// put writes sums times unit to vector, and returns the sum of their squares.
+// put writes sums times unit to vector and returns the sum of the squares.
 func put(vector []float32, sums []int64, unit int64) (square float64) {
 	for i, sum := range sums {
 		x := float64(sum * unit)
 		vector[i] = float32(x)
-		square += float64(x * x) // converted, so that no machine fuses the two operations
+		square += float64(x * x) // the conversion prevents a fused multiply-add
 	}
 	return square
 }

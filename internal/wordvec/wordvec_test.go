@@ -25,24 +25,25 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-func TestTheTableFitsItsLimits(t *testing.T) {
+func TestTable_FitsVocabulary(t *testing.T) {
 	t.Parallel()
 	if n := len(tableBytes); n > 8_000_000 {
 		t.Errorf("the table has %d bytes, want at most 8 MB", n)
 	}
-	if got, want := len(tableBytes), len(theTable().scales)*(meaningDim+2); got != want {
-		t.Errorf("the table has %d bytes, the vocabulary asks for %d: run scripts/distill", got, want)
+	if got, want := len(tableBytes), len(loadTable().scales)*(meaningDim+2); got != want {
+		t.Errorf("the table has %d bytes, the vocabulary needs %d: run scripts/distill", got, want)
 	}
 }
 
-func TestVectorsHaveUnitLength(t *testing.T) {
+func TestEmbed_ReturnsUnitVectors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", " ", "!?", "😀", "2023", "the", "我", "我喜欢茶", "Привет", "xqzjkvw", "a\xff",
 		"I paint on Sundays.", "我在用Go语言", strings.Repeat("long ", 10_000), strings.Repeat("x", 10_000)} {
 		for _, use := range []llm.Use{llm.ForDocument, llm.ForQuery} {
 			v := embed(t, use, text)
 			if len(v) != Dim || math.Abs(dot(v, v)-1) > 1e-6 {
-				t.Errorf("use %d of %.20q: %d numbers of squared length %v, want %d of 1", use, text, len(v), dot(v, v), Dim)
+				t.Errorf("use %d of %.20q: %d numbers of squared length %v, want %d of 1",
+					use, text, len(v), dot(v, v), Dim)
 			}
 			if !slices.Equal(v, embed(t, use, text)) {
 				t.Errorf("use %d of %.20q has two vectors", use, text)
@@ -51,7 +52,7 @@ func TestVectorsHaveUnitLength(t *testing.T) {
 	}
 }
 
-func TestQueriesFindWhatIsMeant(t *testing.T) {
+func TestEmbed_QueriesAreNearestToMeaning(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ query, near, far string }{
 		{"Does she have a dog?", "Ann adopted a puppy last spring.", "Ann painted the kitchen last spring."},
@@ -72,8 +73,8 @@ func TestQueriesFindWhatIsMeant(t *testing.T) {
 	}
 }
 
-// Two memories at a cosine of 0.95 are taken for one.
-func TestDocumentsOfOtherMeaningStayApart(t *testing.T) {
+// Two memories with a cosine of at least 0.95 may be merged.
+func TestEmbed_SeparatesDifferentDocuments(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{
 		{"Tom owes Ann fifty dollars.", "Ann owes Tom fifty dollars."},
@@ -84,7 +85,8 @@ func TestDocumentsOfOtherMeaningStayApart(t *testing.T) {
 		{"我喜欢喝茶", "我不喜欢喝茶"},
 		{"!", "?"},
 	} {
-		if c := dot(embed(t, llm.ForDocument, pair[0]), embed(t, llm.ForDocument, pair[1])); c >= 0.95 {
+		c := dot(embed(t, llm.ForDocument, pair[0]), embed(t, llm.ForDocument, pair[1]))
+		if c >= 0.95 {
 			t.Errorf("%q and %q have cosine %.3f", pair[0], pair[1], c)
 		}
 	}
@@ -93,19 +95,21 @@ func TestDocumentsOfOtherMeaningStayApart(t *testing.T) {
 	}
 }
 
-// A document that says little is near to no query.
-func TestAShortDocumentIsFar(t *testing.T) {
+// A document of few words is similar to no query.
+func TestEmbed_ShortDocumentsAreFar(t *testing.T) {
 	t.Parallel()
 	query := embed(t, llm.ForQuery, "What did Ann cook for dinner?")
-	short, full := embed(t, llm.ForDocument, "Ann: Great!"), embed(t, llm.ForDocument, "Ann: I made lasagne with fresh tomatoes and basil tonight.")
+	short := embed(t, llm.ForDocument, "Ann: Great!")
+	full := embed(t, llm.ForDocument, "Ann: I made lasagne with fresh tomatoes and basil tonight.")
 	if dot(query, short) >= dot(query, full) {
 		t.Errorf("short %.3f, full %.3f", dot(query, short), dot(query, full))
 	}
 }
 
-const twentyWords = "[2023-05-08] Caroline: I went to a support group yesterday and it was so powerful that I cried with joy there."
+const twentyWords = "[2023-05-08] Caroline: I went to a support group yesterday " +
+	"and it was so powerful that I cried with joy there."
 
-func TestEmbeddingAllocatesOnlyItsResult(t *testing.T) {
+func TestEmbed_AllocatesOnlyItsResult(t *testing.T) {
 	e, texts := New(), []string{twentyWords, "我在上海做后端 naïve Łódź"}
 	if got := testing.AllocsPerRun(200, func() { e.Embed(t.Context(), llm.ForDocument, texts) }); got > 3 {
 		t.Errorf("%v allocations for two texts, want 3: the list and two vectors", got)

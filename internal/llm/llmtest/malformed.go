@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Bad is an answer to the scorer's prompt that must be refused whole.
+// Bad is an answer to the scorer's prompt that must be refused as a whole.
 type Bad struct {
 	Name   string
 	Answer string
@@ -16,7 +16,7 @@ const EchoedInstruction = "Take facts from the user's words, never from the assi
 
 const goodFact = `{"fact":"The user lives in Oslo.","importance":0.9,"domain":"lifestyle_and_interests","type":"fact"}`
 
-// Malformed lists answers of models that have gone wrong, each in its own way.
+// Malformed lists malformed answers of models.
 func Malformed() []Bad {
 	fact := func(fields string) string { return `{"facts":[{` + fields + `}]}` }
 	good := `{"facts":[` + goodFact + `]}`
@@ -27,7 +27,7 @@ func Malformed() []Bad {
 		return fact(fmt.Sprintf(`"fact":%q,"importance":0.9,"domain":"general_chat"`, strings.Repeat("a", n)))
 	}
 	return []Bad{
-		// Not an object at all.
+		// The answer has no object.
 		{"empty", ""},
 		{"blank", " \n\t "},
 		{"prose", "I could not find anything worth remembering."},
@@ -43,7 +43,7 @@ func Malformed() []Bad {
 		{"array around the object", "[" + good + "]"},
 		{"object in a JSON string", fmt.Sprintf("%q", good)},
 
-		// An object that is not JSON, or not alone.
+		// The object is not JSON, or not the only one.
 		{"truncated in a string", good[:20]},
 		{"truncated after a value", good[:len(good)-2]},
 		{"truncated in the list", `{"facts":[` + goodFact + `,`},
@@ -52,7 +52,7 @@ func Malformed() []Bad {
 		{"trailing comma in the list", `{"facts":[` + goodFact + `,]}`},
 		{"trailing comma in the object", `{"facts":[],}`},
 		{"missing comma", `{"facts":[` + goodFact + goodFact + `]}`},
-		{"line comment", "{\"facts\":[] // none\n}"},
+		{"line comment", "{\"facts\":[] // empty\n}"},
 		{"block comment", `{"facts":[/* none */]}`},
 		{"python literals", `{"facts":None}`},
 		{"raw newline in a string", fact("\"fact\":\"two\nlines\",\"importance\":0.9,\"domain\":\"general_chat\"")},

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Reply is how one call is answered.
+// Reply is the answer to one call.
 type Reply struct {
 	status int
 	header http.Header
@@ -33,7 +33,7 @@ func Text(text string) Reply {
 func JSON(v any) Reply {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a test's own mistake
+		panic(err) // a mistake in the test
 	}
 	return Raw(string(body))
 }
@@ -41,15 +41,15 @@ func JSON(v any) Reply {
 // Raw is a successful answer with exactly this body.
 func Raw(body string) Reply { return Reply{status: http.StatusOK, body: body} }
 
-// Status is an answer with this status and an error body as OpenAI's.
+// Status is an answer with this status and an error body in the form of OpenAI.
 func Status(status int) Reply {
 	return Reply{status: status, body: `{"error":{"message":"scripted failure","type":"fake"}}`}
 }
 
-// As gives a reply another status.
+// As returns the reply with another status.
 func (r Reply) As(status int) Reply { r.status = status; return r }
 
-// Hang leaves the client waiting until it gives up or the server is closed.
+// Hang sends no answer until the client gives up or the server is closed.
 func Hang() Reply { return Reply{hang: true} }
 
 // Cut closes the connection without an answer.
@@ -58,10 +58,10 @@ func Cut() Reply { return Reply{cut: true} }
 // Chopped sends the headers and half of the body, then closes the connection.
 func (r Reply) Chopped() Reply { r.chop = true; return r }
 
-// After delays a reply.
+// After returns the reply with a delay.
 func (r Reply) After(d time.Duration) Reply { r.delay = d; return r }
 
-// With adds a header, such as Retry-After.
+// With returns the reply with a header, such as Retry-After.
 func (r Reply) With(name, value string) Reply {
 	r.header = maps.Clone(r.header)
 	if r.header == nil {
@@ -100,7 +100,7 @@ func (r Reply) serve(s *Server, w http.ResponseWriter, request *http.Request) {
 	}
 	w.WriteHeader(r.status)
 	if _, err := w.Write([]byte(body)); err != nil {
-		return // the client has left
+		return // the client closed the connection
 	}
 	if r.chop {
 		if f, ok := w.(http.Flusher); ok {

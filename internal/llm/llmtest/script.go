@@ -8,13 +8,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The words of the system prompts by which the script knows what it is asked.
+// The texts that identify the system prompts of the scorer and the router.
 const (
 	ScoreMark = "hippocampus/score"
 	RouteMark = "hippocampus/route"
 )
 
-// Fact is one fact of the scorer's answer. Empty fields are left out of it.
+// Fact is one fact of the scorer's answer, which omits empty fields.
 type Fact struct {
 	Fact       string        `json:"fact"`
 	Importance float64       `json:"importance"`
@@ -22,7 +22,7 @@ type Fact struct {
 	Type       memory.Type   `json:"type,omitempty"`
 }
 
-// script is what the server was told to answer.
+// script holds the answers that the test has set.
 type script struct {
 	facts   []scripted[[]Fact]
 	domains []scripted[[]memory.Domain]
@@ -34,26 +34,26 @@ type scripted[T any] struct {
 	value T
 }
 
-// Facts makes the scorer's answer to every turn that holds part hold these
-// facts. Turns without a match have no facts.
+// Facts adds these facts to the scorer's answer to every turn that contains part.
+// Turns without a match have no facts.
 func (s *Server) Facts(part string, facts ...Fact) {
 	s.set(func() { s.script.facts = append(s.script.facts, scripted[[]Fact]{part, facts}) })
 }
 
-// Domains makes these the router's answer to every query that holds part; the
-// latest match counts. Queries without a match go to three domains that are
-// not small talk.
+// Domains makes these the router's answer to every query that contains part; the
+// latest match wins. Queries without a match go to three domains other than small
+// talk.
 func (s *Server) Domains(part string, domains ...memory.Domain) {
 	s.set(func() { s.script.domains = append(s.script.domains, scripted[[]memory.Domain]{part, domains}) })
 }
 
-// OnPrompt answers the calls whose system prompt holds mark by f; the latest
-// match counts. Other calls go on as before.
+// OnPrompt answers the calls whose system prompt contains mark by calling f; the
+// latest match wins.
 func (s *Server) OnPrompt(mark string, f func(ChatRequest) Reply) {
 	s.set(func() { s.script.prompts = append(s.script.prompts, scripted[func(ChatRequest) Reply]{mark, f}) })
 }
 
-// answer follows a copy of the script.
+// answer answers a request from a copy of the script.
 func (s script) answer(r ChatRequest) Reply {
 	for _, p := range slices.Backward(s.prompts) {
 		if strings.Contains(r.System, p.part) {
@@ -64,7 +64,7 @@ func (s script) answer(r ChatRequest) Reply {
 	case strings.Contains(r.System, ScoreMark):
 		facts := []Fact{}
 		for _, f := range s.facts {
-			if holds(r.User, f.part) {
+			if contains(r.User, f.part) {
 				facts = append(facts, f.value...)
 			}
 		}
@@ -72,7 +72,7 @@ func (s script) answer(r ChatRequest) Reply {
 	case strings.Contains(r.System, RouteMark):
 		domains := []memory.Domain{memory.Preferences, memory.Profession, memory.Lifestyle}
 		for _, d := range s.domains {
-			if holds(r.User, d.part) {
+			if contains(r.User, d.part) {
 				domains = d.value
 			}
 		}
@@ -84,13 +84,13 @@ func (s script) answer(r ChatRequest) Reply {
 func answerJSON(v any) Reply {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a test's own mistake
+		panic(err) // a mistake in the test
 	}
 	return Text(string(text))
 }
 
-// holds reports whether a prompt holds a text, plainly or as JSON writes it.
-func holds(prompt, part string) bool {
+// contains reports whether a prompt contains a text, literally or encoded as JSON.
+func contains(prompt, part string) bool {
 	quoted, err := json.Marshal(part)
 	return strings.Contains(prompt, part) || err == nil && strings.Contains(prompt, string(quoted[1:len(quoted)-1]))
 }

@@ -1,12 +1,12 @@
-// Package llmtest is a scripted endpoint with the OpenAI API on a loopback
-// port, with the faults that real ones have:
+// Package llmtest is a scripted endpoint with the OpenAI API on a loopback port,
+// which can simulate the faults of real endpoints:
 //
 //	client -> /v1/chat/completions -> script -> Reply
 //	client -> /v1/embeddings       -> script, or hashed-feature vectors
 //
-// Without a script of the test's own, it answers the scorer's and the router's
-// prompts from the facts and domains that it was told. It serves tests of one
-// process (New) and of a real binary (Start).
+// By default it answers the prompts of the scorer and the router from the facts and
+// domains that the test has set. It serves tests within one process (New) and tests
+// of a real binary (Start).
 package llmtest
 
 import (
@@ -23,22 +23,22 @@ import (
 	"hippocampus/internal/llm"
 )
 
-// Dim is how many numbers an embedding has, unless SetDim says otherwise.
+// Dim is the default dimension of embeddings.
 const Dim = 256
 
-// ChatRequest is what a client asked of a chat model.
+// ChatRequest is a request to a chat model.
 type ChatRequest struct {
 	Call           int    // 1 for the first chat call to this server
 	Key            string // the bearer token
 	Model          string
 	Temperature    float64
 	MaxTokens      int
-	JSON           bool   // asked in JSON-object mode
+	JSON           bool   // JSON-object mode was requested
 	System, User   string // the texts of these roles, each joined by newlines
 	HasTemperature bool
 }
 
-// EmbedRequest is what a client asked of an embedding model.
+// EmbedRequest is a request to an embedding model.
 type EmbedRequest struct {
 	Call  int
 	Model string
@@ -61,7 +61,7 @@ type Server struct {
 	script     script
 }
 
-// New starts a server on a free port and closes it with the test.
+// New starts a server on a free port and closes it at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s, err := Start("127.0.0.1:0")
@@ -72,7 +72,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Start starts a server on host:port. The caller closes it.
+// Start starts a server on host:port. The caller must close it.
 func Start(addr string) (*Server, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -96,25 +96,25 @@ func (s *Server) Close() {
 // URL is the base URL, which ends in /v1.
 func (s *Server) URL() string { return s.http.URL + "/v1" }
 
-// OnChat answers every chat call by f; nil: from Facts and Domains.
+// OnChat sets the function that answers chat calls; nil restores Facts and Domains.
 func (s *Server) OnChat(f func(ChatRequest) Reply) { s.set(func() { s.onChat = f }) }
 
-// OnEmbed answers every embedding call by f; nil: with Vector of each text.
+// OnEmbed sets the function that answers embedding calls; nil restores Vector.
 func (s *Server) OnEmbed(f func(EmbedRequest) Reply) { s.set(func() { s.onEmbed = f }) }
 
-// SetDown cuts every connection before an answer, until it is up again.
+// SetDown sets whether the server closes every connection without an answer.
 func (s *Server) SetDown(down bool) { s.set(func() { s.down = down }) }
 
 // SetDim changes the dimension of embeddings.
 func (s *Server) SetDim(dim int) { s.set(func() { s.dim = dim }) }
 
-// Embedding gives one text a vector of its own.
+// Embedding sets the vector of one text.
 func (s *Server) Embedding(text string, vector []float32) { s.set(func() { s.vectors[text] = vector }) }
 
-// Chats counts the chat calls so far, those that failed included.
+// Chats counts the chat calls so far, including failed ones.
 func (s *Server) Chats() int { return s.count(&s.chats) }
 
-// Embeddings counts the embedding calls so far, those that failed included.
+// Embeddings counts the embedding calls so far, including failed ones.
 func (s *Server) Embeddings() int { return s.count(&s.embeddings) }
 
 func (s *Server) set(change func()) {
@@ -196,8 +196,8 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	reply.serve(s, w, r)
 }
 
-// embed answers with the vectors of the texts, last text first: clients must
-// order by index.
+// embed answers with the vectors of the texts in reverse order, since clients must
+// order them by index.
 func (s *Server) embed(r EmbedRequest) Reply {
 	data := []map[string]any{}
 	for i := len(r.Texts) - 1; i >= 0; i-- {
@@ -206,9 +206,9 @@ func (s *Server) embed(r EmbedRequest) Reply {
 	return JSON(map[string]any{"object": "list", "model": r.Model, "data": data})
 }
 
-// Vector is the embedding of a text: the one it was given, else hashed
-// features, so that texts which share words are near. Its length is not 1:
-// clients must scale it.
+// Vector is the embedding of a text: the one that Embedding has set, or else hashed
+// features, so that texts with common words are similar. It is not a unit vector,
+// since clients must scale it.
 func (s *Server) Vector(text string) []float32 {
 	s.mu.Lock()
 	own, dim := s.vectors[text], s.dim

@@ -2,34 +2,30 @@ package prompt
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode"
 
 	"hippocampus/internal/text"
 )
 
-// Echoes reports whether an answer is copied from the template, in whatever
-// language: its lexemes, four or more, stand there in a row.
+// Echoes reports whether an answer is copied from a file of the template: it has at
+// least minEcho lexemes, which occur in the file in the same sequence.
 func (t Template) Echoes(answer string) bool {
 	lexemes := text.Lexemes(answer)
-	if len(lexemes) < leastEcho {
+	if len(lexemes) < minEcho {
 		return false
 	}
-	row := " " + text.Join(lexemes) + " "
-	for _, file := range t.rows {
-		if strings.Contains(file, row) {
-			return true
-		}
-	}
-	return false
+	sequence := " " + text.Join(lexemes) + " "
+	return slices.ContainsFunc(t.lexemes, func(file string) bool { return strings.Contains(file, sequence) })
 }
 
-// leastEcho is how many lexemes in a row are no coincidence.
-const leastEcho = 4
+// minEcho is the length of a sequence of lexemes that is no coincidence.
+const minEcho = 4
 
-// rows are the lexemes of a template's file, framed by separators so that
-// whole lexemes are found in them.
-func rows(files fs.FS, path string) string {
+// lexemesOf joins the lexemes of a file, with a separator at both ends so that a
+// search finds whole lexemes only.
+func lexemesOf(files fs.FS, path string) string {
 	file, err := fs.ReadFile(files, path)
 	if err != nil {
 		panic(err) // the file is part of the program
@@ -37,17 +33,16 @@ func rows(files fs.FS, path string) string {
 	return " " + text.Join(text.Lexemes(string(file))) + " "
 }
 
-// Foreign reports whether one of two texts is Chinese and the other holds none of it.
+// Foreign reports whether one of two texts is Chinese and the other has no Han character.
 func Foreign(a, b string) bool {
-	none := func(s string) bool {
-		return !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	hasHan := func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 	}
-	return text.IsChinese(a) && none(b) || text.IsChinese(b) && none(a)
+	return text.IsChinese(a) && !hasHan(b) || text.IsChinese(b) && !hasHan(a)
 }
 
-// Wording is a text without its case, spaces and punctuation: what two answers
-// that say the same share. Lexemes would drop too much: "not" is one of their
-// stop words.
+// Wording is a text without its case, spaces and punctuation. It is equal for two
+// answers with the same words; lexemes would also be equal for different words.
 func Wording(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {

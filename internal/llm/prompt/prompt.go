@@ -1,10 +1,10 @@
-// Package prompt fills the text files that models are asked with:
+// Package prompt renders prompts from text files:
 //
 //	data -> template in the language of the data -> llm.Prompt
 //
-// A file holds two blocks, "system" and "user". What comes from people is
-// quoted: one line of JSON each, between two lines that hold a delimiter which
-// no line can hold, since it is derived from them.
+// A file has two blocks, "system" and "user". Texts of users are quoted: each is
+// one line of JSON, between two lines with a delimiter. The delimiter is derived
+// from a hash of the lines, so that no line can contain it.
 package prompt
 
 import (
@@ -26,17 +26,20 @@ type Template struct {
 	name    string
 	english *template.Template
 	chinese *template.Template
-	rows    []string // lexemes of the files
+	lexemes []string // of each file, see lexemesOf
 }
 
-// Parse reads prompts/NAME.en.txt and prompts/NAME.zh.txt. It panics on files
-// that are missing or are no templates: they are part of the program.
+// Parse reads prompts/NAME.en.txt and prompts/NAME.zh.txt. It panics if a file is
+// missing or invalid, since the files are part of the program.
 func Parse(files fs.FS, name string) Template {
 	path := func(language string) string { return "prompts/" + name + "." + language + ".txt" }
 	parse := func(language string) *template.Template {
 		return template.Must(template.ParseFS(files, path(language)))
 	}
-	return Template{name, parse("en"), parse("zh"), []string{rows(files, path("en")), rows(files, path("zh"))}}
+	return Template{
+		name: name, english: parse("en"), chinese: parse("zh"),
+		lexemes: []string{lexemesOf(files, path("en")), lexemesOf(files, path("zh"))},
+	}
 }
 
 // Render fills the template in the language of sample.
@@ -54,13 +57,13 @@ func (t Template) Render(sample string, data any, maxTokens int) (llm.Prompt, er
 	return llm.Prompt{System: system.String(), User: user.String(), MaxTokens: maxTokens}, nil
 }
 
-// Quoted are lines of data and the delimiter around them.
+// Quoted is lines of data with their delimiter.
 type Quoted struct {
 	Lines     []string
 	Delimiter string
 }
 
-// Quote writes each value as one line of JSON, readable in any script.
+// Quote encodes each value as one line of JSON without escaping non-ASCII characters.
 func Quote[T any](values ...T) (Quoted, error) {
 	var q Quoted
 	sum := sha256.New()

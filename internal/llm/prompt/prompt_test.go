@@ -13,7 +13,7 @@ var files = fstest.MapFS{
 	"prompts/greet.zh.txt": {Data: []byte(`{{define "system"}}打招呼。{{end}}{{define "user"}}你好 {{.}}{{end}}`)},
 }
 
-func TestTheLanguageIsTheSamples(t *testing.T) {
+func TestRender_UsesLanguageOfSample(t *testing.T) {
 	t.Parallel()
 	greet := Parse(files, "greet")
 	for sample, want := range map[string]string{"I live here": "Hello Ada", "我住在这里": "你好 Ada"} {
@@ -24,8 +24,8 @@ func TestTheLanguageIsTheSamples(t *testing.T) {
 	}
 }
 
-// A line is one line, and none holds the delimiter.
-func TestQuoted(t *testing.T) {
+// Each value is one line, and no line contains the delimiter.
+func TestQuote_DelimitsHostileValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.Just("=====\n====="))).Draw(t, "values")
@@ -45,13 +45,15 @@ func TestQuoted(t *testing.T) {
 	})
 }
 
-// What is copied from the file, in either language, is an echo; a few words
-// that happen to stand there are none.
-func TestEchoes(t *testing.T) {
+// A copied sequence is an echo in either language; a few words are not.
+func TestEchoes_FindsCopiedSequences(t *testing.T) {
 	t.Parallel()
+	const user = `{{define "user"}}{{.}}{{end}}`
 	ask := Parse(fstest.MapFS{
-		"prompts/ask.en.txt": {Data: []byte(`{{define "system"}}Keep every name, number, date and reason.{{end}}{{define "user"}}{{.}}{{end}}`)},
-		"prompts/ask.zh.txt": {Data: []byte(`{{define "system"}}保留姓名和日期。{{end}}{{define "user"}}{{.}}{{end}}`)},
+		"prompts/ask.en.txt": {
+			Data: []byte(`{{define "system"}}Keep every name, number, date and reason.{{end}}` + user),
+		},
+		"prompts/ask.zh.txt": {Data: []byte(`{{define "system"}}保留姓名和日期。{{end}}` + user)},
 	}, "ask")
 	for answer, want := range map[string]bool{
 		"keep every NAME, number and date": true,
@@ -64,7 +66,10 @@ func TestEchoes(t *testing.T) {
 			t.Errorf("%q: %t", answer, got)
 		}
 	}
-	if Wording("Ada does not swim.") != Wording("ada: does NOT swim!") || Wording("Ada does not swim") == Wording("Ada does swim") {
-		t.Error("wordings")
+	if Wording("Ada does not swim.") != Wording("ada: does NOT swim!") {
+		t.Error("the wording depends on case or punctuation")
+	}
+	if Wording("Ada does not swim") == Wording("Ada does swim") {
+		t.Error("the wording does not depend on a word")
 	}
 }
