@@ -2,7 +2,11 @@
 package hippocampus
 
 import (
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,8 +91,10 @@ func importsByPackage(t *testing.T) map[string][]string {
 func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 	t.Parallel()
 	homes := map[string][]string{
-		"github.com/milvus-io/":         {"hippocampus/vectorstore/milvus", "hippocampus/cmd/bench"},
-		"github.com/jackc/pgx/":         {"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/vectorstore/pgvector", "hippocampus/cmd/bench"},
+		"github.com/milvus-io/": {"hippocampus/vectorstore/milvus", "hippocampus/cmd/bench"},
+		"github.com/jackc/pgx/": {
+			"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/vectorstore/pgvector", "hippocampus/cmd/bench",
+		},
 		"modernc.org/sqlite":            {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
 		"github.com/sashabaranov/":      {"hippocampus/internal/llm"},
 		"github.com/labstack/":          {"hippocampus/server/api"},
@@ -112,5 +118,45 @@ func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Every test that README.md or a page below docs names exists.
+func TestDocs_NameExistingTests(t *testing.T) {
+	t.Parallel()
+	declared := map[string]bool{}
+	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	eachFile(t, ".", "_test.go", func(_ string, text []byte) {
+		for _, match := range declaration.FindAllSubmatch(text, -1) {
+			declared[string(match[1])] = true
+		}
+	})
+	mention := regexp.MustCompile(`\bTest[A-Z]\w*`)
+	check := func(path string, text []byte) {
+		for _, name := range mention.FindAllString(string(text), -1) {
+			if !declared[name] {
+				t.Errorf("%s names %s, which does not exist", path, name)
+			}
+		}
+	}
+	eachFile(t, "README.md", ".md", check)
+	eachFile(t, "docs", ".md", check)
+}
+
+// eachFile calls f with every file at or below path whose name ends in suffix.
+func eachFile(t *testing.T, path, suffix string, f func(path string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, suffix) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			f(path, text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
