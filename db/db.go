@@ -150,9 +150,8 @@ type Memories interface {
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	// Recalled reads what a recall ranks: of the ids in whole the memories, without
 	// lexemes and embeddings, and of those in rest when each was last accessed.
-	// What is not an active memory of the owner is left out of both. Then, unless
-	// since is zero, it reads the owner's revision and whether Unconfirmed is empty.
-	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (Recalled, error)
+	// What is not an active memory of the owner is left out of both.
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (Recalled, error)
 	// Embeddings returns the embeddings of those of the ids that are active
 	// memories of the owner, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)

@@ -10,8 +10,6 @@ import (
 type Recalled struct {
 	Whole    []memory.Memory
 	Accessed map[string]time.Time
-	Revision int64 // of the owner's memories
-	Fresh    bool  // the owner has memories that the vector store may not show yet
 }
 
 // OwnerDocuments is the result of RevisionDocumentsAndUnconfirmed.

@@ -57,7 +57,7 @@ func (s *Service) readRows(ctx context.Context, owner memory.Owner, rows map[str
 		}
 		return ids
 	}
-	read, err := s.records.Recalled(ctx, owner, ids(whole), ids(rest), time.Time{})
+	read, err := s.records.Recalled(ctx, owner, ids(whole), ids(rest))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -18,10 +17,10 @@ type lossyRecords struct {
 }
 
 func (l *lossyRecords) Recalled(
-	ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time,
+	ctx context.Context, owner memory.Owner, whole, rest []string,
 ) (db.Recalled, error) {
 	l.reads++
-	read, err := l.Records.Recalled(ctx, owner, whole, rest, since)
+	read, err := l.Records.Recalled(ctx, owner, whole, rest)
 	if l.lose != nil {
 		read.Whole = slices.DeleteFunc(read.Whole, func(m memory.Memory) bool { return l.lose(l.reads, m) })
 	}

@@ -20,7 +20,7 @@ type Records interface {
 		db.OwnerDocuments, error)
 	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
 		revision int64, unconfirmed []memory.Memory, err error)
-	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (db.Recalled, error)
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
 		f func(id string, embedding []float32)) error

@@ -59,7 +59,7 @@ func isolation(t *testing.T, s db.Store) {
 		rows, err := s.Hydrate(ctx, other, []string{mine.ID}, []string{mine.ID})
 		must(t, err)
 		wantSame(t, "hydrate", ids(rows), []string{})
-		recalled, err := s.Recalled(ctx, other, []string{mine.ID}, []string{mine.ID}, epoch)
+		recalled, err := s.Recalled(ctx, other, []string{mine.ID}, []string{mine.ID})
 		must(t, err)
 		wantSame(t, "recalled", recalled, db.Recalled{})
 		vectors, err := s.Embeddings(ctx, other, "model", []string{mine.ID})

@@ -117,7 +117,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.Hydrate(ctx, owner, known, known[:2])
 	must(t, err)
-	_, err = s.Recalled(ctx, owner, known[:2], known[2:], after(500))
+	_, err = s.Recalled(ctx, owner, known[:2], known[2:])
 	must(t, err)
 	_, err = s.Embeddings(ctx, owner, "model", known)
 	must(t, err)

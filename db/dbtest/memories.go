@@ -160,12 +160,12 @@ func recalled(t *testing.T, s db.Store) {
 	a.LastAccessedAt, gone.Status = after(3), memory.Forgotten
 	insert(t, s, time.Time{}, a, b, gone)
 	whole, rest := []string{b.ID, gone.ID, memory.NewID(), "no id", b.ID}, []string{a.ID, gone.ID, memory.NewID(), "no id"}
-	got, err := s.Recalled(t.Context(), alice, whole, rest, time.Time{})
+	got, err := s.Recalled(t.Context(), alice, whole, rest)
 	must(t, err)
 	b = bare(b)
 	b.Lexemes = ""
 	wantSame(t, "recalled", got, db.Recalled{Whole: []memory.Memory{b}, Accessed: map[string]time.Time{a.ID: a.LastAccessedAt}})
-	got, err = s.Recalled(t.Context(), alice, nil, nil, time.Time{})
+	got, err = s.Recalled(t.Context(), alice, nil, nil)
 	must(t, err)
 	wantSame(t, "nothing", got, db.Recalled{})
 }

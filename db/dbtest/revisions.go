@@ -24,9 +24,8 @@ func revisions(t *testing.T, s db.Store) {
 	seen := map[int64]bool{0: true}
 	revised := func(what string, want bool) {
 		t.Helper()
-		now, own, err := s.RevisionAndUnconfirmed(t.Context(), alice, epoch, 10)
+		now, _, err := s.RevisionAndUnconfirmed(t.Context(), alice, epoch, 10)
 		must(t, err)
-		wantTold(t, s, epoch, now, own)
 		switch {
 		case want && seen[now]:
 			t.Errorf("%s leaves the revision at one that has been", what)
@@ -60,7 +59,6 @@ func revisions(t *testing.T, s db.Store) {
 	for since, want := range map[int][]string{0: {a.ID, b.ID}, 1: {a.ID, b.ID}, 2: {}} {
 		_, own, err = s.RevisionAndUnconfirmed(t.Context(), alice, after(since), 10)
 		must(t, err)
-		wantTold(t, s, after(since), last, own)
 		wantSame(t, fmt.Sprintf("confirmed since %d", since), slices.Sorted(slices.Values(ids(own))), slices.Sorted(slices.Values(want)))
 	}
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
@@ -95,12 +93,4 @@ func revisions(t *testing.T, s db.Store) {
 	_, err = s.EraseSome(t.Context(), e, db.EraseStep{Now: after(4), Limit: 10})
 	must(t, err)
 	revised("an erasure", true)
-}
-
-// wantTold checks that Recalled returns this revision, and whether there are unconfirmed writes.
-func wantTold(t *testing.T, s db.Store, since time.Time, revision int64, own []memory.Memory) {
-	t.Helper()
-	got, err := s.Recalled(t.Context(), alice, nil, nil, since)
-	must(t, err)
-	wantSame(t, "told beside what is recalled", got, db.Recalled{Revision: revision, Fresh: len(own) > 0})
 }

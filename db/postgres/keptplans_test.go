@@ -93,7 +93,7 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	for i, m := range known {
 		ids[i] = m.ID
 	}
-	_, err := s.Recalled(ctx, owner, ids[:few], ids[few:2*few], now)
+	_, err := s.Recalled(ctx, owner, ids[:few], ids[few:2*few])
 	must(err)
 	_, _, err = s.RevisionAndUnconfirmed(ctx, owner, now.Add(-time.Hour), 1000)
 	must(err)

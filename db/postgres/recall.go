@@ -67,7 +67,7 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Statements of Recalled; the third one is revisionAndFresh.
+// Statements of Recalled.
 const (
 	recalled = `SELECT ` + recordColumns + `'', embedding_model, revision, ` + noVectors + ` FROM agent_memories
 		WHERE id = ` + among + ` AND app_id = $1 AND user_id = $2 AND status = 'active'`
@@ -75,8 +75,8 @@ const (
 		WHERE id = ` + among + ` AND app_id = $1 AND user_id = $2 AND status = 'active'`
 )
 
-// Recalled reads the whole ones, when the rest were last accessed, and the revision, in one round trip.
-func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (found db.Recalled, err error) {
+// Recalled reads the memories in whole, and when those in rest were last accessed, in one round trip.
+func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found db.Recalled, err error) {
 	batch := &pgx.Batch{}
 	if len(whole) > 0 {
 		batch.Queue(recalled, owner.AppID, owner.UserID, onlyIDs(whole)).Query(func(rows pgx.Rows) (err error) {
@@ -94,11 +94,6 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 				return nil
 			})
 			return err
-		})
-	}
-	if !since.IsZero() {
-		batch.Queue(revisionAndFresh, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
-			return row.Scan(&found.Revision, &found.Fresh)
 		})
 	}
 	err = s.pool.SendBatch(ctx, batch).Close()

@@ -35,8 +35,8 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Recalled reads the whole ones, then when the rest were last accessed, then the revision.
-func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string, since time.Time) (found db.Recalled, err error) {
+// Recalled reads the memories in whole, then when those in rest were last accessed.
+func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found db.Recalled, err error) {
 	const these = ` FROM agent_memories
 		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`
 	if len(whole) > 0 {
@@ -57,10 +57,7 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 			found.Accessed[m.ID] = m.LastAccessedAt
 		}
 	}
-	if !since.IsZero() {
-		found.Revision, found.Fresh, err = s.revisionAndFresh(ctx, owner, since)
-	}
-	return found, err
+	return found, nil
 }
 
 // Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.

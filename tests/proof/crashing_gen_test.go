@@ -720,10 +720,9 @@ func (store *crashingStore) Recalled(
 	owner memory.Owner,
 	whole []string,
 	rest []string,
-	since time.Time,
 ) (db.Recalled, error) {
 	return get(store.fuse, "Recalled", func() (db.Recalled, error) {
-		return store.real.Recalled(ctx, owner, whole, rest, since)
+		return store.real.Recalled(ctx, owner, whole, rest)
 	})
 }
 
