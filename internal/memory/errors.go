@@ -59,6 +59,16 @@ func Errorf(kind Kind, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
+// Fields collects what is wrong with the fields of a request.
+type Fields []Field
+
+// Add adds a field with a message, unless the message is empty.
+func (f *Fields) Add(path, message string) {
+	if message != "" {
+		*f = append(*f, Field{Path: path, Message: message})
+	}
+}
+
 // Invalid is the error of a request whose fields are wrong.
 func Invalid(fields ...Field) error {
 	return &Error{Kind: KindInvalid, Err: errors.New("the request is not valid"), Fields: fields}

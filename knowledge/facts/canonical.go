@@ -20,9 +20,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// CanonicalName is the form in which types and keys are compared: compatibility
-// characters as their plain ones (NFKC), lower case, words joined by one
-// underscore. "Home City", "home-city" and "home_city" are one key.
+// CanonicalName is the form in which types and keys are compared: NFKC, lower
+// case, words joined by one underscore. "Home City", "home-city" and "home_city"
+// are the same key.
 func CanonicalName(s string) string {
 	s = norm.NFKC.String(strings.ToLower(norm.NFKC.String(s)))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
@@ -30,7 +30,7 @@ func CanonicalName(s string) string {
 	}), "_")
 }
 
-// CheckName says what is wrong with a type or key; "" is nothing.
+// CheckName returns what is wrong with a type or key, "" if nothing is.
 func CheckName(s string) string {
 	if why := memory.CheckContent(s, memory.MaxFactName); why != "" {
 		return why
@@ -44,43 +44,38 @@ func CheckName(s string) string {
 	case n == 0:
 		return "holds only spaces, dashes and underscores"
 	case n > memory.MaxFactName:
-		return fmt.Sprintf("has %d characters when it is written plainly: at most %d are allowed", n, memory.MaxFactName)
+		return fmt.Sprintf("has %d characters in its canonical form: at most %d are allowed", n, memory.MaxFactName)
 	}
 	return ""
 }
 
-// canonical checks evidence and brings it into the form in which it is kept.
+// canonical checks evidence and brings it into the form in which it is stored.
 func canonical(e Evidence) (Evidence, []memory.Field) {
-	var wrong []memory.Field
-	note := func(path, why string) {
-		if why != "" {
-			wrong = append(wrong, memory.Field{Path: path, Message: why})
-		}
-	}
-	note("type", CheckName(e.Type))
-	note("key", CheckName(e.Key))
+	var wrong memory.Fields
+	wrong.Add("type", CheckName(e.Type))
+	wrong.Add("key", CheckName(e.Key))
 	e.Type, e.Key = CanonicalName(e.Type), CanonicalName(e.Key)
 	value, err := CanonicalValue(e.Value)
 	if err != nil {
-		note("value", err.Error())
+		wrong.Add("value", err.Error())
 	}
 	e.Value = value
-	if !(e.Confidence >= 0 && e.Confidence <= 1) { // NaN is not either
-		note("confidence", "is not between 0 and 1")
+	if !(e.Confidence >= 0 && e.Confidence <= 1) { // also refuses NaN
+		wrong.Add("confidence", "is not between 0 and 1")
 	}
 	if e.Source != "" {
-		note("source", memory.CheckContent(e.Source, memory.MaxFactSource))
+		wrong.Add("source", memory.CheckContent(e.Source, memory.MaxFactSource))
 	}
 	e.ValidFrom, e.ValidUntil = orInstant(e.ValidFrom), orInstant(e.ValidUntil)
 	if !e.ValidFrom.IsZero() && !e.ValidUntil.IsZero() && !e.ValidUntil.After(e.ValidFrom) {
-		note("valid_until", "is not after valid_from")
+		wrong.Add("valid_until", "is not after valid_from")
 	}
 	return e, wrong
 }
 
-// CanonicalValue is a JSON value in the form in which values are kept and compared: the
-// keys of objects sorted, numbers as a float64 in its shortest plain form (but
-// integers with all their digits), no space. Its error says what is wrong.
+// CanonicalValue is the form in which JSON values are stored and compared: the
+// keys of objects sorted, no space, numbers as the shortest form of a float64
+// (but integers with all their digits). Its error says what is wrong.
 func CanonicalValue(raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("is missing: give any JSON value")
@@ -114,7 +109,7 @@ func CanonicalValue(raw json.RawMessage) (json.RawMessage, error) {
 	return value, nil
 }
 
-// numbers is v with its numbers in one form.
+// numbers returns v with its numbers in canonical form.
 func numbers(v any) (_ any, err error) {
 	switch v := v.(type) {
 	case json.Number:
@@ -135,14 +130,14 @@ func numbers(v any) (_ any, err error) {
 	return v, nil
 }
 
-// number is a number in its shortest plain form. 1, 1.0 and 1e0 are one; what
-// is written as an integer keeps all of its digits.
+// number is the shortest form of a number, as JavaScript writes it. 1, 1.0 and 1e0
+// are equal; a number that is written as an integer keeps all its digits.
 func number(n json.Number) (json.Number, error) {
 	f, err := n.Float64()
 	if err != nil {
 		return "", errors.New("holds a number outside the range of a float64")
 	}
-	const plain = 1e21 // as JavaScript writes them
+	const plain = 1e21
 	switch {
 	case f == 0:
 		return "0", nil
@@ -154,7 +149,7 @@ func number(n json.Number) (json.Number, error) {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), nil
 }
 
-// holdsNUL reports whether a string of v holds what no text column can.
+// holdsNUL reports whether a string of v holds a NUL, which no text column can hold.
 func holdsNUL(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -171,14 +166,14 @@ func holdsNUL(v any) bool {
 	return false
 }
 
-// Content is what the memory of a fact says, "home city: Lisbon": the key in
-// words, and the value as people write it. It has at most
-// memory.MaxContentRunes characters; a longer value is cut, and marked so.
+// Content is the content of a fact's memory, as in "home city: Lisbon": the key
+// in words, and the value as people write it. A longer value is cut at
+// memory.MaxContentRunes, with an ellipsis.
 func Content(key string, value json.RawMessage) string {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(value))
 	dec.UseNumber()
-	_ = dec.Decode(&v) // a canonical value: cannot fail
+	_ = dec.Decode(&v) // cannot fail for a canonical value
 	content := []rune(strings.ReplaceAll(key, "_", " ") + ": " + words(v))
 	if len(content) > memory.MaxContentRunes {
 		return string(content[:memory.MaxContentRunes-1]) + "…"
@@ -209,11 +204,11 @@ func words(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Importance of the memory of a fact of this confidence (0..1): 0.7, from
-// which the gate keeps what a scorer proposes, to 1; to four decimals.
+// Importance of the memory of a fact of this confidence (0..1): from 0.7, the
+// default threshold of the gate, to 1, with four decimals.
 func Importance(confidence float64) float64 { return math.Round(1e4*(0.7+0.3*confidence)) / 1e4 }
 
-// orInstant is memory.Instant, of which zero is none.
+// orInstant is memory.Instant, but keeps zero.
 func orInstant(t time.Time) time.Time {
 	if t.IsZero() {
 		return t

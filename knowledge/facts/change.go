@@ -12,39 +12,42 @@ import (
 	"hippocampus/internal/text"
 )
 
-// change is one transaction's work on the timelines of a user.
+// change is the work of one transaction on the timelines of a user.
 type change struct {
 	*history.Recorder
-	s     *Service
-	tx    db.UserTx
-	p     *Prepared
-	now   time.Time
-	lines []line                 // that have changed, each once
-	saved map[string]memory.Fact // as they stand, by id
-	done  Applied
+	s         *Service
+	tx        db.UserTx
+	p         *Prepared
+	now       time.Time
+	timelines []timeline             // that have changed, each once
+	saved     map[string]memory.Fact // by id, in their present form
+	done      Applied
 }
 
-// line names a timeline of the user.
-type line struct{ factType, key string }
+// timeline names a timeline of the user.
+type timeline struct{ factType, key string }
 
 func (s *Service) begin(tx db.UserTx, p *Prepared, cause string) *change {
 	now := memory.Instant(s.Now())
-	return &change{Recorder: history.Record(tx, cause, now), s: s, tx: tx, p: p, now: now,
-		saved: map[string]memory.Fact{}, done: Applied{owner: p.owner}}
+	return &change{
+		Recorder: history.Record(tx, cause, now), s: s, tx: tx, p: p, now: now,
+		saved: map[string]memory.Fact{}, done: Applied{owner: p.owner},
+	}
 }
 
-// take weighs one piece of evidence.
+// take weighs and records one piece of evidence.
 func (c *change) take(ctx context.Context, e Evidence) (Outcome, error) {
 	fact := memory.Fact{
 		ID: memory.NewID(), Owner: c.p.owner, Type: e.Type, Key: e.Key, Value: e.Value, Confidence: e.Confidence,
 		ValidFrom: e.ValidFrom, ValidUntil: e.ValidUntil, Source: e.Source, RecordedAt: c.now,
 	}
 	if fact.ValidFrom.IsZero() {
-		if fact.ValidFrom = c.now; !fact.ValidUntil.IsZero() && !fact.ValidUntil.After(c.now) {
-			return Outcome{}, memory.Invalid(memory.Field{Path: "valid_until", Message: "has passed: give valid_from, too"})
+		fact.ValidFrom = c.now
+		if !fact.ValidUntil.IsZero() && !fact.ValidUntil.After(c.now) {
+			return Outcome{}, memory.Invalid(memory.Field{Path: "valid_until", Message: "has passed: give valid_from also"})
 		}
 	}
-	is, ok, err := c.tx.FactAt(ctx, e.Type, e.Key, fact.ValidFrom)
+	valid, ok, err := c.tx.FactAt(ctx, e.Type, e.Key, fact.ValidFrom)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -52,67 +55,70 @@ func (c *change) take(ctx context.Context, e Evidence) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	var was *memory.Fact
+	var previous *memory.Fact
 	if ok {
-		was = &is
+		previous = &valid
 	}
-	fact, was = weigh(fact, was, next, c.s.trust)
-	if was != nil && fact.State != memory.FactRefused {
-		if err := c.save(ctx, was); err != nil {
-			return Outcome{}, err
-		}
-	}
+	fact, previous = weigh(fact, previous, next, c.s.trust)
 	fact.Due = due(fact, c.now)
 	if fact.State != memory.FactRefused {
-		c.touch(line{e.Type, e.Key})
+		if previous != nil {
+			if err := c.save(ctx, previous); err != nil {
+				return Outcome{}, err
+			}
+		}
+		c.touch(timeline{e.Type, e.Key})
 	}
-	return Outcome{Fact: fact, Previous: was}, c.tx.AddFact(ctx, fact)
+	return Outcome{Fact: fact, Previous: previous}, c.tx.AddFact(ctx, fact)
 }
 
-// end ends what is valid at an instant, and leaves a mark there: what is told
-// later of the time before does not reach beyond it.
+// end ends the fact that is valid at an instant. It leaves a mark there, beyond
+// which later evidence of an earlier time does not reach.
 func (c *change) end(ctx context.Context, factType, key string, at time.Time) (memory.Fact, error) {
 	if at = memory.Instant(at); at.IsZero() {
 		at = c.now
 	}
-	is, ok, err := c.tx.FactAt(ctx, factType, key, at)
+	ended, ok, err := c.tx.FactAt(ctx, factType, key, at)
 	if err != nil {
 		return memory.Fact{}, err
 	}
 	if !ok {
-		return memory.Fact{}, memory.Errorf(memory.KindNotFound, "no fact of this type and key is valid at %s", at.Format(time.RFC3339Nano))
+		return memory.Fact{}, memory.Errorf(memory.KindNotFound,
+			"no fact of this type and key is valid at %s", at.Format(time.RFC3339Nano))
 	}
-	if is.ValidUntil = at; is.ValidFrom.Equal(at) {
-		is.State, is.Reason, is.ValidUntil = memory.FactReplaced, "it was ended at the instant at which it began", time.Time{}
+	ended.ValidUntil = at
+	if ended.ValidFrom.Equal(at) {
+		ended.State, ended.Reason = memory.FactReplaced, "it was ended at the instant at which it began"
+		ended.ValidUntil = time.Time{}
 	}
-	if err := c.save(ctx, &is); err != nil {
+	if err := c.save(ctx, &ended); err != nil {
 		return memory.Fact{}, err
 	}
-	c.touch(line{factType, key})
-	return is, c.tx.AddFact(ctx, memory.Fact{
+	c.touch(timeline{factType, key})
+	return ended, c.tx.AddFact(ctx, memory.Fact{
 		ID: memory.NewID(), Owner: c.p.owner, Type: factType, Key: key, Confidence: 1, ValidFrom: at,
 		State: memory.FactEnded, Reason: "ended by request", RecordedAt: c.now,
 	})
 }
 
-// save stores what has changed of a fact.
+// save stores a changed fact.
 func (c *change) save(ctx context.Context, f *memory.Fact) error {
 	f.Due = due(*f, c.now)
 	c.saved[f.ID] = *f
 	return c.tx.ChangeFact(ctx, *f)
 }
 
-// touch has finish look after a timeline.
-func (c *change) touch(l line) {
-	if !slices.Contains(c.lines, l) {
-		c.lines = append(c.lines, l)
+// touch has finish update the memory of a timeline.
+func (c *change) touch(t timeline) {
+	if !slices.Contains(c.timelines, t) {
+		c.timelines = append(c.timelines, t)
 	}
 }
 
-// finish brings the memories of the changed timelines in step, and writes the events.
+// finish updates the memories of the changed timelines, and writes the events.
 func (c *change) finish(ctx context.Context) (Applied, error) {
-	for _, l := range c.lines {
-		if err := c.mirror(ctx, l); err != nil {
+	for _, t := range c.timelines {
+		if err := c.mirror(ctx, t); err != nil {
 			return Applied{}, err
 		}
 	}
@@ -127,26 +133,26 @@ func (c *change) finish(ctx context.Context) (Applied, error) {
 	return c.done, c.Flush(ctx)
 }
 
-// refresh shows a fact as it stands after all changes.
+// refresh replaces a fact by its present form.
 func (c *change) refresh(f *memory.Fact) {
-	if is, ok := c.saved[f.ID]; ok {
-		*f = is
+	if saved, ok := c.saved[f.ID]; ok {
+		*f = saved
 	}
 }
 
-// mirror makes the fact of a timeline that is valid now the one that has a
-// memory. Where what it says is not embedded (its time began and the schedule
-// has not been there yet), nothing changes until the schedule comes.
-func (c *change) mirror(ctx context.Context, l line) error {
-	told, isTold, err := c.tx.FactWithMemory(ctx, l.factType, l.key)
+// mirror makes the fact of a timeline that is valid now the one with a memory. If
+// its content is not embedded (its time began, and the schedule has not run
+// since), it changes nothing and leaves it to the schedule.
+func (c *change) mirror(ctx context.Context, t timeline) error {
+	old, hasOld, err := c.tx.FactWithMemory(ctx, t.factType, t.key)
 	if err != nil {
 		return err
 	}
-	valid, isValid, err := c.tx.FactAt(ctx, l.factType, l.key, c.now)
+	valid, isValid, err := c.tx.FactAt(ctx, t.factType, t.key, c.now)
 	if err != nil {
 		return err
 	}
-	if isTold && isValid && told.ID == valid.ID {
+	if hasOld && isValid && old.ID == valid.ID {
 		return c.strengthen(ctx, valid)
 	}
 	var m memory.Memory
@@ -157,8 +163,8 @@ func (c *change) mirror(ctx context.Context, l line) error {
 		}
 		m = c.draft(valid, content)
 	}
-	if isTold {
-		if err := c.retire(ctx, told, m.ID); err != nil {
+	if hasOld {
+		if err := c.retire(ctx, old, m.ID); err != nil {
 			return err
 		}
 	}
@@ -174,37 +180,39 @@ func (c *change) mirror(ctx context.Context, l line) error {
 	return c.save(ctx, &valid)
 }
 
-// origin is the detail of the events of a fact's memory, beside what changed.
+// origin is the detail of the events of a fact's memory.
 type origin struct {
 	Fact string `json:"fact"`
 }
 
-// outdated is the detail of the end of a fact's memory.
-type outdated struct {
+// changedOrigin is the detail of the changes of a fact's memory.
+type changedOrigin struct {
 	*history.Change
 	origin
 }
 
-// retire ends the memory of a fact that is not valid any more: superseded by
-// another one's, or forgotten where there is none ("").
-func (c *change) retire(ctx context.Context, told memory.Fact, by string) error {
-	told.EndsMemory = false
-	if err := c.save(ctx, &told); err != nil {
+// retire ends the memory of a fact that is no longer valid: superseded by the
+// memory replacement, or forgotten if that is empty.
+func (c *change) retire(ctx context.Context, old memory.Fact, replacement string) error {
+	old.EndsMemory = false
+	if err := c.save(ctx, &old); err != nil {
 		return err
 	}
-	m, ok, err := c.active(ctx, told.MemoryID)
+	m, ok, err := c.active(ctx, old.MemoryID)
 	if err != nil || !ok {
 		return err
 	}
 	before, kind := m, memory.EventForgotten
-	if m.Status = memory.Forgotten; by != "" {
-		m.Status, m.SupersededBy, kind = memory.Superseded, by, memory.EventSuperseded
+	m.Status = memory.Forgotten
+	if replacement != "" {
+		kind = memory.EventSuperseded
+		m.Status, m.SupersededBy = memory.Superseded, replacement
 	}
-	c.Note(m.ID, kind, outdated{history.Diff(before, m), origin{told.ID}})
+	c.Note(m.ID, kind, changedOrigin{history.Diff(before, m), origin{old.ID}})
 	return c.Update(ctx, before, &m)
 }
 
-// strengthen raises the importance of a fact's memory to what its confidence is worth.
+// strengthen raises the importance of a fact's memory to that of its confidence.
 func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 	m, ok, err := c.active(ctx, f.MemoryID)
 	if err != nil || !ok || m.Importance >= Importance(f.Confidence) {
@@ -212,11 +220,11 @@ func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 	}
 	before := m
 	m.Importance = Importance(f.Confidence)
-	c.Note(m.ID, memory.EventUpdated, outdated{history.Diff(before, m), origin{f.ID}})
+	c.Note(m.ID, memory.EventUpdated, changedOrigin{history.Diff(before, m), origin{f.ID}})
 	return c.Update(ctx, before, &m)
 }
 
-// active is a memory of the user that nobody has taken out of use meanwhile.
+// active returns a memory of the user if it is still active.
 func (c *change) active(ctx context.Context, id string) (m memory.Memory, ok bool, err error) {
 	found, err := c.tx.Memories(ctx, []string{id})
 	if err != nil || len(found) == 0 || found[0].Status != memory.Active {
@@ -225,14 +233,15 @@ func (c *change) active(ctx context.Context, id string) (m memory.Memory, ok boo
 	return found[0], true, nil
 }
 
-// metadata says of a memory which fact it tells.
+// metadata names the fact of a memory.
 func metadata(f memory.Fact) json.RawMessage {
-	b, _ := json.Marshal(map[string]any{"fact": map[string]string{"type": f.Type, "key": f.Key}}) // strings only: cannot fail
+	b, _ := json.Marshal(map[string]any{"fact": map[string]string{"type": f.Type,
+		"key": f.Key}}) // strings only: cannot fail
 	return b
 }
 
-// draft is the memory of a fact. It is as old as the knowledge, not as the
-// fact: where somebody was born is no faded memory.
+// draft is the memory of a fact. It is dated by when the fact was recorded, not
+// by when it began, so that the memory of an old fact is not a faded one.
 func (c *change) draft(f memory.Fact, content string) memory.Memory {
 	return memory.Memory{
 		ID: memory.NewID(), Owner: c.p.owner, Content: content, Type: memory.TypeFact, Domain: c.s.Guess(content),

@@ -1,16 +1,15 @@
-// Package facts keeps what is valid of a user over time:
+// Package facts keeps the timelines of a user's facts:
 //
-//	evidence -> checked, named, embedded                         Prepare
-//	         -> weighed against what is valid at its instant     Apply, in a user's transaction
-//	         -> the timeline, and the memory that tells its fact
-//	         -> push                                             Push, after the commit
+//	evidence -> checked, canonical, embedded                             Prepare
+//	         -> weighed against the fact that is valid at its instant    Apply, in a user's transaction
+//	         -> the timeline, and the memory of the fact that is valid now
+//	         -> push                                                     Push, after the commit
 //	an end   -> the fact that is valid then ends, its memory is forgotten
 //	schedule -> facts whose time begins or ends now -> their memories
 //
-// A user, type and key have a timeline, of which at most one fact is valid at
-// any instant. The one that is valid now is a memory of type fact too. What
-// others do to that memory (a client's PATCH, forgetting, reflection) leaves
-// the fact as it is.
+// A user, type and key have a timeline with at most one valid fact at any
+// instant. The fact that is valid now is also a memory of type fact. Changes of
+// that memory by a client, forgetting or reflection leave the fact as it is.
 package facts
 
 import (
@@ -22,6 +21,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/vectorstore/projection"
 )
 
 // Records is what facts need of the database.
@@ -30,21 +30,16 @@ type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 }
 
-// Pusher brings committed changes to the vector store; see vectorstore/projection.
-type Pusher interface {
-	ClaimedUntil() time.Time
-	PushNew(ctx context.Context, memories []memory.Memory)
-	Push(ctx context.Context, ids []string)
-}
-
 // Parts are what a Service works with.
 type Parts struct {
-	Records   Records
-	Embedder  llm.Embedder
-	Pusher    Pusher
-	Guess     func(content string) memory.Domain // of a fact's memory
-	OnChanged func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
-	// OnAdded hears of memories that were added for a user; nil: nobody does.
+	Records  Records
+	Embedder llm.Embedder
+	Pusher   projection.Pusher
+	Guess    func(content string) memory.Domain // of a fact's memory
+	// OnChanged is called for each user whose memories have changed. It must not
+	// block, and may be nil.
+	OnChanged func(owner memory.Owner)
+	// OnAdded is called after memories of a user were added; it may be nil.
 	OnAdded func(ctx context.Context, owner memory.Owner, added int)
 	Now     func() time.Time
 }
@@ -55,8 +50,8 @@ type Service struct {
 	trust float64
 }
 
-// New makes a service. Newer evidence of a confidence of trust (0..1) or more
-// replaces what is valid, however certain that was.
+// New makes a service. Newer evidence with a confidence of at least trust (0..1)
+// replaces the valid fact, whatever the confidence of that is.
 func New(parts Parts, trust float64) *Service {
 	if parts.OnChanged == nil {
 		parts.OnChanged = func(memory.Owner) {}
@@ -67,39 +62,39 @@ func New(parts Parts, trust float64) *Service {
 	return &Service{parts, trust}
 }
 
-// Evidence is one statement of what is valid.
+// Evidence is a statement that a value is valid.
 type Evidence struct {
 	Type, Key  string          // 1..memory.MaxFactName characters; see Name
 	Value      json.RawMessage // any JSON value of at most memory.MaxFactValue bytes
 	Confidence float64         // 0..1
 	ValidFrom  time.Time       // zero: now
-	ValidUntil time.Time       // zero: until something else is valid
-	Source     string          // where it is from; may be empty
+	ValidUntil time.Time       // zero: until another value is valid
+	Source     string          // origin of the evidence; may be empty
 }
 
 // Outcome is what became of a piece of evidence.
 type Outcome struct {
 	Fact     memory.Fact  // the evidence as it is recorded
-	Previous *memory.Fact // what was valid at its instant, as it stands now; nil: nothing was
+	Previous *memory.Fact // the fact that was valid at its instant, in its present form; nil: there was none
 }
 
-// Prepared is evidence about one user that Apply can take.
+// Prepared is evidence about one user for Apply.
 type Prepared struct {
 	owner    memory.Owner
-	evidence []Evidence           // checked and named
+	evidence []Evidence           // checked and canonical
 	vectors  map[string][]float32 // embeddings by content
 	model    string
 }
 
-// Applied is what Apply changed; Push takes it once that is committed.
+// Applied is what Apply changed, for Push after the commit.
 type Applied struct {
-	Outcomes []Outcome // one for each piece of evidence, in their order
+	Outcomes []Outcome // one for each piece of evidence, in order
 	owner    memory.Owner
 	added    []memory.Memory
 	changed  []string
 }
 
-// Put takes one piece of evidence. The cause is recorded with each event.
+// Put applies one piece of evidence. The cause is recorded with each event.
 // KindInvalid: its fields are wrong. ErrErasing: see db.Erasures.
 func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause string) (Outcome, error) {
 	p, err := s.Prepare(ctx, owner, []Evidence{e})
@@ -118,9 +113,9 @@ func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause
 	return done.Outcomes[0], nil
 }
 
-// Prepare checks evidence, brings it into its canonical form and embeds what
-// its memories will say. Nothing is stored yet. KindInvalid: a field is wrong;
-// where there is more than one piece the paths name it, as in "[2].key".
+// Prepare checks evidence, makes it canonical and embeds the contents of its
+// memories. It stores nothing. KindInvalid: a field is wrong; if there are
+// several pieces of evidence, the paths name the piece, as in "[2].key".
 func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Evidence) (*Prepared, error) {
 	p := &Prepared{owner: owner, vectors: map[string][]float32{}}
 	var wrong []memory.Field
@@ -142,21 +137,21 @@ func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Ev
 	if len(contents) == 0 {
 		return p, nil
 	}
-	by := llm.Serving(s.Embedder)
-	vectors, err := by.Embed(ctx, llm.ForDocument, contents)
+	embedder := llm.Serving(s.Embedder)
+	vectors, err := embedder.Embed(ctx, llm.ForDocument, contents)
 	if err != nil {
 		return nil, err
 	}
-	p.model = by.Model()
+	p.model = embedder.Model()
 	for i, content := range contents {
 		p.vectors[content] = vectors[i]
 	}
 	return p, nil
 }
 
-// Apply weighs evidence and records it, within a transaction of its owner; the
-// transaction must end with its error, if there is one. It may run more than
-// once, as the function that InUser takes.
+// Apply weighs evidence and records it within a transaction of its owner. The
+// caller must end the transaction with the returned error. Apply may run more
+// than once, like the function that InUser takes.
 func (s *Service) Apply(ctx context.Context, tx db.UserTx, p *Prepared, cause string) (Applied, error) {
 	c := s.begin(tx, p, cause)
 	for _, e := range p.evidence {
@@ -169,10 +164,11 @@ func (s *Service) Apply(ctx context.Context, tx db.UserTx, p *Prepared, cause st
 	return c.finish(ctx)
 }
 
-// End ends what is valid at an instant; zero: now. History keeps that it was,
-// and its memory is forgotten when the instant has come. KindNotFound: nothing
-// is valid then.
-func (s *Service) End(ctx context.Context, owner memory.Owner, factType, key string, at time.Time, cause string) (ended memory.Fact, err error) {
+// End ends the fact that is valid at an instant; zero: now. The timeline keeps
+// the fact, and its memory is forgotten when the instant has come. KindNotFound:
+// no fact is valid then.
+func (s *Service) End(ctx context.Context, owner memory.Owner, factType, key string, at time.Time,
+	cause string) (ended memory.Fact, err error) {
 	var done Applied
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		c := s.begin(tx, &Prepared{owner: owner}, cause)
@@ -190,7 +186,7 @@ func (s *Service) End(ctx context.Context, owner memory.Owner, factType, key str
 	return ended, nil
 }
 
-// Push brings what Apply has changed to the vector store. It comes after the commit.
+// Push brings the changes of Apply to the vector store after the commit.
 func (s *Service) Push(ctx context.Context, done Applied) {
 	if len(done.added) > 0 {
 		s.Pusher.PushNew(ctx, done.added)

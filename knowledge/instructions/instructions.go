@@ -2,7 +2,7 @@
 //
 //	text -> the next version of its name in a scope (app, agent or user), active or not
 //	activate, roll back, retire -> which version is active
-//	active ones of app < agent < user, of each name the nearest -> Merged, for the context
+//	active instructions of app < agent < user, the nearest of each name -> Merged, for the context
 package instructions
 
 import (
@@ -17,7 +17,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Reserved is no name of an instruction: in the API it is that of all merged ones.
+// Reserved cannot name an instruction: the API uses it for the merged instructions.
 const Reserved = "merged"
 
 // Service keeps instructions.
@@ -29,7 +29,7 @@ type Service struct {
 // New makes a service.
 func New(records db.Instructions, now func() time.Time) *Service { return &Service{records, now} }
 
-// Draft is a text that is to be published.
+// Draft is a text to publish.
 type Draft struct {
 	Name     string
 	Content  string // 1..memory.MaxInstruction characters
@@ -37,160 +37,162 @@ type Draft struct {
 	Activate bool   // at once
 }
 
-// Check says what is wrong with the fields of a draft.
-func Check(d Draft) (wrong []memory.Field) {
-	note := func(path, why string) {
-		if why != "" {
-			wrong = append(wrong, memory.Field{Path: path, Message: why})
-		}
-	}
+// Check returns what is wrong with the fields of a draft.
+func Check(d Draft) (wrong memory.Fields) {
 	if d.Name == Reserved {
-		note("name", "is reserved: choose another name")
+		wrong.Add("name", "is reserved: choose another name")
 	}
-	note("name", CheckName(d.Name))
-	note("content", memory.CheckContent(d.Content, memory.MaxInstruction))
+	wrong.Add("name", CheckName(d.Name))
+	wrong.Add("content", memory.CheckContent(d.Content, memory.MaxInstruction))
 	if d.Note != "" {
-		note("note", memory.CheckContent(d.Note, memory.MaxNote))
+		wrong.Add("note", memory.CheckContent(d.Note, memory.MaxNote))
 	}
 	return wrong
 }
 
-// CheckName says what is wrong with the name of an instruction; "" is nothing.
+// CheckName returns what is wrong with the name of an instruction, "" if nothing is.
 func CheckName(name string) string { return memory.CheckName(name, memory.MaxInstructionName) }
 
 // Publish adds the next version of an instruction. KindInvalid: see Check.
-// KindConflict: the scope has too many active ones, or ErrErasing.
-func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (is memory.Instruction, v memory.InstructionVersion, err error) {
+// KindConflict: the scope has too many active instructions, or ErrErasing.
+func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (in memory.Instruction,
+	v memory.InstructionVersion, err error) {
 	if wrong := Check(d); len(wrong) > 0 {
-		return is, v, memory.Invalid(wrong...)
+		return in, v, memory.Invalid(wrong...)
 	}
 	err = s.records.InScope(ctx, scope, func(ctx context.Context, tx db.InstructionTx) error {
-		is, _, err = tx.FindInstruction(ctx, d.Name)
+		in, _, err = tx.FindInstruction(ctx, d.Name)
 		if err != nil {
 			return err
 		}
-		is.Scope, is.Name, is.ChangedAt = scope, d.Name, memory.Instant(s.now())
-		is.Latest++
+		in.Scope, in.Name, in.ChangedAt = scope, d.Name, memory.Instant(s.now())
+		in.Latest++
 		if d.Activate {
-			if err := activate(ctx, tx, &is, is.Latest); err != nil {
+			if err := activate(ctx, tx, &in, in.Latest); err != nil {
 				return err
 			}
 		}
-		if err := tx.PutInstruction(ctx, is); err != nil {
+		if err := tx.PutInstruction(ctx, in); err != nil {
 			return err
 		}
-		v = memory.InstructionVersion{Number: is.Latest, Content: d.Content, Note: d.Note, PublishedAt: is.ChangedAt}
+		v = memory.InstructionVersion{Number: in.Latest, Content: d.Content, Note: d.Note, PublishedAt: in.ChangedAt}
 		return tx.AddVersion(ctx, d.Name, v)
 	})
-	return is, v, err
+	return in, v, err
 }
 
-// Activate makes a version the active one. KindNotFound: there is none.
-func (s *Service) Activate(ctx context.Context, scope memory.Scope, name string, version int) (memory.Instruction, error) {
-	return s.change(ctx, scope, name, func(ctx context.Context, tx db.InstructionTx, is *memory.Instruction) error {
-		if version < 1 || version > is.Latest {
-			return memory.Errorf(memory.KindNotFound, "there is no version %d of this instruction: the latest is %d", version, is.Latest)
+// Activate makes a version the active one. KindNotFound: it does not exist.
+func (s *Service) Activate(ctx context.Context, scope memory.Scope, name string, version int,
+) (memory.Instruction, error) {
+	return s.change(ctx, scope, name, func(ctx context.Context, tx db.InstructionTx, in *memory.Instruction) error {
+		if version < 1 || version > in.Latest {
+			return memory.Errorf(memory.KindNotFound, "there is no version %d of this instruction: the latest is %d", version,
+				in.Latest)
 		}
-		return activate(ctx, tx, is, version)
+		return activate(ctx, tx, in, version)
 	})
 }
 
-// RollBack makes the version active that was so before, and goes further back
-// each time. KindConflict: none was.
+// RollBack activates the version that was active before, and goes further back
+// each time. KindConflict: no version was active before.
 func (s *Service) RollBack(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error) {
-	return s.change(ctx, scope, name, func(ctx context.Context, tx db.InstructionTx, is *memory.Instruction) error {
-		last := len(is.PreviouslyActive) - 1
+	return s.change(ctx, scope, name, func(ctx context.Context, tx db.InstructionTx, in *memory.Instruction) error {
+		last := len(in.PreviouslyActive) - 1
 		if last < 0 {
 			return memory.Errorf(memory.KindConflict, "no version was active before: activate one by its number")
 		}
-		if is.Active == 0 {
-			if err := room(ctx, tx); err != nil {
+		if in.Active == 0 {
+			if err := checkRoom(ctx, tx); err != nil {
 				return err
 			}
 		}
-		is.Active, is.PreviouslyActive = is.PreviouslyActive[last], is.PreviouslyActive[:last]
+		in.Active, in.PreviouslyActive = in.PreviouslyActive[last], in.PreviouslyActive[:last]
 		return nil
 	})
 }
 
-// Retire leaves no version active. All stay readable, and can be activated again.
+// Retire makes no version active. All versions stay readable and can be activated again.
 func (s *Service) Retire(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error) {
-	return s.change(ctx, scope, name, func(_ context.Context, _ db.InstructionTx, is *memory.Instruction) error {
-		remember(is)
-		is.Active = 0
+	return s.change(ctx, scope, name, func(_ context.Context, _ db.InstructionTx, in *memory.Instruction) error {
+		remember(in)
+		in.Active = 0
 		return nil
 	})
 }
 
-// change alters which version is active. Where nothing changes nothing is stored.
-func (s *Service) change(ctx context.Context, scope memory.Scope, name string, f func(context.Context, db.InstructionTx, *memory.Instruction) error) (is memory.Instruction, err error) {
+// change changes the active version. It stores nothing if f changes nothing.
+func (s *Service) change(ctx context.Context, scope memory.Scope, name string,
+	f func(context.Context, db.InstructionTx, *memory.Instruction) error) (in memory.Instruction, err error) {
 	err = s.records.InScope(ctx, scope, func(ctx context.Context, tx db.InstructionTx) (err error) {
 		var ok bool
-		if is, ok, err = tx.FindInstruction(ctx, name); err != nil {
+		if in, ok, err = tx.FindInstruction(ctx, name); err != nil {
 			return err
 		}
 		if !ok {
 			return memory.Errorf(memory.KindNotFound, "the scope has no instruction of this name: list them")
 		}
-		before := is.Active
-		if err := f(ctx, tx, &is); err != nil || is.Active == before {
+		before := in.Active
+		if err := f(ctx, tx, &in); err != nil || in.Active == before {
 			return err
 		}
-		is.ChangedAt = memory.Instant(s.now())
-		return tx.PutInstruction(ctx, is)
+		in.ChangedAt = memory.Instant(s.now())
+		return tx.PutInstruction(ctx, in)
 	})
-	return is, err
+	return in, err
 }
 
-func activate(ctx context.Context, tx db.InstructionTx, is *memory.Instruction, version int) error {
-	if version == is.Active {
+func activate(ctx context.Context, tx db.InstructionTx, in *memory.Instruction, version int) error {
+	if version == in.Active {
 		return nil
 	}
-	if is.Active == 0 {
-		if err := room(ctx, tx); err != nil {
+	if in.Active == 0 {
+		if err := checkRoom(ctx, tx); err != nil {
 			return err
 		}
 	}
-	remember(is)
-	is.Active = version
+	remember(in)
+	in.Active = version
 	return nil
 }
 
-// room makes sure that the scope may have one more active instruction.
-func room(ctx context.Context, tx db.InstructionTx) error {
+// checkRoom returns a conflict if the scope may have no further active instruction.
+func checkRoom(ctx context.Context, tx db.InstructionTx) error {
 	n, err := tx.CountActive(ctx)
 	if err == nil && n >= memory.MaxActiveInstructions {
-		err = memory.Errorf(memory.KindConflict, "the scope has %d active instructions, and no more are allowed: retire one first", n)
+		err = memory.Errorf(memory.KindConflict,
+			"the scope has %d active instructions, and no more are allowed: retire one first", n)
 	}
 	return err
 }
 
-// remember notes the active version as one to roll back to.
-func remember(is *memory.Instruction) {
-	if is.Active == 0 {
+// remember adds the active version to those that RollBack returns to.
+func remember(in *memory.Instruction) {
+	if in.Active == 0 {
 		return
 	}
-	is.PreviouslyActive = append(slices.Clone(is.PreviouslyActive), is.Active)
-	is.PreviouslyActive = is.PreviouslyActive[max(0, len(is.PreviouslyActive)-memory.MaxPreviouslyActive):]
+	in.PreviouslyActive = append(slices.Clone(in.PreviouslyActive), in.Active)
+	in.PreviouslyActive = in.PreviouslyActive[max(0, len(in.PreviouslyActive)-memory.MaxPreviouslyActive):]
 }
 
 // Version returns a version of an instruction; 0: the active one. KindNotFound:
-// there is none.
-func (s *Service) Version(ctx context.Context, scope memory.Scope, name string, number int) (is memory.Instruction, v memory.InstructionVersion, err error) {
-	if is, err = s.records.FindInstruction(ctx, scope, name); err != nil {
-		return is, v, err
+// it does not exist.
+func (s *Service) Version(ctx context.Context, scope memory.Scope, name string, number int) (in memory.Instruction,
+	v memory.InstructionVersion, err error) {
+	if in, err = s.records.FindInstruction(ctx, scope, name); err != nil {
+		return in, v, err
 	}
 	if number == 0 {
-		if number = is.Active; number == 0 {
-			return is, v, memory.Errorf(memory.KindNotFound, "no version of this instruction is active: name one of its %d versions", is.Latest)
+		if number = in.Active; number == 0 {
+			return in, v, memory.Errorf(memory.KindNotFound,
+				"no version of this instruction is active: name one of its %d versions", in.Latest)
 		}
 	}
 	v, err = s.records.InstructionVersion(ctx, scope, name, number)
-	return is, v, err
+	return in, v, err
 }
 
-// Diff tells in the unified format how the text of a version differs from that
-// of an earlier or later one; "": not at all. KindNotFound: there is none.
+// Diff returns the difference between the texts of two versions in the unified
+// format; "" if they are equal. KindNotFound: a version does not exist.
 func (s *Service) Diff(ctx context.Context, scope memory.Scope, name string, from, to int) (string, error) {
 	a, err := s.records.InstructionVersion(ctx, scope, name, from)
 	if err != nil {
@@ -203,9 +205,9 @@ func (s *Service) Diff(ctx context.Context, scope memory.Scope, name string, fro
 	return udiff.Unified(fmt.Sprint("version ", from), fmt.Sprint("version ", to), a.Content, b.Content), nil
 }
 
-// Merged are the instructions that a context for a user and an agent ("": of
-// none) shows: the farthest scope first, then by name. Of one name only the
-// nearest scope's is there.
+// Merged returns the instructions for the context of a user and an agent (may be
+// empty): the farthest scope first, then by name. A name in a nearer scope
+// replaces the same name in a farther one.
 func (s *Service) Merged(ctx context.Context, appID, agentID, userID string) ([]memory.ActiveInstruction, error) {
 	all, err := s.records.ActiveInstructions(ctx, appID, agentID, userID)
 	if err != nil {

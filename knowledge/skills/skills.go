@@ -1,12 +1,12 @@
-// Package skills keeps what works: how the workflows of a user's skills turn out.
+// Package skills keeps how the workflows of a user's skills turn out:
 //
 //	outcome -> counted for its workflow, once -> importance = (successes + 1) / (outcomes + 2)
-//	        -> the memory "skill: workflow", created by a success, with every outcome as important as it is proven
+//	        -> the memory "skill: workflow", created by the first success, with that importance
 //	        -> push, after the commit
 //
-// A workflow that has never worked has no memory. What others do to the memory
-// leaves the counts as they are; where it is not active any more the next
-// success makes another.
+// A workflow that has never succeeded has no memory. Changes of the memory by
+// others leave the counts as they are. If the memory is no longer active, the
+// next success creates another one.
 package skills
 
 import (
@@ -24,6 +24,7 @@ import (
 	"hippocampus/db/history"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/vectorstore/projection"
 )
 
 // Records is what skills need of the database.
@@ -31,20 +32,16 @@ type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 }
 
-// Pusher brings committed changes to the vector store; see vectorstore/projection.
-type Pusher interface {
-	ClaimedUntil() time.Time
-	PushNew(ctx context.Context, memories []memory.Memory)
-}
-
 // Parts are what a Service works with.
 type Parts struct {
-	Records   Records
-	Embedder  llm.Embedder
-	Pusher    Pusher
-	Guess     func(content string) memory.Domain // of a skill, by its name
-	OnChanged func(owner memory.Owner)           // hears of each user whose memories have changed; it must not wait; nil: nobody does
-	// OnAdded hears of memories that were added for a user; nil: nobody does.
+	Records  Records
+	Embedder llm.Embedder
+	Pusher   projection.Pusher
+	Guess    func(content string) memory.Domain // of a skill, by its name
+	// OnChanged is called for each user whose memories have changed. It must not
+	// block, and may be nil.
+	OnChanged func(owner memory.Owner)
+	// OnAdded is called after memories of a user were added; it may be nil.
 	OnAdded func(ctx context.Context, owner memory.Owner, added int)
 	Now     func() time.Time
 }
@@ -63,10 +60,10 @@ func New(parts Parts) *Service {
 	return &Service{parts}
 }
 
-// Outcome is how a workflow turned out once.
+// Outcome is one success or failure of a workflow.
 type Outcome struct {
-	ID       string // the client's, under which it counts once; empty: it has none
-	AgentID  string // whose workflow it is alone; empty: all of the user's agents have it
+	ID       string // of the client, under which the outcome counts once; may be empty
+	AgentID  string // the only agent of the workflow; empty: all of the user's agents
 	Skill    string // 1..memory.MaxSkillName characters
 	Workflow string // 1..MaxWorkflow(Skill) characters
 	Success  bool
@@ -74,22 +71,22 @@ type Outcome struct {
 	At       time.Time // zero, or in the future: now
 }
 
-// Result is what an outcome has come to.
+// Result is the workflow after an outcome.
 type Result struct {
 	Workflow memory.Workflow
-	Counted  bool // false: it had been counted before
+	Counted  bool // false: the outcome was counted before
 }
 
-// CheckName says what is wrong with the name of a skill; "" is nothing.
+// CheckName returns what is wrong with the name of a skill, "" if nothing is.
 func CheckName(name string) string { return memory.CheckName(name, memory.MaxSkillName) }
 
-// MaxWorkflow is how many characters a workflow of a skill may have, so that a
-// memory holds both.
+// MaxWorkflow is how many characters a workflow of a skill may have for a memory
+// to hold both.
 func MaxWorkflow(skill string) int {
 	return memory.MaxContentRunes - utf8.RuneCountInString((&memory.Workflow{Skill: skill}).Content())
 }
 
-// hash covers all that the client sent.
+// hash covers everything that the client sent.
 func (o Outcome) hash() string {
 	at := ""
 	if !o.At.IsZero() {
@@ -100,7 +97,7 @@ func (o Outcome) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// errNotEmbedded says that an outcome needs the embedding of its memory.
+// errNotEmbedded means that an outcome needs the embedding of its memory.
 var errNotEmbedded = errors.New("the workflow's memory is not embedded")
 
 // Record counts an outcome, and changes the workflow's memory in the same
@@ -109,20 +106,19 @@ var errNotEmbedded = errors.New("the workflow's memory is not embedded")
 // many workflows, or ErrErasing.
 func (s *Service) Record(ctx context.Context, owner memory.Owner, o Outcome, cause string) (Result, error) {
 	wrong := Check(o)
-	if why := CheckName(o.Skill); why != "" {
-		wrong = append(wrong, memory.Field{Path: "skill", Message: why})
-	}
+	wrong.Add("skill", CheckName(o.Skill))
 	if len(wrong) > 0 {
 		return Result{}, memory.Invalid(wrong...)
 	}
-	by := llm.Serving(s.Embedder)
-	done, err := s.record(ctx, owner, o, cause, nil, by.Model())
-	if errors.Is(err, errNotEmbedded) { // found out within the transaction, where nobody waits for an embedder
-		vectors, failed := by.Embed(ctx, llm.ForDocument, []string{(&memory.Workflow{Skill: o.Skill, Text: o.Workflow}).Content()})
-		if failed != nil {
-			return Result{}, failed
+	embedder := llm.Serving(s.Embedder)
+	done, err := s.record(ctx, owner, o, cause, nil, embedder.Model())
+	if errors.Is(err, errNotEmbedded) { // no transaction waits for an embedder
+		content := (&memory.Workflow{Skill: o.Skill, Text: o.Workflow}).Content()
+		vectors, embedErr := embedder.Embed(ctx, llm.ForDocument, []string{content})
+		if embedErr != nil {
+			return Result{}, embedErr
 		}
-		done, err = s.record(ctx, owner, o, cause, vectors[0], by.Model())
+		done, err = s.record(ctx, owner, o, cause, vectors[0], embedder.Model())
 	}
 	if err != nil {
 		return Result{}, err
@@ -137,13 +133,14 @@ func (s *Service) Record(ctx context.Context, owner memory.Owner, o Outcome, cau
 	return done.Result, nil
 }
 
-// recorded is a result, and the memories that it made.
+// recorded is a result, and the memories that were created.
 type recorded struct {
 	Result
 	added []memory.Memory
 }
 
-func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cause string, vector []float32, model string) (done recorded, err error) {
+func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cause string, vector []float32,
+	model string) (done recorded, err error) {
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		now := memory.Instant(s.Now())
 		done = recorded{}
@@ -152,13 +149,13 @@ func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cau
 			return err
 		}
 		if o.ID != "" {
-			if again, err := counted(ctx, tx, o, now); err != nil || again {
+			if repeated, err := counted(ctx, tx, o, now); err != nil || repeated {
 				done.Workflow = w
 				return err
 			}
 		}
 		if !known {
-			if w, err = begin(ctx, tx, owner, o); err != nil {
+			if w, err = newWorkflow(ctx, tx, owner, o); err != nil {
 				return err
 			}
 		}
@@ -168,10 +165,10 @@ func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cau
 		}
 		count(&w, o, at)
 		c := change{Recorder: history.Record(tx, cause, now), s: s, tx: tx, now: now}
-		if done.added, err = c.tell(ctx, &w, o, at, vector, model); err != nil {
+		if done.added, err = c.updateMemory(ctx, &w, o, at, vector, model); err != nil {
 			return err
 		}
-		done.Result = Result{w, true}
+		done.Result = Result{Workflow: w, Counted: true}
 		if err := tx.PutWorkflow(ctx, w); err != nil {
 			return err
 		}
@@ -180,13 +177,13 @@ func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cau
 	return done, err
 }
 
-// counted reports whether an outcome was counted before; if not it is from now on.
-func counted(ctx context.Context, tx db.UserTx, o Outcome, now time.Time) (again bool, err error) {
-	hash, again, err := tx.Counted(ctx, o.ID)
+// counted reports whether an outcome was counted before, and marks it as counted.
+func counted(ctx context.Context, tx db.UserTx, o Outcome, now time.Time) (repeated bool, err error) {
+	hash, repeated, err := tx.Counted(ctx, o.ID)
 	switch {
 	case err != nil:
 		return false, err
-	case !again:
+	case !repeated:
 		return false, tx.AddCounted(ctx, o.ID, o.hash(), now)
 	case hash != o.hash():
 		return true, memory.Errorf(memory.KindConflict, "another outcome was counted under this id: give each its own")
@@ -194,11 +191,12 @@ func counted(ctx context.Context, tx db.UserTx, o Outcome, now time.Time) (again
 	return true, nil
 }
 
-// begin is a workflow that has no outcome yet.
-func begin(ctx context.Context, tx db.UserTx, owner memory.Owner, o Outcome) (memory.Workflow, error) {
+// newWorkflow returns a workflow without outcomes. KindConflict: the skill has too many.
+func newWorkflow(ctx context.Context, tx db.UserTx, owner memory.Owner, o Outcome) (memory.Workflow, error) {
 	n, err := tx.CountWorkflows(ctx, o.Skill)
 	if err == nil && n >= memory.MaxWorkflows {
-		err = memory.Errorf(memory.KindConflict, "the skill has %d workflows, and no more are allowed: tell outcomes in the words of one of them", n)
+		err = memory.Errorf(memory.KindConflict,
+			"the skill has %d workflows, and no more are allowed: report outcomes in the words of one of them", n)
 	}
 	return memory.Workflow{ID: memory.NewID(), Owner: owner, AgentID: o.AgentID, Skill: o.Skill, Text: o.Workflow}, err
 }
@@ -223,22 +221,18 @@ func count(w *memory.Workflow, o Outcome, at time.Time) {
 	}
 }
 
-// Check says what is wrong with the fields of an outcome beside the skill's name.
-func Check(o Outcome) (wrong []memory.Field) {
-	note := func(path, why string) {
-		if why != "" {
-			wrong = append(wrong, memory.Field{Path: path, Message: why})
-		}
-	}
+// Check returns what is wrong with the fields of an outcome except the skill's name.
+func Check(o Outcome) (wrong memory.Fields) {
 	if why := memory.CheckContent(o.Workflow, memory.MaxContentRunes); why != "" {
-		note("workflow", why)
+		wrong.Add("workflow", why)
 	} else if most := MaxWorkflow(o.Skill); utf8.RuneCountInString(o.Workflow) > most {
-		note("workflow", fmt.Sprintf("has %d characters: with the skill's name at most %d are allowed", utf8.RuneCountInString(o.Workflow), most))
+		wrong.Add("workflow", fmt.Sprintf("has %d characters: with the skill's name at most %d are allowed",
+			utf8.RuneCountInString(o.Workflow), most))
 	}
 	if o.Note != "" {
-		note("note", memory.CheckContent(o.Note, memory.MaxNote))
+		wrong.Add("note", memory.CheckContent(o.Note, memory.MaxNote))
 	}
-	note("agent_id", memory.CheckID(o.AgentID, true))
-	note("id", memory.CheckID(o.ID, true))
+	wrong.Add("agent_id", memory.CheckID(o.AgentID, true))
+	wrong.Add("id", memory.CheckID(o.ID, true))
 	return wrong
 }

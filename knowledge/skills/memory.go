@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// change is one transaction's work on a workflow's memory.
+// change is the work of one transaction on a workflow's memory.
 type change struct {
 	*history.Recorder
 	s   *Service
@@ -19,14 +19,15 @@ type change struct {
 	now time.Time
 }
 
-// origin is the detail of the events of a workflow's memory, beside what changed.
+// origin is the detail of the events of a workflow's memory.
 type origin struct {
 	*history.Change
 	Workflow string `json:"workflow"` // its id
 }
 
-// tell brings the memory of a workflow in step, and returns it where it is new.
-func (c *change) tell(ctx context.Context, w *memory.Workflow, o Outcome, at time.Time, vector []float32, model string) ([]memory.Memory, error) {
+// updateMemory updates the memory of a workflow, or creates and returns it.
+func (c *change) updateMemory(ctx context.Context, w *memory.Workflow, o Outcome, at time.Time, vector []float32,
+	model string) ([]memory.Memory, error) {
 	if w.MemoryID != "" {
 		found, err := c.tx.Memories(ctx, []string{w.MemoryID})
 		if err != nil {
@@ -48,8 +49,8 @@ func (c *change) tell(ctx context.Context, w *memory.Workflow, o Outcome, at tim
 	return []memory.Memory{m}, c.tx.Insert(ctx, []memory.Memory{m}, c.s.Pusher.ClaimedUntil())
 }
 
-// weigh makes a memory as important as its workflow is proven. Being used, it
-// is not forgotten.
+// weigh sets the importance of a memory by its workflow's outcomes. An outcome
+// counts as an access, so that the memory does not fade.
 func (c *change) weigh(ctx context.Context, w *memory.Workflow, m memory.Memory, at time.Time) error {
 	before := m
 	m.Importance = w.Importance()
@@ -62,14 +63,16 @@ func (c *change) weigh(ctx context.Context, w *memory.Workflow, m memory.Memory,
 	return c.Update(ctx, before, &m)
 }
 
-// draft is the memory of a workflow. All of a skill have one domain, so that a
-// query finds them together.
+// draft is the memory of a workflow. All workflows of a skill have one domain, so
+// that a query finds them all.
 func (c *change) draft(w *memory.Workflow, at time.Time, vector []float32, model string) memory.Memory {
 	content := w.Content()
-	metadata, _ := json.Marshal(map[string]any{"skill": map[string]string{"name": w.Skill, "workflow": w.ID}}) // strings only: cannot fail
+	metadata, _ := json.Marshal(map[string]any{"skill": map[string]string{"name": w.Skill,
+		"workflow": w.ID}}) // strings only: cannot fail
 	return memory.Memory{
-		ID: memory.NewID(), Owner: w.Owner, AgentID: w.AgentID, Content: content, Type: memory.TypeSkill, Domain: c.s.Guess(w.Skill),
-		Tags: []string{memory.SkillTag(w.Skill)}, Importance: w.Importance(), Metadata: metadata, Status: memory.Active,
+		ID: memory.NewID(), Owner: w.Owner, AgentID: w.AgentID, Content: content, Type: memory.TypeSkill,
+		Domain: c.s.Guess(w.Skill),
+		Tags:   []string{memory.SkillTag(w.Skill)}, Importance: w.Importance(), Metadata: metadata, Status: memory.Active,
 		CreatedAt: at, UpdatedAt: c.now, LastAccessedAt: at, Lexemes: text.Join(text.Lexemes(content)),
 		Embedding: vector, EmbeddingModel: model, Revision: 1,
 	}
