@@ -95,7 +95,8 @@ func fitting(events []memory.Event) int {
 	const overhead = 256 // bytes of an event, without cause and detail
 	room := eventBytes
 	for i, e := range events {
-		if room -= overhead + len(e.Cause) + len(e.Detail); room < 0 && i > 0 {
+		room -= overhead + len(e.Cause) + len(e.Detail)
+		if room < 0 && i > 0 {
 			return i
 		}
 	}

@@ -134,7 +134,8 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 	}
 	e, several := l.entry()
 	first := !i.begun
-	if i.begun = true; first && (err != nil || l.Format != Format) {
+	i.begun = true
+	if first && (err != nil || l.Format != Format) {
 		return errNotExport
 	}
 	switch {

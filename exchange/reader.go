@@ -26,7 +26,8 @@ func (r *reader) next() (text []byte, whole bool, err error) {
 		for {
 			var part []byte
 			part, err = r.in.ReadSlice('\n')
-			if read += len(part); len(r.line)+len(part) <= MaxLine+len("\r\n") {
+			read += len(part)
+			if len(r.line)+len(part) <= MaxLine+len("\r\n") {
 				r.line = append(r.line, part...)
 			} else {
 				whole = false

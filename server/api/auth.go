@@ -99,7 +99,8 @@ func secretOf(r *http.Request) (string, error) {
 			"no API key: send `Authorization: Bearer KEY` or `X-API-Key: KEY`")
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
-	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
+	secret = strings.TrimSpace(secret)
+	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return "", memory.Errorf(memory.KindUnauthorized, "the Authorization header is not of the form `Bearer KEY`")
 	}
 	return secret, nil

@@ -119,7 +119,8 @@ func TestContext_IsCondensed(t *testing.T) {
 	if counts := f.accesses(ids...); slices.Max(counts) != 0 {
 		t.Errorf("accesses %v without touch", counts)
 	}
-	if ask(""); slices.Min(f.accesses(ids...)) != 1 {
+	ask("")
+	if slices.Min(f.accesses(ids...)) != 1 {
 		t.Error("condensed memories are not touched")
 	}
 

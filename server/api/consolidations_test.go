@@ -63,8 +63,9 @@ func TestConsolidations_EndConversations(t *testing.T) {
 		states["fast_replay"] != `done {"summaries":1}` || states["deep_reflection"] != "skipped " {
 		t.Errorf("%q", states)
 	}
-	if f.talk("u", "c", hello); fetch[conversationAnswer](f, http.StatusOK, "GET", "/v1/conversations/c",
-		"").Conversation.State != "open" {
+	f.talk("u", "c", hello)
+	reopened := fetch[conversationAnswer](f, http.StatusOK, "GET", "/v1/conversations/c", "")
+	if reopened.Conversation.State != "open" {
 		t.Error("a turn does not reopen the conversation")
 	}
 }

@@ -80,7 +80,8 @@ assistant: No peanuts, Doctor.`
 	}
 	used := 0
 	for i, p := range got.Parts {
-		if used += p.Used; p.Part != assembly.Parts[i] || p.Budget != (i+1)*100 || p.Items != []int{2, 1, 1, 2}[i] {
+		used += p.Used
+		if p.Part != assembly.Parts[i] || p.Budget != (i+1)*100 || p.Items != []int{2, 1, 1, 2}[i] {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -214,12 +215,14 @@ func TestContext_CondensesWithinItsShare(t *testing.T) {
 		t.Errorf("%d characters: %+v, %+v", whole, got.Size, got.Parts)
 	}
 	// The room that condensing saves goes to items that did not fit.
-	if got = f.contextOf(ask + `,"max_chars":183`); !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") ||
+	got = f.contextOf(ask + `,"max_chars":183`)
+	if !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") ||
 		len(got.LeftOut) != 2 {
 		t.Errorf("%q: %+v", got.Text, got.LeftOut)
 	}
 	f.chat.Answers(fmt.Sprintf(`{"text":%q}`, strings.Repeat("y", 120))) // too long for the room that the others leave
-	if got = f.contextOf(ask + `,"max_chars":182`); got.Condensed || !strings.Contains(got.NotCondensed, "refused") ||
+	got = f.contextOf(ask + `,"max_chars":182`)
+	if got.Condensed || !strings.Contains(got.NotCondensed, "refused") ||
 		got.Size.Used > 182 || len(got.Dropped) == 0 {
 		t.Errorf("%+v", got)
 	}

@@ -106,7 +106,8 @@ func (r *request) setAside(list string, faults []memory.Field) (others []memory.
 			others = append(others, fault)
 			continue
 		}
-		if fault.Path = strings.TrimPrefix(path, "."); fault.Path == "" {
+		fault.Path = strings.TrimPrefix(path, ".")
+		if fault.Path == "" {
 			fault.Path = "body"
 		}
 		if r.items == nil {

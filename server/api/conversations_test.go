@@ -68,7 +68,8 @@ func TestConversations_BeginWithTurns(t *testing.T) {
 		t.Errorf("the second page: %+v", page)
 	}
 	titled := fetch[conversationBody](f, http.StatusOK, "PATCH", path, `{"title":"Sums 和"}`)
-	if want.Title = "Sums 和"; titled != want {
+	want.Title = "Sums 和"
+	if titled != want {
 		t.Errorf("titled: %+v", titled)
 	}
 }
@@ -100,7 +101,8 @@ func TestConversations_AreListed(t *testing.T) {
 	var all []string
 	for cursor := ""; ; {
 		got, next := list("&limit=1" + cursor)
-		if all = append(all, got...); next == "" {
+		all = append(all, got...)
+		if next == "" {
 			break
 		}
 		cursor = "&cursor=" + next

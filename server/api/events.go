@@ -183,7 +183,8 @@ func (s *streams) enter(keyID string) error {
 func (s *streams) leave(keyID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[keyID]--; s.open[keyID] == 0 {
+	s.open[keyID]--
+	if s.open[keyID] == 0 {
 		delete(s.open, keyID)
 	}
 }

@@ -122,7 +122,8 @@ func TestJobs_ShowResults(t *testing.T) {
 	worked := func(id string) (job jobBody) {
 		t.Helper()
 		for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-			if job = fetch[jobBody](f, 200, "GET", "/v1/jobs/"+id, ""); !job.EndedAt.IsZero() || job.Error != "" {
+			job = fetch[jobBody](f, 200, "GET", "/v1/jobs/"+id, "")
+			if !job.EndedAt.IsZero() || job.Error != "" {
 				return job
 			}
 		}

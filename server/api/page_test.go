@@ -164,7 +164,8 @@ func TestPage_CursorsVisitEachRowOnce(t *testing.T) {
 	if len(page.Turns) != 1 || page.Turns[0].ID != newer.ID {
 		t.Errorf("%+v", page)
 	}
-	if page = fetch[list](f, 200, "GET", "/v1/turns?limit=1&cursor="+page.Next, ""); len(page.Turns) != 1 ||
+	page = fetch[list](f, 200, "GET", "/v1/turns?limit=1&cursor="+page.Next, "")
+	if len(page.Turns) != 1 ||
 		page.Turns[0].ID != older.ID {
 		t.Errorf("%+v", page)
 	}

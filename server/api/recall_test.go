@@ -161,7 +161,7 @@ func TestContext_FitsAndTouches(t *testing.T) {
 		"language")
 }
 
-func TestOperation_HealthAndReadiness(t *testing.T) {
+func TestPublic_HealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var database, vectors error
 	f := newFixture(t, func(o *Options) {
@@ -249,7 +249,8 @@ func BenchmarkRecall(b *testing.B) {
 			r.Header.Set("Authorization", "Bearer read")
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
-			if server.ServeHTTP(w, r); w.Code != 200 {
+			server.ServeHTTP(w, r)
+			if w.Code != 200 {
 				b.Fatal(w.Body)
 			}
 		}

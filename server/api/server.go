@@ -103,7 +103,7 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		eventHandlers{o.Events, s},
 		webhookHandlers{o.Webhooks},
 		jobHandlers{o.Jobs},
-		operationHandlers{o.Checks, s.log, scrape},
+		publicHandlers{o.Checks, s.log, scrape},
 	}
 }
 

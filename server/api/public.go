@@ -19,14 +19,14 @@ type Check struct {
 	Check func(ctx context.Context) error
 }
 
-// operationHandlers serve the routes that need no key.
-type operationHandlers struct {
+// publicHandlers serve the routes that need no key.
+type publicHandlers struct {
 	checks []Check
 	log    *zap.Logger
 	scrape http.Handler
 }
 
-func (h operationHandlers) register(r *routes) {
+func (h publicHandlers) register(r *routes) {
 	r.add("GET /healthz", "", h.health)
 	r.add("GET /readyz", "", h.ready)
 	r.add("GET /metrics", "", h.metrics)
@@ -34,13 +34,13 @@ func (h operationHandlers) register(r *routes) {
 }
 
 // health answers as long as the process runs.
-func (h operationHandlers) health(context.Context, *request) (any, error) {
+func (h publicHandlers) health(context.Context, *request) (any, error) {
 	return map[string]string{"status": "ok"}, nil
 }
 
 // ready runs every check at once. The reason of a failure goes to the log only,
 // since the route needs no key.
-func (h operationHandlers) ready(ctx context.Context, _ *request) (any, error) {
+func (h publicHandlers) ready(ctx context.Context, _ *request) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	errs := make([]error, len(h.checks))
@@ -69,11 +69,11 @@ func (h operationHandlers) ready(ctx context.Context, _ *request) (any, error) {
 	return answer{status, body}, nil
 }
 
-func (h operationHandlers) metrics(_ context.Context, r *request) (any, error) {
+func (h publicHandlers) metrics(_ context.Context, r *request) (any, error) {
 	h.scrape.ServeHTTP(r.Response(), r.Request())
 	return nil, nil
 }
 
-func (h operationHandlers) openAPI(_ context.Context, r *request) (any, error) {
+func (h publicHandlers) openAPI(_ context.Context, r *request) (any, error) {
 	return nil, r.Blob(http.StatusOK, "application/yaml", openAPI)
 }
