@@ -1,0 +1,64 @@
+package vectorstore_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wordvec"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+// A store is opened for the space of one embedder. Records and queries carry
+// vectors of that embedder, and a search finds records of one owner only.
+func ExampleStore() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "vectors")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	embedder := wordvec.New()
+	store, err := sqlitevec.Open(ctx, sqlitevec.Options{
+		Path: filepath.Join(dir, "vectors.db"), Space: llm.SpaceOf(embedder),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+
+	ada := memory.Owner{AppID: "app", UserID: "ada"}
+	contents := []string{"Ada adopted a puppy.", "Ada works in a factory."}
+	vectors, err := embedder.Embed(ctx, llm.ForDocument, contents)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var records []vectorstore.Record
+	byID := map[string]string{}
+	for i, content := range contents {
+		m := memory.Memory{ID: memory.NewID(), Owner: ada, Content: content, Embedding: vectors[i]}
+		records = append(records, vectorstore.RecordOf(m))
+		byID[m.ID] = content
+	}
+	if err := store.Insert(ctx, records); err != nil {
+		log.Fatal(err)
+	}
+
+	query, err := embedder.Embed(ctx, llm.ForQuery, []string{"Does she have a dog?"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	hits, err := store.Search(ctx, vectorstore.Query{Owner: ada, Embedding: query[0], Limit: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, hit := range hits {
+		fmt.Println(byID[hit.ID])
+	}
+	// Output: Ada adopted a puppy.
+}
