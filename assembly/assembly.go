@@ -1,19 +1,19 @@
 // Package assembly makes the context of a prompt, which never exceeds its budget:
 //
-//	request -> gather   instructions, facts, memories, conversation: what there is, best first
+//	request -> gather   instructions, facts, memories, conversation: all items, best first
 //	        -> Split    budget -> a share for each part
-//	        -> choose   whole items, while they fit; what a part leaves flows on to the next
-//	        -> condense memories that are many, or do not fit, by a model where there is one
+//	        -> choose   whole items, while they fit; what a part leaves goes to the next
+//	        -> condense memories that are many, or do not fit, by a model if there is one
 //	        -> write    text, or messages, measured as a whole
 //	        -> Context  with the size of each part, what was left out, and why
 //
-// Everything between gathering and the model is a pure function of what there
-// is and of the budget.
+// Everything between gathering and the model is a pure function of the items and
+// the budget.
 package assembly
 
 import "hippocampus/recall"
 
-// Part is one of the kinds of thing that a context holds.
+// Part is a part of a context.
 type Part string
 
 // The parts, in the order in which a context has them.
@@ -27,40 +27,40 @@ const (
 // Parts lists every part.
 var Parts = []Part{Instructions, Facts, Memories, Conversation}
 
-// Item is something that a context holds whole or not at all.
+// Item is what a context holds whole or not at all.
 type Item struct {
-	ID        string // what it is told by where it is left out
+	ID        string // in LeftOut
 	Group     Group  // of a memory
-	Role      string // of an event, as a message: "user", "assistant" or "system"; empty: it is no event
-	Who       string // of an event: whose it is, for a text
-	Mark      string // of an event: what its message begins with, where the role does not say all
+	Role      string // of an event, as a message: "user", "assistant" or "system"; else empty
+	Who       string // of an event: its author, in a text
+	Mark      string // of an event: prefix of its message if the role is not enough
 	Text      string
-	Statement string // of items that tell the same only the first is said; empty: nobody else tells it
+	Statement string // only the first item with the same statement is included; empty: always included
 
-	whole bool // it is all memories in one
+	condensed bool // it stands for all memories
 }
 
 // SummaryID is the ID of a conversation's running summary.
 const SummaryID = "summary"
 
-// Contents are what there is to say, each part's best first; of a conversation
-// the summary, where there is one, and then its latest events, the latest first.
+// Contents are the items of each part, best first; of a conversation the summary,
+// if there is one, and then the events, latest first.
 type Contents map[Part][]Item
 
-// Context is what is said.
+// Context is an assembled context.
 type Context struct {
-	Text     string    // empty where messages are asked for
-	Messages []Message // nil where a text is asked for
-	Size     int       // of all, as the room's Counter measures; at most its Budget
+	Text     string    // empty if messages were requested
+	Messages []Message // nil if a text was requested
+	Size     int       // of the whole, by the room's Counter; at most its Budget
 	Parts    []Spent   // one for each of Parts
 	LeftOut  []LeftOut
 
-	Query        string        // what memories were recalled for; empty: none were
-	Recalled     recall.Answer // its Memories are all that came back
+	Query        string        // that memories were recalled for; empty: no recall
+	Recalled     recall.Answer // its Memories are all that were recalled
 	Kept         []recall.Recalled
 	Dropped      []string // ids of the others
-	Condensed    bool     // the kept memories are said by a model's text
-	NotCondensed string   // why not, where it was wanted
+	Condensed    bool     // a model's text stands for the kept memories
+	NotCondensed string   // why not, if condensing was requested
 }
 
 // Message is one message of a chat request.
@@ -69,11 +69,11 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Spent is what a part was given and took.
+// Spent is the share of a part and what it used.
 type Spent struct {
 	Part   Part
 	Budget int // its share
-	Used   int // by its items with their headings, measured one by one; more than Budget where others left some
+	Used   int // by its items with their headings, measured one by one; more than Budget if other parts left some
 	Items  int
 }
 

@@ -7,7 +7,7 @@ type Shares map[Part]float64
 // Budget is how a window is divided.
 type Budget struct {
 	Shares   Shares
-	Response float64 // share of the window that is kept for the answer, 0..0.9; 0: the model's own reserve, none without a model
+	Response float64 // share of the window for the answer, 0..0.9; 0: the model's reserve, if any
 }
 
 // The presets, by name.
@@ -25,9 +25,9 @@ func Preset(name string) (Budget, bool) {
 	return b, ok
 }
 
-// Split divides so many tokens, or characters, by the shares: each part's is
-// rounded down, and the last part that has a share gets what is left of it;
-// where none has, the conversation.
+// Split divides tokens or characters by the shares. Each part's is rounded down,
+// and the last part with a share gets the rest; if no part has a share, the
+// conversation gets everything.
 func (s Shares) Split(budget int) map[Part]int {
 	total, last := 0.0, Conversation
 	for _, p := range Parts {
@@ -41,7 +41,7 @@ func (s Shares) Split(budget int) map[Part]int {
 		case p == last:
 			split[p] = left
 		case s[p] > 0:
-			// The small sum keeps 0.3/1 of 10 at 3.
+			// The small addend keeps 0.3/1 of 10 at 3.
 			split[p] = min(left, int(float64(budget)*s[p]/total+1e-9))
 		}
 		left -= split[p]

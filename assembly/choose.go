@@ -2,34 +2,37 @@ package assembly
 
 import "slices"
 
-// plan is a context in the making: what is chosen so far.
+// plan is a context in progress.
 type plan struct {
 	words
 	counter    Counter
 	asMessages bool
 	budget     int
 
-	waiting Contents // not offered yet, or too large when they were
-	chosen  []pick   // in the order in which they were
-	told    map[string]bool
+	waiting Contents        // not offered yet, or too large when offered
+	chosen  []pick          // in the order of choice
+	stated  map[string]bool // by Item.Statement
 	spent   map[Part]*Spent
-	same    []pick // not chosen, since another item had told the same
+	repeats []pick // not chosen because their statement was included already
 }
 
-// pick is an item that was chosen.
+// pick is a chosen item.
 type pick struct {
 	part Part
 	Item
-	cost int // with the headings that came with it
+	cost int // with the headings that it needs
 }
 
-// choose fills a budget in two rounds. In the first the parts take in their
-// order, each within its share and what those before have left. In the second
-// what is left over is offered in the same order to what did not fit. Of
-// instructions and facts one that does not fit is passed over; of memories and
-// events it ends the part, which has no gap so.
+// choose fills a budget in two rounds. In the first, each part takes items within
+// its share and what the parts before it have left. In the second, the rest is
+// offered in the same order to the items that did not fit. Instructions and facts
+// that do not fit are skipped; the first memory or event that does not fit ends
+// its part, so that it has no gaps.
 func choose(contents Contents, budget int, shares Shares, w words, counter Counter, asMessages bool) *plan {
-	p := &plan{words: w, counter: counter, asMessages: asMessages, budget: budget, waiting: Contents{}, told: map[string]bool{}, spent: map[Part]*Spent{}}
+	p := &plan{
+		words: w, counter: counter, asMessages: asMessages, budget: budget,
+		waiting: Contents{}, stated: map[string]bool{}, spent: map[Part]*Spent{},
+	}
 	left := budget
 	if asMessages {
 		left = max(0, left-counter.request())
@@ -48,21 +51,20 @@ func choose(contents Contents, budget int, shares Shares, w words, counter Count
 	return p
 }
 
-// fill offers what is left of the budget to all that waits, in the order of the parts.
+// fill offers the rest of the budget to all waiting items, in the order of the parts.
 func (p *plan) fill(left int) {
 	for _, part := range Parts {
 		left -= p.offer(part, left)
 	}
 }
 
-// offer has a part take what it can of its waiting items within a room, and
-// returns how much of that they took.
+// offer chooses waiting items of a part within a room, and returns their cost.
 func (p *plan) offer(part Part, room int) (used int) {
 	var rest []Item
 	full := room <= 0
 	for _, item := range p.waiting[part] {
-		if item.Statement != "" && p.told[item.Statement] {
-			p.same = append(p.same, pick{part: part, Item: item})
+		if item.Statement != "" && p.stated[item.Statement] {
+			p.repeats = append(p.repeats, pick{part: part, Item: item})
 			continue
 		}
 		if !full {
@@ -84,22 +86,22 @@ func (p *plan) add(part Part, item Item, cost int) {
 	p.spent[part].Used += cost
 	p.spent[part].Items++
 	if item.Statement != "" {
-		p.told[item.Statement] = true
+		p.stated[item.Statement] = true
 	}
 }
 
-// drop takes back what was chosen last.
+// drop undoes the last choice.
 func (p *plan) drop() {
 	last := p.chosen[len(p.chosen)-1]
 	p.chosen = p.chosen[:len(p.chosen)-1]
 	p.spent[last.part].Used -= last.cost
 	p.spent[last.part].Items--
-	delete(p.told, last.Statement)
+	delete(p.stated, last.Statement)
 	p.waiting[last.part] = slices.Insert(p.waiting[last.part], 0, last.Item)
 }
 
-// fit drops what was chosen last until the whole is within the budget, for two
-// pieces may have more tokens together than one by one.
+// fit drops the last items until the whole is within the budget, since a whole may
+// have more tokens than the sum of its pieces.
 func (p *plan) fit() {
 	for len(p.chosen) > 0 && p.size() > p.budget {
 		p.drop()
@@ -124,17 +126,17 @@ func (p *plan) measure(prompt string, messages []Message) int {
 	return size
 }
 
-// account tells what each part took, and what has no place.
+// account returns what each part used, and what was left out.
 func (p *plan) account() (parts []Spent, left []LeftOut) {
 	for _, part := range Parts {
 		parts = append(parts, *p.spent[part])
 		for _, item := range p.waiting[part] {
-			left = append(left, LeftOut{part, item.ID, NoRoom})
+			left = append(left, LeftOut{Part: part, ID: item.ID, Reason: NoRoom})
 		}
 	}
-	for _, s := range p.same {
+	for _, s := range p.repeats {
 		reason := AlreadyIncluded
-		if !p.told[s.Statement] { // what had told it was taken back
+		if !p.stated[s.Statement] { // the item with the same statement was dropped
 			reason = NoRoom
 		}
 		left = append(left, LeftOut{s.part, s.ID, reason})
@@ -142,9 +144,9 @@ func (p *plan) account() (parts []Spent, left []LeftOut) {
 	return parts, left
 }
 
-// cost is what an item adds to what is chosen so far, with the headings that
-// come with it. All costs together are the size of the whole in characters, and
-// hardly ever less than it in tokens.
+// cost is what an item adds to the chosen ones, with the headings that it needs.
+// The sum of all costs is the size of the whole in characters, and rarely less
+// than its size in tokens.
 func (p *plan) cost(part Part, item Item) int {
 	at := sectionOf(part, item)
 	if p.isMessage(at) {
@@ -160,9 +162,9 @@ func (p *plan) cost(part Part, item Item) int {
 			shown[c.Group] = true
 		}
 	}
-	cost := p.counter.Size(line(at, item))
+	cost := p.counter.Size(textLine(at, item))
 	switch {
-	case first: // its line break is the one that the whole does not end with
+	case first: // the whole does not end with a line break, which makes up for one
 		cost += p.counter.Size(p.headings[at])
 		if p.asMessages {
 			cost += p.counter.message()
@@ -179,7 +181,7 @@ func (p *plan) cost(part Part, item Item) int {
 	return cost
 }
 
-// onlyOne is the group that alone is shown; -1: none, or several are.
+// onlyOne is the only group that is shown; -1 if there is none, or several.
 func onlyOne(shown [groups]bool) int {
 	only := slices.Index(shown[:], true)
 	if only >= 0 && slices.Contains(shown[only+1:], true) {
@@ -188,5 +190,5 @@ func onlyOne(shown [groups]bool) int {
 	return only
 }
 
-// isMessage reports whether what stands in a section is a message each.
+// isMessage reports whether each item of a section is a message.
 func (p *plan) isMessage(s section) bool { return p.asMessages && s == inEvents }

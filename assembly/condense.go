@@ -7,10 +7,9 @@ import (
 	"hippocampus/reflection/compression"
 )
 
-// condense has a model say the memories, where that is wanted, in what the rest
-// of a chosen context leaves of the budget, and puts that in their place; what
-// is left then goes to what had no room. Where that fails the plan stays as it
-// is, and why says why.
+// condense replaces the memories of a plan by a model's text, if the Condenser
+// wants it, in the budget that the other items leave. The rest of the budget is
+// offered again. If that fails, the plan stays as it is, and why holds the reason.
 func (s Service) condense(ctx context.Context, p *plan, language string) (condensed bool, why string) {
 	var memories []Item
 	rest := *p
@@ -33,7 +32,7 @@ func (s Service) condense(ctx context.Context, p *plan, language string) (conden
 	}
 	with := func(text string) (plan, int) {
 		q := rest
-		q.chosen = append(slices.Clip(rest.chosen), pick{part: Memories, Item: Item{Text: text, whole: true}})
+		q.chosen = append(slices.Clip(rest.chosen), pick{part: Memories, Item: Item{Text: text, condensed: true}})
 		return q, q.size()
 	}
 	_, headed := with("")
@@ -42,11 +41,11 @@ func (s Service) condense(ctx context.Context, p *plan, language string) (conden
 	if why != "" {
 		return false, why
 	}
-	said, size := with(text)
+	condensedPlan, size := with(text)
 	if size > p.budget {
 		return false, "the text does not fit under its header"
 	}
-	p.chosen, p.waiting[Memories] = said.chosen, nil
+	p.chosen, p.waiting[Memories] = condensedPlan.chosen, nil
 	p.spent[Memories].Used, p.spent[Memories].Items = size-rest.size(), len(memories)
 	p.fill(p.budget - size)
 	p.fit()

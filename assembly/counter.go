@@ -14,8 +14,8 @@ import (
 // Counter measures texts.
 type Counter struct {
 	Encoding text.Encoding // of the tokens; empty: characters are counted
-	Scale    float64       // tokens of the model for one of the encoding, at least 1
-	counts   *Counts       // nil: nothing is kept
+	Scale    float64       // tokens of the model per token of the encoding, at least 1
+	counts   *Counts       // nil: no cache
 }
 
 // Size of a text.
@@ -30,17 +30,17 @@ func (c Counter) Size(s string) int {
 	return c.scaled(n)
 }
 
-// What a chat request adds to the contents of its messages, in tokens, as
-// OpenAI's cookbook counts it: for each message with its role, and for all.
+// Tokens that a chat request adds to the contents of its messages, by OpenAI's
+// cookbook: for each message with its role, and for the request.
 const (
 	perMessage = 4
 	perRequest = 3
 )
 
-// message is what a message costs beside its content.
+// message is what a message costs in addition to its content.
 func (c Counter) message() int { return c.overhead(perMessage) }
 
-// request is what messages cost all together beside themselves.
+// request is what a request costs in addition to its messages.
 func (c Counter) request() int { return c.overhead(perRequest) }
 
 func (c Counter) overhead(tokens int) int {
@@ -50,19 +50,19 @@ func (c Counter) overhead(tokens int) int {
 	return c.scaled(tokens)
 }
 
-// unscaled is how many tokens of the encoding, or characters, a size has room for.
+// unscaled is how many tokens of the encoding, or characters, fit into a size.
 func (c Counter) unscaled(size int) int { return int(float64(size) / max(c.Scale, 1)) }
 
 func (c Counter) scaled(tokens int) int { return int(math.Ceil(float64(tokens) * max(c.Scale, 1))) }
 
-// Counts keeps how many tokens lines have, since most of a context was in the
-// one before. It holds no text. It is safe for concurrent use.
+// Counts caches the number of tokens of lines, since most of a context was in the
+// previous one. It holds no text. It is safe for concurrent use.
 type Counts struct {
-	salt [16]byte // so that a hash tells nothing of its line
+	salt [16]byte // so that a hash reveals nothing of its line
 	kept *cache.Cache[int]
 }
 
-// NewCounts makes one that takes up so many bytes at most.
+// NewCounts makes a cache of at most so many bytes.
 func NewCounts(bytes int) *Counts {
 	c := &Counts{kept: cache.New[int](bytes)}
 	_, _ = rand.Read(c.salt[:]) // never fails

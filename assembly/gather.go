@@ -15,14 +15,14 @@ import (
 	"hippocampus/router"
 )
 
-// gathered is what there is to say, and how the memories came back.
+// gathered holds the items, and the recall of the memories.
 type gathered struct {
 	contents Contents
 	answer   recall.Answer
 }
 
-// gather reads all that a request may say. Its query becomes what the user said
-// last where it has none.
+// gather reads all items of a request. If the request has no query, the last words
+// of the user become the query.
 func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error) {
 	g.contents = Contents{}
 	if g.contents[Instructions], err = s.instructions(ctx, r.Query); err != nil {
@@ -37,10 +37,11 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			return g, err
 		}
 		g.contents[Conversation] = itemsOf(working)
-		r.Query.Text = cmp.Or(r.Query.Text, lastSaid(working.Events))
+		r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events))
 	}
 	if r.Query.Text == "" {
-		g.answer = recall.Answer{Route: router.Route{Source: "request", Reason: "there is no query"}, Skipped: true, At: r.Query.At}
+		g.answer = recall.Answer{Route: router.Route{Source: "request", Reason: "there is no query"}, Skipped: true,
+			At: r.Query.At}
 		return g, nil
 	}
 	if g.answer, err = s.Recaller.Recall(ctx, r.Query); err != nil {
@@ -48,14 +49,15 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	}
 	for _, m := range g.answer.Memories {
 		g.contents[Memories] = append(g.contents[Memories], Item{
-			ID: m.Memory.ID, Group: groupOf(m.Memory.Type), Text: m.Memory.Content, Statement: tells(m.Memory.ID, m.Memory.Content),
+			ID: m.Memory.ID, Group: groupOf(m.Memory.Type), Text: m.Memory.Content,
+			Statement: statement(m.Memory.ID, m.Memory.Content),
 		})
 	}
 	return g, nil
 }
 
-// tells names what a memory with this content tells.
-func tells(memoryID, content string) string { return memoryID + " " + content }
+// statement identifies what a memory with this content states.
+func statement(memoryID, content string) string { return memoryID + " " + content }
 
 func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item, err error) {
 	if s.Instructor == nil {
@@ -71,8 +73,8 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 	return items, nil
 }
 
-// facts are those that are valid at the query's clock: the surest first, and of
-// equally sure ones the latest.
+// facts lists the facts that are valid at the time of the query, by confidence,
+// the latest of a tie first.
 func (s Service) facts(ctx context.Context, q recall.Query) (items []Item, err error) {
 	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: q.At, Limit: memory.MaxPage})
 	if err != nil {
@@ -82,14 +84,14 @@ func (s Service) facts(ctx context.Context, q recall.Query) (items []Item, err e
 	for _, f := range valid {
 		item := Item{ID: f.ID, Text: facts.Content(f.Key, f.Value)}
 		if f.MemoryID != "" {
-			item.Statement = tells(f.MemoryID, item.Text)
+			item.Statement = statement(f.MemoryID, item.Text)
 		}
 		items = append(items, item)
 	}
 	return items, nil
 }
 
-// working is the working memory of a conversation; one that has no turn yet is empty.
+// working is the working memory of a conversation, empty if it has no turn yet.
 func (s Service) working(ctx context.Context, owner memory.Owner, id string) (session.Working, error) {
 	w, err := s.Sessions.Working(ctx, owner.AppID, owner.UserID, id, session.Filter{})
 	if memory.IsKind(err, memory.KindNotFound) {
@@ -98,8 +100,7 @@ func (s Service) working(ctx context.Context, owner memory.Owner, id string) (se
 	return w, err
 }
 
-// itemsOf are the summary and the events, the latest first, of which those that
-// say nothing are left out.
+// itemsOf returns the summary and the events with content, the latest first.
 func itemsOf(w session.Working) (items []Item) {
 	if summary := strings.TrimSpace(w.Conversation.Summary); summary != "" {
 		items = append(items, Item{ID: SummaryID, Text: summary})
@@ -112,21 +113,21 @@ func itemsOf(w session.Working) (items []Item) {
 	return items
 }
 
-// eventItem is an event to say. A chat request knows what users and assistants
-// say; anything else is told by the system, with what it is.
+// eventItem is an event as an item. In a chat request, events other than chat of
+// known roles become system messages with a mark.
 func eventItem(e session.Event) Item {
 	item := Item{ID: strconv.FormatInt(e.Number, 10), Role: e.Role, Who: cmp.Or(e.Name, e.Role), Text: e.Content}
 	if e.Kind != memory.Chat {
 		item.Who = string(e.Kind) + ", " + item.Who
 	}
-	if plain := e.Role == "user" || e.Role == "assistant" || e.Role == "system"; !plain || e.Kind != memory.Chat {
+	if !slices.Contains([]string{"user", "assistant", "system"}, e.Role) || e.Kind != memory.Chat {
 		item.Role, item.Mark = "system", "["+item.Who+"] "
 	}
 	return item
 }
 
-// lastSaid is the beginning of the latest thing that the user said; "": nothing.
-func lastSaid(events []session.Event) string {
+// lastUserText is the start of the latest text of the user, or "".
+func lastUserText(events []session.Event) string {
 	for _, e := range slices.Backward(events) {
 		if e.Role == "user" && e.Kind == memory.Chat && memory.CheckContent(e.Content, memory.MaxMessageBytes) == "" {
 			return memory.Clip(e.Content, memory.MaxQueryRunes)

@@ -13,11 +13,11 @@ var modelsFile []byte
 
 // Model is what is known of a language model.
 type Model struct {
-	Name     string        `json:"model"`    // what its name begins with
-	Window   int           `json:"window"`   // tokens of prompt and answer together
+	Name     string        `json:"model"`    // prefix of its name
+	Window   int           `json:"window"`   // tokens of prompt and answer
 	Response int           `json:"response"` // tokens of an answer, at most
-	Encoding text.Encoding `json:"encoding"` // its own; empty: not public, and o200k_base times Scale is an estimate
-	Scale    float64       `json:"scale"`    // its tokens for one of the encoding, on the safe side; 0: 1
+	Encoding text.Encoding `json:"encoding"` // empty: not public, estimated as o200k_base times Scale
+	Scale    float64       `json:"scale"`    // its tokens per token of the encoding, rounded up; 0: 1
 }
 
 // known are the models of models.json. The file is part of the program.
@@ -28,12 +28,12 @@ var known = func() (models []Model) {
 	return models
 }()
 
-// unknown stands for a model that models.json does not have.
+// unknown is used for models that models.json does not have.
 var unknown = Model{Window: 8192, Response: 2048, Scale: 1.3}
 
-// Find returns the model whose name is the longest beginning of this one,
-// whatever its case, and without a vendor before a slash or "ft:"; ok is false,
-// and the model a small one, where none is.
+// Find returns the model whose name is the longest prefix of this one, ignoring
+// case, a vendor before a slash, and "ft:". If there is none, ok is false and the
+// model a small one.
 func Find(name string) (m Model, ok bool) {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	name = strings.TrimPrefix(name, "ft:")
@@ -48,14 +48,14 @@ func Find(name string) (m Model, ok bool) {
 	return m, true
 }
 
-// Reserve is how much of the window is kept for the answer: what the model
-// answers at most, but no more than a quarter.
+// Reserve is the part of the window that is reserved for the answer: the model's
+// longest answer, but at most a quarter.
 func (m Model) Reserve() int { return min(m.Response, m.Window/4) }
 
-// Estimated reports whether the model's own tokens are not known.
+// Estimated reports whether the model's encoding is not known.
 func (m Model) Estimated() bool { return m.Encoding == "" }
 
-// counter measures as the model does, or estimates it.
+// counter counts tokens as the model does, or estimates them.
 func (m Model) counter() Counter {
 	c := Counter{Encoding: m.Encoding, Scale: max(m.Scale, 1)}
 	if m.Estimated() {

@@ -2,33 +2,33 @@ package assembly
 
 import "math"
 
-// Room is what a context may take up.
+// Room is the space for a context.
 type Room struct {
-	Model    string // as the request names it; empty: none
+	Model    string // by the name in the request; may be empty
 	Known    bool   // models.json has it
-	Window   int    // of prompt and answer together, in what the Counter counts
-	Response int    // of the window, kept for the answer
+	Window   int    // of prompt and answer, in the unit of the Counter
+	Response int    // part of the window that is reserved for the answer
 	Counter  Counter
 
-	Estimated bool // the model's own tokens are not known
+	Estimated bool // the model's encoding is not known
 }
 
-// Budget is what the context itself may take up.
+// Budget is the greatest size of the context.
 func (r Room) Budget() int { return r.Window - r.Response }
 
-// Characters is a room of so many characters, of which a share is kept for the answer.
+// Characters is a room in characters; the share response is reserved for the answer.
 func Characters(window int, response float64) Room {
 	return Room{Window: window, Response: part(window, response)}
 }
 
-// Tokens is a room of so many tokens, counted in o200k_base.
+// Tokens is a room in tokens of o200k_base.
 func Tokens(window int, response float64) Room {
 	return Room{Window: window, Response: part(window, response), Counter: Model{}.counter()}
 }
 
-// ModelRoom is the room of a model, of which a share is kept for the answer; 0:
-// the model's own reserve. Where most tokens are given (above 0) it is no more
-// than these, and the share is of them.
+// ModelRoom is the room of a model; the share response is reserved for the answer,
+// or the model's reserve if it is 0. If most is above 0, the window is at most
+// that many tokens, and the share is of them.
 func ModelRoom(name string, most int, response float64) Room {
 	m, ok := Find(name)
 	r := Room{Model: name, Known: ok, Window: m.Window, Counter: m.counter(), Estimated: m.Estimated()}

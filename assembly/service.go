@@ -12,14 +12,12 @@ import (
 	"hippocampus/reflection/compression"
 )
 
-// Instructor tells what an app, agent and user want of the model; package
-// instructions implements it.
+// Instructor reads the active instructions; package instructions implements it.
 type Instructor interface {
-	// Merged are the active instructions, the farthest scope first.
 	Merged(ctx context.Context, appID, agentID, userID string) ([]memory.ActiveInstruction, error)
 }
 
-// FactLister reads what is valid of users; db.Timelines has it.
+// FactLister lists facts of users; db.Timelines has it.
 type FactLister interface {
 	ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, error)
 }
@@ -34,38 +32,35 @@ type Sessions interface {
 	Working(ctx context.Context, appID, userID, id string, f session.Filter) (session.Working, error)
 }
 
-// Condenser shortens memories for a prompt; package compression implements it.
+// Condenser shortens memories for a prompt; see compression.Condenser.
 type Condenser interface {
-	// ShouldCondense reports whether so many memories are to be condensed, where fits
-	// says that they have room as they are.
 	ShouldCondense(memories int, fits bool) bool
-	// Condense says why it did not; empty where it did.
 	Condense(ctx context.Context, contents []string, room compression.Room, language string) (condensed, why string)
 }
 
-// Service makes contexts of what its parts have. A nil Instructor has none.
+// Service makes contexts. Without an Instructor they have no instructions.
 type Service struct {
 	Instructor Instructor
 	Facts      FactLister
 	Recaller   Recaller
 	Sessions   Sessions
 	Condenser  Condenser
-	Counts     *Counts // nil: nothing that was counted is kept
+	Counts     *Counts // nil: no cache
 	Now        func() time.Time
 }
 
-// Request asks for a context. What is recalled for it is not touched.
+// Request asks for a context. The recall for it counts as no access.
 type Request struct {
-	Query          recall.Query // its Text may be empty: then it is what the user said last in the conversation, if anything
-	ConversationID string       // empty: there is none
+	Query          recall.Query // if its Text is empty, the last words of the user in the conversation are used
+	ConversationID string       // may be empty
 	Room           Room
 	Shares         Shares
-	Language       string // of the server's own words: "zh" or "en"; empty: that of what is remembered
+	Language       string // of the headings: "zh" or "en"; empty: that of the contents
 	Messages       bool   // instead of a text
-	Condense       bool   // where the Condenser wants it
+	Condense       bool   // if the Condenser wants it
 }
 
-// Make gathers what there is to say and says what has room.
+// Make gathers the items and assembles those that fit.
 func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	r.Query.NoTouch = true
 	if r.Query.At.IsZero() {

@@ -7,14 +7,14 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Group is what memories of some types are shown under, where a context has
-// more than one.
+// Group is a heading for memories of some types, shown if a context has several
+// groups.
 type Group int
 
 // The groups, in the order in which a context has them.
 const (
 	preferences Group = iota
-	told
+	statedFacts
 	patterns
 	skills
 	reflections
@@ -22,13 +22,13 @@ const (
 	groups // how many there are
 )
 
-// groupOf is where memories of a type are shown.
+// groupOf returns the group of a memory type.
 func groupOf(t memory.Type) Group {
 	switch t {
 	case "preference":
 		return preferences
 	case "fact", "project":
-		return told
+		return statedFacts
 	case "pattern":
 		return patterns
 	case "skill":
@@ -39,11 +39,11 @@ func groupOf(t memory.Type) Group {
 	return others
 }
 
-// section is what has a heading of its own.
+// section is a part of a text with its own heading.
 type section int
 
-// The sections, in the order in which a context has them. Messages have no
-// events in theirs: each is a message.
+// The sections, in the order of a context. Among messages, each event is a message
+// of its own.
 const (
 	inInstructions section = iota
 	inFacts
@@ -53,7 +53,7 @@ const (
 	sections // how many there are
 )
 
-// sectionOf is where an item of a part stands.
+// sectionOf returns the section of an item.
 func sectionOf(p Part, i Item) section {
 	switch {
 	case p == Instructions:
@@ -68,7 +68,7 @@ func sectionOf(p Part, i Item) section {
 	return inEvents
 }
 
-// words are the server's own words in a context.
+// words are the headings of a context.
 type words struct {
 	headings [sections]string
 	groups   [groups]string
@@ -85,8 +85,8 @@ var (
 	}
 )
 
-// wordsFor are those of a language, "zh" or "en"; "": of that of what is
-// remembered, or else of the instructions.
+// wordsFor returns the headings in a language, "zh" or "en". If it is empty, the
+// language is that of the contents, or of the instructions if there are no others.
 func wordsFor(language string, contents Contents) words {
 	if language == "" {
 		var b strings.Builder

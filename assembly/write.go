@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// write is the context as a text, or as messages: one of the system, with all
-// that was not said in the conversation, and one for each event.
+// write returns the context as a text, or as messages: a system message with
+// everything but the events, and a message for each event.
 func (p *plan) write() (prompt string, messages []Message) {
-	var of [sections][]Item
+	var bySection [sections][]Item
 	for _, c := range p.chosen {
 		at := sectionOf(c.part, c.Item)
-		of[at] = append(of[at], c.Item)
+		bySection[at] = append(bySection[at], c.Item)
 	}
-	slices.Reverse(of[inEvents]) // the latest was chosen first
+	slices.Reverse(bySection[inEvents]) // the latest was chosen first
 	var b strings.Builder
-	for s, items := range of {
+	for s, items := range bySection {
 		at := section(s)
 		if len(items) == 0 || p.isMessage(at) {
 			continue
@@ -29,7 +29,7 @@ func (p *plan) write() (prompt string, messages []Message) {
 			continue
 		}
 		for _, item := range items {
-			b.WriteString(line(at, item))
+			b.WriteString(textLine(at, item))
 		}
 	}
 	prompt = strings.TrimSuffix(b.String(), "\n")
@@ -38,16 +38,15 @@ func (p *plan) write() (prompt string, messages []Message) {
 	}
 	messages = []Message{}
 	if prompt != "" {
-		messages = append(messages, Message{"system", prompt})
+		messages = append(messages, Message{Role: "system", Content: prompt})
 	}
-	for _, item := range of[inEvents] {
+	for _, item := range bySection[inEvents] {
 		messages = append(messages, messageOf(item))
 	}
 	return "", messages
 }
 
-// writeGroups writes memories by their groups, which have headings where there
-// are several.
+// writeGroups writes memories by group, with headings if there are several groups.
 func (p *plan) writeGroups(b *strings.Builder, items []Item) {
 	var by [groups][]Item
 	var shown [groups]bool
@@ -61,16 +60,16 @@ func (p *plan) writeGroups(b *strings.Builder, items []Item) {
 			b.WriteString(p.groups[g] + "\n")
 		}
 		for _, item := range items {
-			b.WriteString(line(inMemories, item))
+			b.WriteString(textLine(inMemories, item))
 		}
 	}
 }
 
-// line is an item in a text. What users say has no line of its own making: a
-// fact or memory is one line, and the further lines of an event are set in.
-func line(at section, item Item) string {
+// textLine is an item in a text. Contents cannot imitate lines of the context: a
+// fact or memory is one line, and further lines of an event are indented.
+func textLine(at section, item Item) string {
 	switch {
-	case at == inFacts, at == inMemories && !item.whole:
+	case at == inFacts, at == inMemories && !item.condensed:
 		return "- " + oneLine(item.Text) + "\n"
 	case at == inEvents:
 		return oneLine(item.Who) + ": " + strings.Join(lines(item.Text), "\n  ") + "\n"
@@ -79,14 +78,14 @@ func line(at section, item Item) string {
 }
 
 // messageOf is an event as a message.
-func messageOf(item Item) Message { return Message{item.Role, item.Mark + item.Text} }
+func messageOf(item Item) Message { return Message{Role: item.Role, Content: item.Mark + item.Text} }
 
-// lines are those of a text, however they are broken, without empty ones.
+// lines splits a text at any line break, without empty lines.
 func lines(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return r >= '\n' && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 	})
 }
 
-// oneLine puts a space in the place of every run of line breaks.
+// oneLine replaces every run of line breaks by a space.
 func oneLine(s string) string { return strings.Join(lines(s), " ") }

@@ -20,10 +20,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Deliveries is what the sender reads and notes; db.Webhooks has it.
+// Deliveries is what the sender reads and records; db.Webhooks has it.
 type Deliveries interface {
 	Delivery(ctx context.Context, webhookID string, place memory.Place) (memory.Webhook, memory.Announcement, error)
-	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool, err error)
+	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool,
+		err error)
 }
 
 // Sender delivers.
@@ -35,9 +36,9 @@ type Sender struct {
 	log     *zap.Logger
 }
 
-// NewSender makes a sender; Close it in the end.
+// NewSender makes a sender; the caller must Close it.
 func NewSender(records Deliveries, s Settings, now func() time.Time, log *zap.Logger) *Sender {
-	return &Sender{records, s, newClient(s), now, log}
+	return &Sender{records: records, set: s, client: newClient(s), now: now, log: log}
 }
 
 // Close ends idle connections.
@@ -46,9 +47,10 @@ func (s *Sender) Close() { s.client.CloseIdleConnections() }
 // The least and the longest wait before the next attempt.
 const minWait, maxWait = time.Second, time.Hour
 
-// Work does the job. What fails waits half of the announcement's age, or of the
-// time for which the webhook has been failing, whichever is longer; others of the
-// webhook wait with it. An answer of 2xx is a delivery, anything else a failure.
+// Work does the job. A status of 2xx is a delivery, anything else a failure. After
+// a failure the job waits half of the announcement's age, or half of the time for
+// which the webhook has been failing if that is longer; the webhook's other jobs
+// wait also.
 func (s *Sender) Work(ctx context.Context, job Deliver) error {
 	place, _ := memory.ParsePlace(job.Place)
 	w, a, err := s.records.Delivery(ctx, job.WebhookID, place)
@@ -56,7 +58,7 @@ func (s *Sender) Work(ctx context.Context, job Deliver) error {
 		return nil // purged, erased or deleted
 	}
 	if err != nil {
-		return jobs.Later(minWait) // the database is away, which is nobody's fault here
+		return jobs.Later(minWait) // the database is unavailable, which says nothing about the webhook
 	}
 	now := memory.Instant(s.now())
 	switch {
@@ -65,12 +67,12 @@ func (s *Sender) Work(ctx context.Context, job Deliver) error {
 	case w.Failing.RetryAt.After(now):
 		return jobs.Later(w.Failing.RetryAt.Sub(now))
 	}
-	sent := s.send(ctx, w, a, now)
+	sendErr := s.send(ctx, w, a, now)
 	if ctx.Err() != nil {
-		return ctx.Err() // shutting down: it is sent again
+		return ctx.Err() // the server shuts down: the next one sends it again
 	}
-	if sent != nil {
-		return s.failed(ctx, w, a, sent)
+	if sendErr != nil {
+		return s.failed(ctx, w, a, sendErr)
 	}
 	if !w.Failing.Since.IsZero() {
 		_, err = s.records.SettleDelivery(ctx, w, memory.Failing{}, time.Time{})
@@ -78,7 +80,7 @@ func (s *Sender) Work(ctx context.Context, job Deliver) error {
 	return err
 }
 
-// failed notes a failure, and says when the job is to be worked again.
+// failed records a failure, and returns when the job is to be retried.
 func (s *Sender) failed(ctx context.Context, w memory.Webhook, a memory.Announcement, cause error) error {
 	now := memory.Instant(s.now())
 	failing := w.Failing
@@ -98,11 +100,13 @@ func (s *Sender) failed(ctx context.Context, w memory.Webhook, a memory.Announce
 	}
 	off := noted && !disabled.IsZero()
 	if off {
-		s.log.Warn("a webhook has failed for too long and is switched off", zap.String("webhook", w.ID), zap.Time("since", failing.Since), zap.Error(cause))
+		s.log.Warn("a webhook has failed for too long and is disabled", zap.String("webhook", w.ID),
+			zap.Time("since", failing.Since), zap.Error(cause))
 	}
 	age := now.Sub(a.At)
 	if off || age >= s.set.DisableAfter {
-		s.log.Warn("an announcement was not delivered", zap.String("webhook", w.ID), zap.String("announcement", a.Place.String()), zap.Error(cause))
+		s.log.Warn("an announcement was not delivered", zap.String("webhook", w.ID),
+			zap.String("announcement", a.Place.String()), zap.Error(cause))
 		return nil
 	}
 	return jobs.Later(max(wait, min(age/2, maxWait)))
@@ -116,7 +120,7 @@ const (
 	headerSignature = "X-Hippocampus-Signature"
 )
 
-const maxAnswer = 16 << 10 // bytes of an answer that are read, so that its connection can be used again
+const maxAnswer = 16 << 10 // bytes of a response that are read, for its connection to be reused
 
 // send makes one attempt.
 func (s *Sender) send(ctx context.Context, w memory.Webhook, a memory.Announcement, at time.Time) error {
@@ -153,7 +157,7 @@ func (s *Sender) send(ctx context.Context, w memory.Webhook, a memory.Announceme
 	return nil
 }
 
-// Sign is the signature of a delivery: "sha256=" and the HMAC-SHA256, in hex, of
+// Sign returns the signature of a delivery: "sha256=" and the HMAC-SHA256, in hex, of
 // the timestamp, a dot and the body.
 func Sign(secret, timestamp string, payload []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))

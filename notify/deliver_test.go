@@ -282,8 +282,8 @@ func TestSender_RefusesPrivateAddresses(t *testing.T) {
 		set       Settings
 		url, want string
 	}{
-		{strict, elsewhere.URL, "127.0.0.1 is no public address: webhooks.allow_private would allow it"},
-		{strict, strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), "is no public address"},
+		{strict, elsewhere.URL, "127.0.0.1 is not a public address: webhooks.allow_private would allow it"},
+		{strict, strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), "is not a public address"},
 		{local, redirecting.URL, "answered with status 307"},
 	} {
 		sender := NewSender(r, c.set, time.Now, zap.NewNop())

@@ -20,16 +20,16 @@ const (
 	maxHeader   = 64 << 10
 )
 
-// newClient makes the client of deliveries: it follows no redirect, goes through
-// no proxy, and unless it may connects to public addresses alone. Those are
-// looked at when it dials, after the name was resolved.
+// newClient makes the client of deliveries: it follows no redirect, uses no proxy,
+// and connects only to public addresses unless AllowPrivate is set. It checks the
+// address when it dials, after the name was resolved.
 func newClient(s Settings) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	if !s.AllowPrivate {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
 			if err != nil || !isPublic(to.Addr()) {
-				return fmt.Errorf("%s is no public address: webhooks.allow_private would allow it", to.Addr())
+				return fmt.Errorf("%s is not a public address: webhooks.allow_private would allow it", to.Addr())
 			}
 			return nil
 		}
@@ -43,9 +43,9 @@ func newClient(s Settings) *http.Client {
 	}
 }
 
-// special are the address blocks that lead to no public host, beyond those that
+// special are the address blocks without public hosts, in addition to those that
 // netip knows (https://www.iana.org/assignments/iana-ipv4-special-registry and
-// .../iana-ipv6-special-registry). The last ones lead on to IPv4 addresses.
+// .../iana-ipv6-special-registry). The last ones embed IPv4 addresses.
 var special = func() (blocks []netip.Prefix) {
 	for _, block := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
@@ -57,7 +57,7 @@ var special = func() (blocks []netip.Prefix) {
 	return blocks
 }()
 
-// isPublic reports whether an address is one that anybody may have.
+// isPublic reports whether an address is publicly reachable.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -71,8 +71,8 @@ func isPublic(a netip.Addr) bool {
 	return true
 }
 
-// CheckURL says what is wrong with the URL of a webhook; "" is nothing. What its
-// name leads to shows when something is sent.
+// CheckURL returns what is wrong with the URL of a webhook, "" if nothing is. The
+// addresses of its host are checked when an announcement is sent.
 func (s Settings) CheckURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -87,7 +87,8 @@ func (s Settings) CheckURL(text string) string {
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	address, err := netip.ParseAddr(host)
-	if !s.AllowPrivate && (host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && !isPublic(address)) {
+	if !s.AllowPrivate && (host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		err == nil && !isPublic(address)) {
 		return "leads to a loopback or private address, which webhooks.allow_private would allow"
 	}
 	return ""

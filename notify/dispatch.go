@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Deliver is the job of one announcement to one webhook. It names no user: the
-// announcement goes with its user, and the job then finds nothing to deliver.
+// Deliver is the job that delivers one announcement to one webhook. It names no
+// user: erasing a user deletes the announcement, and the job finds nothing.
 type Deliver struct {
 	jobs.Outgoing `json:"-"`
 
@@ -24,13 +24,14 @@ type Deliver struct {
 // Kind is the name that the job is stored under.
 func (Deliver) Kind() string { return "deliver_announcement" }
 
-// DeliveryQueue finds webhooks that lag; db.Webhooks has it.
+// DeliveryQueue enqueues deliveries for webhooks that lag; db.Webhooks has it.
 type DeliveryQueue interface {
-	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job) (int, error)
+	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job) (int,
+		error)
 }
 
-// Dispatcher enqueues deliveries. Every replica runs one; the database has each
-// announcement enqueued once for each webhook.
+// Dispatcher enqueues deliveries. Every replica runs one; the database ensures that
+// each announcement is enqueued once for each webhook.
 type Dispatcher struct {
 	records DeliveryQueue
 	poll    time.Duration
@@ -40,14 +41,14 @@ type Dispatcher struct {
 
 // NewDispatcher makes a dispatcher, which works while Run runs.
 func NewDispatcher(records DeliveryQueue, s Settings, now func() time.Time, log *zap.Logger) *Dispatcher {
-	return &Dispatcher{records, s.Poll, now, log}
+	return &Dispatcher{records: records, poll: s.Poll, now: now, log: log}
 }
 
-const dispatched = 100 // announcements of one webhook in one transaction
+const dispatchBatch = 100 // announcements of one webhook in one transaction
 
-// untried is for how long nothing has tried a failing webhook, though it was to
-// be tried again, until it gets more jobs than those that have failed: these may
-// be gone, with the users whom they told of. It is longer than an attempt takes.
+// untried is how long a failing webhook's retry may be overdue before the webhook
+// gets further jobs: the jobs that failed may have been erased with their users.
+// It is longer than an attempt takes.
 const untried = 2 * time.Minute
 
 // Run enqueues until the context ends.
@@ -67,9 +68,10 @@ func (d *Dispatcher) Run(ctx context.Context) {
 // dispatch enqueues until no webhook lags.
 func (d *Dispatcher) dispatch(ctx context.Context) {
 	for {
-		n, err := d.records.EnqueueDeliveries(ctx, d.now().Add(-untried), dispatched, func(w memory.Webhook, place memory.Place) db.Job {
-			return Deliver{WebhookID: w.ID, Activation: w.Activation, Place: place.String()}
-		})
+		n, err := d.records.EnqueueDeliveries(ctx, d.now().Add(-untried), dispatchBatch,
+			func(w memory.Webhook, place memory.Place) db.Job {
+				return Deliver{WebhookID: w.ID, Activation: w.Activation, Place: place.String()}
+			})
 		if err != nil && ctx.Err() == nil {
 			d.log.Warn("deliveries could not be enqueued; they are tried again", zap.Error(err))
 		}

@@ -18,46 +18,46 @@ type Records interface {
 	AnnouncedBounds(ctx context.Context) (purged, head memory.Place, err error)
 }
 
-// Feed wakes those who wait for announcements of an app. It looks once for all
-// of them, and while somebody waits; what there is each reads for itself from
-// its own place, so that none misses anything however slow it is.
+// Feed wakes the streams of an app when it has new announcements. It polls once
+// for all streams, and only if there are any. Each stream then reads from its own
+// place, so that a slow one misses nothing.
 type Feed struct {
 	Records
 	poll time.Duration
 	log  *zap.Logger
 
 	mu      sync.Mutex
-	rooms   map[string]*room
-	through memory.Place // has been looked up to, while there are rooms
+	waiting map[string]*waiters // by app
+	through memory.Place        // up to which the feed has polled, if streams wait
 }
 
-// room is where the ones wait who follow an app.
-type room struct {
-	watchers int
-	news     chan struct{} // closed at the next news
+// waiters are the streams of an app.
+type waiters struct {
+	streams int
+	news    chan struct{} // closed at the next announcement
 }
 
-// NewFeed makes a feed, which tells of news while Run runs.
+// NewFeed makes a feed, which wakes streams while Run runs.
 func NewFeed(records Records, s Settings, log *zap.Logger) *Feed {
-	return &Feed{Records: records, poll: s.Poll, log: log, rooms: map[string]*room{}}
+	return &Feed{Records: records, poll: s.Poll, log: log, waiting: map[string]*waiters{}}
 }
 
 // Watch follows an app until leave is called. news returns a channel that is
-// closed when there is something new: take it, read, then wait for it.
+// closed at the next announcement: take the channel, read, then wait for it.
 func (f *Feed) Watch(ctx context.Context, appID string) (news func() <-chan struct{}, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.rooms) == 0 {
+	if len(f.waiting) == 0 {
 		if _, f.through, err = f.AnnouncedBounds(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
-	r := f.rooms[appID]
+	r := f.waiting[appID]
 	if r == nil {
-		r = &room{news: make(chan struct{})}
-		f.rooms[appID] = r
+		r = &waiters{news: make(chan struct{})}
+		f.waiting[appID] = r
 	}
-	r.watchers++
+	r.streams++
 	news = func() <-chan struct{} {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -66,15 +66,15 @@ func (f *Feed) Watch(ctx context.Context, appID string) (news func() <-chan stru
 	return news, sync.OnceFunc(func() { f.leave(appID, r) }), nil
 }
 
-func (f *Feed) leave(appID string, r *room) {
+func (f *Feed) leave(appID string, r *waiters) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.watchers--; r.watchers == 0 {
-		delete(f.rooms, appID)
+	if r.streams--; r.streams == 0 {
+		delete(f.waiting, appID)
 	}
 }
 
-// Run looks for news until the context ends.
+// Run polls until the context ends.
 func (f *Feed) Run(ctx context.Context) {
 	ticker := time.NewTicker(f.poll)
 	defer ticker.Stop()
@@ -83,35 +83,35 @@ func (f *Feed) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			f.look(ctx)
+			f.wake(ctx)
 		}
 	}
 }
 
 const (
-	looked      = 1000 // announcements that one look passes
-	lookTimeout = 10 * time.Second
+	pollBatch   = 1000 // announcements in one poll
+	pollTimeout = 10 * time.Second
 )
 
-// look wakes those who have something to read. While it asks nobody is let in.
-func (f *Feed) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// wake wakes the streams with new announcements. New streams wait until it has polled.
+func (f *Feed) wake(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.rooms) == 0 {
+	if len(f.waiting) == 0 {
 		return
 	}
-	apps, through, err := f.AnnouncedApps(ctx, f.through, looked)
+	apps, through, err := f.AnnouncedApps(ctx, f.through, pollBatch)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.log.Warn("announcements could not be looked for; streams wait", zap.Error(err))
+			f.log.Warn("announcements could not be read; streams wait", zap.Error(err))
 		}
 		return
 	}
 	f.through = through
 	for _, app := range apps {
-		if r := f.rooms[app]; r != nil {
+		if r := f.waiting[app]; r != nil {
 			close(r.news)
 			r.news = make(chan struct{})
 		}

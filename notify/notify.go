@@ -1,12 +1,12 @@
-// Package notify tells the world outside what happens to users' data:
+// Package notify announces changes of users' data to streams and webhooks:
 //
 //	announcements (db, in the transaction of each change)
-//	  -> Feed        one look for all streams -> who waits for an app reads on from its own place
-//	  -> Dispatcher  one job for each webhook that wants it -> Sender: signed, sent, retried
-//	  -> Purge       those older than Settings.Keep
+//	  -> Feed        one poll for all streams -> wakes those of an app, which read from their own places
+//	  -> Dispatcher  one job for each webhook of its kind -> Sender: signed, sent, retried
+//	  -> Purge       deletes those older than Settings.Keep
 //
-// A webhook gets each announcement at least once, in no order that it could rely
-// on; a stream has them once, in order.
+// A webhook receives each announcement at least once, in no reliable order; a
+// stream receives each once, in order.
 package notify
 
 import (
@@ -17,13 +17,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Settings of this package; server/config states their defaults and ranges.
+// Settings of this package; server/config holds their defaults and ranges.
 type Settings struct {
-	Poll         time.Duration // between two looks for announcements
+	Poll         time.Duration // between two checks for announcements
 	Keep         time.Duration // age at which an announcement is deleted
 	Timeout      time.Duration // of one delivery
-	DisableAfter time.Duration // of failing, after which a webhook is switched off and a delivery given up
-	AllowPrivate bool          // webhooks may lead to loopback and private addresses
+	DisableAfter time.Duration // of failing, after which a webhook is disabled and a delivery given up
+	AllowPrivate bool          // webhooks may use loopback and private addresses
 }
 
 // body is an announcement as clients see it.
@@ -36,9 +36,11 @@ type body struct {
 	Data   json.RawMessage         `json:"data"`
 }
 
-// Encode is an announcement as JSON on one line, as streams and webhooks carry it.
+// Encode returns an announcement as one line of JSON, for streams and webhooks.
 func Encode(a memory.Announcement) []byte {
-	raw, _ := json.Marshal(body{a.Place.String(), a.Kind, a.At, a.AppID, a.UserID, a.Data}) // the data is checked JSON
+	raw, _ := json.Marshal(body{
+		ID: a.Place.String(), Kind: a.Kind, At: a.At, AppID: a.AppID, UserID: a.UserID, Data: a.Data,
+	}) // cannot fail: the data is checked JSON
 	return raw
 }
 
@@ -54,7 +56,7 @@ type Purged struct {
 
 const purgeBatch = 1000
 
-// Purge deletes the announcements that were made before an instant, some at a time.
+// Purge deletes the announcements that were made before an instant, in batches.
 func Purge(ctx context.Context, records Purger, before time.Time) (all Purged, err error) {
 	for n := purgeBatch; n == purgeBatch; all.Purged += n {
 		if n, err = records.PurgeAnnouncements(ctx, before, purgeBatch); err != nil {

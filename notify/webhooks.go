@@ -19,7 +19,7 @@ type WebhookRecords interface {
 	DeleteWebhook(ctx context.Context, appID, id string) error
 }
 
-// Webhooks are where announcements are sent to.
+// Webhooks manages the webhooks of apps.
 type Webhooks struct {
 	WebhookRecords
 	Settings
@@ -28,18 +28,18 @@ type Webhooks struct {
 
 // NewWebhooks makes the service.
 func NewWebhooks(records WebhookRecords, s Settings, now func() time.Time) *Webhooks {
-	return &Webhooks{records, s, now}
+	return &Webhooks{WebhookRecords: records, Settings: s, now: now}
 }
 
-// NewSecret returns a fresh key of signatures: "whsec_" and 32 random bytes in hex.
+// NewSecret returns a new signing key: "whsec_" and 32 random bytes in hex.
 func NewSecret() string {
 	var secret [32]byte
 	rand.Read(secret[:]) // never fails: see crypto/rand
 	return "whsec_" + hex.EncodeToString(secret[:])
 }
 
-// Create stores a webhook of an app with its URL, Secret, Kinds and Active; an
-// empty secret is made up. KindConflict: the app has memory.MaxWebhooks already.
+// Create stores a webhook of an app with its URL, Secret, Kinds and Active. If the
+// secret is empty it makes one. KindConflict: the app has memory.MaxWebhooks already.
 func (s *Webhooks) Create(ctx context.Context, w memory.Webhook) (memory.Webhook, error) {
 	if w.Secret == "" {
 		w.Secret = NewSecret()
@@ -52,15 +52,15 @@ func (s *Webhooks) Create(ctx context.Context, w memory.Webhook) (memory.Webhook
 	return w, s.CreateWebhook(ctx, w, memory.MaxWebhooks)
 }
 
-// Change is what is to be different; nil fields stay.
+// Change holds the new values of a webhook; nil fields stay as they are.
 type Change struct {
 	URL, Secret *string
 	Kinds       *[]memory.AnnouncementKind
 	Active      *bool
 }
 
-// Change changes a webhook of an app. One that is switched on begins anew: with
-// what is announced from now on, and nothing that failed before.
+// Change changes a webhook of an app. A webhook that is enabled again receives the
+// announcements from then on, and its earlier failures are cleared.
 func (s *Webhooks) Change(ctx context.Context, appID, id string, c Change) (memory.Webhook, error) {
 	return s.ChangeWebhook(ctx, appID, id, func(w *memory.Webhook) error {
 		assign(&w.URL, c.URL)
