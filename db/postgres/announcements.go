@@ -14,7 +14,7 @@ const insertAnnouncements = `
 	SELECT $1, $2, a.kind, a.at, a.data::json
 	FROM unnest($3::text[], $4::timestamptz[], $5::text[]) WITH ORDINALITY AS a (kind, at, data, n) ORDER BY n`
 
-// queueAnnouncements has a batch make announcements of an owner.
+// queueAnnouncements queues the insertion of an owner's announcements.
 func queueAnnouncements(batch *pgx.Batch, owner memory.Owner, announcements []memory.Announcement) {
 	n := len(announcements)
 	if n == 0 {
@@ -27,7 +27,7 @@ func queueAnnouncements(batch *pgx.Batch, owner memory.Owner, announcements []me
 	batch.Queue(insertAnnouncements, owner.AppID, owner.UserID, kinds, times, data)
 }
 
-// announce makes announcements of an owner within a transaction.
+// announce inserts announcements of an owner within a transaction.
 func announce(ctx context.Context, tx session, owner memory.Owner, announcements ...memory.Announcement) error {
 	batch := &pgx.Batch{}
 	queueAnnouncements(batch, owner, announcements)

@@ -11,21 +11,21 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The locks that keep a mark and writers apart: a user's transaction and a mark
-// exclude each other, and so do a mark and the turns that are let in, of which
-// there may be many at once.
+// The locks between the mark of an erasure and writers. A mark excludes the
+// user's transactions, and it excludes the acceptance of turns, which may run
+// many at a time.
 const (
 	lockAlone  = `SELECT pg_advisory_xact_lock($1)`
 	lockShared = `SELECT pg_advisory_xact_lock_shared($1)`
 )
 
-// isErasing asks whether the owner of a hash is being erased; the hash and a
-// bracket follow.
+// isErasing asks whether an owner is being erased. The owner's hash and a closing
+// parenthesis must follow.
 const isErasing = `EXISTS (SELECT 1 FROM erasures WHERE state = 'erasing' AND owner_hash = `
 
-// admit takes a lock until the transaction ends, and then answers db.ErrErasing
-// for an owner who is being erased: a mark that is being made is waited for, and
-// one that comes later waits for this transaction.
+// admit takes a lock until the transaction ends, and returns db.ErrErasing if the
+// owner is being erased. It waits for a mark that is being made, and a later mark
+// waits for this transaction.
 func admit(ctx context.Context, tx pgx.Tx, lock string, key int64, owner memory.Owner) error {
 	batch := &pgx.Batch{}
 	erasing := admission(batch, lock, key, owner)
@@ -38,8 +38,8 @@ func admit(ctx context.Context, tx pgx.Tx, lock string, key int64, owner memory.
 	return nil
 }
 
-// admission queues a lock, and whether the owner is being erased: two
-// statements, of which the second sees what the first has waited for.
+// admission queues a lock and a query whether the owner is being erased. They are
+// two statements so that the query sees what the lock has waited for.
 func admission(batch *pgx.Batch, lock string, key int64, owner memory.Owner) (erasing *bool) {
 	erasing = new(bool)
 	batch.Queue(lock, key)

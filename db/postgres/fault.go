@@ -21,9 +21,9 @@ import (
 // fault is sqlstore.Fault for the driver's errors.
 func fault(err error, doing string) error { return sqlstore.Fault(err, doing, kindOf, lacksTables) }
 
-// kindOf classes an error by the SQLSTATE where Postgres answered
+// kindOf classifies an error by the SQLSTATE if Postgres answered
 // (https://www.postgresql.org/docs/current/errcodes-appendix.html), else by
-// what became of the connection.
+// what happened to the connection.
 func kindOf(err error) memory.Kind {
 	code := sqlState(err)
 	switch {
@@ -58,18 +58,18 @@ func kindOf(err error) memory.Kind {
 	return memory.KindInternal
 }
 
-// tries is how often a transaction is run that Postgres ends in favour of
-// others, and pause the most that is waited before the next try: two that ended
-// each other must not meet in step again.
+// tries limits how often to run a transaction that Postgres ends in favour of
+// others. pause limits the random wait before the next try, which keeps two
+// transactions from colliding again.
 const (
 	tries = 6
 	pause = 100 * time.Millisecond
 )
 
-// again runs f, which is one transaction, and once more each time that
-// Postgres ended it to resolve a deadlock or a serialization conflict. The
-// batches lock rows in the order of their ids, but a user's transaction in the
-// order of its changes, so that the two can meet in a circle.
+// again runs f, which is one transaction, and repeats it if Postgres ended it to
+// resolve a deadlock or a serialization conflict. Batches lock rows in the order
+// of their ids but a user's transaction locks them in the order of its changes, so
+// that the two can deadlock.
 func again(ctx context.Context, f func() error) (err error) {
 	for range tries {
 		err = f()

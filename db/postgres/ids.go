@@ -8,11 +8,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Ids as a statement's first or third parameter, which do not show the planner how many
-// there are. Where it sees that they are few it makes a plan for these few each
-// time, which costs many times what their rows do; so it takes ten in any case,
-// and keeps its plan. Statements that change rows in the order in which an index
-// finds them do without: their order would be the kept plan's.
+// Ids as a statement's first or third parameter, in a form that hides from the
+// planner how many there are. If it saw that they are few it would plan each
+// execution for them, which costs many times what reading their rows costs; so it
+// assumes ten and keeps its plan. Statements that change rows in the order in
+// which an index finds them use plain parameters, because the kept plan could
+// choose another order.
 const (
 	third = `(SELECT $3::uuid[])`
 	among = `ANY(` + third + `::uuid[])`
@@ -20,7 +21,7 @@ const (
 	amongFirst = `ANY((SELECT $1::uuid[])::uuid[])`
 )
 
-// onlyIDs are ids as a parameter, without what cannot be the id of any row.
+// onlyIDs are ids as a parameter, without those that no row can have.
 func onlyIDs(ids []string) pgtype.FlatArray[pgtype.UUID] {
 	kept := make(pgtype.FlatArray[pgtype.UUID], 0, len(ids))
 	for _, id := range ids {

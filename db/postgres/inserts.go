@@ -14,39 +14,39 @@ import (
 
 // Insert stores new memories.
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
-	claims := 0 // a claim at birth is the first one
-	if !claimed.IsZero() {
+	claims := 0
+	if !claimed.IsZero() { // the row is created with its first claim
 		claims = 1
 	}
-	return u.insert(ctx, memories, func(m *memory.Memory) standing {
-		return standing{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
+	return u.insert(ctx, memories, func(m *memory.Memory) projection {
+		return projection{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
 	})
 }
 
 // Restore stores memories as they are.
 func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
-	return u.insert(ctx, memories, func(m *memory.Memory) standing {
+	return u.insert(ctx, memories, func(m *memory.Memory) projection {
 		state := memory.VectorAbsent
 		if m.Status == memory.Active {
 			state = memory.VectorPending
 		}
-		return standing{state: state, due: due, claims: 1} // the next claim is not the first one
+		return projection{state: state, due: due, claims: 1} // so that the next claim is not the first one
 	})
 }
 
-// standing is how a new row stands towards the vector store.
-type standing struct {
+// projection is the desired vector state of a new row.
+type projection struct {
 	state   memory.VectorState
 	due     time.Time
-	claimed time.Time // zero: by nobody
+	claimed time.Time // until when; zero: not claimed
 	claims  int
 }
 
-// insertion is how new rows of a table are stored.
+// insertion stores new rows of a table.
 type insertion struct {
 	table   string
 	columns []string
-	one     string // statement that inserts one
+	one     string // the statement that inserts one row
 }
 
 func into(table string, columns ...string) insertion {
@@ -57,7 +57,7 @@ func into(table string, columns ...string) insertion {
 	return insertion{table, columns, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(places, ", "))}
 }
 
-// A memory is a row of each.
+// A memory is a row in each of these tables.
 var (
 	intoMemories = into("agent_memories",
 		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
@@ -67,12 +67,12 @@ var (
 	intoEmbeddings = into("embeddings", "memory_id", "app_id", "user_id", "active", "model", "embedding")
 )
 
-func memoryRow(m *memory.Memory, o standing) []any {
+func memoryRow(m *memory.Memory, p projection) []any {
 	return []any{
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
 		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
-		o.state, 0, o.due, o.due, orNull(o.claimed), o.claims,
+		p.state, 0, p.due, p.due, orNull(p.claimed), p.claims,
 	}
 }
 
@@ -80,18 +80,20 @@ func embeddingRow(m *memory.Memory) []any {
 	return []any{m.ID, m.AppID, m.UserID, m.Status == memory.Active, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding)}
 }
 
-// few memories are inserted one by one in one round trip; COPY, which must ask
-// for the columns' types each time, takes two for each table.
+// Up to few memories are inserted one by one in one round trip. COPY asks for the
+// columns' types each time and needs two round trips for each table.
 const few = 8
 
-func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(*memory.Memory) standing) error {
+func (u *userTx) insert(ctx context.Context, memories []memory.Memory, project func(*memory.Memory) projection) error {
 	u.Wrote(memories...)
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
 			return err
 		}
 	}
-	whole := func(i int) []any { return memoryRow(&memories[i], u.vectors.stand(memories[i], stand(&memories[i]))) }
+	whole := func(i int) []any {
+		return memoryRow(&memories[i], u.vectors.project(memories[i], project(&memories[i])))
+	}
 	embedding := func(i int) []any { return embeddingRow(&memories[i]) }
 	if len(memories) > few {
 		err := u.copy(ctx, intoMemories, len(memories), whole)

@@ -36,7 +36,7 @@ func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 	return found, fault(err, "list the memories")
 }
 
-// matching adds the conditions on what can change in a memory's life.
+// matching adds the conditions on what can change during a memory's life.
 func matching(where *sqlstore.Conditions, f db.MemoryFilter) {
 	now := sqlstore.Conditions{Args: where.Args}
 	if len(f.Types) > 0 {
@@ -48,7 +48,7 @@ func matching(where *sqlstore.Conditions, f db.MemoryFilter) {
 	if len(f.Statuses) > 0 {
 		now.Add(`status = ANY(?)`, f.Statuses)
 	}
-	if len(f.Tags) > 0 { // the number is the condition of an index
+	if len(f.Tags) > 0 { // an index has the cardinality as its condition
 		now.Add(`cardinality(tags) > 0 AND tags @> ?`, f.Tags)
 	}
 	if len(f.AnyTags) > 0 {

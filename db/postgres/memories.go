@@ -14,7 +14,7 @@ import (
 )
 
 // The columns that scanMemory reads: all, or all but the embeddings, which are
-// most of what is stored of a memory.
+// the largest part of a memory.
 const (
 	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
@@ -46,7 +46,7 @@ func memoryFields(m *memory.Memory) []any {
 	}
 }
 
-// vector is an embedding as its column holds it.
+// vector is an embedding column.
 type vector []float32
 
 // ScanBytes reads a column.
@@ -66,8 +66,8 @@ func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory
 	return pgx.CollectRows(rows, scanMemory)
 }
 
-// Touch counts accesses. Rows are changed in the order of their ids, by the
-// index that finds them, so that two batches hardly ever wait for each other.
+// Touch counts accesses. The index that finds the rows changes them in the order
+// of their ids, so that two batches rarely wait for each other.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	ids, counts, times := make([]string, 0, len(touches)), make([]int, 0, len(touches)), make([]time.Time, 0, len(touches))
 	for _, t := range merged(touches) {
@@ -84,7 +84,7 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	return fault(err, "count the accesses")
 }
 
-// merged has one touch of each memory, in the order of their ids.
+// merged returns one touch for each memory, in the order of their ids.
 func merged(touches []db.Touch) []db.Touch {
 	sorted := slices.DeleteFunc(slices.Clone(touches), func(t db.Touch) bool { return !memory.IsID(t.ID) })
 	slices.SortFunc(sorted, func(a, b db.Touch) int { return cmp.Compare(a.ID, b.ID) })

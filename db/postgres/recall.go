@@ -33,7 +33,7 @@ func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
 }
 
 // RevisionDocumentsAndUnconfirmed reads the revision, the documents and whether
-// there are unconfirmed writes in one round trip, and those writes in another.
+// there are unconfirmed writes in one round trip. It reads these writes in another.
 func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.OwnerDocuments, err error) {
 	fresh := false
 	hash := rowcodec.OwnerHash(owner)
@@ -100,14 +100,15 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 	return found, fault(err, "read what may be recalled")
 }
 
-// embeddingsBy are those of an owner's active memories by a model. Unless the model
-// is being changed nothing stands beside, which is found out once, not for each.
+// embeddingsBy selects the embeddings of an owner's active memories by a model.
+// It checks once whether there are reembeddings, which only a change of the model
+// makes, rather than for each memory.
 const embeddingsBy = `
 	SELECT e.memory_id, coalesce(r.embedding, e.embedding)
 	FROM embeddings e LEFT JOIN reembeddings r ON (SELECT EXISTS (SELECT FROM reembeddings)) AND r.memory_id = e.memory_id AND r.model = $4
 	WHERE e.app_id = $1 AND e.user_id = $2 AND e.active AND (r.model IS NOT NULL OR e.model = $4)`
 
-// Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
+// Embeddings returns the embeddings by this model of those ids that are active memories of the owner.
 func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
 	rows, _ := s.pool.Query(ctx, embeddingsBy+` AND e.memory_id = `+among, owner.AppID, owner.UserID, onlyIDs(ids), model)
 	vectors := make(map[string][]float32, len(ids))
@@ -123,7 +124,7 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 	return vectors, nil
 }
 
-// EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
+// EachEmbedding calls f with the embeddings by this model of the owner's active memories.
 func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
 	rows, _ := s.pool.Query(ctx, embeddingsBy+` LIMIT $3`, owner.AppID, owner.UserID, limit, model)
 	var id string
@@ -137,9 +138,9 @@ func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model str
 	return fault(err, "read the user's embeddings")
 }
 
-// unconfirmed reads the pending ones, of which there may be many when the
-// vector store is away, in the order of their index, and sorts the few that
-// were just confirmed.
+// unconfirmed reads pending memories in the order of their index, since there may
+// be many while the vector store is unavailable. It sorts the few that were just
+// confirmed.
 const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE id IN (
 		(SELECT id FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'pending'

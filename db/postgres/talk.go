@@ -12,10 +12,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// insertTalk stores a turn and has its conversation grow by it. The
-// conversation's row is locked first, so that its events are numbered in the
-// order of their commits. A turn that exists already undoes both.
-const insertTalk = `
+// insertConversationTurn stores a turn and extends its conversation by it. The
+// conversation's row is locked first, so that events are numbered in the order of
+// their commits. If the turn exists already, both are undone.
+const insertConversationTurn = `
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
 		SELECT $2, $3, $6, $1, $19, 1, $20, $21, $9, $9, $14
@@ -32,9 +32,9 @@ const insertTalk = `
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, events - $20 + 1, events
 	FROM grown RETURNING first_event`
 
-// acceptTalk is AcceptTurn for a turn with a conversation: in one round trip,
-// too, where the turn is new.
-func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+// acceptInConversation is AcceptTurn for a turn with a conversation. It also takes
+// one round trip if the turn is new.
+func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
@@ -42,7 +42,7 @@ func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (s
 	for {
 		batch := &pgx.Batch{} // one implicit transaction; see AcceptTurn
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
-		batch.Queue(insertTalk, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
+		batch.Queue(insertConversationTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due,
 			rowcodec.OwnerHash(t.Owner), memory.TitleOf(t.Messages), len(t.Messages), t.Tokens()).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
@@ -55,7 +55,7 @@ func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (s
 			return memory.Turn{}, false, fault(err, "store the turn")
 		}
 		stored, err = s.hindering(ctx, t)
-		if !errors.Is(err, pgx.ErrNoRows) { // else it was erased or deleted meanwhile
+		if !errors.Is(err, pgx.ErrNoRows) { // otherwise it has been erased or deleted since
 			return stored, false, fault(err, "store the turn")
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// session is what the statements of a transaction are run on.
+// session runs the statements of a transaction.
 type session interface {
 	querier
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
@@ -21,14 +21,14 @@ type session interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// inUser runs f in one transaction that has the owner's lock. A round trip
-// begins it and takes the lock, and one ends it.
+// inUser runs f in one transaction that has the owner's lock. One round trip
+// begins the transaction and takes the lock, and one ends it.
 func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors, f func(ctx context.Context, tx db.UserTx) error) (err error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return fault(err, "reach the user's memories")
 	}
-	defer conn.Release() // which closes it where the transaction has not ended
+	defer conn.Release() // which closes it unless the transaction has ended
 	user := &userTx{UserTx: s.UserTx(statements{conn}, owner), tx: conn, vectors: vectorWrites{to: vectors}}
 	if err := begin(ctx, conn, owner, &user.vectors); err != nil {
 		return fault(err, "wait for the user's other writes")
@@ -57,7 +57,7 @@ func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors,
 	return fault(user.vectors.ended(conn.SendBatch(ctx, batch).Close()), "commit the user's changes")
 }
 
-// begin begins a transaction with the owner's lock, or answers db.ErrErasing.
+// begin begins a transaction with the owner's lock, or returns db.ErrErasing.
 func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner, vectors *vectorWrites) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)

@@ -68,7 +68,7 @@ const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = $1 
 // trip where t is new.
 func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
 	if t.ConversationID != "" {
-		return s.acceptTalk(ctx, t, due)
+		return s.acceptInConversation(ctx, t, due)
 	}
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {

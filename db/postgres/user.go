@@ -11,12 +11,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// InUser runs f in one transaction that holds the owner's write lock: within
-// this process a lock that is waited for without a connection, so that one busy
-// user does not use up the pool, and among processes a transaction-scoped
-// advisory lock. READ COMMITTED is enough: whoever changes this owner's rows
-// holds the lock, but for touches and vector bookkeeping, whose columns no f
-// writes back.
+// InUser runs f in one transaction that holds the owner's write lock: a lock of
+// this process, for which writers wait without a connection, so that one busy user
+// does not use up the pool, and a transaction-scoped advisory lock among processes.
+// READ COMMITTED is enough. Every change of this owner's rows holds the lock, except
+// touches and vector bookkeeping, whose columns f never writes back.
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	release, err := s.ownerLocks.acquire(ctx, owner)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Update stores every changeable field of an existing memory. What Touch may
-// have changed since the memory was read stays.
+// Update stores every changeable field of an existing memory, and keeps what Touch
+// has changed since the memory was read.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	u.Wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.Owner {
@@ -21,7 +21,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
 		return err
 	}
-	taken, vectored := u.vectors.take(m), false
+	takes, vectored := u.vectors.takes(m), false
 	err := u.tx.QueryRow(ctx, `
 		WITH changed AS (UPDATE agent_memories SET
 			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
@@ -37,12 +37,12 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		WHERE id = $1 AND app_id = $2 AND user_id = $3
 		RETURNING id, $24 AND vector_state IN ('synced', 'absent') AND vector_due = $18 AS vectored),
 		embedded AS (UPDATE embeddings e SET active = $15 = 'active', model = $21, embedding = $22
-			FROM changed WHERE e.memory_id = changed.id) -- always: another process may just have settled a new one
+			FROM changed WHERE e.memory_id = changed.id) -- always: another process may just have settled a new embedding
 		SELECT vectored FROM changed`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
-		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, taken).Scan(&vectored)
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes).Scan(&vectored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("memory", m.ID)
 	}
@@ -58,7 +58,7 @@ func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
 	return u.RestoreEvents(ctx, events)
 }
 
-// RestoreEvents is AddEvents for what has happened elsewhere.
+// RestoreEvents is AddEvents for imported events, which are not announced.
 func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	return fault(err, "store the events")
 }
 
-// AddCandidates keeps what the scorer proposed from the owner's turns.
+// AddCandidates stores what the scorer proposed from the owner's turns.
 func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
 	return fault(addCandidates(ctx, u.tx, u.Owner, candidates), "store the candidates")
 }
@@ -118,7 +118,7 @@ func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidat
 	return err
 }
 
-// idOrNull is an id as a column that is null where there is none.
+// idOrNull is the parameter for an id that is stored as null if it is empty.
 func idOrNull(id string) *string {
 	if id == "" {
 		return nil
@@ -126,7 +126,7 @@ func idOrNull(id string) *string {
 	return &id
 }
 
-// tags are never null: no tags are an empty array.
+// tags are never null: a memory without tags has an empty array.
 func tags(m *memory.Memory) []string {
 	if m.Tags == nil {
 		return []string{}

@@ -12,9 +12,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// claim takes the rows that `mine` has locked. Each claim is counted, so that
-// the first one is known. A row may have changed while its lock was waited for,
-// and is returned as it is since; another table is still seen as it was before.
+// claim takes the rows that `mine` has locked. It counts claims to know the first
+// one. A row that changed while the statement waited for its lock is returned as
+// changed, but the statement reads other tables as they were before.
 const claim = `
 	UPDATE agent_memories SET vector_claimed_until = $2, vector_claims = vector_claims + 1, vector_again = false
 	FROM mine WHERE agent_memories.id = mine.locked
@@ -59,7 +59,7 @@ func (s *Store) claimed(ctx context.Context, sql string, args ...any) ([]db.Vect
 	return tasks, fault(err, "claim pushes to the vector store")
 }
 
-// readEmbeddings adds those of the memories that are to be pushed.
+// readEmbeddings reads the embeddings of the memories that are to be pushed.
 func readEmbeddings(ctx context.Context, q querier, tasks []db.VectorTask) error {
 	var ids []string
 	places := make(map[string]*memory.Memory, len(tasks))
@@ -77,22 +77,22 @@ func readEmbeddings(ctx context.Context, q querier, tasks []db.VectorTask) error
 		return err
 	}
 	var id, model string
-	var embedding, beside vector
-	_, err = pgx.ForEachRow(rows, []any{&id, &embedding, &model, &beside}, func() error {
+	var embedding, reembedding vector
+	_, err = pgx.ForEachRow(rows, []any{&id, &embedding, &model, &reembedding}, func() error {
 		m := places[id]
-		m.Embedding, m.OtherModel, m.OtherEmbedding = embedding, model, beside
+		m.Embedding, m.OtherModel, m.OtherEmbedding = embedding, model, reembedding
 		return nil
 	})
 	return err
 }
 
-// settles reports of a row whether the push of it that was confirmed is of how
-// it stands. One that has changed or was requeued is pushed again even where
-// that was done meanwhile: the older push may have arrived after the newer one.
+// settles reports whether the confirmed push of a row is up to date. A row that has
+// changed or was requeued is pushed again even if that has been done since: the
+// older push may have arrived after the newer one.
 const settles = `(m.revision = done.revision AND NOT m.vector_again AND serves)`
 
-// finish changes rows in the order of their ids, by the index that finds them,
-// so that two batches hardly ever wait for each other.
+// finish ends claims. The index that finds the rows changes them in the order of
+// their ids, so that two batches rarely wait for each other.
 const finish = `
 	WITH space AS MATERIALIZED (
 		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves

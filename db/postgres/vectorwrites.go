@@ -11,35 +11,34 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Vectors is a vector store in the same database, as a user's transaction
-// writes to it:
+// Vectors is a vector store in the same database, to which a user's transaction
+// writes:
 //
 //	begin -> Ready, the space that serves
 //	memories inserted, changed -> synced or absent at once -> Queue -> commit
 //
-// Where it is not ready, another space is about to serve, or a memory has no
-// embedding of the one that does, the outbox is left to bring the two together,
-// as it does for a vector store elsewhere.
+// If it is not ready, another space is about to serve, or a memory has no embedding
+// of the serving space, the memory goes to the outbox, as for a vector store elsewhere.
 type Vectors interface {
 	// Ready queues a query of one boolean: whether this transaction may write
-	// vectors. What it answers holds until the transaction ends.
+	// vectors. The answer holds until the transaction ends.
 	Ready(batch *pgx.Batch) *pgx.QueuedQuery
-	// Takes reports whether the memory, in its embedding, can be written to a space.
+	// Takes reports whether the memory with its embedding can be written to a space.
 	Takes(space memory.Space, m memory.Memory) bool
-	// Queue queues what leaves a space with these memories, which it takes, and
-	// without the other ids, both in the order of ids.
+	// Queue queues writes that put memories, which the space takes, into it and
+	// delete the ids in gone from it. Both are in the order of ids.
 	Queue(batch *pgx.Batch, space memory.Space, put []memory.Memory, gone []string)
 }
 
-// vectorWrites are those of one transaction.
+// vectorWrites are the vector writes of one transaction.
 type vectorWrites struct {
 	to    Vectors // nil: the vector store is elsewhere
 	ready bool
-	space memory.Space             // that serves, and is to go on doing so; zero: there is none
-	last  map[string]memory.Memory // what was written, by id
+	space memory.Space             // that serves and remains the target; zero: no such space
+	last  map[string]memory.Memory // what the transaction wrote, by id
 }
 
-// begin queues what must be known from the beginning.
+// begin queues the queries that the other methods need.
 func (w *vectorWrites) begin(batch *pgx.Batch) {
 	if w.to == nil {
 		return
@@ -54,13 +53,12 @@ func (w *vectorWrites) begin(batch *pgx.Batch) {
 		})
 }
 
-// take reports whether the vector store will be as it should for m when the
-// transaction ends.
-func (w *vectorWrites) take(m memory.Memory) bool {
+// takes reports whether the transaction can bring the vector store up to date for m.
+func (w *vectorWrites) takes(m memory.Memory) bool {
 	return w.to != nil && w.ready && w.space != memory.Space{} && (m.Status != memory.Active || w.to.Takes(w.space, m))
 }
 
-// note has m, which is taken, written at the end; the latest of an id counts.
+// note has end write m, which the space takes. The last m with an id counts.
 func (w *vectorWrites) note(m memory.Memory) {
 	if w.last == nil {
 		w.last = map[string]memory.Memory{}
@@ -68,17 +66,17 @@ func (w *vectorWrites) note(m memory.Memory) {
 	w.last[m.ID] = m
 }
 
-// stand is how a new row stands towards the vector store, where it is said how
-// it would stand towards one elsewhere.
-func (w *vectorWrites) stand(m memory.Memory, elsewhere standing) standing {
-	if elsewhere.state != memory.VectorPending || !w.take(m) {
+// project returns the desired vector state of a new row, given the one for a vector
+// store elsewhere.
+func (w *vectorWrites) project(m memory.Memory, elsewhere projection) projection {
+	if elsewhere.state != memory.VectorPending || !w.takes(m) {
 		return elsewhere
 	}
 	w.note(m)
-	return standing{state: memory.VectorSynced, due: elsewhere.due, claims: 1} // the next claim is not the first one
+	return projection{state: memory.VectorSynced, due: elsewhere.due, claims: 1} // so that the next claim is not the first
 }
 
-// end queues what was noted.
+// end queues the writes of the noted memories.
 func (w *vectorWrites) end(batch *pgx.Batch) {
 	if len(w.last) == 0 {
 		return
@@ -95,13 +93,13 @@ func (w *vectorWrites) end(batch *pgx.Batch) {
 	w.to.Queue(batch, w.space, put, gone)
 }
 
-// refusedVectors is the error of a transaction whose end Postgres has refused,
-// with vectors in it: their table may be gone.
+// refusedVectors is the error of a transaction with vectors whose end Postgres has
+// refused: their table may have been dropped.
 type refusedVectors struct{ error }
 
 func (r refusedVectors) Unwrap() error { return r.error }
 
-// ended is the error of the end of the transaction.
+// ended returns the error of the end of the transaction.
 func (w *vectorWrites) ended(err error) error {
 	if len(w.last) > 0 && sqlState(err) != "" {
 		return refusedVectors{err}
