@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// writtenData is what a memory.written tells, and without the memory's fields
-// a memory.forgotten.
+// writtenData is the data of memory.written and, without the memory's fields, of
+// memory.forgotten.
 type writtenData struct {
 	MemoryID       string           `json:"memory_id"`
 	Change         memory.EventKind `json:"change"`
@@ -33,23 +33,29 @@ type reflectionData struct {
 	Sources  []string `json:"sources"`
 }
 
-// Announcing are the announcements of events, with the memories by id as the
+// Announcing returns the announcements of events, given the memories by id as the
 // same transaction has written them.
 func Announcing(events []memory.Event, written map[string]memory.Memory) []memory.Announcement {
 	var all []memory.Announcement
 	for _, e := range events {
 		m, known := written[e.MemoryID]
-		told := writtenData{MemoryID: e.MemoryID, Change: e.Kind, Cause: Storable(e.Cause), AgentID: m.AgentID, ConversationID: m.ConversationID}
+		data := writtenData{
+			MemoryID: e.MemoryID, Change: e.Kind, Cause: Storable(e.Cause), AgentID: m.AgentID, ConversationID: m.ConversationID,
+		}
 		if e.Kind == memory.EventForgotten || e.Kind == memory.EventPurged {
-			all = append(all, announcement(memory.MemoryForgotten, e, told))
+			all = append(all, announcement(memory.MemoryForgotten, e, data))
 			continue
 		}
 		if known {
-			told.memoryData = &memoryData{m.Status, m.Type, m.Domain, m.Importance, m.Content}
+			data.memoryData = &memoryData{
+				Status: m.Status, Type: m.Type, Domain: m.Domain, Importance: m.Importance, Content: m.Content,
+			}
 		}
-		all = append(all, announcement(memory.MemoryWritten, e, told))
+		all = append(all, announcement(memory.MemoryWritten, e, data))
 		if known && e.Kind == memory.EventCreated && m.Type == memory.TypeReflection {
-			all = append(all, announcement(memory.ReflectionCreated, e, reflectionData{m.ID, m.AgentID, m.Content, sourcesOf(e)}))
+			all = append(all, announcement(memory.ReflectionCreated, e, reflectionData{
+				MemoryID: m.ID, AgentID: m.AgentID, Content: m.Content, Sources: sourcesOf(e),
+			}))
 		}
 	}
 	return all
@@ -59,14 +65,14 @@ func announcement(kind memory.AnnouncementKind, e memory.Event, data any) memory
 	return memory.Announcement{Kind: kind, At: e.At, Data: object(data)}
 }
 
-// sourcesOf are the memories that the event of a derived one names.
+// sourcesOf returns the sources that the event of a derived memory names.
 func sourcesOf(e memory.Event) []string {
 	detail := struct{ Sources []string }{Sources: []string{}}
-	_ = json.Unmarshal(e.Detail, &detail) // a reflection that a client wrote has none
+	_ = json.Unmarshal(e.Detail, &detail) // a reflection written by a client has no sources
 	return detail.Sources
 }
 
-// FailedTurn announces that a turn was given up at an instant.
+// FailedTurn announces that a turn was abandoned at an instant.
 func FailedTurn(t memory.Turn, at time.Time) memory.Announcement {
 	return memory.Announcement{Kind: memory.TurnGivenUp, At: at, Data: object(struct {
 		TurnID         string `json:"turn_id"`

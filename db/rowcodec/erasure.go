@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// OwnerHash is the SHA-256 under which an owner's tombstone stands. Ids hold no
-// NUL, so that no two owners are one text.
+// OwnerHash is the SHA-256 that identifies an owner after an erasure. Ids hold no
+// NUL, so that the hashed texts of two owners differ.
 func OwnerHash(owner memory.Owner) []byte {
 	sum := sha256.Sum256([]byte(owner.AppID + "\x00" + owner.UserID))
 	return sum[:]
@@ -27,7 +27,7 @@ func OwnerLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(
 // the rest. Take OwnerLock first when taking both.
 func TurnsLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(OwnerHash(owner)[8:])) }
 
-// OnceFrom is Once for a job that is worked from due on.
+// OnceFrom is Once for a job that is not worked before due.
 func OnceFrom(due time.Time) *river.InsertOpts {
 	once := Once()
 	once.ScheduledAt = due
@@ -46,7 +46,7 @@ func Erased(column []byte) (e db.Erased, err error) {
 	return e, err
 }
 
-// NameTurns are, one for each turn, what the payload of a job about it holds.
+// NameTurns returns, for each turn, the part of a job's payload that names it.
 func NameTurns(turnIDs []string) []string {
 	names := make([]string, len(turnIDs))
 	for i, id := range turnIDs {

@@ -7,17 +7,17 @@ import (
 	"hippocampus/db"
 )
 
-// JobAttempts is how often a job is tried. River takes the number from the
-// client that inserts the job.
+// JobAttempts limits the attempts at a job. River takes it from the client that
+// inserts the job.
 const JobAttempts = 3
 
-// Once are the options under which River keeps one job of a kind and payload,
-// in whatever state that job is.
+// Once returns the options with which River keeps one job of a kind and payload,
+// whatever the state of that job.
 func Once() *river.InsertOpts {
 	return &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()}}
 }
 
-// JobInfo is what a row of River's says of its job.
+// JobInfo converts a row of River's table.
 func JobInfo(row *rivertype.JobRow) db.JobInfo {
 	info := db.JobInfo{
 		ID: row.ID, Kind: row.Kind, State: string(row.State), Payload: row.EncodedArgs, Attempt: row.Attempt,
@@ -35,7 +35,7 @@ func JobInfo(row *rivertype.JobRow) db.JobInfo {
 	return info
 }
 
-// JobInfos is JobInfo of each row.
+// JobInfos converts rows of River's table.
 func JobInfos(rows []*rivertype.JobRow) []db.JobInfo {
 	infos := make([]db.JobInfo, len(rows))
 	for i, row := range rows {
@@ -44,7 +44,7 @@ func JobInfos(rows []*rivertype.JobRow) []db.JobInfo {
 	return infos
 }
 
-// JobList is f in River's terms.
+// JobList converts a filter to River's parameters.
 func JobList(f db.JobFilter) *river.JobListParams {
 	params := river.NewJobListParams().States().Kinds(f.Kinds...).
 		OrderBy(river.JobListOrderByID, river.SortOrderDesc).First(f.Limit)

@@ -21,8 +21,8 @@ func (e Ends) later() string {
 	return e.To
 }
 
-// Exported puts a page of an export together: each relation goes to the later
-// of its ends, and is left out where that is not on the page.
+// Exported assembles a page of an export. Each relation goes to the later of its
+// ends, or is omitted if that end is not on the page.
 func Exported(page []memory.Memory, events []memory.Event, relations []Ends) []db.Record {
 	records := make([]db.Record, len(page))
 	places := make(map[string]*db.Record, len(page))
@@ -42,8 +42,8 @@ func Exported(page []memory.Memory, events []memory.Event, relations []Ends) []d
 	return records
 }
 
-// Recorded puts together what is recorded under each id: relations go to both
-// of their ends, and events make a record without a memory where it is gone.
+// Recorded assembles what is recorded under each id. Relations go to both of their
+// ends, and the events of a purged memory make a record without a memory.
 func Recorded(memories []memory.Memory, events []memory.Event, relations []Ends) map[string]db.Record {
 	records := make(map[string]db.Record, len(memories))
 	for _, m := range memories {
@@ -65,7 +65,7 @@ func Recorded(memories []memory.Memory, events []memory.Event, relations []Ends)
 	return records
 }
 
-// ByMemory puts events with their memories, in their order.
+// ByMemory groups events by memory, in their order.
 func ByMemory(events []memory.Event) map[string][]memory.Event {
 	histories := map[string][]memory.Event{}
 	for _, e := range events {

@@ -1,4 +1,4 @@
-// Package rowcodec holds the column forms that both databases share:
+// Package rowcodec converts values to and from the columns of both databases:
 //
 //	embedding <-> little-endian float32 bytes
 //	messages  <-> JSON array
@@ -63,29 +63,69 @@ func Messages(column []byte) (messages []memory.Message, err error) {
 	return messages, err
 }
 
-// ContentHash is the SHA-256 of a content: equality of long texts by a short index key.
+// ContentHash is the SHA-256 of a content. It is a short index key for long texts.
 func ContentHash(content string) []byte {
 	sum := sha256.Sum256([]byte(content))
 	return sum[:]
 }
 
-// Storable is s with what no text column can hold (bytes that are not UTF-8,
-// NUL characters) replaced by U+FFFD. It is for texts that others made and
-// people read, such as errors and refused answers: those must never be the
-// reason that a failure goes unrecorded.
+// Storable returns s with everything that no text column can hold (bytes that are
+// not UTF-8, NUL characters) replaced by U+FFFD. Use it for texts from outside that
+// people read, such as errors and refused answers, so that their bytes never
+// prevent a failure from being recorded.
 func Storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // CheckMemory refuses a memory of another owner than a transaction's, or with
-// an id that is not one. KindInvalid.
+// an invalid id. KindInvalid.
 func CheckMemory(owner memory.Owner, m memory.Memory) error {
 	if m.Owner != owner {
-		return memory.Errorf(memory.KindInvalid, "memory %s is of another user than the transaction: open one for its owner", m.ID)
+		return ofAnotherUser(memory.KindInvalid, "memory", m.ID)
 	}
-	for field, id := range map[string]string{"id": m.ID, "source_turn_id": m.SourceTurnID, "superseded_by": m.SupersededBy} {
-		if !memory.IsID(id) && (id != "" || field == "id") {
-			return memory.Errorf(memory.KindInvalid, "the %s %q of a memory is no id: give a lower-case UUID", field, Storable(id))
+	return checkIDs("memory", m.ID, map[string]string{"source_turn_id": m.SourceTurnID, "superseded_by": m.SupersededBy})
+}
+
+// CheckFact refuses a fact of another owner than a transaction's, or with an
+// invalid id. KindNotFound, KindInvalid.
+func CheckFact(owner memory.Owner, f memory.Fact) error {
+	if f.Owner != owner {
+		return ofAnotherUser(memory.KindNotFound, "fact", f.ID)
+	}
+	return checkIDs("fact", f.ID, map[string]string{"memory_id": f.MemoryID})
+}
+
+// CheckWorkflow refuses a workflow of another owner than a transaction's, or
+// with an invalid id. KindNotFound, KindInvalid.
+func CheckWorkflow(owner memory.Owner, w memory.Workflow) error {
+	if w.Owner != owner {
+		return ofAnotherUser(memory.KindNotFound, "workflow", w.ID)
+	}
+	return checkIDs("workflow", w.ID, map[string]string{"memory_id": w.MemoryID})
+}
+
+// CheckConsolidation refuses a consolidation of another owner than a
+// transaction's, or with an invalid id. KindNotFound, KindInvalid.
+func CheckConsolidation(owner memory.Owner, c memory.Consolidation) error {
+	if c.Owner != owner {
+		return ofAnotherUser(memory.KindNotFound, "consolidation", c.ID)
+	}
+	return checkIDs("consolidation", c.ID, nil)
+}
+
+func ofAnotherUser(kind memory.Kind, what, id string) error {
+	return memory.Errorf(kind, "%s %s is of another user than the transaction: open one for its owner", what, id)
+}
+
+// checkIDs refuses an invalid id of a row, or an invalid optional id by its field.
+func checkIDs(what, id string, optional map[string]string) error {
+	const text = "the %s %q of a %s is not an id: give a lower-case UUID"
+	if !memory.IsID(id) {
+		return memory.Errorf(memory.KindInvalid, text, "id", Storable(id), what)
+	}
+	for field, id := range optional {
+		if id != "" && !memory.IsID(id) {
+			return memory.Errorf(memory.KindInvalid, text, field, Storable(id), what)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestVectorRoundTrip(t *testing.T) {
+func TestVector_InvertsVectorBytes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOf(rapid.Float32()).Draw(t, "vector")
@@ -27,14 +27,14 @@ func TestVectorRoundTrip(t *testing.T) {
 	})
 }
 
-func TestVectorBytesAreLittleEndian(t *testing.T) {
+func TestVectorBytes_AreLittleEndian(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}, VectorBytes([]float32{1, -2})); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestMessagesRoundTrip(t *testing.T) {
+func TestMessages_InvertsMessagesJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) memory.Message {
@@ -58,7 +58,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 	})
 }
 
-func TestStorable(t *testing.T) {
+func TestStorable_ReplacesWhatNoColumnHolds(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":               "",

@@ -5,12 +5,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Count is one row of what an app's Stats are made of:
+// Count is one of the rows from which StatsOf computes an app's stats:
 //
 //	What        By
 //	users
 //	memories    status, domain, type
-//	vectors     status of the memory, state: of those that wait in the outbox
+//	vectors     status of the memory, vector state; those in the outbox only
 //	turns       status
 //	candidates  verdict
 type Count struct {
@@ -19,8 +19,8 @@ type Count struct {
 	N    int
 }
 
-// StatsOf are the stats that the counts add up to. Vectors that do not wait are
-// synced where the memory is active, and absent else.
+// StatsOf adds up counts. A vector that is not in the outbox is synced if its memory
+// is active, and absent otherwise.
 func StatsOf(counts []Count) db.Stats {
 	s := db.Stats{
 		Memories: map[memory.Status]int{}, Domains: map[memory.Domain]int{}, Types: map[memory.Type]int{},

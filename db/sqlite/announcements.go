@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// announce makes announcements of an owner within a transaction.
+// announce inserts announcements of an owner within a transaction.
 func announce(ctx context.Context, tx *sql.Tx, owner memory.Owner, announcements ...memory.Announcement) error {
 	return each(ctx, tx, `INSERT INTO announcements (app_id, user_id, kind, at, data) VALUES (?, ?, ?, ?, ?)`,
 		announcements, func(a memory.Announcement) []any {

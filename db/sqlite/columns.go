@@ -9,7 +9,7 @@ import (
 )
 
 // The columns that memoryFields reads: all, or all but the embedding, which is
-// the larger part of a row.
+// the largest part of a row.
 const (
 	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id, ''), content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by, ''),
@@ -49,9 +49,9 @@ func turnFields(t *memory.Turn) []any {
 	}
 }
 
-// The columns that are not of one of SQLite's types.
+// Columns whose values are not of a type of SQLite.
 type (
-	tagList     []string         // JSON array; none: nil
+	tagList     []string         // JSON array; an empty one is nil
 	messageList []memory.Message // JSON array
 	vector      []float32        // bytes
 )

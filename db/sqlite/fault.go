@@ -16,7 +16,7 @@ import (
 // fault is sqlstore.Fault for the driver's errors.
 func fault(err error, doing string) error { return sqlstore.Fault(err, doing, kindOf, lacksTables) }
 
-// kindOf classes an error by SQLite's result code (https://www.sqlite.org/rescode.html).
+// kindOf classifies an error by SQLite's result code (https://www.sqlite.org/rescode.html).
 func kindOf(err error) memory.Kind {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -39,7 +39,7 @@ func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 	return found, fault(err, "list the memories")
 }
 
-// matching adds the conditions on what can change in a memory's life.
+// matching adds the conditions on what can change during a memory's life.
 func matching(where *conditions, f db.MemoryFilter) {
 	var now conditions
 	// The + keeps SQLite from a less selective index than the owner's, which also has the order.
@@ -52,7 +52,7 @@ func matching(where *conditions, f db.MemoryFilter) {
 	if len(f.Statuses) > 0 {
 		now.add(`+status IN (SELECT value FROM json_each(?))`, list(f.Statuses))
 	}
-	if len(f.Tags) > 0 { // tags <> '[]' is the condition of an index
+	if len(f.Tags) > 0 { // an index has tags <> '[]' as its condition
 		now.add(`tags <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(?) AS wanted
 			WHERE wanted.value NOT IN (SELECT value FROM json_each(agent_memories.tags)))`, list(f.Tags))
 	}

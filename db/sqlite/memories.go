@@ -17,7 +17,7 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	return fault(err, "count the accesses")
 }
 
-// each runs one prepared statement for every item.
+// each runs one prepared statement for each item.
 func each[T any](ctx context.Context, tx *sql.Tx, query string, items []T, args func(T) []any) error {
 	statement, err := tx.PrepareContext(ctx, query)
 	if err != nil {

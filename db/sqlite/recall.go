@@ -60,7 +60,7 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 	return found, nil
 }
 
-// Embeddings returns the embeddings of the owner's active memories among the ids, those by this model.
+// Embeddings returns the embeddings by this model of those ids that are active memories of the owner.
 func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
 	found, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*vector)(&m.Embedding)} }, `
 		SELECT id, coalesce(r.embedding, m.embedding)
@@ -78,9 +78,9 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 	return vectors, nil
 }
 
-// EachEmbedding calls f with the embeddings of the owner's active memories, those by this model.
+// EachEmbedding calls f with the embeddings by this model of the owner's active memories.
 func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
-	const what = "read the user's embeddings"
+	const doing = "read the user's embeddings"
 	rows, err := s.reader.QueryContext(ctx, `
 		SELECT id, coalesce(r.embedding, m.embedding)
 		FROM agent_memories m INDEXED BY agent_memories_documents LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?3
@@ -88,7 +88,7 @@ func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model str
 		LIMIT ?4`,
 		owner.AppID, owner.UserID, model, limit)
 	if err != nil {
-		return fault(err, what)
+		return fault(err, doing)
 	}
 	defer rows.Close()
 	var id string
@@ -96,12 +96,12 @@ func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model str
 	var embedding []float32
 	for rows.Next() {
 		if err := rows.Scan(&id, &column); err != nil {
-			return fault(err, what)
+			return fault(err, doing)
 		}
 		embedding = rowcodec.AppendVector(embedding[:0], column)
 		f(id, embedding)
 	}
-	return fault(rows.Err(), what)
+	return fault(rows.Err(), doing)
 }
 
 // Unconfirmed returns the owner's active memories that the vector store may not show yet.
@@ -110,8 +110,8 @@ func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.
 }
 
 func unconfirmed(ctx context.Context, q querier, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
-	// The pending ones, of which there may be many when the vector store is
-	// away, in the order of their index; the few that were just confirmed are sorted.
+	// Pending memories are read in the order of their index, since there may be many
+	// while the vector store is unavailable. The few that were just confirmed are sorted.
 	found, err := collect(ctx, q, memoryFields, `
 		SELECT `+memoryColumns+` FROM agent_memories WHERE id IN (
 			SELECT id FROM (SELECT id FROM agent_memories INDEXED BY agent_memories_unconfirmed

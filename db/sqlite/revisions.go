@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// RevisionAndUnconfirmed reads the owner's revision, then the newest writes, where there are
-// any: a change between the two is in the latter.
+// RevisionAndUnconfirmed reads the owner's revision and then the newest writes, if
+// there are any. The latter include a change between the two reads.
 func (s *Store) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
 	revision, fresh, err := s.revisionAndFresh(ctx, owner, since)
 	if fresh {
@@ -19,7 +19,8 @@ func (s *Store) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, 
 	return revision, own, err
 }
 
-// RevisionDocumentsAndUnconfirmed reads the owner's revision, then the documents, then the newest writes.
+// RevisionDocumentsAndUnconfirmed reads the owner's revision, then the documents,
+// then the newest writes.
 func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.OwnerDocuments, err error) {
 	if found.Revision, _, err = s.revisionAndFresh(ctx, owner, since); err != nil {
 		return found, err
@@ -31,7 +32,8 @@ func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memor
 	return found, err
 }
 
-// revisionAndFresh reads the revision, and whether the vector store may lack any of the owner's memories.
+// revisionAndFresh reads the revision, and whether the vector store may lack any
+// of the owner's memories.
 func (s *Store) revisionAndFresh(ctx context.Context, owner memory.Owner, since time.Time) (revision int64, fresh bool, err error) {
 	err = s.reader.QueryRowContext(ctx, `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = ?1), 0),
 		EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_unconfirmed

@@ -34,10 +34,10 @@ func (i instant) Value() (driver.Value, error) {
 	return nil, nil
 }
 
-// moment is a time column that is never null: the zero time is a time too.
+// moment is a time column that is never null, also for the zero time.
 func moment(t time.Time) int64 { return t.UnixMicro() }
 
-// jsonText is a JSON column: text, so that people and SQLite's functions can read it.
+// jsonText is a JSON column. It is text, which people and SQLite's functions can read.
 func jsonText(raw json.RawMessage) any {
 	if raw == nil {
 		return nil
@@ -45,7 +45,7 @@ func jsonText(raw json.RawMessage) any {
 	return string(raw)
 }
 
-// list passes many values as one parameter, for IN (SELECT value FROM json_each(?)).
+// list is many values as one parameter, for IN (SELECT value FROM json_each(?)).
 func list[T ~string](values []T) string {
 	if len(values) == 0 {
 		return "[]"
@@ -60,7 +60,7 @@ type querier interface {
 }
 
 // collect runs a query and reads each row into a T by the destinations that
-// fields gives.
+// fields returns.
 func collect[T any](ctx context.Context, q querier, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -78,7 +78,7 @@ func collect[T any](ctx context.Context, q querier, fields func(*T) []any, query
 	return found, rows.Err()
 }
 
-// one is collect for a query that has one row or none (sql.ErrNoRows).
+// one is collect for a query with at most one row. If there is no row, it returns sql.ErrNoRows.
 func one[T any](ctx context.Context, q querier, fields func(*T) []any, query string, args ...any) (item T, err error) {
 	found, err := collect(ctx, q, fields, query, args...)
 	if err == nil && len(found) == 0 {

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// growConversation makes a conversation, or has it grow by one turn.
+// growConversation creates a conversation, or extends it by one turn.
 const growConversation = `
 	INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
 	VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, ?8, ?9)
@@ -21,13 +21,13 @@ const growConversation = `
 		heard_at = excluded.heard_at, ended_at = NULL, end_reason = ''
 	RETURNING events`
 
-const insertTalk = `
+const insertConversationTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
 	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// acceptTalk is AcceptTurn for a turn with a conversation.
-func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+// acceptInConversation is AcceptTurn for a turn with a conversation.
+func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
@@ -48,7 +48,7 @@ func (s *Store) acceptTalk(ctx context.Context, t memory.Turn, due time.Time) (s
 			return err
 		}
 		t.FirstEvent, fresh = last-int64(len(t.Messages))+1, true
-		_, err = tx.ExecContext(ctx, insertTalk, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
+		_, err = tx.ExecContext(ctx, insertConversationTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 			string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
 			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last)
 		return err

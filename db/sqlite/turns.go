@@ -21,7 +21,7 @@ const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = ? A
 // AcceptTurn stores t, or finds the turn that has its client id.
 func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
 	if t.ConversationID != "" {
-		return s.acceptTalk(ctx, t, due)
+		return s.acceptInConversation(ctx, t, due)
 	}
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// InUser runs f in one transaction. It is immediate, so it holds the write
-// lock of every owner from its beginning.
+// InUser runs f in one transaction, which holds the write lock of every owner from
+// its beginning.
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	var refused error
 	err := s.write(ctx, func(tx *sql.Tx) error {

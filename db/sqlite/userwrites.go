@@ -11,35 +11,35 @@ import (
 
 // Insert stores new memories.
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
-	claims := 0 // a claim at birth is the first one
-	if !claimed.IsZero() {
+	claims := 0
+	if !claimed.IsZero() { // the row is created with its first claim
 		claims = 1
 	}
-	return u.insert(ctx, memories, func(m memory.Memory) standing {
-		return standing{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
+	return u.insert(ctx, memories, func(m memory.Memory) projection {
+		return projection{state: memory.VectorPending, due: m.UpdatedAt, claimed: claimed, claims: claims}
 	})
 }
 
 // Restore stores memories as they are.
 func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
-	return u.insert(ctx, memories, func(m memory.Memory) standing {
+	return u.insert(ctx, memories, func(m memory.Memory) projection {
 		state := memory.VectorAbsent
 		if m.Status == memory.Active {
 			state = memory.VectorPending
 		}
-		return standing{state: state, due: due, claims: 1} // the next claim is not the first one
+		return projection{state: state, due: due, claims: 1} // so that the next claim is not the first one
 	})
 }
 
-// standing is how a new row stands towards the vector store.
-type standing struct {
+// projection is the desired vector state of a new row.
+type projection struct {
 	state   memory.VectorState
 	due     time.Time
-	claimed time.Time // zero: by nobody
+	claimed time.Time // until when; zero: not claimed
 	claims  int
 }
 
-func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand func(memory.Memory) standing) error {
+func (u *userTx) insert(ctx context.Context, memories []memory.Memory, project func(memory.Memory) projection) error {
 	u.Wrote(memories...)
 	for _, m := range memories {
 		if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
@@ -53,20 +53,20 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, stand fun
 			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims)
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
-			o := stand(m)
+			p := project(m)
 			return []any{
 				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
 				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.SupersededBy,
 				moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
 				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-				o.state, moment(o.due), moment(o.due), instant(o.claimed), o.claims,
+				p.state, moment(p.due), moment(p.due), instant(p.claimed), p.claims,
 			}
 		})
 	return fault(err, "store the memories")
 }
 
-// Update stores every changeable field of an existing memory. What Touch may
-// have changed since the memory was read stays.
+// Update stores every changeable field of an existing memory, and keeps what Touch
+// has changed since the memory was read.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	u.Wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.Owner {
@@ -101,7 +101,7 @@ func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
 	return u.RestoreEvents(ctx, events)
 }
 
-// RestoreEvents is AddEvents for what has happened elsewhere.
+// RestoreEvents is AddEvents for imported events, which are not announced.
 func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	ids := make([]string, len(events))
 	for i, e := range events {
@@ -123,7 +123,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	return fault(err, "store the events")
 }
 
-// AddCandidates keeps what the scorer proposed from the owner's turns.
+// AddCandidates stores what the scorer proposed from the owner's turns.
 func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
 	return fault(addCandidates(ctx, u.tx, u.Owner, candidates), "store the candidates")
 }

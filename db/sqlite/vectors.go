@@ -8,7 +8,7 @@ import (
 	"hippocampus/db"
 )
 
-// taskColumns follow a claim, which is counted so that the first one is known.
+// taskColumns are returned by a claim. Claims are counted to know the first one.
 const taskColumns = bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, ` + besideColumns + `,
 	vector_state = 'removing', vector_claims = 1, vector_attempts`
 
@@ -50,8 +50,8 @@ func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []d
 
 // FinishVectors ends the claims of pushes that the vector store confirmed.
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
-	// A row that has changed or was requeued is pushed again even where that
-	// was done meanwhile: the older push may have arrived after the newer one.
+	// A row that has changed or was requeued is pushed again even if that has been
+	// done since: the older push may have arrived after the newer one.
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		serves, err := s.serves(ctx, tx, done)
 		if err != nil {

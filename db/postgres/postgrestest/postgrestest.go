@@ -1,4 +1,4 @@
-// Package postgrestest lends tests a schema of their own on a real Postgres:
+// Package postgrestest gives each test its own schema on a real Postgres:
 //
 //	HIPPOCAMPUS_TEST_POSTGRES_URL -> fresh schema -> URL with its search_path
 //	HIPPOCAMPUS_TEST_PGVECTOR_URL -> the same on a Postgres that has pgvector
@@ -23,7 +23,7 @@ const (
 	PgvectorEnv = "HIPPOCAMPUS_TEST_PGVECTOR_URL"
 )
 
-// URL makes an empty schema, dropped when the test ends, and returns a
+// URL creates an empty schema, which is dropped when the test ends, and returns a
 // database URL that reads and writes there.
 func URL(t testing.TB) string {
 	t.Helper()
@@ -52,15 +52,15 @@ func urlOn(t testing.TB, env string) string {
 	query.Set("search_path", schema)
 	u.RawQuery = query.Encode()
 	t.Cleanup(func() {
-		execute(t, u.String(), agree)
+		execute(t, u.String(), checkEmbeddings)
 		execute(t, server, `DROP SCHEMA `+schema+` CASCADE`)
 	})
 	return u.String()
 }
 
-// agree fails unless each memory has one embedding row, with what that repeats
-// of it: it is asked at the end of every test.
-const agree = `DO $$ BEGIN
+// checkEmbeddings runs at the end of every test. It fails unless each memory has one
+// embedding row whose columns agree with the memory's.
+const checkEmbeddings = `DO $$ BEGIN
 	IF to_regclass('embeddings') IS NOT NULL THEN
 		ASSERT NOT EXISTS (
 			SELECT FROM agent_memories m FULL JOIN embeddings e ON e.memory_id = m.id

@@ -1,5 +1,5 @@
-// Package sqlitetest lends tests a database file of their own, with the schema
-// of this version in it:
+// Package sqlitetest gives each test its own database file with the schema of this
+// version:
 //
 //	all migrations, once in a process -> bytes -> a file for each test
 package sqlitetest
@@ -15,13 +15,13 @@ import (
 	"hippocampus/db/sqlite"
 )
 
-// Path makes a database without rows, removed when the test ends, and returns
-// where it is.
+// Path creates a database without rows, which is removed when the test ends, and
+// returns its path.
 func Path(t testing.TB) string {
 	t.Helper()
 	empty, err := migrated()
 	if err != nil {
-		t.Fatalf("making an empty database: %v", err)
+		t.Fatalf("create an empty database: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "hippocampus.db")
 	if err := os.WriteFile(path, empty, 0o600); err != nil {
@@ -41,7 +41,7 @@ var migrated = sync.OnceValues(func() (file []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Closed, all of it is in the one file.
+	// Closing the store moves all of it into the one file.
 	if err := errors.Join(s.Migrate(context.Background()), s.Close()); err != nil {
 		return nil, err
 	}

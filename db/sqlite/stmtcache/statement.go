@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// executor is what a driver's statement offers, and statement passes on.
+// executor has the methods of a driver's statement that statement passes on.
 type executor interface {
 	driver.Stmt
 	driver.StmtExecContext
 	driver.StmtQueryContext
 }
 
-// statement is one in use.
+// statement is a statement in use.
 type statement struct {
 	executor
 	conn   *conn
 	text   string
-	failed bool // SQLite may have left it half-way: it is not used again
+	failed bool // SQLite may have stopped half-way: do not reuse it
 }
 
 // ExecContext runs the statement.
@@ -65,7 +65,7 @@ func (s *statement) Close() error {
 	return s.conn.give(s)
 }
 
-// result is what a driver's rows offer, and rows passes on.
+// result has the methods of a driver's rows that rows passes on.
 type result interface {
 	driver.Rows
 	driver.RowsColumnTypeDatabaseTypeName
@@ -75,11 +75,11 @@ type result interface {
 	driver.RowsColumnTypeScanType
 }
 
-// rows are what a statement finds.
+// rows are the result of a statement.
 type rows struct {
 	result
 	of   *statement
-	last bool // with them the use of their statement ends
+	last bool // closing them ends the use of their statement
 }
 
 // Next reads a row.
@@ -99,9 +99,8 @@ func (r *rows) Close() error {
 	return err
 }
 
-// repeats reports whether a statement is of those that are run often, and do
-// all that they do when they run: of a PRAGMA, SQLite does some when it is
-// prepared.
+// repeats reports whether a statement is of a kind that is run often and that takes
+// effect only when it is run. SQLite runs a part of some PRAGMAs when they are prepared.
 func repeats(query string) bool {
 	for {
 		query = strings.TrimLeft(query, " \t\r\n")
@@ -111,11 +110,14 @@ func repeats(query string) bool {
 		}
 		_, query, _ = strings.Cut(comment, "\n")
 	}
-	return slices.ContainsFunc([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}, func(verb string) bool { return strings.HasPrefix(query, verb) })
+	return slices.ContainsFunc([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}, func(verb string) bool {
+		return strings.HasPrefix(query, verb)
+	})
 }
 
 var boundLimit = regexp.MustCompile(`\bLIMIT\s+\?`)
 
-// forAnyLimit words a statement so that it stays prepared: SQLite plans one for the
-// value of a bare parameter after LIMIT, and so prepares it anew for each binding.
+// forAnyLimit rewrites a statement so that it stays prepared. SQLite plans a
+// statement for the value of a bare parameter after LIMIT, and so prepares it again
+// for each binding.
 func forAnyLimit(query string) string { return boundLimit.ReplaceAllLiteralString(query, "LIMIT +?") }

@@ -1,12 +1,11 @@
-// Package stmtcache keeps the statements of SQLite's connections prepared, which
-// costs more than to run most of them:
+// Package stmtcache keeps the statements of SQLite's connections prepared, since
+// preparing most of them costs more than running them:
 //
 //	query -> idle statement with the same text, or a new one -> run
 //	      -> idle again, the longest unused closed; closed after an error
 //
-// It stands between database/sql and a driver, so that nobody who runs queries
-// knows of it. SQLite itself prepares a statement anew when the schema has
-// changed under it.
+// It wraps a driver for database/sql, so that callers run their queries as usual.
+// SQLite itself prepares a statement again after the schema has changed.
 package stmtcache
 
 import (
@@ -18,17 +17,17 @@ import (
 	"slices"
 )
 
-// Kept is how many statements a connection keeps at most while they are not in
-// use: more than a server has on its frequent paths.
+// Kept limits the idle statements of a connection. It exceeds the number of
+// statements on a server's frequent paths.
 const Kept = 100
 
-// Connector gives the connections of another connector, each with its prepared
-// statements. A driver that offers less than modernc.org/sqlite is refused.
+// Connector returns a connector whose connections keep their statements prepared.
+// It refuses a driver that offers less than modernc.org/sqlite does.
 func Connector(of driver.Connector) driver.Connector { return connector{of} }
 
 type connector struct{ driver.Connector }
 
-// connection is what a driver's connection offers, and conn passes on.
+// connection has the methods of a driver's connection that conn passes on.
 type connection interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -53,14 +52,13 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{connection: whole}, nil
 }
 
-// conn is a connection. Like any of driver.Conn it is used by one goroutine at
-// a time.
+// conn is a connection. Like every driver.Conn, it is used by one goroutine at a time.
 type conn struct {
 	connection
-	idle []*statement // the longest unused first; those in use are not among them
+	idle []*statement // the longest unused first, without those in use
 }
 
-// PrepareContext hands out an idle statement, which its Close gives back.
+// PrepareContext returns an idle statement, whose Close gives it back.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if !repeats(query) {
 		return c.connection.PrepareContext(ctx, query)
@@ -86,7 +84,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	return result, cmp.Or(err, s.Close())
 }
 
-// QueryContext runs an idle statement, which the Close of its rows gives back.
+// QueryContext runs an idle statement, and the Close of its rows gives it back.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if !repeats(query) {
 		return c.connection.QueryContext(ctx, query, args)
@@ -103,8 +101,8 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return found, nil
 }
 
-// Close closes the idle statements and the connection. Those in use have been
-// closed by database/sql before.
+// Close closes the idle statements and the connection. database/sql has closed
+// those in use before.
 func (c *conn) Close() error {
 	var errs []error
 	for _, s := range c.idle {
@@ -122,18 +120,18 @@ func (c *conn) take(ctx context.Context, query string) (*statement, error) {
 			return s, nil
 		}
 	}
-	fresh, err := c.connection.PrepareContext(ctx, forAnyLimit(query))
+	prepared, err := c.connection.PrepareContext(ctx, forAnyLimit(query))
 	if err != nil {
 		return nil, err
 	}
-	whole, ok := fresh.(executor)
+	whole, ok := prepared.(executor)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("a %T cannot be kept prepared", fresh), fresh.Close())
+		return nil, errors.Join(fmt.Errorf("a %T cannot be kept prepared", prepared), prepared.Close())
 	}
 	return &statement{executor: whole, conn: c, text: query}, nil
 }
 
-// give makes a statement idle, in place of the longest unused where there are many.
+// give makes a statement idle, and closes the longest unused one if there are too many.
 func (c *conn) give(s *statement) error {
 	c.idle = append(c.idle, s)
 	if len(c.idle) <= Kept {
