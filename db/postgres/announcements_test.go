@@ -15,7 +15,7 @@ import (
 
 // A transaction that has begun to write holds back what others commit
 // after, and one that has not does not.
-func TestAnnouncementsKeepTheOrderOfTransactions(t *testing.T) {
+func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 	t.Parallel()
 	s := open(t, postgrestest.URL(t))
 	// began starts a transaction, and returns once it has written, or stands
@@ -92,7 +92,7 @@ func TestAnnouncementsKeepTheOrderOfTransactions(t *testing.T) {
 
 // A database that was restored into another server has rows and places whose
 // numbers are ahead of that server's transactions.
-func TestAnnouncementsOfAnotherServer(t *testing.T) {
+func TestPurgeAnnouncements_DropsThoseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	s := open(t, url)

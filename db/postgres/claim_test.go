@@ -14,10 +14,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestAClaimHoldsNothingOfBefore: a claim waits for a change of the content. What
+// TestClaimVectors_ReadsCurrentEmbeddings: a claim waits for a change of the content. What
 // it returns then must not have the embedding of the former content, which a
 // model that is about to serve had made.
-func TestAClaimHoldsNothingOfBefore(t *testing.T) {
+func TestClaimVectors_ReadsCurrentEmbeddings(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{"another content": "y", "the same content": "x"} {
 		t.Run(name, func(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestDeadlocksAreNotSeen: a user's transaction changes b, a batch locks a and
+// TestStore_RetriesDeadlocks: a user's transaction changes b, a batch locks a and
 // waits for b, the transaction changes a. Postgres ends one of the two, and
 // both succeed.
-func TestDeadlocksAreNotSeen(t *testing.T) {
+func TestStore_RetriesDeadlocks(t *testing.T) {
 	t.Parallel()
 	touch := func(ctx context.Context, s *postgres.Store, a, b memory.Memory) error {
 		return s.Touch(ctx, []db.Touch{{ID: a.ID, Count: 1, At: a.UpdatedAt}, {ID: b.ID, Count: 1, At: b.UpdatedAt}})

@@ -15,7 +15,7 @@ import (
 
 // Postgres plans a statement anew for its first five executions, and after that
 // for as long as it deems a plan for these values cheaper than one for any.
-func TestPlansAreKept(t *testing.T) {
+func TestPlans_AreKept(t *testing.T) {
 	t.Parallel()
 	must := func(err error) {
 		t.Helper()

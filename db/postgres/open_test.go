@@ -17,7 +17,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestOpenNamesHostAndPortButNoPassword(t *testing.T) {
+func TestOpen_NamesHostAndPortButNoPassword(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -45,7 +45,7 @@ func TestOpenNamesHostAndPortButNoPassword(t *testing.T) {
 	}
 }
 
-func TestOpenEndsWithItsContext(t *testing.T) {
+func TestOpen_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, says nothing
 	if err != nil {
@@ -60,7 +60,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestPingAsksForThisVersion(t *testing.T) {
+func TestPing_RequiresThisVersion(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 1})
@@ -98,7 +98,7 @@ func TestPingAsksForThisVersion(t *testing.T) {
 	}
 }
 
-func TestMigrateFromSeveralProcesses(t *testing.T) {
+func TestMigrate_RunsFromSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	var group errgroup.Group
@@ -117,8 +117,8 @@ func TestMigrateFromSeveralProcesses(t *testing.T) {
 	}
 }
 
-// TestInvalidTexts: what Postgres cannot hold is the client's error, not ours.
-func TestInvalidTexts(t *testing.T) {
+// TestStore_RefusesInvalidTexts: what Postgres cannot hold is the client's error, not ours.
+func TestStore_RefusesInvalidTexts(t *testing.T) {
 	t.Parallel()
 	s := open(t, postgrestest.URL(t))
 	for _, bad := range []string{"a\x00b", "cut \xe8\x8c"} {
@@ -137,8 +137,8 @@ func TestInvalidTexts(t *testing.T) {
 	}
 }
 
-// TestServerEndsConnections: the backend goes away, the store says so and comes back.
-func TestServerEndsConnections(t *testing.T) {
+// TestStore_ReconnectsAfterTheServerEndsConnections: the backend goes away, the store says so and comes back.
+func TestStore_ReconnectsAfterTheServerEndsConnections(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	open(t, url)

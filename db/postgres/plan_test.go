@@ -51,9 +51,9 @@ var (
 	seqScan  = regexp.MustCompile(`Seq Scan on (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
 )
 
-// TestPlans runs every query against some thousand rows and asks Postgres how
+// TestPlans_UseIndexes runs every query against some thousand rows and asks Postgres how
 // it would find them.
-func TestPlans(t *testing.T) {
+func TestPlans_UseIndexes(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	filled, err := Open(t.Context(), Options{URL: url})

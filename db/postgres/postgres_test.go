@@ -9,7 +9,7 @@ import (
 	"hippocampus/db/postgres/postgrestest"
 )
 
-func TestConformance(t *testing.T) {
+func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T) db.Store { return open(t, postgrestest.URL(t)) })
 }

@@ -12,9 +12,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestAChangeAgreesWithWhatItWaitedFor: a change waits for a new model's embedding
+// TestUpdate_SeesTheSettlingItWaitedFor: a change waits for a new model's embedding
 // to be settled, and writes the one that it has read before. Both tables must say so.
-func TestAChangeAgreesWithWhatItWaitedFor(t *testing.T) {
+func TestUpdate_SeesTheSettlingItWaitedFor(t *testing.T) {
 	t.Parallel()
 	application := memory.NewID()
 	url := postgrestest.URL(t) // which compares the tables at the end

@@ -34,8 +34,8 @@ func upTo(t *testing.T, version int64) *Store {
 	return s
 }
 
-// TestUpgrade migrates a database that holds candidates of the first schema.
-func TestUpgrade(t *testing.T) {
+// TestMigrate_KeepsCandidates migrates a database that holds candidates of the first schema.
+func TestMigrate_KeepsCandidates(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 1)
 	migrations, done, err := s.migrations()
@@ -60,8 +60,8 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// TestUpgradeNumbersEvents migrates a database whose turns know no conversations.
-func TestUpgradeNumbersEvents(t *testing.T) {
+// TestMigrate_NumbersEvents migrates a database whose turns know no conversations.
+func TestMigrate_NumbersEvents(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 6)
 	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {
@@ -73,8 +73,8 @@ func TestUpgradeNumbersEvents(t *testing.T) {
 	})
 }
 
-// TestUpgradeMovesEmbeddings migrates a database whose memories hold their embeddings.
-func TestUpgradeMovesEmbeddings(t *testing.T) {
+// TestMigrate_MovesEmbeddings migrates a database whose memories hold their embeddings.
+func TestMigrate_MovesEmbeddings(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 12)
 	alice := memory.Owner{AppID: "app", UserID: "alice"}

@@ -125,7 +125,7 @@ func (o *one) want(t *testing.T, doing string, m memory.Memory, state memory.Vec
 }
 
 // A memory and its vector come, change and go in one transaction.
-func TestVectorsAreWrittenWithTheirMemories(t *testing.T) {
+func TestVectorWrites_CommitWithTheirMemories(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
 	m := o.memory("a fact")
@@ -174,7 +174,7 @@ func TestVectorsAreWrittenWithTheirMemories(t *testing.T) {
 }
 
 // What is rolled back, or dies before its end, has left neither.
-func TestNeitherMemoryNorVectorWithoutTheOther(t *testing.T) {
+func TestVectorWrites_RollBackWithTheirMemories(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
 	kept := o.memory("it stays as it is")
@@ -208,7 +208,7 @@ func TestNeitherMemoryNorVectorWithoutTheOther(t *testing.T) {
 
 // Whoever looks, at whatever moment, sees exactly the active memories in the
 // vector store, and nothing that is still to come.
-func TestNothingIsEverPending(t *testing.T) {
+func TestVectorWrites_LeaveNothingPending(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
 	writing, stop := context.WithCancel(t.Context())
@@ -259,7 +259,7 @@ func TestNothingIsEverPending(t *testing.T) {
 
 // Where a vector cannot be written with its memory, the memory is written all
 // the same, and left to the outbox.
-func TestWhatIsLeftToTheOutbox(t *testing.T) {
+func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
 	stranger, broken, bare := o.memory("of another model"), o.memory("without direction"), o.memory("without embedding")
@@ -318,7 +318,7 @@ func TestWhatIsLeftToTheOutbox(t *testing.T) {
 }
 
 // The statements are found by indexes of the table of vectors.
-func TestVectorWritesHaveIndexes(t *testing.T) {
+func TestVectorWrites_UseIndexes(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
 	for i := range 10 {

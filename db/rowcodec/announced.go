@@ -81,7 +81,10 @@ func FailedTurn(t memory.Turn, at time.Time) memory.Announcement {
 		ConversationID string `json:"conversation_id,omitempty"`
 		Attempts       int    `json:"attempts"`
 		Error          string `json:"error"`
-	}{t.ID, t.ClientID, t.AgentID, t.ConversationID, t.Attempts, t.LastError})}
+	}{
+		TurnID: t.ID, ClientID: t.ClientID, AgentID: t.AgentID, ConversationID: t.ConversationID,
+		Attempts: t.Attempts, Error: t.LastError,
+	})}
 }
 
 // EndedConversation announces that a conversation has ended.
@@ -92,7 +95,7 @@ func EndedConversation(c memory.Conversation) memory.Announcement {
 		Title          string `json:"title,omitempty"`
 		Turns          int64  `json:"turns"`
 		Events         int64  `json:"events"`
-	}{c.ID, c.EndReason, c.Title, c.Turns, c.Events})}
+	}{ConversationID: c.ID, Reason: c.EndReason, Title: c.Title, Turns: c.Turns, Events: c.Events})}
 }
 
 func object(data any) json.RawMessage {

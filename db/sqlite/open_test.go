@@ -17,7 +17,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestOpenNamesTheFile(t *testing.T) {
+func TestOpen_NamesTheFileInErrors(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "no such folder", "test.db")
 	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
@@ -29,7 +29,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 	}
 }
 
-func TestPingAsksForThisVersion(t *testing.T) {
+func TestPing_RequiresThisVersion(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
@@ -64,7 +64,7 @@ func TestPingAsksForThisVersion(t *testing.T) {
 }
 
 // Several processes make the file at once.
-func TestMakeFromSeveralProcesses(t *testing.T) {
+func TestOpen_CreatesTheFileFromSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for round := range 100 {
@@ -84,7 +84,7 @@ func TestMakeFromSeveralProcesses(t *testing.T) {
 	}
 }
 
-func TestMigrateFromSeveralProcesses(t *testing.T) {
+func TestMigrate_RunsFromSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	var group errgroup.Group
@@ -103,8 +103,8 @@ func TestMigrateFromSeveralProcesses(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses: two stores over one file write and read each other's rows.
-func TestTwoProcesses(t *testing.T) {
+// TestStore_SharesTheFileBetweenProcesses: two stores over one file write and read each other's rows.
+func TestStore_SharesTheFileBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	stores := []*sqlite.Store{open(t, path), open(t, path)}
@@ -137,8 +137,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestBusy: a lock that another process keeps is an error to try again on.
-func TestBusy(t *testing.T) {
+// TestStore_ReportsABusyFileAsUnavailable: a lock that another process keeps is an error to try again on.
+func TestStore_ReportsABusyFileAsUnavailable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	s := open(t, path)

@@ -77,8 +77,8 @@ var (
 	outbox   = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`) // holds what waits, no more
 )
 
-// TestPlans runs every query and asks SQLite how it finds the rows.
-func TestPlans(t *testing.T) {
+// TestPlans_UseIndexes runs every query and asks SQLite how it finds the rows.
+func TestPlans_UseIndexes(t *testing.T) {
 	t.Parallel()
 	record := &recorder{ran: map[string]int{}}
 	s, err := open(t.Context(), record.connector, Options{Path: filepath.Join(t.TempDir(), "test.db")})
@@ -121,8 +121,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestListsFilterInTheIndex: what a list leaves out is not read.
-func TestListsFilterInTheIndex(t *testing.T) {
+// TestListMemories_FiltersInTheIndex: what a list leaves out is not read.
+func TestListMemories_FiltersInTheIndex(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {

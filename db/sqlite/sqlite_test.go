@@ -11,7 +11,7 @@ import (
 	"hippocampus/db/sqlite/sqlitetest"
 )
 
-func TestConformance(t *testing.T) {
+func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T) db.Store {
 		path := filepath.Join(t.TempDir(), "a b?#%20.db")

@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestUpgrade migrates a database that holds candidates of the first schema.
-func TestUpgrade(t *testing.T) {
+// TestMigrate_KeepsCandidates migrates a database that holds candidates of the first schema.
+func TestMigrate_KeepsCandidates(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
@@ -43,8 +43,8 @@ func TestUpgrade(t *testing.T) {
 	})
 }
 
-// TestUpgradeNumbersEvents migrates a database whose turns know no conversations.
-func TestUpgradeNumbersEvents(t *testing.T) {
+// TestMigrate_NumbersEvents migrates a database whose turns know no conversations.
+func TestMigrate_NumbersEvents(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {

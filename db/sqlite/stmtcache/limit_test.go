@@ -28,7 +28,7 @@ func (p *planned) Column(int) (vtab.Value, error)         { return nil, nil }
 func (p *planned) Rowid() (int64, error)                  { return 0, nil }
 func (p *planned) Close() error                           { return nil }
 
-func TestAStatementIsPlannedOnceForAllLimits(t *testing.T) {
+func TestForAnyLimit_PlansAStatementOnce(t *testing.T) {
 	table := &planned{}
 	if err := vtab.RegisterModule(nil, "planned", table); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestAStatementIsPlannedOnceForAllLimits(t *testing.T) {
 	}
 }
 
-func TestALimitIsKept(t *testing.T) {
+func TestForAnyLimit_KeepsTheLimit(t *testing.T) {
 	t.Parallel()
 	db, _, _ := open(t, 1)
 	for _, limit := range []int{3, 10, 0, 7} {

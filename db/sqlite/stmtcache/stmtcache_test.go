@@ -101,7 +101,7 @@ func wantBelow(t *testing.T, q querier, n int) {
 	}
 }
 
-func TestAStatementIsPreparedOnce(t *testing.T) {
+func TestConnector_PreparesAStatementOnce(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 1)
 	if got := n.prepared.Load(); got != 1 {
@@ -137,7 +137,7 @@ func TestAStatementIsPreparedOnce(t *testing.T) {
 	}
 }
 
-func TestAStatementInUseIsLeftAlone(t *testing.T) {
+func TestConnector_DoesNotReuseAStatementInUse(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 1)
 	conn, err := db.Conn(t.Context())
@@ -173,7 +173,7 @@ func TestAStatementInUseIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestTheLongestUnusedIsClosed(t *testing.T) {
+func TestConnector_ClosesTheLongestUnusedStatement(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 1)
 	for i := range 2 * Kept {
@@ -191,7 +191,7 @@ func TestTheLongestUnusedIsClosed(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAContextEndsTheStatement(t *testing.T) {
+func TestStatement_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 1)
 	const count = `WITH RECURSIVE up(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM up LIMIT ?) SELECT count(*) FROM up`
@@ -220,7 +220,7 @@ func TestTheEndOfAContextEndsTheStatement(t *testing.T) {
 	}
 }
 
-func TestARefusalReachesTheCaller(t *testing.T) {
+func TestStatement_ReturnsTheErrorsOfSQLite(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 1)
 	const insert = `INSERT INTO numbers VALUES (?, ?)`
@@ -255,7 +255,7 @@ func TestARefusalReachesTheCaller(t *testing.T) {
 	wantBelow(t, db, 12)
 }
 
-func TestTheSchemaMayChange(t *testing.T) {
+func TestStatement_SurvivesASchemaChange(t *testing.T) {
 	t.Parallel()
 	db, path, n := open(t, 1)
 	beside, err := sql.Open("sqlite", path)
@@ -291,7 +291,7 @@ func TestTheSchemaMayChange(t *testing.T) {
 	}
 }
 
-func TestWhatTheDriverOffersIsPassedOn(t *testing.T) {
+func TestConnector_PassesOnTheDriversMethods(t *testing.T) {
 	t.Parallel()
 	db, _, _ := open(t, 1)
 	rows, err := db.QueryContext(t.Context(), `SELECT n, name FROM numbers`)
@@ -315,7 +315,7 @@ func TestWhatTheDriverOffersIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatRepeatsIsKept(t *testing.T) {
+func TestRepeats_ExcludesSettingsAndSchemaChanges(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
 		"SELECT 1": true, "\n\t INSERT INTO x": true, "-- name: Query :one\nUPDATE x": true, "-- a\n  -- b\nWITH x": true, "DELETE FROM x": true,
@@ -327,8 +327,8 @@ func TestOnlyWhatRepeatsIsKept(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: readers of which some stop half-way or are cancelled, beside a writer.
-func TestManyAtOnce(t *testing.T) {
+// TestConnector_ServesConcurrentReadersAndAWriter: readers of which some stop half-way or are cancelled, beside a writer.
+func TestConnector_ServesConcurrentReadersAndAWriter(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 4)
 	var group errgroup.Group
@@ -395,7 +395,7 @@ func (c bareConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return bareConn{opened, c.closed}, err
 }
 
-func TestAnotherDriverIsRefused(t *testing.T) {
+func TestConnector_RefusesAnotherDriver(t *testing.T) {
 	t.Parallel()
 	of, err := sqlite.NewConnector(":memory:")
 	if err != nil {
