@@ -13,14 +13,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A transaction that has begun to write holds back what others commit
-// after, and one that has not does not.
+// A transaction that has written holds back announcements that others commit
+// later. A transaction that has only begun does not.
 func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 	t.Parallel()
 	s := open(t, postgrestest.URL(t))
-	// began starts a transaction, and returns once it has written, or stands
-	// before its first write.
-	began := func(user string, writes bool) (commit func()) {
+	// begin starts a transaction, and returns when it has written or is about to write.
+	begin := func(user string, writes bool) (commit func()) {
 		t.Helper()
 		ready, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
@@ -46,7 +45,7 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 			}
 		}
 	}
-	var place memory.Place // of a reader who goes on from what it has read
+	var place memory.Place // of a reader that continues where it stopped
 	next := func() (users []string) {
 		t.Helper()
 		page, err := s.Announced(t.Context(), db.AnnouncementFilter{AppID: "app", After: place, Limit: 100})
@@ -58,8 +57,8 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 		}
 		return users
 	}
-	// waitFor reads until all of them have come; other transactions of the
-	// server may hold them back, too.
+	// waitFor reads until all have arrived. Other transactions of the server may also
+	// hold them back.
 	waitFor := func(want ...string) {
 		t.Helper()
 		var got []string
@@ -75,7 +74,7 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 		}
 	}
 
-	older, younger := began("older", true), began("younger", true)
+	older, younger := begin("older", true), begin("younger", true)
 	younger()
 	if got := next(); len(got) > 0 {
 		t.Fatalf("%q is shown, while an older transaction may still commit before it", got)
@@ -83,15 +82,15 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 	older()
 	waitFor("older", "younger")
 
-	idle, writer := began("idle", false), began("writer", true)
+	idle, writer := begin("idle", false), begin("writer", true)
 	writer()
 	waitFor("writer")
 	idle()
 	waitFor("idle")
 }
 
-// A database that was restored into another server has rows and places whose
-// numbers are ahead of that server's transactions.
+// A database that was restored into another server has rows and places with numbers
+// above those of that server's transactions.
 func TestPurgeAnnouncements_DropsThoseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

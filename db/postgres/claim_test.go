@@ -14,9 +14,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestClaimVectors_ReadsCurrentEmbeddings: a claim waits for a change of the content. What
-// it returns then must not have the embedding of the former content, which a
-// model that is about to serve had made.
+// A claim waits for a change of the content. It must then not return the embedding
+// of the previous content by the model that is about to serve.
 func TestClaimVectors_ReadsCurrentEmbeddings(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{"another content": "y", "the same content": "x"} {

@@ -16,9 +16,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestStore_RetriesDeadlocks: a user's transaction changes b, a batch locks a and
-// waits for b, the transaction changes a. Postgres ends one of the two, and
-// both succeed.
+// A user's transaction changes b, a batch locks a and waits for b, and then the
+// transaction changes a. Postgres ends one of the two, and both succeed.
 func TestStore_RetriesDeadlocks(t *testing.T) {
 	t.Parallel()
 	touch := func(ctx context.Context, s *postgres.Store, a, b memory.Memory) error {
@@ -26,9 +25,9 @@ func TestStore_RetriesDeadlocks(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		batch func(ctx context.Context, s *postgres.Store, a, b memory.Memory) error
-		// Postgres looks for a circle once, when a wait has lasted for
-		// deadlock_timeout: where the batch has waited for longer before there
-		// is a circle, the transaction is the one that finds it and is ended.
+		// Postgres looks for a deadlock once, when a wait has lasted for
+		// deadlock_timeout. If the batch has waited for longer before the deadlock,
+		// the transaction finds it and is ended.
 		timeouts float64
 	}{
 		"touch":                           {touch, 0},
@@ -92,8 +91,8 @@ func TestStore_RetriesDeadlocks(t *testing.T) {
 	}
 }
 
-// twoMemories stores two memories and returns them, in the order of their
-// ids, with a change that is not stored.
+// twoMemories stores two memories and returns them in the order of their ids, with
+// a change that is not stored.
 func twoMemories(t *testing.T, s *postgres.Store) (a, b memory.Memory) {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -113,8 +112,8 @@ func twoMemories(t *testing.T, s *postgres.Store) (a, b memory.Memory) {
 	return both[0], both[1]
 }
 
-// waitForALock returns when a connection of the application has waited for a
-// lock for so many deadlock timeouts.
+// waitForALock returns when a connection of the application has waited for a lock
+// for the given number of deadlock timeouts.
 func waitForALock(ctx context.Context, observer *pgx.Conn, application string, timeouts float64) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

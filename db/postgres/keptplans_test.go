@@ -13,8 +13,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Postgres plans a statement anew for its first five executions, and after that
-// for as long as it deems a plan for these values cheaper than one for any.
+// Postgres plans each of a statement's first five executions, and later ones as
+// long as it estimates a plan for their values to be cheaper than one for any values.
 func TestPlans_AreKept(t *testing.T) {
 	t.Parallel()
 	must := func(err error) {
@@ -35,7 +35,7 @@ func TestPlans_AreKept(t *testing.T) {
 	dbtest.Load(t, filled, 20)
 	_, err := filled.pool.Exec(t.Context(), `VACUUM ANALYZE`)
 	must(err)
-	s := open() // a connection compares with what it first took a plan to cost
+	s := open() // a connection compares with its first estimates
 	owner := memory.Owner{AppID: "app7", UserID: "user7"}
 	list, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: owner, Limit: 60, Statuses: []memory.Status{memory.Active}})
 	must(err)
@@ -46,10 +46,10 @@ func TestPlans_AreKept(t *testing.T) {
 		}
 		request(t, s, owner, list, 1+i%6)
 	}
-	after, anew := plans(t, s)
+	after, custom := plans(t, s)
 	ran := 0
 	for sql := range after {
-		if n := anew[sql] - planned[sql]; n > 0 {
+		if n := custom[sql] - planned[sql]; n > 0 {
 			t.Errorf("planned %d times more, plan kept %d times:\n%s", n, after[sql]-kept[sql], sql)
 		}
 		if after[sql] > kept[sql] {
@@ -61,25 +61,25 @@ func TestPlans_AreKept(t *testing.T) {
 	}
 }
 
-// plans counts how often each prepared statement of the one connection was run
-// by a plan that is kept, and how often by one that was made for its values.
-func plans(t *testing.T, s *Store) (kept, anew map[string]int) {
+// plans counts how often the one connection ran each prepared statement with a kept
+// plan, and how often with a plan for its values.
+func plans(t *testing.T, s *Store) (kept, custom map[string]int) {
 	t.Helper()
-	kept, anew = map[string]int{}, map[string]int{}
+	kept, custom = map[string]int{}, map[string]int{}
 	rows, _ := s.pool.Query(t.Context(), `SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements`)
 	var sql string
-	var generic, custom int
-	_, err := pgx.ForEachRow(rows, []any{&sql, &generic, &custom}, func() error {
-		kept[sql], anew[sql] = generic, custom
+	var keptRuns, customRuns int
+	_, err := pgx.ForEachRow(rows, []any{&sql, &keptRuns, &customRuns}, func() error {
+		kept[sql], custom[sql] = keptRuns, customRuns
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kept, anew
+	return kept, custom
 }
 
-// request runs what recalls, writes and turns run, about so many memories.
+// request runs the statements of recalls, writes and turns, for a few memories.
 func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, few int) {
 	t.Helper()
 	ctx, now := t.Context(), time.Now()

@@ -24,7 +24,7 @@ func TestOpen_NamesHostAndPortButNoPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := free.Addr().String()
-	free.Close() // nobody listens there any more
+	free.Close() // so that no server listens there
 	for url, want := range map[string]struct {
 		kind memory.Kind
 		text string
@@ -47,7 +47,7 @@ func TestOpen_NamesHostAndPortButNoPassword(t *testing.T) {
 
 func TestOpen_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestMigrate_RunsFromSeveralProcesses(t *testing.T) {
 	}
 }
 
-// TestStore_RefusesInvalidTexts: what Postgres cannot hold is the client's error, not ours.
+// A text that Postgres cannot hold is the client's error.
 func TestStore_RefusesInvalidTexts(t *testing.T) {
 	t.Parallel()
 	s := open(t, postgrestest.URL(t))
@@ -137,7 +137,6 @@ func TestStore_RefusesInvalidTexts(t *testing.T) {
 	}
 }
 
-// TestStore_ReconnectsAfterTheServerEndsConnections: the backend goes away, the store says so and comes back.
 func TestStore_ReconnectsAfterTheServerEndsConnections(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

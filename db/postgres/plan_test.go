@@ -15,7 +15,7 @@ import (
 	"hippocampus/db/postgres/postgrestest"
 )
 
-// statement is one that the store ran.
+// statement is a statement that the store ran.
 type statement struct {
 	sql  string
 	args []any
@@ -51,8 +51,7 @@ var (
 	seqScan  = regexp.MustCompile(`Seq Scan on (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
 )
 
-// TestPlans_UseIndexes runs every query against some thousand rows and asks Postgres how
-// it would find them.
+// It runs every query against some thousand rows and explains its plan.
 func TestPlans_UseIndexes(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

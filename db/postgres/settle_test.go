@@ -12,12 +12,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestUpdate_SeesTheSettlingItWaitedFor: a change waits for a new model's embedding
-// to be settled, and writes the one that it has read before. Both tables must say so.
+// A change waits until the embedding by a new model is settled, and then writes the
+// embedding that it has read before. Both tables must agree.
 func TestUpdate_SeesTheSettlingItWaitedFor(t *testing.T) {
 	t.Parallel()
 	application := memory.NewID()
-	url := postgrestest.URL(t) // which compares the tables at the end
+	url := postgrestest.URL(t) // which compares the tables when the test ends
 	s := open(t, url+"&application_name="+application)
 	settling, err := pgx.Connect(t.Context(), url)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What accepting a turn costs in Postgres, beside one bare INSERT of it.
+// BenchmarkAcceptTurn compares accepting a turn with a bare INSERT of it.
 func BenchmarkAcceptTurn(b *testing.B) {
 	s, err := Open(b.Context(), Options{URL: postgrestest.URL(b)})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// upTo is a store whose tables are of an earlier version.
+// upTo returns a store whose tables have an earlier version.
 func upTo(t *testing.T, version int64) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{URL: postgrestest.URL(t)})
@@ -34,7 +34,7 @@ func upTo(t *testing.T, version int64) *Store {
 	return s
 }
 
-// TestMigrate_KeepsCandidates migrates a database that holds candidates of the first schema.
+// The database holds candidates of the first schema.
 func TestMigrate_KeepsCandidates(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 1)
@@ -60,7 +60,7 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 	})
 }
 
-// TestMigrate_NumbersEvents migrates a database whose turns know no conversations.
+// The database holds turns from before there were conversations.
 func TestMigrate_NumbersEvents(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 6)
@@ -73,7 +73,7 @@ func TestMigrate_NumbersEvents(t *testing.T) {
 	})
 }
 
-// TestMigrate_MovesEmbeddings migrates a database whose memories hold their embeddings.
+// The database holds embeddings in the rows of their memories.
 func TestMigrate_MovesEmbeddings(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 12)

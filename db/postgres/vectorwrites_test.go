@@ -20,11 +20,11 @@ import (
 	"hippocampus/vectorstore/pgvector"
 )
 
-// one is a database that holds memories and vectors.
-type one struct {
+// fixture is a database that holds memories and vectors.
+type fixture struct {
 	*postgres.Store
 	vectors  *pgvector.Store
-	observer *pgx.Conn // beside both
+	observer *pgx.Conn // independent of both
 	table    string    // of the vectors
 	name     string    // of the store's connections
 	owner    memory.Owner
@@ -35,7 +35,7 @@ var (
 	began   = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
-func openOne(t *testing.T) *one {
+func openOne(t *testing.T) *fixture {
 	t.Helper()
 	url, name := postgrestest.PgvectorURL(t), memory.NewID()
 	store, err := postgres.Open(t.Context(), postgres.Options{URL: url + "&application_name=" + name, MaxConns: 6, Vectors: pgvector.InTransaction{}})
@@ -59,7 +59,7 @@ func openOne(t *testing.T) *one {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { observer.Close(context.Background()) })
-	o := &one{Store: store, vectors: vectors, observer: observer, name: name, owner: memory.Owner{AppID: "app", UserID: "user"}}
+	o := &fixture{Store: store, vectors: vectors, observer: observer, name: name, owner: memory.Owner{AppID: "app", UserID: "user"}}
 	if err := observer.QueryRow(t.Context(), `SELECT relname::text FROM pg_class
 		WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname LIKE 'memory_vectors%'`).Scan(&o.table); err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func openOne(t *testing.T) *one {
 	return o
 }
 
-// memory is an active memory that says this.
-func (o *one) memory(content string) memory.Memory {
+// memory returns an active memory with a content.
+func (o *fixture) memory(content string) memory.Memory {
 	return memory.Memory{
 		ID: memory.NewID(), Owner: o.owner, Content: content, Type: memory.TypeFact, Domain: memory.Profession,
 		Status: memory.Active, CreatedAt: began, UpdatedAt: began, LastAccessedAt: began, Revision: 1,
@@ -76,7 +76,7 @@ func (o *one) memory(content string) memory.Memory {
 	}
 }
 
-func (o *one) insert(t *testing.T, memories ...memory.Memory) {
+func (o *fixture) insert(t *testing.T, memories ...memory.Memory) {
 	t.Helper()
 	err := o.InUser(t.Context(), o.owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, memories, time.Time{}) })
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *one) insert(t *testing.T, memories ...memory.Memory) {
 	}
 }
 
-func (o *one) update(t *testing.T, m memory.Memory) {
+func (o *fixture) update(t *testing.T, m memory.Memory) {
 	t.Helper()
 	err := o.InUser(t.Context(), o.owner, func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, m) })
 	if err != nil {
@@ -92,8 +92,8 @@ func (o *one) update(t *testing.T, m memory.Memory) {
 	}
 }
 
-// state is the vector state of a row; empty: there is none.
-func (o *one) state(t *testing.T, id string) (state memory.VectorState) {
+// state returns the vector state of a row, or "" if there is no row.
+func (o *fixture) state(t *testing.T, id string) (state memory.VectorState) {
 	t.Helper()
 	err := o.observer.QueryRow(t.Context(), `SELECT vector_state FROM agent_memories WHERE id = $1`, id).Scan(&state)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -102,8 +102,8 @@ func (o *one) state(t *testing.T, id string) (state memory.VectorState) {
 	return state
 }
 
-// shown is what the vector store shows of a memory; empty: nothing.
-func (o *one) shown(t *testing.T, id string) (content string) {
+// shown returns what the vector store shows of a memory, or "" for nothing.
+func (o *fixture) shown(t *testing.T, id string) (content string) {
 	t.Helper()
 	err := o.vectors.Scan(t.Context(), "", 1000, func(r vectorstore.Record) error {
 		if r.ID == id {
@@ -117,14 +117,14 @@ func (o *one) shown(t *testing.T, id string) (content string) {
 	return content
 }
 
-func (o *one) want(t *testing.T, doing string, m memory.Memory, state memory.VectorState, shown string) {
+func (o *fixture) want(t *testing.T, doing string, m memory.Memory, state memory.VectorState, shown string) {
 	t.Helper()
 	if got, content := o.state(t, m.ID), o.shown(t, m.ID); got != state || content != shown {
 		t.Errorf("%s: the row is %q and the vector store shows %q, want %q and %q", doing, got, content, state, shown)
 	}
 }
 
-// A memory and its vector come, change and go in one transaction.
+// A memory and its vector are created, changed and deleted in one transaction.
 func TestVectorWrites_CommitWithTheirMemories(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
@@ -153,7 +153,7 @@ func TestVectorWrites_CommitWithTheirMemories(t *testing.T) {
 		t.Errorf("%d are to be pushed, %v", len(tasks), err)
 	}
 
-	// Many at once; and what an import brings, in whatever status.
+	// Many memories at once, and imported memories of every status.
 	many := make([]memory.Memory, 20)
 	for i := range many {
 		many[i] = o.memory(fmt.Sprint("one of many ", i))
@@ -173,7 +173,7 @@ func TestVectorWrites_CommitWithTheirMemories(t *testing.T) {
 	o.want(t, "imported, and forgotten", gone, memory.VectorAbsent, "")
 }
 
-// What is rolled back, or dies before its end, has left neither.
+// A transaction that is rolled back or killed leaves neither memory nor vector.
 func TestVectorWrites_RollBackWithTheirMemories(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
@@ -206,8 +206,8 @@ func TestVectorWrites_RollBackWithTheirMemories(t *testing.T) {
 	}
 }
 
-// Whoever looks, at whatever moment, sees exactly the active memories in the
-// vector store, and nothing that is still to come.
+// At every moment, the vector store shows exactly the active memories, and nothing
+// is pending.
 func TestVectorWrites_LeaveNothingPending(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
@@ -257,8 +257,8 @@ func TestVectorWrites_LeaveNothingPending(t *testing.T) {
 	t.Logf("%d looks", looks)
 }
 
-// Where a vector cannot be written with its memory, the memory is written all
-// the same, and left to the outbox.
+// If a vector cannot be written with its memory, the memory is written and left to
+// the outbox.
 func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
@@ -269,7 +269,7 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 		o.want(t, m.Content, m, memory.VectorPending, "")
 	}
 
-	// A push under way may come after the change: the row stays in the outbox.
+	// A push under way may arrive after the change, so that the row stays in the outbox.
 	pushed := o.memory("it is being pushed")
 	o.insert(t, pushed)
 	if _, err := o.Requeue(t.Context(), []string{pushed.ID}, began); err != nil {
@@ -282,7 +282,7 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	o.update(t, pushed)
 	o.want(t, "changed while it was pushed", pushed, memory.VectorPending, "it is being pushed")
 
-	// So does what is written while a table is being filled, and when it is gone.
+	// So do memories that are written while the table is filled or after it was dropped.
 	during, after := o.memory("written during a rebuild"), o.memory("written after it")
 	if err := o.vectors.Rebuild(t.Context(), func(context.Context, vectorstore.Writer) error { o.insert(t, during); return nil }); err != nil {
 		t.Fatal(err)
@@ -308,7 +308,7 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	o.update(t, lost)
 	o.want(t, lost.Content, lost, memory.VectorSynced, lost.Content)
 
-	// While another model is to serve, the outbox knows which space takes what.
+	// While another model is to serve, the outbox decides which space takes a memory.
 	if _, err := o.SetTarget(t.Context(), memory.Space{Model: "next", Dim: 5}, began); err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	o.want(t, changing.Content, changing, memory.VectorPending, "")
 }
 
-// The statements are found by indexes of the table of vectors.
+// Indexes of the table of vectors serve the statements.
 func TestVectorWrites_UseIndexes(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)

@@ -63,7 +63,6 @@ func TestPing_RequiresThisVersion(t *testing.T) {
 	}
 }
 
-// Several processes make the file at once.
 func TestOpen_CreatesTheFileFromSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -103,7 +102,7 @@ func TestMigrate_RunsFromSeveralProcesses(t *testing.T) {
 	}
 }
 
-// TestStore_SharesTheFileBetweenProcesses: two stores over one file write and read each other's rows.
+// Two stores on one file write rows and read each other's.
 func TestStore_SharesTheFileBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
@@ -137,7 +136,7 @@ func TestStore_SharesTheFileBetweenProcesses(t *testing.T) {
 	}
 }
 
-// TestStore_ReportsABusyFileAsUnavailable: a lock that another process keeps is an error to try again on.
+// A lock that another process keeps is an error that asks the caller to try again.
 func TestStore_ReportsABusyFileAsUnavailable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
@@ -160,7 +159,7 @@ func TestStore_ReportsABusyFileAsUnavailable(t *testing.T) {
 	}
 }
 
-// raw is a connection beside the store's.
+// raw opens a connection independent of the store's.
 func raw(t *testing.T, path string) *sql.Conn {
 	t.Helper()
 	file, err := sql.Open("sqlite", path)

@@ -15,14 +15,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// recorder keeps the statements that SQLite runs, with how many parameters each
-// has.
+// recorder keeps the statements that SQLite runs, with the number of their parameters.
 type recorder struct {
 	mu  sync.Mutex
 	ran map[string]int
 }
 
-// connector is the package's, recorded.
+// connector is the package's connector, recorded.
 func (r *recorder) connector(address string) (driver.Connector, error) {
 	c, err := connector(address)
 	return recordedConnector{c, r}, err
@@ -74,10 +73,10 @@ func (c *recordedConn) ExecContext(ctx context.Context, query string, args []dri
 var (
 	bigTable = regexp.MustCompile(`\b(agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
 	scan     = regexp.MustCompile(`SCAN (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
-	outbox   = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`) // holds what waits, no more
+	outbox   = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`) // holds only waiting rows
 )
 
-// TestPlans_UseIndexes runs every query and asks SQLite how it finds the rows.
+// It runs every query and explains its plan.
 func TestPlans_UseIndexes(t *testing.T) {
 	t.Parallel()
 	record := &recorder{ran: map[string]int{}}
@@ -96,7 +95,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 	dbtest.Exercise(t, s)
 
 	explained := 0
-	for query, args := range maps.Clone(record.ran) { // explaining is recorded too
+	for query, args := range maps.Clone(record.ran) { // explaining is also recorded
 		if !bigTable.MatchString(query) || strings.Contains(query, "river_migration") {
 			continue
 		}
@@ -121,7 +120,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 	}
 }
 
-// TestListMemories_FiltersInTheIndex: what a list leaves out is not read.
+// Rows that the filters exclude are not read.
 func TestListMemories_FiltersInTheIndex(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})

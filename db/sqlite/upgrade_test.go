@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TestMigrate_KeepsCandidates migrates a database that holds candidates of the first schema.
+// The database holds candidates of the first schema.
 func TestMigrate_KeepsCandidates(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
@@ -43,7 +43,7 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 	})
 }
 
-// TestMigrate_NumbersEvents migrates a database whose turns know no conversations.
+// The database holds turns from before there were conversations.
 func TestMigrate_NumbersEvents(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})

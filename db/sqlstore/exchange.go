@@ -71,7 +71,7 @@ func (u *UserTx) Recorded(ctx context.Context, ids []string) (map[string]db.Reco
 }
 
 // recorded reads the events and relations of memories of an owner, or of any
-// user of the app if the owner names none.
+// user of the app if the owner has no user id.
 func recorded(ctx context.Context, c conn, owner memory.Owner, ids []string) ([]memory.Event, []rowcodec.Ends, error) {
 	events, err := collect(ctx, c, eventFields, selectEvents+`memory_id = ANY($1::uuid[])
 		AND {|+}app_id = $2 AND ($3::text = '' OR {|+}user_id = $3) ORDER BY at, id`, ids, owner.AppID, owner.UserID)

@@ -89,8 +89,8 @@ func (u *UserTx) oneFact(ctx context.Context, factType, key, index, condition st
 	return f, ok, u.fault(err, "read the user's fact")
 }
 
-// FactAt returns the fact that is valid at an instant. As none overlap, only
-// the latest that began can be.
+// FactAt returns the fact that is valid at an instant. As facts do not overlap,
+// only the latest that began can be valid.
 func (u *UserTx) FactAt(ctx context.Context, factType, key string, at time.Time) (memory.Fact, bool, error) {
 	f, ok, err := u.oneFact(ctx, factType, key, `{| INDEXED BY facts_beginnings}`,
 		`state = 'accepted' AND valid_from <= $5 ORDER BY valid_from DESC`, at)

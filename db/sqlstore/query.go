@@ -26,8 +26,8 @@ func (c conn) execAll(ctx context.Context, query string, rows [][]any) error {
 	return c.on.ExecAll(ctx, c.dialect.text(query), rows)
 }
 
-// require returns the fault of a query, or otherwise if the query succeeded but
-// ok is false.
+// require returns the fault of a query, or the error otherwise if the query
+// succeeded but ok is false.
 func (c conn) require(ok bool, err error, doing string, otherwise error) error {
 	if err == nil && !ok {
 		return otherwise
@@ -69,8 +69,7 @@ func page[T any](ctx context.Context, c conn, fields func(*T) []any, query strin
 	return collect(ctx, c, fields, query+where.SQL()+` ORDER BY `+order+` LIMIT `+most, where.Args...)
 }
 
-// first is collect for a query of which only the first row matters. ok is
-// false if there is none.
+// first returns the first row of a query. ok is false if there is no row.
 func first[T any](ctx context.Context, c conn, fields func(*T) []any, query string, args ...any) (item T, ok bool, err error) {
 	found, err := collect(ctx, c, fields, query, args...)
 	if err != nil || len(found) == 0 {
@@ -79,7 +78,7 @@ func first[T any](ctx context.Context, c conn, fields func(*T) []any, query stri
 	return found[0], true, nil
 }
 
-// only is the field of a query for one column.
+// only is the destination of a query for one column.
 func only[T any](value *T) []any { return []any{value} }
 
 // Conditions builds the WHERE clause of a list whose filters are optional.

@@ -109,8 +109,8 @@ func findLagging(ctx context.Context, c conn, now time.Time, lock string) (laggi
 		ORDER BY w.id LIMIT 1`+lock, now)
 }
 
-// EnqueueDeliveries enqueues the next jobs of one webhook. It looks for one
-// before it takes a lock, since mostly there is none, and leaves out a webhook
+// EnqueueDeliveries enqueues the next jobs of one webhook. It looks for one before
+// it takes a lock, since mostly there is nothing to enqueue, and skips a webhook
 // that another process has locked.
 func (s *Store) EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job) (passed int, err error) {
 	if _, ok, err := findLagging(ctx, s.conn, now, ""); err != nil || !ok {

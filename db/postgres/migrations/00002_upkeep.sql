@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What upkeep notes of an owner.
+-- What maintenance notes of an owner.
 CREATE TABLE user_states (
     app_id        text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
     user_id       text COLLATE "C" NOT NULL CHECK (octet_length(user_id) BETWEEN 1 AND 256),
@@ -9,7 +9,7 @@ CREATE TABLE user_states (
     PRIMARY KEY (app_id, user_id)
 );
 
--- A list of candidates is restricted as one of turns is, so the user is kept beside the app.
+-- A list of candidates can be restricted to a user, as a list of turns can.
 ALTER TABLE candidates ADD COLUMN user_id text COLLATE "C";
 UPDATE candidates SET user_id = turns.user_id FROM turns WHERE turns.id = candidates.turn_id;
 ALTER TABLE candidates ALTER COLUMN user_id SET NOT NULL;

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- What is told to the world outside, in the order of commits: (xact, seq). A
--- reader takes rows of transactions that are older than every one under way.
+-- What webhooks and event streams receive, in the order of commits: (xact, seq). A
+-- reader takes rows of transactions that are older than all transactions under way.
 CREATE TABLE announcements (
     xact    bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
     seq     bigint GENERATED ALWAYS AS IDENTITY,

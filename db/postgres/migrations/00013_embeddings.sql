@@ -1,8 +1,8 @@
 -- +goose Up
 
--- A memory's embedding in a row of its own beside those of the same user: a recall
--- for a user of few memories reads them all. A row stays whole where two of them
--- fit on a page, up to some 1,000 numbers, and is cut up beside the table else.
+-- Each embedding has its own row near those of the same user, since a recall for a
+-- user of few memories reads them all. Postgres keeps a row whole if two of them fit
+-- on a page, which is up to some 1,000 numbers, and otherwise splits it.
 CREATE TABLE embeddings (
     memory_id uuid PRIMARY KEY,
     app_id    text COLLATE "C" NOT NULL,

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What upkeep notes of an owner.
+-- What maintenance notes of an owner.
 CREATE TABLE user_states (
     app_id        TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
     user_id       TEXT NOT NULL CHECK (length(CAST(user_id AS BLOB)) BETWEEN 1 AND 256),
@@ -9,7 +9,7 @@ CREATE TABLE user_states (
     PRIMARY KEY (app_id, user_id)
 );
 
--- A list of candidates is restricted as one of turns is, so the user is kept beside the app.
+-- A list of candidates can be restricted to a user, as a list of turns can.
 ALTER TABLE candidates ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
 UPDATE candidates SET user_id = (SELECT user_id FROM turns WHERE turns.id = turn_id);
 DROP INDEX candidates_by_verdict;

@@ -20,7 +20,7 @@ CREATE TABLE facts (
     due_at      INTEGER, -- when its memory must begin or end
     CHECK ((state = 'ended') = (value IS NULL))
 );
--- At most one begins at an instant, one is open, and one is told.
+-- On a timeline, at most one fact begins at an instant, one is open, and one has a memory.
 CREATE UNIQUE INDEX facts_beginnings ON facts (app_id, user_id, type, key, valid_from) WHERE state = 'accepted';
 CREATE UNIQUE INDEX facts_open ON facts (app_id, user_id, type, key) WHERE state = 'accepted' AND valid_until IS NULL;
 CREATE UNIQUE INDEX facts_told ON facts (app_id, user_id, type, key) WHERE told;

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- What is told to the world outside. Writers come one at a time, so that the
--- order of seq is that of commits; numbers of deleted rows do not come again.
+-- What webhooks and event streams receive. There is one writer at a time, so that
+-- seq has the order of commits. The numbers of deleted rows are not used again.
 CREATE TABLE announcements (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     app_id  TEXT NOT NULL,

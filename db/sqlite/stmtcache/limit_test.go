@@ -8,7 +8,7 @@ import (
 	"modernc.org/sqlite/vtab"
 )
 
-// planned is a table of no rows that counts how often SQLite has planned to read it.
+// planned is a table without rows that counts how often SQLite has planned to read it.
 type planned struct{ times atomic.Int64 }
 
 func (p *planned) Create(ctx vtab.Context, args []string) (vtab.Table, error) {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// counts are of the statements that the driver has prepared, and has open.
+// counts counts the statements that the driver has prepared, and those that are open.
 type counts struct{ prepared, open atomic.Int64 }
 
 type countedConnector struct {
@@ -60,7 +60,7 @@ func (s countedStatement) Close() error {
 	return s.executor.Close()
 }
 
-// open makes a file with a table of ten numbers and opens it with so many connections.
+// open creates a file with a table of ten numbers and opens it with a number of connections.
 func open(t testing.TB, connections int) (db *sql.DB, path string, n *counts) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "test.db")
@@ -230,11 +230,11 @@ func TestStatement_ReturnsTheErrorsOfSQLite(t *testing.T) {
 		t.Errorf("got %v, want the primary key's refusal", err)
 	}
 	if got := n.open.Load(); got != 0 {
-		t.Errorf("%d statements are open, want none after a refusal", got)
+		t.Errorf("%d statements are open, want 0 after a refusal", got)
 	}
 	mustExec(t, db, insert, 10, "ten")
 	wantBelow(t, db, 11)
-	// A statement that refuses one row goes on with the next.
+	// A statement that refuses one row accepts the next.
 	tx, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -258,11 +258,11 @@ func TestStatement_ReturnsTheErrorsOfSQLite(t *testing.T) {
 func TestStatement_SurvivesASchemaChange(t *testing.T) {
 	t.Parallel()
 	db, path, n := open(t, 1)
-	beside, err := sql.Open("sqlite", path)
+	other, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer beside.Close()
+	defer other.Close()
 	for _, step := range []struct {
 		change  string
 		columns int
@@ -271,7 +271,7 @@ func TestStatement_SurvivesASchemaChange(t *testing.T) {
 		{`ALTER TABLE numbers ADD COLUMN more TEXT`, 3},
 		{`DROP TABLE numbers; CREATE TABLE numbers (a, b, c, d); INSERT INTO numbers VALUES (1, 2, 3, 4)`, 4},
 	} {
-		mustExec(t, beside, step.change)
+		mustExec(t, other, step.change)
 		rows, err := db.QueryContext(t.Context(), `SELECT * FROM numbers LIMIT 1`)
 		if err != nil {
 			t.Fatal(err)
@@ -283,11 +283,11 @@ func TestStatement_SurvivesASchemaChange(t *testing.T) {
 		rows.Close()
 	}
 	if got := n.prepared.Load(); got != 2 {
-		t.Errorf("%d statements were prepared, want the insert and the query: SQLite prepares anew itself", got)
+		t.Errorf("%d statements were prepared, want the insert and the query: SQLite itself prepares again", got)
 	}
-	mustExec(t, beside, `DROP TABLE numbers`)
+	mustExec(t, other, `DROP TABLE numbers`)
 	if _, err := db.QueryContext(t.Context(), `SELECT * FROM numbers LIMIT 1`); err == nil {
-		t.Error("a table that is gone is read")
+		t.Error("a dropped table is read")
 	}
 }
 
@@ -304,7 +304,7 @@ func TestConnector_PassesOnTheDriversMethods(t *testing.T) {
 		t.Errorf("got the types %v: %v", types, err)
 	}
 	rows.Close()
-	for _, on := range []string{"1", "0", "1"} { // each time anew
+	for _, on := range []string{"1", "0", "1"} { // each is run
 		mustExec(t, db, `PRAGMA query_only = `+on)
 		if _, err := db.ExecContext(t.Context(), `DELETE FROM numbers`); (err != nil) != (on == "1") {
 			t.Errorf("query_only is %s, deleting gives %v", on, err)
@@ -327,7 +327,7 @@ func TestRepeats_ExcludesSettingsAndSchemaChanges(t *testing.T) {
 	}
 }
 
-// TestConnector_ServesConcurrentReadersAndAWriter: readers of which some stop half-way or are cancelled, beside a writer.
+// Some readers stop half-way or are cancelled while another goroutine writes.
 func TestConnector_ServesConcurrentReadersAndAWriter(t *testing.T) {
 	t.Parallel()
 	db, _, n := open(t, 4)
@@ -374,7 +374,7 @@ func TestConnector_ServesConcurrentReadersAndAWriter(t *testing.T) {
 	}
 }
 
-// bareConn offers what every connection does, and no more.
+// bareConn offers only the methods of every driver.Conn.
 type bareConn struct {
 	driver.Conn
 	closed *bool
@@ -407,7 +407,7 @@ func TestConnector_RefusesAnotherDriver(t *testing.T) {
 	}
 }
 
-// BenchmarkStatement is a small read, with and without.
+// BenchmarkStatement compares a small read with and without kept statements.
 func BenchmarkStatement(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		db, path, _ := open(b, 1)
