@@ -23,16 +23,18 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 		t.Helper()
 		ready, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			ended <- s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user}, func(ctx context.Context, tx db.UserTx) error {
-				if writes {
-					if err := tx.SetState(ctx, db.UserState{ReflectedAt: time.Unix(1, 0)}); err != nil {
-						return err
+			ended <- s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user},
+				func(ctx context.Context, tx db.UserTx) error {
+					if writes {
+						if err := tx.SetState(ctx, db.UserState{ReflectedAt: time.Unix(1, 0)}); err != nil {
+							return err
+						}
 					}
-				}
-				close(ready)
-				<-release
-				return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: memory.NewID(), Kind: memory.EventPurged, At: time.Unix(1, 0)}})
-			})
+					close(ready)
+					<-release
+					return tx.AddEvents(ctx,
+						[]memory.Event{{ID: memory.NewID(), MemoryID: memory.NewID(), Kind: memory.EventPurged, At: time.Unix(1, 0)}})
+				})
 		}()
 		<-ready
 		let := sync.OnceFunc(func() { close(release) })
@@ -98,14 +100,16 @@ func TestPurgeAnnouncements_DropsThoseOfAnotherServer(t *testing.T) {
 	tell := func(user string) {
 		t.Helper()
 		err := s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user}, func(ctx context.Context, tx db.UserTx) error {
-			return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: memory.NewID(), Kind: memory.EventPurged, At: time.Unix(1000, 0)}})
+			return tx.AddEvents(ctx,
+				[]memory.Event{{ID: memory.NewID(), MemoryID: memory.NewID(), Kind: memory.EventPurged, At: time.Unix(1000, 0)}})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	tell("foreign")
-	hook := memory.Webhook{ID: memory.NewID(), AppID: "app", URL: "https://example.com", Secret: "0123456789abcdef", Active: true, Activation: 1, CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(1, 0)}
+	hook := memory.Webhook{ID: memory.NewID(), AppID: "app", URL: "https://example.com", Secret: "0123456789abcdef",
+		Active: true, Activation: 1, CreatedAt: time.Unix(1, 0), UpdatedAt: time.Unix(1, 0)}
 	if err := s.CreateWebhook(t.Context(), hook, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,8 @@ func TestPurgeAnnouncements_DropsThoseOfAnotherServer(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	for _, sql := range []string{
-		`UPDATE announcements SET xact = 1::bigint << 60`, `UPDATE webhooks SET after_xact = 1::bigint << 60`, `UPDATE announcements_purged SET xact = 1::bigint << 60`,
+		`UPDATE announcements SET xact = 1::bigint << 60`, `UPDATE webhooks SET after_xact = 1::bigint << 60`,
+		`UPDATE announcements_purged SET xact = 1::bigint << 60`,
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
@@ -129,7 +134,9 @@ func TestPurgeAnnouncements_DropsThoseOfAnotherServer(t *testing.T) {
 		t.Errorf("purged up to %s, %v", purged, err)
 	}
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		n, err := s.EnqueueDeliveries(t.Context(), time.Unix(1, 0), 10, func(w memory.Webhook, p memory.Place) db.Job { return restored{} })
+		n, err := s.EnqueueDeliveries(t.Context(), time.Unix(1, 0), 10, func(w memory.Webhook, p memory.Place) db.Job {
+			return restored{}
+		})
 		if err != nil || n > 1 || time.Now().After(deadline) {
 			t.Fatalf("passed %d, %v", n, err)
 		}

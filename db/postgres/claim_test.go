@@ -31,7 +31,8 @@ func TestClaimVectors_ReadsCurrentEmbeddings(t *testing.T) {
 			defer observer.Close(context.WithoutCancel(t.Context()))
 			m, _ := twoMemories(t, s)
 			next := memory.Space{Model: "next", Dim: 2}
-			if err := s.Reembed(t.Context(), next, []db.Reembedding{{ID: m.ID, Revision: 1, Embedding: []float32{0.6, 0.8}}}); err != nil {
+			if err := s.Reembed(t.Context(), next,
+				[]db.Reembedding{{ID: m.ID, Revision: 1, Embedding: []float32{0.6, 0.8}}}); err != nil {
 				t.Fatal(err)
 			}
 

@@ -104,7 +104,9 @@ func twoMemories(t *testing.T, s *postgres.Store) (a, b memory.Memory) {
 		}
 	}
 	slices.SortFunc(both, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
-	err := s.InUser(t.Context(), both[0].Owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, both, time.Time{}) })
+	err := s.InUser(t.Context(), both[0].Owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, both, time.Time{})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,9 @@ func admission(batch *pgx.Batch, lock string, key int64, owner memory.Owner) (er
 }
 
 // BeginErasure is the shared BeginErasure within the owner's lock of this process.
-func (s *Store) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure, err error) {
+func (s *Store) BeginErasure(
+	ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job,
+) (e db.Erasure, err error) {
 	release, err := s.ownerLocks.acquire(ctx, owner)
 	if err != nil {
 		return e, fault(err, "wait for the user's writes")

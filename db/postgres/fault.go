@@ -50,7 +50,8 @@ func kindOf(err error) memory.Kind {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, puddle.ErrClosedPool) || errors.Is(err, riverdriver.ErrClosedPool) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, puddle.ErrClosedPool) || errors.Is(err, riverdriver.ErrClosedPool) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.As(err, &connect) || errors.As(err, &network) ||
 		pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 		return memory.KindUnavailable

@@ -54,7 +54,8 @@ func into(table string, columns ...string) insertion {
 	for i := range places {
 		places[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return insertion{table, columns, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(places, ", "))}
+	return insertion{table, columns,
+		fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(places, ", "))}
 }
 
 // A memory is a row in each of these tables.
@@ -69,7 +70,8 @@ var (
 
 func memoryRow(m *memory.Memory, p projection) []any {
 	return []any{
-		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content,
+		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
 		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
 		p.state, 0, p.due, p.due, orNull(p.claimed), p.claims,
@@ -111,6 +113,8 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, project f
 }
 
 func (u *userTx) copy(ctx context.Context, to insertion, n int, row func(i int) []any) error {
-	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{to.table}, to.columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) { return row(i), nil }))
+	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{to.table}, to.columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
+		return row(i), nil
+	}))
 	return err
 }

@@ -37,7 +37,8 @@ func TestPlans_AreKept(t *testing.T) {
 	must(err)
 	s := open() // a connection compares with its first estimates
 	owner := memory.Owner{AppID: "app7", UserID: "user7"}
-	list, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: owner, Limit: 60, Statuses: []memory.Status{memory.Active}})
+	list, err := s.ListMemories(t.Context(),
+		db.MemoryFilter{Owner: owner, Limit: 60, Statuses: []memory.Status{memory.Active}})
 	must(err)
 	kept, planned := plans(t, s)
 	for i := range 40 {
@@ -114,7 +115,8 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	m.ID = memory.NewID()
 	must(s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		must(tx.Insert(ctx, []memory.Memory{m}, now.Add(time.Hour)))
-		return tx.AddEvents(ctx, []memory.Event{{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventCreated, Cause: "test", At: now}})
+		return tx.AddEvents(ctx,
+			[]memory.Event{{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventCreated, Cause: "test", At: now}})
 	}))
 	must(s.RenewTurns(ctx, []string{turn.ID}, now.Add(time.Hour)))
 	must(s.EndTurns(ctx, []string{turn.ID}, now))

@@ -60,8 +60,10 @@ func matching(where *sqlstore.Conditions, f db.MemoryFilter) {
 		return
 	}
 	where.Add(`created_at <= ?`, f.AsOf)
-	where.Add(`NOT EXISTS (SELECT FROM memory_events e WHERE e.memory_id = agent_memories.id AND e.kind = 'created' AND e.at > ?)`, f.AsOf)
+	where.Add(`NOT EXISTS (SELECT FROM memory_events e WHERE e.memory_id = agent_memories.id AND e.kind = 'created'
+		AND e.at > ?)`, f.AsOf)
 	if len(now.Terms) > 0 {
-		where.Add(`(`+now.SQL()+` OR EXISTS (SELECT FROM memory_events e WHERE e.memory_id = agent_memories.id AND e.at > ?))`, f.AsOf)
+		where.Add(`(`+now.SQL()+
+			` OR EXISTS (SELECT FROM memory_events e WHERE e.memory_id = agent_memories.id AND e.at > ?))`, f.AsOf)
 	}
 }

@@ -29,10 +29,11 @@ func TestOpen_NamesHostAndPortButNoPassword(t *testing.T) {
 		kind memory.Kind
 		text string
 	}{
-		"postgres://user:hunter2@" + address + "/database":             {memory.KindUnavailable, address},
-		"postgres://user:hunter2@" + address + "," + address + "/x":    {memory.KindUnavailable, address},
-		"postgres://user:hunter2@no-such-host.invalid:5432/database":   {memory.KindUnavailable, "no-such-host.invalid:5432"},
-		"postgres://user:hunter2@127.0.0.1:port/database":              {memory.KindInvalid, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"},
+		"postgres://user:hunter2@" + address + "/database":           {memory.KindUnavailable, address},
+		"postgres://user:hunter2@" + address + "," + address + "/x":  {memory.KindUnavailable, address},
+		"postgres://user:hunter2@no-such-host.invalid:5432/database": {memory.KindUnavailable, "no-such-host.invalid:5432"},
+		"postgres://user:hunter2@127.0.0.1:port/database": {memory.KindInvalid,
+			"postgres://USER:PASSWORD@HOST:PORT/DATABASE"},
 		"postgres://user:hunter2%zz@127.0.0.1:1/database":              {memory.KindInvalid, "database URL"},
 		"postgres://user:hunter2@127.0.0.1:1/database?sslmode=perhaps": {memory.KindInvalid, "database URL"},
 	} {
@@ -54,7 +55,8 @@ func TestOpen_EndsWithItsContext(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = postgres.Open(ctx, postgres.Options{URL: "postgres://user@" + silent.Addr().String() + "/database?sslmode=disable"})
+	_, err = postgres.Open(ctx,
+		postgres.Options{URL: "postgres://user@" + silent.Addr().String() + "/database?sslmode=disable"})
 	if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want an error of kind unavailable caused by the deadline", err)
 	}
@@ -128,7 +130,8 @@ func TestStore_RefusesInvalidTexts(t *testing.T) {
 		owner := memory.Owner{AppID: "app", UserID: "user"}
 		err := s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			return tx.Insert(ctx, []memory.Memory{{
-				ID: memory.NewID(), Owner: owner, Content: bad, Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active, Revision: 1,
+				ID: memory.NewID(), Owner: owner, Content: bad, Type: memory.TypeFact, Domain: memory.GeneralChat,
+				Status: memory.Active, Revision: 1,
 			}}, time.Time{})
 		})
 		if !memory.IsKind(err, memory.KindInvalid) {
@@ -153,7 +156,8 @@ func TestStore_ReconnectsAfterTheServerEndsConnections(t *testing.T) {
 	}
 	defer named.Close()
 	err = named.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
-		if _, err := killer.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, t.Name()); err != nil {
+		if _, err := killer.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`,
+			t.Name()); err != nil {
 			return err
 		}
 		_, err := tx.Memories(ctx, []string{memory.NewID()})

@@ -13,7 +13,8 @@ import (
 )
 
 const documents = `
-	SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at, last_accessed_at
+	SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at,
+	last_accessed_at
 	FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
 	ORDER BY conversation_id, created_at, id`
 
@@ -25,7 +26,8 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 }
 
 func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
-	err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt)
+	err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
+		&d.Importance, &d.CreatedAt, &d.LastAccessedAt)
 	if len(d.Tags) == 0 {
 		d.Tags = nil
 	}
@@ -34,16 +36,22 @@ func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
 
 // RevisionDocumentsAndUnconfirmed reads the revision, the documents and whether
 // there are unconfirmed writes in one round trip. It reads these writes in another.
-func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.OwnerDocuments, err error) {
+func (s *Store) RevisionDocumentsAndUnconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) (found db.OwnerDocuments, err error) {
 	fresh := false
 	hash := rowcodec.OwnerHash(owner)
 	batch := &pgx.Batch{}
-	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Revision, nil) })
+	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&found.Revision, nil)
+	})
 	batch.Queue(documents, owner.AppID, owner.UserID).Query(func(rows pgx.Rows) (err error) {
 		found.Documents, err = pgx.CollectRows(rows, scanDocument)
 		return err
 	})
-	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error { return row.Scan(nil, &fresh) })
+	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
+		return row.Scan(nil, &fresh)
+	})
 	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
 		return found, fault(err, "read the user's documents")
 	}
@@ -57,7 +65,8 @@ func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memor
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	if len(embedded) == 0 {
 		found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories
-			WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID, onlyIDs(ids))
+			WHERE id = `+among+` AND app_id = $1 AND user_id = $2 AND status = 'active'`,
+			owner.AppID, owner.UserID, onlyIDs(ids))
 		return found, fault(err, "read the candidates")
 	}
 	found, err := memories(ctx, s.pool, `
@@ -105,11 +114,14 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 // makes, rather than for each memory.
 const embeddingsBy = `
 	SELECT e.memory_id, coalesce(r.embedding, e.embedding)
-	FROM embeddings e LEFT JOIN reembeddings r ON (SELECT EXISTS (SELECT FROM reembeddings)) AND r.memory_id = e.memory_id AND r.model = $4
+	FROM embeddings e LEFT JOIN reembeddings r ON (SELECT EXISTS (SELECT FROM reembeddings)) AND r.memory_id = e.memory_id
+	AND r.model = $4
 	WHERE e.app_id = $1 AND e.user_id = $2 AND e.active AND (r.model IS NOT NULL OR e.model = $4)`
 
 // Embeddings returns the embeddings by this model of those ids that are active memories of the owner.
-func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
+func (s *Store) Embeddings(
+	ctx context.Context, owner memory.Owner, model string, ids []string,
+) (map[string][]float32, error) {
 	rows, _ := s.pool.Query(ctx, embeddingsBy+` AND e.memory_id = `+among, owner.AppID, owner.UserID, onlyIDs(ids), model)
 	vectors := make(map[string][]float32, len(ids))
 	var id string
@@ -125,7 +137,9 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 }
 
 // EachEmbedding calls f with the embeddings by this model of the owner's active memories.
-func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
+func (s *Store) EachEmbedding(
+	ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32),
+) error {
 	rows, _ := s.pool.Query(ctx, embeddingsBy+` LIMIT $3`, owner.AppID, owner.UserID, limit, model)
 	var id string
 	var column pgtype.DriverBytes
@@ -151,7 +165,9 @@ const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE id I
 	ORDER BY updated_at DESC, id DESC LIMIT $4`
 
 // Unconfirmed returns the owner's active memories that the vector store may not show yet.
-func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+func (s *Store) Unconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) ([]memory.Memory, error) {
 	found, err := memories(ctx, s.pool, unconfirmed, owner.AppID, owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")
 }

@@ -19,9 +19,12 @@ const revisionAndFresh = `SELECT coalesce((SELECT revision FROM revisions WHERE 
 
 // RevisionAndUnconfirmed reads the owner's revision and then the newest writes, if
 // there are any. The latter include a change between the two reads.
-func (s *Store) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
+func (s *Store) RevisionAndUnconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) (revision int64, own []memory.Memory, err error) {
 	var fresh bool
-	err = s.pool.QueryRow(ctx, revisionAndFresh, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since).Scan(&revision, &fresh)
+	err = s.pool.QueryRow(ctx, revisionAndFresh, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID,
+		since).Scan(&revision, &fresh)
 	if err != nil {
 		return 0, nil, fault(err, "read the user's revision")
 	}

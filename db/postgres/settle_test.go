@@ -33,10 +33,12 @@ func TestUpdate_SeesTheSettlingItWaitedFor(t *testing.T) {
 
 	var group errgroup.Group
 	err = pgx.BeginFunc(t.Context(), settling, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(t.Context(), `UPDATE agent_memories SET embedding_model = 'next' WHERE id = $1`, m.ID); err != nil {
+		if _, err := tx.Exec(t.Context(), `UPDATE agent_memories SET embedding_model = 'next' WHERE id = $1`,
+			m.ID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(t.Context(), `UPDATE embeddings SET model = 'next', embedding = '\x0000803f' WHERE memory_id = $1`, m.ID); err != nil {
+		if _, err := tx.Exec(t.Context(),
+			`UPDATE embeddings SET model = 'next', embedding = '\x0000803f' WHERE memory_id = $1`, m.ID); err != nil {
 			return err
 		}
 		group.Go(func() error {
@@ -51,7 +53,8 @@ func TestUpdate_SeesTheSettlingItWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var model string
-	if err := observer.QueryRow(t.Context(), `SELECT model FROM embeddings WHERE memory_id = $1`, m.ID).Scan(&model); err != nil || model != m.EmbeddingModel {
+	if err := observer.QueryRow(t.Context(), `SELECT model FROM embeddings WHERE memory_id = $1`,
+		m.ID).Scan(&model); err != nil || model != m.EmbeddingModel {
 		t.Errorf("the embedding is by %q, the memory's by %q: %v", model, m.EmbeddingModel, err)
 	}
 }

@@ -43,7 +43,9 @@ func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error
 }
 
 // InUser implements sqlstore.Database.
-func (d database) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+func (d database) InUser(
+	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error,
+) error {
 	return d.store.InUser(ctx, owner, f)
 }
 
@@ -73,7 +75,7 @@ type statements struct {
 }
 
 // Query implements sqlstore.Querier.
-func (s statements) Query(ctx context.Context, sql string, args []any, row func(scan func(dest ...any) error) error) error {
+func (s statements) Query(ctx context.Context, sql string, args []any, row func(sqlstore.Scan) error) error {
 	rows, err := s.on.Query(ctx, sql, args...)
 	if err != nil {
 		return err

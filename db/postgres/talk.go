@@ -17,7 +17,8 @@ import (
 // their commits. If the turn exists already, both are undone.
 const insertConversationTurn = `
 	WITH grown AS (
-		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
+		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
+		heard_at)
 		SELECT $2, $3, $6, $1, $19, 1, $20, $21, $9, $9, $14
 		WHERE NOT (` + isErasing + `$18))
 		ON CONFLICT (app_id, user_id, id) DO UPDATE SET
@@ -34,7 +35,9 @@ const insertConversationTurn = `
 
 // acceptInConversation is AcceptTurn for a turn with a conversation. It also takes
 // one round trip if the turn is new.
-func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+func (s *Store) acceptInConversation(
+	ctx context.Context, t memory.Turn, due time.Time,
+) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
@@ -42,8 +45,10 @@ func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due tim
 	for {
 		batch := &pgx.Batch{} // one implicit transaction; see AcceptTurn
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
-		batch.Queue(insertConversationTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
-			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due,
+		batch.Queue(insertConversationTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages,
+			t.Metadata,
+			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt),
+			due,
 			rowcodec.OwnerHash(t.Owner), memory.TitleOf(t.Messages), len(t.Messages), t.Tokens()).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
 		err := s.pool.SendBatch(ctx, batch).Close()

@@ -23,7 +23,9 @@ type session interface {
 
 // inUser runs f in one transaction that has the owner's lock. One round trip
 // begins the transaction and takes the lock, and one ends it.
-func (s *Store) inUser(ctx context.Context, owner memory.Owner, vectors Vectors, f func(ctx context.Context, tx db.UserTx) error) (err error) {
+func (s *Store) inUser(
+	ctx context.Context, owner memory.Owner, vectors Vectors, f func(ctx context.Context, tx db.UserTx) error,
+) (err error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return fault(err, "reach the user's memories")

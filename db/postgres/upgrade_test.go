@@ -48,14 +48,16 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 	}
 	dbtest.Upgrade(t, s, func(id string, turn memory.Turn, at time.Time) error {
 		_, err := s.pool.Exec(t.Context(), `INSERT INTO turns
-			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
+			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at,
+			queued_at, due_at)
 			VALUES ($1, $2, $3, '', '', '[]', $4, '', 'accepted', 0, '', $4, $4, $4)`, turn.ID, turn.AppID, turn.UserID, at)
 		if err != nil {
 			return err
 		}
 		_, err = s.pool.Exec(t.Context(), `INSERT INTO candidates
 			(id, app_id, turn_id, content, importance, domain, type, verdict, reason, scorer, created_at)
-			VALUES ($1, $2, $3, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', $4)`, id, turn.AppID, turn.ID, at)
+			VALUES ($1, $2, $3, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', $4)`,
+			id, turn.AppID, turn.ID, at)
 		return err
 	})
 }
@@ -66,7 +68,8 @@ func TestMigrate_NumbersEvents(t *testing.T) {
 	s := upTo(t, 6)
 	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {
 		_, err := s.pool.Exec(t.Context(), `INSERT INTO turns
-			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
+			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at,
+			queued_at, due_at)
 			VALUES ($1, $2, $3, '', $4, $5, $6, '', 'accepted', 0, '', $7, $7, $7)`,
 			turn.ID, turn.AppID, turn.UserID, turn.ConversationID, messages, turn.At, turn.AcceptedAt)
 		return err
@@ -81,11 +84,13 @@ func TestMigrate_MovesEmbeddings(t *testing.T) {
 	embedded := map[string][]float32{memory.NewID(): {0.6, 0.8}, memory.NewID(): nil, memory.NewID(): {1, 0}}
 	for id, embedding := range embedded {
 		_, err := s.pool.Exec(t.Context(), `INSERT INTO agent_memories
-			(id, app_id, user_id, agent_id, conversation_id, content, content_hash, memory_type, domain, tags, importance_score, pinned, status,
+			(id, app_id, user_id, agent_id, conversation_id, content, content_hash, memory_type, domain, tags, importance_score,
+			pinned, status,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision,
 			vector_state, vector_attempts, vector_since, vector_due, vector_claims, embedding_model, embedding)
 			SELECT $1, $2, $3, '', '', 'likes tea', sha256('likes tea'), 'fact', 'general_chat', '{}', 0.5, false, 'active',
-			now(), now(), now(), 0, 'likes tea', 1, 'pending', 0, now(), now(), 0, CASE WHEN $4::bytea IS NULL THEN '' ELSE 'm' END, $4`,
+			now(), now(), now(), 0, 'likes tea', 1, 'pending', 0, now(), now(), 0,
+			CASE WHEN $4::bytea IS NULL THEN '' ELSE 'm' END, $4`,
 			id, alice.AppID, alice.UserID, rowcodec.VectorBytes(embedding))
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +100,8 @@ func TestMigrate_MovesEmbeddings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string][]float32{}
-	err := s.EachEmbedding(t.Context(), alice, "m", 10, func(id string, embedding []float32) { got[id] = slices.Clone(embedding) })
+	err := s.EachEmbedding(t.Context(), alice, "m", 10,
+		func(id string, embedding []float32) { got[id] = slices.Clone(embedding) })
 	if err != nil {
 		t.Fatal(err)
 	}

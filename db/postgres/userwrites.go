@@ -26,7 +26,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		WITH changed AS (UPDATE agent_memories SET
 			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
 			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
-			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at, $19),
+			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at,
+			$19),
 			lexemes = $20, embedding_model = $21, revision = $23,
 			vector_state = CASE WHEN revision = $23 THEN vector_state
 				WHEN $24 AND vector_claimed_until IS NULL THEN CASE WHEN $15 = 'active' THEN 'synced' ELSE 'absent' END
@@ -39,7 +40,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		embedded AS (UPDATE embeddings e SET active = $15 = 'active', model = $21, embedding = $22
 			FROM changed WHERE e.memory_id = changed.id) -- always: another process may just have settled a new embedding
 		SELECT vectored FROM changed`,
-		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content, rowcodec.ContentHash(m.Content),
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content,
+		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes).Scan(&vectored)
@@ -67,7 +69,8 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	ids, memoryIDs, kinds, causes := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	details, times := make([]*string, n), make([]time.Time, n)
 	for i, e := range events {
-		ids[i], memoryIDs[i], kinds[i], causes[i], times[i] = e.ID, e.MemoryID, string(e.Kind), rowcodec.Storable(e.Cause), e.At
+		ids[i], memoryIDs[i], kinds[i], causes[i], times[i] = e.ID, e.MemoryID, string(e.Kind), rowcodec.Storable(e.Cause),
+			e.At
 		if e.Detail != nil {
 			detail := string(e.Detail)
 			details[i] = &detail
@@ -101,17 +104,21 @@ func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidat
 	scorers, memoryIDs, times := make([]string, n), make([]*string, n), make([]time.Time, n)
 	for i, c := range candidates {
 		ids[i], turnIDs[i], contents[i], importances[i] = c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance
-		domains[i], types[i], verdicts[i], reasons[i] = string(c.Domain), string(c.Type), string(c.Verdict), rowcodec.Storable(c.Reason)
+		domains[i], types[i], verdicts[i], reasons[i] = string(c.Domain), string(c.Type), string(c.Verdict),
+			rowcodec.Storable(c.Reason)
 		scorers[i], memoryIDs[i], times[i] = c.Scorer, idOrNull(c.MemoryID), c.CreatedAt
 	}
 	tag, err := tx.Exec(ctx, `
-		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
+		memory_id, created_at)
 		SELECT $1, $2, c.*
-		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+		FROM unnest(`+third+
+		`, $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
 			$12::uuid[], $13::timestamptz[])
 			AS c (id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
 		WHERE EXISTS (SELECT FROM turns t WHERE t.id = c.turn_id AND t.app_id = $1 AND t.user_id = $2)`,
-		owner.AppID, owner.UserID, ids, turnIDs, contents, importances, domains, types, verdicts, reasons, scorers, memoryIDs, times)
+		owner.AppID, owner.UserID, ids, turnIDs, contents, importances, domains, types, verdicts, reasons, scorers,
+		memoryIDs, times)
 	if err == nil && tag.RowsAffected() != int64(n) {
 		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
 	}

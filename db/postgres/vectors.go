@@ -95,7 +95,8 @@ const settles = `(m.revision = done.revision AND NOT m.vector_again AND serves)`
 // their ids, so that two batches rarely wait for each other.
 const finish = `
 	WITH space AS MATERIALIZED (
-		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving) OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
+		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving)
+			OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
 	)
 	UPDATE agent_memories m SET
 		vector_claimed_until = NULL,
@@ -115,7 +116,9 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 	if len(done) == 0 {
 		return nil
 	}
-	done = slices.SortedFunc(slices.Values(done), func(a, b db.VectorTask) int { return cmp.Compare(a.Memory.ID, b.Memory.ID) })
+	done = slices.SortedFunc(slices.Values(done), func(a, b db.VectorTask) int {
+		return cmp.Compare(a.Memory.ID, b.Memory.ID)
+	})
 	ids, revisions, removed := make([]string, len(done)), make([]int64, len(done)), make([]bool, len(done))
 	for i, t := range done {
 		ids[i], revisions[i], removed[i] = t.Memory.ID, t.Memory.Revision, t.Remove

@@ -83,7 +83,8 @@ func (w *vectorWrites) end(batch *pgx.Batch) {
 	}
 	var put []memory.Memory
 	var gone []string
-	for _, m := range slices.SortedFunc(maps.Values(w.last), func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) }) {
+	for _, m := range slices.SortedFunc(maps.Values(w.last),
+		func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) }) {
 		if m.Status == memory.Active {
 			put = append(put, m)
 		} else {

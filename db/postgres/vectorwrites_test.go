@@ -38,7 +38,8 @@ var (
 func openOne(t *testing.T) *fixture {
 	t.Helper()
 	url, name := postgrestest.PgvectorURL(t), memory.NewID()
-	store, err := postgres.Open(t.Context(), postgres.Options{URL: url + "&application_name=" + name, MaxConns: 6, Vectors: pgvector.InTransaction{}})
+	store, err := postgres.Open(t.Context(),
+		postgres.Options{URL: url + "&application_name=" + name, MaxConns: 6, Vectors: pgvector.InTransaction{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +60,11 @@ func openOne(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { observer.Close(context.Background()) })
-	o := &fixture{Store: store, vectors: vectors, observer: observer, name: name, owner: memory.Owner{AppID: "app", UserID: "user"}}
+	o := &fixture{Store: store, vectors: vectors, observer: observer, name: name,
+		owner: memory.Owner{AppID: "app", UserID: "user"}}
 	if err := observer.QueryRow(t.Context(), `SELECT relname::text FROM pg_class
-		WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname LIKE 'memory_vectors%'`).Scan(&o.table); err != nil {
+		WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+		AND relname LIKE 'memory_vectors%'`).Scan(&o.table); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -78,7 +81,9 @@ func (o *fixture) memory(content string) memory.Memory {
 
 func (o *fixture) insert(t *testing.T, memories ...memory.Memory) {
 	t.Helper()
-	err := o.InUser(t.Context(), o.owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, memories, time.Time{}) })
+	err := o.InUser(t.Context(), o.owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, memories, time.Time{})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +154,8 @@ func TestVectorWrites_CommitWithTheirMemories(t *testing.T) {
 	if own, err := o.Unconfirmed(t.Context(), o.owner, began.Add(-time.Hour), 10); err != nil || len(own) != 0 {
 		t.Errorf("%d writes need a search of the database, %v", len(own), err)
 	}
-	if tasks, err := o.ClaimDueVectors(t.Context(), began.Add(time.Hour), began.Add(2*time.Hour), 10); err != nil || len(tasks) != 0 {
+	if tasks, err := o.ClaimDueVectors(t.Context(), began.Add(time.Hour), began.Add(2*time.Hour), 10); err != nil ||
+		len(tasks) != 0 {
 		t.Errorf("%d are to be pushed, %v", len(tasks), err)
 	}
 
@@ -182,7 +188,8 @@ func TestVectorWrites_RollBackWithTheirMemories(t *testing.T) {
 	fails := map[string]func(ctx context.Context) error{
 		"rolled back": func(context.Context) error { return errors.New("no") },
 		"killed": func(ctx context.Context) error {
-			_, err := o.observer.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`, o.name)
+			_, err := o.observer.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`,
+				o.name)
 			return err
 		},
 	}
@@ -243,8 +250,10 @@ func TestVectorWrites_LeaveNothingPending(t *testing.T) {
 		var pending, apart int
 		if err := o.observer.QueryRow(t.Context(), `SELECT
 			(SELECT count(*) FROM agent_memories WHERE vector_state IN ('pending', 'removing')),
-			(SELECT count(*) FROM (SELECT id::text FROM agent_memories WHERE status = 'active') AS m FULL JOIN `+o.table+` AS v USING (id)
-			 WHERE v.user_id IS NULL OR NOT EXISTS (SELECT FROM agent_memories AS a WHERE a.id::text = v.id AND a.status = 'active'))`).Scan(&pending, &apart); err != nil {
+			(SELECT count(*) FROM (SELECT id::text FROM agent_memories WHERE status = 'active') AS m
+			 FULL JOIN `+o.table+` AS v USING (id)
+			 WHERE v.user_id IS NULL OR NOT EXISTS (SELECT FROM agent_memories AS a WHERE a.id::text = v.id
+			AND a.status = 'active'))`).Scan(&pending, &apart); err != nil {
 			t.Fatal(err)
 		}
 		if pending != 0 || apart != 0 {
@@ -275,7 +284,8 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	if _, err := o.Requeue(t.Context(), []string{pushed.ID}, began); err != nil {
 		t.Fatal(err)
 	}
-	if tasks, err := o.ClaimVectors(t.Context(), []string{pushed.ID}, began, began.Add(time.Minute)); err != nil || len(tasks) != 1 || tasks[0].First {
+	if tasks, err := o.ClaimVectors(t.Context(), []string{pushed.ID}, began, began.Add(time.Minute)); err != nil ||
+		len(tasks) != 1 || tasks[0].First {
 		t.Fatalf("claimed %v, %v", tasks, err)
 	}
 	pushed.Content, pushed.Revision = "it has changed", 2
@@ -284,7 +294,8 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 
 	// So do memories that are written while the table is filled or after it was dropped.
 	during, after := o.memory("written during a rebuild"), o.memory("written after it")
-	if err := o.vectors.Rebuild(t.Context(), func(context.Context, vectorstore.Writer) error { o.insert(t, during); return nil }); err != nil {
+	if err := o.vectors.Rebuild(t.Context(),
+		func(context.Context, vectorstore.Writer) error { o.insert(t, during); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	o.insert(t, after)
@@ -340,7 +351,9 @@ func TestVectorWrites_UseIndexes(t *testing.T) {
 			t.Errorf("no index serves %s: %v\n%s", q.SQL, err, plan)
 		}
 	}
-	if n := len(batch.QueuedQueries); n != 2 || !slices.ContainsFunc(batch.QueuedQueries, func(q *pgx.QueuedQuery) bool { return strings.HasPrefix(q.SQL, "DELETE") }) {
+	if n := len(batch.QueuedQueries); n != 2 ||
+		!slices.ContainsFunc(batch.QueuedQueries,
+			func(q *pgx.QueuedQuery) bool { return strings.HasPrefix(q.SQL, "DELETE") }) {
 		t.Errorf("%d statements", n)
 	}
 }

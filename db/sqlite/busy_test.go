@@ -29,7 +29,8 @@ func TestRetryBusy_OutlastsAnotherProcess(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if err := ours.InUser(ctx, another, nothing); !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, context.DeadlineExceeded) && !isBusy(err) {
+		if err := ours.InUser(ctx, another, nothing); !memory.IsKind(err, memory.KindUnavailable) ||
+			!errors.Is(err, context.DeadlineExceeded) && !isBusy(err) {
 			t.Errorf("got %v, want an error of kind unavailable", err)
 		}
 		go func() { wrote <- ours.InUser(t.Context(), another, nothing) }()

@@ -25,6 +25,8 @@ func refuseErasing(ctx context.Context, tx *sql.Tx, owner memory.Owner) error {
 // jobIndexes find the jobs about a turn or an owner. They are created after River's
 // migrations, which may drop them.
 var jobIndexes = []string{
-	`CREATE INDEX IF NOT EXISTS river_job_of_turn ON river_job (` + sqlstore.JobTurn + `) WHERE ` + sqlstore.JobTurn + ` IS NOT NULL`,
-	`CREATE INDEX IF NOT EXISTS river_job_of_user ON river_job (` + sqlstore.JobUser + `, ` + sqlstore.JobApp + `) WHERE ` + sqlstore.JobUser + ` IS NOT NULL`,
+	`CREATE INDEX IF NOT EXISTS river_job_of_turn ON river_job (` + sqlstore.JobTurn + `) WHERE ` + sqlstore.JobTurn +
+		` IS NOT NULL`,
+	`CREATE INDEX IF NOT EXISTS river_job_of_user ON river_job (` + sqlstore.JobUser + `, ` + sqlstore.JobApp +
+		`) WHERE ` + sqlstore.JobUser + ` IS NOT NULL`,
 }

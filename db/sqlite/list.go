@@ -66,9 +66,11 @@ func matching(where *conditions, f db.MemoryFilter) {
 	}
 	at := moment(f.AsOf)
 	where.add(`created_at <= ?`, at)
-	where.add(`NOT EXISTS (SELECT 1 FROM memory_events AS e WHERE e.memory_id = agent_memories.id AND e.kind = 'created' AND e.at > ?)`, at)
+	where.add(`NOT EXISTS (SELECT 1 FROM memory_events AS e WHERE e.memory_id = agent_memories.id AND e.kind = 'created'
+		AND e.at > ?)`, at)
 	if len(now.terms) > 0 {
-		where.add(`(`+now.sql()+` OR EXISTS (SELECT 1 FROM memory_events AS e WHERE e.memory_id = agent_memories.id AND e.at > ?))`,
+		where.add(`(`+now.sql()+
+			` OR EXISTS (SELECT 1 FROM memory_events AS e WHERE e.memory_id = agent_memories.id AND e.at > ?))`,
 			append(now.args, at)...)
 	}
 }

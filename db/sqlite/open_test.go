@@ -114,7 +114,8 @@ func TestStore_SharesTheFileBetweenProcesses(t *testing.T) {
 			for range 20 {
 				err := s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 					return tx.Insert(ctx, []memory.Memory{{
-						ID: memory.NewID(), Owner: owner, Content: "x", Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
+						ID: memory.NewID(), Owner: owner, Content: "x", Type: memory.TypeFact, Domain: memory.GeneralChat,
+						Status:    memory.Active,
 						CreatedAt: time.UnixMicro(1), Revision: 1,
 					}}, time.Time{})
 				})

@@ -73,7 +73,8 @@ func (c *recordedConn) ExecContext(ctx context.Context, query string, args []dri
 var (
 	bigTable = regexp.MustCompile(`\b(agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
 	scan     = regexp.MustCompile(`SCAN (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
-	outbox   = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`) // holds only waiting rows
+	// holds only waiting rows
+	outbox = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`)
 )
 
 // It runs every query and explains its plan.
@@ -103,7 +104,9 @@ func TestPlans_UseIndexes(t *testing.T) {
 			id, parent, unused int
 			detail             string
 		}
-		steps, err := collect(t.Context(), s.writer, func(p *step) []any { return []any{&p.id, &p.parent, &p.unused, &p.detail} },
+		steps, err := collect(t.Context(), s.writer, func(p *step) []any {
+			return []any{&p.id, &p.parent, &p.unused, &p.detail}
+		},
 			`EXPLAIN QUERY PLAN `+query, make([]any, args)...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, query)
@@ -133,7 +136,8 @@ func TestListMemories_FiltersInTheIndex(t *testing.T) {
 	}
 	var where conditions
 	where.add(`app_id = ? AND user_id = ?`, "app", "user")
-	matching(&where, db.MemoryFilter{Types: []memory.Type{memory.TypeSkill}, Domains: []memory.Domain{memory.GeneralChat}, Statuses: []memory.Status{memory.Active}})
+	matching(&where, db.MemoryFilter{Types: []memory.Type{memory.TypeSkill}, Domains: []memory.Domain{memory.GeneralChat},
+		Statuses: []memory.Status{memory.Active}})
 	var id, parent, unused int
 	var step string
 	if err := s.reader.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN SELECT id FROM agent_memories WHERE `+where.sql()+

@@ -13,9 +13,11 @@ import (
 // Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
-		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID, &d.ConversationID, &d.Importance,
+		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID, &d.ConversationID,
+			&d.Importance,
 			(*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt)}
-	}, `SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at, last_accessed_at
+	}, `SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at,
+		last_accessed_at
 		FROM agent_memories WHERE app_id = ? AND user_id = ? AND status = 'active'
 		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
 	return documents, fault(err, "read the user's documents")
@@ -25,12 +27,14 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	if len(embedded) == 0 {
 		found, err := collect(ctx, s.reader, memoryFields, `SELECT `+withoutVectors+` FROM agent_memories
-			WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`, list(ids), owner.AppID, owner.UserID)
+			WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
+			list(ids), owner.AppID, owner.UserID)
 		return found, fault(err, "read the candidates")
 	}
 	found, err := collect(ctx, s.reader, memoryFields, `
 		SELECT `+bareColumns+`CASE WHEN id IN (SELECT value FROM json_each(?)) THEN embedding END, `+besideColumns+`
-		FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`,
+		FROM agent_memories WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?
+		AND +status = 'active'`,
 		list(embedded), list(ids), owner.AppID, owner.UserID)
 	return found, fault(err, "read the candidates")
 }
@@ -47,7 +51,9 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 		}
 	}
 	if len(rest) > 0 {
-		others, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*instant)(&m.LastAccessedAt)} },
+		others, err := collect(ctx, s.reader, func(m *memory.Memory) []any {
+			return []any{&m.ID, (*instant)(&m.LastAccessedAt)}
+		},
 			`SELECT id, last_accessed_at`+these, list(rest), owner.AppID, owner.UserID)
 		if err != nil {
 			return db.Recalled{}, fault(err, "read when memories were last accessed")
@@ -61,7 +67,9 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 }
 
 // Embeddings returns the embeddings by this model of those ids that are active memories of the owner.
-func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error) {
+func (s *Store) Embeddings(
+	ctx context.Context, owner memory.Owner, model string, ids []string,
+) (map[string][]float32, error) {
 	found, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*vector)(&m.Embedding)} }, `
 		SELECT id, coalesce(r.embedding, m.embedding)
 		FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?4
@@ -79,11 +87,14 @@ func (s *Store) Embeddings(ctx context.Context, owner memory.Owner, model string
 }
 
 // EachEmbedding calls f with the embeddings by this model of the owner's active memories.
-func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error {
+func (s *Store) EachEmbedding(
+	ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32),
+) error {
 	const doing = "read the user's embeddings"
 	rows, err := s.reader.QueryContext(ctx, `
 		SELECT id, coalesce(r.embedding, m.embedding)
-		FROM agent_memories m INDEXED BY agent_memories_documents LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?3
+		FROM agent_memories m INDEXED BY agent_memories_documents LEFT JOIN reembeddings r ON r.memory_id = id
+		AND r.model = ?3
 		WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND (r.model IS NOT NULL OR embedding_model = ?3)
 		LIMIT ?4`,
 		owner.AppID, owner.UserID, model, limit)
@@ -105,11 +116,15 @@ func (s *Store) EachEmbedding(ctx context.Context, owner memory.Owner, model str
 }
 
 // Unconfirmed returns the owner's active memories that the vector store may not show yet.
-func (s *Store) Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+func (s *Store) Unconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) ([]memory.Memory, error) {
 	return unconfirmed(ctx, s.reader, owner, since, limit)
 }
 
-func unconfirmed(ctx context.Context, q querier, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+func unconfirmed(
+	ctx context.Context, q querier, owner memory.Owner, since time.Time, limit int,
+) ([]memory.Memory, error) {
 	// Pending memories are read in the order of their index, since there may be many
 	// while the vector store is unavailable. The few that were just confirmed are sorted.
 	found, err := collect(ctx, q, memoryFields, `

@@ -11,7 +11,9 @@ import (
 
 // RevisionAndUnconfirmed reads the owner's revision and then the newest writes, if
 // there are any. The latter include a change between the two reads.
-func (s *Store) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, own []memory.Memory, err error) {
+func (s *Store) RevisionAndUnconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) (revision int64, own []memory.Memory, err error) {
 	revision, fresh, err := s.revisionAndFresh(ctx, owner, since)
 	if fresh {
 		own, err = unconfirmed(ctx, s.reader, owner, since, limit)
@@ -21,7 +23,9 @@ func (s *Store) RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, 
 
 // RevisionDocumentsAndUnconfirmed reads the owner's revision, then the documents,
 // then the newest writes.
-func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (found db.OwnerDocuments, err error) {
+func (s *Store) RevisionDocumentsAndUnconfirmed(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) (found db.OwnerDocuments, err error) {
 	if found.Revision, _, err = s.revisionAndFresh(ctx, owner, since); err != nil {
 		return found, err
 	}
@@ -34,7 +38,9 @@ func (s *Store) RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memor
 
 // revisionAndFresh reads the revision, and whether the vector store may lack any
 // of the owner's memories.
-func (s *Store) revisionAndFresh(ctx context.Context, owner memory.Owner, since time.Time) (revision int64, fresh bool, err error) {
+func (s *Store) revisionAndFresh(
+	ctx context.Context, owner memory.Owner, since time.Time,
+) (revision int64, fresh bool, err error) {
 	err = s.reader.QueryRowContext(ctx, `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = ?1), 0),
 		EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_unconfirmed
 			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'pending')

@@ -109,7 +109,8 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	s.reader = sql.OpenDB(reading)
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
-	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts}); err != nil {
+	if s.jobs, err = river.NewClient(riversqlite.New(s.writer),
+		&river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts}); err != nil {
 		return opened(fmt.Errorf("prepare the job queue: %w", err))
 	}
 	// Jobs are read by the reading connections, also while others write.
@@ -129,7 +130,8 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 // A transaction takes the write lock when it begins, so that it cannot fail later
 // for lack of the lock.
 func address(path string, pragmas ...string) string {
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(" + busyMillis + ")"}, pragmas...)}
+	query := url.Values{"_txlock": {"immediate"},
+		"_pragma": append([]string{"busy_timeout(" + busyMillis + ")"}, pragmas...)}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 

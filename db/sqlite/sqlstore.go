@@ -15,7 +15,7 @@ import (
 type database struct{ store *Store }
 
 // Query implements sqlstore.Querier on the reading connections.
-func (d database) Query(ctx context.Context, query string, args []any, row func(scan func(dest ...any) error) error) error {
+func (d database) Query(ctx context.Context, query string, args []any, row func(sqlstore.Scan) error) error {
 	return eachRow(ctx, d.store.reader, query, args, row)
 }
 
@@ -45,7 +45,9 @@ func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error
 }
 
 // InUser implements sqlstore.Database.
-func (d database) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
+func (d database) InUser(
+	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error,
+) error {
 	return d.store.InUser(ctx, owner, f)
 }
 
@@ -59,7 +61,7 @@ type transaction struct {
 }
 
 // Query implements sqlstore.Querier.
-func (t transaction) Query(ctx context.Context, query string, args []any, row func(scan func(dest ...any) error) error) error {
+func (t transaction) Query(ctx context.Context, query string, args []any, row func(sqlstore.Scan) error) error {
 	return eachRow(ctx, t.tx, query, args, row)
 }
 
@@ -79,7 +81,7 @@ func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams)
 	return err
 }
 
-func eachRow(ctx context.Context, on querier, query string, args []any, row func(scan func(dest ...any) error) error) error {
+func eachRow(ctx context.Context, on querier, query string, args []any, row func(sqlstore.Scan) error) error {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

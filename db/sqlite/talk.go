@@ -12,7 +12,8 @@ import (
 
 // growConversation creates a conversation, or extends it by one turn.
 const growConversation = `
-	INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at, heard_at)
+	INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
+	heard_at)
 	VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, ?8, ?9)
 	ON CONFLICT (app_id, user_id, id) DO UPDATE SET
 		title = CASE WHEN c.title = '' THEN excluded.title ELSE c.title END,
@@ -27,7 +28,9 @@ const insertConversationTurn = `
 	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // acceptInConversation is AcceptTurn for a turn with a conversation.
-func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+func (s *Store) acceptInConversation(
+	ctx context.Context, t memory.Turn, due time.Time,
+) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
@@ -43,7 +46,8 @@ func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due tim
 			}
 		}
 		var last int64
-		if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID, memory.TitleOf(t.Messages),
+		if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID,
+			memory.TitleOf(t.Messages),
 			len(t.Messages), t.Tokens(), moment(t.At), moment(t.AcceptedAt)).Scan(&last); err != nil {
 			return err
 		}
@@ -58,7 +62,8 @@ func (s *Store) acceptInConversation(ctx context.Context, t memory.Turn, due tim
 	}
 	if fresh {
 		stored = t
-		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt),
+			memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
 }

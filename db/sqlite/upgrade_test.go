@@ -31,14 +31,17 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 	}
 	dbtest.Upgrade(t, s, func(id string, turn memory.Turn, at time.Time) error {
 		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO turns
-			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
-			VALUES (?1, ?2, ?3, '', '', '[]', ?4, '', 'accepted', 0, '', ?4, ?4, ?4)`, turn.ID, turn.AppID, turn.UserID, moment(at))
+			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at,
+			queued_at, due_at)
+			VALUES (?1, ?2, ?3, '', '', '[]', ?4, '', 'accepted', 0, '', ?4, ?4, ?4)`,
+			turn.ID, turn.AppID, turn.UserID, moment(at))
 		if err != nil {
 			return err
 		}
 		_, err = s.writer.ExecContext(t.Context(), `INSERT INTO candidates
 			(id, app_id, turn_id, content, importance, domain, type, verdict, reason, scorer, created_at)
-			VALUES (?, ?, ?, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', ?)`, id, turn.AppID, turn.ID, moment(at))
+			VALUES (?, ?, ?, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', ?)`,
+			id, turn.AppID, turn.ID, moment(at))
 		return err
 	})
 }
@@ -60,7 +63,8 @@ func TestMigrate_NumbersEvents(t *testing.T) {
 	}
 	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {
 		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO turns
-			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at, queued_at, due_at)
+			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at,
+			queued_at, due_at)
 			VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, '', 'accepted', 0, '', ?7, ?7, ?7)`,
 			turn.ID, turn.AppID, turn.UserID, turn.ConversationID, messages, moment(turn.At), moment(turn.AcceptedAt))
 		return err

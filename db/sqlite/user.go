@@ -45,13 +45,15 @@ type userTx struct {
 // Memories returns those of the ids that exist, in any status, with embeddings.
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	found, err := collect(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
-		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`, list(ids), u.Owner.AppID, u.Owner.UserID)
+		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`,
+		list(ids), u.Owner.AppID, u.Owner.UserID)
 	return found, fault(err, "read the user's memories")
 }
 
 // SameContent returns the oldest active memory with exactly this agent and content.
 func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
-	m, err = one(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories INDEXED BY agent_memories_by_content
+	m, err = one(ctx, u.tx, memoryFields,
+		`SELECT `+memoryColumns+` FROM agent_memories INDEXED BY agent_memories_by_content
 		WHERE app_id = ? AND user_id = ? AND agent_id = ? AND content_hash = ? AND content = ? AND status = 'active'
 		ORDER BY created_at, id LIMIT 1`,
 		u.Owner.AppID, u.Owner.UserID, agentID, rowcodec.ContentHash(content), content)

@@ -51,7 +51,8 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, project f
 			memory_type, domain, tags, importance_score, metadata, pinned, status, superseded_by,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
 			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?,
+		?, ?)`,
 		memories, func(m memory.Memory) []any {
 			p := project(m)
 			return []any{
@@ -79,7 +80,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		UPDATE agent_memories SET
 			agent_id = ?4, conversation_id = ?5, source_turn_id = nullif(?6, ''), content = ?7, content_hash = ?8,
 			memory_type = ?9, domain = ?10, tags = ?11, importance_score = ?12, metadata = ?13, pinned = ?14,
-			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18, last_accessed_at = max(last_accessed_at, ?19),
+			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18,
+			last_accessed_at = max(last_accessed_at, ?19),
 			lexemes = ?20, embedding_model = ?21, embedding = ?22, revision = ?23,
 			vector_state = CASE WHEN revision = ?23 THEN vector_state WHEN ?15 = 'active' THEN 'pending' ELSE 'removing' END,
 			vector_since = iif(revision = ?23 OR vector_state IN ('pending', 'removing'), vector_since, ?18),
@@ -117,7 +119,8 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	if err == nil {
 		err = each(ctx, u.tx, `INSERT INTO memory_events (app_id, user_id, id, memory_id, kind, cause, detail, at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, events, func(e memory.Event) []any {
-			return []any{u.Owner.AppID, u.Owner.UserID, e.ID, e.MemoryID, e.Kind, rowcodec.Storable(e.Cause), jsonText(e.Detail), moment(e.At)}
+			return []any{u.Owner.AppID, u.Owner.UserID, e.ID, e.MemoryID, e.Kind, rowcodec.Storable(e.Cause),
+				jsonText(e.Detail), moment(e.At)}
 		})
 	}
 	return fault(err, "store the events")
@@ -144,9 +147,11 @@ func addCandidates(ctx context.Context, tx *sql.Tx, owner memory.Owner, candidat
 		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
 	}
 	return each(ctx, tx, `
-		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
+		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
+		memory_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, candidates, func(c memory.Candidate) []any {
-		return []any{owner.AppID, owner.UserID, c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance, c.Domain, c.Type, c.Verdict,
+		return []any{owner.AppID, owner.UserID, c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance, c.Domain, c.Type,
+			c.Verdict,
 			rowcodec.Storable(c.Reason), c.Scorer, c.MemoryID, moment(c.CreatedAt)}
 	})
 }

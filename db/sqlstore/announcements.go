@@ -41,7 +41,9 @@ func (s *Store) Announced(ctx context.Context, f db.AnnouncementFilter) ([]memor
 }
 
 // AnnouncedApps returns the apps that have announcements after a place.
-func (s *Store) AnnouncedApps(ctx context.Context, after memory.Place, limit int) (apps []string, through memory.Place, err error) {
+func (s *Store) AnnouncedApps(
+	ctx context.Context, after memory.Place, limit int,
+) (apps []string, through memory.Place, err error) {
 	through = after
 	var app string
 	var last memory.Place
@@ -95,11 +97,13 @@ func (s *Store) PurgeAnnouncements(ctx context.Context, before time.Time, limit 
 			}
 			return nil
 		}, `DELETE FROM announcements WHERE at < $1 AND ({xact, |}seq) IN (
-			SELECT {xact, |}seq FROM announcements{| WHERE seq > 0} ORDER BY {xact, |}seq LIMIT $2) RETURNING {xact|0}, seq`, before, limit)
+			SELECT {xact, |}seq FROM announcements{| WHERE seq > 0} ORDER BY {xact, |}seq LIMIT $2) RETURNING {xact|0}, seq`,
+			before, limit)
 		if err != nil || purged == 0 {
 			return err
 		}
-		_, err = tx.exec(ctx, `UPDATE announcements_purged SET {xact = $1, |}seq = $2 WHERE {(xact, seq) < ($1, $2)|seq < $2}`,
+		_, err = tx.exec(ctx,
+			`UPDATE announcements_purged SET {xact = $1, |}seq = $2 WHERE {(xact, seq) < ($1, $2)|seq < $2}`,
 			last.Commit, last.Seq)
 		return err
 	})

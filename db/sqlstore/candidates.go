@@ -59,7 +59,8 @@ func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.
 
 // Proposals returns those of the candidates of the app that exist.
 func (s *Store) Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error) {
-	found, err := collect(ctx, s.conn, proposalFields, selectProposals+`c.id = ANY($2::uuid[]) AND {|+}c.app_id = $1`, appID, validIDs(ids))
+	found, err := collect(ctx, s.conn, proposalFields, selectProposals+`c.id = ANY($2::uuid[]) AND {|+}c.app_id = $1`,
+		appID, validIDs(ids))
 	return found, s.fault(err, "read the candidates")
 }
 

@@ -27,13 +27,16 @@ func (s *Store) ListConsolidations(ctx context.Context, f db.ConsolidationFilter
 	if p := f.Before; p != nil {
 		where.Add(`(created_at, id) < (?, ?)`, p.At, p.ID)
 	}
-	found, err := page(ctx, s.conn, consolidationFields, selectConsolidations+`{| INDEXED BY consolidation_jobs_by_time} WHERE `,
+	found, err := page(ctx, s.conn, consolidationFields,
+		selectConsolidations+`{| INDEXED BY consolidation_jobs_by_time} WHERE `,
 		where, `created_at DESC, id DESC`, f.Limit)
 	return found, s.fault(err, "list the consolidations")
 }
 
 // DueConsolidations lists consolidations that are to be tried.
-func (s *Store) DueConsolidations(ctx context.Context, now time.Time, attempts int, after db.Position, limit int) ([]memory.Consolidation, error) {
+func (s *Store) DueConsolidations(
+	ctx context.Context, now time.Time, attempts int, after db.Position, limit int,
+) ([]memory.Consolidation, error) {
 	found, err := collect(ctx, s.conn, consolidationFields, selectConsolidations+`{| INDEXED BY consolidation_jobs_due}
 		WHERE state IN ('pending', 'failed') AND (state = 'pending' OR attempts < $1)
 			AND (claimed_until IS NULL OR claimed_until <= $2) AND (created_at, id) > ($3, $4)
@@ -50,7 +53,8 @@ func (u *UserTx) Planned(ctx context.Context, conversationID string) (map[memory
 		planned[kind] = through
 		return nil
 	}, `SELECT type, max(through_event) FROM consolidation_jobs
-		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 GROUP BY type`, u.Owner.AppID, u.Owner.UserID, conversationID)
+		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 GROUP BY type`,
+		u.Owner.AppID, u.Owner.UserID, conversationID)
 	return planned, u.fault(err, "read what is planned for the conversation")
 }
 
@@ -71,7 +75,9 @@ func (u *UserTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) 
 }
 
 // ClaimConsolidation begins an attempt.
-func (u *UserTx) ClaimConsolidation(ctx context.Context, id string, now, until time.Time) (memory.Consolidation, error) {
+func (u *UserTx) ClaimConsolidation(
+	ctx context.Context, id string, now, until time.Time,
+) (memory.Consolidation, error) {
 	c, err := u.unfinished(ctx, id)
 	if err != nil {
 		return c, err
@@ -118,7 +124,8 @@ func (u *UserTx) RecordedConsolidation(ctx context.Context, id string) (memory.C
 
 func (u *UserTx) recordedConsolidation(ctx context.Context, id, lock string) (memory.Consolidation, bool, error) {
 	c, ok, err := first(ctx, u.conn, consolidationFields,
-		selectConsolidations+` WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`+lock, id, u.Owner.AppID, u.Owner.UserID)
+		selectConsolidations+` WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`+lock,
+		id, u.Owner.AppID, u.Owner.UserID)
 	return c, ok, u.fault(err, "read the consolidation")
 }
 

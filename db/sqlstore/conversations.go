@@ -18,7 +18,8 @@ const (
 )
 
 func conversationFields(c *memory.Conversation) []any {
-	return []any{&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough, &c.SummarisedTokens,
+	return []any{&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough,
+		&c.SummarisedTokens,
 		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &c.EndedAt, &c.EndReason, &c.ConsolidatedThrough}
 }
 
@@ -27,11 +28,13 @@ func (s *Store) Conversation(ctx context.Context, appID, userID, id string) (mem
 	if userID != "" {
 		return conversation(ctx, s.conn, appID, userID, id)
 	}
-	found, err := collect(ctx, s.conn, conversationFields, selectConversations+`app_id = $1 AND id = $2 ORDER BY user_id LIMIT 2`, appID, id)
+	found, err := collect(ctx, s.conn, conversationFields,
+		selectConversations+`app_id = $1 AND id = $2 ORDER BY user_id LIMIT 2`, appID, id)
 	if len(found) > 1 {
 		return memory.Conversation{}, db.ErrSeveralUsers
 	}
-	return append(found, memory.Conversation{})[0], s.require(len(found) == 1, err, "read the conversation", NotFound("conversation", id))
+	return append(found, memory.Conversation{})[0],
+		s.require(len(found) == 1, err, "read the conversation", NotFound("conversation", id))
 }
 
 func conversation(ctx context.Context, c conn, appID, userID, id string) (memory.Conversation, error) {
@@ -56,7 +59,8 @@ func (s *Store) ListConversations(ctx context.Context, f db.ConversationFilter) 
 	return found, s.fault(err, "list the conversations")
 }
 
-const selectTurns = `SELECT id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata, said_at, hash,
+const selectTurns = `SELECT id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata, said_at,
+	hash,
 	status, attempts, last_error, accepted_at, queued_at, processed_at, first_event, messages FROM turns`
 
 func turnFields(t *memory.Turn) []any {
@@ -65,7 +69,9 @@ func turnFields(t *memory.Turn) []any {
 }
 
 // ConversationTurns lists the turns that hold an event above a number.
-func (s *Store) ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error) {
+func (s *Store) ConversationTurns(
+	ctx context.Context, owner memory.Owner, id string, after int64, limit int,
+) ([]memory.Turn, error) {
 	turns, err := collect(ctx, s.conn, turnFields, selectTurns+`{| INDEXED BY turns_of_conversation}
 		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3
 			AND {last_event > greatest($4::bigint, 0)|last_event > 0 AND last_event > $4}
@@ -92,7 +98,9 @@ func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title stri
 }
 
 // EndConversation ends an open conversation as it was read, and announces it.
-func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error) {
+func (s *Store) EndConversation(
+	ctx context.Context, c memory.Conversation, at time.Time, reason string,
+) (ended memory.Conversation, fresh bool, err error) {
 	err = s.transact(ctx, func(tx tx) (err error) {
 		ended, fresh, err = first(ctx, tx.conn, conversationFields, `UPDATE conversations SET ended_at = $6, end_reason = $7
 			WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND events = $5 AND ended_at IS NULL
@@ -119,7 +127,8 @@ func (s *Store) EndConversation(ctx context.Context, c memory.Conversation, at t
 func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) error {
 	n, err := s.exec(ctx, `UPDATE conversations SET summary = $6, summarised_through = $7, summarised_tokens = $8
 		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND summarised_through = $5`,
-		c.AppID, c.UserID, c.ID, c.FirstTurnID, c.SummarisedThrough, next.Summary, next.SummarisedThrough, next.SummarisedTokens)
+		c.AppID, c.UserID, c.ID, c.FirstTurnID, c.SummarisedThrough, next.Summary, next.SummarisedThrough,
+		next.SummarisedTokens)
 	if err != nil || n == 1 {
 		return s.fault(err, "summarise the conversation")
 	}
@@ -130,16 +139,20 @@ func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) erro
 // DeleteConversation deletes a conversation with its turns and their
 // candidates. The conversation is deleted first: a turn that is accepted at the
 // same time waits for its row, and then starts a new conversation.
-func (s *Store) DeleteConversation(ctx context.Context, owner memory.Owner, id string) (gone db.DeletedConversation, err error) {
+func (s *Store) DeleteConversation(
+	ctx context.Context, owner memory.Owner, id string,
+) (gone db.DeletedConversation, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		gone = db.DeletedConversation{}
-		n, err := tx.exec(ctx, `DELETE FROM conversations WHERE app_id = $1 AND user_id = $2 AND id = $3`, owner.AppID, owner.UserID, id)
+		n, err := tx.exec(ctx, `DELETE FROM conversations WHERE app_id = $1 AND user_id = $2 AND id = $3`,
+			owner.AppID, owner.UserID, id)
 		if err := s.require(n > 0, err, "delete the conversation", NotFound("conversation", id)); err != nil {
 			return err
 		}
 		const itsTurns = ` FROM turns{| INDEXED BY turns_of_conversation}
 			WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 AND last_event > 0`
-		gone.Candidates, err = tx.exec(ctx, `DELETE FROM candidates WHERE turn_id IN (SELECT id`+itsTurns+`)`, owner.AppID, owner.UserID, id)
+		gone.Candidates, err = tx.exec(ctx, `DELETE FROM candidates WHERE turn_id IN (SELECT id`+itsTurns+`)`,
+			owner.AppID, owner.UserID, id)
 		if err == nil {
 			gone.Turns, err = tx.exec(ctx, `DELETE`+itsTurns, owner.AppID, owner.UserID, id)
 		}
@@ -152,7 +165,9 @@ func (s *Store) DeleteConversation(ctx context.Context, owner memory.Owner, id s
 }
 
 // ExportConversations pages through the conversations of an app's users.
-func (s *Store) ExportConversations(ctx context.Context, of db.Extent, after *memory.Conversation) ([]memory.Conversation, error) {
+func (s *Store) ExportConversations(
+	ctx context.Context, of db.Extent, after *memory.Conversation,
+) ([]memory.Conversation, error) {
 	where := within(of)
 	if a := after; a != nil {
 		where.Add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
@@ -200,7 +215,9 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 }
 
 // Unconsolidated lists conversations with events that have not been consolidated.
-func (s *Store) Unconsolidated(ctx context.Context, after memory.Conversation, limit int) ([]memory.Conversation, error) {
+func (s *Store) Unconsolidated(
+	ctx context.Context, after memory.Conversation, limit int,
+) ([]memory.Conversation, error) {
 	found, err := collect(ctx, s.conn, conversationFields, `SELECT `+conversationColumns+`
 		FROM conversations{| INDEXED BY conversations_unconsolidated}
 		WHERE consolidated_through < events AND (app_id, user_id, id) > ($1, $2, $3)

@@ -10,7 +10,8 @@ import (
 
 // Stats counts one app's rows.
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
-	counts, err := collect(ctx, s.conn, func(c *rowcodec.Count) []any { return []any{&c.What, &c.By[0], &c.By[1], &c.By[2], &c.N} }, `
+	counts, err := collect(ctx, s.conn,
+		func(c *rowcodec.Count) []any { return []any{&c.What, &c.By[0], &c.By[1], &c.By[2], &c.N} }, `
 		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories WHERE app_id = $1) AS of_app
 		UNION ALL SELECT 'memories', status, domain, memory_type, count(*) FROM agent_memories
 			WHERE app_id = $1 GROUP BY status, domain, memory_type
@@ -27,7 +28,8 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 // VectorBacklog counts the whole outbox towards the vector store.
 func (s *Store) VectorBacklog(ctx context.Context) (db.Backlog, error) {
 	b, _, err := first(ctx, s.conn, func(b *db.Backlog) []any { return []any{&b.Pending, &b.Removing, &b.Oldest} }, `
-		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'), min(vector_since)
+		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'),
+		min(vector_since)
 		FROM agent_memories WHERE vector_state IN ('pending', 'removing')`)
 	return b, s.fault(err, "count the pushes that wait")
 }

@@ -22,10 +22,13 @@ const (
 )
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
-const aboutOwner = `{args @> jsonb_build_object('app_id', $1::text, 'user_id', $2::text)|` + JobApp + ` = $1 AND ` + JobUser + ` = $2}`
+const aboutOwner = `{args @> jsonb_build_object('app_id', $1::text, 'user_id', $2::text)|` + JobApp + ` = $1 AND ` +
+	JobUser + ` = $2}`
 
 // BeginErasure marks the owner and enqueues the job.
-func (s *Store) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure, err error) {
+func (s *Store) BeginErasure(
+	ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job,
+) (e db.Erasure, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		for _, key := range []int64{rowcodec.OwnerLock(owner), rowcodec.TurnsLock(owner)} {
 			if err := tx.lock(ctx, key); err != nil {
@@ -40,7 +43,8 @@ func (s *Store) BeginErasure(ctx context.Context, owner memory.Owner, at, due ti
 			e = db.Erasure{Owner: owner, Round: e.Round + 1, RequestedAt: memory.Instant(at)}
 			if _, err := tx.exec(ctx, `
 				INSERT INTO erasures (owner_hash, round, state, requested_at, deleted) VALUES ($1, $2, 'erasing', $3, $4)
-				ON CONFLICT (owner_hash) DO UPDATE SET round = $2, state = 'erasing', requested_at = $3, done_at = NULL, deleted = $4`,
+				ON CONFLICT (owner_hash) DO UPDATE
+				SET round = $2, state = 'erasing', requested_at = $3, done_at = NULL, deleted = $4`,
 				rowcodec.OwnerHash(owner), e.Round, e.RequestedAt, rowcodec.ErasedJSON(db.Erased{})); err != nil {
 				return err
 			}
@@ -93,7 +97,8 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 		sum := current.Deleted.Plus(some.Deleted)
 		sum.Vectors += step.Vectors
 		x.run(`INSERT INTO revisions (owner_hash, revision) VALUES ($1, $2)
-			ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`, rowcodec.OwnerHash(e.Owner), rowcodec.NewRevision())
+			ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`,
+			rowcodec.OwnerHash(e.Owner), rowcodec.NewRevision())
 		x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(e.Owner))
 		return x.err
 	})
@@ -173,7 +178,8 @@ func (x *eraser) ids(query string, args ...any) (ids []string) {
 // that may be being worked: they stay, emptied, and their workers find nothing
 // that they are about.
 func (x *eraser) jobs(which string, args ...any) int {
-	deleted := x.run(`DELETE FROM river_job WHERE (attempted_at IS NULL OR finalized_at IS NOT NULL) AND `+which, slices.Clone(args)...)
+	deleted := x.run(`DELETE FROM river_job WHERE (attempted_at IS NULL OR finalized_at IS NOT NULL) AND `+which,
+		slices.Clone(args)...)
 	return deleted + x.run(`UPDATE river_job SET args = {jsonb_build_object()|CAST(json_object() AS BLOB)},
 		errors = NULL, unique_key = NULL, unique_states = NULL WHERE `+which, args...)
 }
@@ -211,7 +217,8 @@ func (x *eraser) memories(now time.Time, limit int) {
 	}
 	x.some.Memories = ids
 	if len(ids) < limit && x.err == nil {
-		x.some.Left, _, x.err = first(x.ctx, x.conn, only[int], `SELECT count(*) FROM agent_memories WHERE app_id = $1 AND user_id = $2`,
+		x.some.Left, _, x.err = first(x.ctx, x.conn, only[int],
+			`SELECT count(*) FROM agent_memories WHERE app_id = $1 AND user_id = $2`,
 			x.owner.AppID, x.owner.UserID)
 	}
 }
@@ -234,7 +241,8 @@ func (x *eraser) rest(limit int, keep string) {
 			SELECT name, version FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2 LIMIT $3)`)
 	x.run(`DELETE FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2 AND NOT EXISTS (
 		SELECT 1 FROM instruction_versions AS v
-		WHERE v.app_id = $1 AND v.scope = 'user' AND v.holder = $2 AND v.name = instructions.name)`, x.owner.AppID, x.owner.UserID)
+		WHERE v.app_id = $1 AND v.scope = 'user' AND v.holder = $2 AND v.name = instructions.name)`,
+		x.owner.AppID, x.owner.UserID)
 	d.Skills += x.ofOwner(limit, `DELETE FROM skills WHERE id IN (
 		SELECT id FROM skills WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
 	d.Outcomes += x.ofOwner(limit, `DELETE FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id IN (

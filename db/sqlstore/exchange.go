@@ -29,7 +29,8 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 	}
 	err = s.db.Snapshot(ctx, func(q Querier) error {
 		c := conn{q, s.dialect, s.fault}
-		found, err := page(ctx, c, fields, `SELECT `+columns+` FROM agent_memories{| INDEXED BY agent_memories_by_time} WHERE `,
+		found, err := page(ctx, c, fields,
+			`SELECT `+columns+` FROM agent_memories{| INDEXED BY agent_memories_by_time} WHERE `,
 			where, `user_id, created_at, id`, p.Limit)
 		if err != nil {
 			return err
@@ -46,7 +47,9 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 }
 
 // Recorded returns what is recorded under the ids.
-func (s *Store) Recorded(ctx context.Context, owner memory.Owner, ids []string) (records map[string]db.Record, err error) {
+func (s *Store) Recorded(
+	ctx context.Context, owner memory.Owner, ids []string,
+) (records map[string]db.Record, err error) {
 	err = s.db.Snapshot(ctx, func(q Querier) error {
 		tx := s.UserTx(q, owner)
 		records, err = tx.Recorded(ctx, ids)

@@ -47,7 +47,8 @@ func (s *Store) FactHistory(ctx context.Context, t db.Timeline, after *db.Positi
 	if after != nil {
 		where.Add(`(recorded_at, id) > (?, ?)`, after.At, after.ID)
 	}
-	found, err := page(ctx, s.conn, factFields, selectFacts+`{| INDEXED BY facts_history} WHERE `, where, `recorded_at, id`, limit)
+	found, err := page(ctx, s.conn, factFields, selectFacts+`{| INDEXED BY facts_history} WHERE `,
+		where, `recorded_at, id`, limit)
 	return found, s.fault(err, "read the history of the fact")
 }
 
@@ -82,7 +83,9 @@ func (u *UserTx) RecordedFact(ctx context.Context, id string) (memory.Fact, bool
 
 // oneFact returns the first fact of a timeline that meets a condition, which
 // has parameters from $5 on.
-func (u *UserTx) oneFact(ctx context.Context, factType, key, index, condition string, args ...any) (memory.Fact, bool, error) {
+func (u *UserTx) oneFact(
+	ctx context.Context, factType, key, index, condition string, args ...any,
+) (memory.Fact, bool, error) {
 	f, ok, err := first(ctx, u.conn, factFields,
 		selectFacts+index+` WHERE app_id = $1 AND user_id = $2 AND type = $3 AND key = $4 AND `+condition+` LIMIT 1`,
 		append([]any{u.Owner.AppID, u.Owner.UserID, factType, key}, args...)...)

@@ -19,8 +19,11 @@ func instructionFields(i *memory.Instruction) []any {
 const ofScope = `app_id = $1 AND scope = $2 AND holder = $3`
 
 // ListInstructions pages through a scope's instructions by name.
-func (s *Store) ListInstructions(ctx context.Context, scope memory.Scope, after string, limit int) ([]memory.Instruction, error) {
-	found, err := collect(ctx, s.conn, instructionFields, selectInstructions+ofScope+` AND name > $4 ORDER BY name LIMIT $5`,
+func (s *Store) ListInstructions(
+	ctx context.Context, scope memory.Scope, after string, limit int,
+) ([]memory.Instruction, error) {
+	found, err := collect(ctx, s.conn, instructionFields,
+		selectInstructions+ofScope+` AND name > $4 ORDER BY name LIMIT $5`,
 		scope.AppID, scope.Kind, scope.ID, after, limit)
 	return found, s.fault(err, "list the instructions")
 }
@@ -32,13 +35,17 @@ func (s *Store) FindInstruction(ctx context.Context, scope memory.Scope, name st
 }
 
 // InstructionVersion returns one version.
-func (s *Store) InstructionVersion(ctx context.Context, scope memory.Scope, name string, number int) (memory.InstructionVersion, error) {
+func (s *Store) InstructionVersion(
+	ctx context.Context, scope memory.Scope, name string, number int,
+) (memory.InstructionVersion, error) {
 	v, ok, err := (&scopeTx{s.conn, scope}).FindVersion(ctx, name, number)
 	return v, s.require(ok, err, "", rowcodec.NoVersion(name, number))
 }
 
 // InstructionVersions pages through the versions, the newest first.
-func (s *Store) InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) ([]memory.InstructionVersion, error) {
+func (s *Store) InstructionVersions(
+	ctx context.Context, scope memory.Scope, name string, below, limit int,
+) ([]memory.InstructionVersion, error) {
 	if below > 0 {
 		return (&scopeTx{s.conn, scope}).versions(ctx, name, `version < $5 ORDER BY version DESC LIMIT $6`, below, limit)
 	}
@@ -46,7 +53,9 @@ func (s *Store) InstructionVersions(ctx context.Context, scope memory.Scope, nam
 }
 
 // ActiveInstructions returns what a context of the user and agent shows.
-func (s *Store) ActiveInstructions(ctx context.Context, appID, agentID, userID string) ([]memory.ActiveInstruction, error) {
+func (s *Store) ActiveInstructions(
+	ctx context.Context, appID, agentID, userID string,
+) ([]memory.ActiveInstruction, error) {
 	found, err := collect(ctx, s.conn, func(a *memory.ActiveInstruction) []any {
 		return []any{&a.AppID, &a.Kind, &a.ID, &a.Name, &a.Number, &a.Content, &a.Note, &a.PublishedAt}
 	}, `
@@ -62,7 +71,9 @@ func (s *Store) ActiveInstructions(ctx context.Context, appID, agentID, userID s
 }
 
 // ExportInstructions pages through an app's instructions.
-func (s *Store) ExportInstructions(ctx context.Context, of db.Extent, after *memory.Instruction) ([]memory.Instruction, error) {
+func (s *Store) ExportInstructions(
+	ctx context.Context, of db.Extent, after *memory.Instruction,
+) ([]memory.Instruction, error) {
 	var where Conditions
 	where.Add(`app_id = ?`, of.AppID)
 	if of.UserID != "" {
@@ -77,7 +88,9 @@ func (s *Store) ExportInstructions(ctx context.Context, of db.Extent, after *mem
 
 // InScope runs f in one transaction that holds the scope's lock, which is the
 // owner's for a user's scope.
-func (s *Store) InScope(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error) error {
+func (s *Store) InScope(
+	ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error,
+) error {
 	if scope.Kind == memory.UserScope {
 		return s.db.InUser(ctx, scope.Owner(), func(ctx context.Context, tx db.UserTx) error {
 			return f(ctx, &scopeTx{tx.(interface{ shared() conn }).shared(), scope})
@@ -122,13 +135,16 @@ func (x *scopeTx) FindInstruction(ctx context.Context, name string) (i memory.In
 
 // CountActive counts the active instructions of the scope.
 func (x *scopeTx) CountActive(ctx context.Context) (int, error) {
-	n, _, err := first(ctx, x.conn, only[int], `SELECT count(*) FROM instructions WHERE `+ofScope+` AND active IS NOT NULL`,
+	n, _, err := first(ctx, x.conn, only[int],
+		`SELECT count(*) FROM instructions WHERE `+ofScope+` AND active IS NOT NULL`,
 		x.scope.AppID, x.scope.Kind, x.scope.ID)
 	return n, x.fault(err, "count the active instructions")
 }
 
 // FindVersion returns a version of an instruction of the scope.
-func (x *scopeTx) FindVersion(ctx context.Context, name string, number int) (v memory.InstructionVersion, ok bool, err error) {
+func (x *scopeTx) FindVersion(
+	ctx context.Context, name string, number int,
+) (v memory.InstructionVersion, ok bool, err error) {
 	found, err := x.versions(ctx, name, `version = $5`, number)
 	return append(found, v)[0], len(found) == 1, err
 }
@@ -143,7 +159,8 @@ func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) erro
 		VALUES ($1, $2, $3, $4, $5, nullif($6::integer, 0), $7, $8)
 		ON CONFLICT (app_id, scope, holder, name) DO UPDATE
 		SET latest = excluded.latest, active = excluded.active, earlier = excluded.earlier, changed_at = excluded.changed_at`,
-		x.scope.AppID, x.scope.Kind, x.scope.ID, i.Name, i.Latest, i.Active, append([]int{}, i.PreviouslyActive...), i.ChangedAt)
+		x.scope.AppID, x.scope.Kind, x.scope.ID, i.Name, i.Latest, i.Active, append([]int{}, i.PreviouslyActive...),
+		i.ChangedAt)
 	return x.fault(err, "store the instruction")
 }
 

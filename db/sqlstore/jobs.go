@@ -19,7 +19,9 @@ type Jobs[DriverTx any] struct {
 }
 
 // NewJobs returns the jobs of a database. The clients may be the same.
-func NewJobs[DriverTx any](writer, reader *river.Client[DriverTx], fault func(err error, doing string) error) Jobs[DriverTx] {
+func NewJobs[DriverTx any](
+	writer, reader *river.Client[DriverTx], fault func(err error, doing string) error,
+) Jobs[DriverTx] {
 	return Jobs[DriverTx]{writer, reader, fault}
 }
 

@@ -15,7 +15,8 @@ import (
 func (s *Store) Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error) {
 	owners, err := collect(ctx, s.conn, func(o *memory.Owner) []any { return []any{&o.AppID, &o.UserID} }, `
 		SELECT DISTINCT app_id, user_id FROM agent_memories{| INDEXED BY agent_memories_documents}
-		WHERE status = 'active' AND (app_id, user_id) > ($1, $2) ORDER BY app_id, user_id LIMIT $3`, after.AppID, after.UserID, limit)
+		WHERE status = 'active' AND (app_id, user_id) > ($1, $2) ORDER BY app_id, user_id LIMIT $3`,
+		after.AppID, after.UserID, limit)
 	return owners, s.fault(err, "list the owners")
 }
 
@@ -30,7 +31,9 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 }
 
 // Stale lists the owner's old and rarely accessed memories that no summary stands for.
-func (s *Store) Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int) ([]memory.Memory, error) {
+func (s *Store) Stale(
+	ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int,
+) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.conn, embeddedFields, `
 		SELECT `+memoryColumns+embeddingColumns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time}
 		WHERE app_id = $1 AND user_id = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
@@ -112,7 +115,8 @@ func (s *Store) State(ctx context.Context, owner memory.Owner) (db.UserState, er
 func (u *UserTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.conn, u.Owner) }
 
 func state(ctx context.Context, c conn, owner memory.Owner) (db.UserState, error) {
-	noted, _, err := first(ctx, c, func(s *db.UserState) []any { return []any{&s.ReflectedAt, &s.CompressedAt, &s.Erased} }, `
+	noted, _, err := first(ctx, c,
+		func(s *db.UserState) []any { return []any{&s.ReflectedAt, &s.CompressedAt, &s.Erased} }, `
 		SELECT s.reflected_at, s.compressed_at, coalesce(e.round - (e.state = 'erasing')::int, 0)
 		FROM (SELECT 1) AS always LEFT JOIN user_states AS s ON s.app_id = $1 AND s.user_id = $2
 			LEFT JOIN erasures AS e ON e.owner_hash = $3`, owner.AppID, owner.UserID, rowcodec.OwnerHash(owner))

@@ -52,7 +52,8 @@ func (s *Store) Memory(ctx context.Context, appID, id string) (m memory.Memory, 
 	if !memory.IsID(id) {
 		return m, NotFound("memory", id)
 	}
-	m, ok, err := first(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories WHERE id = $1 AND app_id = $2`, id, appID)
+	m, ok, err := first(ctx, s.conn, memoryFields,
+		`SELECT `+memoryColumns+` FROM agent_memories WHERE id = $1 AND app_id = $2`, id, appID)
 	return m, s.require(ok, err, "read the memory", NotFound("memory", id))
 }
 
@@ -67,7 +68,8 @@ func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.E
 	if !memory.IsID(memoryID) {
 		return nil, NotFound("memory", memoryID)
 	}
-	events, err := collect(ctx, s.conn, eventFields, selectEvents+`memory_id = $1 AND app_id = $2 ORDER BY at, id`, memoryID, appID)
+	events, err := collect(ctx, s.conn, eventFields, selectEvents+`memory_id = $1 AND app_id = $2 ORDER BY at, id`,
+		memoryID, appID)
 	if err == nil && len(events) == 0 {
 		_, err = s.Memory(ctx, appID, memoryID)
 	}
@@ -83,7 +85,9 @@ func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (m
 }
 
 // HandedOut returns the owner's active memories that recall touched at or after since.
-func (s *Store) HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
+func (s *Store) HandedOut(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.conn, memoryFields, `
 		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_handed_out}
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND access_count > 0 AND last_accessed_at >= $3

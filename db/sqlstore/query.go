@@ -38,7 +38,7 @@ func (c conn) require(ok bool, err error, doing string, otherwise error) error {
 // each runs a query and calls f after each row has been scanned into dests.
 func (c conn) each(ctx context.Context, dests []any, f func() error, query string, args ...any) error {
 	dests = c.dialect.dests(dests)
-	return c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), func(scan func(...any) error) error {
+	return c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), func(scan Scan) error {
 		if err := scan(dests...); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (c conn) each(ctx context.Context, dests []any, f func() error, query strin
 // fields returns.
 func collect[T any](ctx context.Context, c conn, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	found := []T{}
-	err := c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), func(scan func(...any) error) error {
+	err := c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), func(scan Scan) error {
 		var item T
 		err := scan(c.dialect.dests(fields(&item))...)
 		found = append(found, item)
@@ -64,13 +64,17 @@ func collect[T any](ctx context.Context, c conn, fields func(*T) []any, query st
 
 // page is collect for the first rows of a list in an order. query ends before
 // the conditions.
-func page[T any](ctx context.Context, c conn, fields func(*T) []any, query string, where Conditions, order string, limit int) ([]T, error) {
+func page[T any](
+	ctx context.Context, c conn, fields func(*T) []any, query string, where Conditions, order string, limit int,
+) ([]T, error) {
 	most := where.Arg(limit)
 	return collect(ctx, c, fields, query+where.SQL()+` ORDER BY `+order+` LIMIT `+most, where.Args...)
 }
 
 // first returns the first row of a query. ok is false if there is no row.
-func first[T any](ctx context.Context, c conn, fields func(*T) []any, query string, args ...any) (item T, ok bool, err error) {
+func first[T any](
+	ctx context.Context, c conn, fields func(*T) []any, query string, args ...any,
+) (item T, ok bool, err error) {
 	found, err := collect(ctx, c, fields, query, args...)
 	if err != nil || len(found) == 0 {
 		return item, false, err

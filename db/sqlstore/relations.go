@@ -33,7 +33,8 @@ func (s *Store) Relations(ctx context.Context, appID, memoryID string) ([]memory
 	if !memory.IsID(memoryID) {
 		return nil, NotFound("memory", memoryID)
 	}
-	found, err := collect(ctx, s.conn, func(r *memory.Relation) []any { return []any{&r.From, &r.To, &r.Kind, &r.CreatedAt} }, `
+	found, err := collect(ctx, s.conn,
+		func(r *memory.Relation) []any { return []any{&r.From, &r.To, &r.Kind, &r.CreatedAt} }, `
 		SELECT from_id, to_id, kind, created_at FROM memory_relations
 		WHERE (from_id = $1 OR to_id = $1) AND EXISTS (SELECT 1 FROM agent_memories WHERE id = $1 AND {|+}app_id = $2)
 		ORDER BY created_at, from_id, kind, to_id`, memoryID, appID)
@@ -72,7 +73,9 @@ func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 }
 
 // ConversationNeighbours lists active memories of a conversation on both sides of a place.
-func (s *Store) ConversationNeighbours(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int) ([]memory.Memory, error) {
+func (s *Store) ConversationNeighbours(
+	ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int,
+) ([]memory.Memory, error) {
 	if !memory.IsID(place.ID) {
 		return nil, NotFound("memory", place.ID)
 	}

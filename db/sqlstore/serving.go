@@ -11,7 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-const servingColumns = `model, dim, target_model, target_dim, former_model, former_dim, copied_at, changed_at, held_until`
+const servingColumns = `model, dim, target_model, target_dim, former_model, former_dim, copied_at, changed_at,
+	held_until`
 
 func servingFields(s *db.ServingState) []any {
 	return []any{&s.Serving.Model, &s.Serving.Dim, &s.Target.Model, &s.Target.Dim, &s.Previous.Model, &s.Previous.Dim,
@@ -62,7 +63,8 @@ func (s *Store) DropPrevious(ctx context.Context) error {
 
 // unembedded chooses active memories without an embedding of a space.
 const unembedded = `status = 'active' AND
-	{NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.memory_id = id AND e.model = $1 AND octet_length(e.embedding) = 4 * $2::integer)
+	{NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.memory_id = id AND e.model = $1
+	AND octet_length(e.embedding) = 4 * $2::integer)
 	|(embedding_model = $1 AND length(embedding) = 4 * $2) IS NOT TRUE} AND NOT EXISTS (SELECT 1 FROM reembeddings AS r
 		WHERE r.memory_id = id AND r.model = $1 AND {octet_|}length(r.embedding) = 4 * $2::integer)`
 
@@ -75,7 +77,8 @@ func (s *Store) Unembedded(ctx context.Context, space memory.Space, after string
 
 // CountUnembedded counts them.
 func (s *Store) CountUnembedded(ctx context.Context, space memory.Space) (int, error) {
-	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*) FROM agent_memories WHERE `+unembedded, space.Model, space.Dim)
+	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*) FROM agent_memories WHERE `+unembedded,
+		space.Model, space.Dim)
 	return n, s.fault(err, "count the memories to re-embed")
 }
 
@@ -83,7 +86,9 @@ func (s *Store) CountUnembedded(ctx context.Context, space memory.Space) (int, e
 // changes, in the order of their ids, so that no embedding of an earlier content
 // is stored.
 func (s *Store) Reembed(ctx context.Context, space memory.Space, embeddings []db.Reembedding) error {
-	embeddings = slices.SortedFunc(slices.Values(embeddings), func(a, b db.Reembedding) int { return cmp.Compare(a.ID, b.ID) })
+	embeddings = slices.SortedFunc(slices.Values(embeddings), func(a, b db.Reembedding) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 	rows := make([][]any, len(embeddings))
 	for i, e := range embeddings {
 		rows[i] = []any{e.ID, e.Revision, space.Model, rowcodec.VectorBytes(e.Embedding)}

@@ -68,14 +68,18 @@ func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) (
 func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory.Workflow) ([]memory.Workflow, error) {
 	where := within(of)
 	if a := after; a != nil {
-		where.Add(`(user_id, name, agent_id, workflow_hash) > (?, ?, ?, ?)`, a.UserID, a.Skill, a.AgentID, rowcodec.ContentHash(a.Text))
+		where.Add(`(user_id, name, agent_id, workflow_hash) > (?, ?, ?, ?)`,
+			a.UserID, a.Skill, a.AgentID, rowcodec.ContentHash(a.Text))
 	}
-	found, err := page(ctx, s.conn, workflowFields, selectWorkflows, where, `user_id, name, agent_id, workflow_hash`, of.Limit)
+	found, err := page(ctx, s.conn, workflowFields, selectWorkflows, where, `user_id, name, agent_id, workflow_hash`,
+		of.Limit)
 	return found, s.fault(err, "export the skills")
 }
 
 // ExportOutcomes pages through the outcomes that were counted under an id.
-func (s *Store) ExportOutcomes(ctx context.Context, of db.Extent, after *db.CountedOutcome) ([]db.CountedOutcome, error) {
+func (s *Store) ExportOutcomes(
+	ctx context.Context, of db.Extent, after *db.CountedOutcome,
+) ([]db.CountedOutcome, error) {
 	where := within(of)
 	if a := after; a != nil {
 		where.Add(`(user_id, id) > (?, ?)`, a.UserID, a.ID)
@@ -96,7 +100,8 @@ func (u *UserTx) Workflow(ctx context.Context, agentID, skill, text string) (mem
 
 // CountWorkflows counts the workflows of a skill of the user.
 func (u *UserTx) CountWorkflows(ctx context.Context, skill string) (int, error) {
-	n, _, err := first(ctx, u.conn, only[int], `SELECT count(*) FROM skills WHERE app_id = $1 AND user_id = $2 AND name = $3`,
+	n, _, err := first(ctx, u.conn, only[int],
+		`SELECT count(*) FROM skills WHERE app_id = $1 AND user_id = $2 AND name = $3`,
 		u.Owner.AppID, u.Owner.UserID, skill)
 	return n, u.fault(err, "count the workflows of the skill")
 }
@@ -129,7 +134,8 @@ func (u *UserTx) insertWorkflow(ctx context.Context, w memory.Workflow, onConfli
 
 // Counted is the hash of the outcome that was counted under a client's id.
 func (u *UserTx) Counted(ctx context.Context, id string) (hash string, ok bool, err error) {
-	hash, ok, err = first(ctx, u.conn, only[string], `SELECT hash FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id = $3`,
+	hash, ok, err = first(ctx, u.conn, only[string],
+		`SELECT hash FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id = $3`,
 		u.Owner.AppID, u.Owner.UserID, id)
 	return hash, ok, u.fault(err, "look for the outcome")
 }

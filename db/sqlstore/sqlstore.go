@@ -26,11 +26,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// Scan reads the columns of a row.
+type Scan = func(dest ...any) error
+
 // Querier runs statements.
 type Querier interface {
-	// Query calls row for each row of the result. scan reads the row's columns.
-	// An error of row ends the query.
-	Query(ctx context.Context, sql string, args []any, row func(scan func(dest ...any) error) error) error
+	// Query calls row for each row of the result. An error of row ends the query.
+	Query(ctx context.Context, sql string, args []any, row func(Scan) error) error
 	// Exec runs a statement and returns how many rows it affected.
 	Exec(ctx context.Context, sql string, args []any) (int, error)
 	// ExecAll runs a statement once with each of the rows as its parameters.

@@ -24,7 +24,8 @@ const webhookOfApp = `SELECT ` + webhookColumns + ` FROM webhooks WHERE id = $1 
 // CreateWebhook stores w, which begins with what is announced from now on.
 func (s *Store) CreateWebhook(ctx context.Context, w memory.Webhook, most int) error {
 	n, err := s.exec(ctx, `
-		INSERT INTO webhooks (id, app_id, url, secret, kinds, active, activation, {after_xact, |}after_seq, created_at, updated_at)
+		INSERT INTO webhooks (id, app_id, url, secret, kinds, active, activation, {after_xact, |}after_seq, created_at,
+		updated_at)
 		SELECT $1, $2, $3, $4, $5::text[], $6, $7, {`+settledBefore+`, 0|`+lastNumber+`}, $8, $9
 		WHERE (SELECT count(*) FROM webhooks WHERE app_id = $2) < $10`,
 		w.ID, w.AppID, w.URL, w.Secret, append([]memory.AnnouncementKind{}, w.Kinds...), w.Active, w.Activation,
@@ -47,7 +48,9 @@ func webhook(ctx context.Context, c conn, appID, id, lock string) (w memory.Webh
 }
 
 // ListWebhooks pages through the app's webhooks, newest first.
-func (s *Store) ListWebhooks(ctx context.Context, appID string, before *db.Position, limit int) ([]memory.Webhook, error) {
+func (s *Store) ListWebhooks(
+	ctx context.Context, appID string, before *db.Position, limit int,
+) ([]memory.Webhook, error) {
 	var where Conditions
 	where.Add(`app_id = ?`, appID)
 	if before != nil {
@@ -59,7 +62,9 @@ func (s *Store) ListWebhooks(ctx context.Context, appID string, before *db.Posit
 }
 
 // ChangeWebhook stores what change makes of a webhook of the app.
-func (s *Store) ChangeWebhook(ctx context.Context, appID, id string, change func(*memory.Webhook) error) (w memory.Webhook, err error) {
+func (s *Store) ChangeWebhook(
+	ctx context.Context, appID, id string, change func(*memory.Webhook) error,
+) (w memory.Webhook, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		if w, err = webhook(ctx, tx.conn, appID, id, ` {FOR UPDATE|}`); err != nil {
 			return err
@@ -75,7 +80,8 @@ func (s *Store) ChangeWebhook(ctx context.Context, appID, id string, change func
 				after_seq = CASE WHEN $12 THEN {0|`+lastNumber+`} ELSE after_seq END
 			WHERE id = $1`,
 			id, w.URL, w.Secret, append([]memory.AnnouncementKind{}, w.Kinds...), w.Active, w.Activation,
-			null(w.Failing.Since), rowcodec.Storable(w.Failing.LastError), null(w.Failing.RetryAt), null(w.DisabledAt), w.UpdatedAt,
+			null(w.Failing.Since), rowcodec.Storable(w.Failing.LastError), null(w.Failing.RetryAt), null(w.DisabledAt),
+			w.UpdatedAt,
 			w.Activation != before.Activation)
 		return err
 	})
@@ -112,7 +118,9 @@ func findLagging(ctx context.Context, c conn, now time.Time, lock string) (laggi
 // EnqueueDeliveries enqueues the next jobs of one webhook. It looks for one before
 // it takes a lock, since mostly there is nothing to enqueue, and skips a webhook
 // that another process has locked.
-func (s *Store) EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job) (passed int, err error) {
+func (s *Store) EnqueueDeliveries(
+	ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) db.Job,
+) (passed int, err error) {
 	if _, ok, err := findLagging(ctx, s.conn, now, ""); err != nil || !ok {
 		return 0, s.fault(err, "look for webhooks")
 	}
@@ -142,7 +150,8 @@ func (s *Store) EnqueueDeliveries(ctx context.Context, now time.Time, limit int,
 		}
 		passed = len(fresh)
 		last := fresh[passed-1].Place
-		_, err = tx.exec(ctx, `UPDATE webhooks SET {after_xact = $2, |}after_seq = $3 WHERE id = $1`, w.ID, last.Commit, last.Seq)
+		_, err = tx.exec(ctx, `UPDATE webhooks SET {after_xact = $2, |}after_seq = $3 WHERE id = $1`,
+			w.ID, last.Commit, last.Seq)
 		return err
 	})
 	if err != nil {
@@ -152,7 +161,9 @@ func (s *Store) EnqueueDeliveries(ctx context.Context, now time.Time, limit int,
 }
 
 // Delivery reads the webhook and the announcement of a job.
-func (s *Store) Delivery(ctx context.Context, webhookID string, place memory.Place) (w memory.Webhook, a memory.Announcement, err error) {
+func (s *Store) Delivery(
+	ctx context.Context, webhookID string, place memory.Place,
+) (w memory.Webhook, a memory.Announcement, err error) {
 	const doing = "read what is to be delivered"
 	if !memory.IsID(webhookID) {
 		return w, a, NotFound("webhook", webhookID)
@@ -167,12 +178,15 @@ func (s *Store) Delivery(ctx context.Context, webhookID string, place memory.Pla
 }
 
 // SettleDelivery notes whether a webhook fails.
-func (s *Store) SettleDelivery(ctx context.Context, tried memory.Webhook, f memory.Failing, disabled time.Time) (noted bool, err error) {
+func (s *Store) SettleDelivery(
+	ctx context.Context, tried memory.Webhook, f memory.Failing, disabled time.Time,
+) (noted bool, err error) {
 	if !memory.IsID(tried.ID) {
 		return false, nil
 	}
 	n, err := s.exec(ctx, `
-		UPDATE webhooks SET failing_since = $4, last_error = $5, retry_at = $6, disabled_at = $7, active = $7::timestamptz IS NULL
+		UPDATE webhooks SET failing_since = $4, last_error = $5, retry_at = $6, disabled_at = $7,
+		active = $7::timestamptz IS NULL
 		WHERE id = $1 AND activation = $2 AND active AND failing_since IS NOT DISTINCT FROM $3`,
 		tried.ID, tried.Activation, null(tried.Failing.Since),
 		null(f.Since), rowcodec.Storable(f.LastError), null(f.RetryAt), null(disabled))

@@ -64,7 +64,8 @@ const checkEmbeddings = `DO $$ BEGIN
 	IF to_regclass('embeddings') IS NOT NULL THEN
 		ASSERT NOT EXISTS (
 			SELECT FROM agent_memories m FULL JOIN embeddings e ON e.memory_id = m.id
-			WHERE (e.app_id, e.user_id, e.active, e.model) IS DISTINCT FROM (m.app_id, m.user_id, m.status = 'active', m.embedding_model)),
+			WHERE (e.app_id, e.user_id, e.active, e.model) IS DISTINCT FROM
+				(m.app_id, m.user_id, m.status = 'active', m.embedding_model)),
 			'the embeddings are not those of the memories';
 	END IF;
 END $$`

@@ -318,8 +318,10 @@ func TestConnector_PassesOnTheDriversMethods(t *testing.T) {
 func TestRepeats_ExcludesSettingsAndSchemaChanges(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{
-		"SELECT 1": true, "\n\t INSERT INTO x": true, "-- name: Query :one\nUPDATE x": true, "-- a\n  -- b\nWITH x": true, "DELETE FROM x": true,
-		"": false, "-- nothing": false, "PRAGMA foreign_keys": false, "BEGIN": false, "CREATE TABLE x": false, "EXPLAIN QUERY PLAN SELECT 1": false, "VACUUM": false,
+		"SELECT 1": true, "\n\t INSERT INTO x": true, "-- name: Query :one\nUPDATE x": true, "-- a\n  -- b\nWITH x": true,
+		"DELETE FROM x": true,
+		"":              false, "-- nothing": false, "PRAGMA foreign_keys": false, "BEGIN": false, "CREATE TABLE x": false,
+		"EXPLAIN QUERY PLAN SELECT 1": false, "VACUUM": false,
 	} {
 		if got := repeats(query); got != want {
 			t.Errorf("%q is kept: %t", query, got)
@@ -344,7 +346,8 @@ func TestConnector_ServesConcurrentReadersAndAWriter(t *testing.T) {
 				for want := i % 10; want < 10 && rows.Next(); want++ {
 					var number int
 					var name string
-					if err := rows.Scan(&number, &name); err != nil && ctx.Err() == nil || err == nil && (number != want || name != fmt.Sprint(want)) {
+					if err := rows.Scan(&number, &name); err != nil && ctx.Err() == nil || err == nil &&
+						(number != want || name != fmt.Sprint(want)) {
 						cancel()
 						return fmt.Errorf("read %d %q, want %d: %w", number, name, want, err)
 					}
