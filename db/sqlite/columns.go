@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -53,7 +54,7 @@ func turnFields(t *memory.Turn) []any {
 type (
 	tagList     []string         // JSON array; an empty one is nil
 	messageList []memory.Message // JSON array
-	vector      []float32        // bytes
+	vector      = sqlstore.Vector
 )
 
 func (l *tagList) Scan(column any) error {
@@ -82,16 +83,4 @@ func (l *messageList) Scan(column any) (err error) {
 		return fmt.Errorf("the messages are a %T", column)
 	}
 	return err
-}
-
-func (v *vector) Scan(column any) error {
-	switch b := column.(type) {
-	case nil:
-		*v = nil
-	case []byte:
-		*v = rowcodec.Vector(b)
-	default:
-		return fmt.Errorf("the embedding is a %T", column)
-	}
-	return nil
 }

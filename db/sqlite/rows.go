@@ -3,36 +3,15 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
+
+	"hippocampus/db/sqlstore"
 )
 
-// instant is a time column: whole microseconds since 1970, null for the zero time.
-type instant time.Time
-
-// Scan reads a column.
-func (i *instant) Scan(column any) error {
-	switch v := column.(type) {
-	case nil:
-		*i = instant{}
-	case int64:
-		*i = instant(time.UnixMicro(v).UTC())
-	default:
-		return fmt.Errorf("a time column holds a %T", column)
-	}
-	return nil
-}
-
-// Value writes a column.
-func (i instant) Value() (driver.Value, error) {
-	if t := time.Time(i); !t.IsZero() {
-		return t.UnixMicro(), nil
-	}
-	return nil, nil
-}
+// instant is a time column, null for the zero time.
+type instant = sqlstore.Instant
 
 // moment is a time column that is never null, also for the zero time.
 func moment(t time.Time) int64 { return t.UnixMicro() }

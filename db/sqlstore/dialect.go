@@ -93,7 +93,7 @@ func (d Dialect) dests(pointers []any) []any {
 	for i, pointer := range pointers {
 		switch p := pointer.(type) {
 		case *time.Time:
-			pointers[i] = (*instant)(p)
+			pointers[i] = (*Instant)(p)
 		case *json.RawMessage:
 			pointers[i] = (*[]byte)(p)
 		case *[]byte, sql.Scanner:
@@ -106,22 +106,30 @@ func (d Dialect) dests(pointers []any) []any {
 	return pointers
 }
 
-// instant is a time column. Null is the zero time.
-type instant time.Time
+// Instant is a time column. Null is the zero time.
+type Instant time.Time
 
 // Scan reads the column of either database.
-func (i *instant) Scan(column any) error {
+func (i *Instant) Scan(column any) error {
 	switch v := column.(type) {
 	case nil:
-		*i = instant{}
+		*i = Instant{}
 	case time.Time:
-		*i = instant(v.UTC())
+		*i = Instant(v.UTC())
 	case int64:
-		*i = instant(time.UnixMicro(v).UTC())
+		*i = Instant(time.UnixMicro(v).UTC())
 	default:
 		return fmt.Errorf("a time column holds a %T", column)
 	}
 	return nil
+}
+
+// Value is the parameter for the column of SQLite: microseconds since 1970.
+func (i Instant) Value() (driver.Value, error) {
+	if t := time.Time(i); !t.IsZero() {
+		return t.UnixMicro(), nil
+	}
+	return nil, nil
 }
 
 // ID is an id column. Null is the empty id.

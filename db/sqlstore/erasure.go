@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -20,6 +21,12 @@ const (
 	JobUser = `json_extract(CAST(args AS TEXT), '$.user_id')`
 	JobTurn = `json_extract(CAST(args AS TEXT), '$.turn_id')`
 )
+
+// ownedTables are the tables whose rows have an app_id and a user_id.
+var ownedTables = []string{
+	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
+	"skills", "skill_outcomes", "announcements", "user_states",
+}
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
 const aboutOwner = `{args @> jsonb_build_object('app_id', $1::text, 'user_id', $2::text)|` + JobApp + ` = $1 AND ` +
@@ -114,20 +121,12 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 		if done, err = underWay(ctx, tx, e); err != nil {
 			return err
 		}
-		left, _, err := first(ctx, tx.conn, only[bool], `SELECT
-			EXISTS (SELECT 1 FROM turns WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM conversations WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM consolidation_jobs WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM candidates WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM agent_memories WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM memory_events WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM facts WHERE app_id = $1 AND user_id = $2)
+		left, _, err := first(ctx, tx.conn, only[bool], `SELECT EXISTS (SELECT 1 FROM `+
+			strings.Join(ownedTables, ` WHERE app_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM `)+
+			` WHERE app_id = $1 AND user_id = $2)
 			OR EXISTS (SELECT 1 FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
-			OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
-			OR EXISTS (SELECT 1 FROM skills WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM skill_outcomes WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM announcements WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM user_states WHERE app_id = $1 AND user_id = $2)`, e.Owner.AppID, e.Owner.UserID)
+			OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)`,
+			e.Owner.AppID, e.Owner.UserID)
 		if err != nil {
 			return err
 		}
@@ -165,6 +164,12 @@ func (x *eraser) run(query string, args ...any) (n int) {
 // ofOwner is run with the owner and a limit as parameters.
 func (x *eraser) ofOwner(limit int, query string) int {
 	return x.run(query, x.owner.AppID, x.owner.UserID, limit)
+}
+
+// rows deletes rows of the owner from a table with a primary key.
+func (x *eraser) rows(table, key string, limit int) int {
+	return x.ofOwner(limit, `DELETE FROM `+table+` WHERE (`+key+`) IN (
+		SELECT `+key+` FROM `+table+` WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
 }
 
 func (x *eraser) ids(query string, args ...any) (ids []string) {
@@ -226,16 +231,13 @@ func (x *eraser) memories(now time.Time, limit int) {
 // rest deletes everything else of the owner, jobs of the kind keep excepted.
 func (x *eraser) rest(limit int, keep string) {
 	d := &x.some.Deleted
-	d.Consolidations += x.ofOwner(limit, `DELETE FROM consolidation_jobs WHERE id IN (
-		SELECT id FROM consolidation_jobs WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Consolidations += x.rows("consolidation_jobs", `id`, limit)
 	d.Conversations += x.ofOwner(limit, `DELETE FROM conversations WHERE app_id = $1 AND user_id = $2 AND id IN (
 		SELECT c.id FROM conversations AS c WHERE c.app_id = $1 AND c.user_id = $2 AND NOT EXISTS (
 			SELECT 1 FROM consolidation_jobs WHERE app_id = c.app_id AND user_id = c.user_id AND conversation_id = c.id)
 		LIMIT $3)`)
-	d.Events += x.ofOwner(limit, `DELETE FROM memory_events WHERE id IN (
-		SELECT id FROM memory_events WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
-	d.Facts += x.ofOwner(limit, `DELETE FROM facts WHERE id IN (
-		SELECT id FROM facts WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Events += x.rows("memory_events", `id`, limit)
+	d.Facts += x.rows("facts", `id`, limit)
 	d.Instructions += x.ofOwner(limit, `DELETE FROM instruction_versions
 		WHERE app_id = $1 AND scope = 'user' AND holder = $2 AND (name, version) IN (
 			SELECT name, version FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2 LIMIT $3)`)
@@ -243,12 +245,10 @@ func (x *eraser) rest(limit int, keep string) {
 		SELECT 1 FROM instruction_versions AS v
 		WHERE v.app_id = $1 AND v.scope = 'user' AND v.holder = $2 AND v.name = instructions.name)`,
 		x.owner.AppID, x.owner.UserID)
-	d.Skills += x.ofOwner(limit, `DELETE FROM skills WHERE id IN (
-		SELECT id FROM skills WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Skills += x.rows("skills", `id`, limit)
 	d.Outcomes += x.ofOwner(limit, `DELETE FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id IN (
 		SELECT id FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
-	d.Announcements += x.ofOwner(limit, `DELETE FROM announcements WHERE ({xact, |}seq) IN (
-		SELECT {xact, |}seq FROM announcements WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Announcements += x.rows("announcements", `{xact, |}seq`, limit)
 	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $3 LIMIT $4)`,
 		x.owner.AppID, x.owner.UserID, keep, limit)
 	x.run(`DELETE FROM user_states WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)

@@ -28,14 +28,14 @@ const embeddingColumns = `, {(SELECT embeddings.embedding FROM embeddings WHERE 
 	(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 
 func embeddedFields(m *memory.Memory) []any {
-	return append(memoryFields(m), (*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding))
+	return append(memoryFields(m), (*Vector)(&m.Embedding), &m.OtherModel, (*Vector)(&m.OtherEmbedding))
 }
 
-// vector is an embedding as its column holds it.
-type vector []float32
+// Vector is an embedding column.
+type Vector []float32
 
 // Scan reads the column.
-func (v *vector) Scan(column any) error {
+func (v *Vector) Scan(column any) error {
 	switch b := column.(type) {
 	case nil:
 		*v = nil
