@@ -46,9 +46,14 @@ func (r *recorder) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Trac
 }
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
+// bigTables are the tables that no query may scan.
+const bigTables = `(` +
+	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
+	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)`
+
 var (
-	bigTable = regexp.MustCompile(`\b(agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
-	seqScan  = regexp.MustCompile(`Seq Scan on (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
+	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
+	seqScan  = regexp.MustCompile(`Seq Scan on ` + bigTables + `\b`)
 )
 
 // It runs every query against some thousand rows and explains its plan.

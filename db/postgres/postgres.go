@@ -125,7 +125,8 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 	return &memory.Error{
 		Kind: memory.KindUnavailable, RetryAfter: sqlstore.RetryAfter,
 		Err: &refusal{
-			text: fmt.Sprintf("Postgres at %s:%d cannot be used: %s; check that it runs there and that the database URL is right",
+			text: fmt.Sprintf(
+				"Postgres at %s:%d cannot be used: %s; check that it runs there and that the database URL is right",
 				config.Host, config.Port, reason),
 			cause: err,
 		},

@@ -70,9 +70,14 @@ func (c *recordedConn) ExecContext(ctx context.Context, query string, args []dri
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }
 
+// bigTables are the tables that no query may scan.
+const bigTables = `(` +
+	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
+	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)`
+
 var (
-	bigTable = regexp.MustCompile(`\b(agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
-	scan     = regexp.MustCompile(`SCAN (agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)\b`)
+	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
+	scan     = regexp.MustCompile(`SCAN ` + bigTables + `\b`)
 	// holds only waiting rows
 	outbox = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`)
 )
