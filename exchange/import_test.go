@@ -96,21 +96,24 @@ func TestImport_OverwritesNothing(t *testing.T) {
 		"agent_id": "a", "conversation_id": "c", "source_turn_id": id3,
 	} {
 		changed := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, field: value})
-		if r := p.importAll(stream(changed)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message,
-			"differs in "+field+":") {
+		r := p.importAll(stream(changed))
+		if r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "differs in "+field+":") {
 			t.Errorf("%s: %+v", field, r)
 		}
 	}
 	same := fact(id1, object{"metadata": object{"a": 1}, "tags": []string{"x"}, "last_accessed_at": "2026-01-09T00:00:00Z",
 		"access_count": 9})
-	for what, line := range map[string]object{
-		"events":    fact(id1, same["memory"].(object)).with("events", []object{event(id2)}),
-		"events ":   fact(id1, same["memory"].(object)).with("events", []object{event(id3).with("cause", "other")}),
-		"relations": fact(id1, same["memory"].(object)).with("relations", []object{relation(id2, id1)}),
+	for _, c := range []struct {
+		field string
+		value []object
+	}{
+		{"events", []object{event(id2)}},
+		{"events", []object{event(id3).with("cause", "other")}},
+		{"relations", []object{relation(id2, id1)}},
 	} {
-		if r := p.importAll(stream(line)); r.Failed != 1 || !strings.Contains(r.Errors[0].Message,
-			"differs in "+strings.TrimSpace(what)+":") {
-			t.Errorf("%s: %+v", what, r)
+		r := p.importAll(stream(fact(id1, same["memory"].(object)).with(c.field, c.value)))
+		if r.Failed != 1 || !strings.Contains(r.Errors[0].Message, "differs in "+c.field+":") {
+			t.Errorf("%s: %+v", c.field, r)
 		}
 	}
 	if r := p.importAll(stream(same)); r.Skipped != 1 || r.Failed != 0 {

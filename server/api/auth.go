@@ -26,7 +26,7 @@ type KeyFinder interface {
 // NewSecret returns a new API key: "hp_" and 32 random bytes in hex.
 func NewSecret() string {
 	var secret [32]byte
-	rand.Read(secret[:]) // never fails: see crypto/rand
+	_, _ = rand.Read(secret[:]) // never fails: see crypto/rand
 	return "hp_" + hex.EncodeToString(secret[:])
 }
 

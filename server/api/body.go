@@ -81,7 +81,7 @@ func parseNested(raw []byte, most int) (map[string]any, *memory.Field) {
 	if !ok {
 		return nil, &memory.Field{Path: "body", Message: "is not a JSON object"}
 	}
-	if _, err := p.dec.ReadToken(); err != io.EOF {
+	if _, err := p.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, &memory.Field{Path: "body", Message: "holds more than one JSON object"}
 	}
 	return object, nil

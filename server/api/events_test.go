@@ -49,7 +49,7 @@ type eventReader struct {
 // open begins a stream with the key "read"; headers are pairs.
 func (l *listening) open(query string, headers ...string) *eventReader {
 	l.t.Helper()
-	q, err := http.NewRequestWithContext(l.t.Context(), "GET", l.URL+"/v1/events"+query, nil)
+	q, err := http.NewRequestWithContext(l.t.Context(), "GET", l.URL+"/v1/events"+query, http.NoBody)
 	l.must(err)
 	q.Header.Set("Authorization", "Bearer read")
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -100,13 +100,14 @@ func (r *eventReader) block() (e event, ok bool) {
 // next reads an event and skips heartbeats.
 func (r *eventReader) next() (e event) {
 	r.t.Helper()
-	for ok := true; e.kind == ""; {
+	for e.kind == "" {
+		var ok bool
 		if e, ok = r.block(); !ok {
 			r.t.Fatal("the stream ends")
 		}
 	}
-	var told struct{ ID, Kind string }
-	if e.kind != "reset" && (json.Unmarshal([]byte(e.data), &told) != nil || told.ID != e.id || told.Kind != e.kind) {
+	var data struct{ ID, Kind string }
+	if e.kind != "reset" && (json.Unmarshal([]byte(e.data), &data) != nil || data.ID != e.id || data.Kind != e.kind) {
 		r.t.Errorf("event %+v", e)
 	}
 	return e

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +109,8 @@ func TestInstructions_HaveVersions(t *testing.T) {
 	}
 	page := fetch[versionPage](f, 200, "GET", target+"/versions"+of+"&limit=2", "")
 	rest := fetch[versionPage](f, 200, "GET", target+"/versions"+of+"&limit=1&cursor="+page.Next, "")
-	if all := append(page.Versions, rest.Versions...); len(all) != 3 || all[0].Number != 3 || all[2] != first.Version ||
+	all := slices.Concat(page.Versions, rest.Versions)
+	if len(all) != 3 || all[0].Number != 3 || all[2] != first.Version ||
 		rest.Next != "" {
 		t.Errorf("%+v, %q", all, rest.Next)
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +84,8 @@ func TestSkills_RememberWhatWorks(t *testing.T) {
 	}
 	page := fetch[skillPage](f, 200, "GET", "/v1/skills?user_id=u&limit=1", "")
 	rest := fetch[skillPage](f, 200, "GET", "/v1/skills?user_id=u&limit=2&cursor="+page.Next, "")
-	if all := append(page.Skills, rest.Skills...); len(all) != 2 || all[0].Name != "a/b" || all[1] != best.skillBody ||
+	all := slices.Concat(page.Skills, rest.Skills)
+	if len(all) != 2 || all[0].Name != "a/b" || all[1] != best.skillBody ||
 		rest.Next != "" {
 		t.Errorf("%+v", all)
 	}
