@@ -4,12 +4,12 @@
 //	bench quality DIR...   conversations -> R@k, nDCG, MRR
 //	bench speed            server and bare clients on the same data -> ratios
 //	bench peers            the load shape that other memory servers were measured with
-//	bench slices           one user with many memories -> slices of time, tags, the past
-//	bench context          whole prompts of conversations that go on
+//	bench slices           one user with many memories -> intervals of time, tags, the past
+//	bench context          whole prompts of growing conversations
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
-// Each builds and starts the server on stores of its own, prints a table and
-// writes JSON. docs/benchmarks.md tells what was found with which command.
+// Each command builds the server, starts it on its own stores, prints a table and
+// writes JSON. docs/benchmarks.md lists the results and the commands.
 package main
 
 import (
@@ -34,13 +34,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), contextCommand(), soakCommand(), floorCommand())
+	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), contextCommand(), soakCommand(),
+		floorCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		os.Exit(1)
 	}
 }
 
-// report is what every measurement ends in.
+// report is the result of a measurement.
 type report interface{ Print(io.Writer) error }
 
 func deliver(r report, file string) error {
@@ -67,13 +68,15 @@ func qualityCommand() *cobra.Command {
 			}
 			return nil
 		},
-		Example: "  bench quality cmd/bench/testdata/zh\n  bench quality DIR --embedder http://127.0.0.1:8089/v1 --model bge-small-en-v1.5 --ablate --json quality.json",
+		Example: "  bench quality cmd/bench/testdata/zh\n" +
+			"  bench quality DIR --embedder http://127.0.0.1:8089/v1 --model bge-small-en-v1.5 --ablate --json quality.json",
 		RunE: func(c *cobra.Command, paths []string) error {
 			embedder := "built-in"
 			if url != "" {
 				embedder = model
 				settings = append([]string{
-					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model, "HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
+					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model,
+					"HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
 				}, settings...)
 			}
 			if through != "" && through != "turns" {
@@ -100,7 +103,8 @@ func qualityCommand() *cobra.Command {
 	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
 	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	f.StringVar(&through, "through", "", "turns: report the conversations turn by turn as well, and ask by defaults")
-	f.StringVar(&roles, "roles", string(quality.AllUsers), "user: all speakers of reported turns are users; assistant: the second one is the assistant")
+	f.StringVar(&roles, "roles", string(quality.AllUsers),
+		"user: all speakers of reported turns are users; assistant: the second one is the assistant")
 	f.BoolVar(&ablate, "ablate", false, "measure once more without each part of the ranking, 7 d after the last turn")
 	jsonFlag(c, &file)
 	return c
@@ -146,22 +150,24 @@ func speedCommand() *cobra.Command {
 	return c
 }
 
-// floorCommand is what speed starts to have its floor in a process of its own.
+// floorCommand runs the floor in a separate process; speed starts it.
 func floorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "floor DATABASE MILVUS COLLECTION", Hidden: true, Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
-			return speed.ServeFloor(c.Context(), &target.Stores{Database: args[0], Milvus: args[1], Collection: args[2]}, os.Stdin, os.Stdout)
+			return speed.ServeFloor(c.Context(), &target.Stores{Database: args[0], Milvus: args[1], Collection: args[2]},
+				os.Stdin, os.Stdout)
 		},
 	}
 }
 
-// peersCommand has the load shape that mem0 2.2.1 was measured with on such a
-// machine: 97 recalls a second at a p50 of 80 ms by 8 clients of its server.
+// peersCommand uses the load shape that mem0 2.2.1 was measured with on such a
+// machine: 8 clients of its server made 97 recalls a second at a p50 of 80 ms.
 func peersCommand() *cobra.Command {
 	var size, file string
 	o := speed.Options{
-		Data: []speed.Data{{Users: 100, Each: 200}}, Clients: []int{1, 8}, Replicas: 1, Dim: 384, Slice: 3 * time.Second, Rounds: 5, Progress: os.Stderr,
+		Data: []speed.Data{{Users: 100, Each: 200}}, Clients: []int{1, 8}, Replicas: 1, Dim: 384,
+		Slice: 3 * time.Second, Rounds: 5, Progress: os.Stderr,
 	}
 	c := &cobra.Command{
 		Use: "peers", Short: "20,000 memories of 100 users, 384 numbers, 1 and 8 clients over HTTP", Args: cobra.NoArgs,
@@ -258,7 +264,8 @@ func contextCommand() *cobra.Command {
 }
 
 func sizeFlag(c *cobra.Command, size *string, standard target.Size) {
-	c.Flags().StringVar(size, "size", string(standard), fmt.Sprintf("%s or %s (on the stores of DATABASE_URL, MILVUS_HOST, MILVUS_PORT)", target.Small, target.Large))
+	c.Flags().StringVar(size, "size", string(standard),
+		fmt.Sprintf("%s or %s (on the stores of DATABASE_URL, MILVUS_HOST, MILVUS_PORT)", target.Small, target.Large))
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if *size != string(target.Small) && *size != string(target.Large) {
 			return fmt.Errorf("--size is %s or %s", target.Small, target.Large)

@@ -12,7 +12,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// conversation is one user of the server under measurement.
+// conversation is one user of the measured server.
 type conversation struct {
 	Set       string     `json:"set"`
 	ID        string     `json:"id"`
@@ -41,15 +41,15 @@ type question struct {
 // adversarial questions have no answer in their conversation.
 const adversarial = "adversarial"
 
-// asked are the questions that are measured: clean, with evidence, and not adversarial.
+// asked returns the measured questions: clean, with evidence, and not adversarial.
 func (c conversation) asked() []question {
 	return slices.DeleteFunc(slices.Clone(c.Questions), func(q question) bool {
 		return !q.Clean || q.Category == adversarial || len(q.Evidence) == 0
 	})
 }
 
-// memories are the turns, each as one memory, with an importance of 0.7 to 1
-// that the conversation's place seeds.
+// memories returns each turn as one memory, with an importance of 0.7 to 1 that is
+// seeded by the index of the conversation.
 func (c conversation) memories(seed uint64) []target.Memory {
 	random := rand.New(rand.NewPCG(seed, 0))
 	list := make([]target.Memory, len(c.Turns))

@@ -12,7 +12,7 @@ type Measures struct {
 	R10  float64 `json:"r10"`  // among the first 10
 	R20  float64 `json:"r20"`  // among the first 20
 	NDCG float64 `json:"ndcg"` // at 10, evidence counting 1
-	MRR  float64 `json:"mrr"`  // 1 / rank of the first evidence, 0 where there is none
+	MRR  float64 `json:"mrr"`  // 1 / rank of the first evidence, 0 without evidence
 }
 
 // measure compares a ranking with the evidence; both are ids of turns.
@@ -44,15 +44,15 @@ func measure(ranking, evidence []string) Measures {
 	return Measures{R5: m.R5 / n, R10: m.R10 / n, R20: m.R20 / n, NDCG: gain / ideal, MRR: m.MRR}
 }
 
-// asked is one question's measures, and where it comes from.
+// asked is the measures of one question with its origin.
 type asked struct {
 	conversation int
 	category     string
 	Measures
 }
 
-// Mean is the mean over questions, with the interval of 95 % of 1,000 draws of
-// as many conversations with replacement.
+// Mean is the mean over questions, with a 95 % bootstrap interval: 1,000 draws of as
+// many conversations with replacement.
 type Mean struct {
 	Questions int      `json:"questions"`
 	Mean      Measures `json:"mean"`

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMeasure(t *testing.T) {
+func TestMeasure_RanksEvidence(t *testing.T) {
 	t.Parallel()
 	ranking := make([]string, 30)
 	for i := range ranking {
@@ -19,7 +19,9 @@ func TestMeasure(t *testing.T) {
 		{"the first", []string{"a"}, Measures{1, 1, 1, 1, 1}},
 		{"none is found", []string{"Z"}, Measures{}},
 		{"one of two, second", []string{"b", "Z"}, Measures{0.5, 0.5, 0.5, (1 / math.Log2(3)) / (1 + 1/math.Log2(3)), 0.5}},
-		{"at 6, at 11 and at 21", []string{"f", "k", "u"}, Measures{0, 1.0 / 3, 2.0 / 3, (1 / math.Log2(7)) / (1 + 1/math.Log2(3) + 0.5), 1.0 / 6}},
+		{"at 6, at 11 and at 21", []string{"f", "k", "u"}, Measures{
+			R5: 0, R10: 1.0 / 3, R20: 2.0 / 3, NDCG: (1 / math.Log2(7)) / (1 + 1/math.Log2(3) + 0.5), MRR: 1.0 / 6,
+		}},
 	} {
 		got := measure(ranking, c.evidence)
 		for i, part := range parts {
@@ -30,8 +32,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// The interval comes from whole conversations: where all are alike it is a point.
-func TestSummarise(t *testing.T) {
+// The interval resamples whole conversations. If all are alike, it is a point.
+func TestSummarise_ResamplesConversations(t *testing.T) {
 	t.Parallel()
 	var list []asked
 	for i := range 10 {

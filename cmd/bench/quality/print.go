@@ -37,7 +37,7 @@ func (r Report) Print(out io.Writer) error {
 	return w.Flush()
 }
 
-// printAblations writes what each part is worth, where that was measured.
+// printAblations writes the effect of each part, if it was measured.
 func printAblations(w io.Writer, results []Result) {
 	var whole Measures
 	for _, row := range results {
@@ -50,7 +50,8 @@ func printAblations(w io.Writer, results []Result) {
 			continue
 		}
 		if row.Without == Parts[0].Name {
-			fmt.Fprintf(w, "modulated, %s\tR@10\tchange\tMRR\tchange\nall parts\t%.3f\t\t%.3f\t\n", row.Lag, whole.R10, whole.MRR)
+			fmt.Fprintf(w, "modulated, %s\tR@10\tchange\tMRR\tchange\nall parts\t%.3f\t\t%.3f\t\n",
+				row.Lag, whole.R10, whole.MRR)
 		}
 		fmt.Fprintf(w, "without %s\t%.3f\t%+.3f\t%.3f\t%+.3f\n", row.Without, m.R10, m.R10-whole.R10, m.MRR, m.MRR-whole.MRR)
 	}

@@ -1,11 +1,11 @@
-// Package quality measures how well recall finds what answers a question:
+// Package quality measures how well recall finds the memories that answer a question:
 //
-//	conversations -> one memory a turn, in a fresh server -> their questions, at three lags
+//	conversations -> one memory for each turn, in a new server -> their questions, at three lags
 //	              -> rankings by each signal and mode -> R@k, nDCG, MRR
 //
-// Questions are asked untouched and unrouted. Beside the two modes stand the
-// signals that they are made of: the same candidates, ordered by one part of
-// their score.
+// Questions are recalled without touching and without routing. In addition to the
+// two modes, the report has their signals: the same candidates, ordered by one part
+// of their score.
 package quality
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 	Progress io.Writer
 }
 
-// Report is what was measured.
+// Report is the result of a measurement.
 type Report struct {
 	Conversations []string `json:"conversations"`
 	Embedder      string   `json:"embedder"`
@@ -44,7 +44,7 @@ type Report struct {
 }
 
 // Result is one row: a ranking at a lag, over the questions of a category or a
-// conversation; empty is all.
+// conversation; empty: all.
 type Result struct {
 	Ranking      string `json:"ranking"`
 	Lag          string `json:"lag"`
@@ -54,22 +54,22 @@ type Result struct {
 	Mean
 }
 
-// Lag is how long after the last turn the questions are asked.
+// Lag is the time from the last turn to the questions.
 type Lag struct {
 	Name string
 	time.Duration
 }
 
-// Lags are those of every report.
+// Lags of every report.
 var Lags = []Lag{{"1 h", time.Hour}, {"7 d", 7 * 24 * time.Hour}, {"30 d", 30 * 24 * time.Hour}}
 
-// Rankings are those of every report.
+// Rankings of every report.
 var Rankings = []string{"BM25 alone", "vectors alone", "relevance alone", "additive", "modulated"}
 
 // Parts of the ranking, each with the setting that turns it off.
 var Parts = []struct{ Name, Off string }{
-	{"words", "HIPPOCAMPUS_RECALL_WORDS=0"},   // they still find candidates, as vectors do below
-	{"vectors", "HIPPOCAMPUS_RECALL_WORDS=1"}, // words are all of what fuses
+	{"words", "HIPPOCAMPUS_RECALL_WORDS=0"},   // words still find candidates, and so do vectors below
+	{"vectors", "HIPPOCAMPUS_RECALL_WORDS=1"}, // only words are fused
 	{"neighbours", "HIPPOCAMPUS_RECALL_NEIGHBOUR=0"},
 	{"neighbours at distance two", "HIPPOCAMPUS_RECALL_SECOND_NEXT=0"},
 	{"speaker", "HIPPOCAMPUS_RECALL_SPEAKER=0"},
@@ -82,10 +82,10 @@ var Parts = []struct{ Name, Off string }{
 	{"decay", "HIPPOCAMPUS_RECALL_DECAY=0"},
 }
 
-// ablated is the lag at which the parts are turned off.
+// ablated is the lag of the ablations.
 var ablated = Lags[1:2]
 
-// Run measures at every lag, and with Ablate once more without each part.
+// Run measures at every lag and, if Ablate is set, again without each part.
 func Run(ctx context.Context, o Options) (Report, error) {
 	report := Report{Size: string(o.Size)}
 	conversations, err := load(o.Paths)
@@ -126,7 +126,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return report, nil
 }
 
-// run loads a fresh server and asks at some lags.
+// run loads a new server and measures at the given lags.
 func run(ctx context.Context, o Options, conversations []conversation, lags []Lag) (results []Result, err error) {
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
@@ -168,7 +168,9 @@ func run(ctx context.Context, o Options, conversations []conversation, lags []La
 }
 
 // ask returns the measures of every question, by ranking.
-func ask(ctx context.Context, client target.Client, conversations []conversation, turns map[string]string, lag time.Duration) (map[string][]asked, error) {
+func ask(
+	ctx context.Context, client target.Client, conversations []conversation, turns map[string]string, lag time.Duration,
+) (map[string][]asked, error) {
 	answers := map[string][]asked{}
 	for i, c := range conversations {
 		questions := c.asked()
@@ -210,7 +212,7 @@ type recalled struct {
 	Lexical      float64 `json:"lexical"`
 }
 
-// recall asks the server, and fails if the answer is degraded.
+// recall queries the server and fails if the answer is degraded.
 func recall(ctx context.Context, client target.Client, body map[string]any) ([]recalled, error) {
 	var answer struct {
 		Memories []recalled      `json:"memories"`
@@ -225,7 +227,7 @@ func recall(ctx context.Context, client target.Client, body map[string]any) ([]r
 	return answer.Memories, nil
 }
 
-// rank orders a user's memories for a question in every way.
+// rank orders a user's memories for a question by every ranking.
 func rank(ctx context.Context, client target.Client, user, question string, at time.Time) (map[string][]string, error) {
 	ask := func(mode string, relevanceAlone bool) ([]recalled, error) {
 		body := map[string]any{
@@ -244,7 +246,8 @@ func rank(ctx context.Context, client target.Client, user, question string, at t
 	}
 	rankings["relevance alone"] = ids(all)
 	rankings["vectors alone"] = ids(by(all, func(r recalled) float64 { return r.Similarity }))
-	rankings["BM25 alone"] = ids(by(slices.DeleteFunc(all, func(r recalled) bool { return r.Lexical == 0 }), func(r recalled) float64 { return r.Lexical }))
+	matching := slices.DeleteFunc(all, func(r recalled) bool { return r.Lexical == 0 })
+	rankings["BM25 alone"] = ids(by(matching, func(r recalled) float64 { return r.Lexical }))
 	for _, mode := range []string{"additive", "modulated"} {
 		list, err := ask(mode, false)
 		if err != nil {
@@ -290,7 +293,9 @@ func rows(conversations []conversation, lag string, answers map[string][]asked, 
 			list = append(list, Result{Ranking: ranking, Lag: lag, Category: name, Mean: summarise(categories[name])})
 		}
 		for i, place := range places {
-			list = append(list, Result{Ranking: ranking, Lag: lag, Conversation: conversations[i].user(), Mean: summarise(place)})
+			list = append(list, Result{
+				Ranking: ranking, Lag: lag, Conversation: conversations[i].user(), Mean: summarise(place),
+			})
 		}
 	}
 	return list

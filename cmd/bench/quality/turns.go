@@ -11,21 +11,21 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Rankings of a server with default settings that is asked without options.
+// Rankings of a server with default settings and queries without options.
 const (
 	directByDefaults = "written as memories, by defaults"
 	turnsByDefaults  = "reported as turns, by defaults"
 )
 
-// Through says what became of the evidence when conversations were reported as turns.
+// Through reports which evidence is recallable after conversations were reported as turns.
 type Through struct {
 	Evidence   int     `json:"evidence"`   // turns that some question needs
 	Recallable int     `json:"recallable"` // those with an active memory
 	Share      float64 `json:"share"`      // Recallable / Evidence
 }
 
-// throughTurns reports every conversation turn by turn to a fresh server, and
-// asks as a client does that sends nothing but the user and the query.
+// throughTurns reports every conversation turn by turn to a new server, and queries
+// it with nothing but the user and the query.
 func throughTurns(ctx context.Context, o Options, conversations []conversation, lags []Lag) (
 	through Through, results []Result, err error,
 ) {
@@ -70,7 +70,7 @@ func throughTurns(ctx context.Context, o Options, conversations []conversation, 
 // Roles says which roles the speakers of a conversation have when it is reported.
 type Roles string
 
-// The roles: either everybody is a user, or who speaks second is the assistant.
+// The roles: either all speakers are users, or the second speaker is the assistant.
 const (
 	AllUsers      Roles = "user"
 	WithAssistant Roles = "assistant"
@@ -100,7 +100,9 @@ func report(ctx context.Context, client target.Client, c conversation, t turn, r
 }
 
 // recallable counts the turns that are evidence, and those with an active memory.
-func recallable(ctx context.Context, client target.Client, conversations []conversation, reported map[string]string) (Through, error) {
+func recallable(
+	ctx context.Context, client target.Client, conversations []conversation, reported map[string]string,
+) (Through, error) {
 	var through Through
 	for _, c := range conversations {
 		left := map[string]bool{}
@@ -142,9 +144,9 @@ func recallable(ctx context.Context, client target.Client, conversations []conve
 	return through, nil
 }
 
-// askByDefaults asks every question without any option but its instant, and
-// measures the turns that turnOf names for each memory of the answer. Memories
-// of one turn count once, at the place of the first.
+// askByDefaults asks every question with no option but its instant, and measures the
+// turns that turnOf names for the memories of the answer. Memories of one turn count
+// once, at the rank of the first.
 func askByDefaults(
 	ctx context.Context, client target.Client, conversations []conversation, ranking string, lag time.Duration,
 	turnOf func(recalled) string,

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// limit is what a pair's ratios to the floor may be at most, or at least; 0: anything.
+// limit bounds the ratios of a pair to its floor; 0: no bound.
 type limit struct {
 	name      string
 	clients   int
@@ -21,7 +21,7 @@ var limits = []limit{
 	{name: "turn", clients: 1, p50: 1.5},
 }
 
-// The targets that need no floor.
+// The targets without a floor.
 const (
 	minLoadRate   = 5000      // memories a second into both stores
 	maxResident   = 150 << 20 // bytes
@@ -29,14 +29,14 @@ const (
 	minSmallWrite = 500       // writes a second on SQLite
 )
 
-// smallRecall is how many milliseconds the p50 of a recall may take on SQLite, by
-// how many memories the user has.
+// smallRecall is the greatest p50 of a recall on SQLite, in milliseconds, by the
+// user's number of memories.
 var smallRecall = map[int]float64{1000: 5, 10_000: 25}
 
 // Check is an error that lists every target that was missed.
 func (r Report) Check() error {
 	var c misses
-	p95 := map[int]float64{} // of one client's recalls, by how many memories there are
+	p95 := map[int]float64{} // of one client's recalls, by number of memories
 	for _, p := range r.Pairs {
 		d, err := dataOf(p.Data)
 		switch {
@@ -71,7 +71,7 @@ func (m *misses) miss(format string, args ...any) {
 	*m = append(*m, fmt.Errorf("missed: "+format, args...))
 }
 
-// ratios holds a pair to the targets beside its floor.
+// ratios checks a pair against the targets relative to its floor.
 func (m *misses) ratios(p Pair) {
 	if p.Floor.Requests == 0 {
 		return
@@ -88,12 +88,13 @@ func (m *misses) ratios(p Pair) {
 			m.miss("%s by %d clients, %s: p95 is %.2f of the floor's, above %.2f", p.Name, p.Clients, p.Data, p95, l.p95)
 		}
 		if rate < l.perSecond {
-			m.miss("%s by %d clients, %s: %.2f of the floor's requests a second, below %.2f", p.Name, p.Clients, p.Data, rate, l.perSecond)
+			m.miss("%s by %d clients, %s: %.2f of the floor's requests a second, below %.2f",
+				p.Name, p.Clients, p.Data, rate, l.perSecond)
 		}
 	}
 }
 
-// small holds what was measured on SQLite to its targets.
+// small checks the measurements on SQLite against their targets.
 func (m *misses) small(p Pair, d Data) {
 	if most, limited := smallRecall[d.Each]; limited && p.Name == "recall" && p.Clients == 1 && p.Server.P50 >= most {
 		m.miss("recall on SQLite, %s: p50 is %.1f ms, not below %.0f", p.Data, p.Server.P50, most)

@@ -11,25 +11,25 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// ContextOptions choose how contexts are measured.
+// ContextOptions of a measurement of contexts.
 type ContextOptions struct {
 	Size     target.Size
-	Data     Data          // each of the first talkers of these users has the rest of what a context is made of
+	Data     Data          // the first talkers of these users also have facts, a conversation and instructions
 	For      time.Duration // of each kind of request
 	Settings []string
 	Progress io.Writer
 }
 
-// What a talker has beside memories.
+// What a talker has in addition to memories.
 const (
 	talkers = 16
 	stated  = 50  // facts
-	events  = 150 // of a conversation that goes on, 10 a turn
+	events  = 150 // of a growing conversation, 10 in each turn
 	rules   = 3   // instructions, of the app
 )
 
-// RunContext fills a server and asks for contexts of conversations, each time
-// with another query.
+// RunContext fills a server and requests contexts of conversations, each with
+// another query.
 func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, err error) {
 	report = RequestsReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
@@ -57,7 +57,9 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 			return err
 		}
 	}
-	whole := assemble(map[string]any{"conversation_id": "now", "model": "gpt-4o", "max_tokens": 8000, "format": "messages"})
+	whole := assemble(map[string]any{
+		"conversation_id": "now", "model": "gpt-4o", "max_tokens": 8000, "format": "messages",
+	})
 	for _, kind := range []struct {
 		name    string
 		clients int
@@ -80,8 +82,8 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 	return report, nil
 }
 
-// talk gives the talkers facts, a conversation that goes on, and the app its
-// instructions.
+// talk writes the facts and conversations of the talkers, and the instructions of
+// the app.
 func (b *bench) talk(ctx context.Context, data Data) error {
 	fmt.Fprintln(b.Progress, "talking")
 	random := rand.New(rand.NewPCG(5, 8))

@@ -10,10 +10,10 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Data is what a server is filled with: so many users of so many memories.
+// Data is the content of a server: a number of users with a number of memories each.
 type Data struct {
 	Users, Each int
-	Tag         string // of every hundredth memory; empty: none
+	Tag         string // of every hundredth memory; may be empty
 }
 
 // ParseData reads "USERSxMEMORIES", such as 1000x100.
@@ -25,7 +25,7 @@ func ParseData(text string) (Data, error) {
 	return d, nil
 }
 
-// dataOf reads what Data.String writes.
+// dataOf is the inverse of Data.String.
 func dataOf(text string) (d Data, err error) {
 	if _, err = fmt.Sscanf(text, dataForm, &d.Users, &d.Each); err != nil {
 		err = fmt.Errorf("%q is not of the form %q: %w", text, dataForm, err)
@@ -41,7 +41,7 @@ func (d Data) memories() int { return d.Users * d.Each }
 
 func (d Data) user(i int) string { return fmt.Sprintf("u%06d", i) }
 
-// start is when the first memory is said; they are a minute apart.
+// start is the time of the first memory; the others follow at intervals of a minute.
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // memory is the j-th memory of the i-th user, always the same.
@@ -57,25 +57,25 @@ func (d Data) memory(i, j int) target.Memory {
 	return m
 }
 
-// query is the k-th of the queries that are asked.
+// query is the k-th query.
 func query(k int) string {
 	return sentence(rand.New(rand.NewPCG(uint64(k), math.MaxUint64)), 7)
 }
 
-// sentence has words that are as unevenly common as a language's.
+// sentence makes a sentence of words with the frequencies of a natural language.
 func sentence(random *rand.Rand, words int) string {
 	var b strings.Builder
 	for i := range words {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		// Zipf's law by inversion: rank r with a chance of about 1/r.
+		// Zipf's law by inversion: rank r has a probability of about 1/r.
 		b.WriteString(word(int(math.Exp(random.Float64() * math.Log(20_000)))))
 	}
 	return b.String()
 }
 
-// word spells a number in syllables, each word of its own stem.
+// word spells a number in syllables, so that all words have different stems.
 func word(n int) string {
 	const first, second = "bdfgklmnprstvz", "aeiou"
 	var b strings.Builder

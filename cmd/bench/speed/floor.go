@@ -14,14 +14,13 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// floor is the least that any server of these two stores must do, by their
-// bare clients: what recall and writes cost before anything is ranked or kept
-// true.
+// floor is the minimum that any server of these two stores must do, with their bare
+// clients: the cost of recalls and writes without ranking and consistency.
 type floor struct {
 	database   *pgxpool.Pool
 	milvus     client.Client
 	collection string
-	dim        int // any vectors will do: both sides search and write as many numbers
+	dim        int // both sides search and write vectors of this dimension
 }
 
 func openFloor(ctx context.Context, stores *target.Stores) (*floor, error) {

@@ -16,8 +16,8 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// prepareWrites makes empty tables and an empty collection shaped as the
-// server's, so that the floor's writes disturb nothing.
+// prepareWrites creates empty tables and an empty collection with the layout of the
+// server's, so that the floor does not write to those.
 func (f *floor) prepareWrites(ctx context.Context) error {
 	for _, statement := range []string{
 		`CREATE TABLE IF NOT EXISTS floor_turns (LIKE turns INCLUDING ALL)`,
@@ -59,7 +59,7 @@ func (f *floor) prepareWrites(ctx context.Context) error {
 
 func (f *floor) scratch() string { return f.collection + "_floor" }
 
-// fresh is a memory as the floor writes it.
+// fresh is a new memory as the floor writes it.
 type fresh struct {
 	id string
 	target.Memory
@@ -71,10 +71,11 @@ func (f *floor) fresh(m target.Memory) fresh {
 	return fresh{uuid.Must(uuid.NewV7()).String(), m, target.Vector(m.Content, f.dim), time.Now()}
 }
 
-// columns of the floor's rows, which are what a server writes.
+// columns of the floor's rows, the same as a server writes.
 var columns = []string{
 	"id", "app_id", "user_id", "agent_id", "conversation_id", "content", "content_hash", "memory_type", "domain", "tags",
-	"importance_score", "pinned", "status", "created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision",
+	"importance_score", "pinned", "status", "created_at", "updated_at", "last_accessed_at", "access_count",
+	"lexemes", "revision",
 	"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claims", "embedding_model", "embedding",
 }
 
@@ -92,7 +93,8 @@ var insertMemory = func() string {
 	for i := range columns {
 		places[i] = fmt.Sprint("$", i+1)
 	}
-	return fmt.Sprintf("INSERT INTO floor_agent_memories (%s) VALUES (%s)", strings.Join(columns, ", "), strings.Join(places, ", "))
+	return fmt.Sprintf("INSERT INTO floor_agent_memories (%s) VALUES (%s)",
+		strings.Join(columns, ", "), strings.Join(places, ", "))
 }()
 
 // write is one INSERT transaction, then one Insert into Milvus.
@@ -158,9 +160,11 @@ func (f *floor) insert(ctx context.Context, batch []fresh) error {
 		vectors[i], times[i] = m.vector, m.at.UnixMilli()
 	}
 	_, err := f.milvus.Insert(ctx, f.scratch(), "",
-		texts("id", func(m fresh) string { return m.id }), entity.NewColumnFloatVector("embedding", f.dim, vectors), texts("app_id", same("bench")),
-		texts("user_id", func(m fresh) string { return m.UserID }), texts("agent_id", same("")), texts("domain", same("general_chat")),
-		texts("memory_type", same("fact")), texts("content", func(m fresh) string { return m.Content }), entity.NewColumnInt64("created_at", times))
+		texts("id", func(m fresh) string { return m.id }),
+		entity.NewColumnFloatVector("embedding", f.dim, vectors),
+		texts("app_id", same("bench")), texts("user_id", func(m fresh) string { return m.UserID }),
+		texts("agent_id", same("")), texts("domain", same("general_chat")), texts("memory_type", same("fact")),
+		texts("content", func(m fresh) string { return m.Content }), entity.NewColumnInt64("created_at", times))
 	return err
 }
 

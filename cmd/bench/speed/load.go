@@ -8,23 +8,23 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Load is how fast a server was filled, and what it held afterwards.
+// Load is the result of filling a server.
 type Load struct {
 	Data      string  `json:"data"`
 	Memories  int     `json:"memories"`
 	PerSecond float64 `json:"per_second"` // into both stores
 	Resident  int64   `json:"resident_bytes"`
 	CPU       float64 `json:"cpu_ms_per_memory"`
-	Rest      float64 `json:"rest_seconds,omitzero"`     // until the stores had nothing left to do
-	Floor     float64 `json:"floor_per_second,omitzero"` // one COPY and one Insert a batch, right afterwards
+	Rest      float64 `json:"rest_seconds,omitzero"`     // until the stores were idle
+	Floor     float64 `json:"floor_per_second,omitzero"` // one COPY and one Insert for each batch
 }
 
-// batch is how many memories are loaded at once.
+// batch is how many memories one request loads.
 const batch = 1000
 
-// loadFloor is how many memories a second the bare clients load.
+// loadFloor measures how many memories a second the bare clients load.
 func (b *bench) loadFloor(ctx context.Context, data Data) (float64, error) {
-	const most = 30 // batches; they are made beforehand
+	const most = 30 // batches, which are made beforehand
 	memories := min(data.memories(), most*batch)
 	batches := make([][]fresh, 0, most)
 	for i := range memories {
@@ -69,7 +69,8 @@ func (b *bench) load(ctx context.Context, data Data) error {
 	}
 	n := data.memories()
 	b.report.Loads = append(b.report.Loads, Load{
-		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(), CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
+		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(),
+		CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
 	})
 	rested, err := b.rest(ctx)
 	b.report.Loads[len(b.report.Loads)-1].Rest = rested.Seconds()

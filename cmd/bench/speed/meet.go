@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// meet asks for every user, and every query, once: their embeddings are cached
-// from then on, and what can be in memory of the stores is. How long each user's
-// first recall takes is measured, too.
+// meet sends one query for each user, and each query once, which caches embeddings
+// and warms the caches of the stores. It measures the first recall of each user.
 func (b *bench) meet(ctx context.Context, data Data) error {
 	var first times
 	before, err := b.cpu()
@@ -34,6 +33,8 @@ func (b *bench) meet(ctx context.Context, data Data) error {
 			first.cpu = (after - before) / time.Duration(len(b.all))
 		}
 	}
-	b.report.Pairs = append(b.report.Pairs, Pair{Name: "first recall", Data: data.String(), Clients: 1, Server: first.sample()})
+	b.report.Pairs = append(b.report.Pairs, Pair{
+		Name: "first recall", Data: data.String(), Clients: 1, Server: first.sample(),
+	})
 	return nil
 }

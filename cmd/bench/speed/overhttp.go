@@ -17,25 +17,25 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// overHTTP is the floor as the least server there can be: a process whose
-// net/http handler does what the floor does and answers nothing. No server of
-// these stores is nearer to the floor, on cores that it shares with its clients.
+// overHTTP is the floor as a minimal server: a process whose net/http handler does
+// what the floor does and sends an empty answer. No server of these stores can be
+// nearer to the floor on cores that it shares with its clients.
 //
 //	speed -> bench floor, a child -> "HOST:PORT" on its output -> requests -> end of its input -> exit
 type overHTTP struct {
 	process     *exec.Cmd
-	input       io.Closer // until which it serves
+	input       io.Closer // the process serves until its end
 	url         string
 	connections *target.Connections
 }
 
-// call is what a request asks of the floor.
+// call is a request to the floor.
 type call struct {
 	User string `json:"user_id"`
 	Text string `json:"text"`
 }
 
-// ServeFloor serves the floor of stores until in ends. It tells where in the
+// ServeFloor serves the floor of stores until in ends. It writes its address to the
 // first line of out.
 func ServeFloor(ctx context.Context, stores *target.Stores, in io.Reader, out io.Writer) error {
 	f, err := openFloor(ctx, stores)

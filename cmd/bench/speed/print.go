@@ -12,7 +12,8 @@ func (r Report) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d cores\n\n", r.Size, r.Machine.Cores)
 	fmt.Fprintln(w, "loaded\tmemories\tper second\tfloor\tCPU ms each\trest s\tresident MiB afterwards\t")
 	for _, l := range r.Loads {
-		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.2f\t%.0f\t%d\t\n", l.Data, l.Memories, l.PerSecond, l.Floor, l.CPU, l.Rest, l.Resident>>20)
+		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.2f\t%.0f\t%d\t\n",
+			l.Data, l.Memories, l.PerSecond, l.Floor, l.CPU, l.Rest, l.Resident>>20)
 	}
 	fmt.Fprintln(w, "\t\t\t\t\t\t\t")
 	if err := w.Flush(); err != nil {
@@ -21,7 +22,8 @@ func (r Report) Print(out io.Writer) error {
 	fmt.Fprintln(w, "\tdata\tclients\t\tp50 ms\tp95 ms\tp99 ms\tper second\tCPU ms\t")
 	for _, p := range r.Pairs {
 		row := func(name, side string, s Sample) {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\t\n", name, p.Data, p.Clients, side, s.P50, s.P95, s.P99, s.PerSecond, s.CPU)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\t\n",
+				name, p.Data, p.Clients, side, s.P50, s.P95, s.P99, s.PerSecond, s.CPU)
 		}
 		if p.Floor.Requests > 0 {
 			row(p.Name, "floor", p.Floor)

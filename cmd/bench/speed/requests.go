@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// RequestsReport is what several kinds of request took.
+// RequestsReport is the measurement of several kinds of request.
 type RequestsReport struct {
 	Size     string            `json:"size"`
 	Machine  Machine           `json:"machine"`
@@ -20,9 +20,12 @@ type RequestsReport struct {
 	Requests map[string]Sample `json:"requests"` // by kind
 }
 
-// measure has clients send requests of a kind for a while, after a quarter of
-// it that is not counted.
-func (r *RequestsReport) measure(ctx context.Context, kind string, clients int, while time.Duration, request func(ctx context.Context, n int) error) error {
+// measure measures requests of one kind for a duration, after a warm-up of a quarter
+// of it.
+func (r *RequestsReport) measure(
+	ctx context.Context, kind string, clients int, while time.Duration,
+	request func(ctx context.Context, n int) error,
+) error {
 	var warm, measured times
 	var next atomic.Int64
 	if err := warm.run(ctx, clients, while/4, &next, request); err != nil {

@@ -8,18 +8,17 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// When the machine rests: its cores are idle for this share of a look.
+// The machine rests if its cores are idle for this share of an observation.
 const (
 	idle     = 0.8
-	look     = 30 * time.Second // longer than recall.own_window; Milvus looks for segments to merge once a minute or so
-	restless = 10 * time.Minute // is not waited for any longer
+	look     = 30 * time.Second // longer than recall.own_window; Milvus checks for segments to merge about once a minute
+	restless = 10 * time.Minute // the longest wait
 )
 
-// rest waits until the machine has nothing to do, and for a look at least.
-// After a load the stores go on for minutes: Milvus merges and sorts what it
-// was given, Postgres vacuums; and the newest writes are compared in the
-// database until their searches are sure to show them. What is measured is what users meet afterwards.
-// It returns how long it took; a machine that never rests is measured as it is.
+// rest waits until the machine is idle, for at least one observation, and returns how
+// long that took. After a load the stores work for minutes: Milvus merges and sorts
+// segments, Postgres vacuums, and recall compares the newest writes in the database.
+// The measurement should not include that. After the longest wait it begins anyway.
 func (b *bench) rest(ctx context.Context) (time.Duration, error) {
 	begin := time.Now()
 	for {
@@ -43,7 +42,8 @@ func (b *bench) rest(ctx context.Context) (time.Duration, error) {
 		case share >= idle:
 			return took, nil
 		case took > restless:
-			_, err := fmt.Fprintf(b.Progress, "the machine does not come to rest: measured while %.0f %% of it is busy\n", 100*(1-share))
+			_, err := fmt.Fprintf(b.Progress, "the machine does not come to rest: measured while %.0f %% of it is busy\n",
+				100*(1-share))
 			return took, err
 		}
 	}

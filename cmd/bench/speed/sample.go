@@ -8,26 +8,29 @@ import (
 	"time"
 )
 
-// Sample is what some clients measured together.
+// Sample is the joint measurement of several clients.
 type Sample struct {
 	Requests  int     `json:"requests"`
 	P50       float64 `json:"p50_ms"`
 	P95       float64 `json:"p95_ms"`
 	P99       float64 `json:"p99_ms"`
 	PerSecond float64 `json:"per_second"`
-	CPU       float64 `json:"cpu_ms_per_request,omitempty"` // of the measured process; the floor's is the bench's own and left out
+	CPU       float64 `json:"cpu_ms_per_request,omitempty"` // of the measured process; omitted for the floor
 }
 
-// times are latencies of one side, collected over several turns at the machine.
+// times are the latencies of one side over several rounds.
 type times struct {
 	latencies []time.Duration
 	took      time.Duration
 	cpu       time.Duration
 }
 
-// run has clients call f for a while, each with a number of its own, one after
-// the other. The first error ends it.
-func (t *times) run(ctx context.Context, clients int, while time.Duration, next *atomic.Int64, f func(ctx context.Context, n int) error) error {
+// run calls f for a duration with several clients. Each call has a unique number. The
+// first error ends the run.
+func (t *times) run(
+	ctx context.Context, clients int, while time.Duration, next *atomic.Int64,
+	f func(ctx context.Context, n int) error,
+) error {
 	var (
 		mu     sync.Mutex
 		wait   sync.WaitGroup
@@ -80,20 +83,20 @@ func (t *times) sample() Sample {
 	}
 }
 
-// Pair is the server beside its floor, measured in turns in one run.
+// Pair is the server and its floor, measured alternately in one run.
 type Pair struct {
 	Name     string `json:"name"`
 	Data     string `json:"data"`
 	Clients  int    `json:"clients"`
 	Floor    Sample `json:"floor"`
-	OverHTTP Sample `json:"floor_over_http,omitzero"` // the floor as a handler of net/http, without a check or an answer
+	OverHTTP Sample `json:"floor_over_http,omitzero"` // the floor as a handler of net/http without checks and answers
 	Server   Sample `json:"server"`
 }
 
-// Ratios of the server to its floor: times above 1 are slower, a rate below 1 is less.
+// Ratios of the server to its floor: a time above 1 is slower, and so is a rate below 1.
 func (p Pair) Ratios() (p50, p95, rate float64) { return p.Floor.ratios(p.Server) }
 
-// ratios of another sample to this one.
+// ratios returns the ratios of another sample to this one.
 func (s Sample) ratios(other Sample) (p50, p95, rate float64) {
 	if s.Requests == 0 {
 		return 0, 0, 0

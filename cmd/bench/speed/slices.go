@@ -12,7 +12,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// SlicesOptions choose how one user with many memories is measured.
+// SlicesOptions of a measurement of one user with many memories.
 type SlicesOptions struct {
 	Size     target.Size
 	Memories int           // of the one user; every hundredth has a tag
@@ -21,8 +21,8 @@ type SlicesOptions struct {
 	Progress io.Writer
 }
 
-// RunSlices fills a server with one user's memories, a minute apart, and asks
-// for random days of them.
+// RunSlices fills a server with one user's memories, a minute apart, and queries
+// random days.
 func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err error) {
 	report = RequestsReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})

@@ -16,19 +16,19 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// SoakOptions choose the traffic of a soak.
+// SoakOptions of a soak test.
 type SoakOptions struct {
 	Size     target.Size
 	Data     Data
 	Clients  int
 	For      time.Duration
 	Share    float64       // of the highest rate, 0..1
-	Every    time.Duration // between two readings
+	Every    time.Duration // interval between two readings
 	Settings []string
 	Progress io.Writer
 }
 
-// Soak is what minutes of mixed traffic did to a server.
+// Soak is the result of minutes of mixed traffic.
 type Soak struct {
 	Size     string    `json:"size"`
 	Machine  Machine   `json:"machine"`
@@ -37,10 +37,10 @@ type Soak struct {
 	Requests int64     `json:"requests"`
 	Errors   int64     `json:"errors"`
 	Readings []Reading `json:"readings"`
-	Verified string    `json:"verified"` // what the last verification of both stores said
+	Verified string    `json:"verified"` // the last verification of both stores
 }
 
-// Reading is the server at an instant of the soak.
+// Reading is the state of the server at an instant.
 type Reading struct {
 	Seconds     float64 `json:"seconds"`
 	Resident    int64   `json:"resident_bytes"`
@@ -50,7 +50,7 @@ type Reading struct {
 	P95         float64 `json:"p95_ms"`
 }
 
-// RunSoak finds the highest rate of mixed traffic, then keeps to a share of it.
+// RunSoak finds the highest rate of mixed traffic, and then sends a share of it.
 func RunSoak(ctx context.Context, o SoakOptions) (report Soak, err error) {
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
@@ -83,12 +83,13 @@ func RunSoak(ctx context.Context, o SoakOptions) (report Soak, err error) {
 	return report, err
 }
 
-// verified has the server compare its stores until no row is too young for it.
+// verified verifies the stores until no row is in flight.
 func (b *bench) verified(ctx context.Context) (string, error) {
 	for {
 		found, err := b.verify(ctx)
 		if err != nil || found.InFlight == 0 {
-			return fmt.Sprintf("%d checked, %d missing, %d orphaned, %d different", found.Checked, found.Missing.Count, found.Orphaned.Count, found.Different.Count), err
+			return fmt.Sprintf("%d checked, %d missing, %d orphaned, %d different",
+				found.Checked, found.Missing.Count, found.Orphaned.Count, found.Different.Count), err
 		}
 		select {
 		case <-ctx.Done():
@@ -98,8 +99,8 @@ func (b *bench) verified(ctx context.Context) (string, error) {
 	}
 }
 
-// mixed is one request of a chat backend's day: mostly recalls, then turns,
-// then direct writes.
+// mixed is one request of a chat backend: most are recalls, fewer are turns, and the
+// fewest are direct writes.
 func (b *bench) mixed(ctx context.Context, data Data, n int) error {
 	random := rand.New(rand.NewPCG(uint64(n), 11))
 	user := data.user(random.IntN(data.Users))
@@ -108,15 +109,21 @@ func (b *bench) mixed(ctx context.Context, data Data, n int) error {
 	case kind >= 9:
 		path, request = "/v1/memories", map[string]any{"user_id": user, "content": sentence(random, 15), "importance": 0.8}
 	case kind >= 6:
-		path, request = "/v1/turns", map[string]any{"user_id": user, "messages": []map[string]string{{"role": "user", "content": "My favourite thing is " + sentence(random, 8)}}}
+		content := "My favourite thing is " + sentence(random, 8)
+		path = "/v1/turns"
+		request = map[string]any{
+			"user_id": user, "messages": []map[string]string{{"role": "user", "content": content}},
+		}
 	}
 	_, err := b.server.Do(ctx, "POST", path, body(request))
 	return err
 }
 
-// soak sends at a steady rate, however long answers take, and reads the server
-// meanwhile.
-func (b *bench) soak(ctx context.Context, o SoakOptions, next *atomic.Int64, f func(context.Context, int) error, report *Soak) error {
+// soak sends requests at a constant rate, independent of the answers, and reads the
+// state of the server in the meantime.
+func (b *bench) soak(
+	ctx context.Context, o SoakOptions, next *atomic.Int64, f func(context.Context, int) error, report *Soak,
+) error {
 	var (
 		wait      sync.WaitGroup
 		mu        sync.Mutex
@@ -183,7 +190,7 @@ func (b *bench) read(ctx context.Context) (r Reading, err error) {
 	return r, err
 }
 
-// verification is what a server found by comparing its stores.
+// verification is the report of a verification.
 type verification struct {
 	Checked   int                 `json:"checked"`
 	InFlight  int                 `json:"in_flight"`
@@ -220,7 +227,7 @@ func (b *bench) verify(ctx context.Context) (found verification, err error) {
 	return found, nil
 }
 
-// json64 is a number or a text, kept as it is written.
+// json64 is a number or a string in its original form.
 type json64 string
 
 // UnmarshalJSON keeps the digits.
@@ -236,7 +243,8 @@ func (s Soak) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "seconds\tresident MiB\tgoroutines\tdescriptors\terrors\tp95 ms\t")
 	for _, r := range s.Readings {
-		fmt.Fprintf(w, "%.0f\t%d\t%.0f\t%.0f\t%d\t%.2f\t\n", r.Seconds, r.Resident>>20, r.Goroutines, r.Descriptors, r.Errors, r.P95)
+		fmt.Fprintf(w, "%.0f\t%d\t%.0f\t%.0f\t%d\t%.2f\t\n",
+			r.Seconds, r.Resident>>20, r.Goroutines, r.Descriptors, r.Errors, r.P95)
 	}
 	return w.Flush()
 }

@@ -1,13 +1,13 @@
-// Package speed compares a server with a floor, in turns on the same stores
-// and data in one run, so that what the machine does meanwhile hits both:
+// Package speed compares a server with a floor, alternately on the same stores and
+// data in one run, so that other work of the machine affects both:
 //
 //	recall   one filtered Milvus search for 50 ids, one SELECT    |  POST /v1/recall
 //	write    one INSERT transaction, one Milvus Insert            |  POST /v1/memories
 //	turn     one INSERT                                           |  POST /v1/turns
 //
-// The embedder is the built-in one, or an instant endpoint, and every query and
-// every user is asked once before, so that only the server's own work is
-// measured. What that first recall of each user takes is told, too.
+// The embedder is the built-in one or an instant endpoint. Each query and each user
+// is recalled once before the measurement, so that it includes only the server's own
+// work. The report also has the times of these first recalls.
 package speed
 
 import (
@@ -24,20 +24,20 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Options choose what is measured.
+// Options of a measurement.
 type Options struct {
 	Size     target.Size
 	Data     []Data
 	Clients  []int
-	Replicas int           // servers on the same stores, asked in turn
-	Slice    time.Duration // of one side's turn at the machine
-	Rounds   int           // turns of each side
+	Replicas int           // servers on the same stores, called in turn
+	Slice    time.Duration // duration of one round of one side
+	Rounds   int           // rounds of each side
 	Dim      int           // numbers in an embedding from an instant endpoint; 0: the built-in embedder
 	Settings []string
 	Progress io.Writer
 }
 
-// Report is what was measured.
+// Report is the result of a measurement.
 type Report struct {
 	Size     string   `json:"size"`
 	Machine  Machine  `json:"machine"`
@@ -47,7 +47,7 @@ type Report struct {
 	Pairs    []Pair   `json:"pairs"`
 }
 
-// Machine is what the numbers depend on.
+// Machine describes the machine that the results depend on.
 type Machine struct {
 	Cores int    `json:"cores"`
 	OS    string `json:"os"`
@@ -56,18 +56,18 @@ type Machine struct {
 
 func machine() Machine { return Machine{runtime.NumCPU(), runtime.GOOS, runtime.Version()} }
 
-const queries = 1000 // distinct ones that are asked
+const queries = 1000 // distinct queries
 
 // bench is one server with its floor.
 type bench struct {
 	Options
-	server *target.Server   // the first of the replicas
-	all    []*target.Server // of them
-	floor  *floor           // nil on the small size, which has no other client
+	server *target.Server   // the first replica
+	all    []*target.Server // all replicas
+	floor  *floor           // nil on the small size, whose stores have no other client
 	report *Report
 }
 
-// Run measures every size of data, each on fresh stores.
+// Run measures every size of data, each on new stores.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	report = Report{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Replicas: o.Replicas}
 	for _, data := range o.Data {
@@ -176,20 +176,23 @@ func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 	}, func(ctx context.Context, n int) error {
 		return over.turn(ctx, data.user(n%data.Users), string(body(messages(n))))
 	}, func(ctx context.Context, n int) error {
-		_, err := b.server.Do(ctx, "POST", "/v1/turns", body(map[string]any{"user_id": data.user(n % data.Users), "messages": messages(n)}))
+		turn := map[string]any{"user_id": data.user(n % data.Users), "messages": messages(n)}
+		_, err := b.server.Do(ctx, "POST", "/v1/turns", body(turn))
 		return err
 	})
 }
 
-// pair measures the server and its floor in turns, and the floor over HTTP (nil: not).
-func (b *bench) pair(ctx context.Context, name string, data Data, clients int, floor, over, server func(context.Context, int) error) error {
+// pair measures the server, its floor, and the floor over HTTP if it is not nil, alternately.
+func (b *bench) pair(
+	ctx context.Context, name string, data Data, clients int, floor, over, server func(context.Context, int) error,
+) error {
 	fmt.Fprintf(b.Progress, "%s by %d clients, %s\n", name, clients, data)
-	// Requests have numbers of their own, so that each is of a new memory.
+	// Each request has a unique number, so that each writes a new memory.
 	var next atomic.Int64
 	var bare, handled, ours, warm times
 	for round := range b.Rounds + 1 {
 		first, between, second, slice := &bare, &handled, &ours, b.Slice
-		if round == 0 { // warms all up
+		if round == 0 { // the first round is a warm-up
 			first, between, second, slice = &warm, &warm, &warm, b.Slice/4
 		}
 		if b.floor != nil {
@@ -215,11 +218,14 @@ func (b *bench) pair(ctx context.Context, name string, data Data, clients int, f
 		}
 		second.cpu += after - before
 	}
-	b.report.Pairs = append(b.report.Pairs, Pair{Name: name, Data: data.String(), Clients: clients, Floor: bare.sample(), OverHTTP: handled.sample(), Server: ours.sample()})
+	b.report.Pairs = append(b.report.Pairs, Pair{
+		Name: name, Data: data.String(), Clients: clients,
+		Floor: bare.sample(), OverHTTP: handled.sample(), Server: ours.sample(),
+	})
 	return nil
 }
 
-// cpu is the processor time that all replicas have used.
+// cpu is the processor time of all replicas.
 func (b *bench) cpu() (sum time.Duration, err error) {
 	for _, replica := range b.all {
 		used, err := replica.CPU()
@@ -234,7 +240,7 @@ func (b *bench) cpu() (sum time.Duration, err error) {
 func body(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is made of maps, slices, strings and numbers
+		panic(err) // a value of maps, slices, strings and numbers cannot fail
 	}
 	return text
 }

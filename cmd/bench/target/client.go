@@ -23,7 +23,7 @@ func newClient(url, key string) Client {
 	return Client{URL: url, key: key, connections: NewConnections(strings.TrimPrefix(url, "http://"))}
 }
 
-// Do sends a body as it is and returns the answer's. Any status but 2xx is an error.
+// Do sends a body and returns that of the answer. Any status but 2xx is an error.
 func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
@@ -102,7 +102,7 @@ func (c Client) Metric(ctx context.Context, name string) (float64, error) {
 	return 0, fmt.Errorf("the server has no metric %s", name)
 }
 
-// Settle waits until nothing is on its way to the vector store.
+// Settle waits until no push to the vector store is pending.
 func (c Client) Settle(ctx context.Context) error {
 	for {
 		waiting := 0.0

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Connections are kept ones to one address. Whoever asks writes the request
-// and reads the answer itself: a client shares the cores with what it measures,
-// and net/http's wakes two goroutines for each request.
+// Connections are persistent connections to one address. The calling goroutine
+// writes the request and reads the answer: the client shares the cores with the
+// measured server, and net/http's client wakes two goroutines for each request.
 type Connections struct {
 	address string
 	mu      sync.Mutex
@@ -23,14 +23,14 @@ type Connections struct {
 type connection struct {
 	net.Conn
 	answers *bufio.Reader
-	used    bool // it has brought an answer before
+	used    bool // it has returned an answer before
 }
 
-// NewConnections are to HOST:PORT. None is made yet.
+// NewConnections makes Connections to HOST:PORT without connecting yet.
 func NewConnections(address string) *Connections { return &Connections{address: address} }
 
-// patience is how long an answer may take.
-const patience = 5 * time.Minute
+// timeout of an answer.
+const timeout = 5 * time.Minute
 
 // Do sends a request and returns the answer's status and body.
 func (c *Connections) Do(request *http.Request) (status int, body []byte, err error) {
@@ -50,7 +50,7 @@ func (c *Connections) Do(request *http.Request) (status int, body []byte, err er
 		if err == nil {
 			return status, body, nil
 		}
-		// A server that has closed a connection while it was idle has not seen the request.
+		// If the server closed an idle connection, it has not received the request.
 		if conn.used && request.Context().Err() == nil && request.GetBody != nil {
 			if request.Body, err = request.GetBody(); err == nil {
 				continue
@@ -61,7 +61,7 @@ func (c *Connections) Do(request *http.Request) (status int, body []byte, err er
 }
 
 func (conn *connection) exchange(request *http.Request) (status int, body []byte, keep bool, err error) {
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return 0, nil, false, err
 	}
 	if err := request.Write(conn); err != nil {
@@ -76,7 +76,7 @@ func (conn *connection) exchange(request *http.Request) (status int, body []byte
 	return answer.StatusCode, body, !answer.Close, err
 }
 
-// take is the connection that was used last, or a new one.
+// take returns the connection that was used last, or a new one.
 func (c *Connections) take(ctx context.Context) (*connection, error) {
 	c.mu.Lock()
 	if last := len(c.idle) - 1; last >= 0 {
@@ -101,7 +101,7 @@ func (c *Connections) give(conn *connection) {
 	c.idle = append(c.idle, conn)
 }
 
-// Close closes the connections that nobody uses.
+// Close closes idle connections.
 func (c *Connections) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"net/http/httptest"
 )
 
-// Embeddings is an instant endpoint for embeddings without meaning, in this
-// process, so that a measured server waits for no model.
+// Embeddings is an endpoint in this process that returns embeddings without meaning
+// at once, so that a measured server does not wait for a model.
 type Embeddings struct {
 	server *httptest.Server
 	dim    int
@@ -24,17 +24,18 @@ func NewEmbeddings(dim int) *Embeddings {
 	return e
 }
 
-// Close ends the endpoint.
+// Close stops the endpoint.
 func (e *Embeddings) Close() { e.server.Close() }
 
-// Settings make a server use the endpoint.
+// Settings of a server that uses the endpoint.
 func (e *Embeddings) Settings() []string {
 	return []string{
-		"QWEN_API_KEY=bench", "QWEN_API_BASE=" + e.server.URL, "MEMORY_EMBEDDING_MODEL=bench", "HIPPOCAMPUS_EMBEDDING_BATCH=500",
+		"QWEN_API_KEY=bench", "QWEN_API_BASE=" + e.server.URL,
+		"MEMORY_EMBEDDING_MODEL=bench", "HIPPOCAMPUS_EMBEDDING_BATCH=500",
 	}
 }
 
-// Vector is a unit vector of a text: pseudo-random numbers that its hash seeds.
+// Vector is a unit vector of pseudo-random numbers, seeded by the hash of a text.
 func Vector(text string, dim int) []float32 {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(text))

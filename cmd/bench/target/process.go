@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc: every Linux that Go runs on has 100 a second.
+// tick is the unit of times in /proc, a hundredth of a second on every Linux that Go supports.
 const tick = time.Second / 100
 
 // CPU is the processor time that the server has used so far.
@@ -18,7 +18,7 @@ func (s *Server) CPU() (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("this system does not tell a process' times: %w", err)
 	}
-	// The command's name, in brackets, may hold anything: count from its end.
+	// The command's name, in brackets, may contain any character: fields are counted from its end.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	user, err := strconv.ParseInt(fields[11], 10, 64)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Server) CPU() (time.Duration, error) {
 	return time.Duration(user+system) * tick, err
 }
 
-// Resident is the memory that the server holds, in bytes.
+// Resident is the resident memory of the server, in bytes.
 func (s *Server) Resident() (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Server) Resident() (int64, error) {
 	return 0, fmt.Errorf("/proc tells no VmRSS")
 }
 
-// Idle is for how long the machine's cores have had nothing to do so far, all
-// of them together. What waits for a disk has something to do.
+// Idle is the total time that the machine's cores have been idle so far. Waiting for a
+// disk does not count as idle.
 func Idle() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 )
 
-// Size is one of the two sizes that the server comes in.
+// Size is one of the two sizes of the server.
 type Size string
 
 // The sizes.
@@ -24,7 +24,7 @@ const (
 	Large Size = "postgres+milvus"
 )
 
-// Stores are the stores of one measured server. The small size has a folder alone.
+// Stores are the stores of one measured server. The small size has only a folder.
 type Stores struct {
 	Database   string // URL, with the schema's search path
 	Milvus     string // HOST:PORT
@@ -35,8 +35,8 @@ type Stores struct {
 	server   string // the database's URL without the schema
 }
 
-// fresh makes empty stores: beside others on the Postgres of DATABASE_URL and
-// the Milvus of MILVUS_HOST and MILVUS_PORT, or in a folder.
+// fresh creates empty stores: a schema on the Postgres of DATABASE_URL and an alias on
+// the Milvus of MILVUS_HOST and MILVUS_PORT, or a folder.
 func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
 	if size == Small {
 		return &Stores{settings: []string{"HIPPOCAMPUS_DATA=" + folder}}, nil
@@ -44,7 +44,8 @@ func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
 	s := &Stores{server: os.Getenv("DATABASE_URL")}
 	host, port := os.Getenv("MILVUS_HOST"), os.Getenv("MILVUS_PORT")
 	if s.server == "" || host == "" || port == "" {
-		return nil, errors.New(`DATABASE_URL, MILVUS_HOST and MILVUS_PORT say where the stores are: scripts/services up, then eval "export $(scripts/services env | xargs)"`)
+		return nil, errors.New("DATABASE_URL, MILVUS_HOST and MILVUS_PORT are not set: run scripts/services up, " +
+			`then eval "export $(scripts/services env | xargs)"`)
 	}
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.schema, s.Collection, s.Milvus = "bench_"+id, "bench_"+id, net.JoinHostPort(host, port)
@@ -60,12 +61,13 @@ func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
 	u.RawQuery = query.Encode()
 	s.Database = u.String()
 	s.settings = []string{
-		"DATABASE_URL=" + s.Database, "MILVUS_HOST=" + host, "MILVUS_PORT=" + port, "MILVUS_MEMORY_COLLECTION=" + s.Collection,
+		"DATABASE_URL=" + s.Database, "MILVUS_HOST=" + host, "MILVUS_PORT=" + port,
+		"MILVUS_MEMORY_COLLECTION=" + s.Collection,
 	}
 	return s, nil
 }
 
-// drop removes the schema, and every collection whose name begins as the alias.
+// drop removes the schema, and every collection whose name begins with the alias.
 func (s *Stores) drop() error {
 	if s.schema == "" {
 		return nil
@@ -78,7 +80,7 @@ func (s *Stores) drop() error {
 		return errors.Join(append(errs, err)...)
 	}
 	defer milvus.Close()
-	_ = milvus.DropAlias(ctx, s.Collection) // there is none where the start failed
+	_ = milvus.DropAlias(ctx, s.Collection) // the alias does not exist if the start failed
 	collections, err := milvus.ListCollections(ctx)
 	errs = append(errs, err)
 	for _, c := range collections {

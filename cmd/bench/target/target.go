@@ -1,8 +1,8 @@
-// Package target starts the server that is measured, on stores of its own:
+// Package target startTimeout the measured server on its own stores:
 //
-//	built binary + fresh schema and collection, or fresh folder -> running server -> calls over HTTP
+//	built binary + new schema and collection, or new folder -> running server -> calls over HTTP
 //
-// What it makes it removes: Close ends the process and drops its stores.
+// Close stops the process and drops the stores that Start created.
 package target
 
 import (
@@ -21,11 +21,11 @@ import (
 	"time"
 )
 
-// Options say what is started.
+// Options of a server.
 type Options struct {
 	Size     Size
 	Settings []string // KEY=VALUE for the server's environment, later ones win
-	Stores   *Stores  // of an earlier server that still runs; nil: fresh ones
+	Stores   *Stores  // of a server that still runs; nil: new stores
 }
 
 // Server is one running process of the binary.
@@ -34,13 +34,13 @@ type Server struct {
 	Stores *Stores
 
 	dir    string
-	own    bool // the stores are this one's to drop
+	own    bool // Close drops the stores
 	cmd    *exec.Cmd
 	exited chan error
 	log    *output
 }
 
-// Start builds the server and runs it; it returns when it listens.
+// Start builds and runs the server, and returns when it listens.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
 	s = &Server{log: &output{}, Stores: o.Stores, exited: make(chan error, 1)}
 	defer func() {
@@ -67,10 +67,10 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 }
 
 const (
-	key     = "bench-admin-key"
-	starts  = 2 * time.Minute  // may a start take
-	ends    = 90 * time.Second // may an end take
-	maxLine = 1 << 20
+	key          = "bench-admin-key"
+	startTimeout = 2 * time.Minute
+	stopTimeout  = 90 * time.Second
+	maxLine      = 1 << 20
 )
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
@@ -78,7 +78,10 @@ var listening = regexp.MustCompile(`listening on (http://\S+)`)
 func (s *Server) run(binary string, settings []string) error {
 	s.cmd = exec.Command(binary, "serve", "--listen", "127.0.0.1:0")
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key, "HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_API_RATE_LIMIT=0"}, s.Stores.settings...)
+	s.cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key,
+		"HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_API_RATE_LIMIT=0",
+	}, s.Stores.settings...)
 	s.cmd.Env = append(s.cmd.Env, settings...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
@@ -107,20 +110,20 @@ func (s *Server) run(binary string, settings []string) error {
 	case err := <-s.exited:
 		s.exited <- err
 		return fmt.Errorf("the server ended: %v\n%s", err, s.log)
-	case <-time.After(starts):
-		return fmt.Errorf("the server does not listen after %s\n%s", starts, s.log)
+	case <-time.After(startTimeout):
+		return fmt.Errorf("the server does not listen after %s\n%s", startTimeout, s.log)
 	}
 }
 
-// Close ends the server in order and drops the stores that were made for it.
+// Close shuts the server down and drops the stores that were created for it.
 func (s *Server) Close() error {
 	var errs []error
 	if s.cmd != nil && s.cmd.Process != nil {
 		_ = s.cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-s.exited:
-		case <-time.After(ends):
-			errs = append(errs, fmt.Errorf("the server had to be killed: it did not end in %s", ends))
+		case <-time.After(stopTimeout):
+			errs = append(errs, fmt.Errorf("the server had to be killed: it did not end in %s", stopTimeout))
 			_ = s.cmd.Process.Kill()
 			<-s.exited
 		}
@@ -135,10 +138,10 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// Log is what the server has logged, the end of it.
+// Log is the end of the server's log.
 func (s *Server) Log() string { return s.log.String() }
 
-// output keeps the end of what is written to it.
+// output keeps the last bytes written to it.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
