@@ -12,7 +12,7 @@ import (
 // state and reason. valid is the fact that is valid at its instant, nil if there
 // is none; next is when another fact begins or is known to have ended, zero if
 // none does. weigh returns the evidence as it is to be recorded, and valid as it
-// is from then on. docs/conversations.md has the rule.
+// is from then on. docs/flows/conversations.md has the rule.
 func weigh(e memory.Fact, valid *memory.Fact, next time.Time, trust float64) (memory.Fact, *memory.Fact) {
 	stated := e.ValidUntil
 	end := earlier(stated, next)
