@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
 )
@@ -18,9 +19,11 @@ func (s *server) command(args ...string) string {
 
 func (s *server) tryCommand(args ...string) (string, error) {
 	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = s.dir, s.cmd.Env
+	cmd.Dir = s.dir
+	cmd.Env = s.cmd.Env
 	out, err := cmd.Output()
-	if exit, ok := err.(*exec.ExitError); ok {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
 		return string(exit.Stderr), err
 	}
 	return string(out), err

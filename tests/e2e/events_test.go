@@ -35,7 +35,7 @@ type stream struct {
 
 func (s *server) stream(query, last string) *stream {
 	s.t.Helper()
-	q, err := http.NewRequestWithContext(s.t.Context(), "GET", s.address()+"/v1/events"+query, nil)
+	q, err := http.NewRequestWithContext(s.t.Context(), "GET", s.address()+"/v1/events"+query, http.NoBody)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -207,7 +207,8 @@ func (l *life) say(e entry, i int, turn said) {
 	for _, s := range die {
 		s.run()
 	}
-	if r := l.call("POST", "/v1/turns", body, 200, 202); r.body["repeated"] != true {
+	r := l.call("POST", "/v1/turns", body, 200, 202)
+	if repeated, _ := r.body["repeated"].(bool); !repeated {
 		l.t.Errorf("turn %s was taken twice: %s", id, r.raw)
 	}
 	eventually(l.t, "turn "+id+" being processed after its server was killed", func() string {

@@ -43,8 +43,9 @@ const trust = 0.5
 // segments. The last segment that begins before an instant holds the value that is
 // valid then; the segment after an end has the value "".
 func weighed(segments []segment, e segment) []segment {
-	i := len(segments) // index of the segment at the evidence's instant
-	for i--; i >= 0 && segments[i].from.After(e.from); i-- {
+	i := len(segments) - 1 // index of the segment at the evidence's instant
+	for i >= 0 && segments[i].from.After(e.from) {
+		i--
 	}
 	insert := func() []segment { return slices.Insert(slices.Clone(segments), i+1, e) }
 	if i < 0 || segments[i].value == "" || !segments[i].until.IsZero() && !e.from.Before(segments[i].until) {

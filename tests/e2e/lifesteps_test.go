@@ -67,7 +67,7 @@ func (l *life) outcome(o outcomeStep) {
 		body["note"] = o.Note
 	}
 	r := l.call("POST", "/v1/skills/"+url.PathEscape(o.Skill)+"/outcomes", body, 200)
-	if counted := r.body["counted"] == true; counted == o.Again {
+	if counted, _ := r.body["counted"].(bool); counted == o.Again {
 		l.t.Errorf("outcome at %s: %s", lifetime(o.At.Format(time.RFC3339)), r.raw)
 	}
 }

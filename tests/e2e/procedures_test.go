@@ -51,7 +51,8 @@ func TestProcedures_SurviveKill(t *testing.T) {
 		s.call("POST", "/v1/instructions/语气/rollback", object{"scope": "user", "user_id": "ada"}, 409)
 		s.call("DELETE", "/v1/instructions/tone?scope=agent&agent_id=butler", nil, 200)
 		want("rolled back and retired", merged("?agent_id=butler&user_id=ada"), "Never tell secrets.", "Be brief.", "用中文回答。")
-		if again := outcome("run make release", true, "release 5"); again["counted"] != false {
+		again := outcome("run make release", true, "release 5")
+		if counted, ok := again["counted"].(bool); !ok || counted {
 			t.Errorf("counted twice: %v", again)
 		}
 		best := s.call("GET", "/v1/skills/deploy?user_id=ada", nil, 200).list("best")

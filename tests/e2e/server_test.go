@@ -157,9 +157,9 @@ func (s *server) launch() error {
 		return nil
 	case err := <-s.exited:
 		s.exited <- err
-		return fmt.Errorf("it ended: %v", err)
+		return fmt.Errorf("the server ended: %w", err)
 	case <-time.After(waitLimit):
-		return fmt.Errorf("it did not listen within %s", waitLimit)
+		return fmt.Errorf("the server did not listen within %s", waitLimit)
 	}
 }
 

@@ -102,7 +102,7 @@ func (c *crowd) read(p *person, what, method, path string, body any) {
 	for _, m := range r.list("memories") {
 		p.ids = append(p.ids, m["id"].(string))
 		said := label.FindStringSubmatch(m["content"].(string))
-		if said == nil || said[1] != p.name || m["user_id"] != p.name {
+		if len(said) < 3 || said[1] != p.name || m["user_id"] != p.name {
 			c.fail("%s of %s shows another's: %v", what, p.name, m)
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -210,7 +209,7 @@ func step(was, is memory.Memory, events []memory.Event) error {
 			return fmt.Errorf("memory %s: %w", was.ID, err)
 		}
 	}
-	if now := valuesOf(is); !maps.EqualFunc(v, now, func(a, b any) bool { return reflect.DeepEqual(a, b) }) {
+	if now := valuesOf(is); !reflect.DeepEqual(v, now) {
 		return fmt.Errorf("memory %s was %+v, the events %v make it %+v, and it is %+v", was.ID, valuesOf(was),
 			kinds(events), v, now)
 	}

@@ -129,13 +129,14 @@ func (p *plot) drift() {
 	different := vectorstore.Record{Content: "something else", Embedding: make([]float32, space.Dim)}
 	different.Embedding[0] = 1
 	for id, r := range p.chronicle() {
-		if id != p.it {
-			different.ID = id
-			different.Owner = r.Memory.Owner
-			different.CreatedAt = r.Memory.CreatedAt
-			different.Domain = r.Memory.Domain
-			different.Type = r.Memory.Type
+		if id == p.it {
+			continue
 		}
+		different.ID = id
+		different.Owner = r.Memory.Owner
+		different.CreatedAt = r.Memory.CreatedAt
+		different.Domain = r.Memory.Domain
+		different.Type = r.Memory.Type
 	}
 	stray := different
 	stray.ID = memory.NewID()

@@ -87,7 +87,8 @@ func generate(root string) ([]byte, error) {
 	}
 	slices.Sort(std)
 	slices.Sort(own)
-	text := fmt.Sprintf("%s\nimport (\n%s\n\n%s\n)\n%s", header, strings.Join(std, "\n"), strings.Join(own, "\n"), body.Bytes())
+	text := fmt.Sprintf("%s\nimport (\n%s\n\n%s\n)\n%s",
+		header, strings.Join(std, "\n"), strings.Join(own, "\n"), body.Bytes())
 	return format.Source([]byte(text))
 }
 
@@ -169,8 +170,9 @@ func (c *contract) write(out *bytes.Buffer, d decorator, name string, f *ast.Fun
 	if len(d.name)+len(name)+len(list)+len(returned) > 90 {
 		list = "\n" + strings.Join(params, ",\n") + ",\n"
 	}
-	fmt.Fprintf(out, "\nfunc (store *%s) %s(%s) %s {\n\treturn %s(store.fuse, %q, func() %s {\n\t\treturn store.real.%s(%s)\n\t})\n}\n",
-		d.name, name, list, returned, call, d.prefix+name, returned, name, strings.Join(arguments, ", "))
+	fmt.Fprintf(out, "\nfunc (store *%s) %s(%s) %s {\n", d.name, name, list, returned)
+	fmt.Fprintf(out, "\treturn %s(store.fuse, %q, func() %s {\n", call, d.prefix+name, returned)
+	fmt.Fprintf(out, "\t\treturn store.real.%s(%s)\n\t})\n}\n", name, strings.Join(arguments, ", "))
 	return nil
 }
 
