@@ -49,7 +49,6 @@ func (h conversationHandlers) register(r *routes) {
 	r.add("GET /v1/conversations/:id/working", memory.RoleRead, h.getWorking)
 }
 
-// conversationBody is the JSON of a conversation.
 type conversationBody struct {
 	ID        string               `json:"id"`
 	UserID    string               `json:"user_id"`

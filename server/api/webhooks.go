@@ -58,7 +58,6 @@ func (h webhookHandlers) check(r *request, body webhookRequest) error {
 	return r.err()
 }
 
-// webhookBody is the JSON of a webhook.
 type webhookBody struct {
 	ID           string                    `json:"id"`
 	URL          string                    `json:"url"`
