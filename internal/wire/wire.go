@@ -49,7 +49,7 @@ func MemoryOf(m memory.Memory) Memory {
 	return w
 }
 
-// Memory converts back to a memory of an app. Its Tags are nil if there are none.
+// Memory converts back to a memory of an app. Its Tags are nil if w has no tags.
 func (w Memory) Memory(appID string) memory.Memory {
 	m := memory.Memory{
 		ID: w.ID, Owner: memory.Owner{AppID: appID, UserID: w.UserID}, AgentID: w.AgentID,
