@@ -1,6 +1,6 @@
 // Package db is the contract of the database, the record of truth:
 //
-//	accept turn -> turn row -> job
+//	accept turn -> turn row, which is its own queue entry
 //	user's change -> memories + events + candidates + desired vector states
 //	recall -> documents (lexical), rows (hydration), touches
 //
@@ -54,19 +54,15 @@ type Job interface{ Kind() string }
 
 // Turns keeps raw turns and how far they have come.
 //
-// An accepted turn carries a due time, by which whoever works on it must have
-// renewed or ended it. ResumeTurns enqueues the overdue ones again, so that a
-// process that died mid-turn loses nothing.
+// The table is the queue of turns: ClaimTurns takes accepted turns that are due.
+// A worker moves the due time of a turn ahead while it processes the turn, so a
+// turn whose worker died becomes due again.
 type Turns interface {
-	// AcceptTurn stores t, which the caller works on or has EnqueueTurns enqueue; by
-	// due it is overdue.
-	// Where it has a conversation that grows by t, and stored has its FirstEvent.
-	// Where the app already has a turn with t.ClientID (when not empty) it stores
+	// AcceptTurn stores t with its due time. If t has a conversation, the conversation
+	// grows by t, and stored has its FirstEvent.
+	// If t.ClientID is not empty and the app has a turn with it, AcceptTurn stores
 	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
 	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error)
-	// EnqueueTurns enqueues job(id) for those of the turns that are accepted,
-	// and sets their due time, in one transaction. It returns how many they are.
-	EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) Job) (int, error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
 	// TurnStatus is the status of a turn of the app by its id.
@@ -76,31 +72,28 @@ type Turns interface {
 	// ListTurns pages through turns, newest first, without their messages.
 	ListTurns(ctx context.Context, f TurnFilter) ([]memory.Turn, error)
 
-	// StartTurn loads a turn of any app and renews its due time if it is accepted.
-	StartTurn(ctx context.Context, turnID string, due time.Time) (memory.Turn, error)
-	// RenewTurns moves the due time of those turns that are still accepted.
+	// ClaimTurns takes up to limit accepted turns of any app that are due at now,
+	// the longest due first, and sets their due time. It returns them in any order.
+	// Several processes may call it at once; each turn is taken by one.
+	ClaimTurns(ctx context.Context, now, due time.Time, limit int) ([]memory.Turn, error)
+	// RenewTurns sets the due time of those turns that are still accepted.
 	RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error
 	// DeferTurn records an attempt that failed; the turn stays accepted.
-	// refused, when not nil, is kept beside it. A turn no longer accepted is left alone.
+	// refused, if not nil, is stored with it. A turn no longer accepted is left alone.
 	// What a text column cannot hold (NUL, bytes that are not UTF-8) is stored as
 	// U+FFFD in lastError and in the content and reason of any candidate.
 	DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error
 	// FailTurn records the last attempt of a turn that is given up, and announces
 	// it. A turn no longer accepted is left alone.
 	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error
-	// EndTurns makes accepted turns of which nothing is kept, not even a candidate,
-	// processed, each with one attempt more. Those no longer accepted, or no longer
-	// there, are left alone. A crash of the database may undo it: the turns are then
-	// accepted and due as before.
+	// EndTurns marks accepted turns that yield no memory and no candidate as processed,
+	// and counts one more attempt for each. Turns that are no longer accepted or no
+	// longer exist are left alone. A crash of the database may undo it: the turns are
+	// then accepted and due as before.
 	EndTurns(ctx context.Context, turnIDs []string, at time.Time) error
-	// ReplayTurn makes a failed or accepted turn accepted, queued at an instant
-	// and due again, with no attempts behind it, and enqueues job in the same
-	// transaction. KindConflict: it has been processed, or ErrErasing.
-	ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job Job) (memory.Turn, error)
-	// ResumeTurns takes up to limit accepted turns whose due time is before
-	// now, sets it to due and enqueues job(id) for each, in one transaction.
-	// Several processes may call it at once; each turn is taken by one.
-	ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) Job) (int, error)
+	// ReplayTurn makes a failed or accepted turn accepted, queued and due at an
+	// instant, with no attempts. KindConflict: it has been processed, or ErrErasing.
+	ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (memory.Turn, error)
 }
 
 // TurnFilter chooses turns. Empty fields do not restrict.

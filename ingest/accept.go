@@ -12,9 +12,9 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Accept makes a turn durable; Work or Dispatch takes it from there. It fills in the id, the hash and
-// the times; a zero At becomes now. Where the app has a turn with the same
-// client id, that one is returned with fresh false.
+// Accept makes a turn durable and due: an idle worker of this process takes it directly, or
+// any process claims it. Accept fills in the id, the hash and the times; a zero At becomes
+// now. If the app has a turn with the same client id, that turn is returned with fresh false.
 // KindConflict: the client id belongs to a turn with other content.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	now := memory.Instant(s.Now())
@@ -27,13 +27,27 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	if turn.At.IsZero() {
 		turn.At = now
 	}
-	stored, fresh, err = s.Records.AcceptTurn(ctx, turn, now.Add(s.set.Lease))
+	due, reserved := now, s.reserve()
+	if reserved {
+		due = now.Add(s.set.Lease)
+	}
+	defer func() {
+		if reserved {
+			s.unreserve()
+		}
+	}()
+	stored, fresh, err = s.Records.AcceptTurn(ctx, turn, due)
 	switch {
 	case err != nil:
 		return stored, false, err
 	case fresh:
-		s.Accepted(stored)
-		s.dispatch(stored)
+		s.OnAccepted(stored)
+		if reserved {
+			reserved = false
+			s.taken <- stored
+		} else {
+			signal(s.due)
+		}
 	case stored.Hash != turn.Hash:
 		err = memory.Errorf(memory.KindConflict,
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)
@@ -72,11 +86,12 @@ func (s *Service) Outcome(ctx context.Context, appID, ref string) (Outcome, erro
 	return Outcome{turn, candidates}, err
 }
 
-// Replay queues a failed turn again, or one whose retry is still to come.
+// Replay makes a failed turn, or one whose retry is not yet due, accepted and due.
 // KindConflict: it has been processed.
 func (s *Service) Replay(ctx context.Context, appID, turnID string) (memory.Turn, error) {
-	now := memory.Instant(s.Now())
-	return s.Records.ReplayTurn(ctx, appID, turnID, now, now.Add(s.set.ResumeAfter), processTurn(turnID))
+	turn, err := s.Records.ReplayTurn(ctx, appID, turnID, memory.Instant(s.Now()))
+	signal(s.due)
+	return turn, err
 }
 
 // Looks at an awaited turn are further and further apart.

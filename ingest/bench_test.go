@@ -53,7 +53,7 @@ func newBench(t *testing.T) *bench {
 		Guess:  func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	return b
 }
@@ -62,10 +62,21 @@ func newBench(t *testing.T) *bench {
 func (b *bench) turn(messages ...string) Outcome {
 	b.t.Helper()
 	turn := b.accept(messages...)
-	if err := b.Process(b.t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(b.t.Context(), turn.ID); err != nil {
 		b.t.Fatal(err)
 	}
 	return b.outcome(turn.ID)
+}
+
+// processTurn processes a turn if it is accepted, whether or not it is due.
+func (b *bench) processTurn(ctx context.Context, turnID string) error {
+	b.t.Helper()
+	turn, err := b.store.Turn(b.t.Context(), ada.AppID, turnID)
+	if err != nil || turn.Status != memory.TurnAccepted {
+		return err
+	}
+	defer b.hold(turnID)()
+	return b.process(ctx, turn)
 }
 
 func (b *bench) accept(messages ...string) memory.Turn {

@@ -47,7 +47,7 @@ func TestGrowthIsTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var heard []int
-	b.Grown = func(_ context.Context, owner memory.Owner, added int) {
+	b.OnGrown = func(_ context.Context, owner memory.Owner, added int) {
 		if owner != ada {
 			t.Errorf("heard of %v", owner)
 		}

@@ -174,7 +174,7 @@ func TestADelayedEchoIsAnEcho(t *testing.T) {
 	}
 	turn := b.accept("What can I do tonight?", "Take a walk, near the old harbour of Lisbon where you live.")
 	b.clock.Advance(time.Hour)
-	if err := b.Process(t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.outcome(turn.ID).Candidates; len(got) != 1 || got[0].Verdict != memory.Echo {

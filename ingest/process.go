@@ -15,40 +15,17 @@ import (
 	"hippocampus/scorer"
 )
 
-// Process scores a queued turn and keeps what matters of it, when fewer than
-// Workers are being processed. A turn that cannot be processed for now stays
-// accepted and becomes due again; after too many attempts that failed, or when it
-// is too old, it has failed. Only the database being away is an error: whoever
-// called tries again, and a finished turn is left alone.
-func (s *Service) Process(ctx context.Context, turnID string) error {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer s.hold(turnID)()
-	turn, err := s.Records.StartTurn(ctx, turnID, s.Now().Add(s.set.Lease))
-	if memory.IsKind(err, memory.KindNotFound) {
-		s.scored.Remove(turnID)
-		return nil
-	}
-	if err != nil || turn.Status != memory.TurnAccepted {
-		return err
-	}
-	return s.process(ctx, turn)
-}
-
-// process is Process for an accepted turn that is held.
+// process scores an accepted turn that is held, and keeps what matters of it. A turn that
+// cannot be processed now stays accepted and becomes due again; it fails after too many failed
+// attempts, or if it is too old. process returns an error only if it could not store the
+// outcome; the turn is then due again after its lease.
 func (s *Service) process(ctx context.Context, turn memory.Turn) error {
-	defer s.Processed(ctx, turn)
+	defer s.OnProcessed(ctx, turn)
 	if err := s.remember(ctx, turn); err != nil {
 		err = s.setBack(ctx, turn, err)
-		if memory.IsKind(err, memory.KindNotFound) {
-			s.scored.Remove(turn.ID)
-			return nil // its user has been erased meanwhile
+		if !memory.IsKind(err, memory.KindNotFound) { // not found: the user was erased
+			return err
 		}
-		return err
 	}
 	s.scored.Remove(turn.ID)
 	return nil
@@ -225,11 +202,12 @@ const setBackTimeout = 5 * time.Second
 // the turn waits for half its age each time, until it is too old. Any other
 // failure costs one, and the turn waits twice as long each time.
 func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) error {
-	if errors.Is(cause, context.Canceled) && ctx.Err() != nil {
-		return cause // shutting down: the turn is resumed when its lease ends
-	}
+	aborted := errors.Is(cause, context.Canceled) && ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
 	defer cancel()
+	if aborted { // by the end of Work: any process may claim the turn at once
+		return s.Records.RenewTurns(ctx, []string{turn.ID}, s.Now())
+	}
 	now := memory.Instant(s.Now())
 	age := now.Sub(turn.QueuedAt)
 	wait, failed := max(s.set.RetryDelay, age/2), age >= s.set.GiveUp

@@ -78,7 +78,7 @@ func TestARefusedAnswerIsNoFact(t *testing.T) {
 	b := newBench(t)
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON") })
 	turn := b.accept("I keep bees")
-	if err := b.Process(t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	refused := b.outcome(turn.ID).Candidates[0]

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,12 +59,11 @@ type Settings struct {
 	RetryDelay      time.Duration // after the first failed attempt; doubles
 	RetryLimit      time.Duration
 	GiveUp          time.Duration // age at which a turn that cannot be scored has failed
-	Lease           time.Duration // how long a turn is held without renewal
+	Lease           time.Duration // time until a turn is due again that is not renewed
 	Renew           time.Duration // between renewals
-	ResumeAfter     time.Duration // when a queued turn that nobody started is queued again
 	Workers         int           // turns processed at a time; 0: 8
-	Timeout         time.Duration // of processing one that Work was handed
-	Drain           time.Duration // how long those under way may take when Work ends
+	Timeout         time.Duration // of processing one turn
+	Drain           time.Duration // of the turns in progress when Work ends
 }
 
 // Parts are what a Service works with.
@@ -77,17 +75,18 @@ type Parts struct {
 	Vectors  Searcher
 	Pusher   Pusher
 	Guess    func(content string, lexemes []string) memory.Domain // of a direct write that names none
-	Written  func(owner memory.Owner)                             // hears of each user whose memories a turn or write has changed; it must not wait
-	// Accepted hears of each turn that has just become durable; it must not wait.
-	Accepted func(turn memory.Turn)
-	// Processed hears of each turn that has been worked on, whatever came of it; one
-	// without a conversation may be about to end.
-	Processed func(ctx context.Context, turn memory.Turn)
-	// Grown hears of memories that were added for a user, and keeps their number
-	// within its bound; the write waits for it.
-	Grown func(ctx context.Context, owner memory.Owner, added int)
-	Now   func() time.Time
-	Log   *zap.Logger
+	// OnWritten is called for each user whose memories a turn or a write has changed. It must not block.
+	OnWritten func(owner memory.Owner)
+	// OnAccepted is called for each turn that has just been stored. It must not block.
+	OnAccepted func(turn memory.Turn)
+	// OnProcessed is called for each turn that was processed, whatever the outcome. A turn
+	// without a conversation may still be about to end.
+	OnProcessed func(ctx context.Context, turn memory.Turn)
+	// OnGrown is called after memories were added for a user, and keeps their number within
+	// its bound. The write waits for it.
+	OnGrown func(ctx context.Context, owner memory.Owner, added int)
+	Now     func() time.Time
+	Log     *zap.Logger
 }
 
 // Service writes.
@@ -97,34 +96,33 @@ type Service struct {
 
 	scored *lru.Cache[string, []scorer.Fact] // answers whose turns are not finished
 
-	slots    chan struct{}    // holds one for each turn being processed
-	fresh    chan memory.Turn // accepted ones, for idle workers
-	accepted *together        // turns that are to be enqueued
-	ended    *together        // held turns that are to be ended; shut unless Work runs
+	idle  chan struct{}    // holds a value for each idle worker, while Work runs
+	taken chan memory.Turn // accepted or claimed turns, each of which has a reserved worker
+	due   chan struct{}    // signals that a turn is due
+	ended *batcher         // held turns that are to be ended; open while Work runs
 
 	undecidedCount atomic.Int64
 
 	mu   sync.Mutex
-	held map[string]int // turns that this process is working on, and how often
+	held map[string]int // ids of turns that this process renews, with the number of holders
 }
 
 // maxScored is how many answers are kept for turns that wait for something else.
 const maxScored = 1000
 
-// New makes a service; Work and Dispatch have its turns worked on, and Run keeps
-// them alive.
+// New makes a service, whose turns are processed while Work runs.
 func New(parts Parts, set Settings) *Service {
-	if parts.Written == nil {
-		parts.Written = func(memory.Owner) {}
+	if parts.OnWritten == nil {
+		parts.OnWritten = func(memory.Owner) {}
 	}
-	if parts.Accepted == nil {
-		parts.Accepted = func(memory.Turn) {}
+	if parts.OnAccepted == nil {
+		parts.OnAccepted = func(memory.Turn) {}
 	}
-	if parts.Processed == nil {
-		parts.Processed = func(context.Context, memory.Turn) {}
+	if parts.OnProcessed == nil {
+		parts.OnProcessed = func(context.Context, memory.Turn) {}
 	}
-	if parts.Grown == nil {
-		parts.Grown = func(context.Context, memory.Owner, int) {}
+	if parts.OnGrown == nil {
+		parts.OnGrown = func(context.Context, memory.Owner, int) {}
 	}
 	if set.Workers == 0 {
 		set.Workers = 8
@@ -132,12 +130,12 @@ func New(parts Parts, set Settings) *Service {
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
 	return &Service{
 		Parts: parts, set: set, scored: scored, held: map[string]int{},
-		slots: make(chan struct{}, set.Workers), fresh: make(chan memory.Turn),
-		accepted: newTogether(enqueuePace, false), ended: newTogether(endPace, true),
+		idle: make(chan struct{}, set.Workers), taken: make(chan memory.Turn, set.Workers),
+		due: make(chan struct{}, 1), ended: newBatcher(),
 	}
 }
 
-// ProcessTurn is the job that scores one turn.
+// ProcessTurn is a job of older versions, which queued turns as jobs.
 type ProcessTurn struct {
 	TurnID string `json:"turn_id"`
 }
@@ -145,82 +143,9 @@ type ProcessTurn struct {
 // Kind is the name that the job is stored under.
 func (ProcessTurn) Kind() string { return "process_turn" }
 
-func processTurn(turnID string) db.Job { return ProcessTurn{turnID} }
-
-// resumeBatch is how many overdue turns are queued again at once.
-const resumeBatch = 200
-
-// Run renews the turns being worked on, and queues again those that nobody
-// works on, be it that their retry is due or that their process died. It ends
-// with the context.
-func (s *Service) Run(ctx context.Context) {
-	renew := time.NewTicker(s.set.Renew)
-	defer renew.Stop()
-	resume := time.NewTicker(min(s.set.Renew, s.set.RetryDelay))
-	defer resume.Stop()
-	for {
-		select {
-		case <-renew.C:
-			s.renew(ctx)
-		case <-resume.C:
-			s.resume(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// tickTimeout bounds one look at the database: a dead connection must not
-// stall the next.
-const tickTimeout = 10 * time.Second
-
-func (s *Service) renew(ctx context.Context) {
-	held := s.holding()
-	if len(held) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
-	defer cancel()
-	if err := s.Records.RenewTurns(ctx, held, s.Now().Add(s.set.Lease)); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		s.Log.Warn("turns in work could not be renewed", zap.Int("turns", len(held)), zap.Error(err))
-	}
-}
-
-func (s *Service) resume(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
-	defer cancel()
-	now := s.Now()
-	n, err := s.Records.ResumeTurns(ctx, now, now.Add(s.set.ResumeAfter), resumeBatch, processTurn)
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		s.Log.Warn("overdue turns could not be queued again", zap.Error(err))
-	}
-	if n > 0 {
-		s.Log.Info("queued overdue turns again", zap.Int("turns", n))
-	}
-}
-
-// hold keeps a turn alive until release is called, by each that holds it.
-func (s *Service) hold(turnID string) (release func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held[turnID]++
-	return func() { s.release(turnID) }
-}
-
-func (s *Service) release(turnID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.held[turnID]--; s.held[turnID] == 0 {
-		delete(s.held, turnID)
-	}
-}
-
-func (s *Service) holding() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ids := make([]string, 0, len(s.held))
-	for id := range s.held {
-		ids = append(ids, id)
-	}
-	return ids
+// RunLegacyJob makes the turn of a job due, unless it is no longer accepted.
+func (s *Service) RunLegacyJob(ctx context.Context, job ProcessTurn) error {
+	err := s.Records.RenewTurns(ctx, []string{job.TurnID}, s.Now())
+	signal(s.due)
+	return err
 }

@@ -18,7 +18,7 @@ func TestBadAnswersFailATurnAfterAttempts(t *testing.T) {
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON at all") })
 	turn := b.accept("I keep bees")
 	for attempt := 1; attempt <= 3; attempt++ {
-		if err := b.Process(t.Context(), turn.ID); err != nil {
+		if err := b.processTurn(t.Context(), turn.ID); err != nil {
 			t.Fatal(err)
 		}
 		o := b.outcome(turn.ID)
@@ -52,7 +52,7 @@ func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
 		{0, time.Second}, {10 * time.Second, 5 * time.Second}, {2 * time.Minute, 65 * time.Second}, {time.Hour, 5 * time.Minute},
 	} {
 		b.clock.Advance(step.pass)
-		if err := b.Process(t.Context(), turn.ID); err != nil {
+		if err := b.processTurn(t.Context(), turn.ID); err != nil {
 			t.Fatal(err)
 		}
 		o := b.outcome(turn.ID)
@@ -64,7 +64,7 @@ func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
 		}
 	}
 	b.clock.Advance(24 * time.Hour)
-	if err := b.Process(t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnFailed {
@@ -74,7 +74,7 @@ func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
 	if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Process(t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed || o.Turn.LastError != "" {
@@ -91,7 +91,7 @@ func TestATurnIsFinishedOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			if err := b.Process(t.Context(), turn.ID); err != nil {
+			if err := b.processTurn(t.Context(), turn.ID); err != nil {
 				t.Error(err)
 			}
 		})
@@ -148,7 +148,7 @@ func TestOtherFailuresCostAttempts(t *testing.T) {
 			b.spy.enter = fail
 			turn := b.accept("I keep bees")
 			for attempt := 1; attempt <= 3; attempt++ {
-				if err := b.Process(t.Context(), turn.ID); err != nil {
+				if err := b.processTurn(t.Context(), turn.ID); err != nil {
 					t.Fatal(err)
 				}
 				if o := b.outcome(turn.ID); o.Turn.Attempts != attempt || (o.Turn.Status == memory.TurnFailed) != (attempt == 3) || o.Turn.LastError == "" {
@@ -159,7 +159,7 @@ func TestOtherFailuresCostAttempts(t *testing.T) {
 			if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Process(t.Context(), turn.ID); err != nil || len(b.memories()) != 1 || b.models.Chats() != 1 {
+			if err := b.processTurn(t.Context(), turn.ID); err != nil || len(b.memories()) != 1 || b.models.Chats() != 1 {
 				t.Errorf("replayed: %v, %d memories after %d questions", err, len(b.memories()), b.models.Chats())
 			}
 		})
@@ -174,7 +174,7 @@ func TestTheScorerIsNotPaidForTheEmbedder(t *testing.T) {
 	b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(503) })
 	turn := b.accept("I keep bees")
 	for range 5 {
-		if err := b.Process(t.Context(), turn.ID); err != nil {
+		if err := b.processTurn(t.Context(), turn.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestTheScorerIsNotPaidForTheEmbedder(t *testing.T) {
 		t.Errorf("%+v after %d questions", o.Turn, b.models.Chats())
 	}
 	b.models.OnEmbed(nil)
-	if err := b.Process(t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed || o.Turn.Attempts != 1 || len(b.memories()) != 1 {
@@ -197,13 +197,13 @@ func TestAReplayedTurnMayWaitAgain(t *testing.T) {
 	b.models.SetDown(true)
 	turn := b.accept("I keep bees")
 	b.clock.Advance(25 * time.Hour)
-	if err := b.Process(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnFailed {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnFailed {
 		t.Fatalf("%v %+v", err, b.outcome(turn.ID))
 	}
 	if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Process(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnAccepted {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil || b.outcome(turn.ID).Turn.Status != memory.TurnAccepted {
 		t.Errorf("%v %+v", err, b.outcome(turn.ID).Turn)
 	}
 }
@@ -216,7 +216,7 @@ func TestAFailureIsRecordedAfterTheTimeIsUp(t *testing.T) {
 	turn := b.accept("I keep bees")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := b.Process(ctx, turn.ID); err != nil {
+	if err := b.processTurn(ctx, turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnAccepted || o.Turn.LastError == "" {
@@ -257,7 +257,7 @@ func TestAwait(t *testing.T) {
 		}
 		done <- o
 	}()
-	if err := b.Process(t.Context(), turn.ID); err != nil {
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if o := <-done; o.Turn.Status != memory.TurnProcessed {

@@ -2,6 +2,9 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,82 +13,209 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Work processes turns as they are accepted, without a job, and ends those of
-// which nothing is kept together. It ends with the context, when what is under
-// way has ended or Drain is over; the rest is left to Dispatch, which ends after it.
+// Work processes turns until the context ends:
+//
+//	accepted turn -> an idle worker, directly
+//	due turn      -> ClaimTurns, as many as there are idle workers
+//	worker        -> process -> turn ended, or due again
+//
+// Work also renews the turns that this process holds. When the context ends, turns in
+// progress have until Drain; the others become due at once, for any process.
 func (s *Service) Work(ctx context.Context) {
-	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	var workers, ender sync.WaitGroup
-	s.ended.set(false)
-	working, worked := context.WithCancel(lasting)
-	ender.Go(func() { s.ended.run(working, s.endTogether) })
+	processing, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	ending, stopEnding := context.WithCancel(context.WithoutCancel(ctx))
+	renewing, stopRenewing := context.WithCancel(context.WithoutCancel(ctx))
+	var workers, ender, renewer sync.WaitGroup
+	renewer.Go(func() { s.renew(renewing) })
+	s.ended.setOpen(true)
+	ender.Go(func() { s.ended.run(ending, s.endBatch) })
 	for range s.set.Workers {
-		workers.Go(func() { s.worker(ctx, lasting) })
+		workers.Go(func() { s.worker(working, processing) })
+		s.idle <- struct{}{}
 	}
-	<-ctx.Done()
-	drained := time.AfterFunc(s.set.Drain, cancel)
-	workers.Wait()
+
+	s.claimUntil(ctx)
+
+	drained := time.AfterFunc(s.set.Drain, abort)
+	for range s.set.Workers {
+		<-s.idle
+	}
 	drained.Stop()
-	s.ended.set(true)
-	worked()
+	stopWorking()
+	workers.Wait()
+	s.ended.setOpen(false)
+	stopEnding()
 	ender.Wait()
+	stopRenewing()
+	renewer.Wait()
 }
 
-// worker processes the turns that dispatch hands over until the context ends;
-// the one that is under way has until lasting does.
-func (s *Service) worker(ctx, lasting context.Context) {
+// reserve takes an idle worker for a turn, if there is one. The worker is idle again
+// after a turn was sent to taken, or after unreserve.
+func (s *Service) reserve() bool {
+	select {
+	case <-s.idle:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Service) unreserve() { s.idle <- struct{}{} }
+
+// claimUntil hands due turns to idle workers until the context ends. It looks for them at
+// every signal and every poll interval.
+func (s *Service) claimUntil(ctx context.Context) {
+	poll := time.NewTicker(min(s.set.Renew, s.set.RetryDelay))
+	defer poll.Stop()
 	for {
+		// One worker is enough to find out whether a turn is due: the others stay idle
+		// for turns that are accepted at the same time.
+		for limit := 1; s.claim(ctx, limit); {
+			limit = s.set.Workers
+		}
 		select {
-		case turn := <-s.fresh:
-			s.processFresh(lasting, turn)
+		case <-s.due:
+		case <-poll.C:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// processFresh processes a turn that was accepted a moment ago, and so needs not
-// be read: its lease has just begun. What cannot be done now is queued, as if no
-// worker had been idle.
-func (s *Service) processFresh(ctx context.Context, turn memory.Turn) {
-	defer func() { <-s.slots }()
+// claim waits for an idle worker, claims due turns for it and for further idle ones, up to
+// limit, and reports whether more turns may be due.
+func (s *Service) claim(ctx context.Context, limit int) (more bool) {
+	select {
+	case <-s.idle:
+	case <-ctx.Done():
+		return false
+	}
+	reserved := 1
+	for reserved < limit && s.reserve() {
+		reserved++
+	}
+	query, cancel := context.WithTimeout(ctx, tickTimeout)
+	defer cancel()
+	now := s.Now()
+	turns, err := s.Records.ClaimTurns(query, now, now.Add(s.set.Lease), reserved)
+	if err != nil && ctx.Err() == nil {
+		s.Log.Warn("due turns could not be claimed", zap.Error(err))
+	}
+	for _, turn := range turns {
+		s.taken <- turn
+	}
+	for range reserved - len(turns) {
+		s.unreserve()
+	}
+	return len(turns) == reserved
+}
+
+// worker processes the turns that are sent to taken.
+func (s *Service) worker(ctx, processing context.Context) {
+	for {
+		select {
+		case turn := <-s.taken:
+			s.processTaken(processing, turn)
+			s.unreserve()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Service) processTaken(ctx context.Context, turn memory.Turn) {
 	defer s.hold(turn.ID)()
 	ctx, cancel := context.WithTimeout(ctx, s.set.Timeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.Error("panic in a worker; its turn is resumed later", zap.String("turn", turn.ID), zap.Any("panic", p), zap.Stack("stack"))
+			s.Log.Error("panic in a worker; its turn is processed again later",
+				zap.String("turn", turn.ID), zap.Any("panic", p), zap.Stack("stack"))
 		}
 	}()
 	if err := s.process(ctx, turn); err != nil {
-		s.Log.Warn("turn is queued: it cannot be processed now", zap.String("turn", turn.ID), zap.Error(err))
-		s.accepted.add(turn.ID)
+		s.Log.Warn("turn is processed again later: its outcome could not be stored", zap.String("turn", turn.ID), zap.Error(err))
 	}
 }
 
-// end ends a turn of which nothing is kept, with others where it can. Whoever
-// hears of the turns of a conversation finds them processed.
+// end ends a turn that yields no memory. A turn without a conversation is ended in a batch;
+// a turn of a conversation at once, since readers of the conversation expect it to be processed.
 func (s *Service) end(ctx context.Context, turn memory.Turn) error {
 	release := s.hold(turn.ID)
 	if turn.ConversationID == "" && s.ended.add(turn.ID) {
-		return nil // which endTogether releases
+		return nil // endBatch releases it
 	}
 	defer release()
 	return s.Records.EndTurns(ctx, []string{turn.ID}, memory.Instant(s.Now()))
 }
 
-func (s *Service) endTogether(ctx context.Context, turnIDs []string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickTimeout)
+func (s *Service) endBatch(turnIDs []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), tickTimeout)
 	defer cancel()
 	err := s.Records.EndTurns(ctx, turnIDs, memory.Instant(s.Now()))
 	if err != nil {
-		s.Log.Warn("turns of which nothing is kept are resumed later: they could not be ended", zap.Int("turns", len(turnIDs)), zap.Error(err))
+		s.Log.Warn("turns that yield no memory could not be ended; they are processed again later",
+			zap.Int("turns", len(turnIDs)), zap.Error(err))
 	}
 	for _, id := range turnIDs {
 		if err != nil {
-			s.scored.Add(id, nil) // its scorer need not be asked again
+			s.scored.Add(id, nil) // so that the scorer is not asked again
 		}
 		s.release(id)
 	}
+}
+
+// tickTimeout bounds one periodic statement: a dead connection must not stall the next.
+const tickTimeout = 10 * time.Second
+
+// renew moves the due time of the held turns ahead until the context ends.
+func (s *Service) renew(ctx context.Context) {
+	ticker := time.NewTicker(s.set.Renew)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			s.renewHeld(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Service) renewHeld(ctx context.Context) {
+	held := s.holding()
+	if len(held) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
+	defer cancel()
+	err := s.Records.RenewTurns(ctx, held, s.Now().Add(s.set.Lease))
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		s.Log.Warn("turns in progress could not be renewed", zap.Int("turns", len(held)), zap.Error(err))
+	}
+}
+
+// hold keeps a turn renewed until release is called, once for each call of hold.
+func (s *Service) hold(turnID string) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[turnID]++
+	return func() { s.release(turnID) }
+}
+
+func (s *Service) release(turnID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[turnID]--; s.held[turnID] == 0 {
+		delete(s.held, turnID)
+	}
+}
+
+func (s *Service) holding() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.held))
 }

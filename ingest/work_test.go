@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -12,29 +13,42 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// work has workers process turns; end ends them and waits for that.
-func (b *bench) work(workers int) (end func()) {
-	b.slots = make(chan struct{}, workers)
-	b.set.Workers, b.set.Timeout = workers, time.Minute
+// work starts workers; stop stops them and waits for that.
+func (b *bench) work(workers int) (stop func()) {
+	b.set.Workers = workers
+	b.idle, b.taken = make(chan struct{}, workers), make(chan memory.Turn, workers)
 	ctx, cancel := context.WithCancel(b.t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); b.Work(ctx) }()
-	end = func() { cancel(); <-ended }
-	b.t.Cleanup(end)
-	return end
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); b.Work(ctx) }()
+	stop = func() { cancel(); <-stopped }
+	b.t.Cleanup(stop)
+	return stop
 }
 
-// handed accepts a turn that an idle worker takes; those that come while there
-// is none are left accepted.
-func (b *bench) handed(text string) memory.Turn {
+// acceptWhenIdle accepts a turn when a worker is idle.
+func (b *bench) acceptWhenIdle(text string) memory.Turn {
 	b.t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if turn := b.accept(text); len(b.accepted.take()) == 0 {
-			return turn
+		if len(b.idle) > 0 {
+			return b.accept(text)
 		}
 	}
 	b.t.Fatal("no worker is idle")
 	return memory.Turn{}
+}
+
+// claimable returns the ids of the turns that are due.
+func (b *bench) claimable() (ids []string) {
+	b.t.Helper()
+	now := b.clock.Now()
+	turns, err := b.store.ClaimTurns(b.t.Context(), now, now, 100)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, turn := range turns {
+		ids = append(ids, turn.ID)
+	}
+	return ids
 }
 
 func (b *bench) processed(turn memory.Turn) Outcome {
@@ -48,71 +62,145 @@ func (b *bench) processed(turn memory.Turn) Outcome {
 	return o
 }
 
-func (b *bench) jobs() []db.JobInfo {
-	b.t.Helper()
-	list, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{ProcessTurn{}.Kind()}, Limit: 100})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return list
+// withoutClaims is a database in which no turn is ever due.
+type withoutClaims struct{ Records }
+
+func (withoutClaims) ClaimTurns(context.Context, time.Time, time.Time, int) ([]memory.Turn, error) {
+	return nil, nil
 }
 
-// A turn that a worker is idle for needs no job; while none is, turns are
-// queued, and those of the queue wait, too.
-func TestIdleWorkersTakeAcceptedTurns(t *testing.T) {
+func TestWork_HandsAcceptedTurnsToIdleWorkers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.models.Facts("bees", llmtest.Fact{Fact: "Keeps bees", Importance: 0.9, Domain: memory.Lifestyle})
-	b.work(2)
-	if o := b.processed(b.handed("I keep bees")); len(o.Candidates) != 1 || len(b.memories()) != 1 {
+	b.Records = withoutClaims{b.Records}
+	b.work(8)
+	turn := b.acceptWhenIdle("I keep bees")
+	if o := b.processed(turn); len(o.Candidates) != 1 || len(b.memories()) != 1 {
 		t.Errorf("%+v", o)
 	}
-	asked, answer := make(chan struct{}, 2), make(chan struct{})
+}
+
+// A turn that no worker takes directly is due at once, and is processed when a worker is idle.
+func TestWork_ClaimsTurnsWhenAWorkerIsIdle(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	waiting := b.accept("before any worker")
+	if ids := b.claimable(); !slices.Equal(ids, []string{waiting.ID}) {
+		t.Errorf("%q are due, want %s", ids, waiting.ID)
+	}
+	asked, answer := make(chan struct{}, 4), make(chan struct{})
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply {
 		asked <- struct{}{}
 		<-answer
 		return llmtest.Text(`{"facts": []}`)
 	})
-	first, second := b.handed("one"), b.handed("two")
+	b.work(2)
 	<-asked
+	turns := []memory.Turn{waiting, b.accept("one"), b.accept("two")}
 	<-asked
-	third := b.accept("three")
-	if waiting := b.accepted.take(); !slices.Equal(waiting, []string{third.ID}) {
-		t.Errorf("%q are to be queued, want %s", waiting, third.ID)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if err := b.Process(ctx, third.ID); err == nil {
-		t.Error("a third turn is processed beside two")
+	select {
+	case <-asked:
+		t.Error("two workers process three turns at once")
+	case <-time.After(20 * time.Millisecond):
 	}
 	close(answer)
-	b.processed(first)
-	b.processed(second)
-	if err := b.Process(t.Context(), third.ID); err != nil {
-		t.Fatal(err)
+	for _, turn := range turns {
+		b.processed(turn)
 	}
-	b.processed(third)
-	if list := b.jobs(); len(list) != 0 {
-		t.Errorf("jobs %+v", list)
+	list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{ProcessTurn{}.Kind()}, Limit: 100})
+	if err != nil || len(list) != 0 {
+		t.Errorf("jobs %+v, %v", list, err)
 	}
 }
 
-// What is under way when the server ends, and takes too long, is queued for the next.
-func TestWorkLeavesWhatTakesTooLongToTheQueue(t *testing.T) {
+func TestWork_ClaimsTurnsOfADeadProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
-	end := b.work(1)
-	turn := b.handed("I keep bees")
-	end()
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	b.Dispatch(ended)
-	if list := b.jobs(); len(list) != 1 || b.outcome(turn.ID).Turn.Status != memory.TurnAccepted {
-		t.Errorf("jobs %+v, turn %+v", list, b.outcome(turn.ID).Turn)
+	turn := b.accept("I keep bees")
+	now := b.clock.Now()
+	if _, err := b.store.ClaimTurns(t.Context(), now, now.Add(b.set.Lease), 1); err != nil {
+		t.Fatal(err)
 	}
-	if held := b.holding(); len(held) != 0 || len(b.slots) != 0 {
-		t.Errorf("held %v, %d slots", held, len(b.slots))
+	if ids := b.claimable(); len(ids) != 0 {
+		t.Errorf("%q are due within the lease", ids)
+	}
+	b.clock.Advance(b.set.Lease)
+	b.work(1)
+	b.processed(turn)
+}
+
+func TestWork_RetriesTurnsWhenTheyAreDue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set.RetryDelay = 10 * time.Millisecond // also the poll interval
+	var deferred sync.WaitGroup
+	deferred.Add(1)
+	var once sync.Once
+	b.OnProcessed = func(context.Context, memory.Turn) { once.Do(deferred.Done) }
+	b.models.SetDown(true)
+	b.work(1)
+	turn := b.accept("I keep bees")
+	deferred.Wait()
+	b.models.SetDown(false)
+	b.clock.Advance(b.set.RetryDelay)
+	b.processed(turn)
+}
+
+func TestReplay_WakesTheWorkers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set.Renew, b.set.RetryDelay = time.Hour, time.Hour // so that polling finds nothing within the test
+	turn := b.accept("I keep bees")
+	if err := b.store.FailTurn(t.Context(), turn.ID, 3, "gave up", b.clock.Now(), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.work(1)
+	b.processed(b.accept("I keep cats")) // the first claim is over
+	if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.processed(turn)
+}
+
+func TestRunLegacyJob_MakesTheTurnDue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	turn := b.accept("I keep bees")
+	if err := b.store.RenewTurns(t.Context(), []string{turn.ID}, b.clock.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second job finds a processed turn
+		if err := b.RunLegacyJob(t.Context(), ProcessTurn{TurnID: turn.ID}); err != nil {
+			t.Fatal(err)
+		}
+		stop := b.work(1)
+		b.processed(turn)
+		stop()
+	}
+	if err := b.RunLegacyJob(t.Context(), ProcessTurn{TurnID: memory.NewID()}); err != nil {
+		t.Errorf("the job of a turn that is erased: %v", err)
+	}
+}
+
+func TestWork_ReleasesTurnsThatTakeLongerThanTheDrain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	asked := make(chan struct{}, 1)
+	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply {
+		asked <- struct{}{}
+		return llmtest.Hang()
+	})
+	b.set.Drain = 0
+	stop := b.work(1)
+	turn := b.acceptWhenIdle("I keep bees")
+	<-asked
+	stop()
+	if ids := b.claimable(); !slices.Equal(ids, []string{turn.ID}) {
+		t.Errorf("%q are due, want %s", ids, turn.ID)
+	}
+	if held := b.holding(); len(held) != 0 || len(b.idle) != 0 {
+		t.Errorf("held %v, %d workers idle", held, len(b.idle))
 	}
 }
 
@@ -129,9 +217,9 @@ func (e *ending) EndTurns(ctx context.Context, turnIDs []string, at time.Time) e
 	return e.Records.EndTurns(ctx, turnIDs, at)
 }
 
-// Turns of which nothing is kept are ended together, and are held until they
-// are. Those that cannot be ended are not scored again.
-func TestTurnsOfWhichNothingIsKeptEndTogether(t *testing.T) {
+// Turns that yield no memory end in batches, and are held until then. Those that cannot be
+// ended are not scored again.
+func TestWork_EndsTurnsWithoutMemoriesInBatches(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	entered, release := make(chan struct{}), make(chan error)
@@ -148,24 +236,24 @@ func TestTurnsOfWhichNothingIsKeptEndTogether(t *testing.T) {
 		}
 		return nil
 	}}
-	end := b.work(1)
-	first := b.handed("one")
+	stop := b.work(1)
+	first := b.acceptWhenIdle("one")
 	<-entered
 	for _, text := range []string{"two", "three", "four"} {
-		b.handed(text)
+		b.acceptWhenIdle(text)
 	}
-	b.slots <- struct{}{} // when the last one is scored
+	<-b.idle // when the last one is scored
 	if held := b.holding(); len(held) != 4 {
 		t.Errorf("%d turns are held, want all 4 that are not ended", len(held))
 	}
-	<-b.slots
+	b.idle <- struct{}{}
 	asked := b.models.Chats()
-	release <- errNotNow
-	end()
+	release <- errors.New("not now")
+	stop()
 	if want := []int{1, 3}; !slices.Equal(sizes, want) || len(b.holding()) != 0 {
 		t.Errorf("ended %v, want %v; held %v", sizes, want, b.holding())
 	}
-	if err := b.Process(t.Context(), first.ID); err != nil {
+	if err := b.processTurn(t.Context(), first.ID); err != nil {
 		t.Fatal(err)
 	}
 	if b.processed(first); b.models.Chats() != asked {

@@ -200,10 +200,10 @@ func (w *writing) push(ctx context.Context, owner memory.Owner) {
 	}
 	w.s.Pusher.Push(ctx, w.Changed())
 	if len(w.inserted)+len(w.Changed()) > 0 {
-		w.s.Written(owner)
+		w.s.OnWritten(owner)
 	}
 	if len(w.inserted) > 0 {
-		w.s.Grown(ctx, owner, len(w.inserted))
+		w.s.OnGrown(ctx, owner, len(w.inserted))
 	}
 }
 

@@ -74,7 +74,7 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute,
-		GiveUp:     time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+		GiveUp:     time.Hour, Lease: time.Minute,
 	})
 	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now},
 		0.5)

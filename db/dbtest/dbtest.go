@@ -8,7 +8,6 @@ package dbtest
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -16,9 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -30,13 +26,12 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 	groups := map[string]func(t *testing.T, s db.Store){
 		"accept":                 accept,
 		"accept concurrently":    acceptConcurrently,
-		"enqueue turns":          enqueueTurns,
 		"find turn":              findTurn,
 		"list turns":             listTurns,
 		"turn status":            turnStatus,
 		"work on turn":           workOnTurn,
 		"replay turn":            replayTurn,
-		"resume turns":           resumeTurns,
+		"claim turns":            claimTurns,
 		"finish turn":            finishTurn,
 		"end turns":              endTurns,
 		"candidates":             candidates,
@@ -197,40 +192,6 @@ type work struct {
 
 func (work) Kind() string { return "dbtest_work" }
 
-func workOn(turnID string) db.Job { return work{turnID} }
-
-// jobs lists the turn ids of the jobs that are enqueued, in order.
-func jobs(t *testing.T, s db.Store) []string {
-	t.Helper()
-	switch s := s.(type) {
-	case interface {
-		Driver() riverdriver.Driver[pgx.Tx]
-	}:
-		return listJobs(t, s.Driver())
-	case interface {
-		Driver() riverdriver.Driver[*sql.Tx]
-	}:
-		return listJobs(t, s.Driver())
-	}
-	t.Fatalf("%T has no Driver method that returns a River driver", s)
-	return nil
-}
-
-func listJobs[TTx any](t *testing.T, driver riverdriver.Driver[TTx]) (turnIDs []string) {
-	t.Helper()
-	client, err := river.NewClient(driver, &river.Config{})
-	must(t, err)
-	found, err := client.JobList(t.Context(), river.NewJobListParams().First(1000))
-	must(t, err)
-	for _, j := range found.Jobs {
-		wantSame(t, "attempts at a job", j.MaxAttempts, 3)
-		var w work
-		must(t, json.Unmarshal(j.EncodedArgs, &w))
-		turnIDs = append(turnIDs, w.TurnID)
-	}
-	return turnIDs
-}
-
 // insert stores memories that are claimed until the given time.
 func insert(t *testing.T, s db.Store, claimed time.Time, memories ...memory.Memory) {
 	t.Helper()
@@ -252,16 +213,15 @@ func update(t *testing.T, s db.Store, memories ...memory.Memory) {
 	}))
 }
 
-// accepted accepts turns and enqueues their jobs, one by one.
+// accepted accepts turns that are due at 60, each with a job that names it.
 func accepted(t *testing.T, s db.Store, turns ...memory.Turn) {
 	t.Helper()
 	for _, turn := range turns {
-		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(10)); err != nil || !fresh {
+		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(60)); err != nil || !fresh {
 			t.Fatalf("accept turn: fresh %v, %v", fresh, err)
 		}
-		if n, err := s.EnqueueTurns(t.Context(), []string{turn.ID}, after(60), workOn); err != nil || n != 1 {
-			t.Fatalf("enqueue turn: %d, %v", n, err)
-		}
+		_, _, err := s.Enqueue(t.Context(), work{turn.ID})
+		must(t, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	turns, err := s.ListTurns(t.Context(), db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnFailed, Limit: 1})
 	must(t, err)
 	for _, failed := range turns {
-		if _, err := s.ReplayTurn(t.Context(), owner.AppID, failed.ID, epoch, epoch, work{failed.ID}); !errors.Is(err, db.ErrErasing) {
+		if _, err := s.ReplayTurn(t.Context(), owner.AppID, failed.ID, epoch); !errors.Is(err, db.ErrErasing) {
 			t.Errorf("replaying a turn of a user who is being erased: %v", err)
 		}
 		is, err := s.Turn(t.Context(), owner.AppID, failed.ID)
@@ -110,7 +110,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 						return tx.Insert(ctx, []memory.Memory{newMemory(bob, "m")}, time.Time{})
 					})
 				case 1:
-					_, err = s.ReplayTurn(ctx, "app", failed.ID, epoch, epoch, work{failed.ID})
+					_, err = s.ReplayTurn(ctx, "app", failed.ID, epoch)
 				default:
 					turn := newTurn(bob, "")
 					if w%4 == 3 {
@@ -135,13 +135,13 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 	turnsAfter, memoriesAfter, jobsAfter := count()
 	wantSame(t, "what is there after the mark", []int{turnsAfter, memoriesAfter, jobsAfter}, []int{turns, memories, jobs})
 
-	// Turns are enqueued, and overdue ones queued again, while they are erased.
+	// Turns are renewed and claimed while they are erased.
 	waiting, err := s.ListTurns(ctx, db.TurnFilter{AppID: "app", UserID: "bob", Limit: memory.MaxPage})
 	must(t, err)
 	var race errgroup.Group
 	race.Go(func() error {
 		for _, turn := range waiting {
-			if _, err := s.EnqueueTurns(ctx, []string{turn.ID, failed.ID}, after(2000), workOn); err != nil {
+			if err := s.RenewTurns(ctx, []string{turn.ID, failed.ID}, after(1000)); err != nil {
 				return err
 			}
 		}
@@ -149,7 +149,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 	})
 	race.Go(func() error {
 		for i := range 20 {
-			if _, err := s.ResumeTurns(ctx, after(1000+i), after(1000+i), 7, workOn); err != nil {
+			if _, err := s.ClaimTurns(ctx, after(1000+i), after(1000+i), 7); err != nil {
 				return err
 			}
 		}

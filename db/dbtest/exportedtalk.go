@@ -114,12 +114,12 @@ func restoreTalk(t *testing.T, s db.Store) {
 	look(memory.Owner{AppID: "other", UserID: "alice"}, false)
 
 	// Nothing is to be done again, and the next turn goes on after the last event.
-	n, err := s.ResumeTurns(t.Context(), after(10_000), after(10_060), 10, workOn)
+	claimed, err := s.ClaimTurns(t.Context(), after(10_000), after(10_060), 10)
 	must(t, err)
 	due, err := s.DueConsolidations(t.Context(), after(10_000), 9, db.Position{}, 10)
 	must(t, err)
-	if n != 0 || len(due) != 0 {
-		t.Errorf("%d turns and %d consolidations are due", n, len(due))
+	if len(claimed) != 0 || len(due) != 0 {
+		t.Errorf("%d turns and %d consolidations are due", len(claimed), len(due))
 	}
 	must(t, in(alice, func(ctx context.Context, tx db.UserTx) error {
 		planned, err := tx.Planned(ctx, "c")

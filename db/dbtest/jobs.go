@@ -45,6 +45,11 @@ func enqueue(t *testing.T, s db.Store, job db.Job, fresh bool) db.JobInfo {
 	return info
 }
 
+// badJob cannot be written as JSON, so enqueueing it fails.
+type badJob struct{ C chan int }
+
+func (badJob) Kind() string { return "dbtest_bad" }
+
 func enqueueJobs(t *testing.T, s db.Store) {
 	first := enqueue(t, s, upkeep{"well", "monday"}, true)
 	if first.ID == 0 || first.EnqueuedAt.IsZero() || first.EnqueuedAt.Location() != time.UTC {

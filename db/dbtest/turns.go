@@ -66,38 +66,6 @@ func acceptConcurrently(t *testing.T, s db.Store) {
 	}
 }
 
-// badJob cannot be written as JSON, so enqueueing it fails after the row is changed.
-type badJob struct{ C chan int }
-
-func (badJob) Kind() string { return "dbtest_bad" }
-
-func enqueueTurns(t *testing.T, s db.Store) {
-	ctx := t.Context()
-	var ids []string
-	for range 4 {
-		turn := newTurn(alice, "")
-		_, _, err := s.AcceptTurn(ctx, turn, after(60))
-		must(t, err)
-		ids = append(ids, turn.ID)
-	}
-	must(t, s.FailTurn(ctx, ids[3], 1, "bad", epoch, nil))
-	wantSame(t, "jobs of what is accepted only", jobs(t, s), []string(nil))
-	if _, err := s.EnqueueTurns(ctx, ids, after(90), func(string) db.Job { return badJob{} }); err == nil {
-		t.Error("jobs that cannot be stored were enqueued")
-	}
-	n, err := s.EnqueueTurns(ctx, append(ids, memory.NewID(), "no id")[1:], after(90), workOn)
-	must(t, err)
-	wantSame(t, "enqueued", n, 2)
-	queued := jobs(t, s)
-	slices.Sort(queued)
-	wantSame(t, "jobs", queued, ids[1:3])
-	n, err = s.EnqueueTurns(ctx, nil, after(90), workOn)
-	must(t, err)
-	wantSame(t, "none", n, 0)
-	wantSame(t, "overdue: what nobody enqueued", resume(t, s, after(61), after(200)), 1)
-	wantSame(t, "overdue: the others", resume(t, s, after(91), after(200)), 2)
-}
-
 func findTurn(t *testing.T, s db.Store) {
 	first := newTurn(alice, "name")
 	second := newTurn(alice, first.ID) // a client id that looks like another turn's id

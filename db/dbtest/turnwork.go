@@ -18,13 +18,12 @@ func workOnTurn(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	turn := newTurn(alice, "")
 	accepted(t, s, turn) // due at 60
-	started, err := s.StartTurn(ctx, turn.ID, after(100))
-	must(t, err)
-	wantSame(t, "the started turn", started, turn)
-	wantSame(t, "overdue at 90", resume(t, s, after(90), after(200)), 0)
+	wantSame(t, "due at 59", claim(t, s, after(59), after(100)), []memory.Turn(nil))
+	wantSame(t, "due at 60", claim(t, s, after(60), after(100)), []memory.Turn{turn})
+	wantSame(t, "due at 90", claim(t, s, after(90), after(200)), []memory.Turn(nil))
 
 	must(t, s.RenewTurns(ctx, []string{turn.ID, memory.NewID(), "no id"}, after(110)))
-	wantSame(t, "overdue at 105", resume(t, s, after(105), after(200)), 0)
+	wantSame(t, "due at 105", claim(t, s, after(105), after(200)), []memory.Turn(nil))
 
 	refused := newCandidate("")
 	refused.Verdict, refused.Importance, refused.Domain, refused.Type, refused.MemoryID = memory.InvalidAnswer, 1.7, "nonsense", "", ""
@@ -40,7 +39,7 @@ func workOnTurn(t *testing.T, s db.Store) {
 	wantSame(t, "the refused candidate", listed, []memory.Candidate{refused})
 
 	must(t, s.DeferTurn(ctx, turn.ID, 2, "away", after(130), nil))
-	wantSame(t, "overdue at 130", resume(t, s, after(130), after(200)), 0) // due is not before now
+	wantSame(t, "due at 129", claim(t, s, after(129), after(200)), []memory.Turn(nil))
 	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", epoch, nil))
 	turn.Status, turn.Attempts, turn.LastError = memory.TurnFailed, 3, "gave up"
 	alone := func(what string) {
@@ -56,18 +55,13 @@ func workOnTurn(t *testing.T, s db.Store) {
 	must(t, s.FailTurn(ctx, turn.ID, 9, "late", epoch, &second))
 	must(t, s.EndTurns(ctx, []string{turn.ID}, after(140)))
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(1)))
-	started, err = s.StartTurn(ctx, turn.ID, after(1))
-	must(t, err)
-	wantSame(t, "a failed turn, started", started, turn)
 	alone("a turn no longer accepted")
-	wantSame(t, "overdue though failed", resume(t, s, after(999), after(2000)), 0)
+	wantSame(t, "due though failed", claim(t, s, after(999), after(2000)), []memory.Turn(nil))
 	listed, err = s.TurnCandidates(ctx, "app", turn.ID)
 	must(t, err)
 	wantSame(t, "candidates", listed, []memory.Candidate{refused})
 
 	for _, unknown := range []string{memory.NewID(), "no id", ""} {
-		_, err = s.StartTurn(ctx, unknown, after(1))
-		wantKind(t, err, memory.KindNotFound)
 		wantKind(t, s.DeferTurn(ctx, unknown, 1, "", after(1), nil), memory.KindNotFound)
 		wantKind(t, s.FailTurn(ctx, unknown, 1, "", epoch, nil), memory.KindNotFound)
 		must(t, s.EndTurns(ctx, []string{unknown}, after(1)))
@@ -90,7 +84,7 @@ func endTurns(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "a turn", found, want)
 	}
-	wantSame(t, "overdue: what was left", resume(t, s, after(999), after(2000)), 1)
+	wantSame(t, "due: what was left", claim(t, s, after(999), after(2000)), []memory.Turn{left})
 }
 
 func replayTurn(t *testing.T, s db.Store) {
@@ -98,46 +92,37 @@ func replayTurn(t *testing.T, s db.Store) {
 	turn := newTurn(alice, "")
 	accepted(t, s, turn)
 	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", epoch, nil))
-	replayed, err := s.ReplayTurn(ctx, "app", turn.ID, after(240), after(300), work{turn.ID})
+	replayed, err := s.ReplayTurn(ctx, "app", turn.ID, after(240))
 	must(t, err)
 	turn.QueuedAt = after(240)
 	wantSame(t, "the replayed turn", replayed, turn)
-	replayed, err = s.StartTurn(ctx, turn.ID, after(300))
+	wantSame(t, "due before its time", claim(t, s, after(239), after(400)), []memory.Turn(nil))
+	wantSame(t, "due", claim(t, s, after(240), after(400)), []memory.Turn{turn})
+	_, err = s.ReplayTurn(ctx, "app", turn.ID, after(250)) // accepted
 	must(t, err)
-	wantSame(t, "the replayed turn, started", replayed, turn)
-	wantSame(t, "overdue before its time", resume(t, s, after(299), after(400)), 0)
-	_, err = s.ReplayTurn(ctx, "app", turn.ID, epoch, after(310), work{turn.ID}) // accepted
-	must(t, err)
-	wantSame(t, "jobs", jobs(t, s), []string{turn.ID, turn.ID, turn.ID})
+	turn.QueuedAt = after(250)
+	wantSame(t, "due, replayed while claimed", claim(t, s, after(250), after(400)), []memory.Turn{turn})
 
-	_, err = s.ReplayTurn(ctx, "other", turn.ID, epoch, after(300), work{turn.ID})
+	_, err = s.ReplayTurn(ctx, "other", turn.ID, epoch)
 	wantKind(t, err, memory.KindNotFound)
-	_, err = s.ReplayTurn(ctx, "app", "no id", epoch, after(300), work{turn.ID})
+	_, err = s.ReplayTurn(ctx, "app", "no id", epoch)
 	wantKind(t, err, memory.KindNotFound)
-	must(t, s.FailTurn(ctx, turn.ID, 1, "again", epoch, nil))
-	if _, err = s.ReplayTurn(ctx, "app", turn.ID, epoch, after(300), badJob{}); err == nil {
-		t.Error("a job that cannot be stored was replayed")
-	}
-	failed, err := s.Turn(ctx, "app", turn.ID)
-	must(t, err)
-	wantSame(t, "the status after a replay that failed", failed.Status, memory.TurnFailed)
 
-	_, err = s.ReplayTurn(ctx, "app", turn.ID, epoch, after(300), work{turn.ID})
-	must(t, err)
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, turn.ID, 1, after(5)) }))
-	_, err = s.ReplayTurn(ctx, "app", turn.ID, epoch, after(300), work{turn.ID})
+	_, err = s.ReplayTurn(ctx, "app", turn.ID, epoch)
 	wantKind(t, err, memory.KindConflict)
-	wantSame(t, "jobs", len(jobs(t, s)), 4)
+	wantSame(t, "due though processed", claim(t, s, after(999), after(2000)), []memory.Turn(nil))
 }
 
-func resume(t *testing.T, s db.Store, now, due time.Time) int {
+// claim claims the turns that are due at an instant.
+func claim(t *testing.T, s db.Store, now, due time.Time) []memory.Turn {
 	t.Helper()
-	n, err := s.ResumeTurns(t.Context(), now, due, 100, workOn)
+	turns, err := s.ClaimTurns(t.Context(), now, due, 100)
 	must(t, err)
-	return n
+	return turns
 }
 
-func resumeTurns(t *testing.T, s db.Store) {
+func claimTurns(t *testing.T, s db.Store) {
 	var want []string
 	for i := range 30 {
 		turn := newTurn(alice, fmt.Sprint(i))
@@ -145,41 +130,39 @@ func resumeTurns(t *testing.T, s db.Store) {
 		must(t, err)
 		want = append(want, turn.ID)
 	}
-	n, err := s.ResumeTurns(t.Context(), after(5), after(1000), 3, workOn) // 0 to 4 are overdue
+	var mu sync.Mutex
+	var claimed []string
+	take := func(now, due time.Time, limit int) (int, error) {
+		turns, err := s.ClaimTurns(t.Context(), now, due, limit)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, turn := range turns {
+			claimed = append(claimed, turn.ID)
+		}
+		return len(turns), err
+	}
+	n, err := take(after(4), after(1000), 3) // 0 to 4 are due
 	must(t, err)
 	wantSame(t, "limited", n, 3)
-	if oldest := jobs(t, s); !slices.Contains(oldest, want[0]) || slices.Contains(oldest, want[4]) {
-		t.Error("the turns that are overdue for longest were not taken first")
+	if !slices.Contains(claimed, want[0]) || slices.Contains(claimed, want[4]) {
+		t.Error("the turns that are due for longest were not taken first")
 	}
 
 	var group errgroup.Group
-	var mu sync.Mutex
-	total := 0
 	for range 6 {
 		group.Go(func() error {
 			for {
-				n, err := s.ResumeTurns(t.Context(), after(500), after(1000), 4, workOn)
-				mu.Lock()
-				total += n
-				mu.Unlock()
-				if err != nil || n == 0 {
+				if n, err := take(after(500), after(1000), 4); err != nil || n == 0 {
 					return err
 				}
 			}
 		})
 	}
 	must(t, group.Wait())
-	wantSame(t, "resumed by all", total, 27)
-	resumed := jobs(t, s)
-	slices.Sort(resumed)
+	slices.Sort(claimed)
 	slices.Sort(want)
-	wantSame(t, "each turn resumed once", resumed, want)
-
-	_, err = s.ResumeTurns(t.Context(), after(2000), after(3000), 5, func(string) db.Job { return badJob{} })
-	if err == nil {
-		t.Error("jobs that cannot be stored were resumed")
-	}
-	wantSame(t, "still overdue", resume(t, s, after(2000), after(3000)), 30)
+	wantSame(t, "each turn claimed once", claimed, want)
+	wantSame(t, "due again", len(claim(t, s, after(1000), after(3000))), 30)
 }
 
 func finishTurn(t *testing.T, s db.Store) {

@@ -109,7 +109,7 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	}
 	_, _, err = s.AcceptTurn(ctx, turn, now.Add(time.Hour))
 	must(err)
-	_, err = s.StartTurn(ctx, turn.ID, now.Add(time.Hour))
+	_, err = s.ClaimTurns(ctx, now, now.Add(time.Hour), 8)
 	must(err)
 	m := known[0]
 	m.ID = memory.NewID()

@@ -76,7 +76,7 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	err := s.lazily(ctx, `
+	err := s.execAsync(ctx, `
 		UPDATE agent_memories m
 		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
 		FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[]) AS t (id, n, at)

@@ -151,18 +151,17 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// lazily runs one statement in a transaction that does not wait for the disk.
-// It is for bookkeeping whose loss in a crash of the server costs nothing: an
-// unrecorded push is repeated, an uncounted access is forgotten, a turn whose job
-// is lost becomes overdue.
-func (s *Store) lazily(ctx context.Context, sql string, args ...any) error {
+// execAsync runs one statement in a transaction that commits without waiting for the
+// disk. It is for bookkeeping whose loss in a crash of the database costs nothing:
+// an unrecorded push is repeated, and an uncounted access is forgotten.
+func (s *Store) execAsync(ctx context.Context, sql string, args ...any) error {
 	return again(ctx, func() error {
 		batch := &pgx.Batch{} // one implicit transaction, one round trip
-		batch.Queue(unsynced)
+		batch.Queue(asyncCommit)
 		batch.Queue(sql, args...)
 		return s.pool.SendBatch(ctx, batch).Close()
 	})
 }
 
-// unsynced has the transaction not wait for the disk.
-const unsynced = `SELECT set_config('synchronous_commit', 'off', true)`
+// asyncCommit makes the transaction commit without waiting for the disk.
+const asyncCommit = `SELECT set_config('synchronous_commit', 'off', true)`

@@ -6,37 +6,30 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
-	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
-// StartTurn loads a turn of any app and renews its due time if it is accepted.
-func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (memory.Turn, error) {
-	if !memory.IsID(turnID) {
-		return memory.Turn{}, notFound("turn", turnID)
-	}
-	var t memory.Turn
+// ClaimTurns takes accepted turns that are due.
+func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {
 	batch := &pgx.Batch{} // one implicit transaction
-	batch.Queue(unsynced)
+	batch.Queue(asyncCommit)
 	batch.Queue(`
-		UPDATE turns SET due_at = CASE WHEN status = 'accepted' THEN $2 ELSE due_at END
-		WHERE id = $1 RETURNING `+turnColumns, turnID, due).Query(func(rows pgx.Rows) (err error) {
-		t, err = pgx.CollectExactlyOneRow(rows, scanTurn)
+		UPDATE turns SET due_at = $2 WHERE id = ANY(ARRAY(
+			SELECT id FROM turns WHERE status = 'accepted' AND due_at <= $1
+			ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+		RETURNING `+turnColumns, now, due, limit).Query(func(rows pgx.Rows) (err error) {
+		turns, err = pgx.CollectRows(rows, scanTurn)
 		return err
 	})
-	err := s.pool.SendBatch(ctx, batch).Close()
-	if err = fault(err, "start the turn"); memory.IsKind(err, memory.KindNotFound) {
-		return t, notFound("turn", turnID)
-	}
-	return t, err
+	err = s.pool.SendBatch(ctx, batch).Close()
+	return turns, fault(err, "claim due turns")
 }
 
-// RenewTurns moves the due time of those turns that are still accepted.
+// RenewTurns sets the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
-	err := s.lazily(ctx, `
+	err := s.execAsync(ctx, `
 		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)
 		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), due)
 	return fault(err, "renew the turns")
@@ -87,85 +80,35 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 
 // EndTurns makes accepted turns of which nothing is kept processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
-	err := s.lazily(ctx, `
+	err := s.execAsync(ctx, `
 		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2
 		FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), at)
 	return fault(err, "end the turns")
 }
 
-// ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.
-func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job db.Job) (t memory.Turn, err error) {
+// ReplayTurn makes a failed or accepted turn accepted and due.
+func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (t memory.Turn, err error) {
 	if !memory.IsID(turnID) {
 		return t, notFound("turn", turnID)
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		t, err = turn(ctx, tx, `
-			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', queued_at = $3, due_at = $4
-			WHERE id = $1 AND app_id = $2 AND status <> 'processed' RETURNING `+turnColumns, turnID, appID, at, due)
+			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', queued_at = $3, due_at = $3
+			WHERE id = $1 AND app_id = $2 AND status <> 'processed' RETURNING `+turnColumns, turnID, appID, at)
 		if errors.Is(err, pgx.ErrNoRows) {
-			if _, err = turn(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND app_id = $2`, turnID, appID); err == nil {
+			_, err = turn(ctx, tx, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND app_id = $2`, turnID, appID)
+			if err == nil {
 				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)
 			}
-		}
-		if err == nil {
-			err = admit(ctx, tx, lockShared, rowcodec.TurnsLock(t.Owner), t.Owner)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
-		return err
+		return admit(ctx, tx, lockShared, rowcodec.TurnsLock(t.Owner), t.Owner)
 	})
 	if err = fault(err, "replay the turn"); memory.IsKind(err, memory.KindNotFound) {
 		return t, notFound("turn", turnID)
 	}
 	return t, err
-}
-
-// ResumeTurns takes overdue turns and enqueues a job for each.
-func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (int, error) {
-	n, err := s.enqueue(ctx, job, `
-		WITH overdue AS (
-			SELECT id FROM turns WHERE status = 'accepted' AND due_at < $1
-			ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		UPDATE turns SET due_at = $2 FROM overdue WHERE turns.id = overdue.id RETURNING turns.id`, now, due, limit)
-	return n, fault(err, "resume overdue turns")
-}
-
-// EnqueueTurns enqueues a job for each of the turns that are accepted.
-func (s *Store) EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) db.Job) (int, error) {
-	n, err := s.enqueue(ctx, job, `
-		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)
-		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id RETURNING turns.id`, onlyIDs(turnIDs), due)
-	return n, fault(err, "enqueue the turns")
-}
-
-// enqueue runs an update that returns ids of turns, and enqueues a job for each.
-func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, update string, args ...any) (n int, err error) {
-	err = again(ctx, func() error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			var ids []string
-			batch := &pgx.Batch{}
-			batch.Queue(unsynced)
-			batch.Queue(update, args...).Query(func(rows pgx.Rows) (err error) {
-				ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
-				return err
-			})
-			err := tx.SendBatch(ctx, batch).Close()
-			if n = len(ids); err != nil || n == 0 {
-				return err
-			}
-			jobs := make([]river.InsertManyParams, n)
-			for i, id := range ids {
-				jobs[i].Args = job(id)
-			}
-			_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
-			return err
-		})
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
 }

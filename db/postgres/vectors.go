@@ -124,7 +124,7 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 		ids[i], revisions[i], removed[i] = t.Memory.ID, t.Memory.Revision, t.Remove
 	}
 	into := done[0].Into
-	err := s.lazily(ctx, finish, ids, revisions, removed, at, into.Model, into.Dim)
+	err := s.execAsync(ctx, finish, ids, revisions, removed, at, into.Model, into.Dim)
 	return fault(err, "record confirmed pushes")
 }
 
@@ -134,7 +134,7 @@ func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) erro
 	for i, r := range retries {
 		ids[i], due[i] = r.ID, r.Due
 	}
-	err := s.lazily(ctx, `
+	err := s.execAsync(ctx, `
 		WITH retries AS (
 			SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS t (id, due)
 		), locked AS (

@@ -6,28 +6,23 @@ import (
 	"errors"
 	"time"
 
-	"github.com/riverqueue/river"
-
-	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
-// StartTurn loads a turn of any app and renews its due time if it is accepted.
-func (s *Store) StartTurn(ctx context.Context, turnID string, due time.Time) (t memory.Turn, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		t, err = one(ctx, tx, turnFields, `
-			UPDATE turns SET due_at = CASE WHEN status = 'accepted' THEN ? ELSE due_at END
-			WHERE id = ? RETURNING `+turnColumns, moment(due), turnID)
+// ClaimTurns takes accepted turns that are due.
+func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {
+	err = s.writeAsync(ctx, func(tx *sql.Tx) error {
+		turns, err = collect(ctx, tx, turnFields, `
+			UPDATE turns SET due_at = ? WHERE id IN (
+				SELECT id FROM turns WHERE status = 'accepted' AND due_at <= ? ORDER BY due_at LIMIT ?)
+			RETURNING `+turnColumns, moment(due), moment(now), limit)
 		return err
 	})
-	if err = fault(err, "start the turn"); memory.IsKind(err, memory.KindNotFound) {
-		return t, notFound("turn", turnID)
-	}
-	return t, err
+	return turns, fault(err, "claim due turns")
 }
 
-// RenewTurns moves the due time of those turns that are still accepted.
+// RenewTurns sets the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
 	_, err := s.exec(ctx, `UPDATE turns SET due_at = ?
 		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(due), list(turnIDs))
@@ -83,66 +78,26 @@ func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) er
 	return fault(err, "end the turns")
 }
 
-// ReplayTurn makes a failed or accepted turn accepted, queued and due again, with its job.
-func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at, due time.Time, job db.Job) (t memory.Turn, err error) {
+// ReplayTurn makes a failed or accepted turn accepted and due.
+func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (t memory.Turn, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		t, err = one(ctx, tx, turnFields, `
 			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', queued_at = ?, due_at = ?
 			WHERE id = ? AND app_id = ? AND status <> 'processed' RETURNING `+turnColumns,
-			moment(at), moment(due), turnID, appID)
+			moment(at), moment(at), turnID, appID)
 		if errors.Is(err, sql.ErrNoRows) {
-			if _, err = one(ctx, tx, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ? AND app_id = ?`, turnID, appID); err == nil {
+			_, err = one(ctx, tx, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ? AND app_id = ?`, turnID, appID)
+			if err == nil {
 				return memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)
 			}
-		}
-		if err == nil {
-			err = refuseErasing(ctx, tx, t.Owner)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, job, nil)
-		return err
+		return refuseErasing(ctx, tx, t.Owner)
 	})
 	if err = fault(err, "replay the turn"); memory.IsKind(err, memory.KindNotFound) {
 		return t, notFound("turn", turnID)
 	}
 	return t, err
-}
-
-// ResumeTurns takes overdue turns and enqueues a job for each.
-func (s *Store) ResumeTurns(ctx context.Context, now, due time.Time, limit int, job func(turnID string) db.Job) (int, error) {
-	n, err := s.enqueue(ctx, job, `
-		UPDATE turns SET due_at = ? WHERE id IN (
-			SELECT id FROM turns WHERE status = 'accepted' AND due_at < ? ORDER BY due_at LIMIT ?)
-		RETURNING id`, moment(due), moment(now), limit)
-	return n, fault(err, "resume overdue turns")
-}
-
-// EnqueueTurns enqueues a job for each of the turns that are accepted.
-func (s *Store) EnqueueTurns(ctx context.Context, turnIDs []string, due time.Time, job func(turnID string) db.Job) (int, error) {
-	n, err := s.enqueue(ctx, job, `
-		UPDATE turns SET due_at = ? WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted' RETURNING id`,
-		moment(due), list(turnIDs))
-	return n, fault(err, "enqueue the turns")
-}
-
-// enqueue runs an update that returns ids of turns, and enqueues a job for each.
-func (s *Store) enqueue(ctx context.Context, job func(turnID string) db.Job, update string, args ...any) (n int, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		ids, err := collect(ctx, tx, func(id *string) []any { return []any{id} }, update, args...)
-		if n = len(ids); err != nil || n == 0 {
-			return err
-		}
-		jobs := make([]river.InsertManyParams, n)
-		for i, id := range ids {
-			jobs[i].Args = job(id)
-		}
-		_, err = s.jobs.InsertManyTx(ctx, tx, jobs)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
 }

@@ -59,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
-		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Purge() }, b.clock.Now, log)
 	return b
@@ -110,10 +110,17 @@ func (b *fixture) turn(owner memory.Owner) memory.Turn {
 		Owner: owner, Messages: []memory.Message{{Role: "user", Content: "I live in Lisbon and work as a marine biologist."}},
 	})
 	b.must(err)
-	ended, end := context.WithCancel(b.t.Context())
-	end()
-	b.ingest.Dispatch(ended) // enqueues what waits
+	_, _, err = b.store.Enqueue(b.t.Context(), ingest.ProcessTurn{TurnID: turn.ID}) // as an older version
+	b.must(err)
 	return turn
+}
+
+// process processes the turns that are due, until one has been processed.
+func (b *fixture) process() {
+	b.t.Helper()
+	ctx, stop := context.WithCancel(b.t.Context())
+	b.ingest.OnProcessed = func(context.Context, memory.Turn) { stop() }
+	b.ingest.Work(ctx)
 }
 
 func (b *fixture) write(owner memory.Owner, contents ...string) {
@@ -128,8 +135,9 @@ func (b *fixture) write(owner memory.Owner, contents ...string) {
 // one of them forgotten.
 func (b *fixture) live(owner memory.Owner) {
 	b.t.Helper()
-	b.must(b.ingest.Process(b.t.Context(), b.turn(owner).ID))
 	b.turn(owner)
+	b.process()
+	b.must(b.store.RenewTurns(b.t.Context(), []string{b.turn(owner).ID}, noon.AddDate(1, 0, 0)))
 	b.write(owner, "Likes tea.", "Likes jazz.")
 	list := b.memories(owner)
 	_, err := b.ingest.Forget(b.t.Context(), owner.AppID, list[0].ID)

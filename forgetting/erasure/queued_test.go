@@ -24,11 +24,11 @@ func TestErase_DiscardsATurnInProgress(t *testing.T) {
 	for _, hook := range []*func(){&b.scored, &b.embedded} { // the worker is at the model, or at the embedder
 		turn := b.turn(ada)
 		*hook = func() { b.erased(ada) }
-		b.must(b.ingest.Process(t.Context(), turn.ID))
+		b.process()
 		if n := b.held(ada); n != 0 {
 			t.Errorf("%d things are back", n)
 		}
-		b.must(b.ingest.Process(t.Context(), turn.ID)) // its job is worked once more
+		b.must(b.ingest.RunLegacyJob(t.Context(), ingest.ProcessTurn{TurnID: turn.ID}))
 	}
 }
 
@@ -41,12 +41,12 @@ func TestErase_RefusesATurnInProgressByTheMark(t *testing.T) {
 		_, err := b.store.BeginErasure(t.Context(), ada, noon, noon, EraseUser{AppID: ada.AppID, UserID: ada.UserID})
 		b.must(err)
 	}
-	b.must(b.ingest.Process(t.Context(), turn.ID))
+	b.process()
 	if n := len(b.memories(ada)); n != 0 {
 		t.Errorf("%d memories are written against the mark", n)
 	}
 	b.erased(ada)
-	b.must(b.ingest.Process(t.Context(), turn.ID))
+	b.must(b.ingest.RunLegacyJob(t.Context(), ingest.ProcessTurn{TurnID: turn.ID}))
 	if n := b.held(ada); n != 0 {
 		t.Errorf("%d things are back", n)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
@@ -13,9 +14,9 @@ import (
 func proposed(t *testing.T, f *fixture, userID string, contents ...string) []memory.Candidate {
 	t.Helper()
 	var all []memory.Candidate
+	defer f.work()()
 	for _, content := range contents {
 		turn := f.accept(userID, "", content)
-		f.must(f.service.Process(t.Context(), turn.ID))
 		outcome := f.settle(turn.ID)
 		if len(outcome.Candidates) != 1 || outcome.Candidates[0].Verdict != memory.BelowThreshold {
 			t.Fatalf("%q became %+v", content, outcome.Candidates)
@@ -32,7 +33,8 @@ func newStrictFixture(t *testing.T) *fixture {
 	parts := f.service.Parts
 	parts.Scorer = scorer.NewRules()
 	f.service = ingest.New(parts, ingest.Settings{
-		Threshold: 1.1, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 1, Lease: 1, ResumeAfter: 1,
+		Threshold: 1.1, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 1, RetryDelay: time.Second,
+		Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	f.restart(func(o *Options) { o.Turns.Ingester, o.Candidates.Promoter = f.service, f.service })
 	return f

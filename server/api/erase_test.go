@@ -21,7 +21,8 @@ func erase(userID string) string { return "/v1/users/" + url.PathEscape(userID) 
 func TestErase_RemovesUserEverywhere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	f.accept("u", "turn-1", "I live in Lisbon.")
+	turn := f.accept("u", "turn-1", "I live in Lisbon.")
+	f.enqueue(ingest.ProcessTurn{TurnID: turn.ID}) // by an older version
 	kept := f.peanuts()
 	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs"})
 	f.keep(ingest.Write{Owner: owner("v"), Content: "v's"})

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"sync"
 	"testing"
@@ -83,14 +82,14 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	f.session = session.New(session.Parts{Records: f.store, Now: f.now, Log: log},
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
 	f.service = ingest.New(ingest.Parts{
-		Accepted: f.session.OnTurnAccepted, Processed: f.session.OnTurnProcessed,
+		OnAccepted: f.session.OnTurnAccepted, OnProcessed: f.session.OnTurnProcessed,
 		Records: f.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: f.vectors, Pusher: push,
 		Guess: router.GuessByLexemes, Now: f.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
-		GiveUp: time.Hour, Lease: time.Minute, ResumeAfter: time.Hour,
+		GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	gate := router.Open(router.NewRules(), router.Options{Timeout: time.Minute, Now: f.now})
 	t.Cleanup(gate.Close)
@@ -200,19 +199,15 @@ func (f *fixture) issue(secret, appID string, role memory.Role) {
 	}))
 }
 
-// work starts to process turns, including those accepted before.
-func (f *fixture) work() {
+// work processes turns, including those accepted before, until the test ends or stop is called.
+func (f *fixture) work() (stop func()) {
 	f.t.Helper()
-	runner, err := jobs.New(f.store.Driver(), jobs.Options{
-		Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
-	}, jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return f.service.Process(ctx, job.TurnID) }))
-	f.must(err)
-	f.must(runner.Start(f.t.Context()))
-	f.t.Cleanup(func() { _ = runner.Stop(context.Background()) })
-	ctx, end := context.WithCancel(context.Background())
-	var dispatch sync.WaitGroup
-	dispatch.Go(func() { f.service.Dispatch(ctx) })
-	f.t.Cleanup(func() { end(); dispatch.Wait() })
+	ctx, cancel := context.WithCancel(context.Background())
+	var worker sync.WaitGroup
+	worker.Go(func() { f.service.Work(ctx) })
+	stop = func() { cancel(); worker.Wait() }
+	f.t.Cleanup(stop)
+	return stop
 }
 
 // settle waits until a turn is processed or failed.
@@ -233,9 +228,6 @@ func (f *fixture) accept(userID, clientID, content string) memory.Turn {
 		Owner: owner(userID), ClientID: clientID, Messages: []memory.Message{{Role: "user", Content: content}},
 	})
 	f.must(err)
-	ended, end := context.WithCancel(f.t.Context())
-	end()
-	f.service.Dispatch(ended) // enqueues accepted turns
 	return turn
 }
 

@@ -9,7 +9,6 @@ import (
 	"hippocampus/db/jobs"
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
-	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/notify"
@@ -44,7 +43,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 	scheduled := mt.scheduled(b, s, w)
 	timeout := b.cfg.Jobs.Timeout
 	handlers := []jobs.Handler{
-		jobs.Handle(func(ctx context.Context, job ingest.ProcessTurn) error { return w.ingest.Process(ctx, job.TurnID) }),
+		jobs.Handle(w.ingest.RunLegacyJob),
 		jobs.HandleResult(timeout, w.reflection.Work),
 		jobs.HandleResult(timeout, w.session.Work),
 		jobs.HandleResult(timeout, w.consolidation.Work),

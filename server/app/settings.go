@@ -87,7 +87,6 @@ func ingestSettings(cfg config.Config) ingest.Settings {
 		GiveUp:          g.GiveUp,
 		Lease:           j.Lease,
 		Renew:           j.Renew,
-		ResumeAfter:     j.ResumeAfter,
 		Workers:         j.Workers,
 		Timeout:         j.Timeout,
 		Drain:           cfg.API.ShutdownTimeout,

@@ -49,12 +49,12 @@ func openWriting(b base, s *stores, m *models) *writing {
 	}, reflectionSettings(b.cfg))
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
-		Guess:     router.GuessByLexemes,
-		Accepted:  w.session.OnTurnAccepted,
-		Processed: w.session.OnTurnProcessed,
-		Written:   w.reflection.MemoriesChanged,
-		Grown:     w.forgetting.MemoriesAdded,
-		Now:       b.now, Log: b.log.Named("ingest"),
+		Guess:       router.GuessByLexemes,
+		OnAccepted:  w.session.OnTurnAccepted,
+		OnProcessed: w.session.OnTurnProcessed,
+		OnWritten:   w.reflection.MemoriesChanged,
+		OnGrown:     w.forgetting.MemoriesAdded,
+		Now:         b.now, Log: b.log.Named("ingest"),
 	}, ingestSettings(b.cfg))
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: router.Guess,
@@ -66,9 +66,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 	})
 	w.consolidation, w.consolidations = openConsolidation(b, s, m, w)
 	b.life.run("reflection", w.reflection.Run)
-	b.life.run("turns", w.ingest.Run)
-	b.life.run("dispatch", w.ingest.Dispatch)
-	b.life.run("workers", w.ingest.Work)
+	b.life.run("turns", w.ingest.Work)
 	return w
 }
 

@@ -114,6 +114,17 @@ func (store *crashingStore) ClaimDueVectors(
 	})
 }
 
+func (store *crashingStore) ClaimTurns(
+	ctx context.Context,
+	now time.Time,
+	due time.Time,
+	limit int,
+) ([]memory.Turn, error) {
+	return get(store.fuse, "ClaimTurns", func() ([]memory.Turn, error) {
+		return store.real.ClaimTurns(ctx, now, due, limit)
+	})
+}
+
 func (store *crashingStore) ClaimVectors(
 	ctx context.Context,
 	ids []string,
@@ -324,17 +335,6 @@ func (store *crashingStore) EnqueueDeliveries(
 ) (int, error) {
 	return get(store.fuse, "EnqueueDeliveries", func() (int, error) {
 		return store.real.EnqueueDeliveries(ctx, now, limit, job)
-	})
-}
-
-func (store *crashingStore) EnqueueTurns(
-	ctx context.Context,
-	turnIDs []string,
-	due time.Time,
-	job func(string) db.Job,
-) (int, error) {
-	return get(store.fuse, "EnqueueTurns", func() (int, error) {
-		return store.real.EnqueueTurns(ctx, turnIDs, due, job)
 	})
 }
 
@@ -767,29 +767,15 @@ func (store *crashingStore) ReplayTurn(
 	appID string,
 	turnID string,
 	at time.Time,
-	due time.Time,
-	job db.Job,
 ) (memory.Turn, error) {
 	return get(store.fuse, "ReplayTurn", func() (memory.Turn, error) {
-		return store.real.ReplayTurn(ctx, appID, turnID, at, due, job)
+		return store.real.ReplayTurn(ctx, appID, turnID, at)
 	})
 }
 
 func (store *crashingStore) Requeue(ctx context.Context, ids []string, at time.Time) (int, error) {
 	return get(store.fuse, "Requeue", func() (int, error) {
 		return store.real.Requeue(ctx, ids, at)
-	})
-}
-
-func (store *crashingStore) ResumeTurns(
-	ctx context.Context,
-	now time.Time,
-	due time.Time,
-	limit int,
-	job func(string) db.Job,
-) (int, error) {
-	return get(store.fuse, "ResumeTurns", func() (int, error) {
-		return store.real.ResumeTurns(ctx, now, due, limit, job)
 	})
 }
 
@@ -895,16 +881,6 @@ func (store *crashingStore) Stale(
 ) ([]memory.Memory, error) {
 	return get(store.fuse, "Stale", func() ([]memory.Memory, error) {
 		return store.real.Stale(ctx, owner, before, accesses, after, limit)
-	})
-}
-
-func (store *crashingStore) StartTurn(
-	ctx context.Context,
-	turnID string,
-	due time.Time,
-) (memory.Turn, error) {
-	return get(store.fuse, "StartTurn", func() (memory.Turn, error) {
-		return store.real.StartTurn(ctx, turnID, due)
 	})
 }
 

@@ -33,12 +33,12 @@ var errCrashed = memory.Errorf(memory.KindUnavailable, "this process has crashed
 // polls are the calls by which a process looks for work at its own times. They
 // find nothing while calls are counted.
 var polls = []string{
-	"ClaimDueVectors", "DueConsolidations", "EnqueueDeliveries", "Idle", "ResumeTurns", "Unconsolidated",
+	"ClaimDueVectors", "ClaimTurns", "DueConsolidations", "EnqueueDeliveries", "Idle", "Unconsolidated",
 }
 
 // uncounted are the calls that a process makes at its own times.
 var uncounted = []string{
-	"ClaimDueVectors", "ResumeTurns", "RenewTurns", // due turns and vectors
+	"ClaimDueVectors", "ClaimTurns", "RenewTurns", // due turns and vectors
 	"ServingState", "CountUnembedded", "HoldReembedding", // a change of the embedding model
 	"State", "Facts", // a due reflection
 	"AnnouncedApps", "EnqueueDeliveries", // announcements to deliver
