@@ -3,6 +3,7 @@ package vectorstore
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hippocampus/internal/memory"
 )
@@ -17,12 +18,12 @@ const (
 // CheckRecords returns an error of KindInvalid that names each wrong field if a
 // store of this space cannot hold the records. Ids must not repeat.
 func CheckRecords(space Space, records []Record) error {
-	var wrong []memory.Field
+	var wrong memory.Fields
 	seen := make(map[string]bool, len(records))
 	for i, r := range records {
 		check := func(field, why string) {
-			if why != "" {
-				wrong = append(wrong, memory.Field{Path: fmt.Sprintf("records[%d].%s", i, field), Message: why})
+			if why != "" { // formats the path of a wrong field only
+				wrong.Add(fmt.Sprintf("records[%d].%s", i, field), why)
 			}
 		}
 		check("id", checkRecordID(r.ID))
@@ -39,69 +40,53 @@ func CheckRecords(space Space, records []Record) error {
 		check("embedding", checkEmbedding(space, r.Embedding))
 		check("space", checkSpace(space, r.Space))
 	}
-	return invalid(wrong)
+	return wrong.Err()
 }
 
 // CheckQuery returns an error of KindInvalid if a store of this space cannot
 // answer the query.
 func CheckQuery(space Space, q Query) error {
-	var wrong []memory.Field
-	check := func(field, why string) {
-		if why != "" {
-			wrong = append(wrong, memory.Field{Path: field, Message: why})
-		}
-	}
-	check("app_id", memory.CheckID(q.Owner.AppID, false))
-	check("user_id", memory.CheckID(q.Owner.UserID, false))
-	check("agent_id", memory.CheckID(q.AgentID, true))
+	var wrong memory.Fields
+	wrong.Add("app_id", memory.CheckID(q.Owner.AppID, false))
+	wrong.Add("user_id", memory.CheckID(q.Owner.UserID, false))
+	wrong.Add("agent_id", memory.CheckID(q.AgentID, true))
 	for i, d := range q.Domains {
-		check(fmt.Sprintf("domains[%d]", i), checkLabel(string(d)))
+		wrong.Add(fmt.Sprintf("domains[%d]", i), checkLabel(string(d)))
 	}
 	for i, t := range q.Types {
-		check(fmt.Sprintf("types[%d]", i), checkLabel(string(t)))
+		wrong.Add(fmt.Sprintf("types[%d]", i), checkLabel(string(t)))
 	}
 	if q.Limit < 1 || q.Limit > MaxLimit {
-		check("limit", fmt.Sprintf("is %d: give 1 to %d", q.Limit, MaxLimit))
+		wrong.Add("limit", fmt.Sprintf("is %d: give 1 to %d", q.Limit, MaxLimit))
 	}
-	check("embedding", checkEmbedding(space, q.Embedding))
-	check("space", checkSpace(space, q.Space))
-	return invalid(wrong)
+	wrong.Add("embedding", checkEmbedding(space, q.Embedding))
+	wrong.Add("space", checkSpace(space, q.Space))
+	return wrong.Err()
 }
 
 // checkScan returns an error of KindInvalid if a scan has wrong arguments.
 func checkScan(after string, limit int) error {
-	var wrong []memory.Field
+	var wrong memory.Fields
 	if after != "" {
-		if why := checkRecordID(after); why != "" {
-			wrong = append(wrong, memory.Field{Path: "after", Message: why})
-		}
+		wrong.Add("after", checkRecordID(after))
 	}
 	if limit < 1 {
-		wrong = append(wrong, memory.Field{Path: "limit", Message: fmt.Sprintf("is %d: give at least 1", limit)})
+		wrong.Add("limit", fmt.Sprintf("is %d: give at least 1", limit))
 	}
-	return invalid(wrong)
+	return wrong.Err()
 }
 
 // CheckOwner returns an error of KindInvalid if no record can have this owner.
 func CheckOwner(owner memory.Owner) error {
-	var wrong []memory.Field
-	for field, id := range map[string]string{"app_id": owner.AppID, "user_id": owner.UserID} {
-		if why := memory.CheckID(id, false); why != "" {
-			wrong = append(wrong, memory.Field{Path: field, Message: why})
-		}
-	}
-	return invalid(wrong)
+	var wrong memory.Fields
+	wrong.Add("app_id", memory.CheckID(owner.AppID, false))
+	wrong.Add("user_id", memory.CheckID(owner.UserID, false))
+	return wrong.Err()
 }
 
 // StorableIDs returns the ids that a record can have.
 func StorableIDs(ids []string) []string {
-	storable := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if checkRecordID(id) == "" {
-			storable = append(storable, id)
-		}
-	}
-	return storable
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return checkRecordID(id) != "" })
 }
 
 // SpaceConflict is the error, of KindConflict, of opening a store that holds
@@ -149,11 +134,4 @@ func checkSpace(space, given Space) string {
 			given.Model, given.Dim, space.Model, space.Dim)
 	}
 	return ""
-}
-
-func invalid(wrong []memory.Field) error {
-	if len(wrong) == 0 {
-		return nil
-	}
-	return memory.Invalid(wrong...)
 }

@@ -69,6 +69,14 @@ func (f *Fields) Add(path, message string) {
 	}
 }
 
+// Err is the error of a request with these wrong fields; nil if there are none.
+func (f Fields) Err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return Invalid(f...)
+}
+
 // Invalid is the error of a request whose fields are wrong.
 func Invalid(fields ...Field) error {
 	return &Error{Kind: KindInvalid, Err: errors.New("the request is not valid"), Fields: fields}

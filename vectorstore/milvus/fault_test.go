@@ -98,7 +98,8 @@ func TestStore_TimesOutOnSilentServer(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want DeadlineExceeded", err)
 	}
-	wantUnavailable(t, o.Timeout+time.Second, func() error { _, err := s.Search(t.Context(), query(record())); return err })
+	search := func() error { _, err := s.Search(t.Context(), query(record())); return err }
+	wantUnavailable(t, o.Timeout+time.Second, search)
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	wantUnavailable(t, time.Second, func() error { return s.Ping(short) })

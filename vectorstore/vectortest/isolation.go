@@ -18,7 +18,8 @@ var fragments = []string{
 	` or `, ` and `, ` not `, ` in `, ` like `, `==`, `!=`, ` != "`, `" or user_id != "`, `" or 1 == 1 or user_id == "`,
 	`user_id`, `app_id`, `a`, `A`, `b`, `é`, "e\u0301",
 	`\n`, `\r`, `\t`, `\0`, `\x22`, `\042`, `\u0022`, `\u4e2d`,
-	`中`, `文`, `ａ`, `א`, `ع`, `и`, `i`, `ı`, `🧠`, "\u200b", "\u200d", "\u202e", "\ufeff", "\u00a0", "\u3000", `null`, `true`, `0`,
+	`中`, `文`, `ａ`, `א`, `ع`, `и`, `i`, `ı`, `🧠`, "\u200b", "\u200d", "\u202e", "\ufeff", "\u00a0", "\u3000",
+	`null`, `true`, `0`,
 }
 
 // hostileID draws an id of 1 to 256 bytes.
@@ -70,7 +71,9 @@ func testIsolation(t *testing.T, s vectorstore.Store) {
 		o := rapid.OneOf(hostileOwner(), rapid.SampledFrom(known)).Draw(rt, "owner")
 		q := around(o, axis(2, 1))
 		q.AgentID = rapid.OneOf(rapid.Just(""), hostileID()).Draw(rt, "agent")
-		q.Domains = rapid.SampledFrom([][]memory.Domain{nil, {memory.Preferences}, {`x"] or user_id != "`, memory.Preferences}}).Draw(rt, "domains")
+		q.Domains = rapid.SampledFrom([][]memory.Domain{
+			nil, {memory.Preferences}, {`x"] or user_id != "`, memory.Preferences},
+		}).Draw(rt, "domains")
 		hits, err := s.Search(t.Context(), q)
 		if err != nil {
 			rt.Fatalf("searching for %q: %v", o, err)
