@@ -16,15 +16,13 @@ const insertAnnouncements = `
 
 // queueAnnouncements queues the insertion of an owner's announcements.
 func queueAnnouncements(batch *pgx.Batch, owner memory.Owner, announcements []memory.Announcement) {
-	n := len(announcements)
-	if n == 0 {
+	if len(announcements) == 0 {
 		return
 	}
-	kinds, times, data := make([]string, n), make([]time.Time, n), make([]string, n)
-	for i, a := range announcements {
-		kinds[i], times[i], data[i] = string(a.Kind), a.At, string(a.Data)
-	}
-	batch.Queue(insertAnnouncements, owner.AppID, owner.UserID, kinds, times, data)
+	batch.Queue(insertAnnouncements, owner.AppID, owner.UserID,
+		column(announcements, func(a memory.Announcement) string { return string(a.Kind) }),
+		column(announcements, func(a memory.Announcement) time.Time { return a.At }),
+		column(announcements, func(a memory.Announcement) string { return string(a.Data) }))
 }
 
 // announce inserts announcements of an owner within a transaction.

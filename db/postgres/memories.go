@@ -69,18 +69,18 @@ func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory
 // Touch counts accesses. The index that finds the rows changes them in the order
 // of their ids, so that two batches rarely wait for each other.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
-	ids, counts, times := make([]string, 0, len(touches)), make([]int, 0, len(touches)), make([]time.Time, 0, len(touches))
-	for _, t := range merged(touches) {
-		ids, counts, times = append(ids, t.ID), append(counts, t.Count), append(times, t.At)
-	}
-	if len(ids) == 0 {
+	touches = merged(touches)
+	if len(touches) == 0 {
 		return nil
 	}
 	err := s.execAsync(ctx, `
 		UPDATE agent_memories m
 		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
 		FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[]) AS t (id, n, at)
-		WHERE m.id = ANY($1::uuid[]) AND m.id = t.id`, ids, counts, times)
+		WHERE m.id = ANY($1::uuid[]) AND m.id = t.id`,
+		column(touches, func(t db.Touch) string { return t.ID }),
+		column(touches, func(t db.Touch) int { return t.Count }),
+		column(touches, func(t db.Touch) time.Time { return t.At }))
 	return fault(err, "count the accesses")
 }
 

@@ -54,7 +54,8 @@ func (s *Store) acceptInConversation(
 		err := s.pool.SendBatch(ctx, batch).Close()
 		switch {
 		case err == nil:
-			t.At, t.AcceptedAt, t.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+			t.At = memory.Instant(t.At)
+			t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 			return t, true, nil
 		case !errors.Is(err, pgx.ErrNoRows) && !isRepeated(err):
 			return memory.Turn{}, false, fault(err, "store the turn")

@@ -65,25 +65,20 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	if len(events) == 0 {
 		return nil
 	}
-	n := len(events)
-	ids, memoryIDs, kinds, causes := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	details, times := make([]*string, n), make([]time.Time, n)
-	for i, e := range events {
-		ids[i], memoryIDs[i], kinds[i], causes[i], times[i] = e.ID, e.MemoryID, string(e.Kind), rowcodec.Storable(e.Cause),
-			e.At
-		if e.Detail != nil {
-			detail := string(e.Detail)
-			details[i] = &detail
-		}
-	}
 	tag, err := u.tx.Exec(ctx, `
 		INSERT INTO memory_events (app_id, user_id, id, memory_id, kind, cause, detail, at)
 		SELECT $1, $2, e.id, e.memory_id, e.kind, e.cause, e.detail::json, e.at
 		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
 			AS e (id, memory_id, kind, cause, detail, at)
 		WHERE NOT EXISTS (SELECT FROM agent_memories m WHERE m.id = e.memory_id AND (m.app_id, m.user_id) <> ($1, $2))`,
-		u.Owner.AppID, u.Owner.UserID, ids, memoryIDs, kinds, causes, details, times)
-	if err == nil && tag.RowsAffected() != int64(n) {
+		u.Owner.AppID, u.Owner.UserID,
+		column(events, func(e memory.Event) string { return e.ID }),
+		column(events, func(e memory.Event) string { return e.MemoryID }),
+		column(events, func(e memory.Event) string { return string(e.Kind) }),
+		column(events, func(e memory.Event) string { return rowcodec.Storable(e.Cause) }),
+		column(events, func(e memory.Event) *string { return idOrNull(string(e.Detail)) }),
+		column(events, func(e memory.Event) time.Time { return e.At }))
+	if err == nil && tag.RowsAffected() != int64(len(events)) {
 		return memory.Errorf(memory.KindNotFound, "an event is about a memory that the user does not have")
 	}
 	return fault(err, "store the events")
@@ -98,39 +93,30 @@ func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidat
 	if len(candidates) == 0 {
 		return nil
 	}
-	n := len(candidates)
-	ids, turnIDs, contents, importances := make([]string, n), make([]string, n), make([]string, n), make([]float64, n)
-	domains, types, verdicts, reasons := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	scorers, memoryIDs, times := make([]string, n), make([]*string, n), make([]time.Time, n)
-	for i, c := range candidates {
-		ids[i], turnIDs[i], contents[i], importances[i] = c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance
-		domains[i], types[i], verdicts[i], reasons[i] = string(c.Domain), string(c.Type), string(c.Verdict),
-			rowcodec.Storable(c.Reason)
-		scorers[i], memoryIDs[i], times[i] = c.Scorer, idOrNull(c.MemoryID), c.CreatedAt
-	}
 	tag, err := tx.Exec(ctx, `
 		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
-		memory_id, created_at)
+			memory_id, created_at)
 		SELECT $1, $2, c.*
-		FROM unnest(`+third+
-		`, $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-			$12::uuid[], $13::timestamptz[])
+		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[],
+			$11::text[], $12::uuid[], $13::timestamptz[])
 			AS c (id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
 		WHERE EXISTS (SELECT FROM turns t WHERE t.id = c.turn_id AND t.app_id = $1 AND t.user_id = $2)`,
-		owner.AppID, owner.UserID, ids, turnIDs, contents, importances, domains, types, verdicts, reasons, scorers,
-		memoryIDs, times)
-	if err == nil && tag.RowsAffected() != int64(n) {
+		owner.AppID, owner.UserID,
+		column(candidates, func(c memory.Candidate) string { return c.ID }),
+		column(candidates, func(c memory.Candidate) string { return c.TurnID }),
+		column(candidates, func(c memory.Candidate) string { return rowcodec.Storable(c.Content) }),
+		column(candidates, func(c memory.Candidate) float64 { return c.Importance }),
+		column(candidates, func(c memory.Candidate) string { return string(c.Domain) }),
+		column(candidates, func(c memory.Candidate) string { return string(c.Type) }),
+		column(candidates, func(c memory.Candidate) string { return string(c.Verdict) }),
+		column(candidates, func(c memory.Candidate) string { return rowcodec.Storable(c.Reason) }),
+		column(candidates, func(c memory.Candidate) string { return c.Scorer }),
+		column(candidates, func(c memory.Candidate) *string { return idOrNull(c.MemoryID) }),
+		column(candidates, func(c memory.Candidate) time.Time { return c.CreatedAt }))
+	if err == nil && tag.RowsAffected() != int64(len(candidates)) {
 		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
 	}
 	return err
-}
-
-// idOrNull is the parameter for an id that is stored as null if it is empty.
-func idOrNull(id string) *string {
-	if id == "" {
-		return nil
-	}
-	return &id
 }
 
 // tags are never null: a memory without tags has an empty array.

@@ -80,7 +80,8 @@ func readEmbeddings(ctx context.Context, q querier, tasks []db.VectorTask) error
 	var embedding, reembedding vector
 	_, err = pgx.ForEachRow(rows, []any{&id, &embedding, &model, &reembedding}, func() error {
 		m := places[id]
-		m.Embedding, m.OtherModel, m.OtherEmbedding = embedding, model, reembedding
+		m.Embedding = embedding
+		m.OtherModel, m.OtherEmbedding = model, reembedding
 		return nil
 	})
 	return err
@@ -119,10 +120,9 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 	done = slices.SortedFunc(slices.Values(done), func(a, b db.VectorTask) int {
 		return cmp.Compare(a.Memory.ID, b.Memory.ID)
 	})
-	ids, revisions, removed := make([]string, len(done)), make([]int64, len(done)), make([]bool, len(done))
-	for i, t := range done {
-		ids[i], revisions[i], removed[i] = t.Memory.ID, t.Memory.Revision, t.Remove
-	}
+	ids := column(done, func(t db.VectorTask) string { return t.Memory.ID })
+	revisions := column(done, func(t db.VectorTask) int64 { return t.Memory.Revision })
+	removed := column(done, func(t db.VectorTask) bool { return t.Remove })
 	into := done[0].Into
 	err := s.execAsync(ctx, finish, ids, revisions, removed, at, into.Model, into.Dim)
 	return fault(err, "record confirmed pushes")
@@ -130,10 +130,8 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 
 // RetryVectors ends the claims of pushes that failed.
 func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
-	ids, due := make([]string, len(retries)), make([]time.Time, len(retries))
-	for i, r := range retries {
-		ids[i], due[i] = r.ID, r.Due
-	}
+	ids := column(retries, func(r db.VectorRetry) string { return r.ID })
+	due := column(retries, func(r db.VectorRetry) time.Time { return r.Due })
 	err := s.execAsync(ctx, `
 		WITH retries AS (
 			SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS t (id, due)

@@ -62,8 +62,8 @@ func (s *Store) acceptInConversation(
 	}
 	if fresh {
 		stored = t
-		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt),
-			memory.Instant(t.QueuedAt)
+		stored.At = memory.Instant(t.At)
+		stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
 }

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -183,8 +182,7 @@ func (x *eraser) ids(query string, args ...any) (ids []string) {
 // that may be being worked: they stay, emptied, and their workers find nothing
 // that they are about.
 func (x *eraser) jobs(which string, args ...any) int {
-	deleted := x.run(`DELETE FROM river_job WHERE (attempted_at IS NULL OR finalized_at IS NOT NULL) AND `+which,
-		slices.Clone(args)...)
+	deleted := x.run(`DELETE FROM river_job WHERE (attempted_at IS NULL OR finalized_at IS NOT NULL) AND `+which, args...)
 	return deleted + x.run(`UPDATE river_job SET args = {jsonb_build_object()|CAST(json_object() AS BLOB)},
 		errors = NULL, unique_key = NULL, unique_states = NULL WHERE `+which, args...)
 }

@@ -39,3 +39,20 @@ func orZero(t *time.Time) time.Time {
 	}
 	return *t
 }
+
+// column collects a value of each item, for unnest.
+func column[T, V any](items []T, value func(T) V) []V {
+	values := make([]V, len(items))
+	for i, item := range items {
+		values[i] = value(item)
+	}
+	return values
+}
+
+// idOrNull is the parameter for an id that is stored as null if it is empty.
+func idOrNull(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return &id
+}
