@@ -70,9 +70,9 @@ var (
 
 func memoryRow(m *memory.Memory, p projection) []any {
 	return []any{
-		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content,
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Content,
 		rowcodec.ContentHash(m.Content),
-		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, idOrNull(m.SupersededBy),
+		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, textOrNull(m.SupersededBy),
 		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
 		p.state, 0, p.due, p.due, orNull(p.claimed), p.claims,
 	}

@@ -49,10 +49,10 @@ func column[T, V any](items []T, value func(T) V) []V {
 	return values
 }
 
-// idOrNull is the parameter for an id that is stored as null if it is empty.
-func idOrNull(id string) *string {
-	if id == "" {
+// textOrNull is the parameter for a text that is stored as null if it is empty.
+func textOrNull(s string) *string {
+	if s == "" {
 		return nil
 	}
-	return &id
+	return &s
 }

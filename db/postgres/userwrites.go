@@ -40,10 +40,10 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		embedded AS (UPDATE embeddings e SET active = $15 = 'active', model = $21, embedding = $22
 			FROM changed WHERE e.memory_id = changed.id) -- always: another process may just have settled a new embedding
 		SELECT vectored FROM changed`,
-		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, idOrNull(m.SourceTurnID), m.Content,
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Content,
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
-		m.Status, idOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
+		m.Status, textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes).Scan(&vectored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("memory", m.ID)
@@ -76,7 +76,7 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 		column(events, func(e memory.Event) string { return e.MemoryID }),
 		column(events, func(e memory.Event) string { return string(e.Kind) }),
 		column(events, func(e memory.Event) string { return rowcodec.Storable(e.Cause) }),
-		column(events, func(e memory.Event) *string { return idOrNull(string(e.Detail)) }),
+		column(events, func(e memory.Event) *string { return textOrNull(string(e.Detail)) }),
 		column(events, func(e memory.Event) time.Time { return e.At }))
 	if err == nil && tag.RowsAffected() != int64(len(events)) {
 		return memory.Errorf(memory.KindNotFound, "an event is about a memory that the user does not have")
@@ -111,7 +111,7 @@ func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidat
 		column(candidates, func(c memory.Candidate) string { return string(c.Verdict) }),
 		column(candidates, func(c memory.Candidate) string { return rowcodec.Storable(c.Reason) }),
 		column(candidates, func(c memory.Candidate) string { return c.Scorer }),
-		column(candidates, func(c memory.Candidate) *string { return idOrNull(c.MemoryID) }),
+		column(candidates, func(c memory.Candidate) *string { return textOrNull(c.MemoryID) }),
 		column(candidates, func(c memory.Candidate) time.Time { return c.CreatedAt }))
 	if err == nil && tag.RowsAffected() != int64(len(candidates)) {
 		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
