@@ -65,7 +65,8 @@ func TestStore_RetriesDeadlocks(t *testing.T) {
 				if err := tx.Update(ctx, b); err != nil {
 					return err
 				}
-				if runs++; runs == 1 {
+				runs++
+				if runs == 1 {
 					group.Go(func() error { return c.batch(t.Context(), s, a, b) })
 					if err := waitForALock(ctx, observer, name, c.timeouts); err != nil {
 						return err

@@ -32,7 +32,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer func() { _ = done() }()
 	if err := migrations.Up(ctx, fault); err != nil {
 		return err
 	}

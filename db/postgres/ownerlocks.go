@@ -53,7 +53,8 @@ func (l *ownerLocks) join(owner memory.Owner) *ownerLock {
 func (l *ownerLocks) leave(owner memory.Owner, lock *ownerLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lock.users--; lock.users == 0 {
+	lock.users--
+	if lock.users == 0 {
 		delete(l.locks, owner)
 	}
 }

@@ -110,7 +110,7 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 		pool.Close()
 		return nil, err
 	}
-	defer done()
+	defer func() { _ = done() }()
 	s.schema = migrations.Wanted()
 	return s, nil
 }

@@ -193,7 +193,7 @@ func transact(ctx context.Context, on interface {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // does nothing after a commit; also runs if f panics
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit; also runs if f panics
 	if err := f(tx); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // it has only read
+	defer func() { _ = tx.Rollback() }() // it has only read
 	return f(transaction{tx: tx})
 }
 

@@ -21,7 +21,8 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 			return err
 		}
 		user := &userTx{UserTx: s.UserTx(transaction{tx, s.jobs}, owner), tx: tx}
-		if refused = f(ctx, user); refused != nil {
+		refused = f(ctx, user)
+		if refused != nil {
 			return refused
 		}
 		if err := announce(ctx, tx, owner, user.Announcements()...); err != nil || !user.Changed {

@@ -92,7 +92,8 @@ func (s *Store) PurgeAnnouncements(ctx context.Context, before time.Time, limit 
 		}
 		var gone, last memory.Place
 		err := tx.each(ctx, []any{&gone.Commit, &gone.Seq}, func() error {
-			if purged++; gone.Compare(last) > 0 {
+			purged++
+			if gone.Compare(last) > 0 {
 				last = gone
 			}
 			return nil

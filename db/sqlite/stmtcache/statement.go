@@ -85,7 +85,7 @@ type rows struct {
 // Next reads a row.
 func (r *rows) Next(row []driver.Value) error {
 	err := r.result.Next(row)
-	r.of.failed = r.of.failed || err != nil && err != io.EOF
+	r.of.failed = r.of.failed || err != nil && !errors.Is(err, io.EOF)
 	return err
 }
 
