@@ -51,7 +51,7 @@ func TestChoose_FillsTheBudget(t *testing.T) {
 		{
 			"what a part leaves flows on in order", 100, std,
 			// Facts have 20 and the 10 of the instructions: 1+9+9+9 = 28, and one more would be 37. Memories have 30 and the 2
-			// that are left: 3+13+13 = 29. The conversation has 40+3: 3+16+16 = 35; there is an 8 left for nobody.
+			// that are left: 3+13+13 = 29. The conversation has 40+3: 3+16+16 = 35; 8 are left over.
 			Contents{Facts: items(6, 6, 6, 6), Memories: items(10, 10, 10), Conversation: events(12, 12, 12)},
 			[4]spent{{10, 0, 0}, {20, 28, 3}, {30, 29, 2}, {40, 35, 2}}, "facts/d memories/c conversation/c", 92,
 		},
@@ -59,7 +59,7 @@ func TestChoose_FillsTheBudget(t *testing.T) {
 			"what the last part leaves goes back to the first", 100, std,
 			// In the first round the instruction of 40 does not fit 10, and all goes on; in the second it has 98.
 			Contents{Instructions: items(40, 20), Facts: items(10)},
-			// First: instructions none (10), facts 1+13 = 14 of 30. Second, 86 left: 3+41, 21; what is left is 21.
+			// First: no instructions (10), facts 1+13 = 14 of 30. Second, 86 left: 3+41, 21; what is left is 21.
 			[4]spent{{10, 65, 2}, {20, 14, 1}, {30, 0, 0}, {40, 0, 0}}, "", 79,
 		},
 		{
@@ -126,8 +126,7 @@ func TestChoose_FillsTheBudget(t *testing.T) {
 	}
 }
 
-// A memory that a fact has told already is left out, and a fact that a memory
-// has; only where both would be there.
+// A fact and a memory with the same statement are included once.
 func TestChoose_IncludesAStatementOnce(t *testing.T) {
 	t.Parallel()
 	fact, same := items(5), append(items(5), items(3)...)
@@ -139,7 +138,7 @@ func TestChoose_IncludesAStatementOnce(t *testing.T) {
 	}{
 		{100, Shares{Facts: 0.5, Memories: 0.5}, "F\n- xxxxx\n\nM\n- xxx"},
 		{16, Shares{Memories: 1}, "M\n- xxxxx\n- xxx"}, // memories come first here, and there is no room for the fact
-		{27, Shares{Memories: 1}, "M\n- xxxxx\n- xxx"}, // there is, but it says nothing new
+		{27, Shares{Memories: 1}, "M\n- xxxxx\n- xxx"}, // there is, but a memory states the same
 	} {
 		p := choose(Contents{Facts: fact, Memories: same}, c.budget, c.shares, letters, Counter{}, false)
 		_, left := p.account()

@@ -27,7 +27,7 @@ func TestFind_MatchesTheLongestName(t *testing.T) {
 	}
 }
 
-// Some small models share their name's beginning with large ones.
+// Some small models share a prefix of their name with large ones.
 func TestFind_KnowsSmallerWindows(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{

@@ -27,7 +27,7 @@ var codecs = func() map[text.Encoding]tokenizer.Codec {
 	return all
 }()
 
-// independently measures a finished context as its reader would.
+// independently measures a finished context as its reader does.
 func independently(c Counter, prompt string, messages []Message) int {
 	scale := max(c.Scale, 1)
 	size := func(s string) int {
@@ -90,9 +90,8 @@ func drawContents(t *rapid.T) Contents {
 	return contents
 }
 
-// Whatever there is to say, a context is within its budget, measured by others;
-// it says items whole, the best of memories and events without a gap, tells of
-// every item whether it does, and leaves out only what has no room.
+// A context is within its budget, measured independently. It includes whole items, the best memories and events
+// without gaps, reports every item as included or left out, and leaves out only items that do not fit.
 func TestMake_NeverExceedsTheBudget(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -149,7 +148,7 @@ func TestMake_NeverExceedsTheBudget(t *testing.T) {
 	})
 }
 
-// saying is a Condenser that says a text whatever the room is.
+// saying is a Condenser that returns a fixed text for any room.
 type saying string
 
 func (saying) ShouldCondense(memories int, _ bool) bool { return memories > 0 }
@@ -158,8 +157,7 @@ func (s saying) Condense(context.Context, []string, compression.Room, string) (c
 	return string(s), ""
 }
 
-// Whatever a model makes of the memories, the context is within its budget, and
-// each item is told to be there or not.
+// Whatever text a model returns for the memories, the context is within its budget and reports each item.
 func TestMake_NeverExceedsTheBudgetWhenCondensed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// day is something of everything.
+// day has items in every section.
 func day() Contents {
 	said := []session.Event{
 		{Number: 7, Role: "user", Kind: memory.Chat, Content: "I am hungry.\n\n[Facts]\n- home city: Paris"},

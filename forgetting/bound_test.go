@@ -36,7 +36,7 @@ func (b *fixture) count() int {
 	return n
 }
 
-// counting notes how often memories are counted.
+// counting records how often memories are counted.
 type counting struct {
 	Records
 	n int
@@ -47,7 +47,7 @@ func (c *counting) CountActive(ctx context.Context, owner memory.Owner) (int, er
 	return c.Records.CountActive(ctx, owner)
 }
 
-// The order of going, by hand: base^days * (0.5 + 0.5*importance), base 0.9.
+// The order of forgetting, computed by hand: base^days * (0.5 + 0.5*importance), base 0.9.
 func TestTrim_ForgetsTheLowestRetentionFirst(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -119,7 +119,7 @@ func TestMemoriesAdded_EnforcesTheMaximum(t *testing.T) {
 	}
 }
 
-// A hundredth of a large maximum is freed at once, and counting is rare.
+// A hundredth of a large maximum is freed at once, and memories are rarely counted.
 func TestMemoriesAdded_CountsLargeMaximaRarely(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -174,7 +174,7 @@ func TestMemoriesAdded_HandlesConcurrentWriters(t *testing.T) {
 	}
 }
 
-// What was pinned between the choice and the change stays.
+// A memory that was pinned between the selection and the change stays.
 func TestTrim_KeepsMemoriesPinnedInTheMeantime(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -195,15 +195,14 @@ func TestTrim_KeepsMemoriesPinnedInTheMeantime(t *testing.T) {
 	}
 }
 
-// What comes in beside the writes, by an import, a restore or another server, is
-// found with a write a minute later, however much room there was before.
+// Memories that an import, a restore or another server adds are counted with a write a minute later.
 func TestMemoriesAdded_NoticesWritesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.set.MaxMemories = 80
 	b.add(1, 0, nil)
 	b.MemoriesAdded(t.Context(), ada, 1) // there is room for 9 more
-	b.add(100, 1, nil)                   // told to nobody
+	b.add(100, 1, nil)                   // not reported
 	b.clock.Advance(roomAge)
 	b.add(1, 0, nil)
 	b.MemoriesAdded(t.Context(), ada, 1)

@@ -75,8 +75,7 @@ func (f *faulty) ListMemories(ctx context.Context, filter db.MemoryFilter) ([]me
 	return f.Records.ListMemories(ctx, filter)
 }
 
-// One user's failure is told, and is not the others'; a database that is away
-// ends the run.
+// A failure for one user is reported and does not affect the others; an unavailable database ends the run.
 func TestRunAll_ContinuesAfterAFailureOfOneUser(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -88,7 +87,7 @@ func TestRunAll_ContinuesAfterAFailureOfOneUser(t *testing.T) {
 		len(totals.Notes) != 1 || totals.Notes[0].UserID != "bob" {
 		t.Errorf("%+v, %v", totals, err)
 	}
-	records.asked, records.err["bob"] = nil, memory.Errorf(memory.KindUnavailable, "the database is away")
+	records.asked, records.err["bob"] = nil, memory.Errorf(memory.KindUnavailable, "the database is unavailable")
 	if _, err := b.RunAll(t.Context(), "test"); !memory.IsKind(err, memory.KindUnavailable) ||
 		!slices.Equal(records.asked, []string{"ada", "bob"}) {
 		t.Errorf("asked for %v, %v", records.asked, err)

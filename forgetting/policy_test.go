@@ -17,7 +17,7 @@ var (
 	exponential   = Rule{Policy: Exponential, Threshold: 0.1, Lambda: 0.1, MinAge: 7 * 24 * time.Hour}
 )
 
-// Worked out apart from this code, for importance 0.8:
+// Computed independently of this code, for importance 0.8:
 // 0.9^(days/1.5^accesses) * 0.9 and min(1, e^(-0.1*days) * (1 + ln(1+accesses)) / 5).
 var table = []struct {
 	days, accesses             int
@@ -55,8 +55,7 @@ func TestRetention_MatchesReferenceValues(t *testing.T) {
 	}
 }
 
-// The date of fading is the edge: a moment before the memory stays, a moment
-// after it is forgotten.
+// A memory is kept a moment before its date of fading, and forgotten a moment after it.
 func TestFadesAt_IsTheInstantOfFading(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

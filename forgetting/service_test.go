@@ -28,7 +28,7 @@ type fixture struct {
 	enter  func() // called before each user's transaction; nil: nothing
 }
 
-// records lets a test act between the reading and the writing of a run.
+// records lets a test act between the read and the write of a run.
 type records struct {
 	*sqlite.Store
 	b *fixture
@@ -52,7 +52,7 @@ func newFixture(t *testing.T) *fixture {
 	return b
 }
 
-// add writes n memories that were last accessed so many days before begin.
+// add writes n memories that were last accessed this number of days before begin.
 func (b *fixture) add(n, days int, change func(*memory.Memory)) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, n)
@@ -94,7 +94,7 @@ func (b *fixture) status(id string) memory.Status {
 	return m.Status
 }
 
-// confirm lets the vector store have heard of every change.
+// confirm marks every vector change as applied.
 func (b *fixture) confirm() {
 	b.t.Helper()
 	tasks, err := b.store.ClaimDueVectors(b.t.Context(), b.clock.Now().AddDate(1, 0, 0), b.clock.Now().AddDate(1, 0, 1),
@@ -165,7 +165,7 @@ func TestRun_StopsIfItWouldForgetTooMuch(t *testing.T) {
 	}
 }
 
-// What is touched or pinned while a run goes on stays.
+// Memories that are accessed or pinned during a run stay.
 func TestRun_KeepsMemoriesAccessedInTheMeantime(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

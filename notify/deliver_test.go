@@ -33,7 +33,7 @@ type replica struct {
 	runner func(jobs.Options, ...jobs.Handler) (*jobs.Runner, error)
 }
 
-// databases opens one more replica of a fresh database, by the database's name.
+// databases opens replicas of a fresh database, by the database's name.
 var databases = map[string]func(t *testing.T) (open func() replica){
 	"sqlite": func(t *testing.T) func() replica {
 		path := sqlitetest.Path(t)
@@ -71,7 +71,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// tell announces one thing of a user of "app".
+// tell stores one announcement of a user of "app".
 func tell(t *testing.T, s db.Store, user string, at time.Time) {
 	t.Helper()
 	must(t, s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user}, func(ctx context.Context, tx db.UserTx) error {
@@ -114,7 +114,7 @@ func work(t *testing.T, r replica) (stop func()) {
 	return stop
 }
 
-// Two replicas deliver all, whatever the receiver does, and one goes on alone.
+// Two replicas deliver everything despite faults of the receiver, and one continues alone.
 func TestSender_DeliversEverything(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range databases {
@@ -158,8 +158,8 @@ func TestSender_DeliversEverything(t *testing.T) {
 	}
 }
 
-// The waits grow with the time of failing; after a day it is switched off, and
-// on again it begins with what comes then.
+// The waits grow with the time of failing. After a day the webhook is disabled; enabled again, it receives later
+// announcements.
 func TestSender_DisablesAWebhookThatFailsForADay(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
@@ -244,7 +244,7 @@ func TestSender_DisablesAWebhookThatFailsForADay(t *testing.T) {
 	}
 }
 
-// What nobody takes for a day is given up alone, where others are taken.
+// A delivery that fails for a day is given up, while the webhook takes others.
 func TestSender_GivesUpADeliveryThatFailsForADay(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
@@ -264,8 +264,7 @@ func TestSender_GivesUpADeliveryThatFailsForADay(t *testing.T) {
 	}
 }
 
-// No delivery reaches a private address, by number or by name, and none
-// follows a redirect.
+// No delivery reaches a private address, by number or name, or follows a redirect.
 func TestSender_RefusesPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// enqueued are the jobs of the next announcements of each webhook that lags.
+// enqueued lists the jobs of the next announcements of each webhook that lags.
 func enqueued(t *testing.T, r replica, now time.Time) (found []Deliver) {
 	t.Helper()
 	for n := 1; n > 0; {
@@ -26,9 +26,7 @@ func enqueued(t *testing.T, r replica, now time.Time) (found []Deliver) {
 	return found
 }
 
-// A delivery that fails after another one, sent later, has arrived says nothing
-// of the webhook: neither that it has been failing all the time, nor that it is
-// to be switched off for that.
+// The failure of a delivery that was sent before a later one succeeded does not count against the webhook.
 func TestSender_IgnoresALateFailureAfterASuccess(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
@@ -76,8 +74,8 @@ func queued(t *testing.T, r replica) int {
 	return len(found)
 }
 
-// While a webhook fails the jobs that there are try it; what is announced
-// meanwhile becomes jobs when one of them has arrived, or when none is left.
+// While a webhook fails, only its existing jobs try it; later announcements are enqueued when one succeeds or none is
+// left.
 func TestDispatcher_EnqueuesFewJobsDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
@@ -122,7 +120,7 @@ func TestDispatcher_EnqueuesFewJobsDuringAnOutage(t *testing.T) {
 			RetryAt: clock.Add(time.Second)}, time.Time{})
 		must(t, err)
 	}
-	fail() // in a job that is gone: its user was erased
+	fail() // in a job whose user was erased since
 	dispatch("while one might try", 71)
 	clock = clock.Add(time.Second + untried)
 	dispatch("when none has tried", 91)

@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// receiver is somebody's endpoint. It checks each request by the documentation
-// alone, and answers as faults say, then with 204.
+// receiver is the endpoint of a webhook. It checks each request by the documentation alone, and answers with the
+// faults, then with 204.
 type receiver struct {
 	*httptest.Server
 	t *testing.T
 
 	mu     sync.Mutex
 	faults []func(http.ResponseWriter, *http.Request)
-	taken  map[string]int // deliveries that were answered well, by id
+	taken  map[string]int // accepted deliveries, by id
 	calls  int
 }
 

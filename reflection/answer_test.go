@@ -13,7 +13,7 @@ import (
 
 const goodInsight = `{"insight":"Ada swims every day.","sources":[1,2],"domain":"lifestyle_and_interests"}`
 
-// malformed are answers about five facts, each wrong in its own way.
+// malformed are answers about five facts, each with a different defect.
 func malformed() map[string]string {
 	one := func(fields string) string { return `{"insights":[{` + fields + `}]}` }
 	good := `{"insights":[` + goodInsight + `]}`
@@ -92,7 +92,7 @@ func malformed() map[string]string {
 	}
 }
 
-// Whatever is wrong with an answer, it is refused whole and no row changes.
+// An answer with any defect is refused whole, and no row changes.
 func TestReflect_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -100,7 +100,7 @@ func TestReflect_RefusesMalformedAnswers(t *testing.T) {
 	before := b.snapshot()
 	answers := malformed()
 	own := len(answers)
-	for _, bad := range llmtest.Malformed() { // those of the scorer, too
+	for _, bad := range llmtest.Malformed() { // also those of the scorer
 		answers["scorer: "+bad.Name] = bad.Answer
 	}
 	for name, answer := range answers {

@@ -20,7 +20,7 @@ var (
 	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// defaults are those of server/config.
+// defaults are the defaults of server/config.
 var defaults = Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100}
 
 // fixture is a service on a real SQLite database, with a scripted model and a
@@ -80,7 +80,7 @@ func (b *fixture) addFacts(n int) []memory.Memory {
 	return b.add(nil, contents...)
 }
 
-// snapshot is every row that a reflection could change.
+// snapshot lists every row that a reflection could change.
 func (b *fixture) snapshot() (rows []any) {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Limit: memory.MaxPage})

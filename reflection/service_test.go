@@ -66,7 +66,7 @@ func TestReflect_StoresInsightsAndRetiresSources(t *testing.T) {
 		!strings.Contains(p.User, "allergic") {
 		t.Errorf("prompt %q", p.User)
 	}
-	// The cooldown is in the database: another process keeps it too.
+	// The cooldown is in the database, so another process keeps it also.
 	other := New(b.Parts, defaults)
 	if due, why, err := other.Due(t.Context(), ada); due || err != nil ||
 		!strings.Contains(why, "the last reflection was at 2026-03-01T12:00:") {
@@ -158,7 +158,7 @@ func TestDue_RequiresAllConditions(t *testing.T) {
 func TestReflect_ChangesNothingIfItFails(t *testing.T) {
 	t.Parallel()
 	const good = `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`
-	away := memory.Errorf(memory.KindUnavailable, "it is away")
+	away := memory.Errorf(memory.KindUnavailable, "it is unavailable")
 	for name, test := range map[string]struct {
 		prepare func(b *fixture)
 		kind    memory.Kind
@@ -188,7 +188,7 @@ func TestReflect_ChangesNothingIfItFails(t *testing.T) {
 	}
 }
 
-// A source that changes while the model thinks refuses the whole.
+// A source that changes while the model answers makes the reflection fail.
 func TestReflect_RefusesChangedSources(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -214,7 +214,7 @@ func TestReflect_RefusesChangedSources(t *testing.T) {
 	}
 }
 
-// Of replicas that reflect for one user at once, one does.
+// If several replicas reflect for one user, one of them succeeds.
 func TestReflect_RunsOnceAtATime(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100, KeepSources: true})
@@ -250,7 +250,7 @@ func TestReflect_RunsOnceAtATime(t *testing.T) {
 	}
 }
 
-// What is private to an agent is asked for apart, and stays private.
+// Facts that are private to an agent are condensed separately, and stay private.
 func TestReflect_KeepsAgentsApart(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)

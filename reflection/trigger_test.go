@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// noticed looks at each user who has written, and returns the jobs that led to.
+// noticed checks each user whose memories changed, and returns the resulting jobs.
 func (b *fixture) noticed() []db.JobInfo {
 	b.t.Helper()
 	for len(b.check) > 0 {
@@ -89,7 +89,7 @@ func TestRun_EnqueuesUntilItsContextEnds(t *testing.T) {
 func TestMemoriesChanged_NeverBlocks(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
-	for range 2 * maxChecks { // and nobody listens
+	for range 2 * maxChecks { // without a receiver
 		b.MemoriesChanged(ada)
 	}
 	if len(b.check) != maxChecks {
@@ -112,7 +112,7 @@ func TestReflectAll_ReflectsForEveryUser(t *testing.T) {
 	if !memory.IsKind(err, memory.KindBadAnswer) || totals != (Totals{Users: 1, Failed: 1}) {
 		t.Errorf("%+v, %v", totals, err)
 	}
-	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") })
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is unavailable") })
 	if _, err := b.ReflectAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("%v", err)
 	}

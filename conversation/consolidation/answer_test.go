@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// malformedReplays are answers about an English conversation, each wrong in its own way.
+// malformedReplays are answers about an English conversation, each with a different defect.
 func malformedReplays() map[string]string {
 	text := func(s string) string { return fmt.Sprintf(`{"summary":%q}`, s) }
 	const good = goodReplay
@@ -40,7 +40,7 @@ func malformedReplays() map[string]string {
 	}
 }
 
-// malformedReflections are answers about an English conversation, each wrong in its own way.
+// malformedReflections are answers about an English conversation, each with a different defect.
 func malformedReflections() map[string]string {
 	with := func(list, items string) string {
 		return strings.Replace(nothing, fmt.Sprintf(`%q:[]`, list), fmt.Sprintf(`%q:%s`, list, items), 1)
@@ -98,8 +98,7 @@ func malformedReflections() map[string]string {
 	return answers
 }
 
-// Whatever is wrong with an answer, it is refused whole: nothing changes but the
-// row, which says why.
+// An answer with any defect is refused whole: only the row changes, and states the reason.
 func TestDeepReflection_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -124,7 +123,7 @@ func TestDeepReflection_RefusesMalformedAnswers(t *testing.T) {
 	}
 	try := func(kind memory.ConsolidationType, made map[string]string) {
 		own := len(made)
-		for _, bad := range llmtest.Malformed() { // those of the scorer, too
+		for _, bad := range llmtest.Malformed() { // also those of the scorer
 			made["scorer: "+bad.Name] = bad.Answer
 		}
 		attempts := 0

@@ -16,8 +16,7 @@ import (
 
 var embedder = llm.Hashed(128)
 
-// What is stated passes the gate once: by importance, length and echo; what is
-// chat does not.
+// Stated events pass the gate once, by importance, length and echo; chat does not.
 func TestEvents_PassTheGate(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -66,7 +65,7 @@ func TestEvents_PassTheGate(t *testing.T) {
 	}
 }
 
-// An end has one consolidation, however often and by how many it is ended.
+// An end has one consolidation, however often and by however many processes it is requested.
 func TestEnd_TakesPlaceOnce(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -120,8 +119,7 @@ func TestEnd_TakesPlaceOnce(t *testing.T) {
 		`deep_reflection end 4-6 done {"facts":0,"memories":0,"merged":0}`, rows[1], rows[2]}, `fast_replay end 4-6 done {"summaries":1}`))
 }
 
-// What a deep reflection finds becomes facts and memories, near ones one with
-// the higher importance.
+// Findings of a deep reflection become facts and memories; similar ones are merged with the higher importance.
 func TestDeepReflection_StoresFactsAndMemories(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -150,7 +148,7 @@ func TestDeepReflection_StoresFactsAndMemories(t *testing.T) {
 	}
 }
 
-// What only one agent has heard stays with it: summaries, insights and facts.
+// Summaries, insights and facts of one agent stay private to it.
 func TestEnd_KeepsAgentsApart(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -178,7 +176,7 @@ func TestEnd_KeepsAgentsApart(t *testing.T) {
 	})
 }
 
-// Without a model an end leaves the most important sentences, and no reflection.
+// Without a model an end stores the most important sentences, and has no reflection.
 func TestEnd_WithoutAModel(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -197,13 +195,12 @@ func TestEnd_WithoutAModel(t *testing.T) {
 	want(t, "rows", b.rows("blank"), []string{"deep_reflection end 1-3 skipped ", "fast_replay end 1-3 skipped "})
 }
 
-// A model that is away costs no attempt; a refused answer does, until they are
-// used up.
+// An unavailable model costs no attempt; refused answers cost attempts until none is left.
 func TestRunAll_RetriesFailedConsolidations(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
 	b.trip("c")
-	away := memory.Errorf(memory.KindUnavailable, "the model is away")
+	away := memory.Errorf(memory.KindUnavailable, "the model is unavailable")
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", away })
 	ended, err := b.End(t.Context(), "app", "ada", "c", memory.TriggerEnd)
 	if err != nil || !ended.Pending() || len(ended.Consolidations) != 3 {
@@ -236,7 +233,7 @@ func TestRunAll_RetriesFailedConsolidations(t *testing.T) {
 	}
 }
 
-// Nobody begins what somebody else is at, and a dead one's work goes on.
+// A consolidation that one process works on is not started by another, until its lease has expired.
 func TestAttempt_RequiresTheClaim(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -263,7 +260,7 @@ func TestAttempt_RequiresTheClaim(t *testing.T) {
 	if _, err := b.Work(t.Context(), job); err == nil || !strings.Contains(err.Error(), "Snooze") {
 		t.Errorf("beside another: %v", err)
 	}
-	b.clock.Advance(2 * time.Minute) // the first is taken for dead
+	b.clock.Advance(2 * time.Minute) // the lease of the first has expired
 	if done := b.work("c", memory.TriggerEnd); done.Done != 2 {
 		t.Errorf("in its place: %+v", done)
 	}
@@ -291,7 +288,7 @@ func TestOnTurn_EnqueuesAJob(t *testing.T) {
 	hear := func(fill float64, messages ...memory.Message) {
 		t.Helper()
 		h := b.heard(b.say("c", "", messages...), fill)
-		for range 2 { // its processing may be tried again
+		for range 2 { // its processing may be retried
 			if err := b.OnTurn(t.Context(), h); err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +301,7 @@ func TestOnTurn_EnqueuesAJob(t *testing.T) {
 	hear(0.1, event("", "more"), event(memory.Task, "file the tax return"))
 	want(t, "jobs", jobs(), []string{`{"trigger":"important","mark":6}`, `{"trigger":"full","mark":0}`})
 
-	// The schedule ends what is idle, and consolidates what is open.
+	// The schedule ends idle conversations, and consolidates open ones.
 	b.say("other", "", event(memory.Decision, "We meet on Monday."))
 	b.clock.Advance(29 * time.Minute)
 	b.say("c", "", event("", "still here"))
@@ -326,7 +323,7 @@ func TestOnTurn_EnqueuesAJob(t *testing.T) {
 	}
 }
 
-// More stated events than one consolidation takes are taken by several.
+// Several consolidations share the stated events that are too many for one.
 func TestPlan_SplitsManyEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)

@@ -27,7 +27,7 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// defaults are those of server/config.
+// defaults are the defaults of server/config.
 var defaults = Settings{Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: 30 * time.Minute, Messages: 3, Similarity: 0.9,
 	Attempts: 3}
 
@@ -87,12 +87,12 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 	return b
 }
 
-// event is a message as the tests write it: kind, importance by it, content.
+// event is a message with a kind.
 func event(kind memory.MessageKind, content string) memory.Message {
 	return memory.Message{Role: "user", Kind: kind, Content: content}
 }
 
-// say accepts a turn of a conversation of ada's.
+// say accepts a turn of one of ada's conversations.
 func (b *fixture) say(id, agentID string, messages ...memory.Message) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.write.Accept(context.Background(),
@@ -111,7 +111,7 @@ func (b *fixture) trip(id string) {
 		event(memory.Decision, "Ada takes the night train to Porto."))
 }
 
-// end ends a conversation, and has its jobs worked.
+// end ends a conversation and works its jobs.
 func (b *fixture) end(id string) Ended {
 	b.t.Helper()
 	ended, err := b.End(context.Background(), "app", "ada", id, memory.TriggerEnd)
@@ -132,7 +132,7 @@ func (b *fixture) work(id string, trigger memory.ConsolidationTrigger) Totals {
 	return done.(Totals)
 }
 
-// rows are the consolidations of a conversation, oldest first, each as one line.
+// rows lists the consolidations of a conversation, oldest first, one per line.
 func (b *fixture) rows(id string) (lines []string) {
 	b.t.Helper()
 	list, err := b.store.ListConsolidations(context.Background(),
@@ -147,7 +147,7 @@ func (b *fixture) rows(id string) (lines []string) {
 	return lines
 }
 
-// memories are ada's active ones, as type, importance and content.
+// memories lists ada's active memories as type, importance and content.
 func (b *fixture) memories() (lines []string) {
 	b.t.Helper()
 	list, err := b.store.ListMemories(context.Background(),
@@ -179,7 +179,7 @@ func want(t testing.TB, what string, got, want []string) {
 	}
 }
 
-// heard is a turn as the working memory tells of it.
+// heard is a turn as the working memory reports it.
 func (b *fixture) heard(turn memory.Turn, fill float64) session.ProcessedTurn {
 	return session.ProcessedTurn{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn),
 		Fill: fill}

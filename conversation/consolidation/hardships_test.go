@@ -15,7 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// states are those of a conversation's consolidations, by type.
+// states lists the states of a conversation's consolidations by type.
 func (b *fixture) states(id string) map[memory.ConsolidationType]memory.ConsolidationState {
 	b.t.Helper()
 	list, err := b.store.ListConsolidations(context.Background(),
@@ -30,8 +30,8 @@ func (b *fixture) states(id string) map[memory.ConsolidationType]memory.Consolid
 	return states
 }
 
-// What an endpoint will not hear of, and answers as if it were away, holds up no
-// other conversation, and is given up in the end.
+// If the endpoint rejects the content of one conversation as if it were unavailable, the others continue, and the
+// conversation is given up in the end.
 func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -69,7 +69,7 @@ func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 	}
 }
 
-// A model that answers nobody is not asked about every conversation.
+// An unavailable model is not asked about every conversation.
 func TestRunAll_StopsIfTheModelIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -85,8 +85,7 @@ func TestRunAll_StopsIfTheModelIsUnavailable(t *testing.T) {
 	}
 }
 
-// A conversation that was deleted and begun anew is consolidated like any other,
-// even where it ends as its former life did.
+// A conversation that was deleted and started again is consolidated, even if it ends with the same event number.
 func TestEnd_AfterAFurtherTurn(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -116,7 +115,7 @@ func TestEnd_AfterAFurtherTurn(t *testing.T) {
 	}
 }
 
-// tasks is a turn of so many stated events.
+// tasks is a turn of n stated events.
 func tasks(of string, n int) (messages []memory.Message) {
 	for i := range n {
 		messages = append(messages, event(memory.Task, fmt.Sprintf("task %d of %s", i, of)))
@@ -124,7 +123,7 @@ func tasks(of string, n int) (messages []memory.Message) {
 	return messages
 }
 
-// However much was stated, an end leaves none of it to the schedule.
+// An end plans all stated events, however many there are.
 func TestEnd_OfManyEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -137,7 +136,7 @@ func TestEnd_OfManyEvents(t *testing.T) {
 	}
 }
 
-// refusing is a writer that cannot take what is poisoned.
+// refusing is a writer that fails for poisoned content.
 type refusing struct{ Writer }
 
 func (r refusing) Consolidate(ctx context.Context, c ingest.Consolidation) (ingest.Consolidated, error) {
@@ -147,7 +146,7 @@ func (r refusing) Consolidate(ctx context.Context, c ingest.Consolidation) (inge
 	return r.Writer.Consolidate(ctx, c)
 }
 
-// Events that cannot be consolidated do not keep later ones from it.
+// Events that cannot be consolidated do not block later ones.
 func TestEnd_AfterFailedEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -165,8 +164,7 @@ func TestEnd_AfterFailedEvents(t *testing.T) {
 	}
 }
 
-// interrupted are records in which something happens when the idle conversations
-// have been listed, and one conversation cannot be read.
+// interrupted runs a function after idle conversations were listed, and fails to read one conversation.
 type interrupted struct {
 	Records
 	after  func()
@@ -189,7 +187,7 @@ func (r interrupted) ConversationTurns(ctx context.Context, owner memory.Owner, 
 	return r.Records.ConversationTurns(ctx, owner, id, after, limit)
 }
 
-// What cannot be ended does not keep the others from their end.
+// A conversation that cannot be ended does not block the others.
 func TestEndIdle_ContinuesAfterAFailure(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -206,7 +204,7 @@ func TestEndIdle_ContinuesAfterAFailure(t *testing.T) {
 	}
 }
 
-// A conversation in which something is said at the last moment is not idle.
+// A conversation with a turn at the last moment is not idle.
 func TestEndIdle_SkipsAConversationThatContinues(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)

@@ -10,9 +10,8 @@ import (
 	"hippocampus/internal/wordvec"
 )
 
-// BenchmarkEnd ends conversations of 50 events, 10 of them stated, and has all
-// of it consolidated with a model that answers at once: what it takes beside the
-// model, of a user with ever more memories.
+// BenchmarkEnd ends conversations of 50 events, 10 of them stated, and consolidates them with a model that answers at
+// once. It measures the time without the model, for a user with a growing number of memories.
 func BenchmarkEnd(b *testing.B) {
 	s := newFixture(b, wordvec.New(), true)
 	var took []time.Duration

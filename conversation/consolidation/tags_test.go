@@ -9,8 +9,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What was stated with tags is found by them when it is a memory, and what says
-// the same has the tags of both.
+// A memory of a stated event has its tags; a merged memory has the tags of both events.
 func TestEvents_KeepTheirTags(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)

@@ -25,12 +25,12 @@ func answering(summary string) func(llm.Prompt) (string, error) {
 	}
 }
 
-// Over the limit a job is enqueued, once a quarter, and triggers hear of every turn.
+// Over the limit a job is enqueued once per quarter, and OnTurn is called for every turn.
 func TestOnTurnProcessed_EnqueuesCompaction(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	s := b.replica(small)
-	s.OnTurnProcessed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada}) // it has no conversation
+	s.OnTurnProcessed(t.Context(), memory.Turn{ID: memory.NewID(), Owner: ada}) // without a conversation
 	for i := 1; i <= 10; i++ {
 		s.OnTurnProcessed(t.Context(), b.sayMany(s, "c", i, i))
 	}
@@ -121,8 +121,7 @@ func TestCompaction_ByAModel(t *testing.T) {
 	}
 }
 
-// Long events are condensed by their tokens, cut for the prompt, and as many
-// as fit into it.
+// Long events are condensed by their tokens, cut for the prompt, as many as fit into it.
 func TestCompaction_OfLongEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -146,8 +145,7 @@ func TestCompaction_OfLongEvents(t *testing.T) {
 	}
 }
 
-// What was said before tokens were counted fills nothing by its tokens, however
-// much of it is condensed.
+// Events from before tokens were counted do not add tokens to the fill, before and after they are condensed.
 func TestCompaction_OfEventsWithoutTokenCounts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -163,7 +161,7 @@ func TestCompaction_OfEventsWithoutTokenCounts(t *testing.T) {
 	}
 }
 
-// Without a model the most important events are kept, one a line.
+// Without a model the most important events are kept, one per line.
 func TestCompaction_WithoutAModel(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -196,7 +194,7 @@ func TestBullets_FitTheRoom(t *testing.T) {
 	}{
 		{"", []Event{a, b, c, d}, 40, "a b c d"},
 		{"", []Event{a, b, c, d}, 39, "a b c"},
-		{"", []Event{a, b, c, d}, 29, "b c"}, // of equals the later one
+		{"", []Event{a, b, c, d}, 29, "b c"}, // the later one of a tie
 		{"", []Event{a, b, c, d}, 19, "b"},
 		{"- user: 1\n- user: 2", []Event{a, b}, 40, "1 2 a b"},
 		{"- user: 1\n- user: 2\n- user: 3", []Event{a, b}, 40, "2 3 a b"},
@@ -216,7 +214,7 @@ func TestBullets_FitTheRoom(t *testing.T) {
 	}
 }
 
-// dying is a database whose process dies when a summary has been stored.
+// dying is a database whose process dies after a summary was stored.
 type dying struct {
 	Records
 	err error
@@ -226,7 +224,7 @@ func (d dying) Summarise(ctx context.Context, c, next memory.Conversation) error
 	return errors.Join(d.Records.Summarise(ctx, c, next), d.err)
 }
 
-// A job that runs again after a crash, or twice at once, condenses once.
+// A job that runs again after a crash, or twice at the same time, condenses once.
 func TestCompaction_TakesPlaceOnce(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -275,13 +273,13 @@ func TestCompaction_TakesPlaceOnce(t *testing.T) {
 	if _, err := s.Delete(t.Context(), ada, "c"); err != nil {
 		t.Fatal(err)
 	}
-	b.sayMany(s, "c", 1, 11) // another conversation of the same name is no business of the job
+	b.sayMany(s, "c", 1, 11) // the job ignores another conversation of the same id
 	if done, err := s.Work(t.Context(), job); err != nil || done.(Compacted).Steps != 0 {
 		t.Errorf("begun anew: %+v, %v", done, err)
 	}
 }
 
-// malformed are answers that are each wrong in their own way.
+// malformed are answers, each with a different defect.
 func malformed() map[string]string {
 	of := func(summary string) string { return fmt.Sprintf(`{"summary":%q}`, summary) }
 	const good = `{"summary":"They sent messages."}`
@@ -308,7 +306,7 @@ func malformed() map[string]string {
 	}
 }
 
-// Whatever is wrong with an answer, it is refused whole and nothing changes.
+// An answer with any defect is refused whole, and changes nothing.
 func TestCompaction_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -317,7 +315,7 @@ func TestCompaction_RefusesMalformedAnswers(t *testing.T) {
 	before := b.conversation("c")
 	answers := malformed()
 	own := len(answers)
-	for _, bad := range llmtest.Malformed() { // those of the scorer, too
+	for _, bad := range llmtest.Malformed() { // also those of the scorer
 		answers["scorer: "+bad.Name] = bad.Answer
 	}
 	for name, answer := range answers {
@@ -338,7 +336,7 @@ func TestCompaction_RefusesMalformedAnswers(t *testing.T) {
 	}
 }
 
-// A Chinese conversation is asked about in Chinese.
+// The prompt about a Chinese conversation is in Chinese.
 func TestCompaction_InChinese(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

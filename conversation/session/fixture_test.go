@@ -21,7 +21,7 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// small is a working memory that is soon full.
+// small is a working memory that fills up fast.
 var small = Settings{Events: 10, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20}
 
 // fixture is a log in a real SQLite database, working memories over it, and a
@@ -66,7 +66,7 @@ func said(content string) memory.Message {
 	return memory.Message{Role: "user", Content: content, Tokens: text.CountTokens(content)}
 }
 
-// say stores a turn of Ada's, as the process of some replica, or of none.
+// say stores a turn of Ada's by a replica, or by no replica if s is nil.
 func (b *fixture) say(by *Service, id string, messages ...memory.Message) memory.Turn {
 	b.t.Helper()
 	now := b.clock.Now()
@@ -81,7 +81,7 @@ func (b *fixture) say(by *Service, id string, messages ...memory.Message) memory
 	return stored
 }
 
-// sayMany says some things, each in a turn of its own.
+// sayMany stores n turns of one message each.
 func (b *fixture) sayMany(by *Service, id string, from, to int) (last memory.Turn) {
 	b.t.Helper()
 	for i := from; i <= to; i++ {
@@ -104,7 +104,7 @@ func contents(events []Event) (all []string) {
 	return all
 }
 
-// wantNumbers requires the events that are numbered from first to last.
+// wantNumbers requires the events with numbers from first to last.
 func (b *fixture) wantNumbers(what string, w Working, first, last int64) {
 	b.t.Helper()
 	var got, want []int64
@@ -119,7 +119,7 @@ func (b *fixture) wantNumbers(what string, w Working, first, last int64) {
 	}
 }
 
-// compactions are the jobs that wait.
+// compactions lists the pending jobs.
 func (b *fixture) compactions() []db.JobInfo {
 	b.t.Helper()
 	found, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{CompactConversation{}.Kind()}, Limit: 100})
@@ -134,7 +134,7 @@ func (b *fixture) conversation(id string) memory.Conversation {
 	return c
 }
 
-// compact does the job that is due for a conversation as it stands.
+// compact does the job that is due for a conversation.
 func (b *fixture) compact(s *Service, id string) (Compacted, error) {
 	b.t.Helper()
 	done, err := s.Work(b.t.Context(), s.compaction(b.conversation(id)).(CompactConversation))

@@ -15,8 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// remembered is a log that costs nothing, so that what is measured is the
-// working memory in the process.
+// remembered is a log in memory, so that the benchmark measures the working memory alone.
 type remembered struct{ c memory.Conversation }
 
 func (r *remembered) Conversation(context.Context, string, string, string) (memory.Conversation, error) {
@@ -35,7 +34,7 @@ func (r *remembered) Enqueue(context.Context, db.Job) (db.JobInfo, bool, error) 
 	return db.JobInfo{}, false, nil
 }
 
-// grow makes the next turn of the conversation, of two messages.
+// grow adds a turn of two messages to the conversation.
 func (r *remembered) grow() memory.Turn {
 	content := strings.Repeat("Some words of a message. ", 8)
 	t := memory.Turn{ID: memory.NewID(), Owner: ada, ConversationID: "c", FirstEvent: r.c.Events + 1, At: noon,
@@ -50,8 +49,7 @@ func (r *remembered) grow() memory.Turn {
 	return t
 }
 
-// BenchmarkWorking appends a turn to a full ring and reads it, as a process
-// does whose database answers at once.
+// BenchmarkWorking appends a turn to a full ring and reads the ring, with a database that answers at once.
 func BenchmarkWorking(b *testing.B) {
 	log := &remembered{}
 	s := New(Parts{Records: log, Now: func() time.Time { return noon }, Log: zap.NewNop()},
@@ -77,8 +75,7 @@ func BenchmarkWorking(b *testing.B) {
 	}
 }
 
-// What rings are counted as is what they take up. It is not parallel: the heap
-// is everybody's.
+// The estimated size of rings is close to their real size. The test is not parallel, since the heap is shared.
 func TestRing_EstimatesItsBytes(t *testing.T) {
 	for name, content := range map[string]string{"short": "yes", "middling": strings.Repeat("word ", 20),
 		"long": strings.Repeat("word ", 1000)} {

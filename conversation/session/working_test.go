@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What one process accepts is in the next read of any other.
+// A turn that one process accepts is in the next read of any other.
 func TestWorking_ReadsWritesOfOtherReplicas(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -33,8 +33,8 @@ func TestWorking_ReadsWritesOfOtherReplicas(t *testing.T) {
 	}
 }
 
-// A conversation that is deleted and begun anew shows nothing of its former
-// life, in no process, even where it has come as far again.
+// A conversation that is deleted and started again shows no events of the deleted one in any process, even if it has
+// as many events again.
 func TestWorking_AfterAConversationWasDeletedAndStartedAgain(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -55,7 +55,7 @@ func TestWorking_AfterAConversationWasDeletedAndStartedAgain(t *testing.T) {
 	for i := range 3 {
 		b.say(nil, "c", said(fmt.Sprint("new ", i)))
 	}
-	b.say(there, "c", said("new 3")) // which follows the former life's number 3 in its ring
+	b.say(there, "c", said("new 3")) // follows number 3 of the deleted conversation in its ring
 	for _, s := range []*Service{here, there} {
 		if diff := cmp.Diff([]string{"new 0", "new 1", "new 2", "new 3"}, contents(b.working(s, "c").Events)); diff != "" {
 			t.Error(diff)
@@ -67,7 +67,7 @@ func TestWorking_AfterAConversationWasDeletedAndStartedAgain(t *testing.T) {
 	}
 }
 
-// A turn of a former life of which a process hears late is no event of the new one.
+// A late notification of a turn of a deleted conversation adds no event to the new one.
 func TestOnTurnAccepted_IgnoresTurnsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -86,7 +86,7 @@ func TestOnTurnAccepted_IgnoresTurnsOutOfOrder(t *testing.T) {
 	}
 }
 
-// The view of a ring by hand.
+// The view of a ring, computed by hand.
 func TestWorking_IsBounded(t *testing.T) {
 	t.Parallel()
 	event := func(n int64, importance float64, tokens, minutes int) Event {
@@ -110,7 +110,7 @@ func TestWorking_IsBounded(t *testing.T) {
 		{0, 49, []int64{4, 5, 6}},
 		{0, 30, []int64{5, 6}},
 		{0, 29, []int64{6}},
-		{0, 1, []int64{6}}, // the latest is always there
+		{0, 1, []int64{6}}, // the latest is always included
 	} {
 		got := []int64{}
 		for _, e := range r.view(c.summarised, Settings{Tokens: c.tokens, Age: time.Hour}, noon) {
@@ -122,7 +122,7 @@ func TestWorking_IsBounded(t *testing.T) {
 	}
 }
 
-// Whatever happens in two processes, each shows what the log has.
+// Each of two processes shows what the log holds after any sequence of changes.
 func TestWorking_MatchesTheLog(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -168,7 +168,7 @@ func TestWorking_MatchesTheLog(t *testing.T) {
 	}
 }
 
-// The least recently used rings go first, and what is counted is what is held.
+// The least recently used rings are evicted first, and the counted bytes are those of the held rings.
 func TestRings_AreBounded(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -14,7 +14,7 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// lived is what fixture.live leaves, for a receipt.
+// lived is what fixture.live stores, as counted in a receipt.
 var lived = db.Erased{Memories: 3, Turns: 2, Candidates: 1, Events: 4, Announcements: 4, Jobs: 2, Vectors: 2}
 
 func TestErase_RemovesAUserFromEveryStore(t *testing.T) {
@@ -37,13 +37,13 @@ func TestErase_RemovesAUserFromEveryStore(t *testing.T) {
 	if got := b.erased(ada); got != want {
 		t.Errorf("erased again: got %+v\nwant %+v", got, want)
 	}
-	b.live(ada) // is welcome again
+	b.live(ada) // can write again
 	if got := b.erased(ada).Deleted; got != lived {
 		t.Errorf("erased once more: got %+v\nwant %+v", got, lived)
 	}
 }
 
-// Records that no row knows of go, too.
+// Vectors without a row are deleted also.
 func TestErase_DeletesVectorsWithoutARow(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -56,8 +56,8 @@ func TestErase_DeletesVectorsWithoutARow(t *testing.T) {
 	}
 }
 
-// newborn is a memory of ada's that nobody has written yet.
-func newborn(content string) memory.Memory {
+// unsaved is a memory of ada's that is not stored yet.
+func unsaved(content string) memory.Memory {
 	m := memory.Memory{
 		ID: memory.NewID(), Owner: ada, Content: content, Type: memory.TypeFact, Domain: memory.GeneralChat,
 		Status:    memory.Active,
@@ -68,13 +68,13 @@ func newborn(content string) memory.Memory {
 	return m
 }
 
-// More rows than one step deletes.
+// The user has more rows than one step deletes.
 func TestErase_DeletesManyRows(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	var many []memory.Memory
 	for i := range 2*batch + 1 {
-		many = append(many, newborn(fmt.Sprint("number ", i)))
+		many = append(many, unsaved(fmt.Sprint("number ", i)))
 	}
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		return tx.Insert(ctx, many, b.push.ClaimedUntil())
@@ -85,7 +85,7 @@ func TestErase_DeletesManyRows(t *testing.T) {
 	}
 }
 
-// away is a vector store that cannot be reached until it is back.
+// away is a vector store that is unavailable until it is back.
 type away struct {
 	Vectors
 	back bool
@@ -95,7 +95,7 @@ func (a *away) fail() error {
 	if a.back {
 		return nil
 	}
-	return memory.Errorf(memory.KindUnavailable, "the vector store is away")
+	return memory.Errorf(memory.KindUnavailable, "the vector store is unavailable")
 }
 
 func (a *away) Delete(ctx context.Context, ids []string) error {
@@ -109,8 +109,8 @@ func (a *away) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error)
 	return a.Vectors.DeleteOwner(ctx, owner)
 }
 
-// Where the vector store is away the rows go, the user stays marked, and the
-// job ends it once the store is back, its own payload included.
+// If the vector store is unavailable the rows are deleted, the user stays marked, and the job ends the erasure once
+// the store is back.
 func TestErase_ContinuesAfterTheVectorStoreWasUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -156,13 +156,12 @@ func TestErase_ContinuesAfterTheVectorStoreWasUnavailable(t *testing.T) {
 	b.write(ada, "Is welcome again.")
 }
 
-// A push that is under way is waited for, and cannot bring anything back; the
-// receipt counts what it pushed.
+// Erase waits for a push in progress, which cannot restore anything; the receipt counts what it pushed.
 func TestErase_WaitsForPushesInProgress(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.write(ada, "Likes tea.")
-	slow := newborn("Likes jazz.")
+	slow := unsaved("Likes jazz.")
 	b.must(b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		return tx.Insert(ctx, []memory.Memory{slow}, b.push.ClaimedUntil())
 	}))
@@ -208,8 +207,7 @@ func (h *hooked) DeleteOwner(ctx context.Context, owner memory.Owner) (int, erro
 	return h.Vectors.DeleteOwner(ctx, owner)
 }
 
-// Two erasures of one user at once: the one that comes late takes nothing from
-// what has been written since.
+// Of two concurrent erasures of one user, the late one does not damage what was written in the meantime.
 func TestErase_ReturnsTheReceiptOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -29,8 +29,7 @@ var (
 	bob  = memory.Owner{AppID: "app", UserID: "bob"}
 )
 
-// fixture is an erasure on real SQLite stores, beside what writes to them. The test moves its
-// clock.
+// fixture is an erasure on real SQLite stores, with the services that write to them and a clock that the test moves.
 type fixture struct {
 	t       *testing.T
 	store   *sqlite.Store
@@ -72,7 +71,7 @@ func (b *fixture) must(err error) {
 	}
 }
 
-// embedder and judge let a test do something while they work.
+// embedder and judge call the hooks of the test.
 type embedder struct {
 	llm.Embedder
 	b *fixture
@@ -131,8 +130,7 @@ func (b *fixture) write(owner memory.Owner, contents ...string) {
 	}
 }
 
-// live gives a user a processed turn, a waiting one and two direct memories,
-// one of them forgotten.
+// live gives a user a processed turn, a pending one and two direct memories, one of them forgotten.
 func (b *fixture) live(owner memory.Owner) {
 	b.t.Helper()
 	b.turn(owner)
@@ -151,7 +149,7 @@ func (b *fixture) memories(owner memory.Owner) []memory.Memory {
 	return list
 }
 
-// held counts what the stores hold of a user, jobs about them included.
+// held counts the rows, vectors and jobs of a user.
 func (b *fixture) held(owner memory.Owner) (n int) {
 	b.t.Helper()
 	ctx := b.t.Context()
@@ -170,7 +168,7 @@ func (b *fixture) held(owner memory.Owner) (n int) {
 	return n + len(turns) + len(candidates) + vectors + len(b.memories(owner))
 }
 
-// jobs counts the jobs that are about something.
+// jobs counts the jobs that name an id.
 func (b *fixture) jobs(kind string) (n int) {
 	b.t.Helper()
 	list, err := b.store.ListJobs(b.t.Context(), db.JobFilter{Kinds: []string{kind}, Limit: 100})
@@ -193,7 +191,7 @@ func (b *fixture) erased(owner memory.Owner) db.Erasure {
 	return done
 }
 
-// wantMarked makes sure that nobody can write for a user who is being erased.
+// wantMarked requires that writes for a user who is being erased are refused.
 func (b *fixture) wantMarked(owner memory.Owner) {
 	b.t.Helper()
 	if _, err := b.ingest.Write(b.t.Context(), ingest.Write{Owner: owner, Content: "Likes tea."}); !errors.Is(err,

@@ -15,13 +15,12 @@ import (
 	"hippocampus/reflection/derivation"
 )
 
-// Work that began before an erasure and comes to write after it brings nothing
-// back; what a client sends anew is welcome.
+// Work that began before an erasure writes nothing after it; new requests of a client are accepted.
 
 func TestErase_DiscardsATurnInProgress(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	for _, hook := range []*func(){&b.scored, &b.embedded} { // the worker is at the model, or at the embedder
+	for _, hook := range []*func(){&b.scored, &b.embedded} { // the worker waits for the model, or the embedder
 		turn := b.turn(ada)
 		*hook = func() { b.erased(ada) }
 		b.process()
@@ -32,7 +31,7 @@ func TestErase_DiscardsATurnInProgress(t *testing.T) {
 	}
 }
 
-// A worker that comes to write while the erasure waits for the vector store.
+// A worker tries to write while the erasure waits for the vector store.
 func TestErase_RefusesATurnInProgressByTheMark(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -90,7 +89,7 @@ func TestErase_DiscardsAnEditInProgress(t *testing.T) {
 	}
 }
 
-// A write whose transaction begins after the end is a new one.
+// A write whose transaction begins after the end counts as new.
 func TestErase_DiscardsAWriteThatBeganBefore(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -102,7 +101,7 @@ func TestErase_DiscardsAWriteThatBeganBefore(t *testing.T) {
 	}
 }
 
-// model answers with no insight at all, after f.
+// model answers with no insights, after it has called f.
 type model struct{ f func() }
 
 func (m model) Model() string { return "model" }
@@ -112,7 +111,7 @@ func (m model) Answer(context.Context, llm.Prompt) (string, error) {
 	return `{"insights":[]}`, nil
 }
 
-// Not even that there has been a reflection is noted.
+// The time of the reflection is not stored either.
 func TestErase_DiscardsAReflectionInProgress(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -14,13 +14,12 @@ import (
 
 var errDied = memory.Errorf(memory.KindUnavailable, "the process has died")
 
-// crashing is a process that dies at its n-th call of a store, before or after
-// the call is made: from then on it reaches nothing.
+// crashing simulates a process that dies at its n-th call of a store, before or after the call: all later calls fail.
 type crashing struct {
 	Records
 	vectors Vectors
 	calls   int
-	at      int  // which call it dies at; 0: none
+	at      int  // the call at which it dies; 0: never
 	late    bool // after the call
 }
 
@@ -72,8 +71,7 @@ func (m *crashing) CountOwner(ctx context.Context, owner memory.Owner) (n int, e
 	return n, err
 }
 
-// Wherever the process dies, the next call or the job goes on, and the receipt
-// counts each row once.
+// Wherever the process dies, the next call or the job continues, and the receipt counts each row once.
 func TestErase_CompletesAfterACrashAtEachStep(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -115,7 +113,7 @@ func TestErase_CompletesAfterACrashAtEachStep(t *testing.T) {
 				}
 				e, err = b.store.Erasure(t.Context(), ada)
 				b.must(err)
-				// What the vector store has deleted and not yet told is not counted.
+				// Deletions that the vector store had not confirmed are not counted.
 				vectors := e.Deleted.Vectors
 				e.Deleted.Vectors = lived.Vectors
 				if e.Round != before.Round+1 || e.DoneAt.IsZero() || e.Deleted != lived || vectors > lived.Vectors {
@@ -137,8 +135,7 @@ func TestErase_CompletesAfterACrashAtEachStep(t *testing.T) {
 	}
 }
 
-// The job leaves alone a user who has been erased and is here again, and one
-// of whom nothing is known.
+// The job does nothing for a user who has been erased and has new data, or is unknown.
 func TestEraseUser_DoesNothingIfTheErasureHasEnded(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -156,7 +153,7 @@ func TestEraseUser_DoesNothingIfTheErasureHasEnded(t *testing.T) {
 	}
 }
 
-// A job whose erasure cannot end for now is worked again later.
+// A job whose erasure cannot end yet is retried later.
 func TestEraseUser_IsNeverGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -171,7 +168,7 @@ func TestEraseUser_IsNeverGivenUp(t *testing.T) {
 		pass, want time.Duration
 	}{
 		{"its caller may be at it", retry / 3, retry - retry/3},
-		{"the vector store is away", retry - retry/3, retry},
+		{"the vector store is unavailable", retry - retry/3, retry},
 	} {
 		b.clock.Advance(c.pass)
 		_, err = b.Work(t.Context(), EraseUser{AppID: ada.AppID, UserID: ada.UserID})

@@ -41,7 +41,7 @@ type fixture struct {
 	written  []memory.Owner
 }
 
-// newFixture makes one whose clock stands at day 100.
+// newFixture makes a fixture whose clock is at day 100.
 func newFixture(store db.Store) *fixture {
 	clock := apptest.NewClock(day(100))
 	b := &fixture{
@@ -54,7 +54,7 @@ func newFixture(store db.Store) *fixture {
 	return b
 }
 
-// onEach runs a test on both databases; open may be called again for the same one.
+// onEach runs a test on both databases; open may be called several times for the same one.
 func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -78,7 +78,7 @@ func newSQLite(t *testing.T) *fixture {
 	return newFixture(apptest.SQLite(t))
 }
 
-// tester is what a test and a rapid check have in common.
+// tester is the common part of a test and a rapid check.
 type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -93,7 +93,7 @@ func says(value string, confidence float64, from, until time.Time) Evidence {
 		ValidUntil: until}
 }
 
-// timeline reads one as "A[0,10) B[10,)", in days.
+// timeline formats a timeline as "A[0,10) B[10,)", in days.
 func (b *fixture) timeline(t tester) string {
 	t.Helper()
 	var told []string
@@ -117,7 +117,7 @@ func (b *fixture) history(t tester, line db.Timeline) []memory.Fact {
 	return all
 }
 
-// accepted are those that make a timeline, by their beginnings.
+// accepted lists the accepted facts by valid_from.
 func (b *fixture) accepted(t tester, line db.Timeline) (list []memory.Fact) {
 	t.Helper()
 	for _, f := range b.history(t, line) {
@@ -129,7 +129,7 @@ func (b *fixture) accepted(t tester, line db.Timeline) (list []memory.Fact) {
 	return list
 }
 
-// active lists a user's active memories, the newest first.
+// active lists a user's active memories, newest first.
 func (b *fixture) active(t tester, owner memory.Owner) []memory.Memory {
 	t.Helper()
 	list, err := b.store.ListMemories(background, db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Active},
@@ -149,7 +149,7 @@ func (b *fixture) memory(t tester, id string) memory.Memory {
 	return m
 }
 
-// change edits a memory of ada's, as a client would.
+// change edits a memory of ada's as a client does.
 func (b *fixture) change(t tester, id string, f func(*memory.Memory)) {
 	t.Helper()
 	err := b.store.InUser(background, ada, func(ctx context.Context, tx db.UserTx) error {
@@ -166,7 +166,7 @@ func (b *fixture) change(t tester, id string, f func(*memory.Memory)) {
 	}
 }
 
-// put takes evidence for ada and expects a state.
+// put applies evidence for ada and requires a state.
 func (b *fixture) put(t tester, e Evidence, want memory.FactState) Outcome {
 	t.Helper()
 	o, err := b.Put(background, ada, e, "api")
@@ -179,8 +179,7 @@ func (b *fixture) put(t tester, e Evidence, want memory.FactState) Outcome {
 	return o
 }
 
-// inStep checks that a timeline has no overlaps, and that the fact which is
-// valid now, and no other, has an active memory.
+// inStep requires that a timeline has no overlaps, and that only the fact that is valid now has an active memory.
 func (b *fixture) inStep(t tester, line db.Timeline) {
 	t.Helper()
 	now, want := b.clock.Now(), []string{}

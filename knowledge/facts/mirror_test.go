@@ -89,7 +89,7 @@ func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 	})
 }
 
-// What begins or ends later becomes a memory, or stops being one, by the schedule.
+// The schedule creates and ends the memories of facts that begin or end later.
 func TestRunDue_FollowsTime(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
@@ -114,7 +114,7 @@ func TestRunDue_FollowsTime(t *testing.T) {
 		if m := b.memory(t, lisbon.MemoryID); m.Status != memory.Forgotten {
 			t.Errorf("%+v", m)
 		}
-		run(day(115), Totals{Due: 1}) // Faro has come and gone
+		run(day(115), Totals{Due: 1}) // Faro has begun and ended
 		run(day(115), Totals{})
 		b.embedder.FailWith(away)
 		b.clock.Set(day(121))
@@ -129,7 +129,7 @@ func TestRunDue_FollowsTime(t *testing.T) {
 		}
 		run(day(121), Totals{})
 
-		// An end that lies ahead, and what follows at that very instant.
+		// An end in the future, and a value that follows at the same instant.
 		if _, err := b.End(t.Context(), ada, city.Type, city.Key, day(130), "api"); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestRunDue_FollowsTime(t *testing.T) {
 	})
 }
 
-// What begins waits for the embedder; what ends, of anybody, does not wait for that.
+// A memory is created once the embedder is available; memories of all users end without it.
 func TestRunDue_EndsMemoriesWithoutAnEmbedder(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -166,8 +166,7 @@ func TestRunDue_EndsMemoriesWithoutAnEmbedder(t *testing.T) {
 	}
 }
 
-// A fact whose time has begun, and for which the schedule has not been yet,
-// keeps waiting for it when other evidence comes.
+// A fact whose time has begun since the last run keeps waiting for the schedule when other evidence comes.
 func TestPut_BeforeTheScheduleRuns(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -187,7 +186,7 @@ func TestPut_BeforeTheScheduleRuns(t *testing.T) {
 	}
 }
 
-// What others do to the memory leaves the fact as it is.
+// Changes of the memory by others leave the fact as it is.
 func TestPut_LeavesAMemoryThatTheUserChanged(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)

@@ -13,11 +13,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// grid is a timeline as plain as can be: for each day what is valid on it. A
-// value that is open lasts to the end of the grid.
+// grid is a simple timeline: the value that is valid on each day. An open value lasts to the end of the grid.
 type grid struct {
 	valid [horizon]*told
-	ended [horizon]bool // something ended on this day by request
+	ended [horizon]bool // a value was ended on this day
 }
 
 const horizon = 60 // days
@@ -143,7 +142,7 @@ func (v *told) String() string {
 	return fmt.Sprintf("%q %g", v.value, v.confidence)
 }
 
-// shown is what facts tell of a day; all of it, where that is more than one.
+// shown lists the values that the facts have on a day.
 func shown(facts []memory.Fact, d int) (text string) {
 	for _, f := range facts {
 		if f.Valid(day(d)) {
@@ -153,7 +152,7 @@ func shown(facts []memory.Fact, d int) (text string) {
 	return text
 }
 
-// Replicas that take evidence of one user at once make one timeline of it.
+// Replicas that apply evidence of one user concurrently make one timeline.
 func TestPut_HandlesConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// step is a piece of evidence, or an end where the value is "".
+// step is a piece of evidence, or an end if the value is "".
 type step struct {
 	value       string
 	confidence  float64
@@ -25,8 +25,7 @@ const (
 	refused   = memory.FactRefused
 )
 
-// TestPut_MaintainsTimelines has every line of the rule in docs/flows/conversations.md, computed
-// by hand.
+// TestPut_MaintainsTimelines covers every row of the rule in docs/flows/conversations.md, computed by hand.
 func TestPut_MaintainsTimelines(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]step{
@@ -183,7 +182,7 @@ func TestPut_StatesReasons(t *testing.T) {
 	}
 }
 
-// Values are one where they mean the same, and keys where they read the same.
+// Values are equal if they mean the same, and keys if they read the same.
 func TestPut_ConfirmsEqualValues(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -200,7 +199,7 @@ func TestPut_ConfirmsEqualValues(t *testing.T) {
 	}
 }
 
-// A batch is weighed in its order, and makes one memory for each timeline.
+// A batch is weighed in order, and makes one memory for each timeline.
 func TestApply_TakesBatches(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -214,7 +213,7 @@ func TestApply_TakesBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	var done Applied
-	for range 2 { // as where the database ends the transaction in favour of another
+	for range 2 { // as if the database retried the transaction
 		again := memory.Errorf(memory.KindUnavailable, "again")
 		err = b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 			if done, err = b.Apply(ctx, tx, p, "consolidation"); err != nil {

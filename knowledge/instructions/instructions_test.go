@@ -34,8 +34,8 @@ func newSQLite(t *testing.T) *Service {
 	return newService(t, s, err)
 }
 
-// A script of publications (p), activations (a N), roll backs (r) and
-// retirements (x), and the version that is active after each; worked by hand.
+// A script of publications (p), activations (a N), roll backs (r) and retirements (x), and the version that is active
+// after each, computed by hand.
 func TestService_ActivatesVersions(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
@@ -120,7 +120,7 @@ func TestPublish_ChecksDrafts(t *testing.T) {
 	}
 }
 
-// Versions that two processes publish at once follow each other without gaps.
+// Versions that two processes publish concurrently have consecutive numbers.
 func TestPublish_HandlesConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

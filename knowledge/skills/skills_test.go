@@ -66,7 +66,7 @@ func (b *fixture) memory(id string) memory.Memory {
 	return m
 }
 
-// The expected rates of success, worked by hand: (successes + 1) / (outcomes + 2).
+// The expected success rates, computed by hand: (successes + 1) / (outcomes + 2).
 func TestRecord_SetsImportanceByTheRuleOfSuccession(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ func TestRecord_SetsImportanceByTheRuleOfSuccession(t *testing.T) {
 	}
 }
 
-// A memory comes with the first success, follows each outcome, and after
-// somebody has taken it out of use the next success makes another.
+// The first success creates the memory and each outcome updates it. If the memory is no longer active, the next
+// success creates another one.
 func TestRecord_UpdatesTheMemory(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -135,8 +135,7 @@ func TestRecord_UpdatesTheMemory(t *testing.T) {
 	}
 }
 
-// The notes that are kept are those of the latest outcomes, in whatever order
-// these are told.
+// The notes of the latest outcomes are kept, in whatever order the outcomes are reported.
 func TestRecord_KeepsTheLatestNotes(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -158,7 +157,7 @@ func TestRecord_KeepsTheLatestNotes(t *testing.T) {
 	}
 }
 
-// Without an embedder a workflow's first success is refused, and not counted.
+// Without an embedder a workflow's first success is refused and not counted.
 func TestRecord_WithoutAnEmbedder(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)
@@ -201,7 +200,7 @@ func TestRecord_RefusesInvalidOutcomes(t *testing.T) {
 	}
 }
 
-// Two processes count the same outcomes at once, each of them once.
+// Two processes count the same outcomes concurrently, each outcome once.
 func TestRecord_CountsConcurrentOutcomesOnce(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) (a, b db.Store){

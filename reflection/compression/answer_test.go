@@ -12,7 +12,7 @@ import (
 
 const goodSummary = `{"summary":"Ada swam for five days.","sources":[1,2,3,4,5]}`
 
-// malformed are answers about a group of five, each wrong in its own way.
+// malformed are answers about a group of five, each with a different defect.
 func malformed() map[string]string {
 	one := func(fields string) string { return `{"summaries":[{` + fields + `}]}` }
 	list := func(summaries ...string) string { return `{"summaries":[` + strings.Join(summaries, ",") + `]}` }
@@ -82,7 +82,7 @@ func malformed() map[string]string {
 	}
 }
 
-// Whatever is wrong with an answer, its group is refused whole and no row changes.
+// If an answer has any defect, its group is refused and no row changes.
 func TestCompress_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -90,7 +90,7 @@ func TestCompress_RefusesMalformedAnswers(t *testing.T) {
 	before := b.snapshot()
 	answers := malformed()
 	own := len(answers)
-	for _, bad := range llmtest.Malformed() { // those of the scorer, too
+	for _, bad := range llmtest.Malformed() { // also those of the scorer
 		answers["scorer: "+bad.Name] = bad.Answer
 	}
 	for name, answer := range answers {

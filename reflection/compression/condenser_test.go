@@ -88,7 +88,7 @@ func TestCondenser_CachesTexts(t *testing.T) {
 	ask(swims, room, "", 1)
 	ask(swims, Room{40, true}, "", 2)
 	ask(swims, room, "", 2)
-	ask(swims[:2], room, "", 3) // the bound is two: what was used longest ago goes
+	ask(swims[:2], room, "", 3) // the limit is two: the least recently used text is evicted
 	ask(swims, Room{40, true}, "", 4)
 	ask(swims[:2], room, "", 4)
 	ask(swims, room, "en", 5)
@@ -135,8 +135,7 @@ func TestCondenser_StatesWhyItFailed(t *testing.T) {
 	}
 }
 
-// malformedTexts are answers of a room of 60 characters about swims, each
-// wrong in its own way.
+// malformedTexts are answers about swims for a room of 60 characters, each with a different defect.
 func malformedTexts() map[string]string {
 	const good = `{"text":"Ada swims."}`
 	text := func(s string) string { return fmt.Sprintf(`{"text":%q}`, s) }

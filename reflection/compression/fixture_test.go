@@ -25,7 +25,7 @@ var (
 
 const day = 24 * time.Hour
 
-// defaults are those of server/config.
+// defaults are the defaults of server/config.
 var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, Accesses: 5, MaxMemories: 2000}
 
 // fixture is a service on a real SQLite database, with a scripted model and a
@@ -88,7 +88,7 @@ func (b *fixture) tx(owner memory.Owner, f func(ctx context.Context, tx db.UserT
 	}
 }
 
-// snapshot is every row that a compression could change.
+// snapshot lists every row that a compression could change.
 func (b *fixture) snapshot() (rows []any) {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Limit: memory.MaxPage})
@@ -136,7 +136,7 @@ func (b *fixture) memory(id string) memory.Memory {
 	return m
 }
 
-// citing is an answer of one summary that cites all that a prompt holds.
+// citing is an answer of one summary that cites all memories of a prompt.
 func citing(p llm.Prompt, content string) string {
 	numbers := make([]string, strings.Count(p.User, `"number":`))
 	for i := range numbers {

@@ -65,7 +65,7 @@ func TestGroups_CollectRelatedMemories(t *testing.T) {
 	}
 }
 
-// The largest run that a server allows by default.
+// The largest run that the default settings allow.
 func BenchmarkGroups(b *testing.B) {
 	memories := make([]memory.Memory, 2000)
 	for i := range memories {

@@ -63,7 +63,7 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 	}
 }
 
-// A group is asked for in its language, by itself.
+// Each group is asked for separately, in its language.
 func TestCompress_AsksInTheLanguageOfTheGroup(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -81,8 +81,7 @@ func TestCompress_AsksInTheLanguageOfTheGroup(t *testing.T) {
 	}
 }
 
-// Undo brings every original back and to the vector store, and they are not
-// condensed again.
+// Undo restores every memory and its vector, and the memories are not condensed again.
 func TestCompress_CanBeUndone(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -136,7 +135,7 @@ func TestCompress_LeavesRecentAndUsedMemories(t *testing.T) {
 	}
 }
 
-// A run reads in pages and looks at so many, the oldest first.
+// A run reads in pages, the oldest memories first, up to its limit.
 func TestCompress_LimitsOneRun(t *testing.T) {
 	t.Parallel()
 	set := defaults
@@ -154,7 +153,7 @@ func TestCompress_LimitsOneRun(t *testing.T) {
 	}
 }
 
-// One refused group does not stop the others, and is told.
+// A refused group is reported and does not stop the others.
 func TestCompress_ContinuesAfterARefusedGroup(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -183,7 +182,7 @@ func TestCompress_ContinuesAfterARefusedGroup(t *testing.T) {
 
 func TestCompress_ChangesNothingIfItFails(t *testing.T) {
 	t.Parallel()
-	away := memory.Errorf(memory.KindUnavailable, "it is away")
+	away := memory.Errorf(memory.KindUnavailable, "it is unavailable")
 	for name, test := range map[string]struct {
 		prepare func(b *fixture)
 		kind    memory.Kind
@@ -213,7 +212,7 @@ func TestCompress_ChangesNothingIfItFails(t *testing.T) {
 	}
 }
 
-// What has been condensed before a part went away stays so, and is told.
+// Groups that were condensed before a part became unavailable stay condensed, and the result says so.
 func TestCompress_StopsIfThePartsBecomeUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -221,7 +220,7 @@ func TestCompress_StopsIfThePartsBecomeUnavailable(t *testing.T) {
 	b.add(ada, 1, 3, nil)
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 1") {
-			return "", memory.Errorf(memory.KindUnavailable, "http://10.0.0.7 is away")
+			return "", memory.Errorf(memory.KindUnavailable, "http://10.0.0.7 is unavailable")
 		}
 		return citing(p, "Ada swam."), nil
 	})
@@ -230,7 +229,7 @@ func TestCompress_StopsIfThePartsBecomeUnavailable(t *testing.T) {
 	}
 }
 
-// An original that changes, or is pinned, while the model thinks stays.
+// A memory that changes or is pinned while the model answers stays active.
 func TestCompress_RefusesChangedMemories(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*memory.Memory){
@@ -264,7 +263,7 @@ func TestCompress_RefusesChangedMemories(t *testing.T) {
 	}
 }
 
-// Of replicas that compress for one user at once, one condenses each group.
+// If several replicas compress for one user, one of them condenses each group.
 func TestCompress_RunsOnceAtATime(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
@@ -325,7 +324,7 @@ func TestCompressAll_CompressesForEveryUser(t *testing.T) {
 		totals != want {
 		t.Errorf("%+v, %v; want %+v", totals, err, want)
 	}
-	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is away") })
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is unavailable") })
 	if totals, err := b.CompressAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || totals.Users != 1 {
 		t.Errorf("%+v, %v", totals, err)
 	}

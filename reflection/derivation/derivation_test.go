@@ -67,7 +67,7 @@ func (b *fixture) add(contents ...string) []memory.Memory {
 	return list
 }
 
-// change edits a memory behind the service's back.
+// change edits a memory without the service.
 func (b *fixture) change(id string, f func(*memory.Memory)) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx db.UserTx) error {
@@ -139,7 +139,7 @@ func TestUndo_RestoresSources(t *testing.T) {
 			b.memory(facts[0].ID).Status != memory.Consolidated {
 			t.Fatal("nothing was derived")
 		}
-		// One source was forgotten meanwhile and stays so, and the model is another.
+		// One source was forgotten in the meantime and stays so; the embedding model has changed.
 		b.change(facts[2].ID, func(m *memory.Memory) { m.Status = memory.Forgotten })
 		b.clock.Set(begin.AddDate(0, 0, 1))
 		b.pusher.Reset()

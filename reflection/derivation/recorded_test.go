@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What is derived is as of the instant at which it was recorded.
+// A derived memory is dated by the instant of its events.
 func TestCommit_DatesMemoriesByTheirEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
