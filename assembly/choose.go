@@ -181,7 +181,7 @@ func (p *plan) cost(part Part, item Item) int {
 	return cost
 }
 
-// onlyOne is the only group that is shown; -1 if there is none, or several.
+// onlyOne is the only group that is shown; -1 if no group or several are shown.
 func onlyOne(shown [groups]bool) int {
 	only := slices.Index(shown[:], true)
 	if only >= 0 && slices.Contains(shown[only+1:], true) {

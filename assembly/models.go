@@ -32,8 +32,8 @@ var known = func() (models []Model) {
 var unknown = Model{Window: 8192, Response: 2048, Scale: 1.3}
 
 // Find returns the model whose name is the longest prefix of this one, ignoring
-// case, a vendor before a slash, and "ft:". If there is none, ok is false and the
-// model a small one.
+// case, a vendor before a slash, and "ft:". If no name is a prefix, ok is
+// false and the model a small one.
 func Find(name string) (m Model, ok bool) {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	name = strings.TrimPrefix(name, "ft:")

@@ -17,7 +17,7 @@ import (
 const byBound = "bound"
 
 // sharers is the number of servers that share the remaining room of a user. Up
-// to this number of servers, none needs to know what the others write.
+// to this number of servers, each needs to know only what it writes.
 const sharers = 8
 
 // boundTimeout limits how long a write waits for MemoriesAdded.

@@ -65,7 +65,7 @@ type Report struct {
 	Due       int      // active memories that have faded
 	Stopped   string   // why the run stopped; empty if it did not
 	Fading    []Fading // every active memory, the first to fade first
-	Forgotten []string // ids; a preview forgets none
+	Forgotten []string // ids; empty for a preview
 }
 
 // Preview reports for each active memory of a user its retention at an instant

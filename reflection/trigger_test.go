@@ -112,7 +112,9 @@ func TestReflectAll_ReflectsForEveryUser(t *testing.T) {
 	if !memory.IsKind(err, memory.KindBadAnswer) || totals != (Totals{Users: 1, Failed: 1}) {
 		t.Errorf("%+v, %v", totals, err)
 	}
-	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is unavailable") })
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) {
+		return "", memory.Errorf(memory.KindUnavailable, "it is unavailable")
+	})
 	if _, err := b.ReflectAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("%v", err)
 	}

@@ -195,7 +195,7 @@ func TestEnd_WithoutAModel(t *testing.T) {
 	want(t, "rows", b.rows("blank"), []string{"deep_reflection end 1-3 skipped ", "fast_replay end 1-3 skipped "})
 }
 
-// An unavailable model costs no attempt; refused answers cost attempts until none is left.
+// An unavailable model costs no attempt; refused answers cost attempts until all are used up.
 func TestRunAll_RetriesFailedConsolidations(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)

@@ -75,7 +75,7 @@ type Evidence struct {
 // Outcome is what became of a piece of evidence.
 type Outcome struct {
 	Fact     memory.Fact  // the evidence as it is recorded
-	Previous *memory.Fact // the fact that was valid at its instant, in its present form; nil: there was none
+	Previous *memory.Fact // the fact that was valid at its instant, in its present form; nil if no fact was
 }
 
 // Prepared is evidence about one user for Apply.

@@ -9,9 +9,8 @@ import (
 )
 
 // weigh decides what becomes of evidence: a fact that is complete except for its
-// state and reason. valid is the fact that is valid at its instant, nil if there
-// is none; next is when another fact begins or is known to have ended, zero if
-// none does. weigh returns the evidence as it is to be recorded, and valid as it
+// state and reason. valid is the fact that is valid at its instant, or nil; next is
+// when another fact begins or is known to have ended, or zero. weigh returns the evidence as it is to be recorded, and valid as it
 // is from then on. docs/flows/conversations.md has the rule.
 func weigh(e memory.Fact, valid *memory.Fact, next time.Time, trust float64) (memory.Fact, *memory.Fact) {
 	stated := e.ValidUntil
@@ -59,7 +58,7 @@ func compare(e, old memory.Fact, trust float64) (why string, enough bool) {
 		e.Confidence, old.Confidence, old.ID, trust), false
 }
 
-// earlier returns the earlier of two instants; zero means that there is none.
+// earlier returns the earlier of two instants; a zero instant is ignored.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

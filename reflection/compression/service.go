@@ -72,7 +72,7 @@ type Result struct {
 // Group is what became of some related memories.
 type Group struct {
 	Memories  []string        // ids, oldest first
-	Summaries []memory.Memory // that replace them, without embeddings; none in a dry run
+	Summaries []memory.Memory // that replace them, without embeddings; empty in a dry run
 	Refused   string          // why the memories stay as they are; empty if they do not, and in a dry run
 }
 

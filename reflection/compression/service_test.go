@@ -324,7 +324,9 @@ func TestCompressAll_CompressesForEveryUser(t *testing.T) {
 		totals != want {
 		t.Errorf("%+v, %v; want %+v", totals, err, want)
 	}
-	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "it is unavailable") })
+	b.chat.OnPrompt(func(llm.Prompt) (string, error) {
+		return "", memory.Errorf(memory.KindUnavailable, "it is unavailable")
+	})
 	if totals, err := b.CompressAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || totals.Users != 1 {
 		t.Errorf("%+v, %v", totals, err)
 	}
