@@ -8,20 +8,15 @@ import (
 	"unicode"
 )
 
-// An expression is a regular expression that is tried only on sentences in which
-// it can be found at all:
-//
-//	expression -> its syntax -> needles, one of which is in whatever it matches
-//	sentence -> folded, its pairs of bytes -> has none of the needles: no match
-//
-// Most sentences match few patterns, and to look for words is much faster than to
-// run an expression.
+// expression is a regular expression with needles: texts one of which occurs in every
+// match. It is not run on a sentence without a needle, since searching for texts is much
+// faster than running an expression.
 type expression struct {
 	*regexp.Regexp
-	needles []string // folded; nil: any sentence may match
+	needles []string // folded; nil: every sentence may match
 }
 
-// newExpression reads an expression in which upper and lower case are the same.
+// newExpression compiles an expression that ignores case.
 func newExpression(s string) expression {
 	s = "(?i)" + s
 	e := expression{Regexp: regexp.MustCompile(s)}
@@ -36,34 +31,17 @@ func (e expression) in(s *sentence) bool {
 	return (e.needles == nil || slices.ContainsFunc(e.needles, s.has)) && e.MatchString(s.text)
 }
 
-// sentence is a text that many expressions are tried on.
 type sentence struct {
 	text, folded string
-	pairs        [1 << 12 / 64]uint64 // a set of the hashes of neighbouring bytes in folded
 }
 
 func newSentence(text string) *sentence {
-	s := &sentence{text: text, folded: strings.Map(fold, text)}
-	for i := 1; i < len(s.folded); i++ {
-		h := pair(s.folded[i-1:])
-		s.pairs[h/64] |= 1 << (h % 64)
-	}
-	return s
+	return &sentence{text: text, folded: strings.Map(fold, text)}
 }
 
-// pair hashes the first two bytes of a text to 12 bits.
-func pair(s string) uint { return (uint(s[0])<<6 ^ uint(s[1])) & (1<<12 - 1) }
+func (s *sentence) has(needle string) bool { return strings.Contains(s.folded, needle) }
 
-func (s *sentence) has(needle string) bool {
-	for i := 0; i+1 < len(needle); i++ {
-		if h := pair(needle[i:]); s.pairs[h/64]&(1<<(h%64)) == 0 {
-			return false
-		}
-	}
-	return strings.Contains(s.folded, needle)
-}
-
-// fold maps all cases of a character to one, the same as (?i) takes for the same.
+// fold maps all cases of a character, as (?i) defines them, to one.
 func fold(r rune) rune {
 	if r < unicode.MaxASCII {
 		if 'a' <= r && r <= 'z' {
@@ -78,16 +56,16 @@ func fold(r rune) rune {
 	return least
 }
 
-// needles is what is known of the texts that a piece of an expression matches.
+// needles describes the texts that a part of an expression matches.
 type needles struct {
-	exact []string // all of them, folded; nil: they cannot be listed
-	some  []string // one of these is in each of them; nil: nothing is known
+	exact []string // all texts, folded; nil: they cannot be listed
+	some  []string // every text contains one of these; nil: unknown
 }
 
-// maxNeedles is how many texts are listed.
+// maxNeedles is the greatest number of listed texts.
 const maxNeedles = 100
 
-// best is the set of which a needle is in whatever the piece matches.
+// best returns a set of texts of which every match contains one, or nil if none is known.
 func (n needles) best() []string {
 	if n.exact == nil {
 		return n.some
@@ -95,7 +73,7 @@ func (n needles) best() []string {
 	return better(n.exact, nil)
 }
 
-// better is the set that fewer texts have: that of the longer shortest needle.
+// better returns the more selective set: the one whose shortest text is longer.
 func better(a, b []string) []string {
 	if shortest(a) > shortest(b) {
 		return a
@@ -110,7 +88,7 @@ func shortest(set []string) int {
 	return len(slices.MinFunc(set, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// needlesOf reads a simplified expression.
+// needlesOf analyses a simplified expression.
 func needlesOf(e *syntax.Regexp) needles {
 	switch e.Op {
 	case syntax.OpLiteral:
@@ -147,9 +125,9 @@ func classNeedles(ranges []rune) (n needles) {
 	return needles{exact: distinct(n.exact)}
 }
 
-// chainNeedles joins what follows one another as long as it can be listed.
+// chainNeedles joins consecutive parts as long as their texts can be listed.
 func chainNeedles(parts []*syntax.Regexp) needles {
-	run, whole := []string{""}, true // texts of the latest parts; of all of them
+	run, whole := []string{""}, true // run: texts of the latest parts; whole: they are all parts
 	var some []string
 	for _, part := range parts {
 		n := needlesOf(part)
