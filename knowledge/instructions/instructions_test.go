@@ -10,28 +10,20 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
-	"hippocampus/db/sqlite"
-	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 var everybody = memory.Scope{AppID: "app", Kind: memory.AppScope}
 
 func newService(t *testing.T, s db.Store, err error) *Service {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return New(s, func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) })
+	clock := apptest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	return New(apptest.Migrated(t, s, err), clock.Now)
 }
 
 func newSQLite(t *testing.T) *Service {
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)})
-	return newService(t, s, err)
+	return newService(t, apptest.SQLite(t), nil)
 }
 
 // A script of publications (p), activations (a N), roll backs (r) and retirements (x), and the version that is active
