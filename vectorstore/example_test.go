@@ -3,7 +3,6 @@ package vectorstore_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -20,7 +19,7 @@ func ExampleStore() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "vectors")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	embedder := wordvec.New()
@@ -28,7 +27,7 @@ func ExampleStore() {
 		Path: filepath.Join(dir, "vectors.db"), Space: llm.SpaceOf(embedder),
 	})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer store.Close()
 
@@ -36,7 +35,7 @@ func ExampleStore() {
 	contents := []string{"Ada adopted a puppy.", "Ada works in a factory."}
 	vectors, err := embedder.Embed(ctx, llm.ForDocument, contents)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	var records []vectorstore.Record
 	byID := map[string]string{}
@@ -46,16 +45,16 @@ func ExampleStore() {
 		byID[m.ID] = content
 	}
 	if err := store.Insert(ctx, records); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 
 	query, err := embedder.Embed(ctx, llm.ForQuery, []string{"Does she have a dog?"})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	hits, err := store.Search(ctx, vectorstore.Query{Owner: ada, Embedding: query[0], Limit: 1})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	for _, hit := range hits {
 		fmt.Println(byID[hit.ID])

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,16 +18,16 @@ func ExampleStore_InUser() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "record")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	store, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "hippocampus.db")})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer store.Close()
 	if err := store.Migrate(ctx); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 
 	ada := memory.Owner{AppID: "app", UserID: "ada"}
@@ -43,12 +42,12 @@ func ExampleStore_InUser() {
 		return tx.Insert(ctx, []memory.Memory{tea}, time.Time{})
 	})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 
 	memories, err := store.ListMemories(ctx, db.MemoryFilter{Owner: ada, Limit: 10})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	for _, m := range memories {
 		fmt.Println(m.Content, m.Status)

@@ -156,7 +156,7 @@ func (c *Client) try(ctx context.Context, request func(context.Context) error) e
 	bounded, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSlow)
 	defer cancel()
 	err := request(bounded)
-	if err != nil && context.Cause(bounded) == errSlow {
+	if err != nil && errors.Is(context.Cause(bounded), errSlow) {
 		err = &failure{reason: fmt.Sprintf("no answer within %v", c.options.Timeout)}
 	}
 	c.record(ctx, err)

@@ -91,9 +91,9 @@ func plain(err error) error {
 		return fmt.Errorf("the %s at %.80s is of the wrong type or out of range",
 			kindName(semantic.JSONKind), semantic.JSONPointer)
 	case errors.As(err, &syntactic) && syntactic.JSONPointer != "":
-		return fmt.Errorf("%.120s at %.80s", syntactic.Err, syntactic.JSONPointer)
+		return fmt.Errorf("%.120s at %.80s", syntactic.Err, syntactic.JSONPointer) //nolint:errorlint // shortened
 	case errors.As(err, &syntactic):
-		return fmt.Errorf("%.120s", syntactic.Err)
+		return fmt.Errorf("%.120s", syntactic.Err) //nolint:errorlint // shortened
 	}
 	return err
 }

@@ -49,7 +49,8 @@ func (h hashed) embed(s string) []float32 {
 	var order []feature // in order of appearance, since sums must not depend on the order of a map
 	counts := map[string]int{}
 	add := func(name string, weight float64) {
-		if counts[name]++; counts[name] == 1 {
+		counts[name]++
+		if counts[name] == 1 {
 			order = append(order, feature{name, weight})
 		}
 	}

@@ -64,7 +64,8 @@ func (s *splitter) scan() bool {
 }
 
 func (s *splitter) add(c rune) {
-	if s.length++; s.length <= maxWord {
+	s.length++
+	if s.length <= maxWord {
 		s.size += utf8.EncodeRune(s.word[s.size:], c)
 	}
 }

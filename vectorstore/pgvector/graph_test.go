@@ -138,7 +138,8 @@ func (c *crowd) recall(
 			known[h.ID] = true
 		}
 		for _, h := range c.nearest(q) {
-			if wanted++; known[h.ID] {
+			wanted++
+			if known[h.ID] {
 				found++
 			}
 		}

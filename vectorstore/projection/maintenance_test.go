@@ -200,7 +200,8 @@ func TestVerify_CoversAllWindows(t *testing.T) {
 	if _, err := u.Repair(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if b.clock.Advance(2 * grace); b.verify(u).Drift() != 0 {
+	b.clock.Advance(2 * grace)
+	if b.verify(u).Drift() != 0 {
 		t.Error("there is drift after the repair")
 	}
 }
@@ -215,7 +216,8 @@ func TestMaintenance_RecoversLostStore(t *testing.T) {
 		m := b.insert(5)
 		b.PushNew(t.Context(), m)
 		b.clock.Advance(time.Hour)
-		if u.ensure(t.Context()); b.backlog().Pending != 0 {
+		u.ensure(t.Context())
+		if b.backlog().Pending != 0 {
 			t.Fatalf("rows of a complete store are requeued: %+v", b.backlog())
 		}
 
@@ -235,7 +237,8 @@ func TestMaintenance_RecoversLostStore(t *testing.T) {
 		if r := b.verify(u); r.Checked != 5 || r.Drift() != 0 {
 			t.Errorf("after the recovery: %+v", r)
 		}
-		if u.ensure(t.Context()); b.backlog().Pending != 0 {
+		u.ensure(t.Context())
+		if b.backlog().Pending != 0 {
 			t.Error("the loss is recovered from twice")
 		}
 	})
@@ -273,7 +276,8 @@ func TestMaintenance_RequeuesBeforeEnsure(t *testing.T) {
 	b.PushNew(t.Context(), b.insert(5))
 	u, made := b.maintenance(), 0
 	u.vectors = &lost{Store: b.vectors.Store, ensure: func() error {
-		if made++; made == 1 && b.backlog().Pending != 5 {
+		made++
+		if made == 1 && b.backlog().Pending != 5 {
 			t.Errorf("the collection is created while %+v", b.backlog())
 		}
 		if made < 3 {

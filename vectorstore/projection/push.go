@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -72,19 +73,27 @@ func (p *Projection) write(
 		return nil
 	}
 	err := f(tasks)
-	if err == nil {
+	switch {
+	case err == nil:
 		return tasks
+	case len(tasks) == 1 || memory.IsKind(err, memory.KindUnavailable):
+		p.pushFailed(ctx, tasks, err)
+		return nil
 	}
-	if len(tasks) > 1 && !memory.IsKind(err, memory.KindUnavailable) {
-		for i := range tasks {
-			done = append(done, p.write(ctx, tasks[i:i+1], retry, retry)...)
+	for task := range slices.Chunk(tasks, 1) {
+		if err := retry(task); err != nil {
+			p.pushFailed(ctx, task, err)
+		} else {
+			done = append(done, task...)
 		}
-		return done
 	}
+	return done
+}
+
+func (p *Projection) pushFailed(ctx context.Context, tasks []db.VectorTask, err error) {
 	p.log.Warn("a push failed; it will be retried",
 		zap.Int("memories", len(tasks)), zap.String("first", tasks[0].Memory.ID), zap.Error(err))
 	p.postpone(ctx, tasks)
-	return nil
 }
 
 // postpone makes tasks due again after their backoff.

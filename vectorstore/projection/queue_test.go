@@ -105,7 +105,8 @@ func TestQueue_LeavesRestToReconciler(t *testing.T) {
 			if name == "unavailable" {
 				r.clock.Advance(time.Second) // failed pushes are due later, late ones at once
 			}
-			if r.reconcile(t.Context()); len(r.stored()) != 3 || r.backlog() != (db.Backlog{}) {
+			r.reconcile(t.Context())
+			if len(r.stored()) != 3 || r.backlog() != (db.Backlog{}) {
 				t.Errorf("stored %v, backlog %+v", r.stored(), r.backlog())
 			}
 		})

@@ -75,7 +75,8 @@ type Findings struct {
 }
 
 func (f *Findings) add(id string) {
-	if f.Count++; len(f.IDs) < 100 {
+	f.Count++
+	if len(f.IDs) < 100 {
 		f.IDs = append(f.IDs, id)
 	}
 }

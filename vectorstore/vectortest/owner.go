@@ -40,7 +40,8 @@ func testDeleteOwner(t *testing.T, s vectorstore.Store) {
 	}
 	i := 0
 	for o, ids := range held {
-		if i++; i%2 == 0 {
+		i++
+		if i%2 == 0 {
 			continue
 		}
 		wantHeld(o, len(ids))
@@ -121,7 +122,7 @@ func DeleteOwnerInRebuild(t *testing.T, s vectorstore.Store) {
 	}
 	failed := errors.New("the process dies")
 	err := r.Rebuild(t.Context(), func(context.Context, vectorstore.Writer) error { return failed })
-	if err != failed {
+	if err != failed { //nolint:errorlint // the contract returns the error unchanged
 		t.Error(err)
 	}
 	erase(0)

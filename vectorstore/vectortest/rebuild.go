@@ -27,7 +27,7 @@ func Rebuild(t *testing.T, s vectorstore.Store) {
 		must(t, into.Insert(ctx, []vectorstore.Record{kept}))
 		return errStop
 	})
-	if err != errStop {
+	if err != errStop { //nolint:errorlint // the contract returns the error unchanged
 		t.Errorf("a fill that fails: %v, want its own error", err)
 	}
 	if got := idsOf(collect(t, s)); !slices.Equal(got, []string{old.ID}) {

@@ -147,7 +147,7 @@ func testScan(t *testing.T, s vectorstore.Store) {
 		calls++
 		return errStop
 	})
-	if err != errStop || calls != 1 {
+	if err != errStop || calls != 1 { //nolint:errorlint // the contract returns the error unchanged
 		t.Errorf("a callback that fails: %d calls and the error %v, want one call and its own error", calls, err)
 	}
 }

@@ -96,7 +96,7 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 		if err != nil {
 			return err
 		}
-		defer replica.Close()
+		defer replica.Close() //nolint:gocritic // closed with the server, not in each iteration
 		b.all = append(b.all, replica)
 	}
 	if err := b.load(ctx, data); err != nil {

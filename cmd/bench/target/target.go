@@ -63,7 +63,8 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("build the server (run this inside the repository): %w\n%s", err, out)
 	}
-	return s, s.run(binary, o.Settings)
+	err = s.run(binary, o.Settings)
+	return s, err
 }
 
 const (
@@ -109,7 +110,7 @@ func (s *Server) run(binary string, settings []string) error {
 		return nil
 	case err := <-s.exited:
 		s.exited <- err
-		return fmt.Errorf("the server ended: %v\n%s", err, s.log)
+		return fmt.Errorf("the server ended: %v\n%s", err, s.log) //nolint:errorlint // err may be nil
 	case <-time.After(startTimeout):
 		return fmt.Errorf("the server does not listen after %s\n%s", startTimeout, s.log)
 	}
