@@ -55,7 +55,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	return stored, fresh, err
 }
 
-// counted are messages with the tokens of each.
+// counted returns messages with their token counts.
 func counted(messages []memory.Message) []memory.Message {
 	messages = slices.Clone(messages)
 	for i := range messages {
@@ -64,7 +64,7 @@ func counted(messages []memory.Message) []memory.Message {
 	return messages
 }
 
-// turnHash covers all that the client sent.
+// turnHash covers everything that the client sent.
 func turnHash(t memory.Turn) string {
 	at := ""
 	if !t.At.IsZero() {
@@ -94,7 +94,7 @@ func (s *Service) Replay(ctx context.Context, appID, turnID string) (memory.Turn
 	return turn, err
 }
 
-// Looks at an awaited turn are further and further apart.
+// Await checks the turn at growing intervals.
 const (
 	firstLook = 10 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
@@ -106,7 +106,7 @@ func (s *Service) Await(ctx context.Context, appID, turnID string) (Outcome, err
 	for wait := firstLook; ; wait = min(wait*5/4, lastLook) {
 		status, err := s.Records.TurnStatus(ctx, appID, turnID)
 		if ctx.Err() != nil || err == nil && status != memory.TurnAccepted {
-			// This last look is taken when the context may have ended.
+			// The context may have ended.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickTimeout)
 			defer cancel()
 			return s.Outcome(ctx, appID, turnID)

@@ -11,7 +11,7 @@ import (
 
 // A turn that is sent again after an upgrade is the same turn: what its hash is
 // of does not change for what could be sent before.
-func TestTurnHashIsOfWhatWasSent(t *testing.T) {
+func TestTurnHash_CoversWhatTheClientSent(t *testing.T) {
 	t.Parallel()
 	turn := memory.Turn{
 		Owner: memory.Owner{AppID: "app", UserID: "u"}, ConversationID: "c", ClientID: "x",
@@ -38,7 +38,7 @@ func TestTurnHashIsOfWhatWasSent(t *testing.T) {
 }
 
 // In a conversation a scorer reads what was said, without our counts.
-func TestScorable(t *testing.T) {
+func TestScorable_KeepsChatMessages(t *testing.T) {
 	t.Parallel()
 	turn := memory.Turn{Messages: []memory.Message{
 		{Role: "user", Content: "a", Tokens: 1}, {Role: "tool", Content: "b", Kind: memory.ToolUse, Tokens: 1}, {Role: "user", Content: "c", Kind: memory.Chat, Tokens: 1},

@@ -9,9 +9,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestUnimportantWritesAreRefused(t *testing.T) {
+func TestWrite_RefusesUnimportantMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.MinImportance = 0.3
 	write := func(content string, importance float64) Write {
 		return Write{Owner: ada, Content: content, Importance: &importance}
@@ -42,10 +42,9 @@ func TestUnimportantWritesAreRefused(t *testing.T) {
 	}
 }
 
-// Whoever bounds the number of memories hears of what is added, and of nothing else.
-func TestGrowthIsTold(t *testing.T) {
+func TestOnGrown_GetsTheNumberOfNewMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	var heard []int
 	b.OnGrown = func(_ context.Context, owner memory.Owner, added int) {
 		if owner != ada {

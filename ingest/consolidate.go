@@ -10,39 +10,38 @@ import (
 	"hippocampus/scorer"
 )
 
-// Consolidation is what a conversation leaves to be remembered.
+// Consolidation holds what is to be remembered of a conversation.
 type Consolidation struct {
 	Owner  memory.Owner
 	Cause  string // recorded with each event
-	Scorer string // who is said to have proposed what was stated
+	Scorer string // of the candidates of stated facts
 	Stated []Stated
-	// Made are drafts of what was made of the conversation: AgentID,
-	// ConversationID, Content, Type, Domain, Importance and CreatedAt; the rest is
-	// filled in.
+	// Made are drafts derived from the conversation: AgentID, ConversationID, Content,
+	// Type, Domain, Importance and CreatedAt; Consolidate fills in the rest.
 	Made []memory.Memory
-	// Similarity is the cosine from which what was made is one with an active
-	// memory of the same agent, whose wording stays; 0: never.
+	// Similarity is the cosine from which a draft in Made is merged into an active memory
+	// of the same agent, whose wording stays; 0: never.
 	Similarity float64
-	// Last ends the transaction; its error refuses all of it. It may run more than once.
+	// Last runs at the end of the transaction; its error rolls everything back. It may run more than once.
 	Last func(ctx context.Context, tx db.UserTx, done Consolidated) error
 }
 
-// Stated is a fact that a backend has stated in a turn: no scorer is asked, and
-// where it cannot be a memory it becomes an invalid candidate.
+// Stated is a fact that a backend has stated in a turn. No scorer is asked. A fact that
+// cannot be a memory becomes an invalid candidate.
 type Stated struct {
 	Turn memory.Turn
 	Fact scorer.Fact
 	Tags []string // of the memory
 }
 
-// Consolidated is what became of a consolidation.
+// Consolidated is the result of a consolidation.
 type Consolidated struct {
-	Candidates []memory.Candidate // one for each that was stated, in their order
-	Made       []Written          // one for each draft, in their order
+	Candidates []memory.Candidate // one for each stated fact, in order
+	Made       []Written          // one for each draft, in order
 }
 
-// Consolidate takes what was stated through the stages of a write, with a
-// candidate for each, and keeps what was made, all in one transaction.
+// Consolidate takes the stated facts through the stages of a write, with a candidate for
+// each, and stores the drafts in Made, all in one transaction.
 func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consolidated, err error) {
 	candidates, err := s.gateStated(ctx, c)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 	return candidates, nil
 }
 
-// embedMade completes the drafts of what was made, and finds what each may be one with.
+// embedMade completes the drafts in Made, and finds the memories that each may be merged into.
 func (s *Service) embedMade(ctx context.Context, c Consolidation) (made []memory.Memory, around [][]string, err error) {
 	if len(c.Made) == 0 {
 		return nil, nil, nil
@@ -151,8 +150,8 @@ func (s *Service) embedMade(ctx context.Context, c Consolidation) (made []memory
 	return made, around, nil
 }
 
-// absorb makes what was made from others one with the active memory that says
-// about the same. The memory keeps its wording, and the higher importance.
+// absorb merges a derived draft into the active memory that says about the same. The memory
+// keeps its wording and gets the higher importance.
 func (w *writing) absorb(ctx context.Context, draft memory.Memory, nearby []string, least float64) (Written, error) {
 	if least == 0 {
 		return w.add(draft), nil

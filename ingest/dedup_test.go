@@ -13,9 +13,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestAnEchoIsNoNewFact(t *testing.T) {
+func TestProcess_DropsEchoes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	known := b.write("The user lives in Lisbon near the old harbour", 0.8, time.Time{}).Memory
 	const repeated = "The user lives near the old harbour of Lisbon"
 	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
@@ -41,9 +41,9 @@ func TestAnEchoIsNoNewFact(t *testing.T) {
 	}
 }
 
-func TestMergingKeepsTheNewerWordingAndTheHigherImportance(t *testing.T) {
+func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
 	b.similar(old, newer, 0.96)
 	first := b.write(old, 0.9, time.Time{})
@@ -72,9 +72,9 @@ func TestMergingKeepsTheNewerWordingAndTheHigherImportance(t *testing.T) {
 }
 
 // Of memories that are as like a fact the oldest takes it up, however a database orders them.
-func TestOfEquallyNearMemoriesTheOldestIsMerged(t *testing.T) {
+func TestMerge_PrefersTheOldestOfEquallyNearMemories(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for content, place := range map[string][2]float32{"Ada drinks": {1, 0}, "Ada drinks tea": {1, 0.25}, "Ada drinks milk": {1, -0.25}} {
 		vector := make([]float32, llmtest.Dim)
 		copy(vector, place[:])
@@ -90,9 +90,9 @@ func TestOfEquallyNearMemoriesTheOldestIsMerged(t *testing.T) {
 	}
 }
 
-func TestUnderTheMergeSimilarityBothStay(t *testing.T) {
+func TestMerge_KeepsBothBelowMergeSimilarity(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.similar("Ada drinks tea", "Ada drinks coffee", 0.94)
 	b.write("Ada drinks tea", 0.8, time.Time{})
 	if w := b.write("Ada drinks coffee", 0.8, time.Time{}); w.Verdict != memory.Kept || len(b.memories()) != 2 {
@@ -100,9 +100,9 @@ func TestUnderTheMergeSimilarityBothStay(t *testing.T) {
 	}
 }
 
-func TestTheSameWordsAreADuplicate(t *testing.T) {
+func TestMerge_FindsDuplicatesByContent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	first := b.write("Ada drinks tea", 0.8, time.Time{})
 	again := b.write("Ada drinks tea", 0.7, time.Time{})
 	if again.Verdict != memory.Duplicate || again.Memory.ID != first.Memory.ID || again.Memory.Revision != 1 {
@@ -116,9 +116,9 @@ func TestTheSameWordsAreADuplicate(t *testing.T) {
 	}
 }
 
-func TestFactsOfOneAnswerAreMergedToo(t *testing.T) {
+func TestMerge_MergesFactsOfOneAnswer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.similar("The user keeps bees", "The user is a beekeeper", 0.97)
 	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle},
 		llmtest.Fact{Fact: "The user is a beekeeper", Importance: 0.9, Domain: memory.Lifestyle})
@@ -133,9 +133,9 @@ func TestFactsOfOneAnswerAreMergedToo(t *testing.T) {
 
 // Of two writes in one batch that both merge into a memory of the last
 // seconds, the second sees what the first has made of it.
-func TestMergesOfOneBatchSeeEachOther(t *testing.T) {
+func TestWriteBatch_MergesWithinTheBatch(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	first := b.write("Ada drinks tea", 0.5, time.Time{}).Memory
 	v := b.models.Vector(first.Content)
 	high, low := 0.95, 0.6
@@ -161,9 +161,9 @@ func TestMergesOfOneBatchSeeEachOther(t *testing.T) {
 
 // A turn that waited for its model is still judged by what recall had handed
 // out when it was said.
-func TestADelayedEchoIsAnEcho(t *testing.T) {
+func TestProcess_DropsEchoesOfDelayedTurns(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	known := b.write("The user lives in Lisbon near the old harbour", 0.8, time.Time{}).Memory
 	const repeated = "The user lives near the old harbour of Lisbon"
 	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
@@ -183,9 +183,9 @@ func TestADelayedEchoIsAnEcho(t *testing.T) {
 }
 
 // A memory that another replaced can be forgotten, and restored.
-func TestForgettingAReplacedMemory(t *testing.T) {
+func TestForget_ReplacedMemory(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	old, replacement := b.write("Ada lives in Beijing", 0.8, time.Time{}).Memory, b.write("Ada moved to Shanghai", 0.8, time.Time{}).Memory
 	if err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		rows, err := tx.Memories(ctx, []string{old.ID})
@@ -206,9 +206,9 @@ func TestForgettingAReplacedMemory(t *testing.T) {
 }
 
 // A memory that a write is merged into is found by the tags of both.
-func TestMergingKeepsTheTagsOfBoth(t *testing.T) {
+func TestMerge_KeepsTagsOfBoth(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
 	b.similar(old, newer, 0.96)
 	write := func(content string, tags ...string) Written {

@@ -12,17 +12,17 @@ import (
 	"hippocampus/internal/text"
 )
 
-// byAPI is the cause of what a client does directly.
+// byAPI is the cause of a direct change by a client.
 const byAPI = "api"
 
-// Write keeps a memory that a client gives directly.
+// Write stores a memory that a client writes directly.
 func (s *Service) Write(ctx context.Context, w Write) (Written, error) {
 	result := s.WriteBatch(ctx, []Write{w})[0]
 	return result.Written, result.Err
 }
 
-// WriteBatch keeps many memories, in the order of the request. Each user's
-// part is one transaction: it is kept whole or refused whole.
+// WriteBatch stores memories in the order of the request. Each user's part is one
+// transaction, which is stored or refused as a whole.
 func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult {
 	results := make([]BatchResult, len(writes))
 	var owners []memory.Owner
@@ -73,7 +73,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	return results
 }
 
-// unimportant refuses a write that the server's least importance rules out.
+// unimportant refuses a write below the server's minimum importance.
 func (s *Service) unimportant(w Write) error {
 	importance := DefaultImportance
 	if w.Importance != nil {
@@ -86,11 +86,14 @@ func (s *Service) unimportant(w Write) error {
 		"is %v, and this server remembers nothing below %v (memories.min_importance)", importance, s.set.MinImportance)})
 }
 
-// ownersAtOnce is how many transactions of one batch are under way.
+// ownersAtOnce bounds the concurrent transactions of one batch.
 const ownersAtOnce = 4
 
 // writeFor writes one owner's part of a batch.
-func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int, writes []Write, vectors [][]float32, model string, results []BatchResult) error {
+func (s *Service) writeFor(
+	ctx context.Context, owner memory.Owner, places []int, writes []Write,
+	vectors [][]float32, model string, results []BatchResult,
+) error {
 	drafts := make(map[int]memory.Memory, len(places))
 	compared := map[int]memory.Memory{}
 	for _, i := range places {
@@ -121,7 +124,7 @@ func (s *Service) writeFor(ctx context.Context, owner memory.Owner, places []int
 	return err
 }
 
-// asked is the memory that a write describes, with its defaults.
+// asked returns the memory that a write describes, with defaults filled in.
 func (s *Service) asked(w Write) memory.Memory {
 	lexemes := text.Lexemes(w.Content)
 	m := memory.Memory{

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	echoMemories  = 50  // handed-out memories looked at, latest first
+	echoMemories  = 50  // recalled memories compared, latest first
 	echoCoverage  = 0.8 // share of a fact's words that the memory must hold
 	ownCoverage   = 0.5 // share that makes it the user's own statement
 	roleUser      = "user"
 	minEchoLength = 2 // fewer lexemes are no evidence
 )
 
-// echoes knows what a model may merely be repeating in a turn.
+// echoes finds facts of a turn that merely repeat recalled memories.
 type echoes struct {
 	handedOut []memory.Memory
 	words     []map[string]bool // of handedOut
 	own       map[string]bool   // words of the user's own messages
 }
 
-// echoes reads what recall had lately handed out to the turn's user when the
-// turn was accepted, or has since.
+// echoes reads the memories that recall returned for the turn's user from EchoWindow before
+// the turn was accepted until now.
 func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) {
 	var e echoes
 	var err error
@@ -45,8 +45,8 @@ func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) 
 	return e, nil
 }
 
-// find returns the memory that a fact echoes: one that holds nearly all of the
-// fact's words, where the user's own messages do not.
+// find returns the memory that a fact echoes: a memory that holds nearly all words of the
+// fact, if the user's own messages do not.
 func (e echoes) find(fact string) (memory.Memory, bool) {
 	if len(e.handedOut) == 0 {
 		return memory.Memory{}, false
@@ -63,7 +63,7 @@ func (e echoes) find(fact string) (memory.Memory, bool) {
 	return memory.Memory{}, false
 }
 
-// coverage is the share of words that are in by.
+// coverage returns the share of words that are in by.
 func coverage(words, by map[string]bool) float64 {
 	n := 0
 	for word := range words {

@@ -49,7 +49,7 @@ func (s *Service) Forget(ctx context.Context, appID, id string) (memory.Memory, 
 }
 
 // Restore makes a memory of the app active again, as if just accessed, and
-// re-embeds it where the embedding model has changed. Restoring an active
+// re-embeds it if the embedding model has changed. Restoring an active
 // memory changes nothing.
 func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory, error) {
 	m, err := s.Records.Memory(ctx, appID, id)
@@ -77,8 +77,10 @@ func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory,
 	})
 }
 
-// edit applies f to a memory under its owner's lock, and pushes what changed.
-func (s *Service) edit(ctx context.Context, appID, id string, kind memory.EventKind, f func(m *memory.Memory) error) (memory.Memory, error) {
+// edit applies f to a memory under its owner's lock, and pushes the change.
+func (s *Service) edit(
+	ctx context.Context, appID, id string, kind memory.EventKind, f func(m *memory.Memory) error,
+) (memory.Memory, error) {
 	found, err := s.Records.Memory(ctx, appID, id)
 	if err != nil {
 		return memory.Memory{}, err
@@ -117,7 +119,7 @@ func (s *Service) edit(ctx context.Context, appID, id string, kind memory.EventK
 	return m, nil
 }
 
-// assign sets what a change names.
+// assign sets a field unless the change leaves it out.
 func assign[T any](field *T, value *T) {
 	if value != nil {
 		*field = *value

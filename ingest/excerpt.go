@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxExcerpt bounds what is kept of a refused answer or an error, in bytes.
+// maxExcerpt bounds the stored part of a refused answer or an error, in bytes.
 const maxExcerpt = 1000
 
-// excerpt makes foreign text fit for a column: bounded, valid, not empty, no NUL.
+// excerpt makes a text storable: bounded, valid UTF-8, not empty, without NUL.
 func excerpt(s string) string {
 	cut := s[:min(len(s), maxExcerpt)]
 	for len(cut) > 0 && len(cut) < len(s) && !utf8.RuneStart(s[len(cut)]) {

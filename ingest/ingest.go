@@ -1,13 +1,14 @@
 // Package ingest turns what backends report into memories:
 //
-//	turn  -> durable -> job -> scorer -> gate -> echo check -> embed -> neighbours, judged
+//	turn  -> durable -> worker -> scorer -> gate -> echo check -> embed -> neighbours, judged
 //	      -> one transaction: memory, candidate, event, vector state -> push
 //	write -> embed -> (neighbours, judged) -> the same transaction -> push
 //	edit  -> one transaction -> push
 //	refused candidate -> embed -> neighbours -> one transaction -> push
-//	stated in a conversation -> gate -> ... as a turn's; made of it -> embed -> neighbours -> the same transaction -> push
+//	fact stated in a conversation -> gate -> ... as for a turn
+//	memory derived from a conversation -> embed -> neighbours -> the same transaction -> push
 //
-// What is pushed and whether it arrived is projection's business.
+// Package vectorstore/projection decides what is pushed and confirms it.
 package ingest
 
 import (
@@ -17,7 +18,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Outcome is a turn and what became of each candidate fact.
+// Outcome is a turn with its candidates.
 type Outcome struct {
 	Turn       memory.Turn
 	Candidates []memory.Candidate
@@ -36,17 +37,17 @@ type Write struct {
 	Tags           []string
 	Metadata       json.RawMessage
 	Pinned         bool
-	Dedup          bool // merge into an active memory that says the same
+	Dedup          bool // merge into a similar active memory
 }
 
 // DefaultImportance of a memory that is written directly without one.
 const DefaultImportance = 0.7
 
-// Written is the memory that holds a write, and how it came to.
+// Written is the memory that holds a write, and the verdict.
 type Written struct {
 	Memory  memory.Memory
 	Verdict memory.Verdict // Kept, or with Dedup: Duplicate, Merged
-	Reason  string         // for people: why this verdict
+	Reason  string         // why this verdict, for people
 }
 
 // Change is an edit of a memory; nil leaves a field as it is.
@@ -60,7 +61,7 @@ type Change struct {
 	Pinned     *bool
 }
 
-// BatchResult is what became of one write of a batch: Written, or Err.
+// BatchResult is the result of one write of a batch: Written, or Err.
 type BatchResult struct {
 	Written Written
 	Err     error

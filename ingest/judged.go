@@ -16,8 +16,8 @@ type superseded struct {
 	From     string              `json:"from_turn,omitempty"`
 }
 
-// settle carries out what the judge decided about a draft, where the memories
-// still are as they were judged; all others are kept beside it.
+// settle applies the judge's decisions about a draft to the memories that have not changed
+// since they were judged. The other memories are kept unchanged.
 func (w *writing) settle(ctx context.Context, draft memory.Memory, judged []judgement) (Written, error) {
 	if len(judged) == 0 {
 		return w.add(draft), nil
@@ -26,7 +26,7 @@ func (w *writing) settle(ctx context.Context, draft memory.Memory, judged []judg
 	if err != nil {
 		return Written{}, err
 	}
-	var into *memory.Memory // the draft becomes one with it
+	var into *memory.Memory // the memory that the draft is merged into
 	var merging judgement
 	var replaced []judgement
 	for _, j := range judged {
@@ -60,7 +60,7 @@ func (w *writing) settle(ctx context.Context, draft memory.Memory, judged []judg
 	return written, nil
 }
 
-// unchanged reads the judged memories, without those that have changed since.
+// unchanged reads the judged memories that have not changed since.
 func (w *writing) unchanged(ctx context.Context, judged []judgement) (map[string]*memory.Memory, error) {
 	revision := map[string]int64{}
 	ids := make([]string, len(judged))
@@ -80,11 +80,15 @@ func (w *writing) unchanged(ctx context.Context, judged []judgement) (map[string
 	return rows, nil
 }
 
-// supersede takes a memory that a newer one replaces out of use.
-func (w *writing) supersede(ctx context.Context, m *memory.Memory, by string, relation memory.RelationKind, turnID string) error {
+// supersede marks a memory as superseded by a newer one.
+func (w *writing) supersede(
+	ctx context.Context, m *memory.Memory, by string, relation memory.RelationKind, turnID string,
+) error {
 	before := *m
 	m.Status, m.SupersededBy = memory.Superseded, by
 	w.Note(m.ID, memory.EventSuperseded, superseded{history.Diff(before, *m), relation, turnID})
-	w.relations = append(w.relations, memory.Relation{From: by, To: m.ID, Kind: relation, CreatedAt: memory.Instant(w.s.Now())})
+	w.relations = append(w.relations, memory.Relation{
+		From: by, To: m.ID, Kind: relation, CreatedAt: memory.Instant(w.s.Now()),
+	})
 	return w.store(ctx, before, m)
 }

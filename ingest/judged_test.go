@@ -19,11 +19,11 @@ const (
 )
 
 // decides makes the judge answer with this text.
-func (b *bench) decides(answer string) {
+func (b *fixture) decides(answer string) {
 	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(answer) })
 }
 
-func (b *bench) stored(id string) memory.Memory {
+func (b *fixture) stored(id string) memory.Memory {
 	b.t.Helper()
 	m, err := b.store.Memory(b.t.Context(), ada.AppID, id)
 	if err != nil {
@@ -33,7 +33,7 @@ func (b *bench) stored(id string) memory.Memory {
 }
 
 // searched are the ids that the vector store has near a text.
-func (b *bench) searched(content string) (ids []string) {
+func (b *fixture) searched(content string) (ids []string) {
 	b.t.Helper()
 	vectors, err := b.Embedder.Embed(b.t.Context(), 0, []string{content})
 	if err != nil {
@@ -49,9 +49,9 @@ func (b *bench) searched(content string) (ids []string) {
 	return ids
 }
 
-func TestANewFactReplacesWhatItContradicts(t *testing.T) {
+func TestJudge_ReplacesContradictedMemory(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.similar(beijing, shanghai, 0.9)
 	old := b.write(beijing, 0.8, time.Time{}).Memory
 	b.clock.Advance(time.Hour)
@@ -88,9 +88,9 @@ func TestANewFactReplacesWhatItContradicts(t *testing.T) {
 	}
 }
 
-func TestABackdatedFactReplacesNothing(t *testing.T) {
+func TestJudge_BackdatedFactReplacesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.similar(shanghai, beijing, 0.9)
 	now := b.write(shanghai, 0.8, time.Time{}).Memory
 	for _, decision := range []string{"replace", "merge"} {
@@ -105,9 +105,9 @@ func TestABackdatedFactReplacesNothing(t *testing.T) {
 	}
 }
 
-func TestBothAreMerged(t *testing.T) {
+func TestJudge_MergesBoth(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	const cat, miso, both = "The user owns a grey cat", "The user has a cat called Miso", "The user has a grey cat called Miso"
 	b.similar(cat, miso, 0.9)
 	old := b.write(cat, 0.9, time.Time{}).Memory
@@ -124,7 +124,7 @@ func TestBothAreMerged(t *testing.T) {
 	}
 }
 
-func (b *bench) embedding(content string) []float32 {
+func (b *fixture) embedding(content string) []float32 {
 	b.t.Helper()
 	vectors, err := b.Embedder.Embed(b.t.Context(), 0, []string{content})
 	if err != nil {
@@ -134,9 +134,9 @@ func (b *bench) embedding(content string) []float32 {
 }
 
 // What changed while the judge thought is left alone.
-func TestAJudgementOfTheOldWordingIsVoid(t *testing.T) {
+func TestJudge_IgnoresJudgementOfOldWording(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.similar(beijing, shanghai, 0.9)
 	old := b.write(beijing, 0.8, time.Time{}).Memory
 	const edited = "The user was born in Beijing"
@@ -153,9 +153,9 @@ func TestAJudgementOfTheOldWordingIsVoid(t *testing.T) {
 }
 
 // Nobody is asked about what is merged anyway, is too far, or is another agent's.
-func TestOnlyTheBandIsJudged(t *testing.T) {
+func TestJudge_IsAskedAboutTheBandOnly(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	asked := 0
 	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
 		asked++
@@ -184,11 +184,11 @@ func TestOnlyTheBandIsJudged(t *testing.T) {
 	}
 }
 
-// Every kind of bad answer, and the model being away, leaves the memory as it
+// Every kind of bad answer, and an unavailable model, leaves the memory as it
 // was, keeps the new one, and is counted.
-func TestBadJudgementsChangeNothing(t *testing.T) {
+func TestJudge_BadAnswersChangeNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.similar(beijing, shanghai, 0.9)
 	old := b.write(beijing, 0.8, time.Time{}).Memory
 	replies := map[string]llmtest.Reply{"away": llmtest.Status(503), "cut": llmtest.Cut(), "limited": llmtest.Status(429)}

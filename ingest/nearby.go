@@ -12,25 +12,24 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// nearbyLimit is how many neighbours of a draft are looked at.
+// nearbyLimit bounds the neighbours of a draft that are compared.
 const nearbyLimit = 20
 
-// search finds memories of one owner that drafts may be the same as. It is
-// used by one goroutine.
+// search finds memories of one owner that drafts may be merged into. It is not safe for
+// concurrent use.
 type search struct {
 	s     *Service
 	owner memory.Owner
 
-	away       bool // the vector store is: the newest memories are compared here
+	away       bool // the vector store is unavailable: the newest memories are compared here
 	ids        []string
 	embeddings map[string][]float32
 }
 
 func (s *Service) search(owner memory.Owner) *search { return &search{s: s, owner: owner} }
 
-// near returns ids of memories that a draft may be the same as. What was
-// written in the last seconds may be missing: the transaction looks for that
-// itself.
+// near returns ids of memories that a draft may be merged into. Memories written in the last
+// seconds may be missing; the transaction reads those itself.
 func (n *search) near(ctx context.Context, draft memory.Memory) ([]string, error) {
 	if n.away {
 		return n.compare(draft), nil
@@ -40,7 +39,7 @@ func (n *search) near(ctx context.Context, draft memory.Memory) ([]string, error
 		Space: memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)},
 	})
 	if err != nil {
-		n.s.Log.Warn("duplicates are looked for in the database: the vector store is away", zap.Error(err))
+		n.s.Log.Warn("duplicates are searched in the database: the vector store is unavailable", zap.Error(err))
 		if err := n.read(ctx, draft.EmbeddingModel); err != nil {
 			return nil, err
 		}

@@ -16,28 +16,30 @@ import (
 	"hippocampus/internal/text"
 )
 
-// judging is how many judgements of one piece of work are asked for at a time.
+// judging bounds the concurrent calls of the judge for one turn or batch.
 const judging = 4
 
-// neighbourhood is what was found around a draft before the user's lock is taken.
+// neighbourhood holds the neighbours of a draft, found before the owner lock is taken.
 type neighbourhood struct {
-	ids    []string    // memories it may be one with
-	judged []judgement // decisions to carry out: no KeepBoth among them
+	ids    []string    // memories that it may be merged into
+	judged []judgement // decisions to apply, without KeepBoth
 }
 
-// judgement is what a draft means for one memory as it was when it was judged.
+// judgement is the verdict on one memory, which is as it was when it was judged.
 type judgement struct {
 	judge.Verdict
 	id        string
 	revision  int64
-	embedding []float32 // of Merged, where there is one
-	model     string    // that embedded it
+	embedding []float32 // of Merged; nil if it is empty
+	model     string    // of embedding
 }
 
-// neighbours finds what is near each draft of one owner, by the drafts' places,
-// and asks the judge about what is too near to pass and too far to be merged.
-// It comes before the user's lock: it waits for others.
-func (s *Service) neighbours(ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory) (map[int]neighbourhood, error) {
+// neighbours finds the neighbours of each draft of one owner, by the drafts' indexes, and
+// asks the judge about those between JudgeSimilarity and MergeSimilarity. It runs before the
+// owner lock is taken, since it waits for a model.
+func (s *Service) neighbours(
+	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory,
+) (map[int]neighbourhood, error) {
 	search := s.search(owner)
 	hoods := make(map[int]neighbourhood, len(drafts))
 	for i, draft := range drafts {
@@ -75,8 +77,8 @@ func (s *Service) neighbours(ctx context.Context, owner memory.Owner, drafts map
 	return hoods, group.Wait()
 }
 
-// known reads the active memories that searches found, and those written so
-// lately that they may not be found yet, each once.
+// known reads the active memories that searches found, and those so recent that searches may
+// not find them yet, each once.
 func (s *Service) known(ctx context.Context, owner memory.Owner, hoods map[int]neighbourhood) ([]memory.Memory, error) {
 	known, err := s.Records.Unconfirmed(ctx, owner, s.Now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 	if err != nil {
@@ -102,9 +104,8 @@ func (s *Service) known(ctx context.Context, owner memory.Owner, hoods map[int]n
 	return append(known, found...), err
 }
 
-// band chooses the memories to be judged, nearest first; none where the draft
-// is so near to one that they will be merged. What was made from other memories
-// is left to those who made it.
+// band returns the memories to be judged, nearest first. It returns nil if the draft is so
+// near to a memory that they will be merged. Derived memories are never judged.
 func (s *Service) band(draft memory.Memory, known []memory.Memory) []memory.Memory {
 	similarity := map[string]float64{}
 	var band []memory.Memory
@@ -126,7 +127,7 @@ func (s *Service) band(draft memory.Memory, known []memory.Memory) []memory.Memo
 	return band[:min(len(band), judge.MaxNear)]
 }
 
-// judge asks about one draft. Whatever goes wrong, both are kept.
+// judge asks about one draft. On any error both are kept.
 func (s *Service) judge(ctx context.Context, draft memory.Memory, near []memory.Memory) []judgement {
 	verdicts, err := s.Judge.Judge(ctx, draft, near)
 	if err != nil {
@@ -136,7 +137,7 @@ func (s *Service) judge(ctx context.Context, draft memory.Memory, near []memory.
 	for i, v := range verdicts {
 		older := draft.CreatedAt.Before(near[i].CreatedAt)
 		if v.Decision == judge.KeepBoth || older && v.Merged == "" {
-			continue // what was said earlier never takes the place of what was said later
+			continue // an earlier statement never replaces a later one
 		}
 		j := judgement{Verdict: v, id: near[i].ID, revision: near[i].Revision}
 		if v.Merged != "" {
@@ -154,26 +155,27 @@ func (s *Service) judge(ctx context.Context, draft memory.Memory, near []memory.
 
 func (s *Service) undecided(draft memory.Memory, err error) []judgement {
 	s.undecidedCount.Add(1)
-	s.Log.Warn("nearby memories are kept beside a new one: no judgement", zap.String("turn", draft.SourceTurnID), zap.Error(err))
+	s.Log.Warn("similar memories and a new one are kept: the judge gave no verdict",
+		zap.String("turn", draft.SourceTurnID), zap.Error(err))
 	return nil
 }
 
-// Undecided counts the judgements that were asked for and not had.
+// Undecided counts the judgements that failed.
 func (s *Service) Undecided() int64 { return s.undecidedCount.Load() }
 
-// worded is the draft in the judge's wording of it and a memory.
+// worded returns the draft in the judge's wording, which merges it with a memory.
 func (j judgement) worded(draft memory.Memory, other time.Time) memory.Memory {
 	if j.Merged != "" {
 		draft.Content, draft.Lexemes = j.Merged, text.Join(text.Lexemes(j.Merged))
 		draft.Embedding, draft.EmbeddingModel = j.embedding, j.model
 		if draft.CreatedAt.Before(other) {
-			draft.CreatedAt = other // it holds what was said last
+			draft.CreatedAt = other // of the later statement
 		}
 	}
 	return draft
 }
 
-// alike reports whether two memories of a user may say the same to the same agent.
+// alike reports whether two memories of a user may be merged.
 func alike(m, draft memory.Memory) bool {
 	return m.Status == memory.Active && m.AgentID == draft.AgentID
 }

@@ -31,9 +31,8 @@ func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	return nil
 }
 
-// Purge lets go of what is held in memory of turns that are not finished; their
-// scorer is asked again. It is for a user who is erased: whose they are is not
-// held.
+// Purge drops the cached answers of the scorer for unfinished turns of all users. It is called
+// when a user is erased.
 func (s *Service) Purge() { s.scored.Purge() }
 
 // remember takes a turn through the stages of a write.
@@ -48,7 +47,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	if len(facts) == 0 { // nothing to keep, and nobody to lock out
+	if len(facts) == 0 {
 		return s.end(ctx, turn)
 	}
 	candidates, err := s.gate(ctx, turn, s.Scorer.Name(), facts)
@@ -66,8 +65,8 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	return s.finish(ctx, turn, candidates, drafts, near)
 }
 
-// score asks the scorer. Its answer is kept until the turn is finished: when
-// what comes after it fails, the model need not be paid twice.
+// score asks the scorer, and caches its answer until the turn is finished, so that a failure of
+// a later stage does not cost another model call.
 func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
 	if facts, ok := s.scored.Get(turn.ID); ok {
 		return facts, nil
@@ -83,8 +82,8 @@ func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, e
 	return facts, err
 }
 
-// scorable are the messages that a scorer reads: all, but in a conversation
-// what was said. Its other events are consolidated with it, as they are.
+// scorable returns the messages that a scorer reads: in a conversation the chat messages only,
+// since its other events are consolidated with the conversation.
 func scorable(turn memory.Turn) (messages []memory.Message) {
 	if turn.ConversationID == "" {
 		return turn.Messages
@@ -97,9 +96,10 @@ func scorable(turn memory.Turn) (messages []memory.Message) {
 	return messages
 }
 
-// gate gives each fact that somebody proposed its first verdict: kept, below the
-// threshold, or an echo.
-func (s *Service) gate(ctx context.Context, turn memory.Turn, by string, facts []scorer.Fact) ([]memory.Candidate, error) {
+// gate gives each proposed fact its first verdict: kept, below the threshold, or echo.
+func (s *Service) gate(
+	ctx context.Context, turn memory.Turn, by string, facts []scorer.Fact,
+) ([]memory.Candidate, error) {
 	var echoes echoes
 	if slices.ContainsFunc(facts, func(f scorer.Fact) bool { return f.Importance >= s.set.Threshold }) {
 		var err error
@@ -125,9 +125,11 @@ func (s *Service) gate(ctx context.Context, turn memory.Turn, by string, facts [
 	return candidates, nil
 }
 
-// embed makes a draft memory of every candidate that is still kept, by its
-// place; turnOf tells the turn of a place.
-func (s *Service) embed(ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate) (map[int]memory.Memory, error) {
+// embed makes a draft memory of every kept candidate, by the candidate's index. turnOf returns
+// the turn of an index.
+func (s *Service) embed(
+	ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate,
+) (map[int]memory.Memory, error) {
 	var places []int
 	var texts []string
 	for i, c := range candidates {
@@ -154,11 +156,14 @@ func (s *Service) embed(ctx context.Context, turnOf func(int) memory.Turn, candi
 	return drafts, nil
 }
 
-// errFinished ends the transaction of a turn that another process has finished.
-var errFinished = errors.New("the turn has been finished elsewhere")
+// errFinished rolls back the transaction of a turn that is no longer accepted.
+var errFinished = errors.New("the turn was finished by another worker")
 
 // finish writes the turn's outcome in one transaction, then pushes it.
-func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []memory.Candidate, drafts map[int]memory.Memory, near map[int]neighbourhood) error {
+func (s *Service) finish(
+	ctx context.Context, turn memory.Turn, candidates []memory.Candidate,
+	drafts map[int]memory.Memory, near map[int]neighbourhood,
+) error {
 	var w *writing
 	err := s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
 		err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
@@ -194,13 +199,12 @@ func (s *Service) finish(ctx context.Context, turn memory.Turn, candidates []mem
 	return err
 }
 
-// setBackTimeout bounds the record of a failed attempt, which may come when
-// the time of the attempt itself is used up.
+// setBackTimeout bounds recording a failed attempt, whose own context may have ended.
 const setBackTimeout = 5 * time.Second
 
-// setBack makes a turn wait, or fail. Something that is away costs no attempt:
-// the turn waits for half its age each time, until it is too old. Any other
-// failure costs one, and the turn waits twice as long each time.
+// setBack defers a turn, or fails it. If a model or a store is unavailable, no attempt is
+// counted: the turn waits for half its age each time, until it is too old. Any other failure
+// counts one attempt, and the wait doubles each time.
 func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) error {
 	aborted := errors.Is(cause, context.Canceled) && ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
@@ -218,7 +222,8 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	}
 	refused, reason := s.refusal(turn, cause, now), excerpt(cause.Error())
 	if failed {
-		s.Log.Warn("turn failed; it can be replayed", zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), zap.Error(cause))
+		s.Log.Warn("turn failed; it can be replayed",
+			zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), zap.Error(cause))
 		return s.Records.FailTurn(ctx, turn.ID, turn.Attempts, reason, now, refused)
 	}
 	var e *memory.Error
@@ -231,8 +236,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	return s.Records.DeferTurn(ctx, turn.ID, turn.Attempts, reason, now.Add(wait), refused)
 }
 
-// refusal is the record of an answer that the scorer gave and that was
-// refused; nil where there was none.
+// refusal returns the candidate that records a refused answer of the scorer, or nil.
 func (s *Service) refusal(turn memory.Turn, cause error, at time.Time) *memory.Candidate {
 	var bad *scorer.BadAnswer
 	if !errors.As(cause, &bad) {

@@ -11,13 +11,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// MaxPromoted is how many candidates are promoted at once.
+// MaxPromoted bounds the candidates of one promotion.
 const MaxPromoted = 100
 
 const byPromotion = "promotion"
 
-// Promotion chooses candidates of an app that the gate has refused: those with
-// IDs, or those of a user that were under the threshold.
+// Promotion selects candidates of an app that the gate has refused: those with IDs, or those
+// of a user that were below the threshold.
 type Promotion struct {
 	AppID         string
 	IDs           []string // at most MaxPromoted; each below_threshold or echo
@@ -25,20 +25,19 @@ type Promotion struct {
 	MinImportance float64  // without IDs
 }
 
-// Promoted is what became of one candidate: its new verdict and memory, or Err.
+// Promoted is the result for one candidate: its new verdict and memory, or Err.
 type Promoted struct {
 	CandidateID string
 	Verdict     memory.Verdict
 	Reason      string
 	MemoryID    string
-	Err         error // KindNotFound: the app has no such candidate; KindConflict: it never was a fact
+	Err         error // KindNotFound: the app has no such candidate; KindConflict: it is not a fact
 }
 
-// Promote makes memories of candidates without asking a model; only the
-// embedder is. One that says what an active memory says is merged into it, and
-// one that has a memory already is left as it is. Each user's part is one
-// transaction. more is true where the user has further candidates: the same
-// call goes on with them.
+// Promote makes memories of candidates. It asks the embedder and no chat model. A candidate
+// that says the same as an active memory is merged into it, and one that has a memory
+// already is left unchanged. Each user's part is one transaction. more reports whether the
+// user has further candidates, with which the same call continues.
 func (s *Service) Promote(ctx context.Context, p Promotion) (results []Promoted, more bool, err error) {
 	proposals, err := s.proposals(ctx, p)
 	if err != nil {
@@ -88,19 +87,22 @@ func (s *Service) Promote(ctx context.Context, p Promotion) (results []Promoted,
 	return results, more, nil
 }
 
-// proposals reads the candidates that a promotion chooses; of a user's one
-// more than are promoted at once.
+// proposals reads the selected candidates; for a user, one more than MaxPromoted, so that the
+// caller knows whether there are more.
 func (s *Service) proposals(ctx context.Context, p Promotion) ([]db.Proposal, error) {
 	if p.IDs != nil {
 		return s.Records.Proposals(ctx, p.AppID, p.IDs)
 	}
 	return s.Records.ListCandidates(ctx, db.CandidateFilter{
-		AppID: p.AppID, UserID: p.UserID, Verdict: memory.BelowThreshold, MinImportance: p.MinImportance, Limit: MaxPromoted + 1,
+		AppID: p.AppID, UserID: p.UserID, Verdict: memory.BelowThreshold, MinImportance: p.MinImportance,
+		Limit: MaxPromoted + 1,
 	})
 }
 
-// promote makes memories of one owner's candidates, the earliest said first.
-func (s *Service) promote(ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted) error {
+// promote makes memories of one owner's candidates, the earliest statement first.
+func (s *Service) promote(
+	ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted,
+) error {
 	slices.SortFunc(proposals, func(a, b db.Proposal) int {
 		return cmp.Or(a.SaidAt.Compare(b.SaidAt), cmp.Compare(a.ID, b.ID))
 	})

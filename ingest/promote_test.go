@@ -8,9 +8,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestPromotionMakesMemoriesWithoutAModel(t *testing.T) {
+func TestPromote_NeedsNoChatModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.Facts("bees",
 		llmtest.Fact{Fact: "The user keeps bees", Importance: 0.6, Domain: memory.Lifestyle},
 		llmtest.Fact{Fact: "The user is tired", Importance: 0.3, Domain: memory.GeneralChat})
@@ -47,9 +47,9 @@ func TestPromotionMakesMemoriesWithoutAModel(t *testing.T) {
 	}
 }
 
-func TestPromotionGoesOnWhereItStopped(t *testing.T) {
+func TestPromote_ContinuesWhereItStopped(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for turn := range 3 {
 		var facts []llmtest.Fact
 		for i := range 45 {
@@ -73,9 +73,9 @@ func TestPromotionGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-func TestARefusedAnswerIsNoFact(t *testing.T) {
+func TestPromote_RefusesInvalidAnswers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON") })
 	turn := b.accept("I keep bees")
 	if err := b.processTurn(t.Context(), turn.ID); err != nil {

@@ -7,11 +7,10 @@ import (
 	"hippocampus/db/history"
 )
 
-// A memory is as of the instant at which it was recorded, however long it waited
-// for that: as of when it says that it was changed last, it is there.
-func TestANewMemoryIsAsOfItsRecording(t *testing.T) {
+// A memory exists as of its UpdatedAt, however long it waited for the transaction.
+func TestWrite_IsVisibleAsOfItsRecording(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.Now = func() time.Time {
 		b.clock.Advance(time.Second)
 		return b.clock.Now()

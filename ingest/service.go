@@ -17,7 +17,7 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Records is what ingest needs of the database.
+// Records is the part of the database that ingest uses.
 type Records interface {
 	db.Turns
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
@@ -31,7 +31,7 @@ type Records interface {
 	Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error)
 }
 
-// Searcher finds what the user has already said.
+// Searcher finds similar memories.
 type Searcher interface {
 	Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error)
 }
@@ -54,7 +54,7 @@ type Settings struct {
 	JudgeTimeout    time.Duration // of all judgements of a turn or batch; afterwards both are kept
 	OwnWindow       time.Duration // how long a confirmed write may be missing from searches
 	OwnLimit        int           // unconfirmed memories compared, newest first
-	FallbackLimit   int           // memories compared while the vector store is away, newest first
+	FallbackLimit   int           // memories compared if the vector store is unavailable, newest first
 	Attempts        int           // bad answers after which a turn has failed
 	RetryDelay      time.Duration // after the first failed attempt; doubles
 	RetryLimit      time.Duration
@@ -70,11 +70,11 @@ type Settings struct {
 type Parts struct {
 	Records  Records
 	Scorer   scorer.Scorer
-	Judge    judge.Judge // nil: memories that are near and not one are kept
+	Judge    judge.Judge // nil: similar memories that are not merged are kept
 	Embedder llm.Embedder
 	Vectors  Searcher
 	Pusher   Pusher
-	Guess    func(content string, lexemes []string) memory.Domain // of a direct write that names none
+	Guess    func(content string, lexemes []string) memory.Domain // for a direct write without a domain
 	// OnWritten is called for each user whose memories a turn or a write has changed. It must not block.
 	OnWritten func(owner memory.Owner)
 	// OnAccepted is called for each turn that has just been stored. It must not block.
@@ -94,7 +94,7 @@ type Service struct {
 	Parts
 	set Settings
 
-	scored *lru.Cache[string, []scorer.Fact] // answers whose turns are not finished
+	scored *lru.Cache[string, []scorer.Fact] // answers by turn id, until the turn is finished
 
 	idle  chan struct{}    // holds a value for each idle worker, while Work runs
 	taken chan memory.Turn // accepted or claimed turns, each of which has a reserved worker
@@ -107,7 +107,7 @@ type Service struct {
 	held map[string]int // ids of turns that this process renews, with the number of holders
 }
 
-// maxScored is how many answers are kept for turns that wait for something else.
+// maxScored bounds the cached answers of the scorer.
 const maxScored = 1000
 
 // New makes a service, whose turns are processed while Work runs.

@@ -12,9 +12,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestBadAnswersFailATurnAfterAttempts(t *testing.T) {
+func TestProcess_FailsAfterTooManyBadAnswers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON at all") })
 	turn := b.accept("I keep bees")
 	for attempt := 1; attempt <= 3; attempt++ {
@@ -41,11 +41,11 @@ func TestBadAnswersFailATurnAfterAttempts(t *testing.T) {
 	}
 }
 
-// An endpoint that is away costs no attempt; the turn waits for half its age,
-// and fails when it is too old.
-func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
+// An unavailable endpoint costs no attempt. The turn waits for half its age, and fails when it
+// is too old.
+func TestProcess_DefersWhileTheModelIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.SetDown(true)
 	turn := b.accept("I keep bees")
 	for _, step := range []struct{ pass, wait time.Duration }{
@@ -82,10 +82,9 @@ func TestAModelThatIsAwayMakesTheTurnWait(t *testing.T) {
 	}
 }
 
-// Several workers with the same turn: one finishes it.
-func TestATurnIsFinishedOnce(t *testing.T) {
+func TestProcess_FinishesATurnOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle})
 	turn := b.accept("I keep bees")
 	var group sync.WaitGroup
@@ -102,9 +101,9 @@ func TestATurnIsFinishedOnce(t *testing.T) {
 	}
 }
 
-func TestAClientIDIsOneTurn(t *testing.T) {
+func TestAccept_StoresAClientIDOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	turn := memory.Turn{Owner: ada, ClientID: "turn-1", Messages: []memory.Message{{Role: "user", Content: "I keep bees"}}}
 	first, fresh, err := b.Accept(t.Context(), turn)
 	if err != nil || !fresh {
@@ -121,7 +120,7 @@ func TestAClientIDIsOneTurn(t *testing.T) {
 	}
 }
 
-func TestExcerptsFitAColumn(t *testing.T) {
+func TestExcerpt_IsStorable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "(empty)", " \n": "(empty)", "a\x00b": "ab", "\xff": "\uFFFD", strings.Repeat("界", 400): strings.Repeat("界", 333),
@@ -132,9 +131,8 @@ func TestExcerptsFitAColumn(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, a turn does not go round for ever: what is not away
-// costs it an attempt, and the model is asked once.
-func TestOtherFailuresCostAttempts(t *testing.T) {
+// A failure other than an unavailable endpoint costs an attempt, and the model is asked once.
+func TestProcess_CountsOtherFailuresAsAttempts(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"refused": func() error { return memory.Errorf(memory.KindInvalid, "a constraint") },
@@ -143,7 +141,7 @@ func TestOtherFailuresCostAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newFixture(t)
 			b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle})
 			b.spy.enter = fail
 			turn := b.accept("I keep bees")
@@ -166,10 +164,10 @@ func TestOtherFailuresCostAttempts(t *testing.T) {
 	}
 }
 
-// An embedder that is away costs no attempt and no further question.
-func TestTheScorerIsNotPaidForTheEmbedder(t *testing.T) {
+// An unavailable embedder costs no attempt and no further call of the scorer.
+func TestProcess_AsksTheScorerOnceIfTheEmbedderFails(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle})
 	b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(503) })
 	turn := b.accept("I keep bees")
@@ -190,10 +188,10 @@ func TestTheScorerIsNotPaidForTheEmbedder(t *testing.T) {
 	}
 }
 
-// A replayed turn is as young as its replay.
-func TestAReplayedTurnMayWaitAgain(t *testing.T) {
+// The age of a replayed turn counts from its replay.
+func TestReplay_RestartsTheAgeOfATurn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.SetDown(true)
 	turn := b.accept("I keep bees")
 	b.clock.Advance(25 * time.Hour)
@@ -208,10 +206,9 @@ func TestAReplayedTurnMayWaitAgain(t *testing.T) {
 	}
 }
 
-// A job that runs out of time still records why.
-func TestAFailureIsRecordedAfterTheTimeIsUp(t *testing.T) {
+func TestProcess_RecordsFailureAfterTimeout(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
 	turn := b.accept("I keep bees")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -224,10 +221,10 @@ func TestAFailureIsRecordedAfterTheTimeIsUp(t *testing.T) {
 	}
 }
 
-// A turn in work twice stays held until both have ended.
-func TestATurnIsHeldByEachWorker(t *testing.T) {
+// A turn that two workers process stays held until both have ended.
+func TestHold_CountsHolders(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	first, second := b.hold("turn"), b.hold("turn")
 	first()
 	if held := b.holding(); len(held) != 1 {
@@ -239,10 +236,9 @@ func TestATurnIsHeldByEachWorker(t *testing.T) {
 	}
 }
 
-// Who waits for a turn gets it as it stands when the time is up.
-func TestAwait(t *testing.T) {
+func TestAwait_ReturnsTheOutcomeOrTheTurnAsItIs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.accept("I keep bees")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

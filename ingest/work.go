@@ -137,7 +137,8 @@ func (s *Service) processTaken(ctx context.Context, turn memory.Turn) {
 		}
 	}()
 	if err := s.process(ctx, turn); err != nil {
-		s.Log.Warn("turn is processed again later: its outcome could not be stored", zap.String("turn", turn.ID), zap.Error(err))
+		s.Log.Warn("turn is processed again later: its outcome could not be stored",
+			zap.String("turn", turn.ID), zap.Error(err))
 	}
 }
 

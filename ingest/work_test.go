@@ -14,7 +14,7 @@ import (
 )
 
 // work starts workers; stop stops them and waits for that.
-func (b *bench) work(workers int) (stop func()) {
+func (b *fixture) work(workers int) (stop func()) {
 	b.set.Workers = workers
 	b.idle, b.taken = make(chan struct{}, workers), make(chan memory.Turn, workers)
 	ctx, cancel := context.WithCancel(b.t.Context())
@@ -26,7 +26,7 @@ func (b *bench) work(workers int) (stop func()) {
 }
 
 // acceptWhenIdle accepts a turn when a worker is idle.
-func (b *bench) acceptWhenIdle(text string) memory.Turn {
+func (b *fixture) acceptWhenIdle(text string) memory.Turn {
 	b.t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if len(b.idle) > 0 {
@@ -38,7 +38,7 @@ func (b *bench) acceptWhenIdle(text string) memory.Turn {
 }
 
 // claimable returns the ids of the turns that are due.
-func (b *bench) claimable() (ids []string) {
+func (b *fixture) claimable() (ids []string) {
 	b.t.Helper()
 	now := b.clock.Now()
 	turns, err := b.store.ClaimTurns(b.t.Context(), now, now, 100)
@@ -51,7 +51,7 @@ func (b *bench) claimable() (ids []string) {
 	return ids
 }
 
-func (b *bench) processed(turn memory.Turn) Outcome {
+func (b *fixture) processed(turn memory.Turn) Outcome {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
@@ -71,7 +71,7 @@ func (withoutClaims) ClaimTurns(context.Context, time.Time, time.Time, int) ([]m
 
 func TestWork_HandsAcceptedTurnsToIdleWorkers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.models.Facts("bees", llmtest.Fact{Fact: "Keeps bees", Importance: 0.9, Domain: memory.Lifestyle})
 	b.Records = withoutClaims{b.Records}
 	b.work(8)
@@ -84,7 +84,7 @@ func TestWork_HandsAcceptedTurnsToIdleWorkers(t *testing.T) {
 // A turn that no worker takes directly is due at once, and is processed when a worker is idle.
 func TestWork_ClaimsTurnsWhenAWorkerIsIdle(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	waiting := b.accept("before any worker")
 	if ids := b.claimable(); !slices.Equal(ids, []string{waiting.ID}) {
 		t.Errorf("%q are due, want %s", ids, waiting.ID)
@@ -116,7 +116,7 @@ func TestWork_ClaimsTurnsWhenAWorkerIsIdle(t *testing.T) {
 
 func TestWork_ClaimsTurnsOfADeadProcess(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.accept("I keep bees")
 	now := b.clock.Now()
 	if _, err := b.store.ClaimTurns(t.Context(), now, now.Add(b.set.Lease), 1); err != nil {
@@ -132,7 +132,7 @@ func TestWork_ClaimsTurnsOfADeadProcess(t *testing.T) {
 
 func TestWork_RetriesTurnsWhenTheyAreDue(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.RetryDelay = 10 * time.Millisecond // also the poll interval
 	var deferred sync.WaitGroup
 	deferred.Add(1)
@@ -149,7 +149,7 @@ func TestWork_RetriesTurnsWhenTheyAreDue(t *testing.T) {
 
 func TestReplay_WakesTheWorkers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.Renew, b.set.RetryDelay = time.Hour, time.Hour // so that polling finds nothing within the test
 	turn := b.accept("I keep bees")
 	if err := b.store.FailTurn(t.Context(), turn.ID, 3, "gave up", b.clock.Now(), nil); err != nil {
@@ -165,7 +165,7 @@ func TestReplay_WakesTheWorkers(t *testing.T) {
 
 func TestRunLegacyJob_MakesTheTurnDue(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.accept("I keep bees")
 	if err := b.store.RenewTurns(t.Context(), []string{turn.ID}, b.clock.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestRunLegacyJob_MakesTheTurnDue(t *testing.T) {
 
 func TestWork_ReleasesTurnsThatTakeLongerThanTheDrain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	asked := make(chan struct{}, 1)
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply {
 		asked <- struct{}{}
@@ -221,7 +221,7 @@ func (e *ending) EndTurns(ctx context.Context, turnIDs []string, at time.Time) e
 // ended are not scored again.
 func TestWork_EndsTurnsWithoutMemoriesInBatches(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	entered, release := make(chan struct{}), make(chan error)
 	var mu sync.Mutex
 	var sizes []int

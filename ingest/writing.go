@@ -12,14 +12,13 @@ import (
 	"hippocampus/internal/text"
 )
 
-// writing collects what one user's transaction writes. Within it, every put
-// sees the ones before.
+// writing collects the changes of one user's transaction. Every put sees the earlier ones.
 type writing struct {
 	*history.Recorder
 	s  *Service
 	tx db.UserTx
 
-	recent    []memory.Memory // lately written, perhaps not yet found by searches
+	recent    []memory.Memory // so recent that searches may not find them yet
 	looked    bool            // recent is read
 	inserted  []*memory.Memory
 	relations []memory.Relation
@@ -36,7 +35,7 @@ type merged struct {
 	From       string          `json:"from_turn,omitempty"`
 }
 
-// draft completes a new memory, whose embedding is by this model.
+// draft completes a new memory with an embedding of a model.
 func (s *Service) draft(m memory.Memory, embedding []float32, model string) memory.Memory {
 	m.ID, m.Status, m.Revision = memory.NewID(), memory.Active, 1
 	m.UpdatedAt = memory.Instant(s.Now())
@@ -45,7 +44,7 @@ func (s *Service) draft(m memory.Memory, embedding []float32, model string) memo
 	}
 	m.CreatedAt = memory.Instant(m.CreatedAt)
 	if m.LastAccessedAt = m.CreatedAt; m.LastAccessedAt.After(m.UpdatedAt) {
-		m.LastAccessedAt = m.UpdatedAt // what is dated ahead is no fresher than what is new
+		m.LastAccessedAt = m.UpdatedAt // a date in the future does not make it fresher
 	}
 	if m.Lexemes == "" {
 		m.Lexemes = text.Join(text.Lexemes(m.Content))
@@ -54,8 +53,8 @@ func (s *Service) draft(m memory.Memory, embedding []float32, model string) memo
 	return m
 }
 
-// put merges a draft into the active memory that says the same; else the judge's
-// decisions count, and without one it is added.
+// put merges a draft into the active memory that says the same. If there is no such memory, it
+// applies the judge's decisions, or adds the draft.
 func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourhood) (Written, error) {
 	same, similarity, err := w.nearest(ctx, draft, near.ids)
 	if err != nil {
@@ -68,7 +67,8 @@ func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourho
 		return w.merge(ctx, same, draft, 1, memory.Duplicate, "an active memory says exactly this")
 	}
 	return w.merge(ctx, same, draft, similarity, memory.Merged,
-		fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one", similarity, w.s.set.MergeSimilarity))
+		fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one",
+			similarity, w.s.set.MergeSimilarity))
 }
 
 // add makes the draft a memory of its own.
@@ -78,9 +78,9 @@ func (w *writing) add(draft memory.Memory) Written {
 	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
 }
 
-// nearest finds the active memory of the same agent that is most like the
-// draft, and how like; nil when there is none. The word-for-word same is 1; of
-// several that are as like, it is the oldest.
+// nearest returns the active memory of the same agent that is most similar to the draft, or
+// nil, and the similarity. Equal content has a similarity of 1; the oldest of several equally
+// similar memories is returned.
 func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []string) (*memory.Memory, float64, error) {
 	if m, ok, err := w.tx.SameContent(ctx, draft.AgentID, draft.Content); err != nil || ok {
 		return &m, 1, err
@@ -90,7 +90,7 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 		return nil, 0, err
 	}
 	if !w.looked {
-		// Another process may have written since the search: the lock is ours now.
+		// Another process may have written after the search and before this transaction got the lock.
 		if w.recent, err = w.tx.Unconfirmed(ctx, w.s.Now().Add(-w.s.set.OwnWindow), w.s.set.OwnLimit); err != nil {
 			return nil, 0, err
 		}
@@ -117,14 +117,16 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 	return best, similarity, nil
 }
 
-// older is the order of creation.
+// older reports whether a was created before b.
 func older(a, b *memory.Memory) bool {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// merge lets the newer wording and the higher importance win, and keeps the tags
-// of both.
-func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memory, similarity float64, verdict memory.Verdict, reason string) (Written, error) {
+// merge keeps the newer wording, the higher importance and the tags of both.
+func (w *writing) merge(
+	ctx context.Context, m *memory.Memory, draft memory.Memory,
+	similarity float64, verdict memory.Verdict, reason string,
+) (Written, error) {
 	before := *m
 	m.Importance = max(m.Importance, draft.Importance)
 	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
@@ -146,7 +148,7 @@ func (w *writing) merge(ctx context.Context, m *memory.Memory, draft memory.Memo
 	return written, err
 }
 
-// both are tags and those of more that are not among them, memory.MaxTags at most.
+// both returns tags and those of more that are not among them, at most memory.MaxTags.
 func both(tags, more []string) []string {
 	all := slices.Clone(tags)
 	for _, tag := range more {
@@ -157,7 +159,7 @@ func both(tags, more []string) []string {
 	return all
 }
 
-// store stores a changed memory; the next put must see it as it is.
+// store stores a changed memory, and updates it in recent for the next put.
 func (w *writing) store(ctx context.Context, before memory.Memory, m *memory.Memory) error {
 	err := w.Update(ctx, before, m)
 	for i := range w.recent {
@@ -178,7 +180,7 @@ func (w *writing) isNew(m *memory.Memory) bool {
 	return false
 }
 
-// flush writes what put has collected; it comes last in the transaction.
+// flush writes the collected changes at the end of the transaction.
 func (w *writing) flush(ctx context.Context) error {
 	if len(w.inserted) > 0 {
 		if err := w.tx.Insert(ctx, w.memories(), w.s.Pusher.ClaimedUntil()); err != nil {
@@ -193,7 +195,7 @@ func (w *writing) flush(ctx context.Context) error {
 	return w.Flush(ctx)
 }
 
-// push comes after the commit.
+// push pushes the changes after the commit.
 func (w *writing) push(ctx context.Context, owner memory.Owner) {
 	if len(w.inserted) > 0 {
 		w.s.Pusher.PushNew(ctx, w.memories())
@@ -215,13 +217,13 @@ func (w *writing) memories() []memory.Memory {
 	return list
 }
 
-// likeness is the cosine of a memory and a draft, by the draft's model; -1 where
-// the memory has no embedding by that one.
+// likeness returns the cosine of a memory and a draft in the draft's embedding space, or -1 if
+// the memory has no embedding in it.
 func likeness(m, draft *memory.Memory) float64 {
 	return cosine(m.EmbeddingIn(memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)}), draft.Embedding)
 }
 
-// cosine of two unit vectors; -1 where they cannot be compared.
+// cosine returns the cosine of two unit vectors, or -1 if they cannot be compared.
 func cosine(a, b []float32) float64 {
 	if len(a) != len(b) || len(a) == 0 {
 		return -1

@@ -12,11 +12,11 @@ import (
 	"hippocampus/internal/text"
 )
 
-// NewLLM is the scorer that asks a chat model, once a turn.
+// NewLLM returns a scorer that asks a chat model, once a turn.
 //
 //	turn -> prompt in the user's language -> answer -> checked facts
 //
-// An answer with anything wrong in it is refused whole, as *BadAnswer.
+// An answer with any error is refused as a whole, as *BadAnswer.
 func NewLLM(chat llm.Chat) Scorer { return &model{chat: chat} }
 
 type model struct{ chat llm.Chat }
@@ -77,7 +77,7 @@ func parse(answer string, turn memory.Turn) ([]Fact, error) {
 	return facts, nil
 }
 
-// check says what is wrong with a proposal, "" for nothing.
+// check returns what is wrong with a proposal, or "".
 func (p proposal) check() (Fact, string) {
 	switch {
 	case p.Fact == nil:
@@ -105,8 +105,8 @@ func (p proposal) check() (Fact, string) {
 	return fact, ""
 }
 
-// promptLexemes are the instructions and examples of both prompts, framed by
-// separators so that whole lexemes are found in them.
+// promptLexemes holds the instructions and examples of both prompts, with separators around
+// each lexeme so that only whole lexemes match.
 var promptLexemes = func() []string {
 	var prompts []string
 	for _, name := range []string{"prompts/score.en.txt", "prompts/score.zh.txt"} {
@@ -119,8 +119,8 @@ var promptLexemes = func() []string {
 	return prompts
 }()
 
-// isEcho reports whether a fact is copied from the prompt: its lexemes, four
-// or more, stand there in a row, and the turn holds less than half of them.
+// isEcho reports whether a fact is copied from the prompt: it has four lexemes or more, the
+// prompt contains them in a row, and the turn holds less than half of them.
 func isEcho(fact string, turn memory.Turn) bool {
 	lexemes := text.Lexemes(fact)
 	row := " " + text.Join(lexemes) + " "

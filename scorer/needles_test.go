@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestNeedles(t *testing.T) {
+func TestNeedles_OfExpressions(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		expression string
@@ -35,7 +35,7 @@ func TestNeedles(t *testing.T) {
 }
 
 // Needles change no answer: an expression is in a sentence where it matches.
-func TestNeedlesMissNothing(t *testing.T) {
+func TestNeedles_MissNoMatch(t *testing.T) {
 	t.Parallel()
 	var all []expression
 	var words []string

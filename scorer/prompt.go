@@ -29,7 +29,7 @@ type promptData struct {
 	LeftOut       int    // messages dropped from the beginning
 }
 
-// render makes the prompt of a turn, in the language of the user's words.
+// render returns the prompt of a turn, in the language of the user's messages.
 func render(turn memory.Turn) (llm.Prompt, error) {
 	messages, leftOut := fit(turn.Messages)
 	quoted, err := prompt.Quote(messages...)
@@ -41,8 +41,8 @@ func render(turn memory.Turn) (llm.Prompt, error) {
 	}, maxAnswerTokens)
 }
 
-// fit bounds the messages: each is cut to its limit, and the earliest are left
-// out until the rest fits.
+// fit cuts each message to maxMessageRunes, and drops the earliest messages until the rest fits
+// into maxTurnRunes.
 func fit(all []memory.Message) (kept []memory.Message, leftOut int) {
 	room := maxTurnRunes
 	start := len(all)
@@ -63,7 +63,7 @@ func fit(all []memory.Message) (kept []memory.Message, leftOut int) {
 	return kept[start:], start
 }
 
-// userWords joins what the user said, or all of it if nothing is the user's.
+// userWords joins the user's messages, or all messages if the user has none.
 func userWords(messages []memory.Message) string {
 	var user, all []string
 	for _, m := range messages {

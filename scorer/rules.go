@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// RulesName is the name of the scorer that needs no model.
+// RulesName is the name of the rule-based scorer.
 const RulesName = "rules"
 
 const (
@@ -20,7 +20,7 @@ const (
 	maxSentenceRunes = 600     // longer ones are pasted text, not statements
 )
 
-// NewRules is the scorer that needs no model. It reads what the user said
+// NewRules returns a scorer that needs no model. It reads the user's messages
 // sentence by sentence:
 //
 //	sentence -> refused (question, request, hypothesis, filler, secret)
@@ -67,12 +67,12 @@ func (rules) Score(ctx context.Context, turn memory.Turn) ([]Fact, error) {
 	return facts, nil
 }
 
-// A language is what the rules know of one.
+// language holds the rules for one language.
 type language struct {
-	refuse   []string // sentences that say nothing about the user
+	refuse   []string // sentences without a statement about the user
 	question string   // sentences that ask
-	command  string   // "remember that ...": kept whatever follows, but for secrets
-	secret   string   // words of what must not be stored
+	command  string   // "remember that ...": what follows is kept, unless it is a secret
+	secret   string   // words of statements that must not be stored
 	tail     string   // a question that follows a statement after a comma
 	patterns []pattern
 
@@ -83,10 +83,10 @@ type language struct {
 	tailed     expression
 }
 
-// A pattern recognises one kind of statement about the user.
+// pattern recognises one kind of statement about the user.
 type pattern struct {
 	says       string // regular expression; upper and lower case are the same
-	unless     string // veto; empty: none
+	unless     string // veto; may be empty
 	domain     memory.Domain
 	kind       memory.Type
 	importance float64
@@ -94,7 +94,7 @@ type pattern struct {
 	matches, vetoes expression
 }
 
-// Importances of what the rules recognise. The gate's default is 0.7.
+// Importances of the recognised statements. The gate's default threshold is 0.7.
 const (
 	vital  = 0.9
 	strong = 0.8
@@ -102,7 +102,7 @@ const (
 	weak   = 0.4
 )
 
-// The kinds of statement that the rules tell apart.
+// The kinds of statement that the rules distinguish.
 const (
 	aFact       = memory.TypeFact
 	aPreference = memory.Type("preference")
@@ -132,7 +132,7 @@ func compile(l language) *language {
 // Patterns write the plain apostrophe.
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "`", "'")
 
-// judge finds the most important statement that a sentence makes.
+// judge returns the most important statement of a sentence.
 func judge(said string) (Fact, bool) {
 	l := english
 	if text.IsChinese(said) {
@@ -157,12 +157,13 @@ func judge(said string) (Fact, bool) {
 			return Fact{}, false
 		}
 		plain = newSentence(strings.TrimSpace(plain.text[:cut[0]]))
-		best.Content = string([]rune(said)[:utf8.RuneCountInString(plain.text)]) // plain differs rune for rune
+		best.Content = string([]rune(said)[:utf8.RuneCountInString(plain.text)]) // plain has the same number of runes
 		if l.questioned.in(plain) {
 			return Fact{}, false
 		}
 	}
-	if slices.ContainsFunc(l.refused, func(e expression) bool { return e.in(plain) }) || memory.CheckContent(best.Content, memory.MaxContentRunes) != "" {
+	if slices.ContainsFunc(l.refused, func(e expression) bool { return e.in(plain) }) ||
+		memory.CheckContent(best.Content, memory.MaxContentRunes) != "" {
 		return Fact{}, false
 	}
 	p := l.best(plain)
@@ -173,7 +174,7 @@ func judge(said string) (Fact, bool) {
 	return best, true
 }
 
-// best is the most important pattern that matches, the first of equals.
+// best returns the most important pattern that matches, the first of several.
 func (l *language) best(plain *sentence) *pattern {
 	var best *pattern
 	for i := range l.patterns {

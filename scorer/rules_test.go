@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestRulesOnLabelledSentences(t *testing.T) {
+func TestRules_LabelledSentences(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
 	for _, row := range labelled {
@@ -58,7 +58,7 @@ func isHan(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x4e00 && r < 0xa000 })
 }
 
-func TestRulesReadTheUserAlone(t *testing.T) {
+func TestRules_ReadOnlyTheUser(t *testing.T) {
 	t.Parallel()
 	facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{
 		{Role: "system", Content: "I live in Rome."},
@@ -80,7 +80,7 @@ func TestRulesReadTheUserAlone(t *testing.T) {
 	}
 }
 
-func TestRulesAreBounded(t *testing.T) {
+func TestRules_AreBounded(t *testing.T) {
 	t.Parallel()
 	var says strings.Builder
 	for i := range 200 {

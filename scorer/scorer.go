@@ -1,9 +1,9 @@
-// Package scorer is the write gate's judge:
+// Package scorer proposes facts from turns:
 //
 //	turn -> candidate facts, each with importance, domain and type
 //
-// An LLM scores where there is a chat key, rules where there is none. Zero
-// facts is a good answer. What is done with the facts is decided elsewhere.
+// A language model scores if a chat key is configured, else rules do. An answer without facts
+// is valid. Package ingest decides what becomes of the facts.
 package scorer
 
 import (
@@ -12,10 +12,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// MaxFacts is how many facts one turn may yield; an answer with more is refused.
+// MaxFacts bounds the facts of one turn; an answer with more is refused.
 const MaxFacts = 50
 
-// Fact is one statement worth considering, in the language of the turn.
+// Fact is one proposed statement, in the language of the turn.
 type Fact struct {
 	Content    string  // 1..memory.MaxContentRunes characters
 	Importance float64 // 0..1
@@ -23,15 +23,15 @@ type Fact struct {
 	Type       memory.Type
 }
 
-// Scorer proposes facts from a turn. Errors: KindUnavailable when the model is
-// away; *BadAnswer (KindBadAnswer) when it answered nonsense.
+// Scorer proposes facts from a turn. Errors: KindUnavailable if the model is unavailable;
+// *BadAnswer (KindBadAnswer) if its answer is refused.
 type Scorer interface {
 	Score(ctx context.Context, turn memory.Turn) ([]Fact, error)
 	// Name is recorded with each candidate: "rules", or the model's name.
 	Name() string
 }
 
-// BadAnswer is an answer that was refused, with what was wrong with it.
+// BadAnswer is a refused answer with the reason.
 type BadAnswer struct {
 	Answer string // as the model gave it
 	Err    error  // of KindBadAnswer

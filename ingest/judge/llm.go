@@ -15,8 +15,8 @@ const (
 	maxAnswerTokens = 2048
 	day             = "2006-01-02 15:04"
 
-	// ownCoverage is the share of a merged text's words that must stand in the
-	// two texts it merges: it may not add what nobody said.
+	// ownCoverage is the share of a merged text's words that must occur in the two texts
+	// that it merges, so that it adds no statement of its own.
 	ownCoverage = 0.6
 )
 
@@ -25,8 +25,8 @@ var promptFiles embed.FS
 
 var template = prompt.Parse(promptFiles, "judge")
 
-// NewLLM is the judge that asks a chat model, once for all near memories. An
-// answer with anything wrong in it is refused whole.
+// NewLLM returns a judge that asks a chat model, once for all near memories. An answer with
+// any error is refused as a whole.
 func NewLLM(chat llm.Chat) Judge { return &model{chat} }
 
 type model struct{ chat llm.Chat }
@@ -108,7 +108,7 @@ func parse(answer string, draft memory.Memory, near []memory.Memory) ([]Verdict,
 	return verdicts, nil
 }
 
-// check makes a decision a verdict on m.
+// check turns a decision into a verdict on m.
 func (d decision) check(i int, draft, m memory.Memory) (Verdict, error) {
 	if d.Decision == nil {
 		return Verdict{}, refuse("decisions[%d] decides nothing", i)
@@ -123,7 +123,8 @@ func (d decision) check(i int, draft, m memory.Memory) (Verdict, error) {
 	}
 	if d.Relation != nil {
 		if v.Decision != Replace || *d.Relation != memory.Contradicts && *d.Relation != memory.Refines {
-			return Verdict{}, refuse("decisions[%d] has the relation %.40q, which does not go with %s", i, *d.Relation, v.Decision)
+			return Verdict{}, refuse("decisions[%d] has the relation %.40q, which does not go with %s",
+				i, *d.Relation, v.Decision)
 		}
 		v.Relation = *d.Relation
 	}
@@ -142,7 +143,7 @@ func (d decision) check(i int, draft, m memory.Memory) (Verdict, error) {
 	return v, nil
 }
 
-// drawnFrom reports whether a text is made of the words of others.
+// drawnFrom reports whether a text consists of the words of others.
 func drawnFrom(merged string, sources ...string) bool {
 	said := map[string]bool{}
 	for _, source := range sources {

@@ -36,7 +36,7 @@ var (
 	near  = []memory.Memory{said("Owns a grey cat.", 3), said("Owns a dog.", 4)}
 )
 
-func TestGoodAnswers(t *testing.T) {
+func TestLLM_AcceptsGoodAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string][]Verdict{
 		`{"decisions":[{"memory":1,"decision":"keep_both"},{"memory":2,"decision":"keep_both"}]}`: {{Decision: KeepBoth}, {Decision: KeepBoth}},
@@ -53,7 +53,7 @@ func TestGoodAnswers(t *testing.T) {
 }
 
 // An answer with anything wrong in it is refused whole.
-func TestBadAnswers(t *testing.T) {
+func TestLLM_RefusesBadAnswers(t *testing.T) {
 	t.Parallel()
 	const second = `{"memory":2,"decision":"keep_both"}`
 	decisions := func(first string) string { return `{"decisions":[{` + first + `},` + second + `]}` }
@@ -104,7 +104,7 @@ func TestBadAnswers(t *testing.T) {
 }
 
 // The model is asked in the language of the fact, with every date.
-func TestThePrompt(t *testing.T) {
+func TestLLM_Prompt(t *testing.T) {
 	t.Parallel()
 	for content, words := range map[string]string{"Moved to Shanghai.": "JSON object:", "搬到了上海。": "JSON 对象："} {
 		var p llm.Prompt

@@ -25,9 +25,9 @@ var (
 	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// bench is a service on real SQLite stores, a scripted model and a clock that
+// fixture is a service on real SQLite stores, a scripted model and a clock that
 // the test moves.
-type bench struct {
+type fixture struct {
 	*Service
 	t      *testing.T
 	models *llmtest.Server
@@ -36,10 +36,10 @@ type bench struct {
 	clock  *apptest.Clock
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	models, client := apptest.Models(t)
-	b := &bench{t: t, models: models, store: apptest.SQLite(t), clock: apptest.NewClock(begin)}
+	b := &fixture{t: t, models: models, store: apptest.SQLite(t), clock: apptest.NewClock(begin)}
 	embedder, err := client.Embedder(t.Context(), llm.EmbedderOptions{Model: "scripted"})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // turn accepts and processes a turn of alternating user and assistant messages.
-func (b *bench) turn(messages ...string) Outcome {
+func (b *fixture) turn(messages ...string) Outcome {
 	b.t.Helper()
 	turn := b.accept(messages...)
 	if err := b.processTurn(b.t.Context(), turn.ID); err != nil {
@@ -69,7 +69,7 @@ func (b *bench) turn(messages ...string) Outcome {
 }
 
 // processTurn processes a turn if it is accepted, whether or not it is due.
-func (b *bench) processTurn(ctx context.Context, turnID string) error {
+func (b *fixture) processTurn(ctx context.Context, turnID string) error {
 	b.t.Helper()
 	turn, err := b.store.Turn(b.t.Context(), ada.AppID, turnID)
 	if err != nil || turn.Status != memory.TurnAccepted {
@@ -79,7 +79,7 @@ func (b *bench) processTurn(ctx context.Context, turnID string) error {
 	return b.process(ctx, turn)
 }
 
-func (b *bench) accept(messages ...string) memory.Turn {
+func (b *fixture) accept(messages ...string) memory.Turn {
 	b.t.Helper()
 	turn := memory.Turn{Owner: ada}
 	for i, text := range messages {
@@ -92,7 +92,7 @@ func (b *bench) accept(messages ...string) memory.Turn {
 	return turn
 }
 
-func (b *bench) outcome(id string) Outcome {
+func (b *fixture) outcome(id string) Outcome {
 	b.t.Helper()
 	o, err := b.Outcome(b.t.Context(), ada.AppID, id)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *bench) outcome(id string) Outcome {
 	return o
 }
 
-func (b *bench) write(content string, importance float64, at time.Time) Written {
+func (b *fixture) write(content string, importance float64, at time.Time) Written {
 	b.t.Helper()
 	w, err := b.Write(b.t.Context(), Write{Owner: ada, Content: content, Importance: &importance, At: at, Dedup: true})
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *bench) write(content string, importance float64, at time.Time) Written 
 	return w
 }
 
-func (b *bench) memories() []memory.Memory {
+func (b *fixture) memories() []memory.Memory {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Statuses: []memory.Status{memory.Active}, Limit: 100})
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *bench) memories() []memory.Memory {
 }
 
 // similar gives two texts embeddings of this cosine.
-func (b *bench) similar(first, second string, cosine float64) {
+func (b *fixture) similar(first, second string, cosine float64) {
 	one, two := make([]float32, llmtest.Dim), make([]float32, llmtest.Dim)
 	one[0] = 1
 	two[0], two[1] = float32(cosine), float32(math.Sqrt(1-cosine*cosine))
@@ -128,7 +128,7 @@ func (b *bench) similar(first, second string, cosine float64) {
 	b.models.Embedding(second, two)
 }
 
-// spy notes when turns are deferred to, and fails where it is told.
+// spy records when turns are deferred to, and fails in InUser if enter returns an error.
 type spy struct {
 	Records
 	mu    sync.Mutex
@@ -152,7 +152,7 @@ func (s *spy) InUser(ctx context.Context, owner memory.Owner, f func(ctx context
 	return s.Records.InUser(ctx, owner, f)
 }
 
-func (b *bench) deferred() time.Time {
+func (b *fixture) deferred() time.Time {
 	b.spy.mu.Lock()
 	defer b.spy.mu.Unlock()
 	return b.spy.due
