@@ -33,7 +33,8 @@ func (s Service) condense(ctx context.Context, p *plan, language string) (conden
 	with := func(text string) (plan, int) {
 		q := rest
 		q.chosen = append(slices.Clip(rest.chosen), pick{part: Memories, Item: Item{Text: text, condensed: true}})
-		return q, q.size()
+		size := q.size()
+		return q, size
 	}
 	_, headed := with("")
 	room := compression.Room{Size: p.counter.unscaled(p.budget - headed), Tokens: p.counter.Encoding != ""}

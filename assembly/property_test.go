@@ -181,7 +181,8 @@ func TestMake_NeverExceedsTheBudgetWhenCondensed(t *testing.T) {
 		parts, left := p.account()
 		not := map[Part]int{}
 		for _, l := range left {
-			if not[l.Part]++; condensed && l.Part == Memories && l.Reason == NoRoom {
+			not[l.Part]++
+			if condensed && l.Part == Memories && l.Reason == NoRoom {
 				t.Fatalf("memory %s has no room in what says all of them", l.ID)
 			}
 		}

@@ -79,7 +79,8 @@ func (s *Service) surplus(ctx context.Context, owner memory.Owner, keep int) ([]
 	var candidates []candidate
 	active, now := 0, s.now()
 	err := s.records.OwnerAges(ctx, owner, func(id string, a db.Age) error {
-		if active++; !a.Pinned {
+		active++
+		if !a.Pinned {
 			candidates = append(candidates, candidate{id: id, retention: s.set.Retention(a, now), created: a.CreatedAt})
 		}
 		return nil

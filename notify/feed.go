@@ -69,7 +69,8 @@ func (f *Feed) Watch(ctx context.Context, appID string) (news func() <-chan stru
 func (f *Feed) leave(appID string, r *waiters) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.streams--; r.streams == 0 {
+	r.streams--
+	if r.streams == 0 {
 		delete(f.waiting, appID)
 	}
 }

@@ -52,7 +52,8 @@ func TestReflect_StoresInsightsAndRetiresSources(t *testing.T) {
 		t.Errorf("sources %v, %v", sources, err)
 	}
 	events, err := b.store.History(t.Context(), ada.AppID, facts[0].ID)
-	if err != nil || len(events) != 1 || events[0].Kind != memory.EventConsolidated || events[0].Cause != "reflection" ||
+	if err != nil || len(events) != 1 || events[0].Kind != memory.EventConsolidated ||
+		events[0].Cause != "reflection" ||
 		!strings.Contains(string(events[0].Detail), insight.ID) ||
 		!strings.Contains(string(events[0].Detail), `"status":"consolidated"`) {
 		t.Errorf("events %+v, %v", events, err)

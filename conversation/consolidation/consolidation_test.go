@@ -39,7 +39,8 @@ func TestEvents_PassTheGate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range candidates {
-			verdicts = append(verdicts, fmt.Sprintf("%s %s %.2f %s %.20s", c.Scorer, c.Type, c.Importance, c.Verdict, c.Reason))
+			verdicts = append(verdicts, fmt.Sprintf("%s %s %.2f %s %.20s", c.Scorer, c.Type, c.Importance, c.Verdict,
+				c.Reason))
 		}
 	}
 	want(t, "candidates", verdicts, []string{
@@ -279,7 +280,8 @@ func TestOnTurn_EnqueuesAJob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := fmt.Sprintf(`"app_id":"app","user_id":"ada","conversation_id":"c","began":%q,`, b.conversation("c").FirstTurnID)
+		of := fmt.Sprintf(`"app_id":"app","user_id":"ada","conversation_id":"c","began":%q,`,
+			b.conversation("c").FirstTurnID)
 		for _, j := range list {
 			kinds = append(kinds, strings.ReplaceAll(string(j.Payload), of, ""))
 		}

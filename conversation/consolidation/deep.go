@@ -84,8 +84,9 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 
 // evidence turns the facts of a share into evidence. Facts are visible to all
 // agents, so the facts of a private share become private memories instead.
-func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (evidence []facts.Evidence,
-	private []memory.Memory) {
+func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (
+	evidence []facts.Evidence, private []memory.Memory,
+) {
 	for _, f := range found {
 		m := sh.draft(one, memory.TypeFact, "", "", f.confidence)
 		if sh.agentID != "" {

@@ -71,8 +71,9 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 			return guess(s)
 		}, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
-		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
+		JudgeTimeout: time.Minute,
+		OwnWindow:    10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute,
 		GiveUp:     time.Hour, Lease: time.Minute,
 	})

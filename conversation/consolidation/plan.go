@@ -41,8 +41,9 @@ const endTries = 5
 // End ends a conversation and has it consolidated. An empty userID means the only
 // user who has a conversation of this id. Ending twice has the effect of ending
 // once. KindNotFound, KindConflict: see db.Conversations. ErrErasing.
-func (s *Service) End(ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger) (ended Ended,
-	err error) {
+func (s *Service) End(ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger) (
+	ended Ended, err error,
+) {
 	for range endTries {
 		c, err := s.Records.Conversation(ctx, appID, userID, id)
 		if err != nil {
@@ -58,8 +59,9 @@ func (s *Service) End(ctx context.Context, appID, userID, id string, trigger mem
 
 // endAs ends a conversation as it was read. ErrConversationChanged: it has
 // changed in the meantime.
-func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (ended Ended,
-	err error) {
+func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (
+	ended Ended, err error,
+) {
 	// The plan is stored before the conversation ends: if the process dies in
 	// between, the plan is still carried out, and ending again continues.
 	for all := false; !all; {
@@ -110,8 +112,9 @@ const maxStated = 200
 
 // plan stores the consolidations of a conversation as it was read, once however
 // often it is called, and reports whether they cover all of it.
-func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (all bool,
-	err error) {
+func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (
+	all bool, err error,
+) {
 	for from := c.ConsolidatedThrough; ; {
 		count, through, err := s.stated(ctx, c, from)
 		if err != nil {
@@ -170,8 +173,9 @@ func (s *Service) planFrom(ctx context.Context, tx db.UserTx, c memory.Conversat
 
 // stated counts the stated events that matter after a number, at most maxStated,
 // and returns the number up to which a consolidation of them reaches.
-func (s *Service) stated(ctx context.Context, c memory.Conversation, after int64) (count int, through int64,
-	err error) {
+func (s *Service) stated(ctx context.Context, c memory.Conversation, after int64) (
+	count int, through int64, err error,
+) {
 	for e, err := range session.Log(ctx, s.Records, c.Owner, c.ID, after, c.Events) {
 		if err != nil {
 			return 0, 0, err

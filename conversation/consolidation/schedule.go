@@ -97,7 +97,9 @@ type run struct {
 // stop. One KindUnavailable does not stop it: an endpoint may also reject the
 // content of a single conversation so.
 func (r *run) note(ctx context.Context, err error) (stop bool) {
-	if r.unavailable++; !memory.IsKind(err, memory.KindUnavailable) {
+	if memory.IsKind(err, memory.KindUnavailable) {
+		r.unavailable++
+	} else {
 		r.unavailable = 0
 	}
 	if gone(err) || errors.Is(err, db.ErrConversationChanged) {

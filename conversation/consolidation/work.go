@@ -183,8 +183,9 @@ const (
 // unavailable, it returns the cause, and the attempt does not count until the
 // consolidation is older than graceAge: then the endpoint seems to reject the
 // content of this conversation.
-func (s *Service) setBack(ctx context.Context, one memory.Consolidation, cause error) (memory.ConsolidationState,
-	error) {
+func (s *Service) setBack(ctx context.Context, one memory.Consolidation, cause error) (
+	memory.ConsolidationState, error,
+) {
 	unavailable := memory.IsKind(cause, memory.KindUnavailable) || errors.Is(cause, context.DeadlineExceeded)
 	free := errors.Is(cause, context.Canceled) || unavailable && s.Now().Sub(one.CreatedAt) < graceAge
 	one.Error = memory.Clip(cause.Error(), maxErrorRunes)

@@ -58,7 +58,8 @@ func newFixture(t *testing.T) *fixture {
 		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
-		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
+		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute,
+		Drain: time.Minute,
 	})
 	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Purge() }, b.clock.Now, log)
 	return b
@@ -106,7 +107,8 @@ func (b *fixture) call(hook *func()) {
 func (b *fixture) turn(owner memory.Owner) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.ingest.Accept(b.t.Context(), memory.Turn{
-		Owner: owner, Messages: []memory.Message{{Role: "user", Content: "I live in Lisbon and work as a marine biologist."}},
+		Owner: owner, Messages: []memory.Message{{Role: "user",
+			Content: "I live in Lisbon and work as a marine biologist."}},
 	})
 	b.must(err)
 	_, _, err = b.store.Enqueue(b.t.Context(), ingest.ProcessTurn{TurnID: turn.ID}) // as an older version

@@ -35,8 +35,9 @@ func (m *crashing) step(call func() error) error {
 	return errDied
 }
 
-func (m *crashing) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (e db.Erasure,
-	err error) {
+func (m *crashing) BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job) (
+	e db.Erasure, err error,
+) {
 	err = m.step(func() error { e, err = m.Records.BeginErasure(ctx, owner, at, due, job); return err })
 	return e, err
 }
@@ -51,8 +52,9 @@ func (m *crashing) EraseSome(ctx context.Context, e db.Erasure, step db.EraseSte
 	return some, err
 }
 
-func (m *crashing) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (done db.Erasure,
-	err error) {
+func (m *crashing) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (
+	done db.Erasure, err error,
+) {
 	err = m.step(func() error { done, err = m.Records.EndErasure(ctx, e, at, vectors); return err })
 	return done, err
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -221,7 +222,7 @@ func TestApply_TakesBatches(t *testing.T) {
 			}
 			return again
 		})
-		if err != again {
+		if !errors.Is(err, again) {
 			t.Fatal(err)
 		}
 	}

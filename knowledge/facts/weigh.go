@@ -10,8 +10,9 @@ import (
 
 // weigh decides what becomes of evidence: a fact that is complete except for its
 // state and reason. valid is the fact that is valid at its instant, or nil; next is
-// when another fact begins or is known to have ended, or zero. weigh returns the evidence as it is to be recorded, and valid as it
-// is from then on. docs/flows/conversations.md has the rule.
+// when another fact begins or is known to have ended, or zero. weigh returns the
+// evidence as it is to be recorded, and valid as it is from then on.
+// docs/flows/conversations.md has the rule.
 func weigh(e memory.Fact, valid *memory.Fact, next time.Time, trust float64) (memory.Fact, *memory.Fact) {
 	stated := e.ValidUntil
 	end := earlier(stated, next)
@@ -50,7 +51,8 @@ func weigh(e memory.Fact, valid *memory.Fact, next time.Time, trust float64) (me
 func compare(e, old memory.Fact, trust float64) (why string, enough bool) {
 	switch {
 	case e.Confidence >= old.Confidence:
-		return fmt.Sprintf("its confidence of %g is not below the %g of fact %s", e.Confidence, old.Confidence, old.ID), true
+		return fmt.Sprintf("its confidence of %g is not below the %g of fact %s",
+			e.Confidence, old.Confidence, old.ID), true
 	case e.Confidence >= trust:
 		return fmt.Sprintf("its confidence of %g is not below the %g that is trusted", e.Confidence, trust), true
 	}

@@ -55,8 +55,9 @@ func CheckName(name string) string { return memory.CheckName(name, memory.MaxIns
 
 // Publish adds the next version of an instruction. KindInvalid: see Check.
 // KindConflict: the scope has too many active instructions, or ErrErasing.
-func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (in memory.Instruction,
-	v memory.InstructionVersion, err error) {
+func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (
+	in memory.Instruction, v memory.InstructionVersion, err error,
+) {
 	if wrong := Check(d); len(wrong) > 0 {
 		return in, v, memory.Invalid(wrong...)
 	}
@@ -176,8 +177,9 @@ func remember(in *memory.Instruction) {
 
 // Version returns a version of an instruction; 0: the active one. KindNotFound:
 // it does not exist.
-func (s *Service) Version(ctx context.Context, scope memory.Scope, name string, number int) (in memory.Instruction,
-	v memory.InstructionVersion, err error) {
+func (s *Service) Version(ctx context.Context, scope memory.Scope, name string, number int) (
+	in memory.Instruction, v memory.InstructionVersion, err error,
+) {
 	if in, err = s.records.FindInstruction(ctx, scope, name); err != nil {
 		return in, v, err
 	}

@@ -194,8 +194,9 @@ func TestRecord_RefusesInvalidOutcomes(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := b.Record(t.Context(), ada, Outcome{Skill: "界界", Workflow: strings.Repeat("x", memory.MaxContentRunes-4),
-		Success: true}, "test"); err != nil {
+	if _, err := b.Record(t.Context(), ada, Outcome{Skill: "界界",
+		Workflow: strings.Repeat("x", memory.MaxContentRunes-4),
+		Success:  true}, "test"); err != nil {
 		t.Error(err)
 	}
 }

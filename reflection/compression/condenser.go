@@ -65,7 +65,9 @@ func (c *Condenser) ShouldCondense(memories int, fits bool) bool {
 // reason for people, else why is empty. Results are cached by contents, room
 // and language. language is that of the surrounding text; the model answers in
 // the language of the contents.
-func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, language string) (condensed, why string) {
+func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, language string) (
+	condensed, why string,
+) {
 	switch {
 	case c.chat == nil:
 		return "", "there is no chat model: set chat.api_key (DEEPSEEK_API_KEY)"
@@ -74,7 +76,8 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 	case runes(contents...) > maxPromptRunes:
 		return "", "the memories are too long for one prompt"
 	}
-	room.Size = min(room.Size, room.Measure(strings.Join(contents, "\n"))) // or the result could be longer than the contents
+	// The result must not be longer than the contents.
+	room.Size = min(room.Size, room.Measure(strings.Join(contents, "\n")))
 	id, err := cacheKey(contents, room, language)
 	if err != nil {
 		return "", "the memories could not be encoded"

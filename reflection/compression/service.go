@@ -26,7 +26,8 @@ import (
 // Records is what compression needs of the database.
 type Records interface {
 	jobs.OwnerLister
-	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int) ([]memory.Memory, error)
+	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position,
+		limit int) ([]memory.Memory, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 }
 
@@ -113,7 +114,8 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 		switch {
 		case err == nil:
 			condensed, last = true, at
-		case memory.IsKind(err, memory.KindBadAnswer), memory.IsKind(err, memory.KindConflict) && !errors.Is(err, errOtherRun):
+		case memory.IsKind(err, memory.KindBadAnswer),
+			memory.IsKind(err, memory.KindConflict) && !errors.Is(err, errOtherRun):
 			s.Log.Warn("a group of memories was not compressed", zap.String("app", owner.AppID), zap.Error(err))
 			done.Refused = err.Error()
 		case !condensed:
@@ -160,7 +162,8 @@ func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (
 
 // condense replaces a group by its summaries, unless another run has compressed
 // since last.
-func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory, last, at time.Time) ([]memory.Memory, error) {
+func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory,
+	last, at time.Time) ([]memory.Memory, error) {
 	summaries, err := s.ask(ctx, group)
 	if err != nil {
 		return nil, err

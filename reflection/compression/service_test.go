@@ -46,7 +46,8 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 		}
 	}
 	events, err := b.store.History(t.Context(), ada.AppID, old[2].ID)
-	if err != nil || len(events) != 1 || events[0].Kind != memory.EventConsolidated || events[0].Cause != "compression" ||
+	if err != nil || len(events) != 1 || events[0].Kind != memory.EventConsolidated ||
+		events[0].Cause != "compression" ||
 		strings.Count(string(events[0].Detail), "-") < 8 { // two ids
 		t.Errorf("events %+v, %v", events, err)
 	}

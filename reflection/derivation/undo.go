@@ -16,7 +16,9 @@ import (
 // model has changed. It returns the sources oldest first. They are not condensed
 // again by themselves. Undoing twice changes nothing.
 // KindConflict: the memory was not derived from others.
-func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error) {
+func (s *Service) Undo(ctx context.Context, appID, id string) (
+	derived memory.Memory, restored []memory.Memory, err error,
+) {
 	embedder := llm.Serving(s.embedder)
 	found, ids, embeddings, err := s.prepare(ctx, embedder, appID, id)
 	if err != nil {
@@ -71,8 +73,9 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (derived memory.Me
 
 // prepare reads a derived memory and its sources, and embeds the consolidated
 // sources whose embedding is of another model.
-func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id string) (derived memory.Memory, ids []string,
-	embeddings map[string][]float32, err error) {
+func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id string) (
+	derived memory.Memory, ids []string, embeddings map[string][]float32, err error,
+) {
 	if derived, err = s.records.Memory(ctx, appID, id); err != nil {
 		return derived, nil, nil, err
 	}
@@ -85,7 +88,8 @@ func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id 
 		return derived, nil, nil, err
 	}
 	if len(all[id]) == 0 {
-		return derived, nil, nil, memory.Errorf(memory.KindConflict, "memory %s has no sources to restore: delete it instead", id)
+		return derived, nil, nil, memory.Errorf(memory.KindConflict,
+			"memory %s has no sources to restore: delete it instead", id)
 	}
 	var stale, texts []string
 	for _, m := range all[id] {
@@ -117,7 +121,8 @@ func (s *Service) forget(ctx context.Context, changes *history.Recorder, m memor
 		return m, nil
 	}
 	changes.Note(m.ID, memory.EventForgotten, difference)
-	return m, changes.Update(ctx, before, &m)
+	err := changes.Update(ctx, before, &m)
+	return m, err
 }
 
 // restore makes a source active again.
@@ -132,7 +137,8 @@ func (s *Service) restore(ctx context.Context, model string, changes *history.Re
 		m.Embedding, m.EmbeddingModel = embedding, model
 	}
 	changes.Note(m.ID, memory.EventRestored, history.Diff(before, m))
-	return m, changes.Update(ctx, before, &m)
+	err := changes.Update(ctx, before, &m)
+	return m, err
 }
 
 // resetState makes the next reflection or compression start from now. Otherwise
