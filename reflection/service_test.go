@@ -21,7 +21,8 @@ func TestReflect_StoresInsightsAndRetiresSources(t *testing.T) {
 	b := newFixture(t, defaults)
 	facts := b.addFacts(4)
 	pinned := b.add(func(m *memory.Memory) { m.Pinned = true }, "Ada is allergic to chlorine.")[0]
-	b.chat.Answers("Here:\n" + `{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
+	b.chat.Answers("Here:\n" +
+		`{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
 	due, why, err := b.Due(t.Context(), ada)
 	if err != nil || !due {
 		t.Fatalf("not due: %s, %v", why, err)
@@ -95,7 +96,8 @@ func TestReflect_RetiresNamedSourcesOnly(t *testing.T) {
 			test.set(&set)
 			b := newFixture(t, set)
 			b.addFacts(5)
-			b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
+			b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},` +
+				`{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
 			r := b.reflect(false)
 			if len(r.Insights) != 2 || len(r.Retired) != test.want || r.Insights[1].Domain != memory.Tasks {
 				t.Errorf("%+v", r)

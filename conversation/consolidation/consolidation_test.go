@@ -55,7 +55,8 @@ func TestEvents_PassTheGate(t *testing.T) {
 	b.work("c", memory.TriggerImportant)
 	b.work("c", memory.TriggerFull)
 	want(t, "rows", b.rows("c"), []string{
-		`events important 1-7 done {"events":5,"kept":2,"merged":0,"refused":3}`, `events important 8-8 done {"events":1,"kept":0,"merged":1,"refused":0}`,
+		`events important 1-7 done {"events":5,"kept":2,"merged":0,"refused":3}`,
+		`events important 8-8 done {"events":1,"kept":0,"merged":1,"refused":0}`,
 	})
 	if c := b.conversation("c"); c.ConsolidatedThrough != 8 || again.FirstEvent != 8 {
 		t.Errorf("%+v", c)
@@ -86,7 +87,8 @@ func TestEnd_TakesPlaceOnce(t *testing.T) {
 	group.Wait()
 	b.work("c", memory.TriggerEnd)
 	rows := []string{
-		`deep_reflection end 1-3 done {"facts":0,"memories":0,"merged":0}`, `events end 1-3 done {"events":1,"kept":1,"merged":0,"refused":0}`,
+		`deep_reflection end 1-3 done {"facts":0,"memories":0,"merged":0}`,
+		`events end 1-3 done {"events":1,"kept":1,"merged":0,"refused":0}`,
 		`fast_replay end 1-3 done {"summaries":1}`,
 	}
 	want(t, "rows", b.rows("c"), rows)
@@ -116,8 +118,10 @@ func TestEnd_TakesPlaceOnce(t *testing.T) {
 	want(t, "rows after two messages", b.rows("c"), rows)
 	b.say("c", "", event("", "three"))
 	b.end("c")
-	want(t, "rows after three", b.rows("c"), append([]string{`deep_reflection end 1-3 done {"facts":0,"memories":0,"merged":0}`,
-		`deep_reflection end 4-6 done {"facts":0,"memories":0,"merged":0}`, rows[1], rows[2]}, `fast_replay end 4-6 done {"summaries":1}`))
+	want(t, "rows after three", b.rows("c"), append([]string{
+		`deep_reflection end 1-3 done {"facts":0,"memories":0,"merged":0}`,
+		`deep_reflection end 4-6 done {"facts":0,"memories":0,"merged":0}`, rows[1], rows[2],
+	}, `fast_replay end 4-6 done {"summaries":1}`))
 }
 
 // Findings of a deep reflection become facts and memories; similar ones are merged with the higher importance.
@@ -166,9 +170,11 @@ func TestEnd_KeepsAgentsApart(t *testing.T) {
 		case replay:
 			return `{"summary":"The user lives in Porto."}`, nil
 		case mine:
-			return strings.Replace(nothing, `"facts":[]`, `"facts":[{"type":"health","key":"allergy","value":"nuts","confidence":0.9}]`, 1), nil
+			return strings.Replace(nothing, `"facts":[]`,
+				`"facts":[{"type":"health","key":"allergy","value":"nuts","confidence":0.9}]`, 1), nil
 		}
-		return strings.Replace(nothing, `"facts":[]`, `"facts":[{"type":"profile","key":"city","value":"Porto","confidence":0.9}]`, 1), nil
+		return strings.Replace(nothing, `"facts":[]`,
+			`"facts":[{"type":"profile","key":"city","value":"Porto","confidence":0.9}]`, 1), nil
 	})
 	b.end("c")
 	want(t, "memories", b.memories(), []string{

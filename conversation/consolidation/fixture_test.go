@@ -67,7 +67,8 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 		BackoffLimit: time.Minute}, b.clock.Now, log)
 	guess := func(string) memory.Domain { return memory.Lifestyle }
 	b.write = ingest.New(ingest.Parts{
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push, Guess: func(s string, _ []string) memory.Domain {
+		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push,
+		Guess: func(s string, _ []string) memory.Domain {
 			return guess(s)
 		}, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{

@@ -80,7 +80,8 @@ func TestRunAll_StopsIfTheModelIsUnavailable(t *testing.T) {
 		}
 	}
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", memory.Errorf(memory.KindUnavailable, "away") })
-	if _, err := b.RunAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) || len(b.chat.Prompts()) != maxUnavailable {
+	if _, err := b.RunAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) ||
+		len(b.chat.Prompts()) != maxUnavailable {
 		t.Errorf("asked %d times about %d consolidations: %v", len(b.chat.Prompts()), 2*maxUnavailable, err)
 	}
 }

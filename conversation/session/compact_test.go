@@ -297,12 +297,17 @@ func malformed() map[string]string {
 		"python":          `{"summary":None}`,
 		"unclosed fence":  "```json\n" + good, "two fences": "```json\n" + good + "\n```\n```json\n" + good + "\n```",
 		// The wrong shape.
-		"no field": `{}`, "field null": `{"summary":null}`, "field a list": `{"summary":["They sent messages."]}`, "field an object": `{"summary":{"text":"x"}}`,
-		"field a number": `{"summary":1}`, "another field": `{"text":"They sent messages."}`, "a field too many": `{"summary":"They sent messages.","through":5}`,
-		"another case": `{"Summary":"They sent messages."}`, "twice": `{"summary":"a","summary":"They sent messages."}`, "in Chinese": `{"摘要":"They sent messages."}`,
+		"no field": `{}`, "field null": `{"summary":null}`, "field a list": `{"summary":["They sent messages."]}`,
+		"field an object": `{"summary":{"text":"x"}}`,
+		"field a number":  `{"summary":1}`, "another field": `{"text":"They sent messages."}`,
+		"a field too many": `{"summary":"They sent messages.","through":5}`,
+		"another case":     `{"Summary":"They sent messages."}`, "twice": `{"summary":"a","summary":"They sent messages."}`,
+		"in Chinese": `{"摘要":"They sent messages."}`,
 		// The wrong text.
-		"nothing": of(""), "nothing to see": of(" \n\t "), "NUL": `{"summary":"a\u0000b"}`, "too long": of(strings.Repeat("a", 401)), "far too long": of(strings.Repeat("a ", 50_000)),
-		"the prompt's words": of("Leave out greetings, thanks and what has been settled since."), "the prompt's example": of("Rosalind is packing for a concert tour."),
+		"nothing": of(""), "nothing to see": of(" \n\t "), "NUL": `{"summary":"a\u0000b"}`,
+		"too long": of(strings.Repeat("a", 401)), "far too long": of(strings.Repeat("a ", 50_000)),
+		"the prompt's words":         of("Leave out greetings, thanks and what has been settled since."),
+		"the prompt's example":       of("Rosalind is packing for a concert tour."),
 		"the Chinese prompt's words": of("略去问候、致谢和已经了结的内容"), "another language": of("他们互相发送了消息。"),
 	}
 }
@@ -346,7 +351,8 @@ func TestCompaction_InChinese(t *testing.T) {
 	for i := range 11 {
 		b.say(s, "c", said(fmt.Sprintf("第 %d 条消息：我在上海工作", i)))
 	}
-	if done, err := b.compact(s, "c"); err != nil || done.Steps != 1 || !strings.Contains(b.chat.Prompts()[0].System, "滚动摘要") {
+	if done, err := b.compact(s, "c"); err != nil || done.Steps != 1 ||
+		!strings.Contains(b.chat.Prompts()[0].System, "滚动摘要") {
 		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -109,7 +109,9 @@ func TestRecord_UpdatesTheMemory(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := fmt.Sprintf(`created{"workflow":%[1]q} updated{"from":{"importance":0.5},"to":{"importance":0.6},"workflow":%[1]q} updated{"from":{"importance":0.6},"to":{"importance":0.5},"workflow":%[1]q}`, w.ID)
+	want := fmt.Sprintf(`created{"workflow":%[1]q} `+
+		`updated{"from":{"importance":0.5},"to":{"importance":0.6},"workflow":%[1]q} `+
+		`updated{"from":{"importance":0.6},"to":{"importance":0.5},"workflow":%[1]q}`, w.ID)
 	if got := strings.Join(told, " "); got != want {
 		t.Errorf("history\n%s, want\n%s", got, want)
 	}

@@ -26,7 +26,8 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 			m.Domain = memory.Tasks
 		}
 	})
-	b.chat.Answers(`{"summaries":[{"summary":" Ada swam 10 to 12 lengths. ","sources":[1,2,3]},{"summary":"Ada then swam 13 lengths.","sources":[3,4]}]}`)
+	b.chat.Answers(`{"summaries":[{"summary":" Ada swam 10 to 12 lengths. ","sources":[1,2,3]},` +
+		`{"summary":"Ada then swam 13 lengths.","sources":[3,4]}]}`)
 	r := b.compress()
 	if r.Considered != 4 || r.Stopped != "" || len(r.Groups) != 1 || r.Groups[0].Refused != "" ||
 		len(r.Groups[0].Summaries) != 2 || !r.At.Equal(begin) {
