@@ -41,7 +41,8 @@ func TestTurnHash_CoversWhatTheClientSent(t *testing.T) {
 func TestScorable_KeepsChatMessages(t *testing.T) {
 	t.Parallel()
 	turn := memory.Turn{Messages: []memory.Message{
-		{Role: "user", Content: "a", Tokens: 1}, {Role: "tool", Content: "b", Kind: memory.ToolUse, Tokens: 1}, {Role: "user", Content: "c", Kind: memory.Chat, Tokens: 1},
+		{Role: "user", Content: "a", Tokens: 1}, {Role: "tool", Content: "b", Kind: memory.ToolUse, Tokens: 1},
+		{Role: "user", Content: "c", Kind: memory.Chat, Tokens: 1},
 	}}
 	if got := scorable(turn); len(got) != 3 {
 		t.Errorf("without a conversation: %v", got)

@@ -16,7 +16,8 @@ func TestWrite_RefusesUnimportantMemories(t *testing.T) {
 	write := func(content string, importance float64) Write {
 		return Write{Owner: ada, Content: content, Importance: &importance}
 	}
-	results := b.WriteBatch(t.Context(), []Write{write("too little", 0.29), write("enough", 0.3), {Owner: ada, Content: "by default"}, write("nothing", 0)})
+	results := b.WriteBatch(t.Context(), []Write{write("too little", 0.29), write("enough", 0.3), {Owner: ada,
+		Content: "by default"}, write("nothing", 0)})
 	for i, refused := range []bool{true, false, false, true} {
 		if !refused {
 			if results[i].Err != nil || results[i].Written.Memory.ID == "" {
@@ -25,7 +26,8 @@ func TestWrite_RefusesUnimportantMemories(t *testing.T) {
 			continue
 		}
 		var e *memory.Error
-		if !errors.As(results[i].Err, &e) || e.Kind != memory.KindInvalid || len(e.Fields) != 1 || e.Fields[0].Path != "importance" ||
+		if !errors.As(results[i].Err, &e) || e.Kind != memory.KindInvalid || len(e.Fields) != 1 ||
+			e.Fields[0].Path != "importance" ||
 			!strings.Contains(e.Fields[0].Message, "0.3 (memories.min_importance)") {
 			t.Errorf("write %d: %v", i, results[i].Err)
 		}

@@ -53,7 +53,8 @@ func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 		t.Fatalf("merged into %+v", second)
 	}
 	got := b.memories()
-	if len(got) != 1 || got[0].Content != newer || got[0].Importance != 0.9 || got[0].Revision != 2 || !got[0].CreatedAt.Equal(first.Memory.CreatedAt) {
+	if len(got) != 1 || got[0].Content != newer || got[0].Importance != 0.9 || got[0].Revision != 2 ||
+		!got[0].CreatedAt.Equal(first.Memory.CreatedAt) {
 		t.Errorf("memories %+v", got)
 	}
 	history, err := b.store.History(t.Context(), ada.AppID, first.Memory.ID)
@@ -75,7 +76,8 @@ func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 func TestMerge_PrefersTheOldestOfEquallyNearMemories(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	for content, place := range map[string][2]float32{"Ada drinks": {1, 0}, "Ada drinks tea": {1, 0.25}, "Ada drinks milk": {1, -0.25}} {
+	for content, place := range map[string][2]float32{"Ada drinks": {1, 0}, "Ada drinks tea": {1, 0.25},
+		"Ada drinks milk": {1, -0.25}} {
 		vector := make([]float32, llmtest.Dim)
 		copy(vector, place[:])
 		b.models.Embedding(content, vector)
@@ -123,7 +125,8 @@ func TestMerge_MergesFactsOfOneAnswer(t *testing.T) {
 	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle},
 		llmtest.Fact{Fact: "The user is a beekeeper", Importance: 0.9, Domain: memory.Lifestyle})
 	got := b.turn("I keep bees").Candidates
-	if len(got) != 2 || got[0].Verdict != memory.Kept || got[1].Verdict != memory.Merged || got[1].MemoryID != got[0].MemoryID {
+	if len(got) != 2 || got[0].Verdict != memory.Kept || got[1].Verdict != memory.Merged ||
+		got[1].MemoryID != got[0].MemoryID {
 		t.Errorf("candidates %+v", got)
 	}
 	if m := b.memories(); len(m) != 1 || m[0].Content != "The user is a beekeeper" || m[0].Importance != 0.9 {
@@ -154,7 +157,8 @@ func TestWriteBatch_MergesWithinTheBatch(t *testing.T) {
 		t.Errorf("memories %+v", got)
 	}
 	history, err := b.store.History(t.Context(), ada.AppID, first.ID)
-	if err != nil || len(history) != 3 || !strings.Contains(string(history[2].Detail), `"from":{"content":"Ada drinks tea, variant 0"}`) {
+	if err != nil || len(history) != 3 || !strings.Contains(string(history[2].Detail),
+		`"from":{"content":"Ada drinks tea, variant 0"}`) {
 		t.Errorf("history %+v, %v", history, err)
 	}
 }
@@ -186,7 +190,8 @@ func TestProcess_DropsEchoesOfDelayedTurns(t *testing.T) {
 func TestForget_ReplacedMemory(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	old, replacement := b.write("Ada lives in Beijing", 0.8, time.Time{}).Memory, b.write("Ada moved to Shanghai", 0.8, time.Time{}).Memory
+	old, replacement := b.write("Ada lives in Beijing", 0.8, time.Time{}).Memory, b.write("Ada moved to Shanghai", 0.8,
+		time.Time{}).Memory
 	if err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		rows, err := tx.Memories(ctx, []string{old.ID})
 		if err != nil {
@@ -200,7 +205,8 @@ func TestForget_ReplacedMemory(t *testing.T) {
 	if m, err := b.Forget(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Forgotten {
 		t.Errorf("forgetting: %+v, %v", m, err)
 	}
-	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active || m.SupersededBy != "" {
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active ||
+		m.SupersededBy != "" {
 		t.Errorf("restoring: %+v, %v", m, err)
 	}
 }
@@ -235,7 +241,8 @@ func TestMerge_KeepsTagsOfBoth(t *testing.T) {
 	} {
 		w := write(step.content, step.tags...)
 		got := b.memories()
-		if w.Verdict != step.verdict || len(got) != 1 || !slices.Equal(w.Memory.Tags, step.want) || !slices.Equal(got[0].Tags, step.want) {
+		if w.Verdict != step.verdict || len(got) != 1 || !slices.Equal(w.Memory.Tags, step.want) ||
+			!slices.Equal(got[0].Tags, step.want) {
 			t.Errorf("%s with %q: %s with %q, stored %+v", step.content, step.tags, w.Verdict, w.Memory.Tags, got)
 		}
 		if events, err := b.store.History(t.Context(), ada.AppID, w.Memory.ID); err != nil || len(events) != step.events {

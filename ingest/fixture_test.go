@@ -48,12 +48,16 @@ func newFixture(t *testing.T) *fixture {
 	log := zaptest.NewLogger(t)
 	b.spy = &spy{Records: b.store}
 	b.Service = New(Parts{
-		Records: b.spy, Scorer: scorer.NewLLM(client.Chat("scripted")), Judge: judge.NewLLM(client.Chat("scripted")), Embedder: embedder, Vectors: vectors,
-		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, b.clock.Now, log),
-		Guess:  func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
+		Records: b.spy, Scorer: scorer.NewLLM(client.Chat("scripted")), Judge: judge.NewLLM(client.Chat("scripted")),
+		Embedder: embedder, Vectors: vectors,
+		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
+			BackoffLimit: time.Minute}, b.clock.Now, log),
+		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
+		JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute,
+		Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	return b
 }
@@ -112,7 +116,8 @@ func (b *fixture) write(content string, importance float64, at time.Time) Writte
 
 func (b *fixture) memories() []memory.Memory {
 	b.t.Helper()
-	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Statuses: []memory.Status{memory.Active}, Limit: 100})
+	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada,
+		Statuses: []memory.Status{memory.Active}, Limit: 100})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -136,7 +141,8 @@ type spy struct {
 	enter func() error // called before a user's transaction; nil: nothing
 }
 
-func (s *spy) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
+func (s *spy) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
+	refused *memory.Candidate) error {
 	s.mu.Lock()
 	s.due = due
 	s.mu.Unlock()

@@ -76,14 +76,17 @@ func TestJudge_ReplacesContradictedMemory(t *testing.T) {
 		t.Errorf("the vector store has %v", ids)
 	}
 	relations, err := b.store.Relations(t.Context(), ada.AppID, old.ID)
-	if err != nil || len(relations) != 1 || relations[0].From != got[0].MemoryID || relations[0].To != old.ID || relations[0].Kind != memory.Contradicts {
+	if err != nil || len(relations) != 1 || relations[0].From != got[0].MemoryID || relations[0].To != old.ID ||
+		relations[0].Kind != memory.Contradicts {
 		t.Errorf("relations %+v, %v", relations, err)
 	}
 	history, err := b.store.History(t.Context(), ada.AppID, old.ID)
-	if err != nil || len(history) != 2 || history[1].Kind != memory.EventSuperseded || !strings.Contains(string(history[1].Detail), got[0].MemoryID) {
+	if err != nil || len(history) != 2 || history[1].Kind != memory.EventSuperseded ||
+		!strings.Contains(string(history[1].Detail), got[0].MemoryID) {
 		t.Errorf("history %+v, %v", history, err)
 	}
-	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active || len(b.searched(beijing)) != 2 {
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active ||
+		len(b.searched(beijing)) != 2 {
 		t.Errorf("restored: %+v, %v", m, err)
 	}
 }
@@ -108,14 +111,16 @@ func TestJudge_BackdatedFactReplacesNothing(t *testing.T) {
 func TestJudge_MergesBoth(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	const cat, miso, both = "The user owns a grey cat", "The user has a cat called Miso", "The user has a grey cat called Miso"
+	const cat, miso, both = "The user owns a grey cat", "The user has a cat called Miso",
+		"The user has a grey cat called Miso"
 	b.similar(cat, miso, 0.9)
 	old := b.write(cat, 0.9, time.Time{}).Memory
 	b.clock.Advance(time.Hour)
 	b.decides(`{"decisions":[{"memory":1,"decision":"merge","merged":"` + both + `"}]}`)
 	w := b.write(miso, 0.7, time.Time{})
 	m := b.stored(old.ID)
-	if w.Verdict != memory.Merged || w.Memory.ID != old.ID || m.Content != both || m.Importance != 0.9 || m.Revision != 2 || len(b.memories()) != 1 {
+	if w.Verdict != memory.Merged || w.Memory.ID != old.ID || m.Content != both || m.Importance != 0.9 ||
+		m.Revision != 2 || len(b.memories()) != 1 {
 		t.Errorf("%+v, stored %+v", w, m)
 	}
 	rows, err := b.store.Hydrate(t.Context(), ada, []string{old.ID}, []string{old.ID})
@@ -147,7 +152,8 @@ func TestJudge_IgnoresJudgementOfOldWording(t *testing.T) {
 		}
 		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace"}]}`)
 	})
-	if w := b.write(shanghai, 0.8, time.Time{}); w.Verdict != memory.Kept || b.stored(old.ID).Status != memory.Active || b.stored(old.ID).Content != edited {
+	if w := b.write(shanghai, 0.8, time.Time{}); w.Verdict != memory.Kept || b.stored(old.ID).Status != memory.Active ||
+		b.stored(old.ID).Content != edited {
 		t.Errorf("%+v, stored %+v", w, b.stored(old.ID))
 	}
 }
@@ -196,7 +202,8 @@ func TestJudge_BadAnswersChangeNothing(t *testing.T) {
 		replies[bad.Name] = llmtest.Text(bad.Answer)
 	}
 	for i, answer := range []string{
-		`{"decisions":[]}`, `{"decisions":[{"memory":2,"decision":"replace"}]}`, `{"decisions":[{"memory":1,"decision":"delete"}]}`,
+		`{"decisions":[]}`, `{"decisions":[{"memory":2,"decision":"replace"}]}`,
+		`{"decisions":[{"memory":1,"decision":"delete"}]}`,
 		`{"decisions":[{"memory":1,"decision":"merge","merged":"The user was convicted of fraud in Lisbon last winter"}]}`,
 	} {
 		replies[fmt.Sprintf("judge %d", i)] = llmtest.Text(answer)
@@ -207,7 +214,8 @@ func TestJudge_BadAnswersChangeNothing(t *testing.T) {
 		w := b.write(shanghai, 0.8, time.Time{})
 		count++
 		m := b.stored(old.ID)
-		if w.Verdict != memory.Kept || m.Status != memory.Active || m.Content != beijing || m.Revision != 1 || b.Undecided() != count {
+		if w.Verdict != memory.Kept || m.Status != memory.Active || m.Content != beijing || m.Revision != 1 ||
+			b.Undecided() != count {
 			t.Fatalf("%s: %+v, stored %+v, %d undecided", name, w, m, b.Undecided())
 		}
 		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID); err != nil {

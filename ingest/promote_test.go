@@ -26,7 +26,8 @@ func TestPromote_NeedsNoChatModel(t *testing.T) {
 		t.Fatalf("%+v %v %v", got, more, err)
 	}
 	m := b.stored(got[0].MemoryID)
-	if m.Content != bees.Content || m.Importance != 0.6 || m.SourceTurnID != turn.Turn.ID || !m.CreatedAt.Equal(turn.Turn.At) {
+	if m.Content != bees.Content || m.Importance != 0.6 || m.SourceTurnID != turn.Turn.ID ||
+		!m.CreatedAt.Equal(turn.Turn.At) {
 		t.Errorf("memory %+v", m)
 	}
 	if settled := b.outcome(turn.Turn.ID).Candidates[0]; settled.Verdict != memory.Kept || settled.MemoryID != m.ID {
@@ -39,7 +40,8 @@ func TestPromote_NeedsNoChatModel(t *testing.T) {
 	if err != nil || len(again) != 2 || again[0].MemoryID != m.ID || !memory.IsKind(again[1].Err, memory.KindNotFound) {
 		t.Errorf("again by id: %+v, %v", again, err)
 	}
-	if other, _, err := b.Promote(t.Context(), Promotion{AppID: "other", IDs: []string{bees.ID}}); err != nil || !memory.IsKind(other[0].Err, memory.KindNotFound) {
+	if other, _, err := b.Promote(t.Context(), Promotion{AppID: "other", IDs: []string{bees.ID}}); err != nil ||
+		!memory.IsKind(other[0].Err, memory.KindNotFound) {
 		t.Errorf("from another app: %+v, %v", other, err)
 	}
 	if len(b.memories()) != 1 || b.models.Chats() != chats {

@@ -24,7 +24,9 @@ func TestWrite_IsVisibleAsOfItsRecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, there := history.At(stored, events, stored.UpdatedAt); !there || !stored.UpdatedAt.Equal(w.Memory.UpdatedAt) || !stored.UpdatedAt.Equal(events[0].At) {
-		t.Errorf("answered %s, stored %s, recorded %s: there as of the second is %v", w.Memory.UpdatedAt, stored.UpdatedAt, events[0].At, there)
+	if _, there := history.At(stored, events, stored.UpdatedAt); !there || !stored.UpdatedAt.Equal(w.Memory.UpdatedAt) ||
+		!stored.UpdatedAt.Equal(events[0].At) {
+		t.Errorf("answered %s, stored %s, recorded %s: there as of the second is %v", w.Memory.UpdatedAt, stored.UpdatedAt,
+			events[0].At, there)
 	}
 }

@@ -41,7 +41,8 @@ func BenchmarkTurns(b *testing.B) {
 				s := New(Parts{
 					Records: store, Scorer: scorer.NewRules(), Now: time.Now, Log: zap.NewNop(),
 					OnProcessed: func(context.Context, memory.Turn) { pending.Done() },
-				}, Settings{Threshold: 0.7, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour, Lease: 20 * time.Second, Renew: 5 * time.Second, Timeout: time.Minute, Drain: time.Minute})
+				}, Settings{Threshold: 0.7, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour,
+					Lease: 20 * time.Second, Renew: 5 * time.Second, Timeout: time.Minute, Drain: time.Minute})
 				start := func() (stop func()) {
 					ctx, cancel := context.WithCancel(context.Background())
 					var group sync.WaitGroup
@@ -50,7 +51,8 @@ func BenchmarkTurns(b *testing.B) {
 				}
 				accept := func() {
 					pending.Add(1)
-					_, _, err := s.Accept(context.Background(), memory.Turn{Owner: ada, Messages: []memory.Message{{Role: "user", Content: "Could you look that up for me, please?"}}})
+					_, _, err := s.Accept(context.Background(), memory.Turn{Owner: ada, Messages: []memory.Message{{Role: "user",
+						Content: "Could you look that up for me, please?"}}})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -49,7 +49,8 @@ func TestProcess_DefersWhileTheModelIsUnavailable(t *testing.T) {
 	b.models.SetDown(true)
 	turn := b.accept("I keep bees")
 	for _, step := range []struct{ pass, wait time.Duration }{
-		{0, time.Second}, {10 * time.Second, 5 * time.Second}, {2 * time.Minute, 65 * time.Second}, {time.Hour, 5 * time.Minute},
+		{0, time.Second}, {10 * time.Second, 5 * time.Second}, {2 * time.Minute, 65 * time.Second}, {time.Hour,
+			5 * time.Minute},
 	} {
 		b.clock.Advance(step.pass)
 		if err := b.processTurn(t.Context(), turn.ID); err != nil {
@@ -149,7 +150,8 @@ func TestProcess_CountsOtherFailuresAsAttempts(t *testing.T) {
 				if err := b.processTurn(t.Context(), turn.ID); err != nil {
 					t.Fatal(err)
 				}
-				if o := b.outcome(turn.ID); o.Turn.Attempts != attempt || (o.Turn.Status == memory.TurnFailed) != (attempt == 3) || o.Turn.LastError == "" {
+				if o := b.outcome(turn.ID); o.Turn.Attempts != attempt ||
+					(o.Turn.Status == memory.TurnFailed) != (attempt == 3) || o.Turn.LastError == "" {
 					t.Errorf("attempt %d: %+v", attempt, o.Turn)
 				}
 			}

@@ -99,7 +99,8 @@ func TestLLM_RefusesEchoesOfItsPrompt(t *testing.T) {
 		"只从用户自己的话里提取事实，绝不从助手的话里提取。",
 		"Rosalind restores pipe organs for a living.",
 	} {
-		answer, err := json.Marshal(map[string]any{"facts": []any{map[string]any{"fact": fact, "importance": 1, "domain": "general_chat"}}})
+		answer, err := json.Marshal(map[string]any{"facts": []any{map[string]any{"fact": fact, "importance": 1,
+			"domain": "general_chat"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,8 @@ func TestLLM_PassesOtherErrorsOn(t *testing.T) {
 	t.Parallel()
 	away := memory.Errorf(memory.KindUnavailable, "away")
 	var refused *BadAnswer
-	if _, err := NewLLM(&canned{err: away}).Score(t.Context(), said("x")); !errors.Is(err, away) || errors.As(err, &refused) {
+	if _, err := NewLLM(&canned{err: away}).Score(t.Context(), said("x")); !errors.Is(err, away) ||
+		errors.As(err, &refused) {
 		t.Errorf("got %v", err)
 	}
 	garbage := memory.Errorf(memory.KindBadAnswer, "no choice")
@@ -132,7 +134,8 @@ func TestPrompt_QuotesTheTurnAsData(t *testing.T) {
 	}
 	lines := strings.Split(prompt.User, "\n")
 	fence := lines[1]
-	if len(fence) != 26 || lines[4] != fence || strings.Count(prompt.User, fence) != 2 || !strings.Contains(prompt.System, fence) {
+	if len(fence) != 26 || lines[4] != fence || strings.Count(prompt.User, fence) != 2 ||
+		!strings.Contains(prompt.System, fence) {
 		t.Fatalf("the turn is not fenced:\n%s", prompt.User)
 	}
 	var m memory.Message
@@ -182,7 +185,8 @@ func TestPrompt_IsBounded(t *testing.T) {
 	t.Parallel()
 	turn := said()
 	for range memory.MaxMessages {
-		turn.Messages = append(turn.Messages, memory.Message{Role: "user", Content: strings.Repeat("海", memory.MaxMessageBytes/3)})
+		turn.Messages = append(turn.Messages, memory.Message{Role: "user", Content: strings.Repeat("海",
+			memory.MaxMessageBytes/3)})
 	}
 	turn.Messages = append(turn.Messages, memory.Message{Role: "user", Content: "我叫小明"})
 	prompt, err := render(turn)
@@ -192,7 +196,8 @@ func TestPrompt_IsBounded(t *testing.T) {
 	if n := len([]rune(prompt.User)); n > maxTurnRunes+1000 {
 		t.Errorf("the prompt has %d characters", n)
 	}
-	if !strings.Contains(prompt.User, "我叫小明") || !strings.Contains(prompt.User, "海"+cutMark) || !strings.Contains(prompt.User, "略去更早的 98 条") {
+	if !strings.Contains(prompt.User, "我叫小明") || !strings.Contains(prompt.User, "海"+cutMark) ||
+		!strings.Contains(prompt.User, "略去更早的 98 条") {
 		t.Error("the newest message must be whole, long ones cut, the earliest left out")
 	}
 }
@@ -201,7 +206,8 @@ func TestLLM_OverHTTP(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
 	server.Facts("我在上海做后端工程师", llmtest.Fact{Fact: "用户在上海做后端工程师", Importance: 0.9, Domain: memory.Profession})
-	server.Facts(`say "hi"`, llmtest.Fact{Fact: "The user says hi.", Importance: 0.2, Domain: memory.GeneralChat, Type: "observation"})
+	server.Facts(`say "hi"`, llmtest.Fact{Fact: "The user says hi.", Importance: 0.2, Domain: memory.GeneralChat,
+		Type: "observation"})
 	client := llm.NewClient(llm.Options{BaseURL: server.URL(), APIKey: "k"})
 	t.Cleanup(client.Close)
 	s := NewLLM(client.Chat("deepseek-chat"))

@@ -69,6 +69,7 @@ func TestNeedles_MissNoMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(words), rapid.StringN(0, 3, -1)), 1, 6).Draw(t, "words")
 		text := strings.Join(parts, rapid.SampledFrom([]string{" ", "", ", "}).Draw(t, "between"))
-		check(t, rapid.SampledFrom([]func(string) string{strings.ToLower, strings.ToUpper, strings.ToTitle}).Draw(t, "case")(text))
+		check(t, rapid.SampledFrom([]func(string) string{strings.ToLower, strings.ToUpper, strings.ToTitle}).Draw(t,
+			"case")(text))
 	})
 }

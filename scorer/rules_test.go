@@ -13,7 +13,8 @@ func TestRules_LabelledSentences(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
 	for _, row := range labelled {
-		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: row.says}}})
+		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user",
+			Content: row.says}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +87,8 @@ func TestRules_AreBounded(t *testing.T) {
 	for i := range 200 {
 		says.WriteString("I love food number " + strings.Repeat("x", i+1) + ". ")
 	}
-	for _, content := range []string{says.String(), "I love " + strings.Repeat("a", 60_000), strings.Repeat("我", 20_000), strings.Repeat("i ", 30_000), strings.Repeat("?", 60_000)} {
+	for _, content := range []string{says.String(), "I love " + strings.Repeat("a", 60_000), strings.Repeat("我", 20_000),
+		strings.Repeat("i ", 30_000), strings.Repeat("?", 60_000)} {
 		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: content}}})
 		if err != nil {
 			t.Fatal(err)

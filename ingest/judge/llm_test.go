@@ -39,8 +39,10 @@ var (
 func TestLLM_AcceptsGoodAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string][]Verdict{
-		`{"decisions":[{"memory":1,"decision":"keep_both"},{"memory":2,"decision":"keep_both"}]}`: {{Decision: KeepBoth}, {Decision: KeepBoth}},
-		`{"decisions":[{"memory":2,"decision":"replace"},{"memory":1,"decision":"merge"}]}`:       {{Decision: Merge}, {Decision: Replace, Relation: memory.Contradicts}},
+		`{"decisions":[{"memory":1,"decision":"keep_both"},{"memory":2,"decision":"keep_both"}]}`: {{Decision: KeepBoth},
+			{Decision: KeepBoth}},
+		`{"decisions":[{"memory":2,"decision":"replace"},{"memory":1,"decision":"merge"}]}`: {{Decision: Merge},
+			{Decision: Replace, Relation: memory.Contradicts}},
 		"```json\n" + `{"decisions":[{"memory":1,"decision":"merge","merged":" Has a grey cat called Miso. "},
 			{"memory":2,"decision":"replace","relation":"refines"}]}` + "\n```": {
 			{Decision: Merge, Merged: "Has a grey cat called Miso."}, {Decision: Replace, Relation: memory.Refines}},
@@ -97,7 +99,8 @@ func TestLLM_RefusesBadAnswers(t *testing.T) {
 		"merged into two":          `{"decisions":[{"memory":1,"decision":"merge"},{"memory":2,"decision":"merge"}]}`,
 		"duplicate field":          decisions(`"memory":1,"decision":"keep_both","decision":"replace"`),
 	} {
-		if got, err := NewLLM(scripted{answer: answer}).Judge(t.Context(), draft, near); !memory.IsKind(err, memory.KindBadAnswer) || got != nil {
+		if got, err := NewLLM(scripted{answer: answer}).Judge(t.Context(), draft, near); !memory.IsKind(err,
+			memory.KindBadAnswer) || got != nil {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -110,7 +113,8 @@ func TestLLM_Prompt(t *testing.T) {
 		var p llm.Prompt
 		_, _ = NewLLM(scripted{asked: &p}).Judge(t.Context(), said(content, 9), near)
 		for _, want := range []string{
-			`{"said":"2031-05-09 08:00","text":"` + content + `"}`, `{"memory":1,"said":"2031-05-03 08:00","text":"Owns a grey cat."}`,
+			`{"said":"2031-05-09 08:00","text":"` + content + `"}`,
+			`{"memory":1,"said":"2031-05-03 08:00","text":"Owns a grey cat."}`,
 			`{"memory":2,"said":"2031-05-04 08:00","text":"Owns a dog."}`, words,
 		} {
 			if !strings.Contains(p.User, want) {
