@@ -7,26 +7,26 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Announcements keeps what is told to the world outside, in the order of the
-// commits of what it tells of:
+// Announcements keeps the outgoing events, in the order in which the announced
+// changes were committed:
 //
 //	InUser: AddEvents, Announce | FailTurn | EndConversation
-//	  -> announcement, in the transaction of the change -> readers, each from a place of its own
+//	  -> announcement, in the transaction of the change -> readers, each at its own place
 //
-// A reader that has read up to a place misses nothing by going on from there:
-// what is committed later stands after it. On Postgres this holds back what was
-// committed while an older transaction that writes, of whatever database of the
-// server, has not ended.
+// A reader that continues from the last place it has read misses nothing: an
+// announcement that is committed later has a later place. On Postgres this holds
+// back announcements while an older writing transaction of any database of the
+// server is still running.
 type Announcements interface {
 	// Announced lists announcements after a place, in order.
 	Announced(ctx context.Context, f AnnouncementFilter) ([]memory.Announcement, error)
-	// AnnouncedApps tells which apps have announcements after a place, as far as
-	// the first limit ones go, and where the last one of those stands: at after
-	// where there are none.
+	// AnnouncedApps returns the apps of the first limit announcements after a
+	// place, and the place of the last of these; after if there are no
+	// announcements.
 	AnnouncedApps(ctx context.Context, after memory.Place, limit int) (apps []string, through memory.Place, err error)
-	// AnnouncedBounds tells up to which place announcements may have been
-	// purged, and a place up to which all that there is has been committed:
-	// nobody has read beyond it in this database.
+	// AnnouncedBounds returns the place up to which announcements may have been
+	// purged, and a place up to which every announcement has been committed. No
+	// reader of this database has read beyond the latter.
 	AnnouncedBounds(ctx context.Context) (purged, head memory.Place, err error)
 	// PurgeAnnouncements deletes announcements that were made before an instant,
 	// the oldest limit ones at most, and returns how many.
@@ -41,44 +41,46 @@ type AnnouncementFilter struct {
 	Limit  int // required, 1..memory.MaxPage
 }
 
-// AnnouncementTx is what a user's transaction announces beside its events.
+// AnnouncementTx is what a user's transaction announces in addition to its events.
 type AnnouncementTx interface {
-	// Announce has announcements of the owner made at the commit; their Place
-	// and Owner are set there.
+	// Announce makes announcements of the owner at the commit, which sets their
+	// Place and Owner.
 	Announce(ctx context.Context, announcements []memory.Announcement) error
 }
 
-// Webhooks keeps where announcements are sent to, and how far that has come:
+// Webhooks keeps the addresses that announcements are sent to, and how far each
+// delivery has come:
 //
 //	announcements after the webhook's place -> EnqueueDeliveries -> a job each, the place moves
 //	job -> Delivery -> sent -> SettleDelivery
 type Webhooks interface {
-	// CreateWebhook stores w, which begins with what is announced from now on.
+	// CreateWebhook stores w, whose first announcement is the next one.
 	// KindConflict: its app has most webhooks already.
 	CreateWebhook(ctx context.Context, w memory.Webhook, most int) error
-	// Webhook returns one of the app. KindNotFound: there is none.
+	// Webhook returns a webhook of the app. KindNotFound: it does not exist.
 	Webhook(ctx context.Context, appID, id string) (memory.Webhook, error)
 	// ListWebhooks pages through the app's webhooks, newest first.
 	ListWebhooks(ctx context.Context, appID string, before *Position, limit int) ([]memory.Webhook, error)
-	// ChangeWebhook stores what change, which may run more than once, makes of a
-	// webhook of the app. A grown Activation has it begin with what is announced
-	// from now on. KindNotFound: there is none.
+	// ChangeWebhook applies change, which may run more than once, to a webhook of
+	// the app. If change increases Activation, the webhook continues with the next
+	// announcement. KindNotFound: it does not exist.
 	ChangeWebhook(ctx context.Context, appID, id string, change func(*memory.Webhook) error) (memory.Webhook, error)
-	// DeleteWebhook deletes one of the app. KindNotFound: there is none.
+	// DeleteWebhook deletes a webhook of the app. KindNotFound: it does not exist.
 	DeleteWebhook(ctx context.Context, appID, id string) error
 
-	// EnqueueDeliveries takes one webhook that is active, is not to be left alone
-	// until after now, and lags behind its app's announcements; it enqueues job
-	// for those of the next limit ones that it wants, and moves its place beyond
-	// them. It returns how many it has passed: 0, no webhook lags. Several
-	// processes may call it at once; each announcement is enqueued by one.
+	// EnqueueDeliveries takes one active webhook that may be tried at now and that
+	// lags behind its app's announcements. It enqueues job for those of the next
+	// limit announcements that the webhook wants, and moves the webhook's place
+	// beyond them. It returns the number of announcements passed; 0 if no webhook
+	// lags. Several processes may call it at once; one of them enqueues each
+	// announcement.
 	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) Job) (int, error)
-	// Delivery reads what a job is about, of any app. KindNotFound: the webhook
-	// or the announcement is gone.
+	// Delivery reads the webhook and the announcement of a job, of any app.
+	// KindNotFound: one of them was deleted.
 	Delivery(ctx context.Context, webhookID string, place memory.Place) (memory.Webhook, memory.Announcement, error)
-	// SettleDelivery notes whether a webhook fails, and with disabled, if not
-	// zero, switches it off; tried is the webhook as Delivery read it. Where it
-	// was switched on or off since, or has begun or ceased to fail, a delivery
-	// that was sent before tells nothing new: nothing changes, and noted is false.
+	// SettleDelivery records whether a webhook fails, and switches it off if
+	// disabled is not zero; tried is the webhook as Delivery read it. If the
+	// webhook has been switched on or off since, or has begun or ceased to fail,
+	// the delivery is outdated: nothing changes, and noted is false.
 	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool, err error)
 }

@@ -7,12 +7,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Consolidations keeps what is to be made, and was made, of conversations:
+// Consolidations keeps the planned and finished consolidations of conversations:
 //
 //	PlanConsolidation -> pending -> ClaimConsolidation -> ChangeConsolidation, with the results -> done
 //
-// They go with their conversation. All writes are in the user's transaction, so
-// that what a consolidation writes and its end are one.
+// They are deleted with their conversation. All writes are in the user's
+// transaction, so that the memories of a consolidation and its end are committed
+// together.
 type Consolidations interface {
 	// ListConsolidations pages through the consolidations of a conversation,
 	// the newest first.
@@ -29,23 +30,24 @@ type Consolidations interface {
 
 // ConsolidationTx is Consolidations in a user's transaction.
 type ConsolidationTx interface {
-	// Planned is the last event of a conversation that some consolidation of each
-	// type reaches, in whatever state. Types without any are left out.
+	// Planned returns, by type, the last event of a conversation that a
+	// consolidation of the type covers, in any state. Types without a consolidation
+	// are left out.
 	Planned(ctx context.Context, conversationID string) (map[memory.ConsolidationType]int64, error)
 	// PlanConsolidation stores a new consolidation. KindConflict: the conversation
 	// has one of this type and Through. KindNotFound: there is no such conversation,
 	// or it has fewer events.
 	PlanConsolidation(ctx context.Context, c memory.Consolidation) error
-	// ClaimConsolidation begins an attempt at now, which nobody else begins before
-	// until. KindConflict: it has ended, or it or another one of its conversation
-	// is claimed. KindNotFound: there is none.
+	// ClaimConsolidation begins an attempt at now and claims the consolidation
+	// until an instant. KindConflict: it has ended, or a consolidation of its
+	// conversation is claimed. KindNotFound: it does not exist.
 	ClaimConsolidation(ctx context.Context, id string, now, until time.Time) (memory.Consolidation, error)
 	// ChangeConsolidation stores the State, Counts, Error, Attempts and EndedAt of a
 	// consolidation, and ends its claim. KindConflict: it was done or skipped
-	// before. KindNotFound: there is none.
+	// before. KindNotFound: it does not exist.
 	ChangeConsolidation(ctx context.Context, c memory.Consolidation) error
 	// ConsolidateThrough moves ConsolidatedThrough of a conversation forward, at
-	// most to its last event, and never back. KindNotFound: there is none.
+	// most to its last event. KindNotFound: it does not exist.
 	ConsolidateThrough(ctx context.Context, conversationID string, through int64) error
 }
 
@@ -60,6 +62,6 @@ type ConsolidationFilter struct {
 // ErrConsolidated is the KindConflict of work on a consolidation that has ended.
 var ErrConsolidated = memory.Errorf(memory.KindConflict, "this consolidation has ended already")
 
-// ErrConsolidating is the KindConflict of a claim while somebody else is at work
-// on the conversation.
-var ErrConsolidating = memory.Errorf(memory.KindConflict, "this conversation is being consolidated by somebody else")
+// ErrConsolidating is the KindConflict of a claim while another worker has claimed
+// a consolidation of the conversation.
+var ErrConsolidating = memory.Errorf(memory.KindConflict, "another worker is consolidating this conversation")

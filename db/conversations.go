@@ -7,18 +7,18 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Conversations keeps the log of what was said where:
+// Conversations keeps the event logs of conversations:
 //
 //	AcceptTurn -> turn with the next event numbers, conversation grown, in one transaction
 //	log -> working memory, running summary, consolidation
 //
-// A conversation comes into being with its first turn, and an ended one is open
-// again with the next. What its methods change are rows that exist: they need
-// not be refused to an owner who is being erased, whose rows go.
+// The first turn creates a conversation, and the next turn of an ended one opens
+// it again. The methods change existing rows only, so that an erasure, which
+// deletes these rows, need not refuse them.
 type Conversations interface {
-	// Conversation returns a conversation of a user of the app. Where userID is
-	// empty it is that of the only user who has one of this id; KindConflict:
-	// several have.
+	// Conversation returns a conversation of a user of the app. If userID is empty,
+	// it returns the only conversation with this id; KindConflict: several users
+	// have one.
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	// ListConversations pages through a user's conversations, the one with the
 	// latest LastAt first.
@@ -30,19 +30,20 @@ type Conversations interface {
 	// before an instant, the longest idle first.
 	Idle(ctx context.Context, before time.Time, limit int) ([]memory.Conversation, error)
 
-	// SetTitle gives a conversation a title. KindNotFound: there is none.
+	// SetTitle gives a conversation a title. KindNotFound: it does not exist.
 	SetTitle(ctx context.Context, owner memory.Owner, id, title string) (memory.Conversation, error)
-	// EndConversation ends an open conversation that stands as it was read, and
-	// returns it with fresh false where it has ended already. ErrConversationChanged: something
-	// has been said since, or it was begun anew. KindNotFound: there is none.
-	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (ended memory.Conversation, fresh bool, err error)
-	// Summarise gives a conversation the Summary, SummarisedThrough and
-	// SummarisedTokens of next, where these are still as in c and it is still
-	// the one that c.Began has begun. KindConflict: they are not.
-	// KindNotFound: there is none.
+	// EndConversation ends an open conversation that has not changed since it was
+	// read; it returns one that has ended already with fresh false.
+	// ErrConversationChanged: it has a new turn, or was deleted and begun again. KindNotFound: it does not exist.
+	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (
+		ended memory.Conversation, fresh bool, err error)
+	// Summarise stores the Summary, SummarisedThrough and SummarisedTokens of next.
+	// KindConflict: these fields differ from c's, or another turn than c.Began has
+	// begun the conversation.
+	// KindNotFound: it does not exist.
 	Summarise(ctx context.Context, c, next memory.Conversation) error
 	// DeleteConversation deletes a conversation with its turns and their
-	// candidates. Memories that were made from it stay. KindNotFound: there is none.
+	// candidates. Memories that were made from it stay. KindNotFound: it does not exist.
 	DeleteConversation(ctx context.Context, owner memory.Owner, id string) (DeletedConversation, error)
 }
 
@@ -63,19 +64,20 @@ const (
 	ConversationEnded ConversationState = "ended"
 )
 
-// DeletedConversation counts what went with a conversation.
+// DeletedConversation counts what was deleted with a conversation.
 type DeletedConversation struct {
 	Turns, Candidates int
 }
 
 // ErrSeveralUsers is the KindConflict of a conversation id that names several
 // conversations of an app.
-var ErrSeveralUsers = memory.Errorf(memory.KindConflict, "several users have a conversation with this id: say whose is meant with user_id")
+var ErrSeveralUsers = memory.Errorf(memory.KindConflict,
+	"several users have a conversation with this id: name the user with user_id")
 
-// ErrConversationChanged is the KindConflict of the end of a conversation in which something
-// has been said since it was read.
-var ErrConversationChanged = memory.Errorf(memory.KindConflict, "the conversation has gone on since it was read")
+// ErrConversationChanged is the KindConflict of ending a conversation that has a
+// turn newer than the one that was read last.
+var ErrConversationChanged = memory.Errorf(memory.KindConflict, "the conversation has a new turn since it was read")
 
-// ErrSummarised is the KindConflict of a summary of a conversation that has
-// been summarised, or begun anew, since it was read.
-var ErrSummarised = memory.Errorf(memory.KindConflict, "the conversation has been summarised by somebody else")
+// ErrSummarised is the KindConflict of a summary of a conversation that has been
+// summarised, or deleted and begun again, since it was read.
+var ErrSummarised = memory.Errorf(memory.KindConflict, "another worker has summarised the conversation")

@@ -82,10 +82,12 @@ type Turns interface {
 	// refused, if not nil, is stored with it. A turn no longer accepted is left alone.
 	// What a text column cannot hold (NUL, bytes that are not UTF-8) is stored as
 	// U+FFFD in lastError and in the content and reason of any candidate.
-	DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error
+	DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
+		refused *memory.Candidate) error
 	// FailTurn records the last attempt of a turn that is given up, and announces
 	// it. A turn no longer accepted is left alone.
-	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error
+	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time,
+		refused *memory.Candidate) error
 	// EndTurns marks accepted turns that yield no memory and no candidate as processed,
 	// and counts one more attempt for each. Turns that are no longer accepted or no
 	// longer exist are left alone. A crash of the database may undo it: the turns are
@@ -113,14 +115,13 @@ type Position struct {
 
 // Memories keeps the memories and their history.
 type Memories interface {
-	// InUser runs f in one transaction that holds the write lock of the owner
-	// (which need not exist yet). f returning an error rolls everything back,
-	// and InUser returns that error. f must reach the database through tx
-	// alone: on SQLite the transaction holds the only writing connection.
-	// ErrErasing, without f having run: the owner is being erased.
-	// f may run more than once, where the database ends the transaction in
-	// favour of another: what it leaves outside of tx must be made anew each
-	// time, and tx's errors must be returned, wrapped or not.
+	// InUser runs f in one transaction that holds the owner lock. The owner need
+	// not exist yet. If f returns an error, InUser rolls back and returns it. f must
+	// use the database through tx only: on SQLite the transaction holds the only
+	// writing connection. f must return tx's errors, wrapped or not, and may run
+	// more than once, if the database aborts the transaction because of a conflict:
+	// it must then rebuild what it stores outside of tx.
+	// ErrErasing: the owner is being erased, and f has not run.
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx UserTx) error) error
 
 	// Memory returns one memory of the app, in any status, without its embedding.
@@ -149,9 +150,10 @@ type Memories interface {
 	// memories of the owner, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	// EachEmbedding calls f with the embedding of each active memory of the owner
-	// that was embedded by this model, in any order, of at most limit of them. The
-	// next one may take an embedding's place in memory: f must not keep it.
-	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32)) error
+	// that was embedded by this model, at most limit of them, in any order. f must
+	// not keep the slice, which the next call reuses.
+	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
+		f func(id string, embedding []float32)) error
 	// Unconfirmed returns the owner's active memories that the vector store
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.
@@ -159,20 +161,22 @@ type Memories interface {
 	// RevisionAndUnconfirmed reads the owner's revision and then Unconfirmed. The
 	// revision changes with every change of the owner's memories, except for
 	// accesses and vector states: while it is the same, so is the result of Documents.
-	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (revision int64, unconfirmed []memory.Memory, err error)
+	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
+		revision int64, unconfirmed []memory.Memory, err error)
 	// RevisionDocumentsAndUnconfirmed reads the owner's revision, then Documents,
 	// then Unconfirmed, which therefore holds what is written during the call.
-	RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (OwnerDocuments, error)
+	RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
+		OwnerDocuments, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	// Touch counts accesses: access_count grows by Count, last_accessed_at
-	// moves to At where that is later. Unknown ids are ignored.
+	// moves to At if that is later. Unknown ids are ignored.
 	Touch(ctx context.Context, touches []Touch) error
 }
 
-// UserTx is one user's transaction. Every method keeps to the owner it was
-// opened for: other owners' rows are as if they were not there.
+// UserTx is one user's transaction. Its methods neither read nor change rows of
+// other owners.
 type UserTx interface {
 	MaintenanceTx
 	ExchangeTx
@@ -185,31 +189,30 @@ type UserTx interface {
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
 	// SameContent returns the oldest active memory with exactly this agent and
-	// content, with its embedding; ok is false when there is none.
+	// content, with its embedding; ok is false if there is no such memory.
 	SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error)
 	// Unconfirmed is Memories.Unconfirmed within the transaction.
 	Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error)
 
-	// Insert stores new memories. Their vector state is pending and claimed
-	// until claimed: the caller pushes them right after the commit. Where
-	// claimed is zero nobody has claimed them yet, and the first claim is First.
-	// An adapter that writes vectors, too, in this transaction has them synced
-	// at once, and what Update changes synced or absent.
-	// KindConflict: an id exists already.
+	// Insert stores new memories. Their vector state is pending and claimed until
+	// an instant: the caller pushes them right after the commit. If claimed is zero,
+	// they have no claim yet, and the first claim is First. An adapter that writes
+	// vectors in this transaction sets the state to synced at once, and to synced or
+	// absent for what Update changes. KindConflict: an id exists already.
 	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
 	// Update stores every changeable field of an existing memory. Accesses are
 	// counted by Touch, which does not wait for this transaction: AccessCount
-	// is left as it is stored, and LastAccessedAt only ever moves forward.
-	// Where m.Revision differs from the stored one the vector state becomes
+	// stays as it is stored, and LastAccessedAt only moves forward.
+	// If m.Revision differs from the stored one, the vector state becomes
 	// pending (status active) or removing (any other), due at m.UpdatedAt; an
 	// existing claim stays. KindNotFound: the owner has no such memory.
 	Update(ctx context.Context, m memory.Memory) error
 	// AddEvents appends to the histories of memories, which may have been purged,
-	// and announces what it tells of at the commit.
+	// and announces the events at the commit.
 	AddEvents(ctx context.Context, events []memory.Event) error
 	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
-	// FinishTurn makes an accepted turn processed. KindConflict: it is not
-	// accepted, because somebody else has finished it.
+	// FinishTurn makes an accepted turn processed. KindConflict: another worker has
+	// finished it.
 	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error
 }
 
@@ -225,9 +228,9 @@ type MemoryFilter struct {
 	Tags           []string  // all of them
 	AnyTags        []string  // at least one of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
-	// AsOf chooses what may have matched at an instant: memories created by then,
-	// in CreatedAt and in their history, that match Types, Domains, Statuses and
-	// Tags now, or were changed after it. db/history knows which did.
+	// AsOf chooses memories that may have matched at an instant: they were created
+	// by then, in CreatedAt and in their history, and match Types, Domains, Statuses
+	// and Tags now or were changed afterwards. db/history decides which did match.
 	AsOf   time.Time
 	Before *Position // strictly older than this, in (CreatedAt, ID) order
 	Limit  int       // required, 1..memory.MaxPage
@@ -243,17 +246,17 @@ type Touch struct {
 // VectorQueue is the outbox towards the vector store. A row is claimed by one
 // pusher at a time, so that a memory has one writer there.
 type VectorQueue interface {
-	// ClaimVectors claims those of the ids that are pending or removing and
-	// that nobody else has claimed past now, whether or not they are due.
+	// ClaimVectors claims those of the ids that are pending or removing and that
+	// have no claim at now, whether or not they are due.
 	ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]VectorTask, error)
 	// ClaimDueVectors claims up to limit rows, oldest due first, that are
-	// pending or removing, due at now and not claimed past it. Several
-	// processes may call it at once; each row is taken by one.
+	// pending or removing, due at now and without a claim at now. Several
+	// processes may call it at once; each row is claimed by one.
 	ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]VectorTask, error)
 	// FinishVectors ends the claims of pushes that the vector store confirmed.
 	// Rows whose revision is the pushed one become synced or absent, with no
-	// attempts behind them; rows that have changed meanwhile, or were pushed Into
-	// another space than the one that serves, become due at once.
+	// attempts; rows that have changed since, or were pushed Into a space that does
+	// not serve, become due at once.
 	FinishVectors(ctx context.Context, done []VectorTask, at time.Time) error
 	// RetryVectors ends the claims of pushes that failed: one more attempt is
 	// counted and each row is due at its time.
@@ -266,7 +269,7 @@ type VectorTask struct {
 	Remove   bool          // it should be gone
 	First    bool          // never claimed before: the vector store cannot hold it yet
 	Attempts int           // failed ones so far
-	Into     memory.Space  // of the collection that took it, the same for all that are finished together; zero: the one that serves
+	Into     memory.Space  // of the collection that took it, equal for all tasks of one FinishVectors; zero: the serving one
 }
 
 // VectorRetry is the end of a push that failed.
@@ -278,15 +281,15 @@ type VectorRetry struct {
 // Keys keeps API keys.
 type Keys interface {
 	CreateKey(ctx context.Context, k memory.Key) error
-	// KeyByHash finds a key, revoked or not. KindNotFound: there is none.
+	// KeyByHash finds a key, revoked or not. KindNotFound: it does not exist.
 	KeyByHash(ctx context.Context, hash string) (memory.Key, error)
 	// ListKeys lists the keys of an app, or of all apps when it is empty, oldest first.
 	ListKeys(ctx context.Context, appID string) ([]memory.Key, error)
-	// RevokeKey ends a key from at on. KindNotFound: there is none.
+	// RevokeKey revokes a key from an instant on. KindNotFound: it does not exist.
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 }
 
-// Counts answers how much there is.
+// Counts counts rows.
 type Counts interface {
 	// Stats counts one app's rows.
 	Stats(ctx context.Context, appID string) (Stats, error)
@@ -308,5 +311,5 @@ type Stats struct {
 // Backlog is the state of the outbox towards the vector store.
 type Backlog struct {
 	Pending, Removing int
-	Oldest            time.Time // since when the longest waiting row waits, failed pushes and all; zero: none waits
+	Oldest            time.Time // since when the row that waits longest has waited, including failed pushes; zero: no row waits
 }

@@ -9,30 +9,28 @@ import (
 
 // Erasures removes everything of an owner for good:
 //
-//	begin: mark, job -> some, some, ... -> end: nothing is left, the mark goes
+//	begin: mark, job -> some, some, ... -> end: no row is left, the mark is removed
 //
 // From the mark on, AcceptTurn, ReplayTurn and InUser answer ErrErasing for the
-// owner; writers that were in before have ended. The mark is a tombstone under a
-// hash of the owner, and outlives the erasure: it tells work that began before
-// that its owner is not who it was (UserState.Erased).
+// owner, and earlier writers have ended. The mark is a tombstone under a hash of
+// the owner that outlives the erasure, so that work which began earlier finds
+// that its owner was erased (UserState.Erased).
 //
-// A job is known to be about an owner by its payload: app_id and user_id, or
+// A job is about an owner if its payload has the owner's app_id and user_id, or
 // the turn_id of a turn of the owner.
 type Erasures interface {
-	// BeginErasure marks the owner and enqueues job, to be worked from due on.
-	// Where the owner is marked already, that erasure is gone on with.
+	// BeginErasure marks the owner and enqueues job, which is due at an instant. If
+	// the owner is marked already, it returns that erasure.
 	BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job Job) (Erasure, error)
-	// Erasure returns the owner's latest erasure. KindNotFound: there is none.
+	// Erasure returns the owner's latest erasure. KindNotFound: it does not exist.
 	Erasure(ctx context.Context, owner memory.Owner) (Erasure, error)
 	// EraseSome deletes some rows of each kind, and counts them in the erasure.
-	// Memories that somebody is pushing to the vector store are left until
-	// their claims end, so that no push comes after. KindConflict: the erasure
-	// has ended.
+	// Claimed memories are left until their claims end, so that no push follows
+	// the deletion. KindConflict: the erasure has ended.
 	EraseSome(ctx context.Context, e Erasure, step EraseStep) (ErasedSome, error)
-	// EndErasure makes sure that nothing is left, deletes every job that is
-	// about the owner, the erasing one too, and takes the mark away. vectors
-	// are counted as in EraseStep. KindConflict: the erasure has ended, or
-	// something is left.
+	// EndErasure checks that no row is left, deletes every job about the owner,
+	// including the erasing one, and removes the mark. vectors is counted as in
+	// EraseStep. KindConflict: the erasure has ended, or rows are left.
 	EndErasure(ctx context.Context, e Erasure, at time.Time, vectors int) (Erasure, error)
 }
 
@@ -41,7 +39,7 @@ type Erasure struct {
 	Owner       memory.Owner
 	Round       int // how many erasures of the owner there have been, this one included
 	RequestedAt time.Time
-	DoneAt      time.Time // zero: it is under way
+	DoneAt      time.Time // zero: it is running
 	Deleted     Erased
 }
 
@@ -63,29 +61,40 @@ type Erased struct {
 	Vectors        int `json:"vectors"` // records in the vector store
 }
 
-// Plus is the sum of both.
+// Plus returns the sum of both.
 func (e Erased) Plus(more Erased) Erased {
 	return Erased{
-		e.Memories + more.Memories, e.Turns + more.Turns, e.Conversations + more.Conversations, e.Consolidations + more.Consolidations, e.Candidates + more.Candidates, e.Events + more.Events,
-		e.Relations + more.Relations, e.Facts + more.Facts, e.Instructions + more.Instructions,
-		e.Skills + more.Skills, e.Outcomes + more.Outcomes, e.Announcements + more.Announcements, e.Jobs + more.Jobs, e.Vectors + more.Vectors,
+		Memories:       e.Memories + more.Memories,
+		Turns:          e.Turns + more.Turns,
+		Conversations:  e.Conversations + more.Conversations,
+		Consolidations: e.Consolidations + more.Consolidations,
+		Candidates:     e.Candidates + more.Candidates,
+		Events:         e.Events + more.Events,
+		Relations:      e.Relations + more.Relations,
+		Facts:          e.Facts + more.Facts,
+		Instructions:   e.Instructions + more.Instructions,
+		Skills:         e.Skills + more.Skills,
+		Outcomes:       e.Outcomes + more.Outcomes,
+		Announcements:  e.Announcements + more.Announcements,
+		Jobs:           e.Jobs + more.Jobs,
+		Vectors:        e.Vectors + more.Vectors,
 	}
 }
 
 // EraseStep bounds one step of an erasure.
 type EraseStep struct {
-	Now     time.Time // by which claims have ended or not
+	Now     time.Time // the instant at which claims are compared
 	Limit   int       // rows of each kind
 	Keep    string    // kind of the jobs that EndErasure alone deletes
 	Vectors int       // records that were deleted from the vector store since the last step
 }
 
-// ErasedSome is what one step did. Nothing deleted and nothing left: no more
-// steps are needed.
+// ErasedSome is the result of one step. If nothing was deleted and nothing is left,
+// no further step is needed.
 type ErasedSome struct {
 	Deleted  Erased
 	Memories []string // ids of the deleted ones
-	Left     int      // memories that are being pushed; counted where fewer than the limit were deleted
+	Left     int      // claimed memories; counted if fewer than the limit were deleted
 }
 
 // ErrErasing is the KindConflict of a write for an owner who is being erased.

@@ -7,17 +7,17 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Exchange reads memories whole, with all that is recorded about them, and what
-// else is kept of users. What is exported in pages comes in an order by bytes.
+// Exchange reads memories with everything that is recorded about them, and the
+// other rows of users. Pages of an export are ordered by bytes.
 type Exchange interface {
 	// Export pages through an app's memories, in any status, in (UserID,
 	// CreatedAt, ID) order by bytes. A page is as of one instant. A relation is
-	// told by the later of its two ends in that order, so that whoever reads on
-	// has met the other one already.
+	// part of the later of its two memories in that order, so that a reader has
+	// read the other one already.
 	Export(ctx context.Context, p ExportPage) ([]Record, error)
-	// Recorded returns what is recorded under those of the ids that the owner
-	// has a memory or events of, by id, without embeddings. Relations are in
-	// both directions. Memory is zero where it has been purged.
+	// Recorded returns the records of those of the ids that the owner has a memory
+	// or events of, by id, without embeddings. Relations are in both directions.
+	// Memory is zero if it has been purged.
 	Recorded(ctx context.Context, owner memory.Owner, ids []string) (map[string]Record, error)
 
 	// ExportFacts pages through the evidence of timelines, in (UserID, Type, Key,
@@ -37,34 +37,34 @@ type Exchange interface {
 	ExportConversations(ctx context.Context, of Extent, after *memory.Conversation) ([]memory.Conversation, error)
 }
 
-// ExchangeTx is what an import writes in a user's transaction, beside events
-// and relations.
+// ExchangeTx is what an import writes in a user's transaction, in addition to
+// events and relations.
 type ExchangeTx interface {
 	// Recorded is Exchange.Recorded within the transaction.
 	Recorded(ctx context.Context, ids []string) (map[string]Record, error)
-	// Restore stores memories as they are, whatever their status and times.
-	// Active ones become pending, due at an instant and claimed by nobody; as
-	// the vector store may have known them, their first claim is not First. The
-	// others are absent. KindConflict: an id exists already, whoever has it.
+	// Restore stores memories as they are, with any status and times. Active ones
+	// become pending without a claim, due at an instant; since the vector store may
+	// hold them, their first claim is not First. The others become absent.
+	// KindConflict: an id exists already, for any owner.
 	Restore(ctx context.Context, memories []memory.Memory, due time.Time) error
-	// RestoreEvents is AddEvents for what has happened elsewhere: it announces nothing.
+	// RestoreEvents is AddEvents for events of another server: it announces nothing.
 	RestoreEvents(ctx context.Context, events []memory.Event) error
-	// RecordedFact returns a fact of the owner; ok is false where there is none.
+	// RecordedFact returns a fact of the owner; ok is false if it does not exist.
 	RecordedFact(ctx context.Context, id string) (f memory.Fact, ok bool, err error)
 	// RestoreWorkflow stores a new workflow of the owner as it is. KindConflict:
-	// its id exists already, whoever has it, or another one says the same.
+	// its id exists already, for any owner, or the owner has one with this text.
 	RestoreWorkflow(ctx context.Context, w memory.Workflow) error
-	// RecordedConversation, RecordedTurn and RecordedConsolidation return what the
-	// owner has under an id; ok is false where there is none.
+	// RecordedConversation, RecordedTurn and RecordedConsolidation return the row
+	// that the owner has with an id; ok is false if it does not exist.
 	RecordedConversation(ctx context.Context, id string) (c memory.Conversation, ok bool, err error)
 	RecordedTurn(ctx context.Context, id string) (t memory.Turn, ok bool, err error)
 	RecordedConsolidation(ctx context.Context, id string) (c memory.Consolidation, ok bool, err error)
 	// RestoreConversation stores a new conversation of the owner as it is; it is
-	// idle from an instant on. KindConflict: there is one of this id.
+	// idle from an instant on. KindConflict: the id exists already.
 	RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error
-	// RestoreTurn stores a new turn of a conversation of the owner as it is, which
-	// does not grow by it. A turn that is not accepted is never due. KindConflict:
-	// its id or client id exists already, whoever has it.
+	// RestoreTurn stores a new turn of a conversation of the owner as it is, and
+	// leaves the conversation's counts alone. A turn that is not accepted is never
+	// due. KindConflict: its id or client id exists already, for any owner.
 	RestoreTurn(ctx context.Context, t memory.Turn) error
 }
 
@@ -77,27 +77,27 @@ type ExportPage struct {
 	Embeddings bool         // with embeddings
 }
 
-// Extent is what a page of an export takes of what is no memory.
+// Extent chooses a page of an export of rows other than memories.
 type Extent struct {
 	AppID  string // required
 	UserID string // empty: every user's, and the app's and its agents' own
 	Limit  int    // required, 1..memory.MaxPage
 }
 
-// CountedOutcome is that an outcome was counted under a client's id; see SkillTx.
+// CountedOutcome records that an outcome with a client's id was counted; see SkillTx.
 type CountedOutcome struct {
 	memory.Owner
 	ID, Hash string
 	At       time.Time
 }
 
-// ExportPlace is a place in an export.
+// ExportPlace is a position in an export.
 type ExportPlace struct {
 	UserID string
 	Position
 }
 
-// Record is a memory with all that is recorded about it.
+// Record is a memory with everything that is recorded about it.
 type Record struct {
 	Memory    memory.Memory
 	Events    []memory.Event    // oldest first, ties by id

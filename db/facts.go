@@ -7,19 +7,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Timelines keeps what is valid of a user over time, with the evidence for it.
+// Timelines keeps which facts of a user are valid when, with the evidence for them:
 //
 //	evidence -> FactAt, NextFact -> AddFact, ChangeFact -> ListFacts at any instant
 //
 // Types and keys are compared by their bytes. The stores refuse two accepted
-// facts of a timeline that begin at one instant or are both open; that none
-// overlap is knowledge/facts' work, under the user's lock.
+// facts of a timeline that begin at one instant or are both open; knowledge/facts
+// prevents all other overlaps, under the owner lock.
 type Timelines interface {
 	// ListFacts pages through the facts that are valid at an instant, the one
 	// with the latest ValidFrom first.
 	ListFacts(ctx context.Context, f FactFilter) ([]memory.Fact, error)
 	// FactHistory pages through all evidence on a timeline, in any state, in
-	// (RecordedAt, ID) order, strictly after a position where one is given.
+	// (RecordedAt, ID) order, strictly after a position if one is given.
 	FactHistory(ctx context.Context, t Timeline, after *Position, limit int) ([]memory.Fact, error)
 	// DueFacts lists facts of any owner whose Due is at or before an instant,
 	// in (Due, ID) order, strictly after a position.
@@ -28,18 +28,18 @@ type Timelines interface {
 
 // TimelineTx is Timelines in a user's transaction.
 type TimelineTx interface {
-	// FactAt returns the fact that is valid at an instant; ok is false where none is.
+	// FactAt returns the fact that is valid at an instant; ok is false if there is no such fact.
 	FactAt(ctx context.Context, factType, key string, at time.Time) (f memory.Fact, ok bool, err error)
-	// NextFact is when, after an instant, the next accepted fact of the timeline
-	// begins or an ended one stands; zero where there is none.
+	// NextFact returns the earliest ValidFrom after an instant of an accepted or
+	// ended fact of the timeline; zero if there is no such fact.
 	NextFact(ctx context.Context, factType, key string, after time.Time) (time.Time, error)
-	// FactWithMemory returns the fact of the timeline that is Told; ok is false where none is.
+	// FactWithMemory returns the fact of the timeline that has a memory; ok is false if there is no such fact.
 	FactWithMemory(ctx context.Context, factType, key string) (f memory.Fact, ok bool, err error)
 	// AddFact stores a new fact. KindConflict: the timeline has an accepted one
-	// of the same instant, or both are open, or both are told.
+	// of the same instant, or both are open, or both have a memory.
 	AddFact(ctx context.Context, f memory.Fact) error
 	// ChangeFact stores the confidence, end, state, reason and memory of a fact
-	// of the owner, with Told and Due. KindNotFound: there is none.
+	// of the owner, with EndsMemory and Due. KindNotFound: it does not exist.
 	ChangeFact(ctx context.Context, f memory.Fact) error
 }
 

@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Maintenance is what reflection, forgetting and verification read: the work on
-// memories that no request waits for.
+// Maintenance is what reflection, forgetting and verification read. No request
+// waits for it.
 type Maintenance interface {
 	// Owners pages through the owners that have active memories, in (AppID,
 	// UserID) order by bytes, strictly after the given one.
@@ -31,25 +31,24 @@ type Maintenance interface {
 	// Relations lists the relations of a memory of the app, in both
 	// directions, oldest first. KindNotFound: there is no such memory.
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
-	// State returns what upkeep has noted of an owner; zero when nothing.
+	// State returns the maintenance state of an owner; zero if it was never set.
 	State(ctx context.Context, owner memory.Owner) (UserState, error)
 
 	// Purgeable lists memories of any owner that were forgotten before an
 	// instant (UpdatedAt) and are gone from the vector store, oldest first,
 	// without embeddings.
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
-	// Ages calls f with what retention is computed from, for every active
-	// memory of the app, in no order. f returning an error ends it.
+	// Ages calls f with the age of every active memory of the app, in no order,
+	// until f returns an error.
 	Ages(ctx context.Context, appID string, f func(Age) error) error
 
 	// Projected lists memories of any owner whose id is greater than after
 	// ("" for the first), in id order, whatever their status, as the vector
 	// store should show them.
 	Projected(ctx context.Context, after string, limit int) ([]Projected, error)
-	// Requeue makes rows due again at an instant: active ones become pending,
-	// the others removing, whatever their vector state was. An existing claim
-	// stays, and the claim's end makes them due again. It returns how many
-	// rows there were.
+	// Requeue makes rows due at an instant: active ones become pending, the others
+	// removing, from any vector state. An existing claim stays, and its end makes
+	// the row due again. It returns the number of rows.
 	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
 
 	// ListCandidates pages through candidates, newest first.
@@ -58,16 +57,16 @@ type Maintenance interface {
 	Proposals(ctx context.Context, appID string, ids []string) ([]Proposal, error)
 }
 
-// MaintenanceTx is what upkeep writes in a user's transaction.
+// MaintenanceTx is what maintenance writes in a user's transaction.
 type MaintenanceTx interface {
 	// State is Maintenance.State within the transaction.
 	State(ctx context.Context) (UserState, error)
 	SetState(ctx context.Context, s UserState) error
 	// AddRelations stores relations between memories of the owner; those that
-	// exist are left alone. KindNotFound: one of the memories does not exist.
+	// exist already stay as they are. KindNotFound: one of the memories does not exist.
 	AddRelations(ctx context.Context, relations []memory.Relation) error
 	// SettleCandidate gives a candidate of the owner a new verdict, reason and
-	// memory. KindNotFound: there is none.
+	// memory. KindNotFound: it does not exist.
 	SettleCandidate(ctx context.Context, c memory.Candidate) error
 	// Purge deletes those of the ids that are forgotten and gone from the
 	// vector store, with their relations. Their events stay. It returns the
@@ -75,7 +74,7 @@ type MaintenanceTx interface {
 	Purge(ctx context.Context, ids []string) ([]string, error)
 }
 
-// UserState is what upkeep notes of an owner.
+// UserState is the maintenance state of an owner.
 type UserState struct {
 	ReflectedAt  time.Time // zero: never
 	CompressedAt time.Time // zero: never
@@ -109,7 +108,7 @@ type CandidateFilter struct {
 	Limit         int       // required, 1..memory.MaxPage
 }
 
-// Proposal is a candidate with what its turn says of it.
+// Proposal is a candidate with fields of its turn.
 type Proposal struct {
 	memory.Candidate
 	Owner          memory.Owner
@@ -118,13 +117,12 @@ type Proposal struct {
 	SaidAt         time.Time
 }
 
-// Jobs tells of durable jobs and takes new ones.
+// Jobs reads and enqueues durable jobs.
 type Jobs interface {
-	// Enqueue stores a job. A job of the same kind and payload that was stored
-	// so and is still kept, in whatever state, is returned instead, with fresh
-	// false.
+	// Enqueue stores a job. If a job of the same kind and payload is still stored,
+	// in any state, Enqueue returns that one with fresh false.
 	Enqueue(ctx context.Context, job Job) (info JobInfo, fresh bool, err error)
-	// Job returns a job. KindNotFound: there is none.
+	// Job returns a job. KindNotFound: it does not exist.
 	Job(ctx context.Context, id int64) (JobInfo, error)
 	// ListJobs pages through the jobs of some kinds, newest first.
 	ListJobs(ctx context.Context, f JobFilter) ([]JobInfo, error)
@@ -137,16 +135,16 @@ type JobFilter struct {
 	Limit  int      // required, 1..memory.MaxPage
 }
 
-// JobInfo is a durable job as it stands.
+// JobInfo is the state of a durable job.
 type JobInfo struct {
 	ID         int64
 	Kind       string
 	State      string          // "available", "scheduled", "running", "retryable", "completed", "discarded", "cancelled"
-	Payload    json.RawMessage // its JSON; the order of keys and the spaces may not be what came
+	Payload    json.RawMessage // its JSON; order of keys and white space may differ from what was enqueued
 	Attempt    int             // 0: not tried yet
 	EnqueuedAt time.Time
-	StartedAt  time.Time       // of the latest attempt; zero: none
+	StartedAt  time.Time       // of the latest attempt; zero: not tried yet
 	EndedAt    time.Time       // zero: not ended
-	Error      string          // of the latest failed attempt; empty: none
+	Error      string          // of the latest failed attempt; empty: no attempt failed
 	Result     json.RawMessage // what its handler recorded; nil: nothing
 }

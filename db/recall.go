@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Recalled is what a recall reads when it knows whom it may answer with.
+// Recalled is the result of Memories.Recalled.
 type Recalled struct {
 	Whole    []memory.Memory
 	Accessed map[string]time.Time
@@ -19,14 +19,14 @@ type OwnerDocuments struct {
 	Unconfirmed []memory.Memory
 }
 
-// Document is what the ranking and the filters know of an active memory.
+// Document is what the ranking and the filters use of an active memory.
 type Document struct {
 	ID             string
 	Lexemes        string
 	Content        string
 	Domain         memory.Domain
 	Type           memory.Type
-	Tags           []string // nil: none
+	Tags           []string // nil: no tags
 	AgentID        string
 	ConversationID string
 	Importance     float64

@@ -7,28 +7,28 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Serving keeps which embedding space queries and memories meet in, and the
-// embeddings of the space that is to take its place:
+// Serving keeps which embedding space is in use, and the embeddings of the target
+// space that will replace it:
 //
-//	memories without an embedding of the target -> Reembed, beside the one in use
+//	memories without an embedding of the target -> Reembed, into a table of their own
 //	-> ChangeOver -> SettleEmbeddings -> DropPrevious
 //
-// Until ChangeOver nothing that serves is touched. A memory's embedding beside
-// the one in use goes when its content changes.
+// Nothing in use changes before ChangeOver. A change of a memory's content deletes
+// its embedding of the target.
 type Serving interface {
 	// ServingState returns the state; zero before the first SetTarget.
 	ServingState(ctx context.Context) (ServingState, error)
-	// SetTarget makes a space the target, whatever was; where nothing serves yet it
-	// serves at once.
+	// SetTarget replaces the target. If no space serves yet, the target serves at
+	// once.
 	SetTarget(ctx context.Context, target memory.Space, at time.Time) (ServingState, error)
-	// HoldReembedding makes holder the only one who re-embeds until then, where
-	// nobody else is past now; now as until gives it back.
+	// HoldReembedding gives holder the lease for re-embedding until an instant, if no
+	// other holder has it at now. now as until returns the lease.
 	HoldReembedding(ctx context.Context, holder string, now, until time.Time) (held bool, err error)
-	// ChangeOver makes the target serve. copied: from when on changes may be
-	// missing from its collection. KindConflict: to is not the target, or the
-	// space before the last one is not dropped yet.
+	// ChangeOver makes the target serve. Changes from copied on may be missing from
+	// its collection. KindConflict: to is not the target, or the space before the
+	// last one is not dropped yet.
 	ChangeOver(ctx context.Context, to memory.Space, copied, at time.Time) error
-	// DropPrevious notes that nothing is left of the space that served before.
+	// DropPrevious records that the vectors of the previous space are deleted.
 	DropPrevious(ctx context.Context) error
 
 	// Unembedded lists active memories of any owner without an embedding of the
@@ -37,25 +37,25 @@ type Serving interface {
 	Unembedded(ctx context.Context, space memory.Space, after string, limit int) ([]memory.Memory, error)
 	// CountUnembedded counts them.
 	CountUnembedded(ctx context.Context, space memory.Space) (int, error)
-	// Reembed stores embeddings beside those in use. Memories that are gone or
-	// of another revision are left out.
+	// Reembed stores embeddings of the target in addition to those in use. It leaves
+	// out memories that were deleted or have another revision.
 	Reembed(ctx context.Context, space memory.Space, embeddings []Reembedding) error
-	// SettleEmbeddings puts up to limit embeddings of the space, stored beside,
-	// in the place of those that were in use, and returns how many.
+	// SettleEmbeddings replaces up to limit embeddings that were in use by those of
+	// the space that Reembed stored, and returns how many.
 	SettleEmbeddings(ctx context.Context, space memory.Space, limit int) (int, error)
 }
 
-// ServingState says which space serves, and which is to.
+// ServingState is which space serves, and which will.
 type ServingState struct {
 	Serving   memory.Space
-	Target    memory.Space // Serving: nothing is to change
-	Previous  memory.Space // served before, and its vectors are still there; zero: none
+	Target    memory.Space // equal to Serving unless a change is running
+	Previous  memory.Space // served before and still has vectors; zero: no such space
 	CopiedAt  time.Time    // of the latest ChangeOver
-	ChangedAt time.Time    // when Serving began to
-	HeldUntil time.Time    // zero: nobody re-embeds
+	ChangedAt time.Time    // when Serving began to serve
+	HeldUntil time.Time    // of the lease for re-embedding; zero: no lease
 }
 
-// Settled reports whether one space serves and nothing else is meant or left.
+// Settled reports whether one space serves, and no other is the target or has vectors.
 func (s ServingState) Settled() bool { return s.Serving == s.Target && s.Previous == memory.Space{} }
 
 // Reembedding is a new embedding of a memory as it was at a revision.

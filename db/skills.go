@@ -7,9 +7,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Skills keeps how well the workflows of skills have done.
+// Skills keeps the successes and failures of the workflows of skills:
 //
-//	outcome -> Workflow -> counted -> PutWorkflow, and the memory that tells it
+//	outcome -> Workflow -> counted -> PutWorkflow, and the memory of the workflow
 //
 // Skills, workflows and agents are compared by their bytes.
 type Skills interface {
@@ -24,23 +24,23 @@ type Skills interface {
 // SkillFilter chooses workflows, and skills that have one.
 type SkillFilter struct {
 	Owner   memory.Owner // required
-	AgentID string       // this agent's and those that all have; empty: any agent's
+	AgentID string       // this agent's and those of all agents; empty: any agent's
 	After   string       // of a list of skills: the last name seen; empty: from the first
 	Limit   int          // required, 1..memory.MaxPage
 }
 
 // SkillTx is Skills in a user's transaction.
 type SkillTx interface {
-	// Workflow finds one; ok is false where there is none.
+	// Workflow finds a workflow; ok is false if it does not exist.
 	Workflow(ctx context.Context, agentID, skill, text string) (w memory.Workflow, ok bool, err error)
-	// CountWorkflows is how many the skill has, any agent's.
+	// CountWorkflows counts the workflows of a skill, of any agent.
 	CountWorkflows(ctx context.Context, skill string) (int, error)
 	// PutWorkflow stores a new workflow of the owner, or the counts, notes, memory
-	// and last time of one. KindConflict: another one says the same.
+	// and last time of one. KindConflict: another one has the same text.
 	PutWorkflow(ctx context.Context, w memory.Workflow) error
-	// Counted is the hash of the outcome that was counted under a client's id;
-	// ok is false where none was.
+	// Counted returns the hash of the outcome that was counted with a client's id;
+	// ok is false if no such outcome was counted.
 	Counted(ctx context.Context, id string) (hash string, ok bool, err error)
-	// AddCounted notes that an outcome was counted. KindConflict: one was.
+	// AddCounted records that an outcome was counted. KindConflict: one with this id was.
 	AddCounted(ctx context.Context, id, hash string, at time.Time) error
 }

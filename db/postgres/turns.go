@@ -95,7 +95,7 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (s
 			return t, true, nil
 		}
 		stored, err = s.hindering(ctx, t)
-		if !errors.Is(err, pgx.ErrNoRows) { // else it was erased meanwhile
+		if !errors.Is(err, pgx.ErrNoRows) { // else it was erased in the meantime
 			return stored, false, fault(err, "store the turn")
 		}
 	}

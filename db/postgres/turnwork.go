@@ -51,7 +51,7 @@ func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastE
 
 // recordAttempt runs an update of an accepted turn, which returns it, announces
 // its failure where it has failed at an instant, and keeps the refused candidate
-// beside it. It leaves any other turn alone.
+// with it. It leaves any other turn alone.
 func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, update string, args ...any) error {
 	if !memory.IsID(turnID) {
 		return notFound("turn", turnID)
@@ -78,7 +78,7 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 	return err
 }
 
-// EndTurns makes accepted turns of which nothing is kept processed.
+// EndTurns marks accepted turns that yield nothing as processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	err := s.execAsync(ctx, `
 		WITH mine AS (SELECT id FROM turns WHERE id = `+amongFirst+` AND status = 'accepted' ORDER BY id FOR UPDATE)

@@ -47,7 +47,7 @@ func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastE
 
 // recordAttempt runs an update of an accepted turn, which returns it, announces
 // its failure where it has failed at an instant, and keeps the refused candidate
-// beside it. It leaves any other turn alone.
+// with it. It leaves any other turn alone.
 func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, update string, args ...any) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		t, err := one(ctx, tx, turnFields, update, args...)
@@ -71,7 +71,7 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 	return err
 }
 
-// EndTurns makes accepted turns of which nothing is kept processed.
+// EndTurns marks accepted turns that yield nothing as processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	_, err := s.exec(ctx, `UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?
 		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), list(turnIDs))
