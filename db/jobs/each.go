@@ -9,17 +9,17 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// OwnerLister lists the owners that have active memories; db.Maintenance has it.
+// OwnerLister lists the owners that have active memories; db.Maintenance implements it.
 type OwnerLister interface {
 	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
 }
 
 const ownersPage = 100
 
-// EachOwner runs f for every owner, one after the other, and returns how many
-// of them failed. A failure of f does not stop the run; the error then comes at
-// the end. KindUnavailable, or the end of ctx, stops it at once. KindConflict is
-// no failure: another process has changed or erased the user in the meantime.
+// EachOwner runs f for every owner, one after the other, and returns the number
+// of failures and their joined errors. A failure of f does not stop the run,
+// except for KindUnavailable or the end of ctx. KindConflict is not a failure:
+// another process has changed or erased the user in the meantime.
 func EachOwner(ctx context.Context, records OwnerLister, f func(memory.Owner) error) (failed int, err error) {
 	var failures Failures
 	for owner, err := range db.All(ownersPage, func(after memory.Owner, limit int) ([]memory.Owner, error) {
@@ -61,8 +61,8 @@ func (f *Failures) Note(err error) {
 	}
 }
 
-// Err returns the errors as one that says how many of the items failed; nil if
-// none did. items is their plural, as in "users".
+// Err joins the errors into one that reports how many items failed; it is nil
+// if no item failed. items is the plural noun for them, such as "users".
 func (f *Failures) Err(items string) error {
 	if f.failed == 0 {
 		return nil

@@ -1,10 +1,10 @@
-// Package jobs works on durable jobs:
+// Package jobs runs durable jobs:
 //
-//	job row (db, one transaction with its cause) -> River -> handler -> result
-//	cron expression -> Scheduler -> one job row a tick, however many replicas
+//	job row (db, same transaction as its cause) -> River -> handler -> result
+//	cron expression -> Scheduler -> one job row per tick for all replicas
 //
-// A handler may run more than once for the same job, and must bear it: one
-// that fails is tried three times, and then stays visible with its error.
+// A handler must be idempotent, since a job may run more than once. A failing
+// job is tried three times and then stays visible with its error.
 package jobs
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// Options of a Runner; server/config states their defaults and ranges.
+// Options configure a Runner; server/config documents their defaults and ranges.
 type Options struct {
-	Workers int           // jobs worked on at once
-	Poll    time.Duration // between looks for jobs; Postgres tells of new ones by itself
+	Workers int           // jobs that run at the same time
+	Poll    time.Duration // polling interval; Postgres also announces new jobs
 	Timeout time.Duration // of one job
-	Drain   time.Duration // how long running jobs may take to end at shutdown
+	Drain   time.Duration // time that running jobs have to finish at shutdown
 	Log     *slog.Logger
 }
 
-// fetchCooldown is the least time between two fetches: how long a job that was
-// just enqueued waits for the next one.
+// fetchCooldown is the minimum time between two fetches, and so the delay of a
+// newly enqueued job.
 const fetchCooldown = 5 * time.Millisecond
 
-// Handler registers how the jobs of one kind are worked.
+// Handler registers the worker of one kind of job.
 type Handler func(*river.Workers)
 
-// Handle works jobs of A's kind with f.
+// Handle runs f for every job of A's kind.
 func Handle[A river.JobArgs](f func(ctx context.Context, args A) error) Handler {
 	return func(workers *river.Workers) {
 		river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[A]) error {
@@ -43,13 +43,13 @@ func Handle[A river.JobArgs](f func(ctx context.Context, args A) error) Handler 
 	}
 }
 
-// Runner works on jobs while it runs.
+// Runner runs jobs between Start and Stop.
 type Runner struct {
 	start, stop, cancel func(context.Context) error
 	drain               time.Duration
 }
 
-// New makes a runner over a database's River driver.
+// New returns a runner for a database's River driver.
 func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler) (*Runner, error) {
 	workers := river.NewWorkers()
 	for _, register := range handlers {
@@ -58,8 +58,8 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 	client, err := river.NewClient(driver, &river.Config{
 		Queues: map[string]river.QueueConfig{
 			river.QueueDefault: {MaxWorkers: o.Workers},
-			upkeepQueue:        {MaxWorkers: upkeepWorkers, FetchPollInterval: max(upkeepPoll, o.Poll)},
-			outgoingQueue:      {MaxWorkers: outgoingWorkers, FetchPollInterval: max(upkeepPoll, o.Poll)},
+			maintenanceQueue:   {MaxWorkers: maintenanceWorkers, FetchPollInterval: max(maintenancePoll, o.Poll)},
+			outgoingQueue:      {MaxWorkers: outgoingWorkers, FetchPollInterval: max(maintenancePoll, o.Poll)},
 		},
 		Workers:              workers,
 		FetchCooldown:        min(fetchCooldown, o.Poll),
@@ -71,18 +71,18 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 	if err != nil {
 		return nil, fmt.Errorf("set up the job queue: %w", err)
 	}
-	return &Runner{client.Start, client.Stop, client.StopAndCancel, o.Drain}, nil
+	return &Runner{start: client.Start, stop: client.Stop, cancel: client.StopAndCancel, drain: o.Drain}, nil
 }
 
-// startAttempts is how often River is started on a database that does not
-// answer within the ten seconds that it waits.
+// startAttempts limits how often Start retries if the database does not answer
+// within the ten seconds that River waits.
 const startAttempts = 6
 
-// Start begins to work on jobs. A database that is slow is given a minute.
+// Start starts running jobs. It waits up to a minute for a slow database.
 func (r *Runner) Start(ctx context.Context) error {
 	var err error
 	for range startAttempts {
-		// River ends abruptly with its context: Stop decides when instead.
+		// River aborts running jobs when its context ends; only Stop may end them.
 		err = r.start(context.WithoutCancel(ctx))
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			break
@@ -94,8 +94,8 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop fetches no more jobs and lets the running ones end; those that take too
-// long are cancelled and worked again later.
+// Stop stops fetching jobs and waits for the running ones. Jobs that exceed the
+// drain time are cancelled and run again later.
 func (r *Runner) Stop(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	soft, cancel := context.WithTimeout(ctx, r.drain)

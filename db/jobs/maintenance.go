@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"hippocampus/db"
 )
 
-// Work is what a handler does with a job. What it returns is recorded as the
-// job's result, beside an error too; nil is none. Results are made of what
-// encoding/json writes.
+// Work is the function that runs a job. A non-nil result is recorded as JSON on
+// the job, even if there is an error.
 type Work[A any] func(ctx context.Context, args A) (result any, err error)
 
-// HandleResult works jobs of A's kind and records their results. The timeout
-// bounds one attempt; 0: as Options say.
+// HandleResult runs jobs of A's kind and records their results. The timeout
+// limits one attempt; 0 means Options.Timeout.
 func HandleResult[A river.JobArgs](timeout time.Duration, work Work[A]) Handler {
 	return func(workers *river.Workers) {
 		river.AddWorker(workers, &worker[A]{timeout: timeout, work: work})
@@ -34,33 +35,33 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	if result == nil {
 		return err
 	}
-	if recording := river.RecordOutput(ctx, result); recording != nil && err == nil {
-		return fmt.Errorf("record the result: %w", recording)
+	if recordErr := river.RecordOutput(ctx, result); recordErr != nil && err == nil {
+		return fmt.Errorf("record the result: %w", recordErr)
 	}
 	return err
 }
 
-// Maintenance is work that a schedule asks for.
+// Maintenance is scheduled work.
 type Maintenance struct {
-	Kind     string        // of its jobs
-	Schedule string        // a cron expression, see Scheduler; empty: off
-	Timeout  time.Duration // of one attempt; 0: as Options say
+	Kind     string        // kind of its jobs
+	Schedule string        // cron expression, see Scheduler; empty means off
+	Timeout  time.Duration // of one attempt; 0 means Options.Timeout
 	Work     Work[time.Time]
 }
 
-// Handler works the jobs that the schedule has enqueued, here or in another
-// process; Work is given the instant of their tick.
-func (u Maintenance) Handler() Handler {
+// Handler runs the jobs that the Scheduler of any replica has enqueued. Work
+// gets the instant of the tick.
+func (m Maintenance) Handler() Handler {
 	return func(workers *river.Workers) {
-		// The kind is a value's, not a type's: hence the form with arguments.
-		river.AddWorkerArgs(workers, tick{kind: u.Kind}, &worker[tick]{
-			timeout: u.Timeout,
-			work:    func(ctx context.Context, t tick) (any, error) { return u.Work(ctx, t.At) },
+		// AddWorkerArgs takes the kind from the value; AddWorker would take it from the type.
+		river.AddWorkerArgs(workers, tick{kind: m.Kind}, &worker[tick]{
+			timeout: m.Timeout,
+			work:    func(ctx context.Context, t tick) (any, error) { return m.Work(ctx, t.At) },
 		})
 	}
 }
 
-// tick is the job of one instant of a schedule.
+// tick is the job for one instant of a schedule.
 type tick struct {
 	kind string
 	At   time.Time `json:"at"`
@@ -68,13 +69,12 @@ type tick struct {
 
 func (t tick) Kind() string { return t.kind }
 
-// InsertOpts keeps upkeep out of the turns' way.
-func (tick) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: upkeepQueue} }
+// InsertOpts selects the maintenance queue.
+func (tick) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: maintenanceQueue} }
 
-// Upkeep has a queue of its own, so that long runs leave every worker to the
-// turns. It may start late.
-const (
-	upkeepQueue   = "upkeep"
-	upkeepWorkers = 2
-	upkeepPoll    = 200 * time.Millisecond
-)
+// EnqueueAt enqueues a maintenance job outside its schedule. A second call for
+// the same kind and instant returns the existing job.
+func EnqueueAt(ctx context.Context, queue Enqueuer, kind string, at time.Time) (db.JobInfo, error) {
+	info, _, err := queue.Enqueue(ctx, tick{kind: kind, At: at})
+	return info, err
+}

@@ -12,21 +12,22 @@ import (
 	"hippocampus/db"
 )
 
-// Enqueuer takes new jobs; db.Jobs has it.
+// Enqueuer stores new jobs; db.Jobs implements it.
 type Enqueuer interface {
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
 }
 
-// Scheduler enqueues upkeep when its time has come:
+// Scheduler enqueues maintenance jobs at the ticks of their schedules:
 //
-//	cron expression, clock -> tick -> one job of its kind and instant
+//	cron expression, clock -> tick -> one job per kind and instant
 //
-// Every replica runs one: they find the same instants, and the database keeps
-// one job for each. Ticks that pass while no replica runs are not made up for.
+// Every replica runs a Scheduler. All compute the same instants, and the
+// database keeps one job for each. Ticks that pass while no replica runs are
+// skipped.
 //
 // Expressions are those of robfig/cron, in UTC: five fields ("0 3 * * *"), a
-// name such as "@daily", or "@every 15m", whose instants are counted from the
-// year 1 and thus fall on whole quarters of an hour.
+// name such as "@daily", or "@every 15m". The instants of @every are multiples
+// of the duration since the year 1, such as whole quarters of an hour.
 type Scheduler struct {
 	queue Enqueuer
 	now   func() time.Time
@@ -34,41 +35,41 @@ type Scheduler struct {
 	plans []plan
 }
 
-// plan is one kind of upkeep with the instant of its next tick.
+// plan is one kind of maintenance job with the instant of its next tick.
 type plan struct {
 	kind     string
 	schedule cron.Schedule
 	next     time.Time
 }
 
-// NewScheduler plans the work that has a schedule. It fails where one cannot
-// be read.
-func NewScheduler(queue Enqueuer, now func() time.Time, log *zap.Logger, work ...Maintenance) (*Scheduler, error) {
+// NewScheduler plans the jobs that have a schedule. It fails if a schedule is
+// invalid.
+func NewScheduler(queue Enqueuer, now func() time.Time, log *zap.Logger, jobs ...Maintenance) (*Scheduler, error) {
 	s := &Scheduler{queue: queue, now: now, log: log}
-	for _, u := range work {
-		if u.Schedule == "" {
+	for _, job := range jobs {
+		if job.Schedule == "" {
 			continue
 		}
-		schedule, err := parse(u.Schedule)
+		schedule, err := parse(job.Schedule)
 		if err != nil {
-			return nil, fmt.Errorf("schedule of %s, %q: %w", u.Kind, u.Schedule, err)
+			return nil, fmt.Errorf("schedule of %s, %q: %w", job.Kind, job.Schedule, err)
 		}
 		next := schedule.Next(now().UTC())
 		if next.IsZero() {
-			return nil, fmt.Errorf("schedule of %s, %q, never comes: leave it empty to turn it off", u.Kind, u.Schedule)
+			return nil, fmt.Errorf("schedule of %s, %q, never fires: leave it empty to turn the job off", job.Kind, job.Schedule)
 		}
-		s.plans = append(s.plans, plan{u.Kind, schedule, next})
+		s.plans = append(s.plans, plan{job.Kind, schedule, next})
 	}
 	return s, nil
 }
 
 const (
-	longestWait    = time.Minute     // so that a clock that is set is noticed
-	retryWait      = 5 * time.Second // after a job that could not be enqueued
+	longestWait    = time.Minute     // to notice a clock that was set
+	retryWait      = 5 * time.Second // after a failure to enqueue
 	enqueueTimeout = 10 * time.Second
 )
 
-// Run enqueues until the context ends.
+// Run enqueues jobs until ctx is done.
 func (s *Scheduler) Run(ctx context.Context) {
 	for {
 		timer := time.NewTimer(s.enqueue(ctx))
@@ -81,8 +82,8 @@ func (s *Scheduler) Run(ctx context.Context) {
 	}
 }
 
-// enqueue stores a job for each tick that has come, the latest of a plan
-// alone, and tells how long to wait for the next.
+// enqueue stores a job for the latest tick of every plan that is due and
+// returns the time to wait for the next tick.
 func (s *Scheduler) enqueue(ctx context.Context) (wait time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, enqueueTimeout)
 	defer cancel()
@@ -92,7 +93,7 @@ func (s *Scheduler) enqueue(ctx context.Context) (wait time.Duration) {
 		if !now.Before(p.next) {
 			p.next = p.latest(now)
 			if _, _, err := s.queue.Enqueue(ctx, tick{p.kind, p.next}); err != nil {
-				s.log.Warn("upkeep could not be enqueued; it is tried again", zap.String("kind", p.kind), zap.Error(err))
+				s.log.Warn("maintenance job could not be enqueued; retrying", zap.String("kind", p.kind), zap.Error(err))
 				wait = min(wait, retryWait)
 				continue
 			}
@@ -103,7 +104,7 @@ func (s *Scheduler) enqueue(ctx context.Context) (wait time.Duration) {
 	return wait
 }
 
-// latest is the last tick that is not after now; next is one.
+// latest returns the last tick that is not after now, given that p.next is not.
 func (p *plan) latest(now time.Time) time.Time {
 	at := p.next
 	for next := at; !next.After(now); next = p.schedule.Next(next) {
@@ -112,7 +113,7 @@ func (p *plan) latest(now time.Time) time.Time {
 	return at
 }
 
-// parse reads an expression.
+// parse parses a cron expression.
 func parse(expression string) (cron.Schedule, error) {
 	schedule, err := cron.ParseStandard(strings.TrimSpace(expression))
 	if constant, ok := schedule.(cron.ConstantDelaySchedule); ok {
@@ -121,8 +122,8 @@ func parse(expression string) (cron.Schedule, error) {
 	return schedule, err
 }
 
-// every ticks at the multiples of a duration. Those of cron count from the
-// start of the process and would differ between replicas.
+// every ticks at the multiples of a duration. Package cron would count from the
+// start of the process, and the instants would differ between replicas.
 type every time.Duration
 
 func (e every) Next(t time.Time) time.Time {

@@ -24,9 +24,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+const testKind = "jobs_test_maintenance"
+
 var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // a Sunday
 
-// queue takes jobs in memory, or refuses them.
+// queue stores jobs in memory, or returns err.
 type queue struct {
 	taken []string // "kind instant"
 	err   error
@@ -42,16 +44,18 @@ func (q *queue) Enqueue(_ context.Context, job db.Job) (db.JobInfo, bool, error)
 func (q *queue) want(t *testing.T, what string, ticks ...string) {
 	t.Helper()
 	if !slices.Equal(q.taken, ticks) {
-		t.Errorf("%s: %q, want %q", what, q.taken, ticks)
+		t.Errorf("%s: enqueued %q, want %q", what, q.taken, ticks)
 	}
 	q.taken = nil
 }
 
-func TestTicksFollowTheClock(t *testing.T) {
+func TestScheduler_TicksFollowTheClock(t *testing.T) {
 	t.Parallel()
 	clock, taken := midnight.Add(7*time.Minute), &queue{}
 	s, err := NewScheduler(taken, func() time.Time { return clock }, zap.NewNop(),
-		Maintenance{Kind: "daily", Schedule: "0 3 * * *"}, Maintenance{Kind: "often", Schedule: "@every 15m"}, Maintenance{Kind: "off"})
+		Maintenance{Kind: "daily", Schedule: "0 3 * * *"},
+		Maintenance{Kind: "often", Schedule: "@every 15m"},
+		Maintenance{Kind: "off"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,26 +68,28 @@ func TestTicksFollowTheClock(t *testing.T) {
 	}
 	at("the start", clock)
 	if wait := at("just before", midnight.Add(14*time.Minute+59*time.Second)); wait != time.Second {
-		t.Errorf("waits %s", wait)
+		t.Errorf("wait is %s", wait)
 	}
 	at("a quarter", midnight.Add(15*time.Minute), "often 01 00:15:00")
-	at("a second look", midnight.Add(15*time.Minute))
-	at("late by seconds, in another zone", midnight.Add(30*time.Minute+4*time.Second).In(time.FixedZone("", 3600)), "often 01 00:30:00")
-	at("after two days asleep", midnight.AddDate(0, 0, 2).Add(4*time.Hour), "daily 03 03:00:00", "often 03 04:00:00")
+	at("the same instant again", midnight.Add(15*time.Minute))
+	at("late by seconds, in another zone",
+		midnight.Add(30*time.Minute+4*time.Second).In(time.FixedZone("", 3600)), "often 01 00:30:00")
+	at("two days later", midnight.AddDate(0, 0, 2).Add(4*time.Hour), "daily 03 03:00:00", "often 03 04:00:00")
 	at("a clock set back", midnight.AddDate(0, 0, 2).Add(2*time.Hour+50*time.Minute))
 	at("the same hour again", midnight.AddDate(0, 0, 2).Add(4*time.Hour))
 
-	taken.err = errors.New("the database is away")
-	if wait := at("the database is away", midnight.AddDate(0, 0, 3).Add(3*time.Hour)); wait != retryWait {
-		t.Errorf("waits %s", wait)
+	taken.err = errors.New("the database is unavailable")
+	if wait := at("the database is unavailable", midnight.AddDate(0, 0, 3).Add(3*time.Hour)); wait != retryWait {
+		t.Errorf("wait is %s", wait)
 	}
 	taken.err = nil
-	at("it is back", midnight.AddDate(0, 0, 3).Add(3*time.Hour+5*time.Second), "daily 04 03:00:00", "often 04 03:00:00")
+	at("the database is available again",
+		midnight.AddDate(0, 0, 3).Add(3*time.Hour+5*time.Second), "daily 04 03:00:00", "often 04 03:00:00")
 }
 
-func TestSchedulesThatCannotBe(t *testing.T) {
+func TestNewScheduler_RejectsInvalidSchedules(t *testing.T) {
 	t.Parallel()
-	for expression, want := range map[string]string{"soon": "expected exactly 5 fields", "0 0 30 2 *": "never comes"} {
+	for expression, want := range map[string]string{"soon": "expected exactly 5 fields", "0 0 30 2 *": "never fires"} {
 		_, err := NewScheduler(&queue{}, time.Now, zap.NewNop(), Maintenance{Kind: "daily", Schedule: expression})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+expression+`"`) {
 			t.Errorf("%q: %v", expression, err)
@@ -98,10 +104,14 @@ type replica struct {
 }
 
 var options = Options{
-	Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
+	Workers: 2,
+	Poll:    10 * time.Millisecond,
+	Timeout: time.Minute,
+	Drain:   time.Minute,
+	Log:     slog.New(slog.DiscardHandler),
 }
 
-// databases opens one more replica of a fresh database, by the database's name.
+// databases creates an empty database by name; open returns another replica of it.
 var databases = map[string]func(t *testing.T) (open func() replica){
 	"sqlite": func(t *testing.T) func() replica {
 		path := sqlitetest.Path(t)
@@ -125,8 +135,7 @@ var databases = map[string]func(t *testing.T) (open func() replica){
 	},
 }
 
-// Three replicas come upon each tick and one of them works it, once.
-func TestReplicasRunATickOnce(t *testing.T) {
+func TestScheduler_ReplicasRunEachTickOnce(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +143,9 @@ func TestReplicasRunATickOnce(t *testing.T) {
 			var mu sync.Mutex
 			clock, worked := midnight, []time.Time{}
 			work := Maintenance{
-				Kind: "jobs_test_upkeep", Schedule: "@hourly", Timeout: time.Minute,
+				Kind:     testKind,
+				Schedule: "@hourly",
+				Timeout:  time.Minute,
 				Work: func(_ context.Context, at time.Time) (any, error) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -165,13 +176,13 @@ func TestReplicasRunATickOnce(t *testing.T) {
 				clock = midnight.Add(time.Duration(hour) * time.Hour)
 				var group errgroup.Group
 				for i, s := range schedulers {
-					group.Go(func() error { // the clocks of replicas differ a little
+					group.Go(func() error {
 						if wait := s.enqueue(t.Context()); wait != longestWait {
 							return errors.New("the tick could not be enqueued")
 						}
 						return nil
 					})
-					if i == 1 && hour == 2 { // and some come late
+					if i == 1 && hour == 2 { // the third replica is late
 						if err := group.Wait(); err != nil {
 							t.Fatal(err)
 						}
@@ -187,7 +198,7 @@ func TestReplicasRunATickOnce(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if want := []time.Time{midnight.Add(time.Hour), midnight.Add(2 * time.Hour)}; !slices.Equal(worked, want) {
-				t.Errorf("worked %v, want %v", worked, want)
+				t.Errorf("ticks that ran: %v, want %v", worked, want)
 			}
 			var result struct{ Users int }
 			if err := json.Unmarshal(done[0].Result, &result); err != nil || result.Users != 2 || done[0].Attempt != 1 {
@@ -209,35 +220,38 @@ func startRunner(t *testing.T, r replica, handlers ...Handler) {
 	t.Cleanup(func() { _ = runner.Stop(context.Background()) })
 }
 
-// waitForJobs waits until there are exactly n jobs, all in a state, and
+// waitForJobs waits until there are exactly n jobs, all in the given state, and
 // returns them, newest first.
 func waitForJobs(t *testing.T, r replica, state string, n int) []db.JobInfo {
 	t.Helper()
 	var found []db.JobInfo
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var err error
-		if found, err = r.ListJobs(t.Context(), db.JobFilter{Kinds: []string{"jobs_test_upkeep"}, Limit: 10}); err != nil {
+		if found, err = r.ListJobs(t.Context(), db.JobFilter{Kinds: []string{testKind}, Limit: 10}); err != nil {
 			t.Fatal(err)
 		}
 		if len(found) == n && !slices.ContainsFunc(found, func(j db.JobInfo) bool { return j.State != state }) {
 			return found
 		}
 	}
-	t.Fatalf("the jobs are %+v, want %d that are %s", found, n, state)
+	t.Fatalf("the jobs are %+v, want %d in state %s", found, n, state)
 	return nil
 }
 
-// A run that fails is tried again, and says how far it came.
-func TestAFailureIsVisible(t *testing.T) {
+func TestMaintenance_FailureKeepsErrorAndResult(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()
 	t.Cleanup(func() { _ = r.Close() })
 	if err := r.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	work := Maintenance{Kind: "jobs_test_upkeep", Schedule: "@every 1s", Work: func(context.Context, time.Time) (any, error) {
-		return map[string]int{"users": 3}, errors.New("the fourth user failed")
-	}}
+	work := Maintenance{
+		Kind:     testKind,
+		Schedule: "@every 1s",
+		Work: func(context.Context, time.Time) (any, error) {
+			return map[string]int{"users": 3}, errors.New("the fourth user failed")
+		},
+	}
 	startRunner(t, r, work.Handler())
 	clock := midnight
 	s, err := NewScheduler(r, func() time.Time { return clock }, zap.NewNop(), work)
@@ -250,7 +264,7 @@ func TestAFailureIsVisible(t *testing.T) {
 	go func() { defer close(ended); s.Run(ctx) }()
 	failed := waitForJobs(t, r, "retryable", 1)[0]
 	if failed.Error != "the fourth user failed" || failed.Attempt < 1 || !strings.Contains(string(failed.Result), "3") {
-		t.Errorf("%+v", failed)
+		t.Errorf("the failed job is %+v", failed)
 	}
 	stop()
 	<-ended

@@ -13,7 +13,7 @@ import (
 	"hippocampus/db/postgres/postgrestest"
 )
 
-// signal is closed when a message is logged.
+// signal is a log writer that closes logged when it sees the message.
 type signal struct {
 	message string
 	once    sync.Once
@@ -27,13 +27,12 @@ func (s *signal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-type errand struct{}
+type testJob struct{}
 
-func (errand) Kind() string { return "errand" }
+func (testJob) Kind() string { return "test" }
 
-// A database that holds its start up for longer than River waits is no reason
-// not to start.
-func TestStartWaitsForASlowDatabase(t *testing.T) {
+// River itself gives up after ten seconds without an answer of the database.
+func TestRunner_StartWaitsForASlowDatabase(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	records, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 6})
@@ -47,7 +46,7 @@ func TestStartWaitsForASlowDatabase(t *testing.T) {
 	if err := records.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(records.Driver(), slow, Handle(func(context.Context, errand) error { return nil }))
+	r, err := New(records.Driver(), slow, Handle(func(context.Context, testJob) error { return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +64,7 @@ func TestStartWaitsForASlowDatabase(t *testing.T) {
 	select {
 	case <-gaveUp.logged:
 	case err := <-started:
-		t.Fatalf("it did not wait for the lock: %v", err)
+		t.Fatalf("Start did not wait for the lock: %v", err)
 	}
 	if _, err := conn.Exec(t.Context(), `COMMIT`); err != nil {
 		t.Fatal(err)

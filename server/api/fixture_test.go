@@ -159,7 +159,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Jobs: JobParts{
 			Reader: f.store, Kinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()},
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
-				return jobs.Ask(ctx, f.store, kind, memory.Instant(f.now()))
+				return jobs.EnqueueAt(ctx, f.store, kind, memory.Instant(f.now()))
 			},
 		},
 	}

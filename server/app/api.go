@@ -51,7 +51,7 @@ func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.S
 		Jobs: api.JobParts{
 			Reader: record, Kinds: mt.jobKinds,
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
-				return jobs.Ask(ctx, record, kind, memory.Instant(b.now()))
+				return jobs.EnqueueAt(ctx, record, kind, memory.Instant(b.now()))
 			},
 		},
 	})

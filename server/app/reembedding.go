@@ -25,7 +25,7 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 		Records: record, Switch: sw, Maintenance: maintenance, SawUnembedded: push.SawUnembedded,
 		Open: s.open, CanEmbed: s.canEmbed,
 		RequestWork: func(ctx context.Context) error {
-			_, err := jobs.Ask(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
+			_, err := jobs.EnqueueAt(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
 			return err
 		},
 		Now: b.now, Log: log,

@@ -234,7 +234,7 @@ func (l *life) named(text string) string {
 // work lets the server do a scheduled job, as if it were due.
 func (l *life) work(kind string) {
 	l.t.Helper()
-	info, err := jobs.Ask(l.t.Context(), l.s.records, kind, l.s.clock.now())
+	info, err := jobs.EnqueueAt(l.t.Context(), l.s.records, kind, l.s.clock.now())
 	if err != nil {
 		l.t.Fatal(err)
 	}
