@@ -164,7 +164,7 @@ func (s *Service) forgetBatch(ctx context.Context, owner memory.Owner, ids []str
 		slices.SortFunc(memories, func(a, b memory.Memory) int { // the first to fade first
 			return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID))
 		})
-		changes := history.Record(tx, cause, s.now())
+		changes := history.NewRecorder(tx, cause, s.now())
 		for _, m := range memories {
 			before := m
 			m.Status = memory.Forgotten
@@ -231,7 +231,7 @@ func (s *Service) purge(ctx context.Context, owner memory.Owner, ids []string, c
 			return err
 		}
 		n = len(purged)
-		changes := history.Record(tx, cause, s.now())
+		changes := history.NewRecorder(tx, cause, s.now())
 		for _, id := range purged {
 			changes.Note(id, memory.EventPurged, nil)
 		}

@@ -100,7 +100,7 @@ func (s *Service) edit(
 		if err := f(&m); err != nil {
 			return err
 		}
-		changes = history.Record(tx, byAPI, s.Now())
+		changes = history.NewRecorder(tx, byAPI, s.Now())
 		difference := history.Diff(before, m)
 		if difference == nil {
 			return nil

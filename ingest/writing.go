@@ -25,7 +25,7 @@ type writing struct {
 }
 
 func (s *Service) writing(tx db.UserTx, cause string) *writing {
-	return &writing{Recorder: history.Record(tx, cause, s.Now()), s: s, tx: tx}
+	return &writing{Recorder: history.NewRecorder(tx, cause, s.Now()), s: s, tx: tx}
 }
 
 // merged is the detail of a merge.

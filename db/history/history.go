@@ -1,11 +1,12 @@
-// Package history lets a transaction change memories and tell what it changed:
+// Package history records changes of memories as events and reads memories as
+// they were at an earlier instant:
 //
-//	before + after -> stored row + event with the fields' values from and to
+//	before + after -> stored row + event with the old and new values of its fields
 //
 //	rows + events after an instant, undone from the latest -> memories as they were
 //
-// That holds as long as every change of a memory's fields is told by Diff, as
-// an event's detail, within it, or as its "change".
+// Every change of a memory's fields must be recorded as a Change: as the detail
+// of an event, embedded in it, or as its "change".
 package history
 
 import (
@@ -19,20 +20,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Change is what an event tells of a memory's fields: their values before and
-// after, by name.
+// Change holds the old and new values of the changed fields, by name.
 type Change struct {
 	From map[string]any `json:"from"`
 	To   map[string]any `json:"to"`
 }
 
-// Diff tells which fields differ; nil when none does.
+// Diff returns the fields that differ; nil if all are equal.
 func Diff(before, after memory.Memory) *Change {
 	c := Change{From: map[string]any{}, To: map[string]any{}}
-	was, is := fields(before), fields(after)
-	for name, value := range is {
-		if !reflect.DeepEqual(was[name], value) {
-			c.From[name], c.To[name] = was[name], value
+	from := fields(before)
+	for name, value := range fields(after) {
+		if !reflect.DeepEqual(from[name], value) {
+			c.From[name], c.To[name] = from[name], value
 		}
 	}
 	if len(c.To) == 0 {
@@ -41,7 +41,7 @@ func Diff(before, after memory.Memory) *Change {
 	return &c
 }
 
-// fields are the ones that a history follows.
+// fields returns the fields whose changes are recorded.
 func fields(m memory.Memory) map[string]any {
 	metadata := m.Metadata
 	if metadata == nil {
@@ -58,7 +58,8 @@ func fields(m memory.Memory) map[string]any {
 	}
 }
 
-// Recorder makes the changes of one transaction, all of one cause and instant.
+// Recorder makes and records the changes of one transaction. They share a cause
+// and an instant.
 type Recorder struct {
 	tx      db.UserTx
 	cause   string
@@ -67,46 +68,47 @@ type Recorder struct {
 	changed []string
 }
 
-// Record begins to record a transaction. The cause says what led to it, such
-// as "api" or "turn <id>".
-func Record(tx db.UserTx, cause string, at time.Time) *Recorder {
+// NewRecorder returns a recorder for a transaction. The cause is, for example,
+// "api" or "turn <id>".
+func NewRecorder(tx db.UserTx, cause string, at time.Time) *Recorder {
 	return &Recorder{tx: tx, cause: cause, at: memory.Instant(at)}
 }
 
-// Note adds an event; a nil detail is none.
+// Note adds an event; detail may be nil.
 func (r *Recorder) Note(memoryID string, kind memory.EventKind, detail any) {
 	e := memory.Event{ID: memory.NewID(), MemoryID: memoryID, Kind: kind, Cause: r.cause, At: r.at}
 	if detail != nil {
-		// Details are made of strings, numbers and checked JSON: encoding cannot
-		// fail. Metadata within them must stay as it is, byte for byte.
+		// Encoding cannot fail: details consist of strings, numbers and validated
+		// JSON. Metadata must keep its bytes, hence no HTML escapes.
 		var text bytes.Buffer
-		exact := json.NewEncoder(&text)
-		exact.SetEscapeHTML(false)
-		_ = exact.Encode(detail)
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(detail)
 		e.Detail = bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 	}
 	r.events = append(r.events, e)
 }
 
-// Created begins the history of a new memory, which is not stored yet: it is as
-// of the instant of the record.
+// Created records the creation of a memory that is not stored yet and sets its
+// UpdatedAt.
 func (r *Recorder) Created(m *memory.Memory, detail any) {
 	m.UpdatedAt = r.at
 	r.Note(m.ID, memory.EventCreated, detail)
 }
 
-// Update stores a changed memory. Where the change shows in the vector store
-// its revision grows, and Changed names it.
+// Update stores a changed memory. If the change affects the vector store, Update
+// increments the memory's revision and adds its id to Changed.
 func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memory.Memory) error {
 	after.UpdatedAt = r.at
-	if after.Content != before.Content || after.Domain != before.Domain || after.Type != before.Type || after.Status != before.Status {
+	if after.Content != before.Content || after.Domain != before.Domain ||
+		after.Type != before.Type || after.Status != before.Status {
 		after.Revision++
 		r.changed = append(r.changed, after.ID)
 	}
 	return r.tx.Update(ctx, *after)
 }
 
-// Flush writes the events; it comes last in the transaction.
+// Flush writes the events. Call it at the end of the transaction.
 func (r *Recorder) Flush(ctx context.Context) error {
 	if len(r.events) == 0 {
 		return nil
@@ -114,6 +116,6 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	return r.tx.AddEvents(ctx, r.events)
 }
 
-// Changed lists the memories that the vector store must hear of, once the
+// Changed lists the ids of the memories to push to the vector store after the
 // transaction is committed.
 func (r *Recorder) Changed() []string { return r.changed }

@@ -10,22 +10,22 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Reader is what a look into the past reads of the database.
+// Reader reads memories and their events; db.Store implements it.
 type Reader interface {
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
 }
 
-// leastRead is how many rows List reads at once, at least: of some it turns
-// out only by their events that they were different.
-const leastRead = 100
+// minRead is the minimum number of rows that List reads at once. List drops some
+// of them after it has undone their events.
+const minRead = 100
 
-// List is db.Memories.ListMemories at the filter's AsOf: the memories as they
-// were then, and those that matched then. What was purged since is not there,
-// and neither is what is dated (CreatedAt) later than AsOf.
+// List returns what db.Memories.ListMemories would have returned at f.AsOf: the
+// memories that matched the filter then, with their values of then. It omits
+// memories that were purged since or have a CreatedAt after AsOf.
 func List(ctx context.Context, r Reader, f db.MemoryFilter) ([]memory.Memory, error) {
 	wanted, page := f.Limit, []memory.Memory{}
-	f.Limit = max(wanted, leastRead)
+	f.Limit = max(wanted, minRead)
 	for {
 		rows, err := r.ListMemories(ctx, f)
 		if err != nil || len(rows) == 0 {
@@ -35,14 +35,14 @@ func List(ctx context.Context, r Reader, f db.MemoryFilter) ([]memory.Memory, er
 		for i, m := range rows {
 			ids[i] = m.ID
 		}
-		// The events are read after the rows: undoing one that a row does not
-		// show yet changes nothing.
+		// Read the events after the rows: undoing an event that is newer than the
+		// row changes nothing.
 		events, err := r.Events(ctx, f.Owner, ids)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range rows {
-			if then, there := At(m, events[m.ID], f.AsOf); there && matched(then, f) {
+			if then, existed := At(m, events[m.ID], f.AsOf); existed && matches(then, f) {
 				if page = append(page, then); len(page) == wanted {
 					return page, nil
 				}
@@ -55,40 +55,41 @@ func List(ctx context.Context, r Reader, f db.MemoryFilter) ([]memory.Memory, er
 	}
 }
 
-// matched holds a memory to those conditions of a filter whose fields change.
-func matched(m memory.Memory, f db.MemoryFilter) bool {
-	holds := func(tag string) bool { return slices.Contains(m.Tags, tag) }
-	lacks := func(tag string) bool { return !holds(tag) }
+// matches checks the conditions of a filter on fields that may change.
+func matches(m memory.Memory, f db.MemoryFilter) bool {
+	has := func(tag string) bool { return slices.Contains(m.Tags, tag) }
+	lacks := func(tag string) bool { return !has(tag) }
 	return (len(f.Types) == 0 || slices.Contains(f.Types, m.Type)) &&
 		(len(f.Domains) == 0 || slices.Contains(f.Domains, m.Domain)) &&
 		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)) &&
 		!slices.ContainsFunc(f.Tags, lacks) &&
-		(len(f.AnyTags) == 0 || slices.ContainsFunc(f.AnyTags, holds))
+		(len(f.AnyTags) == 0 || slices.ContainsFunc(f.AnyTags, has))
 }
 
-// At gives a memory as it was at an instant: events are all of its events,
-// oldest first, and those after the instant are undone, from the latest. there
-// is false where it was not recorded yet, is dated later, or was purged then
-// and has come back. UpdatedAt becomes the time of the latest event that is
-// left. Accesses leave no events: they stay as they are now.
-func At(m memory.Memory, events []memory.Event, at time.Time) (then memory.Memory, there bool) {
+// At returns a memory as it was at an instant. events are all of its events,
+// oldest first; At undoes those after the instant, from the latest. existed is
+// false if the memory was not recorded yet, has a later CreatedAt, or was purged
+// at that time and restored later. UpdatedAt becomes the time of the latest
+// remaining event. Accesses have no events and keep their present values.
+func At(m memory.Memory, events []memory.Event, at time.Time) (then memory.Memory, existed bool) {
 	then = m
 	left := len(events)
 	for ; left > 0 && events[left-1].At.After(at); left-- {
 		undo(&then, events[left-1].Detail)
 	}
-	if there = !m.CreatedAt.After(at); left == len(events) {
-		return then, there
+	existed = !m.CreatedAt.After(at)
+	if left == len(events) {
+		return then, existed
 	}
 	if left == 0 {
-		return then, there && events[0].Kind != memory.EventCreated
+		return then, existed && events[0].Kind != memory.EventCreated
 	}
 	then.UpdatedAt = events[left-1].At
-	return then, there && events[left-1].Kind != memory.EventPurged
+	return then, existed && events[left-1].Kind != memory.EventPurged
 }
 
-// former are the values of fields before an event, as Diff tells them.
-type former struct {
+// oldValues are the From values of a Change; nil means that a field did not change.
+type oldValues struct {
 	Content      *string         `json:"content"`
 	Importance   *float64        `json:"importance"`
 	Domain       *memory.Domain  `json:"domain"`
@@ -100,29 +101,29 @@ type former struct {
 	SupersededBy *string         `json:"superseded_by"`
 }
 
-// undo gives the fields that an event changed the values that they had before.
-// A detail that tells of no change undoes nothing.
+// undo restores the old values of the fields that an event changed. It ignores a
+// detail without a Change.
 func undo(m *memory.Memory, detail json.RawMessage) {
-	var told struct {
-		From   former `json:"from"`
+	var change struct {
+		From   oldValues `json:"from"`
 		Change struct {
-			From former `json:"from"`
-		} `json:"change"` // where the event tells more
+			From oldValues `json:"from"`
+		} `json:"change"` // if the detail has more than the Change
 	}
-	if detail == nil || json.Unmarshal(detail, &told) != nil {
+	if detail == nil || json.Unmarshal(detail, &change) != nil {
 		return
 	}
-	for _, was := range []former{told.From, told.Change.From} {
-		back(&m.Content, was.Content)
-		back(&m.Importance, was.Importance)
-		back(&m.Domain, was.Domain)
-		back(&m.Type, was.Type)
-		back(&m.Tags, was.Tags)
-		back(&m.Pinned, was.Pinned)
-		back(&m.Status, was.Status)
-		back(&m.SupersededBy, was.SupersededBy)
-		if was.Metadata != nil {
-			m.Metadata = was.Metadata
+	for _, old := range []oldValues{change.From, change.Change.From} {
+		restore(&m.Content, old.Content)
+		restore(&m.Importance, old.Importance)
+		restore(&m.Domain, old.Domain)
+		restore(&m.Type, old.Type)
+		restore(&m.Tags, old.Tags)
+		restore(&m.Pinned, old.Pinned)
+		restore(&m.Status, old.Status)
+		restore(&m.SupersededBy, old.SupersededBy)
+		if old.Metadata != nil {
+			m.Metadata = old.Metadata
 		}
 	}
 	if len(m.Tags) == 0 {
@@ -133,8 +134,8 @@ func undo(m *memory.Memory, detail json.RawMessage) {
 	}
 }
 
-func back[T any](field *T, was *T) {
-	if was != nil {
-		*field = *was
+func restore[T any](field *T, old *T) {
+	if old != nil {
+		*field = *old
 	}
 }

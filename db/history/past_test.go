@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -31,8 +32,8 @@ import (
 	"hippocampus/vectorstore/sqlitevec"
 )
 
-// topics embeds and judges contents of the form "topic variant": variants 0 and
-// 1 of a topic are one memory, 2 and 3 are near, and the judge decides.
+// topics embeds and judges contents of the form "topic variant". Variants 0 and 1
+// of a topic are duplicates; the judge decides about 2 and 3, which are similar.
 type topics struct{}
 
 var variants = []float32{1, 0.98, 0.9, 0.85} // cosines to the topic
@@ -52,7 +53,7 @@ func (topics) Embed(_ context.Context, _ llm.Use, texts []string) ([][]float32, 
 	return vectors, nil
 }
 
-// parse reads "topic variant"; anything after them is ignored.
+// parse reads "topic variant" and ignores the rest.
 func parse(text string) (topic, variant int) {
 	_, _ = fmt.Sscanf(text, "%d %d", &topic, &variant)
 	return topic, variant
@@ -73,32 +74,32 @@ func (topics) Judge(_ context.Context, draft memory.Memory, near []memory.Memory
 	return verdicts, nil
 }
 
-// world is what changes memories, on real SQLite stores.
-type world struct {
-	store  *sqlite.Store
-	write  *ingest.Service
-	derive *derivation.Service
-	forget *forgetting.Service
+// fixture holds the services that change memories, on SQLite stores.
+type fixture struct {
+	store      *sqlite.Store
+	ingest     *ingest.Service
+	derivation *derivation.Service
+	forgetting *forgetting.Service
 
 	mu    sync.Mutex
 	clock time.Time
 }
 
-func (w *world) now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.clock
+func (f *fixture) now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clock
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{clock: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
+	f := &fixture{clock: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
 	var err error
-	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
+	if f.store, err = sqlite.Open(t.Context(), sqlite.Options{Path: sqlitetest.Path(t)}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.store.Close() })
-	if err := w.store.Migrate(t.Context()); err != nil {
+	t.Cleanup(func() { _ = f.store.Close() })
+	if err := f.store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	vectors, err := sqlitevec.Open(t.Context(), sqlitevec.Options{
@@ -109,62 +110,83 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = vectors.Close() })
 	log := zap.NewNop()
-	push := projection.New(w.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute}, w.now, log)
-	w.write = ingest.New(ingest.Parts{
-		Records: w.store, Scorer: scorer.NewRules(), Judge: topics{}, Embedder: topics{}, Vectors: vectors, Pusher: push,
-		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: w.now, Log: log,
+	pusher := projection.New(f.store, vectors, projection.Settings{
+		Lease:        time.Minute,
+		Backoff:      time.Second,
+		BackoffLimit: time.Minute,
+	}, f.now, log)
+	f.ingest = ingest.New(ingest.Parts{
+		Records:  f.store,
+		Scorer:   scorer.NewRules(),
+		Judge:    topics{},
+		Embedder: topics{},
+		Vectors:  vectors,
+		Pusher:   pusher,
+		Guess:    func(string, []string) memory.Domain { return memory.GeneralChat },
+		Now:      f.now,
+		Log:      log,
 	}, ingest.Settings{
-		MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		MergeSimilarity: 0.95,
+		JudgeSimilarity: 0.8,
+		JudgeTimeout:    time.Minute,
+		OwnWindow:       10 * time.Second,
+		OwnLimit:        100,
+		FallbackLimit:   100,
 	})
-	w.derive = derivation.New(w.store, push, topics{}, w.now)
-	w.forget = forgetting.New(w.store, push, forgetting.Settings{
-		Rule: forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.3, Base: 0.9, Growth: 1.5}, MaxShare: 1, PurgeAfter: 30 * 24 * time.Hour,
-	}, w.now, log)
-	return w
+	f.derivation = derivation.New(f.store, pusher, topics{}, f.now)
+	f.forgetting = forgetting.New(f.store, pusher, forgetting.Settings{
+		Rule:       forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.3, Base: 0.9, Growth: 1.5},
+		MaxShare:   1,
+		PurgeAfter: 30 * 24 * time.Hour,
+	}, f.now, log)
+	return f
 }
 
-// all lists every memory of an owner as it is, the newest first.
-func (w *world) all(t *rapid.T, owner memory.Owner) []memory.Memory {
-	list, err := w.store.ListMemories(context.Background(), db.MemoryFilter{Owner: owner, Limit: memory.MaxPage})
+// all lists every memory of an owner, the newest first.
+func (f *fixture) all(t *rapid.T, owner memory.Owner) []memory.Memory {
+	list, err := f.store.ListMemories(context.Background(), db.MemoryFilter{Owner: owner, Limit: memory.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
-// life is the memories of one owner, who are changed at random.
-type life struct {
-	*world
-	owner memory.Owner
-	were  map[time.Time][]memory.Memory // after the last change at each instant
+// run changes the memories of one owner at random.
+type run struct {
+	*fixture
+	owner     memory.Owner
+	snapshots map[time.Time][]memory.Memory // after the last change at each instant
 }
 
-var lives int
-
-// TestAsOfIsWhatWas looks back at every instant of random lives.
-func TestAsOfIsWhatWas(t *testing.T) {
+func TestList_ReturnsPastMemories(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
+	runs := 0
 	rapid.Check(t, func(t *rapid.T) {
-		lives++
-		l := &life{w, memory.Owner{AppID: "app", UserID: fmt.Sprint("user", lives)}, map[time.Time][]memory.Memory{}}
+		runs++
+		r := &run{
+			fixture:   f,
+			owner:     memory.Owner{AppID: "app", UserID: fmt.Sprint("user", runs)},
+			snapshots: map[time.Time][]memory.Memory{},
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"write": l.writes, "change": l.changes, "forget": l.forgets, "restore": l.restores,
-			"condense": l.condenses, "undo": l.undoes, "fade": l.fades, "purge": l.purges,
+			"write": r.write, "change": r.change, "forget": r.forget, "restore": r.restore,
+			"condense": r.condense, "undo": r.undo, "fade": r.fade, "purge": r.purge,
 		})
-		l.looksBack(t)
+		r.check(t)
 	})
 }
 
-// step moves the clock, does something, and notes what there is then.
-func (l *life) step(t *rapid.T, do func(ctx context.Context) error) {
-	l.mu.Lock()
-	l.clock = l.clock.Add(rapid.SampledFrom([]time.Duration{0, time.Microsecond, time.Hour, 20 * 24 * time.Hour}).Draw(t, "later"))
-	l.mu.Unlock()
+// step advances the clock, runs do, and takes a snapshot of the memories.
+func (r *run) step(t *rapid.T, do func(ctx context.Context) error) {
+	r.mu.Lock()
+	steps := []time.Duration{0, time.Microsecond, time.Hour, 20 * 24 * time.Hour}
+	r.clock = r.clock.Add(rapid.SampledFrom(steps).Draw(t, "later"))
+	r.mu.Unlock()
 	if err := do(context.Background()); err != nil && !memory.IsKind(err, memory.KindConflict) {
 		t.Fatal(err)
 	}
-	l.were[l.now()] = l.all(t, l.owner)
+	r.snapshots[r.now()] = r.all(t, r.owner)
 }
 
 var (
@@ -183,21 +205,26 @@ func metadataOf(text string) []byte {
 	return []byte(text)
 }
 
-func (l *life) writes(t *rapid.T) {
+func (r *run) write(t *rapid.T) {
 	var list []ingest.Write
 	for range rapid.IntRange(1, 3).Draw(t, "writes") {
 		importance := anyImportance.Draw(t, "importance")
 		w := ingest.Write{
-			Owner: l.owner, Content: anyContent.Draw(t, "content"), Importance: &importance, Tags: anyTags.Draw(t, "tags"),
-			Metadata: metadataOf(anyMetadata.Draw(t, "metadata")), Pinned: rapid.Bool().Draw(t, "pinned"), Dedup: rapid.Bool().Draw(t, "dedup"),
+			Owner:      r.owner,
+			Content:    anyContent.Draw(t, "content"),
+			Importance: &importance,
+			Tags:       anyTags.Draw(t, "tags"),
+			Metadata:   metadataOf(anyMetadata.Draw(t, "metadata")),
+			Pinned:     rapid.Bool().Draw(t, "pinned"),
+			Dedup:      rapid.Bool().Draw(t, "dedup"),
 		}
 		if rapid.Bool().Draw(t, "dated") {
-			w.At = l.now().Add(time.Duration(rapid.IntRange(-48, 48).Draw(t, "at")) * time.Hour)
+			w.At = r.now().Add(time.Duration(rapid.IntRange(-48, 48).Draw(t, "at")) * time.Hour)
 		}
 		list = append(list, w)
 	}
-	l.step(t, func(ctx context.Context) error {
-		for _, r := range l.write.WriteBatch(ctx, list) {
+	r.step(t, func(ctx context.Context) error {
+		for _, r := range r.ingest.WriteBatch(ctx, list) {
 			if r.Err != nil {
 				return r.Err
 			}
@@ -206,113 +233,130 @@ func (l *life) writes(t *rapid.T) {
 	})
 }
 
-// one of the memories that are there.
-func (l *life) one(t *rapid.T) memory.Memory {
-	list := l.all(t, l.owner)
+// one draws one of the owner's memories.
+func (r *run) one(t *rapid.T) memory.Memory {
+	list := r.all(t, r.owner)
 	if len(list) == 0 {
 		t.Skip("no memory yet")
 	}
 	return list[rapid.IntRange(0, len(list)-1).Draw(t, "memory")]
 }
 
-func (l *life) changes(t *rapid.T) {
-	m, c := l.one(t), ingest.Change{}
-	content, tags, metadata := anyContent.Draw(t, "content"), anyTags.Draw(t, "tags"), metadataOf(anyMetadata.Draw(t, "metadata"))
-	importance, pinned, domain, kind := anyImportance.Draw(t, "importance"), rapid.Bool().Draw(t, "pinned"), memory.Tasks, memory.Type("task")
+func (r *run) change(t *rapid.T) {
+	m, c := r.one(t), ingest.Change{}
+	content := anyContent.Draw(t, "content")
+	tags := anyTags.Draw(t, "tags")
+	metadata := json.RawMessage(metadataOf(anyMetadata.Draw(t, "metadata")))
+	importance := anyImportance.Draw(t, "importance")
+	pinned := rapid.Bool().Draw(t, "pinned")
+	domain := memory.Tasks
+	kind := memory.Type("task")
 	for i, set := range []func(){
-		func() { c.Content = &content }, func() { c.Tags = &tags }, func() { raw := memory.Memory{Metadata: metadata}.Metadata; c.Metadata = &raw },
-		func() { c.Importance = &importance }, func() { c.Pinned = &pinned }, func() { c.Domain = &domain }, func() { c.Type = &kind },
+		func() { c.Content = &content },
+		func() { c.Tags = &tags },
+		func() { c.Metadata = &metadata },
+		func() { c.Importance = &importance },
+		func() { c.Pinned = &pinned },
+		func() { c.Domain = &domain },
+		func() { c.Type = &kind },
 	} {
 		if rapid.Bool().Draw(t, fmt.Sprint("field ", i)) {
 			set()
 		}
 	}
-	l.step(t, func(ctx context.Context) error {
-		_, err := l.write.Change(ctx, "app", m.ID, c)
+	r.step(t, func(ctx context.Context) error {
+		_, err := r.ingest.Change(ctx, "app", m.ID, c)
 		return err
 	})
 }
 
-func (l *life) forgets(t *rapid.T) {
-	m := l.one(t)
-	l.step(t, func(ctx context.Context) error { _, err := l.write.Forget(ctx, "app", m.ID); return err })
+func (r *run) forget(t *rapid.T) {
+	m := r.one(t)
+	r.step(t, func(ctx context.Context) error { _, err := r.ingest.Forget(ctx, "app", m.ID); return err })
 }
 
-func (l *life) restores(t *rapid.T) {
-	m := l.one(t)
-	l.step(t, func(ctx context.Context) error { _, err := l.write.Restore(ctx, "app", m.ID); return err })
+func (r *run) restore(t *rapid.T) {
+	m := r.one(t)
+	r.step(t, func(ctx context.Context) error { _, err := r.ingest.Restore(ctx, "app", m.ID); return err })
 }
 
-func (l *life) condenses(t *rapid.T) {
-	sources := slices.DeleteFunc(l.all(t, l.owner), func(m memory.Memory) bool { return m.Status != memory.Active })
+func (r *run) condense(t *rapid.T) {
+	sources := slices.DeleteFunc(r.all(t, r.owner), func(m memory.Memory) bool { return m.Status != memory.Active })
 	if len(sources) < 2 {
 		t.Skip("too little to condense")
 	}
 	sources = sources[:2]
-	l.step(t, func(ctx context.Context) error {
+	r.step(t, func(ctx context.Context) error {
 		vectors, _ := topics{}.Embed(ctx, llm.ForDocument, []string{"3 0"})
-		insight := l.derive.Draft(l.owner, "3 0 insight", memory.TypeReflection, memory.Tasks, 0.9, vectors[0])
+		insight := r.derivation.Draft(r.owner, "3 0 insight", memory.TypeReflection, memory.Tasks, 0.9, vectors[0])
 		ids := []string{sources[0].ID, sources[1].ID}
-		return l.derive.Commit(ctx, derivation.Derivation{
-			Owner: l.owner, Cause: "test", Derived: []derivation.Derived{{Memory: insight, Sources: ids}}, Sources: sources, Retire: ids,
+		return r.derivation.Commit(ctx, derivation.Derivation{
+			Owner:   r.owner,
+			Cause:   "test",
+			Derived: []derivation.Derived{{Memory: insight, Sources: ids}},
+			Sources: sources,
+			Retire:  ids,
 		})
 	})
 }
 
-func (l *life) undoes(t *rapid.T) {
-	for _, m := range l.all(t, l.owner) {
+func (r *run) undo(t *rapid.T) {
+	for _, m := range r.all(t, r.owner) {
 		if strings.HasSuffix(m.Content, "insight") && m.Type == memory.TypeReflection {
-			l.step(t, func(ctx context.Context) error { _, _, err := l.derive.Undo(ctx, "app", m.ID); return err })
+			r.step(t, func(ctx context.Context) error { _, _, err := r.derivation.Undo(ctx, "app", m.ID); return err })
 			return
 		}
 	}
 	t.Skip("nothing to undo")
 }
 
-func (l *life) fades(t *rapid.T) {
-	l.step(t, func(ctx context.Context) error { _, err := l.forget.Run(ctx, l.owner, "test", true); return err })
+func (r *run) fade(t *rapid.T) {
+	r.step(t, func(ctx context.Context) error { _, err := r.forgetting.Run(ctx, r.owner, "test", true); return err })
 }
 
-func (l *life) purges(t *rapid.T) {
-	l.step(t, func(ctx context.Context) error { _, err := l.forget.Purge(ctx, "test"); return err })
+func (r *run) purge(t *rapid.T) {
+	r.step(t, func(ctx context.Context) error { _, err := r.forgetting.Purge(ctx, "test"); return err })
 }
 
-// looksBack compares each instant with what was noted then, whole and filtered.
-func (l *life) looksBack(t *rapid.T) {
+// check compares the lists of each past instant with its snapshot, without and
+// with a filter.
+func (r *run) check(t *rapid.T) {
 	filters := []db.MemoryFilter{
-		{Statuses: []memory.Status{memory.Active}}, {Tags: []string{"a"}}, {Types: []memory.Type{memory.TypeFact}, Domains: []memory.Domain{memory.GeneralChat}},
+		{Statuses: []memory.Status{memory.Active}},
+		{Tags: []string{"a"}},
+		{Types: []memory.Type{memory.TypeFact}, Domains: []memory.Domain{memory.GeneralChat}},
 		{AnyTags: []string{"茶", "a"}, Statuses: memory.Statuses[1:]},
 	}
 	left := map[string]bool{}
-	for _, m := range l.all(t, l.owner) {
+	for _, m := range r.all(t, r.owner) {
 		left[m.ID] = true
 	}
-	for at, were := range l.were {
-		were = slices.DeleteFunc(were, func(m memory.Memory) bool { return !left[m.ID] || m.CreatedAt.After(at) })
+	for at, snapshot := range r.snapshots {
+		snapshot = slices.DeleteFunc(snapshot, func(m memory.Memory) bool { return !left[m.ID] || m.CreatedAt.After(at) })
 		for _, f := range []db.MemoryFilter{{}, filters[rapid.IntRange(0, len(filters)-1).Draw(t, "filter")]} {
 			want := []memory.Memory{}
-			for _, m := range were {
-				if keeps(f, m) {
-					want = append(want, shown(m))
+			for _, m := range snapshot {
+				if matches(f, m) {
+					want = append(want, recorded(m))
 				}
 			}
-			f.Owner, f.AsOf, f.Limit = l.owner, at, 5
-			if diff := cmp.Diff(want, l.pages(t, f)); diff != "" {
-				t.Fatalf("as of %s, %+v (-was +told):\n%s", at, f, diff)
+			f.Owner, f.AsOf, f.Limit = r.owner, at, 5
+			if diff := cmp.Diff(want, r.pages(t, f)); diff != "" {
+				t.Fatalf("as of %s, %+v (-want +got):\n%s", at, f, diff)
 			}
 		}
 	}
 }
 
-func (l *life) pages(t *rapid.T, f db.MemoryFilter) []memory.Memory {
+func (r *run) pages(t *rapid.T, f db.MemoryFilter) []memory.Memory {
 	all := []memory.Memory{}
 	for {
-		page, err := history.List(context.Background(), l.store, f)
+		page, err := history.List(context.Background(), r.store, f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range page {
-			all = append(all, shown(m))
+			all = append(all, recorded(m))
 		}
 		if len(page) < f.Limit {
 			return all
@@ -322,77 +366,95 @@ func (l *life) pages(t *rapid.T, f db.MemoryFilter) []memory.Memory {
 	}
 }
 
-// keeps is the filter in other words.
-func keeps(f db.MemoryFilter, m memory.Memory) bool {
+// matches is a second implementation of the filter.
+func matches(f db.MemoryFilter, m memory.Memory) bool {
 	for _, tag := range f.Tags {
 		if !slices.Contains(m.Tags, tag) {
 			return false
 		}
 	}
-	any := len(f.AnyTags) == 0
+	anyTag := len(f.AnyTags) == 0
 	for _, tag := range m.Tags {
-		any = any || slices.Contains(f.AnyTags, tag)
+		anyTag = anyTag || slices.Contains(f.AnyTags, tag)
 	}
-	return any && (f.Statuses == nil || slices.Contains(f.Statuses, m.Status)) && (f.Types == nil || slices.Contains(f.Types, m.Type)) &&
+	return anyTag && (f.Statuses == nil || slices.Contains(f.Statuses, m.Status)) &&
+		(f.Types == nil || slices.Contains(f.Types, m.Type)) &&
 		(f.Domains == nil || slices.Contains(f.Domains, m.Domain))
 }
 
-// shown is what a history follows, with what never changes.
-func shown(m memory.Memory) memory.Memory {
-	m.LastAccessedAt, m.AccessCount, m.Lexemes, m.EmbeddingModel, m.Revision = time.Time{}, 0, "", "", 0
+// recorded clears the fields that events do not record.
+func recorded(m memory.Memory) memory.Memory {
+	m.LastAccessedAt, m.AccessCount = time.Time{}, 0
+	m.Lexemes, m.EmbeddingModel, m.Revision = "", "", 0
 	return m
 }
 
-func TestAtByHand(t *testing.T) {
+func TestAt_UndoesLaterEvents(t *testing.T) {
 	t.Parallel()
 	at := func(hour int) time.Time { return time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC) }
 	event := func(hour int, kind memory.EventKind, detail string) memory.Event {
 		return memory.Event{Kind: kind, At: at(hour), Detail: metadataOf(detail)}
 	}
 	now := memory.Memory{
-		Content: "third", Importance: 0.9, Tags: []string{"x"}, Metadata: []byte(`{"a":1}`), Pinned: true, Status: memory.Superseded, SupersededBy: "id",
-		CreatedAt: at(1), UpdatedAt: at(4),
+		Content:      "third",
+		Importance:   0.9,
+		Tags:         []string{"x"},
+		Metadata:     []byte(`{"a":1}`),
+		Pinned:       true,
+		Status:       memory.Superseded,
+		SupersededBy: "id",
+		CreatedAt:    at(1),
+		UpdatedAt:    at(4),
 	}
 	events := []memory.Event{
 		event(1, memory.EventCreated, ""),
-		event(2, memory.EventMerged, `{"change":{"from":{"content":"first","importance":0.5},"to":{"content":"second","importance":0.9}},"similarity":0.97}`),
-		event(3, memory.EventUpdated, `{"from":{"content":"second","tags":[],"metadata":null,"pinned":false},"to":{"content":"third","tags":["x"],"metadata":{"a":1},"pinned":true}}`),
-		event(4, memory.EventSuperseded, `{"change":{"from":{"status":"active","superseded_by":""},"to":{"status":"superseded","superseded_by":"id"}},"relation":"refines"}`),
+		event(2, memory.EventMerged, `{"change":{"from":{"content":"first","importance":0.5},
+			"to":{"content":"second","importance":0.9}},"similarity":0.97}`),
+		event(3, memory.EventUpdated, `{"from":{"content":"second","tags":[],"metadata":null,"pinned":false},
+			"to":{"content":"third","tags":["x"],"metadata":{"a":1},"pinned":true}}`),
+		event(4, memory.EventSuperseded, `{"change":{"from":{"status":"active","superseded_by":""},
+			"to":{"status":"superseded","superseded_by":"id"}},"relation":"refines"}`),
 	}
+	unknownDetail := []memory.Event{events[0], event(3, memory.EventUpdated, `{"from":"elsewhere"}`)}
 	second := memory.Memory{Content: "second", Importance: 0.9, Status: memory.Active, CreatedAt: at(1), UpdatedAt: at(2)}
 	first := memory.Memory{Content: "first", Importance: 0.5, Status: memory.Active, CreatedAt: at(1), UpdatedAt: at(1)}
 	third := now
 	third.Status, third.SupersededBy, third.UpdatedAt = memory.Active, "", at(3)
-	for what, c := range map[string]struct {
+	untouched := now
+	untouched.UpdatedAt = at(1)
+	for name, c := range map[string]struct {
 		events []memory.Event
 		at     time.Time
-		want   memory.Memory
-		gone   bool
+		want   *memory.Memory // nil: the memory did not exist
 	}{
-		"later":                     {events, at(5), now, false},
-		"at the last event":         {events, at(4), now, false},
-		"before it":                 {events, at(4).Add(-1), third, false},
-		"before two":                {events, at(2), second, false},
-		"before three":              {events, at(1), first, false},
-		"before its creation":       {events, at(1).Add(-1), first, true},
-		"without a history":         {nil, at(1), now, false},
-		"... before its date":       {nil, at(0), now, true},
-		"an unknown kind of detail": {[]memory.Event{events[0], event(3, memory.EventUpdated, `{"from":"elsewhere"}`)}, at(4), now, false},
-		"... undone": {[]memory.Event{events[0], event(3, memory.EventUpdated, `{"from":"elsewhere"}`)}, at(2), memory.Memory{
-			Content: "third", Importance: 0.9, Tags: now.Tags, Metadata: now.Metadata, Pinned: true, Status: memory.Superseded, SupersededBy: "id", CreatedAt: at(1), UpdatedAt: at(1)}, false},
+		"after all events":                    {events, at(5), &now},
+		"at the last event":                   {events, at(4), &now},
+		"one event undone":                    {events, at(4).Add(-1), &third},
+		"two events undone":                   {events, at(2), &second},
+		"three events undone":                 {events, at(1), &first},
+		"before creation":                     {events, at(1).Add(-1), nil},
+		"no events":                           {nil, at(1), &now},
+		"no events, before CreatedAt":         {nil, at(0), nil},
+		"unknown detail":                      {unknownDetail, at(4), &now},
+		"event with unknown detail is undone": {unknownDetail, at(2), &untouched},
 	} {
-		then, there := history.At(now, c.events, c.at)
-		if there == c.gone {
-			t.Errorf("%s: there is %t", what, there)
-		}
-		if diff := cmp.Diff(c.want, then); there && diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			then, existed := history.At(now, c.events, c.at)
+			if existed != (c.want != nil) {
+				t.Errorf("existed is %t", existed)
+			}
+			if !existed || c.want == nil {
+				return
+			}
+			if diff := cmp.Diff(*c.want, then); diff != "" {
+				t.Errorf("memory (-want +got):\n%s", diff)
+			}
+		})
 	}
-	back := append(slices.Clone(events), event(6, memory.EventPurged, ""), event(8, memory.EventUpdated, ""))
+	restored := append(slices.Clone(events), event(6, memory.EventPurged, ""), event(8, memory.EventUpdated, ""))
 	for hour, want := range map[int]bool{5: true, 6: false, 7: false, 8: true} {
-		if _, there := history.At(now, back, at(hour)); there != want {
-			t.Errorf("purged at 6, back by 8: at %d there is %t", hour, there)
+		if _, existed := history.At(now, restored, at(hour)); existed != want {
+			t.Errorf("purged at 6, restored at 8: existed at %d is %t", hour, existed)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type timeline struct{ factType, key string }
 func (s *Service) begin(tx db.UserTx, p *Prepared, cause string) *change {
 	now := memory.Instant(s.Now())
 	return &change{
-		Recorder: history.Record(tx, cause, now), s: s, tx: tx, p: p, now: now,
+		Recorder: history.NewRecorder(tx, cause, now), s: s, tx: tx, p: p, now: now,
 		saved: map[string]memory.Fact{}, done: Applied{owner: p.owner},
 	}
 }

@@ -164,7 +164,7 @@ func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cau
 			at = now
 		}
 		count(&w, o, at)
-		c := change{Recorder: history.Record(tx, cause, now), s: s, tx: tx, now: now}
+		c := change{Recorder: history.NewRecorder(tx, cause, now), s: s, tx: tx, now: now}
 		if done.added, err = c.updateMemory(ctx, &w, o, at, vector, model); err != nil {
 			return err
 		}

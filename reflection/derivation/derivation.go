@@ -123,7 +123,7 @@ func (s *Service) Commit(ctx context.Context, d Derivation) error {
 		if err != nil {
 			return err
 		}
-		changes = history.Record(tx, d.Cause, s.now())
+		changes = history.NewRecorder(tx, d.Cause, s.now())
 		if err := s.add(ctx, tx, changes, d.Derived, drafts); err != nil {
 			return err
 		}

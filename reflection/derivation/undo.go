@@ -27,7 +27,7 @@ func (s *Service) Undo(ctx context.Context, appID, id string) (
 	var changes *history.Recorder
 	err = s.records.InUser(ctx, found.Owner, func(ctx context.Context, tx db.UserTx) error {
 		restored = []memory.Memory{}
-		changes = history.Record(tx, "undo "+id, s.now())
+		changes = history.NewRecorder(tx, "undo "+id, s.now())
 		stored, err := tx.Memories(ctx, append([]string{id}, ids...))
 		if err != nil {
 			return err
