@@ -74,7 +74,8 @@ type Webhooks interface {
 	// beyond them. It returns the number of announcements passed; 0 if no webhook
 	// lags. Several processes may call it at once; one of them enqueues each
 	// announcement.
-	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) Job) (int, error)
+	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) Job) (
+		int, error)
 	// Delivery reads the webhook and the announcement of a job, of any app.
 	// KindNotFound: one of them was deleted.
 	Delivery(ctx context.Context, webhookID string, place memory.Place) (memory.Webhook, memory.Announcement, error)
@@ -82,5 +83,6 @@ type Webhooks interface {
 	// disabled is not zero; tried is the webhook as Delivery read it. If the
 	// webhook has been switched on or off since, or has begun or ceased to fail,
 	// the delivery is outdated: nothing changes, and noted is false.
-	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (noted bool, err error)
+	SettleDelivery(ctx context.Context, tried memory.Webhook, failing memory.Failing, disabled time.Time) (
+		noted bool, err error)
 }

@@ -21,7 +21,8 @@ type Consolidations interface {
 	// DueConsolidations lists consolidations of any owner that are pending, or
 	// failed with fewer than so many attempts, and whose claim has ended by now,
 	// in (CreatedAt, ID) order, strictly after a position.
-	DueConsolidations(ctx context.Context, now time.Time, attempts int, after Position, limit int) ([]memory.Consolidation, error)
+	DueConsolidations(ctx context.Context, now time.Time, attempts int, after Position, limit int) (
+		[]memory.Consolidation, error)
 	// Unconsolidated lists conversations of any owner that have events after
 	// their ConsolidatedThrough, in (AppID, UserID, ID) order by bytes, strictly
 	// after the given one.

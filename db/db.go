@@ -269,7 +269,7 @@ type VectorTask struct {
 	Remove   bool          // it should be gone
 	First    bool          // never claimed before: the vector store cannot hold it yet
 	Attempts int           // failed ones so far
-	Into     memory.Space  // of the collection that took it, equal for all tasks of one FinishVectors; zero: the serving one
+	Into     memory.Space  // of the collection that took it; zero: the serving space
 }
 
 // VectorRetry is the end of a push that failed.
@@ -311,5 +311,5 @@ type Stats struct {
 // Backlog is the state of the outbox towards the vector store.
 type Backlog struct {
 	Pending, Removing int
-	Oldest            time.Time // since when the row that waits longest has waited, including failed pushes; zero: no row waits
+	Oldest            time.Time // since when the longest waiting row has waited; zero: no row waits
 }

@@ -27,7 +27,8 @@ type Instructions interface {
 	InstructionVersion(ctx context.Context, scope memory.Scope, name string, number int) (memory.InstructionVersion, error)
 	// InstructionVersions pages through the versions, the newest first, those
 	// below a number; 0: all.
-	InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) ([]memory.InstructionVersion, error)
+	InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) (
+		[]memory.InstructionVersion, error)
 	// ActiveInstructions returns the active texts of the app, of the agent and
 	// of the user (no agent or user if its id is empty), the farthest scope first,
 	// then by name. Several scopes may have an instruction of the same name.

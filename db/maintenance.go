@@ -23,7 +23,8 @@ type Maintenance interface {
 	// position in (CreatedAt, ID) order, oldest first, with embeddings. Pinned
 	// ones, reflections, summaries and those that some summary was derived from
 	// are left out.
-	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after Position, limit int) ([]memory.Memory, error)
+	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after Position, limit int) (
+		[]memory.Memory, error)
 	// Sources returns, for each of the ids that is a memory of the owner, the
 	// memories that it is derived from, in any status, oldest first, without
 	// embeddings. Ids with no sources are left out.

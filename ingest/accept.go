@@ -106,10 +106,7 @@ func (s *Service) Await(ctx context.Context, appID, turnID string) (Outcome, err
 	for wait := firstLook; ; wait = min(wait*5/4, lastLook) {
 		status, err := s.Records.TurnStatus(ctx, appID, turnID)
 		if ctx.Err() != nil || err == nil && status != memory.TurnAccepted {
-			// The context may have ended.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickTimeout)
-			defer cancel()
-			return s.Outcome(ctx, appID, turnID)
+			return s.lastOutcome(ctx, appID, turnID)
 		}
 		if err != nil {
 			return Outcome{}, err
@@ -121,4 +118,11 @@ func (s *Service) Await(ctx context.Context, appID, turnID string) (Outcome, err
 			timer.Stop()
 		}
 	}
+}
+
+// lastOutcome is Outcome for a context that may have ended.
+func (s *Service) lastOutcome(ctx context.Context, appID, turnID string) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickTimeout)
+	defer cancel()
+	return s.Outcome(ctx, appID, turnID)
 }

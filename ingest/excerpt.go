@@ -11,7 +11,7 @@ const maxExcerpt = 1000
 // excerpt makes a text storable: bounded, valid UTF-8, not empty, without NUL.
 func excerpt(s string) string {
 	cut := s[:min(len(s), maxExcerpt)]
-	for len(cut) > 0 && len(cut) < len(s) && !utf8.RuneStart(s[len(cut)]) {
+	for cut != "" && len(cut) < len(s) && !utf8.RuneStart(s[len(cut)]) {
 		cut = cut[:len(cut)-1]
 	}
 	cut = strings.ToValidUTF8(strings.ReplaceAll(cut, "\x00", ""), "\uFFFD")

@@ -210,7 +210,8 @@ func (s *Service) hold(turnID string) (release func()) {
 func (s *Service) release(turnID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held[turnID]--; s.held[turnID] == 0 {
+	s.held[turnID]--
+	if s.held[turnID] == 0 {
 		delete(s.held, turnID)
 	}
 }

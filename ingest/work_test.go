@@ -256,7 +256,8 @@ func TestWork_EndsTurnsWithoutMemoriesInBatches(t *testing.T) {
 	if err := b.processTurn(t.Context(), first.ID); err != nil {
 		t.Fatal(err)
 	}
-	if b.processed(first); b.models.Chats() != asked {
+	b.processed(first)
+	if b.models.Chats() != asked {
 		t.Error("the scorer was asked again")
 	}
 }

@@ -52,6 +52,7 @@ func ServeFloor(ctx context.Context, stores *target.Stores, in io.Reader, out io
 			}
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
 			}
 		}
 	}
