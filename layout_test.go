@@ -143,6 +143,20 @@ func TestDocs_NameExistingTests(t *testing.T) {
 	eachFile(t, "docs", ".md", check)
 }
 
+func TestDocs_NameExistingFiles(t *testing.T) {
+	t.Parallel()
+	mention := regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.(?:go|yaml|sql|txt|json|md))`")
+	for _, place := range []string{"README.md", "CONTRIBUTING.md", "docs"} {
+		eachFile(t, place, ".md", func(path string, text []byte) {
+			for _, match := range mention.FindAllSubmatch(text, -1) {
+				if _, err := os.Stat(string(match[1])); err != nil {
+					t.Errorf("%s names a file: %v", path, err)
+				}
+			}
+		})
+	}
+}
+
 // eachFile calls f with every file at or below path whose name ends in suffix.
 func eachFile(t *testing.T, path, suffix string, f func(path string, text []byte)) {
 	t.Helper()
