@@ -53,9 +53,13 @@ func announcements(t *testing.T, s db.Store) {
 	created.Detail = json.RawMessage(`{"sources": ["` + fact.ID + `"]}`)
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		// The order of the calls does not matter: the commit tells.
-		must(t, tx.AddEvents(ctx, []memory.Event{newEvent(fact.ID, memory.EventCreated, epoch), created, newEvent(gone, memory.EventPurged, after(2))}))
+		must(t, tx.AddEvents(ctx, []memory.Event{
+			newEvent(fact.ID, memory.EventCreated, epoch), created, newEvent(gone, memory.EventPurged, after(2)),
+		}))
 		must(t, tx.Insert(ctx, []memory.Memory{fact, insight}, time.Time{}))
-		return tx.Announce(ctx, []memory.Announcement{{Kind: memory.ConversationEnded, At: after(3), Data: json.RawMessage(`{"conversation_id":"c"}`)}})
+		return tx.Announce(ctx, []memory.Announcement{
+			{Kind: memory.ConversationEnded, At: after(3), Data: json.RawMessage(`{"conversation_id":"c"}`)},
+		})
 	}))
 	refused := errors.New("no")
 	if err := s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
@@ -84,22 +88,38 @@ func announcements(t *testing.T, s db.Store) {
 	stamp := func(n int) string { return " " + after(n).Format(time.RFC3339) + " " }
 	facts := `"status":"active","type":"fact","domain":"professional_and_academic","importance":0.8125,`
 	wantSame(t, "announcements", got, []string{
-		head + "memory.written" + stamp(0) + `{"memory_id":"` + fact.ID + `","change":"created","cause":"api","agent_id":"agent","conversation_id":"conversation",` + facts + `"content":"likes tea"}`,
-		head + "memory.written" + stamp(1) + `{"memory_id":"` + insight.ID + `","change":"created","cause":"api","conversation_id":"conversation","status":"active","type":"reflection","domain":"professional_and_academic","importance":0.8125,"content":"is \u003ccalm\u003e"}`,
-		head + "reflection.created" + stamp(1) + `{"memory_id":"` + insight.ID + `","content":"is \u003ccalm\u003e","sources":["` + fact.ID + `"]}`,
+		head + "memory.written" + stamp(0) + `{"memory_id":"` + fact.ID +
+			`","change":"created","cause":"api","agent_id":"agent","conversation_id":"conversation",` + facts +
+			`"content":"likes tea"}`,
+		head + "memory.written" + stamp(1) + `{"memory_id":"` + insight.ID +
+			`","change":"created","cause":"api","conversation_id":"conversation","status":"active","type":"reflection","domain":"professional_and_academic","importance":0.8125,"content":"is \u003ccalm\u003e"}`,
+		head + "reflection.created" + stamp(1) + `{"memory_id":"` + insight.ID +
+			`","content":"is \u003ccalm\u003e","sources":["` + fact.ID + `"]}`,
 		head + "memory.forgotten" + stamp(2) + `{"memory_id":"` + gone + `","change":"purged","cause":"api"}`,
 		head + "conversation.ended" + stamp(3) + `{"conversation_id":"c"}`,
-		head + "memory.written" + stamp(5) + `{"memory_id":"` + fact.ID + `","change":"updated","cause":"api","agent_id":"agent","conversation_id":"conversation",` + facts + `"content":"likes green tea"}`,
-		head + "turn.failed" + stamp(6) + `{"turn_id":"` + failed.ID + `","client_id":"client","agent_id":"agent","attempts":2,"error":"away"}`,
+		head + "memory.written" + stamp(5) + `{"memory_id":"` + fact.ID +
+			`","change":"updated","cause":"api","agent_id":"agent","conversation_id":"conversation",` + facts +
+			`"content":"likes green tea"}`,
+		head + "turn.failed" + stamp(6) + `{"turn_id":"` + failed.ID +
+			`","client_id":"client","agent_id":"agent","attempts":2,"error":"away"}`,
 	}[:len(got)])
 	wantSame(t, "how many", len(got), 7)
 
 	// From any place on, whatever the page.
 	for i := range all {
-		rest := announced(t, s, db.AnnouncementFilter{AppID: "app", UserID: "alice", After: all[i].Place, Limit: 2}, min(2, len(all)-1-i))
+		rest := announced(t, s, db.AnnouncementFilter{
+			AppID:  "app",
+			UserID: "alice",
+			After:  all[i].Place,
+			Limit:  2,
+		}, min(2, len(all)-1-i))
 		wantSame(t, "a page", rest, all[i+1:min(i+3, len(all))])
 	}
-	for _, f := range []db.AnnouncementFilter{{AppID: "other"}, {AppID: "app", UserID: "bob"}, {AppID: "alice", UserID: "app"}} {
+	for _, f := range []db.AnnouncementFilter{
+		{AppID: "other"},
+		{AppID: "app", UserID: "bob"},
+		{AppID: "alice", UserID: "app"},
+	} {
 		wantSame(t, "another's", announced(t, s, f, 0), []memory.Announcement{})
 	}
 	apps, through, err := s.AnnouncedApps(ctx, memory.Place{}, 100)
@@ -220,7 +240,12 @@ func purgeAnnouncements(t *testing.T, s db.Store) {
 	if last := all[4].Place; head.Compare(last) < 0 {
 		t.Errorf("the head %s is before %s", head, last)
 	}
-	for _, step := range []struct{ before, limit, purged, left int }{{0, 10, 0, 5}, {3, 2, 2, 3}, {3, 10, 1, 2}, {3, 10, 0, 2}} {
+	for _, step := range []struct{ before, limit, purged, left int }{
+		{0, 10, 0, 5},
+		{3, 2, 2, 3},
+		{3, 10, 1, 2},
+		{3, 10, 0, 2},
+	} {
 		n, err := s.PurgeAnnouncements(ctx, after(step.before), step.limit)
 		must(t, err)
 		wantSame(t, "purged", n, step.purged)

@@ -13,7 +13,8 @@ import (
 )
 
 // newConsolidation is a pending one of the events from..through of a conversation.
-func newConsolidation(owner memory.Owner, conversationID string, kind memory.ConsolidationType, from, through int64) memory.Consolidation {
+func newConsolidation(owner memory.Owner, conversationID string, kind memory.ConsolidationType,
+	from, through int64) memory.Consolidation {
 	return memory.Consolidation{
 		ID: memory.NewID(), Owner: owner, ConversationID: conversationID, Type: kind, Trigger: memory.TriggerEnd,
 		State: memory.ConsolidationPending, From: from, Through: through, CreatedAt: epoch,
@@ -40,7 +41,11 @@ func inTx(t *testing.T, s db.Store, owner memory.Owner, f func(ctx context.Conte
 
 func consolidationsOf(t *testing.T, s db.Store, owner memory.Owner, conversationID string) []memory.Consolidation {
 	t.Helper()
-	found, err := s.ListConsolidations(t.Context(), db.ConsolidationFilter{Owner: owner, ConversationID: conversationID, Limit: 100})
+	found, err := s.ListConsolidations(t.Context(), db.ConsolidationFilter{
+		Owner:          owner,
+		ConversationID: conversationID,
+		Limit:          100,
+	})
 	must(t, err)
 	return found
 }
@@ -56,14 +61,17 @@ func attempt(s db.Store, owner memory.Owner, id string, now, until time.Time) (c
 }
 
 func change(s db.Store, c memory.Consolidation) error {
-	return s.InUser(context.Background(), c.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.ChangeConsolidation(ctx, c) })
+	return s.InUser(context.Background(), c.Owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.ChangeConsolidation(ctx, c)
+	})
 }
 
 // consolidationLife: planned once, claimed by one, ended once.
 func consolidationLife(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
-	events, replay := newConsolidation(alice, "c", memory.ConsolidateEvents, 1, 3), newConsolidation(alice, "c", memory.FastReplay, 1, 3)
+	events := newConsolidation(alice, "c", memory.ConsolidateEvents, 1, 3)
+	replay := newConsolidation(alice, "c", memory.FastReplay, 1, 3)
 	replay.CreatedAt = after(1)
 	planAll(t, s, events, replay)
 	wantSame(t, "planned", consolidationsOf(t, s, alice, "c"), []memory.Consolidation{replay, events})
@@ -98,7 +106,10 @@ func consolidationLife(t *testing.T, s db.Store) {
 	_, err = attempt(s, alice, events.ID, after(22), after(30)) // the claim went with the attempt
 	must(t, err)
 	events.StartedAt = after(22)
-	events.State, events.Error, events.EndedAt, events.Counts = memory.ConsolidationDone, "", after(23), json.RawMessage(`{"kept":1}`)
+	events.State = memory.ConsolidationDone
+	events.Error = ""
+	events.EndedAt = after(23)
+	events.Counts = json.RawMessage(`{"kept":1}`)
 	inTx(t, s, alice, func(ctx context.Context, tx db.UserTx) error {
 		must(t, tx.ChangeConsolidation(ctx, events))
 		return tx.ConsolidateThrough(ctx, "c", 3)
@@ -122,7 +133,11 @@ func consolidationLife(t *testing.T, s db.Store) {
 
 	// What is another's, or nobody's, is not there.
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
-	for _, wrong := range []memory.Consolidation{{ID: replay.ID, Owner: bob}, {ID: memory.NewID(), Owner: alice}, {ID: "no id", Owner: alice}} {
+	for _, wrong := range []memory.Consolidation{
+		{ID: replay.ID, Owner: bob},
+		{ID: memory.NewID(), Owner: alice},
+		{ID: "no id", Owner: alice},
+	} {
 		_, err := attempt(s, wrong.Owner, wrong.ID, after(40), after(50))
 		wantKind(t, err, memory.KindNotFound)
 		wrong.State = memory.ConsolidationDone
@@ -232,7 +247,11 @@ func listConsolidations(t *testing.T, s db.Store) {
 // everyConsolidation calls each method of db.Consolidations, and returns their errors.
 func everyConsolidation(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
-	_, errs["ListConsolidations"] = s.ListConsolidations(ctx, db.ConsolidationFilter{Owner: alice, ConversationID: "c", Limit: 1})
+	_, errs["ListConsolidations"] = s.ListConsolidations(ctx, db.ConsolidationFilter{
+		Owner:          alice,
+		ConversationID: "c",
+		Limit:          1,
+	})
 	_, errs["DueConsolidations"] = s.DueConsolidations(ctx, epoch, 3, db.Position{}, 1)
 	_, errs["Unconsolidated"] = s.Unconsolidated(ctx, memory.Conversation{}, 1)
 	return errs
@@ -253,7 +272,9 @@ func loadConsolidations(t *testing.T, s db.Store, owner memory.Owner) {
 			list = append(list, c)
 		}
 		planAll(t, s, list...)
-		inTx(t, s, owner, func(ctx context.Context, tx db.UserTx) error { return tx.ConsolidateThrough(ctx, id, int64(9+i%2)) })
+		inTx(t, s, owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.ConsolidateThrough(ctx, id, int64(9+i%2))
+		})
 	}
 }
 
@@ -261,7 +282,12 @@ func loadConsolidations(t *testing.T, s db.Store, owner memory.Owner) {
 func exerciseConsolidations(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx, before := t.Context(), &db.Position{At: after(99), ID: memory.NewID()}
-	found, err := s.ListConsolidations(ctx, db.ConsolidationFilter{Owner: owner, ConversationID: "consolidated 1", Before: before, Limit: 20})
+	found, err := s.ListConsolidations(ctx, db.ConsolidationFilter{
+		Owner:          owner,
+		ConversationID: "consolidated 1",
+		Before:         before,
+		Limit:          20,
+	})
 	must(t, err)
 	_, err = s.ListConsolidations(ctx, db.ConsolidationFilter{Owner: owner, ConversationID: "consolidated 1", Limit: 20})
 	must(t, err)

@@ -39,7 +39,11 @@ func conversationEnds(t *testing.T, s db.Store) {
 	c, fresh, err = s.EndConversation(ctx, read, after(60), "client")
 	must(t, err)
 	wantSame(t, "ended before", []any{fresh, c}, []any{false, want})
-	_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "none", FirstTurnID: read.FirstTurnID}, after(60), "client")
+	_, _, err = s.EndConversation(ctx, memory.Conversation{
+		Owner:       alice,
+		ID:          "none",
+		FirstTurnID: read.FirstTurnID,
+	}, after(60), "client")
 	wantKind(t, err, memory.KindNotFound)
 	idle(2, 10, "b")
 
@@ -58,8 +62,11 @@ func conversationEnds(t *testing.T, s db.Store) {
 
 	anew := opened
 	anew.FirstTurnID = memory.NewID()
-	for name, stale := range map[string]memory.Conversation{"one in which something was said": read, "one that was begun anew": anew} {
-		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrConversationChanged) || !memory.IsKind(err, memory.KindConflict) {
+	for name, stale := range map[string]memory.Conversation{
+		"one in which something was said": read, "one that was begun anew": anew,
+	} {
+		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrConversationChanged) ||
+			!memory.IsKind(err, memory.KindConflict) {
 			t.Errorf("the end of %s: %v", name, err)
 		}
 	}
@@ -120,7 +127,12 @@ func deleteConversation(t *testing.T, s db.Store) {
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.Conversation(ctx, wrong.AppID, wrong.UserID, "c")
 		wantKind(t, err, memory.KindNotFound)
-		_, _, err = s.EndConversation(ctx, memory.Conversation{Owner: wrong, ID: "c", FirstTurnID: gone.ID, Events: 1}, epoch, "x")
+		_, _, err = s.EndConversation(ctx, memory.Conversation{
+			Owner:       wrong,
+			ID:          "c",
+			FirstTurnID: gone.ID,
+			Events:      1,
+		}, epoch, "x")
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.SetTitle(ctx, wrong, "c", "x")
 		wantKind(t, err, memory.KindNotFound)

@@ -54,7 +54,15 @@ func conversationGrows(t *testing.T, s db.Store) {
 	full.ClientID = "client-1"
 	full.Messages = []memory.Message{
 		{Role: "assistant", Content: "hello", Tokens: 3},
-		{Role: "tool", Content: "42", Name: "t", Kind: memory.ToolUse, Tags: []string{"茶", `q"u'ote\`}, Context: memory.MessageContext{ActionTaken: true, MentionedMe: true}, Tokens: 4},
+		{
+			Role:    "tool",
+			Content: "42",
+			Name:    "t",
+			Kind:    memory.ToolUse,
+			Tags:    []string{"茶", `q"u'ote\`},
+			Context: memory.MessageContext{ActionTaken: true, MentionedMe: true},
+			Tokens:  4,
+		},
 	}
 	first := say(t, s, full)
 	want := full
@@ -90,7 +98,12 @@ func conversationGrows(t *testing.T, s db.Store) {
 	wantSame(t, "second", say(t, s, talked(alice, "c", after(5), "tea?", "green tea")).FirstEvent, int64(3))
 	wantSame(t, "third", say(t, s, talked(alice, "c", after(20), "thanks")).FirstEvent, int64(5))
 	wantSame(t, "elsewhere", say(t, s, talked(alice, "d", after(20), "hi")).FirstEvent, int64(1))
-	grown.Title, grown.Turns, grown.Events, grown.Tokens, grown.StartedAt, grown.LastAt = "tea?", 3, 5, 37, after(5), after(20)
+	grown.Title = "tea?"
+	grown.Turns = 3
+	grown.Events = 5
+	grown.Tokens = 37
+	grown.StartedAt = after(5)
+	grown.LastAt = after(20)
 	wantSame(t, "grown", conversation(t, s, alice, "c"), grown)
 
 	titled, err := s.SetTitle(ctx, alice, "c", "Tea 茶")
@@ -113,15 +126,25 @@ func talkedAs(id string, owner memory.Owner, conversation string) memory.Turn {
 // conversationTurns reads the log by event numbers.
 func conversationTurns(t *testing.T, s db.Store) {
 	for i, n := range []int{2, 1, 3} { // events 1-2, 3, 4-6
-		say(t, s, talked(alice, "c", after(-i), strings.Fields(strings.Repeat("x ", n))...)) // said backwards: the order is of acceptance
+		// said backwards: the order is of acceptance
+		say(t, s, talked(alice, "c", after(-i), strings.Fields(strings.Repeat("x ", n))...))
 	}
 	say(t, s, newTurn(alice, ""))
 	for _, step := range []struct {
 		after int64
 		limit int
 		want  []int64
-	}{{0, 10, []int64{1, 3, 4}}, {-5, 10, []int64{1, 3, 4}}, {0, 2, []int64{1, 3}}, {1, 10, []int64{1, 3, 4}}, {2, 10, []int64{3, 4}}, {3, 10, []int64{4}},
-		{5, 10, []int64{4}}, {6, 10, nil}, {1 << 60, 10, nil}} {
+	}{
+		{0, 10, []int64{1, 3, 4}},
+		{-5, 10, []int64{1, 3, 4}},
+		{0, 2, []int64{1, 3}},
+		{1, 10, []int64{1, 3, 4}},
+		{2, 10, []int64{3, 4}},
+		{3, 10, []int64{4}},
+		{5, 10, []int64{4}},
+		{6, 10, nil},
+		{1 << 60, 10, nil},
+	} {
 		turns, err := s.ConversationTurns(t.Context(), alice, "c", step.after, step.limit)
 		must(t, err)
 		var got []int64
@@ -195,7 +218,10 @@ func listConversations(t *testing.T, s db.Store) {
 
 // conversationHostile: ids that are syntax somewhere.
 func conversationHostile(t *testing.T, s db.Store) {
-	names := []string{"a/b", "%", "_", `"`, `'; DROP TABLE conversations; --`, `\`, "$1", "?1", "{x}", "🧠", "é", "e\u0301", strings.Repeat("中", 85), "c ", " c", "c", "C"}
+	names := []string{
+		"a/b", "%", "_", `"`, `'; DROP TABLE conversations; --`, `\`, "$1", "?1", "{x}", "🧠", "é", "e\u0301",
+		strings.Repeat("中", 85), "c ", " c", "c", "C",
+	}
 	for i, name := range names {
 		turn := say(t, s, talked(memory.Owner{AppID: "app", UserID: names[(i+5)%len(names)]}, name, epoch, name))
 		wantSame(t, "first event", turn.FirstEvent, int64(1))
@@ -229,7 +255,12 @@ func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
 	must(t, err)
 	_, err = s.Conversation(ctx, owner.AppID, "", "talk none")
 	wantKind(t, err, memory.KindNotFound)
-	for _, f := range []db.ConversationFilter{{}, {State: db.ConversationOpen}, {State: db.ConversationEnded}, {Before: &db.Position{At: after(50), ID: "x"}}} {
+	for _, f := range []db.ConversationFilter{
+		{},
+		{State: db.ConversationOpen},
+		{State: db.ConversationEnded},
+		{Before: &db.Position{At: after(50), ID: "x"}},
+	} {
 		f.Owner, f.Limit = owner, 5
 		_, err := s.ListConversations(ctx, f)
 		must(t, err)
@@ -260,7 +291,11 @@ func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ConversationTurns"] = s.ConversationTurns(ctx, alice, "c", 0, 1)
 	_, errs["Idle"] = s.Idle(ctx, epoch, 1)
 	_, errs["SetTitle"] = s.SetTitle(ctx, alice, "c", "title")
-	_, _, errs["EndConversation"] = s.EndConversation(ctx, memory.Conversation{Owner: alice, ID: "c", FirstTurnID: memory.NewID()}, epoch, "reason")
+	_, _, errs["EndConversation"] = s.EndConversation(ctx, memory.Conversation{
+		Owner:       alice,
+		ID:          "c",
+		FirstTurnID: memory.NewID(),
+	}, epoch, "reason")
 	errs["Summarise"] = s.Summarise(ctx, c, c)
 	_, errs["DeleteConversation"] = s.DeleteConversation(ctx, alice, "c")
 	return errs
@@ -288,8 +323,17 @@ func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn
 	must(t, s.Migrate(t.Context()))
 	c := conversation(t, s, alice, "c")
 	wantSame(t, "alice's conversation", c, memory.Conversation{
-		Owner: alice, ID: "c", FirstTurnID: turns[0].ID, Turns: 3, Events: 6, Tokens: c.Tokens, SummarisedTokens: c.Tokens, StartedAt: after(-2), LastAt: epoch,
-		EndedAt: after(2), EndReason: "idle", // or the upgrade would have a model read all that was ever said
+		Owner:            alice,
+		ID:               "c",
+		FirstTurnID:      turns[0].ID,
+		Turns:            3,
+		Events:           6,
+		Tokens:           c.Tokens,
+		SummarisedTokens: c.Tokens,
+		StartedAt:        after(-2),
+		LastAt:           epoch,
+		EndedAt:          after(2),
+		EndReason:        "idle", // or the upgrade would have a model read all that was ever said
 	})
 	if c.Tokens < 20 || c.Tokens > 60 { // six messages of some 30 bytes
 		t.Errorf("%d tokens", c.Tokens)

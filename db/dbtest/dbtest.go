@@ -168,21 +168,48 @@ func newMemory(owner memory.Owner, content string) memory.Memory {
 
 func newTurn(owner memory.Owner, clientID string) memory.Turn {
 	return memory.Turn{
-		ID: memory.NewID(), Owner: owner, ClientID: clientID, AgentID: "agent",
-		Messages: []memory.Message{{Role: "user", Content: "我喜欢绿茶 🍵 \"it's\" \\ fine\n"}, {Role: "tool", Content: "", Name: "t"}},
-		Metadata: json.RawMessage(`{"k":  "v"}`), At: after(-60), Hash: "hash", Status: memory.TurnAccepted, AcceptedAt: epoch, QueuedAt: after(1),
+		ID:       memory.NewID(),
+		Owner:    owner,
+		ClientID: clientID,
+		AgentID:  "agent",
+		Messages: []memory.Message{
+			{Role: "user", Content: "我喜欢绿茶 🍵 \"it's\" \\ fine\n"},
+			{Role: "tool", Content: "", Name: "t"},
+		},
+		Metadata:   json.RawMessage(`{"k":  "v"}`),
+		At:         after(-60),
+		Hash:       "hash",
+		Status:     memory.TurnAccepted,
+		AcceptedAt: epoch,
+		QueuedAt:   after(1),
 	}
 }
 
 func newCandidate(turnID string) memory.Candidate {
 	return memory.Candidate{
-		ID: memory.NewID(), TurnID: turnID, Content: "likes green tea", Importance: 0.75, Domain: memory.Preferences,
-		Type: "preference", Verdict: memory.Kept, Reason: "important", Scorer: "rules", MemoryID: memory.NewID(), CreatedAt: epoch,
+		ID:         memory.NewID(),
+		TurnID:     turnID,
+		Content:    "likes green tea",
+		Importance: 0.75,
+		Domain:     memory.Preferences,
+		Type:       "preference",
+		Verdict:    memory.Kept,
+		Reason:     "important",
+		Scorer:     "rules",
+		MemoryID:   memory.NewID(),
+		CreatedAt:  epoch,
 	}
 }
 
 func newEvent(memoryID string, kind memory.EventKind, at time.Time) memory.Event {
-	return memory.Event{ID: memory.NewID(), MemoryID: memoryID, Kind: kind, Cause: "api", Detail: json.RawMessage(`{"n": 1}`), At: at}
+	return memory.Event{
+		ID:       memory.NewID(),
+		MemoryID: memoryID,
+		Kind:     kind,
+		Cause:    "api",
+		Detail:   json.RawMessage(`{"n": 1}`),
+		At:       at,
+	}
 }
 
 // work is a job about a turn.

@@ -15,8 +15,11 @@ import (
 // wantRefused makes sure that nothing can be written for an owner.
 func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
-	for _, turn := range []memory.Turn{newTurn(owner, ""), talked(owner, "talk", epoch, "hi"), talked(owner, "a talk that is none yet", epoch, "hi")} {
-		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) || !memory.IsKind(err, memory.KindConflict) {
+	for _, turn := range []memory.Turn{
+		newTurn(owner, ""), talked(owner, "talk", epoch, "hi"), talked(owner, "a talk that is none yet", epoch, "hi"),
+	} {
+		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) ||
+			!memory.IsKind(err, memory.KindConflict) {
 			t.Errorf("a turn of a user who is being erased: %v", err)
 		}
 	}
@@ -24,7 +27,12 @@ func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	if _, err := tryPublish(t, s, scope, "tone", "text"); !errors.Is(err, db.ErrErasing) {
 		t.Errorf("an instruction of a user who is being erased: %v", err)
 	}
-	turns, err := s.ListTurns(t.Context(), db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnFailed, Limit: 1})
+	turns, err := s.ListTurns(t.Context(), db.TurnFilter{
+		AppID:  owner.AppID,
+		UserID: owner.UserID,
+		Status: memory.TurnFailed,
+		Limit:  1,
+	})
 	must(t, err)
 	for _, failed := range turns {
 		if _, err := s.ReplayTurn(t.Context(), owner.AppID, failed.ID, epoch); !errors.Is(err, db.ErrErasing) {

@@ -43,7 +43,9 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 	for range 1000 {
 		some, err := s.EraseSome(t.Context(), e, db.EraseStep{Now: after(100), Limit: limit, Keep: eraseUser{}.Kind()})
 		must(t, err)
-		if d := some.Deleted; d.Turns > limit || d.Conversations > limit || d.Consolidations > limit || d.Memories > limit || d.Events > limit || d.Facts > limit || d.Instructions > limit || d.Skills > limit || d.Outcomes > limit || len(some.Memories) != d.Memories {
+		if d := some.Deleted; d.Turns > limit || d.Conversations > limit || d.Consolidations > limit ||
+			d.Memories > limit || d.Events > limit || d.Facts > limit || d.Instructions > limit || d.Skills > limit ||
+			d.Outcomes > limit || len(some.Memories) != d.Memories {
 			t.Errorf("one step of at most %d rows deletes %+v, memories %q", limit, d, some.Memories)
 		}
 		if some.Deleted == (db.Erased{}) {
@@ -86,14 +88,30 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 			newEvent(memories[4].ID, memory.EventForgotten, after(1)), newEvent(memory.NewID(), memory.EventPurged, after(1)),
 		})
 	}))
-	addFacts(t, s, newFact(owner, "city", `1`, epoch), newFact(owner, "job", `1`, epoch), newFact(owner, "team", `1`, epoch))
-	planAll(t, s, newConsolidation(owner, "talk", memory.FastReplay, 1, 1), newConsolidation(owner, "talk", memory.DeepReflection, 1, 1),
+	addFacts(t, s, newFact(owner, "city", `1`, epoch), newFact(owner, "job", `1`, epoch),
+		newFact(owner, "team", `1`, epoch))
+	planAll(t, s, newConsolidation(owner, "talk", memory.FastReplay, 1, 1),
+		newConsolidation(owner, "talk", memory.DeepReflection, 1, 1),
 		newConsolidation(owner, "another talk", memory.FastReplay, 1, 1))
 	fillProcedures(t, s, owner)
 	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
 }
 
-var filled = db.Erased{Memories: 5, Turns: 3, Conversations: 2, Consolidations: 3, Candidates: 3, Events: 4, Relations: 2, Facts: 3, Instructions: 3, Skills: 2, Outcomes: 1, Announcements: 5, Jobs: 4}
+var filled = db.Erased{
+	Memories:       5,
+	Turns:          3,
+	Conversations:  2,
+	Consolidations: 3,
+	Candidates:     3,
+	Events:         4,
+	Relations:      2,
+	Facts:          3,
+	Instructions:   3,
+	Skills:         2,
+	Outcomes:       1,
+	Announcements:  5,
+	Jobs:           4,
+}
 
 // contents is all that an owner has, as far as it can be listed.
 func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
@@ -117,7 +135,9 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 			TurnID string `json:"turn_id"`
 		}
 		must(t, json.Unmarshal(j.Payload, &of))
-		if of.AppID == owner.AppID && of.UserID == owner.UserID || slices.ContainsFunc(turns, func(t memory.Turn) bool { return t.ID == of.TurnID }) {
+		if of.AppID == owner.AppID && of.UserID == owner.UserID || slices.ContainsFunc(turns, func(t memory.Turn) bool {
+			return t.ID == of.TurnID
+		}) {
 			jobs = append(jobs, string(j.Payload))
 		}
 	}
@@ -127,14 +147,23 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 		must(t, err)
 		events += len(history)
 	}
-	return map[string]any{"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events, "facts": factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}), "consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner)}
+	return map[string]any{
+		"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
+		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
+		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
+	}
 }
 
 func erase(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	_, err := s.Erasure(ctx, alice)
 	wantKind(t, err, memory.KindNotFound)
-	others := []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}, {AppID: "app", UserID: "Alice"}, {AppID: "appa", UserID: "lice"}}
+	others := []memory.Owner{
+		{AppID: "app", UserID: "bob"},
+		{AppID: "other", UserID: "alice"},
+		{AppID: "app", UserID: "Alice"},
+		{AppID: "appa", UserID: "lice"},
+	}
 	for _, owner := range append(others, alice) {
 		fill(t, s, owner)
 	}
@@ -172,7 +201,15 @@ func erase(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
 	wantSame(t, "what is left of the user", contents(t, s, alice), map[string]any{
-		"turns": []memory.Turn{}, "memories": []memory.Memory{}, "candidates": []db.Proposal{}, "state": db.UserState{Erased: 1}, "jobs": []string(nil), "events": 0, "facts": []memory.Fact{}, "consolidations": []memory.Consolidation{}, "procedures": "[] []",
+		"turns":          []memory.Turn{},
+		"memories":       []memory.Memory{},
+		"candidates":     []db.Proposal{},
+		"state":          db.UserState{Erased: 1},
+		"jobs":           []string(nil),
+		"events":         0,
+		"facts":          []memory.Fact{},
+		"consolidations": []memory.Consolidation{},
+		"procedures":     "[] []",
 	})
 	for i, owner := range others {
 		wantSame(t, "what another has", contents(t, s, owner), before[i])
@@ -226,7 +263,10 @@ func eraseWaitsForPushes(t *testing.T, s db.Store) {
 
 // eraseHostile: owners whose ids are syntax somewhere.
 func eraseHostile(t *testing.T, s db.Store) {
-	names := []string{"a/b", "%", "a%2Fb", `"`, `'`, `\`, `\"`, `{"x":1}`, "$", "🧠", "é", "e\u0301", strings.Repeat("中", 85), "_", "*", "?"}
+	names := []string{
+		"a/b", "%", "a%2Fb", `"`, `'`, `\`, `\"`, `{"x":1}`, "$", "🧠", "é", "e\u0301", strings.Repeat("中", 85), "_", "*",
+		"?",
+	}
 	for _, name := range names {
 		fill(t, s, memory.Owner{AppID: "app", UserID: name})
 	}
@@ -237,7 +277,10 @@ func eraseHostile(t *testing.T, s db.Store) {
 		_, err := s.EndErasure(t.Context(), e, after(100), 0)
 		must(t, err)
 		for _, other := range names[i+1:] {
-			left, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: memory.Owner{AppID: "app", UserID: other}, Limit: 10})
+			left, err := s.ListMemories(t.Context(), db.MemoryFilter{
+				Owner: memory.Owner{AppID: "app", UserID: other},
+				Limit: 10,
+			})
 			must(t, err)
 			wantSame(t, "memories of "+other, len(left), 5)
 		}

@@ -40,15 +40,20 @@ func export(t *testing.T, s db.Store) {
 			all = append(all, m)
 		}
 		insert(t, s, time.Time{}, all...)
-		slices.SortFunc(all, func(a, b memory.Memory) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
-		events := []memory.Event{newEvent(all[2].ID, memory.EventCreated, after(1)), newEvent(all[2].ID, memory.EventUpdated, after(2))}
+		slices.SortFunc(all, func(a, b memory.Memory) int {
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		})
+		events := []memory.Event{
+			newEvent(all[2].ID, memory.EventCreated, after(1)), newEvent(all[2].ID, memory.EventUpdated, after(2)),
+		}
 		purged := newEvent(memory.NewID(), memory.EventPurged, epoch)
 		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			return tx.AddEvents(ctx, []memory.Event{events[1], purged, events[0]})
 		}))
 		forward := memory.Relation{From: all[6].ID, To: all[0].ID, Kind: memory.DerivedFrom, CreatedAt: after(9)}
 		back := memory.Relation{From: all[1].ID, To: all[6].ID, Kind: memory.Supports, CreatedAt: after(8)}
-		tie := memory.Relation{From: all[3].ID, To: all[4].ID, Kind: memory.Refines, CreatedAt: after(8)} // one instant: by id
+		// one instant: by id
+		tie := memory.Relation{From: all[3].ID, To: all[4].ID, Kind: memory.Refines, CreatedAt: after(8)}
 		must(t, relate(t, s, owner, forward, back, tie))
 		for i, m := range all {
 			r := db.Record{Memory: m}
@@ -67,7 +72,12 @@ func export(t *testing.T, s db.Store) {
 	for _, limit := range []int{1, 3, 7, 500} {
 		what := fmt.Sprintf("%d a page", limit)
 		wantSame(t, what, exported(t, s, db.ExportPage{AppID: "app", Limit: limit, Embeddings: true}), want)
-		wantSame(t, "one user's, "+what, exported(t, s, db.ExportPage{AppID: "app", UserID: "alice", Limit: limit, Embeddings: true}), want[7:14])
+		wantSame(t, "one user's, "+what, exported(t, s, db.ExportPage{
+			AppID:      "app",
+			UserID:     "alice",
+			Limit:      limit,
+			Embeddings: true,
+		}), want[7:14])
 	}
 	for _, r := range exported(t, s, db.ExportPage{AppID: "app", Limit: 500}) {
 		if r.Memory.Embedding != nil {
@@ -78,7 +88,8 @@ func export(t *testing.T, s db.Store) {
 }
 
 func recorded(t *testing.T, s db.Store) {
-	a, b, foreign := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "c")
+	a, b, foreign := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(memory.Owner{AppID: "app", UserID: "bob"},
+		"c")
 	insert(t, s, time.Time{}, a, b)
 	insert(t, s, time.Time{}, foreign)
 	created, purged := newEvent(a.ID, memory.EventCreated, epoch), newEvent(memory.NewID(), memory.EventPurged, epoch)
@@ -88,7 +99,9 @@ func recorded(t *testing.T, s db.Store) {
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 		return tx.AddEvents(ctx, []memory.Event{created, purged})
 	}))
-	must(t, s.InUser(t.Context(), foreign.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddEvents(ctx, []memory.Event{theirs}) }))
+	must(t, s.InUser(t.Context(), foreign.Owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddEvents(ctx, []memory.Event{theirs})
+	}))
 	want := map[string]db.Record{
 		a.ID:            {Memory: bare(a), Events: []memory.Event{created}, Relations: []memory.Relation{relation}},
 		b.ID:            {Memory: bare(b), Relations: []memory.Relation{relation}},
@@ -110,7 +123,9 @@ func recorded(t *testing.T, s db.Store) {
 
 func restore(t *testing.T, s db.Store) {
 	put := func(memories ...memory.Memory) error {
-		return s.InUser(t.Context(), memories[0].Owner, func(ctx context.Context, tx db.UserTx) error { return tx.Restore(ctx, memories, after(100)) })
+		return s.InUser(t.Context(), memories[0].Owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.Restore(ctx, memories, after(100))
+		})
 	}
 	active, old, bad := newMemory(alice, "active"), newMemory(alice, "superseded"), newMemory(alice, "bad")
 	active.UpdatedAt, active.LastAccessedAt, active.AccessCount = after(5), after(7), 3
@@ -125,7 +140,9 @@ func restore(t *testing.T, s db.Store) {
 	}))
 	stats, err := s.Stats(t.Context(), "app")
 	must(t, err)
-	wantSame(t, "vector states", stats.Vectors, map[memory.VectorState]int{memory.VectorPending: 1, memory.VectorAbsent: 1})
+	wantSame(t, "vector states", stats.Vectors, map[memory.VectorState]int{
+		memory.VectorPending: 1, memory.VectorAbsent: 1,
+	})
 	backlog, err := s.VectorBacklog(t.Context())
 	must(t, err)
 	wantSame(t, "waiting since", backlog.Oldest, after(100))
@@ -150,7 +167,12 @@ func restore(t *testing.T, s db.Store) {
 func exerciseExchange(t *testing.T, s db.Store, owner memory.Owner, known []string) {
 	t.Helper()
 	place := &db.ExportPlace{UserID: owner.UserID, Position: db.Position{At: after(10), ID: memory.NewID()}}
-	for _, p := range []db.ExportPage{{}, {After: place}, {UserID: owner.UserID}, {UserID: owner.UserID, After: place, Embeddings: true}} {
+	for _, p := range []db.ExportPage{
+		{},
+		{After: place},
+		{UserID: owner.UserID},
+		{UserID: owner.UserID, After: place, Embeddings: true},
+	} {
 		p.AppID, p.Limit = owner.AppID, 5
 		_, err := s.Export(t.Context(), p)
 		must(t, err)

@@ -14,7 +14,8 @@ import (
 )
 
 // paged reads every page of an export, of a few rows each.
-func paged[T any](t *testing.T, app, user string, limit int, read func(context.Context, db.Extent, *T) ([]T, error)) []T {
+func paged[T any](t *testing.T, app, user string, limit int,
+	read func(context.Context, db.Extent, *T) ([]T, error)) []T {
 	t.Helper()
 	all := []T{}
 	for after := (*T)(nil); ; {
@@ -32,7 +33,8 @@ func paged[T any](t *testing.T, app, user string, limit int, read func(context.C
 var exportedUsers = []string{"Zoe", "alice", "用户"}
 
 // wantPaged compares what pages of several sizes hold: of every user, of one, and of none.
-func wantPaged[T any](t *testing.T, read func(context.Context, db.Extent, *T) ([]T, error), want []T, user func(T) string) {
+func wantPaged[T any](t *testing.T, read func(context.Context, db.Extent, *T) ([]T, error), want []T,
+	user func(T) string) {
 	t.Helper()
 	alices := []T{}
 	for _, item := range want {
@@ -134,7 +136,12 @@ func exportSkills(t *testing.T, s db.Store) {
 			for n, w := range all {
 				must(t, tx.RestoreWorkflow(ctx, w))
 				must(t, tx.AddCounted(ctx, fmt.Sprint("run ", n), fmt.Sprint("hash ", n), after(n)))
-				outcomes = append(outcomes, db.CountedOutcome{Owner: owner, ID: fmt.Sprint("run ", n), Hash: fmt.Sprint("hash ", n), At: after(n)})
+				outcomes = append(outcomes, db.CountedOutcome{
+					Owner: owner,
+					ID:    fmt.Sprint("run ", n),
+					Hash:  fmt.Sprint("hash ", n),
+					At:    after(n),
+				})
 			}
 			return nil
 		}))
@@ -146,12 +153,16 @@ func exportSkills(t *testing.T, s db.Store) {
 	}
 	other := memory.Owner{AppID: "other", UserID: "alice"}
 	putWorkflows(t, s, newWorkflow(other, "deploy", "way 0", 1, 0))
-	must(t, s.InUser(t.Context(), other, func(ctx context.Context, tx db.UserTx) error { return tx.AddCounted(ctx, "run 0", "x", epoch) }))
+	must(t, s.InUser(t.Context(), other, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddCounted(ctx, "run 0", "x", epoch)
+	}))
 	wantPaged(t, s.ExportWorkflows, want, func(w memory.Workflow) string { return w.UserID })
 	wantPaged(t, s.ExportOutcomes, outcomes, func(o db.CountedOutcome) string { return o.UserID })
 
 	restore := func(w memory.Workflow) error {
-		return s.InUser(t.Context(), w.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreWorkflow(ctx, w) })
+		return s.InUser(t.Context(), w.Owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.RestoreWorkflow(ctx, w)
+		})
 	}
 	again, taken, theirs := newWorkflow(alice, "Deploy", "way 0", 1, 0), want[0], newWorkflow(alice, "new", "new", 1, 0)
 	wantKind(t, restore(again), memory.KindConflict) // another id, the same words

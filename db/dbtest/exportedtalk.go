@@ -14,7 +14,14 @@ import (
 func settledTurn(owner memory.Owner, conversation string, first int64, status memory.TurnStatus) memory.Turn {
 	t := talked(owner, conversation, after(int(first)), "一 <b>", "two")
 	t.FirstEvent, t.Status, t.Attempts, t.ClientID = first, status, 2, "client "+t.ID
-	t.Messages[1] = memory.Message{Role: "tool", Name: "t", Kind: memory.ToolUse, Tags: []string{"<a>"}, Context: memory.MessageContext{ActionTaken: true}, Tokens: 3}
+	t.Messages[1] = memory.Message{
+		Role:    "tool",
+		Name:    "t",
+		Kind:    memory.ToolUse,
+		Tags:    []string{"<a>"},
+		Context: memory.MessageContext{ActionTaken: true},
+		Tokens:  3,
+	}
 	if t.LastError = "away"; status == memory.TurnProcessed {
 		t.LastError, t.ProcessedAt = "", after(100)
 	}
@@ -24,16 +31,41 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 // talkOf is a conversation of four events with every field set.
 func talkOf(owner memory.Owner, id string) memory.Conversation {
 	return memory.Conversation{
-		Owner: owner, ID: id, FirstTurnID: memory.NewID(), Title: "Über \"x\"", Summary: "说了 <b>", SummarisedThrough: 2, SummarisedTokens: 9,
-		ConsolidatedThrough: 3, Turns: 2, Events: 4, Tokens: 26, StartedAt: after(1), LastAt: after(3), EndedAt: after(5), EndReason: "idle",
+		Owner:               owner,
+		ID:                  id,
+		FirstTurnID:         memory.NewID(),
+		Title:               "Über \"x\"",
+		Summary:             "说了 <b>",
+		SummarisedThrough:   2,
+		SummarisedTokens:    9,
+		ConsolidatedThrough: 3,
+		Turns:               2,
+		Events:              4,
+		Tokens:              26,
+		StartedAt:           after(1),
+		LastAt:              after(3),
+		EndedAt:             after(5),
+		EndReason:           "idle",
 	}
 }
 
 // consolidated is a consolidation of a conversation that is done.
 func consolidated(c memory.Conversation) memory.Consolidation {
 	return memory.Consolidation{
-		ID: memory.NewID(), Owner: c.Owner, ConversationID: c.ID, Type: memory.FastReplay, Trigger: memory.TriggerEnd, State: memory.ConsolidationDone,
-		From: 1, Through: 4, Counts: json.RawMessage(`{"memories":1}`), Error: "before", Attempts: 1, CreatedAt: after(5), StartedAt: after(6), EndedAt: after(7),
+		ID:             memory.NewID(),
+		Owner:          c.Owner,
+		ConversationID: c.ID,
+		Type:           memory.FastReplay,
+		Trigger:        memory.TriggerEnd,
+		State:          memory.ConsolidationDone,
+		From:           1,
+		Through:        4,
+		Counts:         json.RawMessage(`{"memories":1}`),
+		Error:          "before",
+		Attempts:       1,
+		CreatedAt:      after(5),
+		StartedAt:      after(6),
+		EndedAt:        after(7),
 	}
 }
 
@@ -131,10 +163,16 @@ func restoreTalk(t *testing.T, s db.Store) {
 
 	again, taken := settledTurn(alice, "c", 5, memory.TurnFailed), settledTurn(bob, "c", 5, memory.TurnFailed)
 	again.ID = turns[0].ID
-	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreTurn(ctx, again) }), memory.KindConflict)
+	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.RestoreTurn(ctx, again)
+	}), memory.KindConflict)
 	taken.ClientID = turns[0].ClientID
-	wantKind(t, in(bob, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreTurn(ctx, taken) }), memory.KindConflict)
-	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error { return tx.RestoreConversation(ctx, c, epoch) }), memory.KindConflict)
+	wantKind(t, in(bob, func(ctx context.Context, tx db.UserTx) error {
+		return tx.RestoreTurn(ctx, taken)
+	}), memory.KindConflict)
+	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.RestoreConversation(ctx, c, epoch)
+	}), memory.KindConflict)
 }
 
 // exerciseExportedTalk is exerciseExported for conversations.

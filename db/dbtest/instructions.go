@@ -57,7 +57,14 @@ func instructionVersions(t *testing.T, s db.Store) {
 		last = publish(t, s, butler, "tone", content)
 		want = append([]memory.InstructionVersion{textOf(last, content)}, want...)
 	}
-	wantSame(t, "instruction", last, memory.Instruction{Scope: butler, Name: "tone", Latest: 5, Active: 5, PreviouslyActive: []int{1, 2, 3, 4}, ChangedAt: after(4)})
+	wantSame(t, "instruction", last, memory.Instruction{
+		Scope:            butler,
+		Name:             "tone",
+		Latest:           5,
+		Active:           5,
+		PreviouslyActive: []int{1, 2, 3, 4},
+		ChangedAt:        after(4),
+	})
 	found, err := s.FindInstruction(ctx, butler, "tone")
 	must(t, err)
 	wantSame(t, "found", found, last)
@@ -80,7 +87,12 @@ func instructionVersions(t *testing.T, s db.Store) {
 		_, err = s.InstructionVersion(ctx, butler, "tone", number)
 		wantKind(t, err, memory.KindNotFound)
 	}
-	for _, scope := range []memory.Scope{everybody, hers, {AppID: "other", Kind: memory.AgentScope, ID: "alice"}, {AppID: "app", Kind: memory.AgentScope, ID: "Alice"}} {
+	for _, scope := range []memory.Scope{
+		everybody,
+		hers,
+		{AppID: "other", Kind: memory.AgentScope, ID: "alice"},
+		{AppID: "app", Kind: memory.AgentScope, ID: "Alice"},
+	} {
 		_, err = s.FindInstruction(ctx, scope, "tone")
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.InstructionVersion(ctx, scope, "tone", 1)
@@ -137,13 +149,16 @@ func activeInstructions(t *testing.T, s db.Store) {
 	var want []memory.ActiveInstruction
 	for _, scope := range []memory.Scope{everybody, butler, hers} {
 		publish(t, s, scope, "b", "old")
-		want = append(want, active(publish(t, s, scope, "a", "a text"), "a text"), active(publish(t, s, scope, "b", "new"), "new"))
+		want = append(want, active(publish(t, s, scope, "a", "a text"), "a text"),
+			active(publish(t, s, scope, "b", "new"), "new"))
 	}
 	publish(t, s, memory.Scope{AppID: "other", Kind: memory.AppScope}, "c", "another app's")
 	publish(t, s, memory.Scope{AppID: "app", Kind: memory.UserScope, ID: "bob"}, "c", "another user's")
 	retired := publish(t, s, everybody, "z", "retired")
 	retired.Active = 0
-	must(t, s.InScope(ctx, everybody, func(ctx context.Context, tx db.InstructionTx) error { return tx.PutInstruction(ctx, retired) }))
+	must(t, s.InScope(ctx, everybody, func(ctx context.Context, tx db.InstructionTx) error {
+		return tx.PutInstruction(ctx, retired)
+	}))
 	for _, c := range []struct {
 		agent, user string
 		want        []memory.ActiveInstruction
@@ -163,7 +178,10 @@ func instructionLimits(t *testing.T, s db.Store) {
 	}{
 		"the same version": {func(_ *memory.Instruction, v *memory.InstructionVersion) { v.Number = 1 }, memory.KindConflict},
 		"no version":       {func(_ *memory.Instruction, v *memory.InstructionVersion) { v.Number = 0 }, memory.KindInvalid},
-		"no content":       {func(_ *memory.Instruction, v *memory.InstructionVersion) { v.Content = "" }, memory.KindInvalid},
+		"no content": {
+			func(_ *memory.Instruction, v *memory.InstructionVersion) { v.Content = "" },
+			memory.KindInvalid,
+		},
 		"a long content": {func(_ *memory.Instruction, v *memory.InstructionVersion) {
 			v.Content = strings.Repeat("界", memory.MaxInstruction+1)
 		}, memory.KindInvalid},
@@ -175,7 +193,10 @@ func instructionLimits(t *testing.T, s db.Store) {
 			i.Name = strings.Repeat("界", memory.MaxInstructionName+1)
 		}, memory.KindInvalid},
 		"an unknown active": {func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Active = 3 }, memory.KindInvalid},
-		"another scope":     {func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Scope = butler }, memory.KindNotFound},
+		"another scope": {
+			func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Scope = butler },
+			memory.KindNotFound,
+		},
 	} {
 		i, v := standing, textOf(standing, "text")
 		i.Latest, i.Active, v.Number = 2, 2, 2
@@ -195,9 +216,15 @@ func instructionLimits(t *testing.T, s db.Store) {
 	wantSame(t, "what stood", found, standing)
 	longest := strings.Repeat("界", memory.MaxInstruction)
 	publish(t, s, hers, strings.Repeat("界", memory.MaxInstructionName), longest)
-	wantKind(t, s.InScope(t.Context(), memory.Scope{AppID: "app", Kind: "room", ID: "1"}, func(ctx context.Context, tx db.InstructionTx) error {
-		return tx.PutInstruction(ctx, memory.Instruction{Scope: memory.Scope{AppID: "app", Kind: "room", ID: "1"}, Name: "x", Latest: 1, ChangedAt: epoch})
-	}), memory.KindInvalid)
+	wantKind(t, s.InScope(t.Context(), memory.Scope{AppID: "app", Kind: "room", ID: "1"},
+		func(ctx context.Context, tx db.InstructionTx) error {
+			return tx.PutInstruction(ctx, memory.Instruction{
+				Scope:     memory.Scope{AppID: "app", Kind: "room", ID: "1"},
+				Name:      "x",
+				Latest:    1,
+				ChangedAt: epoch,
+			})
+		}), memory.KindInvalid)
 	refused := errors.New("refused")
 	if err := s.InScope(t.Context(), everybody, func(ctx context.Context, tx db.InstructionTx) error {
 		must(t, tx.PutInstruction(ctx, memory.Instruction{Scope: everybody, Name: "x", Latest: 1, ChangedAt: epoch}))
@@ -231,7 +258,8 @@ func instructionsAtOnce(t *testing.T, s db.Store) {
 		must(t, err)
 		found, err := s.InstructionVersions(t.Context(), scope, "tone", 0, memory.MaxPage)
 		must(t, err)
-		if i.Latest != writers*each || i.Active != i.Latest || len(i.PreviouslyActive) != i.Latest-1 || len(found) != i.Latest || found[0].Number != i.Latest {
+		if i.Latest != writers*each || i.Active != i.Latest || len(i.PreviouslyActive) != i.Latest-1 ||
+			len(found) != i.Latest || found[0].Number != i.Latest {
 			t.Errorf("%+v, %d versions", i, len(found))
 		}
 	}
@@ -254,7 +282,10 @@ func everyInstruction(ctx context.Context, s db.Store) map[string]error {
 // exerciseInstructions runs every statement.
 func exerciseInstructions(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
-	for _, scope := range []memory.Scope{{AppID: owner.AppID, Kind: memory.AgentScope, ID: "agent"}, {AppID: owner.AppID, Kind: memory.UserScope, ID: owner.UserID}} {
+	for _, scope := range []memory.Scope{
+		{AppID: owner.AppID, Kind: memory.AgentScope, ID: "agent"},
+		{AppID: owner.AppID, Kind: memory.UserScope, ID: owner.UserID},
+	} {
 		publish(t, s, scope, "one", "text")
 		must(t, s.InScope(t.Context(), scope, func(ctx context.Context, tx db.InstructionTx) error {
 			_, err := tx.CountActive(ctx)

@@ -28,7 +28,12 @@ func isolation(t *testing.T, s db.Store) {
 	before, err := s.Memory(ctx, "app", mine.ID)
 	must(t, err)
 
-	for _, other := range []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}, {AppID: "alice", UserID: "app"}, {AppID: "app", UserID: "alice "}} {
+	for _, other := range []memory.Owner{
+		{AppID: "app", UserID: "bob"},
+		{AppID: "other", UserID: "alice"},
+		{AppID: "alice", UserID: "app"},
+		{AppID: "app", UserID: "alice "},
+	} {
 		if other.AppID != "app" {
 			_, err := s.Memory(ctx, other.AppID, mine.ID)
 			wantKind(t, err, memory.KindNotFound)
@@ -65,7 +70,9 @@ func isolation(t *testing.T, s db.Store) {
 		vectors, err := s.Embeddings(ctx, other, "model", []string{mine.ID})
 		must(t, err)
 		wantSame(t, "embeddings", vectors, map[string][]float32{})
-		must(t, s.EachEmbedding(ctx, other, "model", 10, func(id string, _ []float32) { t.Errorf("the embedding of %s", id) }))
+		must(t, s.EachEmbedding(ctx, other, "model", 10, func(id string, _ []float32) {
+			t.Errorf("the embedding of %s", id)
+		}))
 		rows, err = s.Unconfirmed(ctx, other, epoch, 10)
 		must(t, err)
 		wantSame(t, "unconfirmed", ids(rows), []string{})
@@ -102,8 +109,12 @@ func isolation(t *testing.T, s db.Store) {
 		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
 			return tx.AddCandidates(ctx, []memory.Candidate{newCandidate(turn.ID)})
 		}), memory.KindNotFound)
-		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.SettleCandidate(ctx, proposal.Candidate) }), memory.KindNotFound)
-		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, turn.ID, 1, epoch) }), memory.KindNotFound)
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
+			return tx.SettleCandidate(ctx, proposal.Candidate)
+		}), memory.KindNotFound)
+		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
+			return tx.FinishTurn(ctx, turn.ID, 1, epoch)
+		}), memory.KindNotFound)
 	}
 	wantSame(t, "alice's candidate", listed(t, s, proposal.ID), []db.Proposal{proposal})
 	state, err := s.State(ctx, alice)
@@ -117,8 +128,10 @@ func isolation(t *testing.T, s db.Store) {
 // hostileIDs are ids that would break out of a statement that was put together carelessly.
 func hostileIDs(t *testing.T, s db.Store) {
 	hostile := []string{
-		"alice", "ALICE", "alice ", " alice", "álice", "a\u0301lice", "%", "_", "al%", `alice\`, `"alice"`, "'alice'", "' OR '1'='1",
-		"alice'; DROP TABLE agent_memories; --", "$1", "?", "?1", ":user", "@user", "{alice}", "[]", "null", "\u202ealice", "爱丽丝", "🍵",
+		"alice", "ALICE", "alice ", " alice", "álice", "a\u0301lice", "%", "_", "al%", `alice\`, `"alice"`, "'alice'",
+		"' OR '1'='1",
+		"alice'; DROP TABLE agent_memories; --", "$1", "?", "?1", ":user", "@user", "{alice}", "[]", "null", "\u202ealice",
+		"爱丽丝", "🍵",
 		strings.Repeat("é", 128), strings.Repeat("é", 127) + "ex", "%s%n", "`alice`", "*", "..", "/", "a\u200bb",
 	}
 	want := map[memory.Owner]string{}
@@ -143,7 +156,12 @@ func hostileIDs(t *testing.T, s db.Store) {
 		}
 	}
 	for owner, id := range want {
-		list, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: owner, AgentID: owner.UserID, ConversationID: owner.AppID, Limit: 10})
+		list, err := s.ListMemories(t.Context(), db.MemoryFilter{
+			Owner:          owner,
+			AgentID:        owner.UserID,
+			ConversationID: owner.AppID,
+			Limit:          10,
+		})
 		must(t, err)
 		wantSame(t, "list of "+owner.UserID, ids(list), []string{id})
 		wantSame(t, "tags", list[0].Tags, []string{owner.UserID, owner.AppID})

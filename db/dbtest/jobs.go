@@ -55,7 +55,13 @@ func enqueueJobs(t *testing.T, s db.Store) {
 	if first.ID == 0 || first.EnqueuedAt.IsZero() || first.EnqueuedAt.Location() != time.UTC {
 		t.Errorf("a new job: %+v", first)
 	}
-	want := db.JobInfo{ID: first.ID, Kind: "dbtest_upkeep", State: "available", Payload: first.Payload, EnqueuedAt: first.EnqueuedAt}
+	want := db.JobInfo{
+		ID:         first.ID,
+		Kind:       "dbtest_upkeep",
+		State:      "available",
+		Payload:    first.Payload,
+		EnqueuedAt: first.EnqueuedAt,
+	}
 	wantSame(t, "a new job", first, want)
 	var payload upkeep
 	must(t, json.Unmarshal(first.Payload, &payload))
@@ -118,7 +124,11 @@ func enqueueJobsAtOnce(t *testing.T, s db.Store) {
 // jobStates works on jobs until each has come to rest in another state.
 func jobStates(t *testing.T, s db.Store) {
 	states := map[string]string{ // ending -> state
-		"well": "completed", "cancelled": "cancelled", "given up": "discarded", "again later": "retryable", "never": "running",
+		"well":        "completed",
+		"cancelled":   "cancelled",
+		"given up":    "discarded",
+		"again later": "retryable",
+		"never":       "running",
 	}
 	jobs := map[string]db.JobInfo{}
 	for ending := range states {
@@ -136,7 +146,8 @@ func jobStates(t *testing.T, s db.Store) {
 			must(t, err)
 		}
 		ended := ending == "well" || ending == "cancelled" || ending == "given up"
-		if ended == info.EndedAt.IsZero() || info.StartedAt.IsZero() || info.StartedAt.Location() != time.UTC || info.Attempt < 1 {
+		if ended == info.EndedAt.IsZero() || info.StartedAt.IsZero() || info.StartedAt.Location() != time.UTC ||
+			info.Attempt < 1 {
 			t.Errorf("%s: %+v", ending, info)
 		}
 		var result string
@@ -196,8 +207,12 @@ func startWorker[TTx any](t *testing.T, driver riverdriver.Driver[TTx]) {
 		}
 	}))
 	client, err := river.NewClient(driver, &river.Config{
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 8}}, Workers: workers, RetryPolicy: retryPolicy{},
-		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: 10 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
+		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 8}},
+		Workers:           workers,
+		RetryPolicy:       retryPolicy{},
+		FetchCooldown:     5 * time.Millisecond,
+		FetchPollInterval: 10 * time.Millisecond,
+		Logger:            slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
 	must(t, client.Start(ctx))

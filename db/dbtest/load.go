@@ -36,7 +36,12 @@ func Load(t *testing.T, s db.Store, owners int) {
 			}
 			all, events = append(all, m), append(events, newEvent(m.ID, memory.EventCreated, m.CreatedAt))
 			if i > 0 {
-				relations = append(relations, memory.Relation{From: m.ID, To: all[i-1].ID, Kind: memory.DerivedFrom, CreatedAt: m.CreatedAt})
+				relations = append(relations, memory.Relation{
+					From:      m.ID,
+					To:        all[i-1].ID,
+					Kind:      memory.DerivedFrom,
+					CreatedAt: m.CreatedAt,
+				})
 			}
 		}
 		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
@@ -64,20 +69,38 @@ func Exercise(t *testing.T, s db.Store) {
 		Statuses: memory.Statuses, ConversationID: "conversation", AgentID: "agent", Since: epoch, Until: after(999),
 		Before: &db.Position{At: after(999), ID: memory.NewID()}})
 	must(t, err)
-	turns, err := s.ListTurns(ctx, db.TurnFilter{AppID: owner.AppID, UserID: owner.UserID, Status: memory.TurnAccepted, Limit: 5})
+	turns, err := s.ListTurns(ctx, db.TurnFilter{
+		AppID:  owner.AppID,
+		UserID: owner.UserID,
+		Status: memory.TurnAccepted,
+		Limit:  5,
+	})
 	must(t, err)
 	if len(list) != 5 || len(turns) != 5 {
 		t.Fatal("the store is not loaded")
 	}
 	turn, known := turns[0], ids(list)
 	before := &db.Position{At: after(10), ID: memory.NewID()}
-	for _, f := range []db.TurnFilter{{Status: memory.TurnAccepted}, {UserID: owner.UserID}, {Before: before}, {Status: memory.TurnFailed, Before: before}} {
+	for _, f := range []db.TurnFilter{
+		{Status: memory.TurnAccepted},
+		{UserID: owner.UserID},
+		{Before: before},
+		{Status: memory.TurnFailed, Before: before},
+	} {
 		f.AppID, f.Limit = owner.AppID, 5
 		_, err = s.ListTurns(ctx, f)
 		must(t, err)
 	}
-	for _, f := range []db.MemoryFilter{{}, {Statuses: memory.Statuses[:1]}, {ConversationID: "conversation"}, {Before: before}, {Types: memory.Types[:1]},
-		{Tags: []string{"work"}}, {AnyTags: []string{"work", "茶"}, Before: before}, {AsOf: after(20), Statuses: memory.Statuses[:1], Tags: []string{"work"}}} {
+	for _, f := range []db.MemoryFilter{
+		{},
+		{Statuses: memory.Statuses[:1]},
+		{ConversationID: "conversation"},
+		{Before: before},
+		{Types: memory.Types[:1]},
+		{Tags: []string{"work"}},
+		{AnyTags: []string{"work", "茶"}, Before: before},
+		{AsOf: after(20), Statuses: memory.Statuses[:1], Tags: []string{"work"}},
+	} {
 		f.Owner, f.Limit = owner, 5
 		_, err = s.ListMemories(ctx, f)
 		must(t, err)

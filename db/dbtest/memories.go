@@ -31,15 +31,32 @@ func listMemories(t *testing.T, s db.Store) {
 		filter db.MemoryFilter
 		keep   func(memory.Memory) bool
 	}{
-		"all":          {db.MemoryFilter{}, func(memory.Memory) bool { return true }},
-		"types":        {db.MemoryFilter{Types: memory.Types[:2]}, func(m memory.Memory) bool { return slices.Contains(memory.Types[:2], m.Type) }},
-		"domains":      {db.MemoryFilter{Domains: memory.Domains[1:3]}, func(m memory.Memory) bool { return slices.Contains(memory.Domains[1:3], m.Domain) }},
-		"statuses":     {db.MemoryFilter{Statuses: memory.Statuses[:1]}, func(m memory.Memory) bool { return m.Status == memory.Active }},
-		"conversation": {db.MemoryFilter{ConversationID: "c3"}, func(m memory.Memory) bool { return m.ConversationID == "c3" }},
-		"agent":        {db.MemoryFilter{AgentID: "a1"}, func(m memory.Memory) bool { return m.AgentID == "a1" }},
+		"all": {db.MemoryFilter{}, func(memory.Memory) bool { return true }},
+		"types": {
+			db.MemoryFilter{Types: memory.Types[:2]},
+			func(m memory.Memory) bool { return slices.Contains(memory.Types[:2], m.Type) },
+		},
+		"domains": {
+			db.MemoryFilter{Domains: memory.Domains[1:3]},
+			func(m memory.Memory) bool { return slices.Contains(memory.Domains[1:3], m.Domain) },
+		},
+		"statuses": {
+			db.MemoryFilter{Statuses: memory.Statuses[:1]},
+			func(m memory.Memory) bool { return m.Status == memory.Active },
+		},
+		"conversation": {
+			db.MemoryFilter{ConversationID: "c3"},
+			func(m memory.Memory) bool { return m.ConversationID == "c3" },
+		},
+		"agent": {db.MemoryFilter{AgentID: "a1"}, func(m memory.Memory) bool { return m.AgentID == "a1" }},
 		"time": {db.MemoryFilter{Since: after(2), Until: after(9)},
 			func(m memory.Memory) bool { return !m.CreatedAt.Before(after(2)) && m.CreatedAt.Before(after(9)) }},
-		"several": {db.MemoryFilter{Types: memory.Types[:1], AgentID: "a0", Since: after(1), Statuses: []memory.Status{memory.Active, memory.Consolidated}},
+		"several": {db.MemoryFilter{
+			Types:    memory.Types[:1],
+			AgentID:  "a0",
+			Since:    after(1),
+			Statuses: []memory.Status{memory.Active, memory.Consolidated},
+		},
 			func(m memory.Memory) bool {
 				return m.Type == memory.Types[0] && m.AgentID == "a0" && !m.CreatedAt.Before(after(1)) &&
 					(m.Status == memory.Active || m.Status == memory.Consolidated)
@@ -83,7 +100,9 @@ func history(t *testing.T, s db.Store) {
 	shuffled := append([]memory.Event{purged}, events...)
 	slices.Reverse(shuffled)
 	add := func(events []memory.Event) error {
-		return s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error { return tx.AddEvents(ctx, events) })
+		return s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddEvents(ctx, events)
+		})
 	}
 	must(t, add(shuffled))
 	must(t, add(nil))
@@ -109,16 +128,30 @@ func documents(t *testing.T, s db.Store) {
 		m.Tags = [][]string{{"茶", "a"}, nil}[i%2]
 		// Orders that a locale would change: by bytes, capitals come first.
 		m.ConversationID = []string{"", "b", "B", "a", "ä", "茶"}[i%6]
-		m.CreatedAt, m.Lexemes, m.Status = after(-(i / 12)), describe(i), []memory.Status{memory.Active, memory.Active, memory.Forgotten}[i%3]
+		m.CreatedAt = after(-(i / 12))
+		m.Lexemes = describe(i)
+		m.Status = []memory.Status{memory.Active, memory.Active, memory.Forgotten}[i%3]
 		all = append(all, m)
 		if m.Status == memory.Active {
-			want = append(want, db.Document{ID: m.ID, Lexemes: m.Lexemes, Content: m.Content, Domain: m.Domain, Type: m.Type, Tags: m.Tags, AgentID: m.AgentID,
-				ConversationID: m.ConversationID, Importance: m.Importance, CreatedAt: m.CreatedAt, LastAccessedAt: m.LastAccessedAt})
+			want = append(want, db.Document{
+				ID:             m.ID,
+				Lexemes:        m.Lexemes,
+				Content:        m.Content,
+				Domain:         m.Domain,
+				Type:           m.Type,
+				Tags:           m.Tags,
+				AgentID:        m.AgentID,
+				ConversationID: m.ConversationID,
+				Importance:     m.Importance,
+				CreatedAt:      m.CreatedAt,
+				LastAccessedAt: m.LastAccessedAt,
+			})
 		}
 	}
 	insert(t, s, time.Time{}, all...)
 	slices.SortFunc(want, func(a, b db.Document) int {
-		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID), a.CreatedAt.Compare(b.CreatedAt),
+			cmp.Compare(a.ID, b.ID))
 	})
 	got, err := s.Documents(t.Context(), alice)
 	must(t, err)
@@ -151,7 +184,9 @@ func hydrate(t *testing.T, s db.Store) {
 func embeddings(t *testing.T, s db.Store, model string) map[string][]float32 {
 	t.Helper()
 	all := map[string][]float32{}
-	must(t, s.EachEmbedding(t.Context(), alice, model, 100, func(id string, embedding []float32) { all[id] = slices.Clone(embedding) }))
+	must(t, s.EachEmbedding(t.Context(), alice, model, 100, func(id string, embedding []float32) {
+		all[id] = slices.Clone(embedding)
+	}))
 	return all
 }
 
@@ -164,7 +199,10 @@ func recalled(t *testing.T, s db.Store) {
 	must(t, err)
 	b = bare(b)
 	b.Lexemes = ""
-	wantSame(t, "recalled", got, db.Recalled{Whole: []memory.Memory{b}, Accessed: map[string]time.Time{a.ID: a.LastAccessedAt}})
+	wantSame(t, "recalled", got, db.Recalled{
+		Whole:    []memory.Memory{b},
+		Accessed: map[string]time.Time{a.ID: a.LastAccessedAt},
+	})
 	got, err = s.Recalled(t.Context(), alice, nil, nil)
 	must(t, err)
 	wantSame(t, "nothing", got, db.Recalled{})
@@ -204,7 +242,10 @@ func unconfirmed(t *testing.T, s db.Store) {
 }
 
 func sameContent(t *testing.T, s db.Store) {
-	older, newer, forgotten, shared := newMemory(alice, "茶 tea"), newMemory(alice, "茶 tea"), newMemory(alice, "茶 tea"), newMemory(alice, "茶 tea")
+	older := newMemory(alice, "茶 tea")
+	newer := newMemory(alice, "茶 tea")
+	forgotten := newMemory(alice, "茶 tea")
+	shared := newMemory(alice, "茶 tea")
 	newer.CreatedAt, forgotten.CreatedAt, forgotten.Status, shared.AgentID = after(1), after(-1), memory.Forgotten, ""
 	insert(t, s, time.Time{}, newer, older, forgotten, shared)
 	find := func(agent, content string) (m memory.Memory, ok bool) {

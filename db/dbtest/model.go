@@ -36,7 +36,12 @@ func (r *row) claimable(now time.Time) bool {
 func (r *row) claim(until time.Time) db.VectorTask {
 	r.claimed, r.again = until, false
 	r.claims++
-	task := db.VectorTask{Memory: r.memory, Remove: r.state == memory.VectorRemoving, First: r.claims == 1, Attempts: r.attempts}
+	task := db.VectorTask{
+		Memory:   r.memory,
+		Remove:   r.state == memory.VectorRemoving,
+		First:    r.claims == 1,
+		Attempts: r.attempts,
+	}
 	if task.Remove {
 		task.Memory.Embedding = nil
 	}
@@ -54,8 +59,14 @@ func randomOperations(t *testing.T, s db.Store) {
 			m.owners = append(m.owners, memory.Owner{AppID: memory.NewID(), UserID: memory.NewID()}) // fresh ones each run
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"insert": m.insert, "update": m.update, "claim": m.claim, "finish": m.finish, "retry": m.retry, "touch": m.touch, "requeue": m.requeue,
-			"": m.check,
+			"insert":  m.insert,
+			"update":  m.update,
+			"claim":   m.claim,
+			"finish":  m.finish,
+			"retry":   m.retry,
+			"touch":   m.touch,
+			"requeue": m.requeue,
+			"":        m.check,
 		})
 	})
 }
@@ -129,7 +140,9 @@ func (m *model) update(t *rapid.T) {
 	}
 	r.memory = changed
 	r.memory.AccessCount = counted
-	err := m.store.InUser(context.Background(), changed.Owner, func(ctx context.Context, tx db.UserTx) error { return tx.Update(ctx, changed) })
+	err := m.store.InUser(context.Background(), changed.Owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Update(ctx, changed)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,17 @@ func proposed(t *testing.T, s db.Store, owner memory.Owner, n int) (proposals []
 		c := newCandidate(turn.ID)
 		c.Verdict, c.Importance, c.CreatedAt = memory.Verdicts[i%len(memory.Verdicts)], float64(i%8)/8, after(i/3)
 		all = append(all, c)
-		proposals = append(proposals, db.Proposal{Candidate: c, Owner: owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SaidAt: turn.At})
+		proposals = append(proposals, db.Proposal{
+			Candidate:      c,
+			Owner:          owner,
+			AgentID:        turn.AgentID,
+			ConversationID: turn.ConversationID,
+			SaidAt:         turn.At,
+		})
 	}
-	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddCandidates(ctx, all) }))
+	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddCandidates(ctx, all)
+	}))
 	return proposals
 }
 
@@ -32,16 +40,24 @@ func listCandidates(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	all := append(proposed(t, s, alice, 25), proposed(t, s, bob, 20)...)
 	proposed(t, s, memory.Owner{AppID: "other", UserID: "alice"}, 5)
-	slices.SortFunc(all, func(a, b db.Proposal) int { return -cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b db.Proposal) int {
+		return -cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	for what, c := range map[string]struct {
 		filter db.CandidateFilter
 		keep   func(db.Proposal) bool
 	}{
-		"all":            {db.CandidateFilter{}, func(db.Proposal) bool { return true }},
-		"user":           {db.CandidateFilter{UserID: "bob"}, func(p db.Proposal) bool { return p.Owner == bob }},
-		"verdict":        {db.CandidateFilter{Verdict: memory.BelowThreshold}, func(p db.Proposal) bool { return p.Verdict == memory.BelowThreshold }},
-		"importance":     {db.CandidateFilter{MinImportance: 0.5}, func(p db.Proposal) bool { return p.Importance >= 0.5 }},
-		"all of them":    {db.CandidateFilter{UserID: "alice", Verdict: memory.Kept, MinImportance: 0.125}, func(p db.Proposal) bool { return p.Owner == alice && p.Verdict == memory.Kept && p.Importance >= 0.125 }},
+		"all":  {db.CandidateFilter{}, func(db.Proposal) bool { return true }},
+		"user": {db.CandidateFilter{UserID: "bob"}, func(p db.Proposal) bool { return p.Owner == bob }},
+		"verdict": {
+			db.CandidateFilter{Verdict: memory.BelowThreshold},
+			func(p db.Proposal) bool { return p.Verdict == memory.BelowThreshold },
+		},
+		"importance": {db.CandidateFilter{MinImportance: 0.5}, func(p db.Proposal) bool { return p.Importance >= 0.5 }},
+		"all of them": {
+			db.CandidateFilter{UserID: "alice", Verdict: memory.Kept, MinImportance: 0.125},
+			func(p db.Proposal) bool { return p.Owner == alice && p.Verdict == memory.Kept && p.Importance >= 0.125 },
+		},
 		"nobody's":       {db.CandidateFilter{UserID: "carol"}, func(db.Proposal) bool { return false }},
 		"no importance":  {db.CandidateFilter{MinImportance: 1}, func(db.Proposal) bool { return false }},
 		"unknown values": {db.CandidateFilter{Verdict: "guess"}, func(db.Proposal) bool { return false }},
@@ -94,12 +110,15 @@ func proposalsByID(t *testing.T, s db.Store) {
 func settleCandidate(t *testing.T, s db.Store) {
 	mine := proposed(t, s, alice, 2)
 	settle := func(owner memory.Owner, c memory.Candidate) error {
-		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.SettleCandidate(ctx, c) })
+		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.SettleCandidate(ctx, c)
+		})
 	}
 	settled := mine[0].Candidate
 	settled.Verdict, settled.Reason, settled.MemoryID = memory.Merged, "promoted \x00", memory.NewID()
 	ignored := settled
-	ignored.Content, ignored.Importance, ignored.Scorer, ignored.CreatedAt = "other", 0.1, "other", after(99) // only the verdict is settled
+	// only the verdict is settled
+	ignored.Content, ignored.Importance, ignored.Scorer, ignored.CreatedAt = "other", 0.1, "other", after(99)
 	must(t, settle(alice, ignored))
 	settled.Reason = "promoted \uFFFD"
 	wantCandidates := func(want ...memory.Candidate) {

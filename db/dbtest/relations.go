@@ -12,14 +12,17 @@ import (
 // relate adds relations in a transaction of the owner.
 func relate(t *testing.T, s db.Store, owner memory.Owner, relations ...memory.Relation) error {
 	t.Helper()
-	return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddRelations(ctx, relations) })
+	return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, relations)
+	})
 }
 
 func relations(t *testing.T, s db.Store) {
 	a, b, c := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "c")
 	b.Status = memory.Superseded
 	insert(t, s, time.Time{}, a, b, c)
-	foreign, elsewhere := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's"), newMemory(memory.Owner{AppID: "other", UserID: "alice"}, "other")
+	foreign := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's")
+	elsewhere := newMemory(memory.Owner{AppID: "other", UserID: "alice"}, "other")
 	insert(t, s, time.Time{}, foreign)
 	insert(t, s, time.Time{}, elsewhere)
 
@@ -49,19 +52,41 @@ func relations(t *testing.T, s db.Store) {
 
 	fine := memory.Relation{From: b.ID, To: c.ID, Kind: memory.Supports, CreatedAt: epoch}
 	for _, unknown := range []string{memory.NewID(), "no id", "", foreign.ID, elsewhere.ID} {
-		wantKind(t, relate(t, s, alice, fine, memory.Relation{From: a.ID, To: unknown, Kind: memory.Supports, CreatedAt: epoch}), memory.KindNotFound)
-		wantKind(t, relate(t, s, alice, fine, memory.Relation{From: unknown, To: a.ID, Kind: memory.Supports, CreatedAt: epoch}), memory.KindNotFound)
+		wantKind(t, relate(t, s, alice, fine, memory.Relation{
+			From:      a.ID,
+			To:        unknown,
+			Kind:      memory.Supports,
+			CreatedAt: epoch,
+		}), memory.KindNotFound)
+		wantKind(t, relate(t, s, alice, fine, memory.Relation{
+			From:      unknown,
+			To:        a.ID,
+			Kind:      memory.Supports,
+			CreatedAt: epoch,
+		}), memory.KindNotFound)
 	}
 	wantKind(t, relate(t, s, foreign.Owner, fine), memory.KindNotFound)
-	wantKind(t, relate(t, s, alice, fine, memory.Relation{From: a.ID, To: a.ID, Kind: memory.Supports, CreatedAt: epoch}), memory.KindInvalid)
-	wantKind(t, relate(t, s, alice, fine, memory.Relation{From: a.ID, To: b.ID, Kind: "likes", CreatedAt: epoch}), memory.KindInvalid)
+	wantKind(t, relate(t, s, alice, fine, memory.Relation{
+		From:      a.ID,
+		To:        a.ID,
+		Kind:      memory.Supports,
+		CreatedAt: epoch,
+	}), memory.KindInvalid)
+	wantKind(t, relate(t, s, alice, fine, memory.Relation{
+		From:      a.ID,
+		To:        b.ID,
+		Kind:      "likes",
+		CreatedAt: epoch,
+	}), memory.KindInvalid)
 	got, err = s.Relations(t.Context(), "app", b.ID)
 	must(t, err)
 	wantSame(t, "nothing of what was refused", got, out)
 }
 
 func sources(t *testing.T, s db.Store) {
-	reflection, summary, other := newMemory(alice, "reflection"), newMemory(alice, "summary"), newMemory(alice, "no sources")
+	reflection := newMemory(alice, "reflection")
+	summary := newMemory(alice, "summary")
+	other := newMemory(alice, "no sources")
 	var facts []memory.Memory
 	for i := range 4 {
 		m := newMemory(alice, describe(i))
@@ -80,7 +105,9 @@ func sources(t *testing.T, s db.Store) {
 		memory.Relation{From: other.ID, To: facts[2].ID, Kind: memory.Refines, CreatedAt: epoch}))
 	must(t, relate(t, s, foreign.Owner, derive(foreign, foreignFact)))
 
-	got, err := s.Sources(t.Context(), alice, []string{reflection.ID, summary.ID, other.ID, facts[0].ID, foreign.ID, memory.NewID(), "no id"})
+	got, err := s.Sources(t.Context(), alice, []string{
+		reflection.ID, summary.ID, other.ID, facts[0].ID, foreign.ID, memory.NewID(), "no id",
+	})
 	must(t, err)
 	wantSame(t, "sources", got, map[string][]memory.Memory{
 		reflection.ID: {bare(facts[3]), bare(facts[1]), bare(facts[0])},

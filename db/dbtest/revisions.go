@@ -47,7 +47,11 @@ func revisions(t *testing.T, s db.Store) {
 	must(t, err)
 	read, err := s.RevisionDocumentsAndUnconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
-	wantSame(t, "revision, documents and unconfirmed", read, db.OwnerDocuments{Revision: last, Documents: documents, Unconfirmed: own})
+	wantSame(t, "revision, documents and unconfirmed", read, db.OwnerDocuments{
+		Revision:    last,
+		Documents:   documents,
+		Unconfirmed: own,
+	})
 
 	insert(t, s, time.Time{}, newMemory(other, "c"))
 	revised("another's insert", false)
@@ -59,7 +63,8 @@ func revisions(t *testing.T, s db.Store) {
 	for since, want := range map[int][]string{0: {a.ID, b.ID}, 1: {a.ID, b.ID}, 2: {}} {
 		_, own, err = s.RevisionAndUnconfirmed(t.Context(), alice, after(since), 10)
 		must(t, err)
-		wantSame(t, fmt.Sprintf("confirmed since %d", since), slices.Sorted(slices.Values(ids(own))), slices.Sorted(slices.Values(want)))
+		wantSame(t, fmt.Sprintf("confirmed since %d", since), slices.Sorted(slices.Values(ids(own))),
+			slices.Sorted(slices.Values(want)))
 	}
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 		_, err := tx.Memories(ctx, []string{a.ID})

@@ -120,7 +120,13 @@ func changingModels(t *testing.T, s db.Store) {
 	wantKind(t, s.ChangeOver(ctx, second, after(2), after(3)), memory.KindConflict)
 	state, err = s.ServingState(ctx)
 	must(t, err)
-	wantSame(t, "changed over", state, db.ServingState{Serving: second, Target: second, Previous: first, CopiedAt: after(2), ChangedAt: after(3)})
+	wantSame(t, "changed over", state, db.ServingState{
+		Serving:   second,
+		Target:    second,
+		Previous:  first,
+		CopiedAt:  after(2),
+		ChangedAt: after(3),
+	})
 	must(t, s.FinishVectors(ctx, tasks[1:2], after(102)))
 	backlog, err := s.VectorBacklog(ctx)
 	must(t, err)

@@ -14,7 +14,10 @@ import (
 func newWorkflow(owner memory.Owner, skill, text string, successes, failures int) memory.Workflow {
 	return memory.Workflow{
 		ID: memory.NewID(), Owner: owner, Skill: skill, Text: text, Successes: successes, Failures: failures,
-		Notes:    []memory.OutcomeNote{{At: after(3), Success: true, Note: "很好 \"fine\" <b>"}, {At: after(4), Note: "\\ it's"}},
+		Notes: []memory.OutcomeNote{
+			{At: after(3), Success: true, Note: "很好 \"fine\" <b>"},
+			{At: after(4), Note: "\\ it's"},
+		},
 		MemoryID: memory.NewID(), FirstAt: epoch, LastAt: after(4),
 	}
 }
@@ -37,7 +40,11 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 	private.AgentID, private.MemoryID, private.Notes = "agent", "", nil
 	putWorkflows(t, s, shared, private)
 	changed := shared
-	changed.Successes, changed.Failures, changed.Notes, changed.MemoryID, changed.LastAt = 3, 2, changed.Notes[1:], "", after(5)
+	changed.Successes = 3
+	changed.Failures = 2
+	changed.Notes = changed.Notes[1:]
+	changed.MemoryID = ""
+	changed.LastAt = after(5)
 	ignored := changed
 	ignored.Skill, ignored.Text, ignored.AgentID, ignored.FirstAt = "x", "x", "x", after(9)
 	putWorkflows(t, s, ignored)
@@ -79,10 +86,19 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 		"no outcome":      {func(w *memory.Workflow) { w.Successes, w.Failures = 0, 0 }, memory.KindInvalid},
 		"fewer than none": {func(w *memory.Workflow) { w.Failures = -1 }, memory.KindInvalid},
 		"no name":         {func(w *memory.Workflow) { w.Skill = "" }, memory.KindInvalid},
-		"a long name":     {func(w *memory.Workflow) { w.Skill = strings.Repeat("界", memory.MaxSkillName+1) }, memory.KindInvalid},
-		"no text":         {func(w *memory.Workflow) { w.Text = "" }, memory.KindInvalid},
-		"a long text":     {func(w *memory.Workflow) { w.Text = strings.Repeat("界", memory.MaxContentRunes+1) }, memory.KindInvalid},
-		"a long agent":    {func(w *memory.Workflow) { w.AgentID = strings.Repeat("x", memory.MaxIDBytes+1) }, memory.KindInvalid},
+		"a long name": {
+			func(w *memory.Workflow) { w.Skill = strings.Repeat("界", memory.MaxSkillName+1) },
+			memory.KindInvalid,
+		},
+		"no text": {func(w *memory.Workflow) { w.Text = "" }, memory.KindInvalid},
+		"a long text": {
+			func(w *memory.Workflow) { w.Text = strings.Repeat("界", memory.MaxContentRunes+1) },
+			memory.KindInvalid,
+		},
+		"a long agent": {
+			func(w *memory.Workflow) { w.AgentID = strings.Repeat("x", memory.MaxIDBytes+1) },
+			memory.KindInvalid,
+		},
 	} {
 		w := newWorkflow(alice, "deploy", "another", 1, 1)
 		c.spoil(&w)
@@ -90,17 +106,22 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 			t.Errorf("%s: %v, want kind %v", what, err, c.want)
 		}
 	}
-	must(t, put(alice, newWorkflow(alice, strings.Repeat("界", memory.MaxSkillName), strings.Repeat("界", memory.MaxContentRunes), 1, 1)))
+	must(t, put(alice,
+		newWorkflow(alice, strings.Repeat("界", memory.MaxSkillName), strings.Repeat("界", memory.MaxContentRunes), 1, 1)))
 }
 
 func listSkills(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	all := []memory.Workflow{ // of one skill, the best first
-		newWorkflow(alice, "deploy", "9 of 10", 9, 1), newWorkflow(alice, "deploy", "1 of 1", 1, 0), newWorkflow(alice, "deploy", "2 of 4", 2, 2),
-		newWorkflow(alice, "deploy", "1 of 2", 1, 1), newWorkflow(alice, "deploy", "1 of 2, too", 1, 1), newWorkflow(alice, "deploy", "0 of 1", 0, 1),
+		newWorkflow(alice, "deploy", "9 of 10", 9, 1), newWorkflow(alice, "deploy", "1 of 1", 1, 0),
+		newWorkflow(alice, "deploy", "2 of 4", 2, 2),
+		newWorkflow(alice, "deploy", "1 of 2", 1, 1), newWorkflow(alice, "deploy", "1 of 2, too", 1, 1),
+		newWorkflow(alice, "deploy", "0 of 1", 0, 1),
 	}
 	all[1].AgentID, all[2].AgentID, all[5].LastAt = "one", "two", after(50)
-	others := []memory.Workflow{newWorkflow(alice, "Deploy", "x", 1, 0), newWorkflow(alice, "浇水", "x", 1, 2), newWorkflow(alice, "浇水", "y", 0, 1)}
+	others := []memory.Workflow{
+		newWorkflow(alice, "Deploy", "x", 1, 0), newWorkflow(alice, "浇水", "x", 1, 2), newWorkflow(alice, "浇水", "y", 0, 1),
+	}
 	others[2].AgentID = "two"
 	putWorkflows(t, s, append(append([]memory.Workflow{all[4], all[0], all[3]}, all[1], all[2], all[5]), others...)...)
 	putWorkflows(t, s, newWorkflow(bob, "deploy", "bob's", 1, 0))
@@ -110,19 +131,33 @@ func listSkills(t *testing.T, s db.Store) {
 		agent string
 		limit int
 		want  []memory.Workflow
-	}{{"", 100, all}, {"", 2, all[:2]}, {"one", 100, append(append([]memory.Workflow{}, all[:2]...), all[3:]...)}, {"none", 1, all[:1]}} {
+	}{
+		{"", 100, all},
+		{"", 2, all[:2]},
+		{"one", 100, append(append([]memory.Workflow{}, all[:2]...), all[3:]...)},
+		{"none", 1, all[:1]},
+	} {
 		got, err := s.Workflows(t.Context(), db.SkillFilter{Owner: alice, AgentID: c.agent, Limit: c.limit}, "deploy")
 		must(t, err)
 		wantSame(t, "workflows of "+c.agent, got, c.want)
 		order = append(order, got[0].Text)
 	}
 	wantSame(t, "the best", order, []string{"9 of 10", "9 of 10", "9 of 10", "9 of 10"})
-	if none, err := s.Workflows(t.Context(), db.SkillFilter{Owner: alice, Limit: 5}, "deplo"); err != nil || len(none) != 0 {
+	if none, err := s.Workflows(t.Context(), db.SkillFilter{Owner: alice, Limit: 5}, "deplo"); err != nil ||
+		len(none) != 0 {
 		t.Errorf("%v, %v", none, err)
 	}
 	for agent, want := range map[string][]memory.Skill{
-		"":    {{Name: "Deploy", Workflows: 1, Successes: 1, LastAt: after(4)}, {Name: "deploy", Workflows: 6, Successes: 14, Failures: 6, LastAt: after(50)}, {Name: "浇水", Workflows: 2, Successes: 1, Failures: 3, LastAt: after(4)}},
-		"one": {{Name: "Deploy", Workflows: 1, Successes: 1, LastAt: after(4)}, {Name: "deploy", Workflows: 5, Successes: 12, Failures: 4, LastAt: after(50)}, {Name: "浇水", Workflows: 1, Successes: 1, Failures: 2, LastAt: after(4)}},
+		"": {
+			{Name: "Deploy", Workflows: 1, Successes: 1, LastAt: after(4)},
+			{Name: "deploy", Workflows: 6, Successes: 14, Failures: 6, LastAt: after(50)},
+			{Name: "浇水", Workflows: 2, Successes: 1, Failures: 3, LastAt: after(4)},
+		},
+		"one": {
+			{Name: "Deploy", Workflows: 1, Successes: 1, LastAt: after(4)},
+			{Name: "deploy", Workflows: 5, Successes: 12, Failures: 4, LastAt: after(50)},
+			{Name: "浇水", Workflows: 1, Successes: 1, Failures: 2, LastAt: after(4)},
+		},
 	} {
 		for _, limit := range []int{1, 2, 3, 100} {
 			var got []memory.Skill
@@ -148,7 +183,9 @@ func listSkills(t *testing.T, s db.Store) {
 func countedOutcomes(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	add := func(owner memory.Owner, id, hash string) error {
-		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddCounted(ctx, id, hash, epoch) })
+		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddCounted(ctx, id, hash, epoch)
+		})
 	}
 	must(t, add(alice, "one", "a"))
 	must(t, add(bob, "one", "b"))
@@ -199,7 +236,11 @@ func exerciseSkills(t *testing.T, s db.Store, owner memory.Owner) {
 func loadProcedures(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for n := range 20 {
-		publish(t, s, memory.Scope{AppID: owner.AppID, Kind: memory.UserScope, ID: owner.UserID}, fmt.Sprint("instruction ", n), "text")
+		publish(t, s, memory.Scope{
+			AppID: owner.AppID,
+			Kind:  memory.UserScope,
+			ID:    owner.UserID,
+		}, fmt.Sprint("instruction ", n), "text")
 	}
 	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 		for n := range 20 {
@@ -218,13 +259,19 @@ func fillProcedures(t *testing.T, s db.Store, owner memory.Owner) {
 	publish(t, s, scope, "tone", "cold")
 	publish(t, s, scope, "length", "short")
 	putWorkflows(t, s, newWorkflow(owner, "deploy", "one", 1, 0), newWorkflow(owner, "deploy", "two", 0, 1))
-	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddCounted(ctx, "1", "hash", epoch) }))
+	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddCounted(ctx, "1", "hash", epoch)
+	}))
 }
 
 // proceduresOf is what an owner has of instructions and skills.
 func proceduresOf(t *testing.T, s db.Store, owner memory.Owner) string {
 	t.Helper()
-	instructions, err := s.ListInstructions(t.Context(), memory.Scope{AppID: owner.AppID, Kind: memory.UserScope, ID: owner.UserID}, "", 100)
+	instructions, err := s.ListInstructions(t.Context(), memory.Scope{
+		AppID: owner.AppID,
+		Kind:  memory.UserScope,
+		ID:    owner.UserID,
+	}, "", 100)
 	must(t, err)
 	skills, err := s.ListSkills(t.Context(), db.SkillFilter{Owner: owner, Limit: 100})
 	must(t, err)

@@ -62,8 +62,11 @@ func listByTags(t *testing.T, s db.Store) {
 		"quoted":               {db.MemoryFilter{Tags: []string{quoted}}, []string{"6", "3"}},
 		"nobody's":             {db.MemoryFilter{Tags: []string{"tea", "coffee"}}, []string{}},
 		"any":                  {db.MemoryFilter{AnyTags: []string{"te", quoted, "coffee"}}, []string{"6", "4", "3"}},
-		"any, in a slice":      {db.MemoryFilter{AnyTags: []string{"tea"}, Since: after(2), Until: after(9)}, []string{"3", "2"}},
-		"both":                 {db.MemoryFilter{AnyTags: []string{quoted}, Tags: []string{"tea"}}, []string{"3"}},
+		"any, in a slice": {
+			db.MemoryFilter{AnyTags: []string{"tea"}, Since: after(2), Until: after(9)},
+			[]string{"3", "2"},
+		},
+		"both": {db.MemoryFilter{AnyTags: []string{quoted}, Tags: []string{"tea"}}, []string{"3"}},
 	} {
 		wantSame(t, what, said(listAll(t, s, c.filter)), c.want)
 	}
@@ -107,9 +110,13 @@ func events(t *testing.T, s db.Store) {
 	bobs := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's")
 	insert(t, s, time.Time{}, a, b)
 	insert(t, s, time.Time{}, bobs)
-	first, second, third := newEvent(a.ID, memory.EventCreated, epoch), newEvent(a.ID, memory.EventUpdated, epoch), newEvent(b.ID, memory.EventCreated, after(1))
+	first := newEvent(a.ID, memory.EventCreated, epoch)
+	second := newEvent(a.ID, memory.EventUpdated, epoch)
+	third := newEvent(b.ID, memory.EventCreated, after(1))
 	add := func(owner memory.Owner, list ...memory.Event) {
-		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddEvents(ctx, list) }))
+		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddEvents(ctx, list)
+		}))
 	}
 	add(alice, third, second, first)
 	add(bobs.Owner, newEvent(bobs.ID, memory.EventCreated, epoch))
@@ -138,11 +145,20 @@ func around(t *testing.T, s db.Store) {
 	elsewhere.ConversationID = "another"
 	insert(t, s, time.Time{}, elsewhere)
 	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's"))
-	slices.SortFunc(all, func(a, b memory.Memory) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b memory.Memory) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	active := slices.DeleteFunc(slices.Clone(all), func(m memory.Memory) bool { return m.Status != memory.Active })
 	for _, seenBy := range []string{"", "vet", "cook"} {
-		list := slices.DeleteFunc(slices.Clone(active), func(m memory.Memory) bool { return seenBy != "" && m.AgentID != "" && m.AgentID != seenBy })
-		listed := listAll(t, s, db.MemoryFilter{Owner: alice, SeenBy: seenBy, ConversationID: "conversation", Statuses: []memory.Status{memory.Active}})
+		list := slices.DeleteFunc(slices.Clone(active), func(m memory.Memory) bool {
+			return seenBy != "" && m.AgentID != "" && m.AgentID != seenBy
+		})
+		listed := listAll(t, s, db.MemoryFilter{
+			Owner:          alice,
+			SeenBy:         seenBy,
+			ConversationID: "conversation",
+			Statuses:       []memory.Status{memory.Active},
+		})
 		slices.Reverse(listed)
 		wantSame(t, "seen by "+seenBy, said(listed), said(list))
 		for _, n := range []int{1, 3, 100} {
@@ -151,7 +167,8 @@ func around(t *testing.T, s db.Store) {
 				for _, beside := range append(slices.Clone(list[max(0, i-n):i]), list[i+1:min(len(list), i+1+n)]...) {
 					want = append(want, bare(beside))
 				}
-				got, err := s.ConversationNeighbours(t.Context(), alice, seenBy, "conversation", db.Position{At: m.CreatedAt, ID: m.ID}, n)
+				got, err := s.ConversationNeighbours(t.Context(), alice, seenBy, "conversation",
+					db.Position{At: m.CreatedAt, ID: m.ID}, n)
 				must(t, err)
 				wantSame(t, "around "+m.Content+" for "+seenBy, got, want)
 			}
@@ -174,7 +191,9 @@ func removeRelation(t *testing.T, s db.Store) {
 		{From: a.ID, To: b.ID, Kind: memory.Refines}, {From: a.ID, To: a.ID, Kind: memory.Supports},
 		{From: memory.NewID(), To: b.ID, Kind: memory.Supports}, {From: "no id", To: b.ID, Kind: memory.Supports},
 	} {
-		wantKind(t, within(alice, func(ctx context.Context, tx db.UserTx) error { return tx.RemoveRelation(ctx, wrong) }), memory.KindNotFound)
+		wantKind(t, within(alice, func(ctx context.Context, tx db.UserTx) error {
+			return tx.RemoveRelation(ctx, wrong)
+		}), memory.KindNotFound)
 	}
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	remove := func(ctx context.Context, tx db.UserTx) error { return tx.RemoveRelation(ctx, there) }
@@ -194,7 +213,14 @@ func activeMemories(t *testing.T, s db.Store) {
 		m.Importance, m.Type, m.Pinned = float64(i)/16, memory.Types[i], i%3 == 0
 		insert(t, s, time.Time{}, m)
 		if m.Status == memory.Active {
-			want[m.ID] = db.Age{CreatedAt: m.CreatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: i, Importance: m.Importance, Type: m.Type, Pinned: m.Pinned}
+			want[m.ID] = db.Age{
+				CreatedAt:      m.CreatedAt,
+				LastAccessedAt: m.LastAccessedAt,
+				AccessCount:    i,
+				Importance:     m.Importance,
+				Type:           m.Type,
+				Pinned:         m.Pinned,
+			}
 		}
 	}
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
@@ -219,7 +245,8 @@ func activeMemories(t *testing.T, s db.Store) {
 // exerciseRelated calls what relates memories of a conversation, for the plans.
 func exerciseRelated(t *testing.T, s db.Store, owner memory.Owner, list []memory.Memory) {
 	t.Helper()
-	_, err := s.ConversationNeighbours(t.Context(), owner, "a", "conversation", db.Position{At: list[1].CreatedAt, ID: list[1].ID}, 3)
+	_, err := s.ConversationNeighbours(t.Context(), owner, "a", "conversation",
+		db.Position{At: list[1].CreatedAt, ID: list[1].ID}, 3)
 	must(t, err)
 	_, err = s.Events(t.Context(), owner, ids(list))
 	must(t, err)
@@ -248,12 +275,19 @@ func slicesPartition(t *testing.T, s db.Store) {
 			m.CreatedAt = at
 			all = append(all, m)
 		}
-		err := s.InUser(context.Background(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, all, time.Time{}) })
+		err := s.InUser(context.Background(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.Insert(ctx, all, time.Time{})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		list := func(since, until time.Time) (ids []string) {
-			found, err := s.ListMemories(context.Background(), db.MemoryFilter{Owner: owner, Since: since, Until: until, Limit: 100})
+			found, err := s.ListMemories(context.Background(), db.MemoryFilter{
+				Owner: owner,
+				Since: since,
+				Until: until,
+				Limit: 100,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,9 +16,31 @@ import (
 
 func keys(t *testing.T, s db.Store) {
 	ctx := t.Context()
-	first := memory.Key{ID: memory.NewID(), Hash: "aa", Name: "first 键", AppID: "app", Role: memory.RoleAdmin, CreatedAt: epoch}
-	second := memory.Key{ID: memory.NewID(), Hash: "bb", Name: "", AppID: "app", Role: memory.RoleRead, CreatedAt: after(1), RevokedAt: after(2)}
-	other := memory.Key{ID: memory.NewID(), Hash: "cc", Name: "o", AppID: "other", Role: memory.RoleWrite, CreatedAt: after(-1)}
+	first := memory.Key{
+		ID:        memory.NewID(),
+		Hash:      "aa",
+		Name:      "first 键",
+		AppID:     "app",
+		Role:      memory.RoleAdmin,
+		CreatedAt: epoch,
+	}
+	second := memory.Key{
+		ID:        memory.NewID(),
+		Hash:      "bb",
+		Name:      "",
+		AppID:     "app",
+		Role:      memory.RoleRead,
+		CreatedAt: after(1),
+		RevokedAt: after(2),
+	}
+	other := memory.Key{
+		ID:        memory.NewID(),
+		Hash:      "cc",
+		Name:      "o",
+		AppID:     "other",
+		Role:      memory.RoleWrite,
+		CreatedAt: after(-1),
+	}
 	for _, k := range []memory.Key{second, first, other} {
 		must(t, s.CreateKey(ctx, k))
 		got, err := s.KeyByHash(ctx, k.Hash)
@@ -128,7 +150,13 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ClaimDueVectors"] = s.ClaimDueVectors(ctx, epoch, epoch, 1)
 	errs["FinishVectors"] = s.FinishVectors(ctx, []db.VectorTask{{Memory: memory.Memory{ID: id}}}, epoch)
 	errs["RetryVectors"] = s.RetryVectors(ctx, []db.VectorRetry{{ID: id, Due: epoch}})
-	errs["CreateKey"] = s.CreateKey(ctx, memory.Key{ID: id, Hash: id, AppID: "app", Role: memory.RoleRead, CreatedAt: epoch})
+	errs["CreateKey"] = s.CreateKey(ctx, memory.Key{
+		ID:        id,
+		Hash:      id,
+		AppID:     "app",
+		Role:      memory.RoleRead,
+		CreatedAt: epoch,
+	})
 	_, errs["KeyByHash"] = s.KeyByHash(ctx, id)
 	_, errs["ListKeys"] = s.ListKeys(ctx, "")
 	errs["RevokeKey"] = s.RevokeKey(ctx, id, epoch)

@@ -38,7 +38,14 @@ func exerciseFacts(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
 	before := &db.Position{At: after(10), ID: memory.NewID()}
-	for _, f := range []db.FactFilter{{}, {Before: before}, {Key: "key1"}, {Type: "profile"}, {Type: "profile", Key: "key1"}, {Type: "profile", Key: "key1", Before: before}} {
+	for _, f := range []db.FactFilter{
+		{},
+		{Before: before},
+		{Key: "key1"},
+		{Type: "profile"},
+		{Type: "profile", Key: "key1"},
+		{Type: "profile", Key: "key1", Before: before},
+	} {
 		f.Owner, f.At, f.Limit = owner, after(9), 5
 		_, err := s.ListFacts(ctx, f)
 		must(t, err)

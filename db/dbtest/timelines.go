@@ -15,8 +15,17 @@ import (
 // newFact is an accepted, open fact with every other field set.
 func newFact(owner memory.Owner, key, value string, from time.Time) memory.Fact {
 	return memory.Fact{
-		ID: memory.NewID(), Owner: owner, Type: "profile", Key: key, Value: json.RawMessage(value), Confidence: 0.8125,
-		ValidFrom: from, Source: "用户 \"said\" it's so", State: memory.FactAccepted, Reason: "nothing was valid", RecordedAt: from,
+		ID:         memory.NewID(),
+		Owner:      owner,
+		Type:       "profile",
+		Key:        key,
+		Value:      json.RawMessage(value),
+		Confidence: 0.8125,
+		ValidFrom:  from,
+		Source:     "用户 \"said\" it's so",
+		State:      memory.FactAccepted,
+		Reason:     "nothing was valid",
+		RecordedAt: from,
 	}
 }
 
@@ -49,7 +58,10 @@ func factsOf(t *testing.T, s db.Store, line db.Timeline) []memory.Fact {
 }
 
 func factRoundTrip(t *testing.T, s db.Store) {
-	values := []string{`"里斯本 🍵 it's \"x\" \\ "`, `null`, `0`, `false`, `[1.50, {"b": 1, "a": []}]`, `"` + strings.Repeat("x", memory.MaxFactValue-2) + `"`}
+	values := []string{
+		`"里斯本 🍵 it's \"x\" \\ "`, `null`, `0`, `false`, `[1.50, {"b": 1, "a": []}]`,
+		`"` + strings.Repeat("x", memory.MaxFactValue-2) + `"`,
+	}
 	var want []memory.Fact
 	for i, value := range values {
 		f := newFact(alice, "city", value, after(10*i))
@@ -60,8 +72,14 @@ func factRoundTrip(t *testing.T, s db.Store) {
 	want[1].MemoryID = memory.NewID()
 	ended := newFact(alice, "city", "", after(60))
 	ended.State, ended.Value = memory.FactEnded, nil
-	refused, confirmed, replaced, open := newFact(alice, "city", `1`, after(61)), newFact(alice, "city", `1`, after(62)), newFact(alice, "city", `1`, after(63)), newFact(alice, "city", `2`, after(63))
-	refused.State, confirmed.State, replaced.State, open.Due = memory.FactRefused, memory.FactConfirmed, memory.FactReplaced, after(63)
+	refused := newFact(alice, "city", `1`, after(61))
+	confirmed := newFact(alice, "city", `1`, after(62))
+	replaced := newFact(alice, "city", `1`, after(63))
+	open := newFact(alice, "city", `2`, after(63))
+	refused.State = memory.FactRefused
+	confirmed.State = memory.FactConfirmed
+	replaced.State = memory.FactReplaced
+	open.Due = after(63)
 	replaced.RecordedAt = after(64)
 	want = append(want, ended, refused, confirmed, open, replaced)
 	addFacts(t, s, want...)
@@ -74,7 +92,12 @@ func factRoundTrip(t *testing.T, s db.Store) {
 	changed.Confidence, changed.ValidUntil, changed.State, changed.Reason = 1, after(4), memory.FactReplaced, "other \x00"
 	changed.MemoryID, changed.EndsMemory, changed.Due = "", false, time.Time{}
 	ignored := changed
-	ignored.Type, ignored.Key, ignored.Value, ignored.ValidFrom, ignored.Source, ignored.RecordedAt = "x", "x", nil, after(99), "x", after(99)
+	ignored.Type = "x"
+	ignored.Key = "x"
+	ignored.Value = nil
+	ignored.ValidFrom = after(99)
+	ignored.Source = "x"
+	ignored.RecordedAt = after(99)
 	change := func(owner memory.Owner, f memory.Fact) error {
 		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.ChangeFact(ctx, f) })
 	}
@@ -115,7 +138,10 @@ func factLimits(t *testing.T, s db.Store) {
 		"a long value": {func(f *memory.Fact) {
 			f.Value = json.RawMessage(`"` + strings.Repeat("x", memory.MaxFactValue-1) + `"`)
 		}, memory.KindInvalid},
-		"a long source":       {func(f *memory.Fact) { f.Source = strings.Repeat("界", memory.MaxFactSource+1) }, memory.KindInvalid},
+		"a long source": {
+			func(f *memory.Fact) { f.Source = strings.Repeat("界", memory.MaxFactSource+1) },
+			memory.KindInvalid,
+		},
 		"a high confidence":   {func(f *memory.Fact) { f.Confidence = 1.01 }, memory.KindInvalid},
 		"an unknown state":    {func(f *memory.Fact) { f.State = "guess" }, memory.KindInvalid},
 		"an end with a value": {func(f *memory.Fact) { f.State = memory.FactEnded }, memory.KindInvalid},
@@ -150,7 +176,8 @@ func factLimits(t *testing.T, s db.Store) {
 //
 //	10 [a) 20 [b) 30 ended at 35, 40 [c ...
 func factTimeline(t *testing.T, s db.Store) {
-	a, b, c := newFact(alice, "city", `"a"`, after(10)), newFact(alice, "city", `"b"`, after(20)), newFact(alice, "city", `"c"`, after(40))
+	a, b, c := newFact(alice, "city", `"a"`, after(10)), newFact(alice, "city", `"b"`, after(20)), newFact(alice, "city",
+		`"c"`, after(40))
 	a.ValidUntil, b.ValidUntil = after(20), after(30)
 	c.MemoryID, c.EndsMemory = memory.NewID(), true
 	ended := newFact(alice, "city", "", after(35))
@@ -176,9 +203,17 @@ func factTimeline(t *testing.T, s db.Store) {
 			at   time.Time
 			want seen
 		}{
-			{after(0), seen{"", 10}}, {after(10).Add(-micro), seen{"", 10}}, {after(10), seen{`"a"`, 20}}, {after(15), seen{`"a"`, 20}},
-			{after(20).Add(-micro), seen{`"a"`, 20}}, {after(20), seen{`"b"`, 35}}, {after(30).Add(-micro), seen{`"b"`, 35}}, {after(30), seen{"", 35}},
-			{after(35), seen{"", 40}}, {after(40), seen{`"c"`, 0}}, {after(99999), seen{`"c"`, 0}},
+			{after(0), seen{"", 10}},
+			{after(10).Add(-micro), seen{"", 10}},
+			{after(10), seen{`"a"`, 20}},
+			{after(15), seen{`"a"`, 20}},
+			{after(20).Add(-micro), seen{`"a"`, 20}},
+			{after(20), seen{`"b"`, 35}},
+			{after(30).Add(-micro), seen{`"b"`, 35}},
+			{after(30), seen{"", 35}},
+			{after(35), seen{"", 40}},
+			{after(40), seen{`"c"`, 0}},
+			{after(99999), seen{`"c"`, 0}},
 		} {
 			f, ok, err := tx.FactAt(ctx, "profile", "city", c.at)
 			must(t, err)
@@ -286,7 +321,11 @@ func factHistory(t *testing.T, s db.Store) {
 		}
 		wantSame(t, "history", got, all)
 	}
-	for _, line := range []db.Timeline{{Owner: alice, Type: "profile", Key: "City"}, {Owner: memory.Owner{AppID: "app", UserID: "bob"}, Type: "profile", Key: "city"}, {Owner: memory.Owner{AppID: "other", UserID: "alice"}, Type: "profile", Key: "city"}} {
+	for _, line := range []db.Timeline{
+		{Owner: alice, Type: "profile", Key: "City"},
+		{Owner: memory.Owner{AppID: "app", UserID: "bob"}, Type: "profile", Key: "city"},
+		{Owner: memory.Owner{AppID: "other", UserID: "alice"}, Type: "profile", Key: "city"},
+	} {
 		wantSame(t, "another timeline", factsOf(t, s, line), []memory.Fact{})
 	}
 }

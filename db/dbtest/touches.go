@@ -15,14 +15,23 @@ func touchAndHandedOut(t *testing.T, s db.Store) {
 	c.LastAccessedAt = after(1000) // as late as any touch, but never touched
 	insert(t, s, time.Time{}, a, b, c, gone)
 	must(t, s.Touch(t.Context(), []db.Touch{
-		{ID: a.ID, Count: 2, At: after(20)}, {ID: b.ID, Count: 1, At: after(30)}, {ID: gone.ID, Count: 1, At: after(30)},
-		{ID: a.ID, Count: 3, At: after(10)}, {ID: memory.NewID(), Count: 1, At: after(30)}, {ID: "no id", Count: 1, At: after(30)},
+		{ID: a.ID, Count: 2, At: after(20)},
+		{ID: b.ID, Count: 1, At: after(30)},
+		{ID: gone.ID, Count: 1, At: after(30)},
+		{ID: a.ID, Count: 3, At: after(10)},
+		{ID: memory.NewID(), Count: 1, At: after(30)},
+		{ID: "no id", Count: 1, At: after(30)},
 	}))
 	must(t, s.Touch(t.Context(), []db.Touch{{ID: b.ID, Count: 1, At: after(-30)}}))
 	must(t, s.Touch(t.Context(), nil))
 	a.AccessCount, a.LastAccessedAt = 5, after(20)
 	b.AccessCount, b.LastAccessedAt = 2, after(30)
-	for since, want := range map[int][]memory.Memory{0: {bare(b), bare(a)}, 20: {bare(b), bare(a)}, 21: {bare(b)}, 31: {}} {
+	for since, want := range map[int][]memory.Memory{
+		0:  {bare(b), bare(a)},
+		20: {bare(b), bare(a)},
+		21: {bare(b)},
+		31: {},
+	} {
 		got, err := s.HandedOut(t.Context(), alice, after(since), 10)
 		must(t, err)
 		wantSame(t, fmt.Sprint("since ", since), got, want)

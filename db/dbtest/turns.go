@@ -71,12 +71,16 @@ func findTurn(t *testing.T, s db.Store) {
 	second := newTurn(alice, first.ID) // a client id that looks like another turn's id
 	third := newTurn(alice, memory.NewID())
 	accepted(t, s, first, second, third)
-	for ref, want := range map[string]memory.Turn{first.ID: first, "name": first, second.ID: second, third.ClientID: third} {
+	for ref, want := range map[string]memory.Turn{
+		first.ID: first, "name": first, second.ID: second, third.ClientID: third,
+	} {
 		found, err := s.Turn(t.Context(), "app", ref)
 		must(t, err)
 		wantSame(t, ref, found.ID, want.ID)
 	}
-	for _, ref := range []string{"", "nothing", memory.NewID(), strings.ToUpper(first.ID), strings.Repeat("x", 9999), `'; --`} {
+	for _, ref := range []string{
+		"", "nothing", memory.NewID(), strings.ToUpper(first.ID), strings.Repeat("x", 9999), `'; --`,
+	} {
 		_, err := s.Turn(t.Context(), "app", ref)
 		wantKind(t, err, memory.KindNotFound)
 	}
@@ -90,7 +94,9 @@ func turnStatus(t *testing.T, s db.Store) {
 	waiting, failed, processed := newTurn(alice, "client"), newTurn(alice, ""), newTurn(alice, "")
 	accepted(t, s, waiting, failed, processed)
 	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
-	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, processed.ID, 1, epoch) }))
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.FinishTurn(ctx, processed.ID, 1, epoch)
+	}))
 	for id, want := range map[string]memory.TurnStatus{
 		waiting.ID: memory.TurnAccepted, failed.ID: memory.TurnFailed, processed.ID: memory.TurnProcessed,
 	} {
@@ -173,7 +179,9 @@ func candidates(t *testing.T, s db.Store) {
 	}
 	want[1].MemoryID = ""
 	add := func(owner memory.Owner, candidates []memory.Candidate) error {
-		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.AddCandidates(ctx, candidates) })
+		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddCandidates(ctx, candidates)
+		})
 	}
 	must(t, add(alice, want))
 	must(t, add(alice, nil))
@@ -181,7 +189,8 @@ func candidates(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "candidates", got, want)
 	wantKind(t, add(alice, want[:1]), memory.KindConflict)
-	wantKind(t, add(memory.Owner{AppID: "app", UserID: "bob"}, []memory.Candidate{newCandidate(turn.ID)}), memory.KindNotFound)
+	wantKind(t, add(memory.Owner{AppID: "app", UserID: "bob"}, []memory.Candidate{newCandidate(turn.ID)}),
+		memory.KindNotFound)
 	wantKind(t, add(alice, []memory.Candidate{newCandidate(turn.ID), newCandidate(memory.NewID())}), memory.KindNotFound)
 	for _, ref := range [][2]string{{"other", turn.ID}, {"app", memory.NewID()}, {"app", "no id"}} {
 		got, err = s.TurnCandidates(t.Context(), ref[0], ref[1])

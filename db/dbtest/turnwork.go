@@ -26,7 +26,11 @@ func workOnTurn(t *testing.T, s db.Store) {
 	wantSame(t, "due at 105", claim(t, s, after(105), after(200)), []memory.Turn(nil))
 
 	refused := newCandidate("")
-	refused.Verdict, refused.Importance, refused.Domain, refused.Type, refused.MemoryID = memory.InvalidAnswer, 1.7, "nonsense", "", ""
+	refused.Verdict = memory.InvalidAnswer
+	refused.Importance = 1.7
+	refused.Domain = "nonsense"
+	refused.Type = ""
+	refused.MemoryID = ""
 	refused.Content = "<html>\x00 cut \xe8\x8c"
 	must(t, s.DeferTurn(ctx, turn.ID, 1, "bad \x00 answer", after(120), &refused))
 	kept, err := s.Turn(ctx, "app", turn.ID)
@@ -69,7 +73,10 @@ func workOnTurn(t *testing.T, s db.Store) {
 }
 
 func endTurns(t *testing.T, s db.Store) {
-	turn, other, failed, left := newTurn(alice, ""), newTurn(memory.Owner{AppID: "other", UserID: "bob"}, ""), newTurn(alice, ""), newTurn(alice, "")
+	turn := newTurn(alice, "")
+	other := newTurn(memory.Owner{AppID: "other", UserID: "bob"}, "")
+	failed := newTurn(alice, "")
+	left := newTurn(alice, "")
 	accepted(t, s, turn, other, failed, left)
 	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "away", after(70), nil))
 	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
@@ -108,7 +115,9 @@ func replayTurn(t *testing.T, s db.Store) {
 	_, err = s.ReplayTurn(ctx, "app", "no id", epoch)
 	wantKind(t, err, memory.KindNotFound)
 
-	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error { return tx.FinishTurn(ctx, turn.ID, 1, after(5)) }))
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.FinishTurn(ctx, turn.ID, 1, after(5))
+	}))
 	_, err = s.ReplayTurn(ctx, "app", turn.ID, epoch)
 	wantKind(t, err, memory.KindConflict)
 	wantSame(t, "due though processed", claim(t, s, after(999), after(2000)), []memory.Turn(nil))

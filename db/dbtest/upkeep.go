@@ -24,8 +24,15 @@ func forgotten(t *testing.T, s db.Store, m memory.Memory, at time.Time) memory.M
 
 func owners(t *testing.T, s db.Store) {
 	want := []memory.Owner{
-		{AppID: "", UserID: ""}, {AppID: "App", UserID: "z"}, {AppID: "app", UserID: "B"}, {AppID: "app", UserID: "a"},
-		{AppID: "app", UserID: "a "}, {AppID: "app", UserID: "é"}, {AppID: "app", UserID: "爱"}, {AppID: "app2", UserID: "A"}, {AppID: "é", UserID: "a"},
+		{AppID: "", UserID: ""},
+		{AppID: "App", UserID: "z"},
+		{AppID: "app", UserID: "B"},
+		{AppID: "app", UserID: "a"},
+		{AppID: "app", UserID: "a "},
+		{AppID: "app", UserID: "é"},
+		{AppID: "app", UserID: "爱"},
+		{AppID: "app2", UserID: "A"},
+		{AppID: "é", UserID: "a"},
 	}[1:]
 	for i, owner := range slices.Backward(want) {
 		for range 1 + i%3 {
@@ -128,7 +135,9 @@ func states(t *testing.T, s db.Store) {
 }
 
 func ages(t *testing.T, s db.Store) {
-	first, second, gone := newMemory(alice, "first"), newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "second"), newMemory(alice, "gone")
+	first := newMemory(alice, "first")
+	second := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "second")
+	gone := newMemory(alice, "gone")
 	first.CreatedAt, first.LastAccessedAt, first.AccessCount, first.Type = after(-9), after(7), 3, memory.TypeReflection
 	second.Pinned, second.Importance = false, 0
 	gone.Status = memory.Consolidated
@@ -142,7 +151,14 @@ func ages(t *testing.T, s db.Store) {
 	}))
 	slices.SortFunc(got, func(a, b db.Age) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	wantSame(t, "ages", got, []db.Age{
-		{CreatedAt: after(-9), LastAccessedAt: after(7), AccessCount: 3, Importance: 0.8125, Type: memory.TypeReflection, Pinned: true},
+		{
+			CreatedAt:      after(-9),
+			LastAccessedAt: after(7),
+			AccessCount:    3,
+			Importance:     0.8125,
+			Type:           memory.TypeReflection,
+			Pinned:         true,
+		},
 		{CreatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
 	})
 	calls, enough := 0, errors.New("enough")
@@ -165,7 +181,9 @@ func purgeable(t *testing.T, s db.Store) {
 		want = append(want, bare(forgotten(t, s, m, after(10-i))))
 	}
 	slices.Reverse(want) // oldest first
-	waiting, restored, replaced := newMemory(alice, "not gone yet"), newMemory(alice, "restored"), newMemory(alice, "replaced")
+	waiting := newMemory(alice, "not gone yet")
+	restored := newMemory(alice, "restored")
+	replaced := newMemory(alice, "replaced")
 	insert(t, s, time.Time{}, waiting, restored, replaced)
 	waiting.Status, waiting.Revision = memory.Forgotten, 2
 	update(t, s, waiting)
@@ -195,8 +213,11 @@ func purge(t *testing.T, s db.Store) {
 	event := newEvent(gone.ID, memory.EventForgotten, epoch)
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		must(t, tx.AddEvents(ctx, []memory.Event{event}))
-		return tx.AddRelations(ctx, []memory.Relation{relation,
-			{From: kept.ID, To: gone.ID, Kind: memory.DerivedFrom, CreatedAt: epoch}, {From: gone.ID, To: waiting.ID, Kind: memory.Refines, CreatedAt: epoch}})
+		return tx.AddRelations(ctx, []memory.Relation{
+			relation,
+			{From: kept.ID, To: gone.ID, Kind: memory.DerivedFrom, CreatedAt: epoch},
+			{From: gone.ID, To: waiting.ID, Kind: memory.Refines, CreatedAt: epoch},
+		})
 	}))
 	forgotten(t, s, gone, after(1))
 	forgotten(t, s, foreign, after(1))
@@ -271,8 +292,14 @@ func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string
 	ctx := t.Context()
 	before := &db.Position{At: after(10), ID: memory.NewID()}
 	for _, f := range []db.CandidateFilter{
-		{}, {Before: before}, {UserID: owner.UserID}, {UserID: owner.UserID, Before: before}, {Verdict: memory.Kept}, {Verdict: memory.Echo, Before: before},
-		{UserID: owner.UserID, Verdict: memory.BelowThreshold, MinImportance: 0.5, Before: before}, {MinImportance: 0.5},
+		{},
+		{Before: before},
+		{UserID: owner.UserID},
+		{UserID: owner.UserID, Before: before},
+		{Verdict: memory.Kept},
+		{Verdict: memory.Echo, Before: before},
+		{UserID: owner.UserID, Verdict: memory.BelowThreshold, MinImportance: 0.5, Before: before},
+		{MinImportance: 0.5},
 	} {
 		f.AppID, f.Limit = owner.AppID, 5
 		_, err := s.ListCandidates(ctx, f)
@@ -293,7 +320,9 @@ func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string
 	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		must(t, tx.SetState(ctx, db.UserState{ReflectedAt: epoch}))
 		must(t, tx.SettleCandidate(ctx, candidates[0]))
-		must(t, tx.AddRelations(ctx, []memory.Relation{{From: known[0], To: known[1], Kind: memory.Supports, CreatedAt: epoch}}))
+		must(t, tx.AddRelations(ctx, []memory.Relation{
+			{From: known[0], To: known[1], Kind: memory.Supports, CreatedAt: epoch},
+		}))
 		_, err := tx.Purge(ctx, known[:1])
 		must(t, err)
 		_, err = tx.State(ctx)
@@ -302,7 +331,10 @@ func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string
 	job := enqueue(t, s, upkeep{"well", "monday"}, true)
 	_, err = s.Job(ctx, job.ID)
 	must(t, err)
-	for _, f := range []db.JobFilter{{Kinds: []string{job.Kind}}, {Kinds: []string{job.Kind, "dbtest_other_upkeep"}, Before: job.ID}} {
+	for _, f := range []db.JobFilter{
+		{Kinds: []string{job.Kind}},
+		{Kinds: []string{job.Kind, "dbtest_other_upkeep"}, Before: job.ID},
+	} {
 		f.Limit = 5
 		_, err = s.ListJobs(ctx, f)
 		must(t, err)

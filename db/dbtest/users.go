@@ -19,8 +19,16 @@ func roundTrip(t *testing.T, s db.Store) {
 	full.CreatedAt, full.UpdatedAt, full.LastAccessedAt, full.AccessCount = after(-1), after(2), after(3), 7
 	full.Status, full.SupersededBy, full.Revision = memory.Superseded, memory.NewID(), 41
 	least := memory.Memory{
-		ID: memory.NewID(), Owner: alice, Content: "x", Type: memory.TypeFact, Domain: memory.GeneralChat, Status: memory.Active,
-		CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch, Revision: 1,
+		ID:             memory.NewID(),
+		Owner:          alice,
+		Content:        "x",
+		Type:           memory.TypeFact,
+		Domain:         memory.GeneralChat,
+		Status:         memory.Active,
+		CreatedAt:      epoch,
+		UpdatedAt:      epoch,
+		LastAccessedAt: epoch,
+		Revision:       1,
 	}
 	old := newMemory(alice, strings.Repeat("茶", memory.MaxContentRunes))
 	old.CreatedAt = time.Date(1969, 7, 20, 20, 17, 40, 999999000, time.UTC)
@@ -45,7 +53,10 @@ func roundTrip(t *testing.T, s db.Store) {
 	changed.Type, changed.Domain, changed.Tags, changed.Importance = "task", memory.Tasks, nil, 0.1
 	changed.Metadata, changed.Pinned, changed.Status, changed.SupersededBy = nil, false, memory.Forgotten, ""
 	changed.UpdatedAt, changed.LastAccessedAt = after(10), after(11)
-	changed.Lexemes, changed.Embedding, changed.EmbeddingModel, changed.Revision = "changed", []float32{0, 1, 0}, "other", 42
+	changed.Lexemes = "changed"
+	changed.Embedding = []float32{0, 1, 0}
+	changed.EmbeddingModel = "other"
+	changed.Revision = 42
 	update(t, s, changed)
 	least.Tags, least.Metadata, least.Embedding = []string{"t"}, json.RawMessage(`{}`), []float32{-0.5}
 	update(t, s, least)

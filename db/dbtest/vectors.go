@@ -84,7 +84,8 @@ func vectorClaims(t *testing.T, s db.Store) {
 	wantSame(t, "while both are claimed", claim(29, 50, both...), []db.VectorTask{})
 	wantSame(t, "due ones while both are claimed", claimDue(t, s, after(29), after(50), 10), []db.VectorTask{})
 	wantSame(t, "when a claim has ended", claim(30, 50, both...), []db.VectorTask{{Memory: claimed}})
-	wantSame(t, "due ones when a claim has ended", claimDue(t, s, after(40), after(60), 10), []db.VectorTask{{Memory: free}})
+	wantSame(t, "due ones when a claim has ended", claimDue(t, s, after(40), after(60), 10),
+		[]db.VectorTask{{Memory: free}})
 
 	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: claimed.ID, Due: after(500)}}))
 	wantSame(t, "by id though not due", claim(45, 100, claimed.ID), []db.VectorTask{{Memory: claimed, Attempts: 1}})
@@ -157,14 +158,19 @@ func vectorRetries(t *testing.T, s db.Store) {
 	slices.Reverse(all)
 	wantSame(t, "oldest due first", claimDue(t, s, after(10), after(60), 2),
 		[]db.VectorTask{{Memory: all[0], First: true}, {Memory: all[1], First: true}})
-	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[0].ID, Due: after(100)}, {ID: all[1].ID, Due: after(50)}, {ID: memory.NewID(), Due: after(1)}}))
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{
+		{ID: all[0].ID, Due: after(100)},
+		{ID: all[1].ID, Due: after(50)},
+		{ID: memory.NewID(), Due: after(1)},
+	}))
 	must(t, s.RetryVectors(t.Context(), nil))
 	wantSame(t, "the others", claimDue(t, s, after(20), after(900), 10),
 		[]db.VectorTask{{Memory: all[2], First: true}, {Memory: all[3], First: true}})
 	wantSame(t, "not due", claimDue(t, s, after(49), after(900), 10), []db.VectorTask{})
 	wantSame(t, "due again", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: all[1], Attempts: 1}})
 	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[1].ID, Due: after(55)}}))
-	wantSame(t, "a second attempt behind it", claimDue(t, s, after(55), after(70), 10), []db.VectorTask{{Memory: all[1], Attempts: 2}})
+	wantSame(t, "a second attempt behind it", claimDue(t, s, after(55), after(70), 10),
+		[]db.VectorTask{{Memory: all[1], Attempts: 2}})
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1]}}, after(56)))
 	backlog, err := s.VectorBacklog(t.Context())
 	must(t, err)
@@ -172,7 +178,8 @@ func vectorRetries(t *testing.T, s db.Store) {
 
 	all[1].Revision, all[1].UpdatedAt = 2, after(80)
 	update(t, s, all[1])
-	wantSame(t, "success forgets the attempts", claimDue(t, s, after(80), after(90), 10), []db.VectorTask{{Memory: all[1]}})
+	wantSame(t, "success forgets the attempts", claimDue(t, s, after(80), after(90), 10),
+		[]db.VectorTask{{Memory: all[1]}})
 }
 
 // vectorBacklog: a row waits from its change on, however often a push of it fails.

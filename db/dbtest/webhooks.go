@@ -70,7 +70,10 @@ func webhooks(t *testing.T, s db.Store) {
 	for _, unknown := range []string{other.ID, memory.NewID(), "no id", ""} {
 		_, err = s.Webhook(ctx, "app", unknown)
 		wantKind(t, err, memory.KindNotFound)
-		_, err = s.ChangeWebhook(ctx, "app", unknown, func(*memory.Webhook) error { t.Error("changes another's"); return nil })
+		_, err = s.ChangeWebhook(ctx, "app", unknown, func(*memory.Webhook) error {
+			t.Error("changes another's")
+			return nil
+		})
 		wantKind(t, err, memory.KindNotFound)
 		wantKind(t, s.DeleteWebhook(ctx, "app", unknown), memory.KindNotFound)
 	}
@@ -157,7 +160,11 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	failing := early
 	failing.Failing = memory.Failing{Since: after(10), LastError: "status 500", RetryAt: after(20)}
 	settle(early, failing.Failing, time.Time{}, failing)
-	settle(early, memory.Failing{Since: after(11), LastError: "of the same time", RetryAt: after(21)}, time.Time{}, failing)
+	settle(early, memory.Failing{
+		Since:     after(11),
+		LastError: "of the same time",
+		RetryAt:   after(21),
+	}, time.Time{}, failing)
 	must(t, s.DeleteWebhook(ctx, "app", late.ID))
 	must(t, tell(ctx, s, alice, 4))
 	fourth := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 4)[3]
@@ -171,7 +178,9 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	settle(failing, memory.Failing{}, time.Time{}, early)
 	settle(failing, memory.Failing{Since: after(10), LastError: "sent before"}, after(31), early)
 	disabled := failing
-	disabled.Failing, disabled.Active, disabled.DisabledAt = memory.Failing{Since: after(40), LastError: "x"}, false, after(50)
+	disabled.Failing = memory.Failing{Since: after(40), LastError: "x"}
+	disabled.Active = false
+	disabled.DisabledAt = after(50)
 	settle(early, disabled.Failing, after(50), disabled)
 	settle(disabled, memory.Failing{}, time.Time{}, disabled)
 	must(t, tell(ctx, s, alice, 5))
@@ -186,7 +195,8 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	must(t, err)
 	must(t, tell(ctx, s, alice, 6))
 	sixth := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 6)[5]
-	wantSame(t, "jobs when it is active again", enqueueUntil(t, s, 99, 1), append(want, delivery{early.ID, 2, sixth.Place.String()}))
+	wantSame(t, "jobs when it is active again", enqueueUntil(t, s, 99, 1),
+		append(want, delivery{early.ID, 2, sixth.Place.String()}))
 }
 
 // enqueueDeliveriesAtOnce: several dispatchers beside writers enqueue each
