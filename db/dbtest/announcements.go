@@ -15,9 +15,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// announced reads all announcements of an app after a place. On Postgres they
-// wait for every older transaction of the server, other tests' included: n of
-// them are waited for.
+// announced reads the announcements that match f and waits until there are n. On
+// Postgres an announcement becomes visible only after all older transactions of
+// the server have ended, including those of other tests.
 func announced(t *testing.T, s db.Store, f db.AnnouncementFilter, n int) []memory.Announcement {
 	t.Helper()
 	if f.Limit == 0 {
@@ -37,35 +37,35 @@ func announced(t *testing.T, s db.Store, f db.AnnouncementFilter, n int) []memor
 	return nil
 }
 
-// told is what an announcement says, without its place.
-func told(a memory.Announcement) string {
+// format renders an announcement without its place.
+func format(a memory.Announcement) string {
 	return fmt.Sprintf("%s/%s %s %s %s", a.AppID, a.UserID, a.Kind, a.At.Format(time.RFC3339), a.Data)
 }
 
-// announcements: each change is told once, with its memory as it was written.
+// announcements checks that each change is announced once, with the memory as written.
 func announcements(t *testing.T, s db.Store) {
 	ctx := t.Context()
-	fact, insight, gone := newMemory(alice, "likes tea"), newMemory(alice, "is <calm>"), memory.NewID()
+	fact, insight, purgedID := newMemory(alice, "likes tea"), newMemory(alice, "is <calm>"), memory.NewID()
 	insight.Type, insight.AgentID = memory.TypeReflection, ""
 	changed := fact
 	changed.Content, changed.Revision = "likes green tea", 2
 	created := newEvent(insight.ID, memory.EventCreated, after(1))
 	created.Detail = json.RawMessage(`{"sources": ["` + fact.ID + `"]}`)
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
-		// The order of the calls does not matter: the commit tells.
+		// The order of the calls does not matter: the announcements are made at the commit.
 		must(t, tx.AddEvents(ctx, []memory.Event{
-			newEvent(fact.ID, memory.EventCreated, epoch), created, newEvent(gone, memory.EventPurged, after(2)),
+			newEvent(fact.ID, memory.EventCreated, epoch), created, newEvent(purgedID, memory.EventPurged, after(2)),
 		}))
 		must(t, tx.Insert(ctx, []memory.Memory{fact, insight}, time.Time{}))
 		return tx.Announce(ctx, []memory.Announcement{
 			{Kind: memory.ConversationEnded, At: after(3), Data: json.RawMessage(`{"conversation_id":"c"}`)},
 		})
 	}))
-	refused := errors.New("no")
+	errRefused := errors.New("no")
 	if err := s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		must(t, tx.AddEvents(ctx, []memory.Event{newEvent(fact.ID, memory.EventForgotten, after(4))}))
-		return refused
-	}); !errors.Is(err, refused) {
+		return errRefused
+	}); !errors.Is(err, errRefused) {
 		t.Fatal(err)
 	}
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
@@ -75,37 +75,39 @@ func announcements(t *testing.T, s db.Store) {
 	}))
 	failed := newTurn(alice, "client")
 	accepted(t, s, failed)
-	must(t, s.FailTurn(ctx, failed.ID, 2, "away", after(6), nil))
-	must(t, s.FailTurn(ctx, failed.ID, 3, "late", after(7), nil)) // is no longer accepted
-	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "nothing told"))
+	must(t, s.FailTurn(ctx, failed.ID, 2, "unavailable", after(6), nil))
+	must(t, s.FailTurn(ctx, failed.ID, 3, "late", after(7), nil)) // no longer accepted: no effect
+	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "not announced"))
 
 	var got []string
 	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 7)
 	for _, a := range all {
-		got = append(got, told(a))
+		got = append(got, format(a))
 	}
 	const head = "app/alice "
 	stamp := func(n int) string { return " " + after(n).Format(time.RFC3339) + " " }
-	facts := `"status":"active","type":"fact","domain":"professional_and_academic","importance":0.8125,`
+	const importance = `"domain":"professional_and_academic","importance":0.8125,`
+	const facts = `"status":"active","type":"fact",` + importance
 	wantSame(t, "announcements", got, []string{
 		head + "memory.written" + stamp(0) + `{"memory_id":"` + fact.ID +
 			`","change":"created","cause":"api","agent_id":"agent","conversation_id":"conversation",` + facts +
 			`"content":"likes tea"}`,
 		head + "memory.written" + stamp(1) + `{"memory_id":"` + insight.ID +
-			`","change":"created","cause":"api","conversation_id":"conversation","status":"active","type":"reflection","domain":"professional_and_academic","importance":0.8125,"content":"is \u003ccalm\u003e"}`,
+			`","change":"created","cause":"api","conversation_id":"conversation","status":"active","type":"reflection",` +
+			importance + `"content":"is \u003ccalm\u003e"}`,
 		head + "reflection.created" + stamp(1) + `{"memory_id":"` + insight.ID +
 			`","content":"is \u003ccalm\u003e","sources":["` + fact.ID + `"]}`,
-		head + "memory.forgotten" + stamp(2) + `{"memory_id":"` + gone + `","change":"purged","cause":"api"}`,
+		head + "memory.forgotten" + stamp(2) + `{"memory_id":"` + purgedID + `","change":"purged","cause":"api"}`,
 		head + "conversation.ended" + stamp(3) + `{"conversation_id":"c"}`,
 		head + "memory.written" + stamp(5) + `{"memory_id":"` + fact.ID +
 			`","change":"updated","cause":"api","agent_id":"agent","conversation_id":"conversation",` + facts +
 			`"content":"likes green tea"}`,
 		head + "turn.failed" + stamp(6) + `{"turn_id":"` + failed.ID +
-			`","client_id":"client","agent_id":"agent","attempts":2,"error":"away"}`,
+			`","client_id":"client","agent_id":"agent","attempts":2,"error":"unavailable"}`,
 	}[:len(got)])
-	wantSame(t, "how many", len(got), 7)
+	wantSame(t, "count", len(got), 7)
 
-	// From any place on, whatever the page.
+	// Reading may continue after any place.
 	for i := range all {
 		rest := announced(t, s, db.AnnouncementFilter{
 			AppID:  "app",
@@ -113,14 +115,14 @@ func announcements(t *testing.T, s db.Store) {
 			After:  all[i].Place,
 			Limit:  2,
 		}, min(2, len(all)-1-i))
-		wantSame(t, "a page", rest, all[i+1:min(i+3, len(all))])
+		wantSame(t, "page", rest, all[i+1:min(i+3, len(all))])
 	}
 	for _, f := range []db.AnnouncementFilter{
 		{AppID: "other"},
 		{AppID: "app", UserID: "bob"},
 		{AppID: "alice", UserID: "app"},
 	} {
-		wantSame(t, "another's", announced(t, s, f, 0), []memory.Announcement{})
+		wantSame(t, "of another owner", announced(t, s, f, 0), []memory.Announcement{})
 	}
 	apps, through, err := s.AnnouncedApps(ctx, memory.Place{}, 100)
 	must(t, err)
@@ -134,7 +136,7 @@ func announcements(t *testing.T, s db.Store) {
 	wantSame(t, "nothing new", append(apps, same.String()), []string{through.String()})
 }
 
-// endedConversation: an end is told once, with the turn's place before it.
+// endedConversation checks that the end of a conversation is announced once.
 func endedConversation(t *testing.T, s db.Store) {
 	turn := newTurn(alice, "")
 	turn.ConversationID = "talk"
@@ -162,15 +164,15 @@ func endedConversation(t *testing.T, s db.Store) {
 	}{turn.ConversationID, "api", 2}, after(9)))
 }
 
-// tell commits a transaction that announces one thing.
-func tell(ctx context.Context, s db.Store, owner memory.Owner, thing int) error {
+// announce commits a transaction that announces one purge, after(n).
+func announce(ctx context.Context, s db.Store, owner memory.Owner, n int) error {
 	return s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		return tx.AddEvents(ctx, []memory.Event{newEvent(memory.NewID(), memory.EventPurged, after(thing))})
+		return tx.AddEvents(ctx, []memory.Event{newEvent(memory.NewID(), memory.EventPurged, after(n))})
 	})
 }
 
-// readersMissNothing: with many writers at work, whoever goes on from the last
-// place that it has read gets everything, once, in one order for all.
+// readersMissNothing checks that readers who continue from their last place get
+// every announcement once and in the same order while many writers are active.
 func readersMissNothing(t *testing.T, s db.Store) {
 	const writers, each, readers = 6, 20, 3
 	done := make(chan struct{})
@@ -178,7 +180,10 @@ func readersMissNothing(t *testing.T, s db.Store) {
 	for w := range writers {
 		writing.Go(func() error {
 			for i := range each {
-				if err := tell(t.Context(), s, memory.Owner{AppID: "app", UserID: fmt.Sprint("user", w)}, 1000*w+i); err != nil {
+				if err := announce(t.Context(), s, memory.Owner{
+					AppID:  "app",
+					UserID: fmt.Sprint("user", w),
+				}, 1000*w+i); err != nil {
 					return err
 				}
 			}
@@ -196,7 +201,7 @@ func readersMissNothing(t *testing.T, s db.Store) {
 				}
 				for _, a := range page {
 					if a.Place.Compare(place) <= 0 {
-						return fmt.Errorf("%s comes after %s", a.Place, place)
+						return fmt.Errorf("place %s follows %s", a.Place, place)
 					}
 					place = a.Place
 					orders[r] = append(orders[r], a.At.String())
@@ -214,7 +219,7 @@ func readersMissNothing(t *testing.T, s db.Store) {
 				}
 				time.Sleep(time.Millisecond)
 			}
-			return fmt.Errorf("reader %d has %d of %d", r, len(orders[r]), writers*each)
+			return fmt.Errorf("reader %d got %d of %d announcements", r, len(orders[r]), writers*each)
 		})
 	}
 	must(t, writing.Wait())
@@ -224,14 +229,14 @@ func readersMissNothing(t *testing.T, s db.Store) {
 		wantSame(t, "order", orders[r], orders[0])
 	}
 	slices.Sort(orders[0])
-	wantSame(t, "different ones", len(slices.Compact(orders[0])), writers*each)
+	wantSame(t, "distinct announcements", len(slices.Compact(orders[0])), writers*each)
 }
 
-// purgeAnnouncements: the oldest go, and the bounds say up to where.
+// purgeAnnouncements checks that purging starts with the oldest and moves the bounds.
 func purgeAnnouncements(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	for i := range 5 {
-		must(t, tell(ctx, s, alice, i))
+		must(t, announce(ctx, s, alice, i))
 	}
 	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 5)
 	purged, head, err := s.AnnouncedBounds(ctx)
@@ -241,10 +246,10 @@ func purgeAnnouncements(t *testing.T, s db.Store) {
 		t.Errorf("the head %s is before %s", head, last)
 	}
 	for _, step := range []struct{ before, limit, purged, left int }{
-		{0, 10, 0, 5},
-		{3, 2, 2, 3},
-		{3, 10, 1, 2},
-		{3, 10, 0, 2},
+		{before: 0, limit: 10, purged: 0, left: 5},
+		{before: 3, limit: 2, purged: 2, left: 3},
+		{before: 3, limit: 10, purged: 1, left: 2},
+		{before: 3, limit: 10, purged: 0, left: 2},
 	} {
 		n, err := s.PurgeAnnouncements(ctx, after(step.before), step.limit)
 		must(t, err)
@@ -256,13 +261,13 @@ func purgeAnnouncements(t *testing.T, s db.Store) {
 	wantSame(t, "purged up to", purged, all[2].Place)
 	_, err = s.PurgeAnnouncements(ctx, after(99), 10)
 	must(t, err)
-	must(t, tell(ctx, s, alice, 7)) // numbers do not come again
+	must(t, announce(ctx, s, alice, 7)) // places are not reused
 	if next := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 1)[0].Place; next.Compare(all[4].Place) <= 0 {
-		t.Errorf("%s comes after %s", next, all[4].Place)
+		t.Errorf("place %s follows %s", next, all[4].Place)
 	}
 }
 
-// everyAnnouncement calls each method of db.Announcements and db.Webhooks, and
+// everyAnnouncement calls each method of db.Announcements and db.Webhooks and
 // returns their errors.
 func everyAnnouncement(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
@@ -296,7 +301,7 @@ func exerciseAnnouncements(t *testing.T, s db.Store, owner memory.Owner) {
 	must(t, err)
 	w := newWebhook(owner.AppID, 0)
 	must(t, s.CreateWebhook(ctx, w, 1000))
-	must(t, tell(ctx, s, owner, 1))
+	must(t, announce(ctx, s, owner, 1))
 	for n := 0; n == 0; {
 		n, err = s.EnqueueDeliveries(ctx, epoch, 100, deliver)
 		must(t, err)

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// newConsolidation is a pending one of the events from..through of a conversation.
+// newConsolidation returns a pending consolidation of events of a conversation.
 func newConsolidation(owner memory.Owner, conversationID string, kind memory.ConsolidationType,
 	from, through int64) memory.Consolidation {
 	return memory.Consolidation{
@@ -66,7 +66,7 @@ func change(s db.Store, c memory.Consolidation) error {
 	})
 }
 
-// consolidationLife: planned once, claimed by one, ended once.
+// consolidationLife checks that a consolidation is planned, claimed and ended once.
 func consolidationLife(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
@@ -91,9 +91,9 @@ func consolidationLife(t *testing.T, s db.Store) {
 	must(t, err)
 	events.StartedAt = after(10)
 	wantSame(t, "claimed", claimed, events)
-	for _, id := range []string{events.ID, replay.ID} { // one at a time in a conversation
+	for _, id := range []string{events.ID, replay.ID} { // one per conversation at a time
 		if _, err := attempt(s, alice, id, after(19), after(30)); !errors.Is(err, db.ErrConsolidating) {
-			t.Errorf("claimed beside another: %v", err)
+			t.Errorf("claimed while another one is claimed: %v", err)
 		}
 	}
 	_, err = attempt(s, alice, events.ID, after(20), after(30))
@@ -103,7 +103,7 @@ func consolidationLife(t *testing.T, s db.Store) {
 	must(t, change(s, events))
 	events.Error = "nonsense\uFFFD"
 	wantSame(t, "failed", consolidationsOf(t, s, alice, "c"), []memory.Consolidation{replay, events})
-	_, err = attempt(s, alice, events.ID, after(22), after(30)) // the claim went with the attempt
+	_, err = attempt(s, alice, events.ID, after(22), after(30)) // the failed attempt released the claim
 	must(t, err)
 	events.StartedAt = after(22)
 	events.State = memory.ConsolidationDone
@@ -117,9 +117,9 @@ func consolidationLife(t *testing.T, s db.Store) {
 	wantSame(t, "done", consolidationsOf(t, s, alice, "c"), []memory.Consolidation{replay, events})
 	wantSame(t, "through", conversation(t, s, alice, "c").ConsolidatedThrough, int64(3))
 	inTx(t, s, alice, func(ctx context.Context, tx db.UserTx) error { return tx.ConsolidateThrough(ctx, "c", 2) })
-	wantSame(t, "never back", conversation(t, s, alice, "c").ConsolidatedThrough, int64(3))
+	wantSame(t, "does not decrease", conversation(t, s, alice, "c").ConsolidatedThrough, int64(3))
 	inTx(t, s, alice, func(ctx context.Context, tx db.UserTx) error { return tx.ConsolidateThrough(ctx, "c", 9) })
-	wantSame(t, "not beyond the last event", conversation(t, s, alice, "c").ConsolidatedThrough, int64(3))
+	wantSame(t, "limited to the last event", conversation(t, s, alice, "c").ConsolidatedThrough, int64(3))
 	err = s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		return tx.PlanConsolidation(ctx, newConsolidation(alice, "c", memory.DeepReflection, 1, 4))
 	})
@@ -128,10 +128,10 @@ func consolidationLife(t *testing.T, s db.Store) {
 		t.Errorf("ended twice: %v", err)
 	}
 	if _, err := attempt(s, alice, events.ID, after(24), after(30)); !errors.Is(err, db.ErrConsolidated) {
-		t.Errorf("begun after its end: %v", err)
+		t.Errorf("claimed after its end: %v", err)
 	}
 
-	// What is another's, or nobody's, is not there.
+	// Consolidations of other users and unknown ids are not found.
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	for _, wrong := range []memory.Consolidation{
 		{ID: replay.ID, Owner: bob},
@@ -149,16 +149,16 @@ func consolidationLife(t *testing.T, s db.Store) {
 		return tx.PlanConsolidation(ctx, newConsolidation(alice, "c", memory.DeepReflection, 1, 3))
 	})
 	wantKind(t, err, memory.KindNotFound)
-	wantSame(t, "another user's", consolidationsOf(t, s, bob, "c"), []memory.Consolidation{})
+	wantSame(t, "of another user", consolidationsOf(t, s, bob, "c"), []memory.Consolidation{})
 
-	// A conversation takes them along.
+	// Deleting a conversation deletes its consolidations.
 	_, err = s.DeleteConversation(ctx, alice, "c")
 	must(t, err)
 	wantSame(t, "left", consolidationsOf(t, s, alice, "c"), []memory.Consolidation{})
 	wantKind(t, change(s, replay), memory.KindNotFound)
 }
 
-// dueConsolidations: what is to be tried, and of whom something is to be planned.
+// dueConsolidations checks the due consolidations and the unconsolidated conversations.
 func dueConsolidations(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	owners := []memory.Owner{{AppID: "app", UserID: "Z"}, {AppID: "app", UserID: "é"}, alice, {AppID: "zoo", UserID: "a"}}
@@ -197,8 +197,8 @@ func dueConsolidations(t *testing.T, s db.Store) {
 	}
 	_, err := attempt(s, owners[0], want[0], after(5), after(9))
 	must(t, err)
-	wantSame(t, "without what is claimed", list(after(5), 2), want[1:])
-	wantSame(t, "once its claim has ended", list(after(9), 2), want)
+	wantSame(t, "without the claimed one", list(after(5), 2), want[1:])
+	wantSame(t, "after the claim has ended", list(after(9), 2), want)
 
 	inTx(t, s, alice, func(ctx context.Context, tx db.UserTx) error { return tx.ConsolidateThrough(ctx, "c", 2) })
 	for _, limit := range []int{1, 100} {
@@ -213,11 +213,11 @@ func dueConsolidations(t *testing.T, s db.Store) {
 				break
 			}
 		}
-		wantSame(t, "to be consolidated", open, []string{"app/Z/c", "app/é/c", "zoo/a/c"})
+		wantSame(t, "unconsolidated", open, []string{"app/Z/c", "app/é/c", "zoo/a/c"})
 	}
 }
 
-// listConsolidations pages, the newest first.
+// listConsolidations pages through consolidations, newest first.
 func listConsolidations(t *testing.T, s db.Store) {
 	say(t, s, talked(alice, "c", epoch, "1", "2", "3", "4", "5"))
 	var want []string
@@ -244,7 +244,7 @@ func listConsolidations(t *testing.T, s db.Store) {
 	}
 }
 
-// everyConsolidation calls each method of db.Consolidations, and returns their errors.
+// everyConsolidation calls each method of db.Consolidations and returns their errors.
 func everyConsolidation(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["ListConsolidations"] = s.ListConsolidations(ctx, db.ConsolidationFilter{
@@ -257,7 +257,7 @@ func everyConsolidation(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// loadConsolidations is Load for consolidations: 10 of each of some conversations.
+// loadConsolidations is Load for consolidations: 4 conversations with 10 each.
 func loadConsolidations(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for i := range 4 {

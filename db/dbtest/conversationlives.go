@@ -13,11 +13,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// conversationEnds and opens again.
+// conversationEnds checks that a conversation ends once and that a new turn reopens it.
 func conversationEnds(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	for i, id := range []string{"a", "b", "c"} {
-		late := talked(alice, id, after(-1000), "hi") // idleness is not about when it was said
+		late := talked(alice, id, after(-1000), "hi") // idle time starts at acceptance
 		late.AcceptedAt = after(i)
 		say(t, s, late)
 	}
@@ -35,10 +35,10 @@ func conversationEnds(t *testing.T, s db.Store) {
 	must(t, err)
 	want := conversation(t, s, alice, "a")
 	wantSame(t, "ended", c, want)
-	wantSame(t, "how", []any{fresh, c.EndedAt, c.EndReason}, []any{true, after(50), "idle"})
+	wantSame(t, "end", []any{fresh, c.EndedAt, c.EndReason}, []any{true, after(50), "idle"})
 	c, fresh, err = s.EndConversation(ctx, read, after(60), "client")
 	must(t, err)
-	wantSame(t, "ended before", []any{fresh, c}, []any{false, want})
+	wantSame(t, "ended again", []any{fresh, c}, []any{false, want})
 	_, _, err = s.EndConversation(ctx, memory.Conversation{
 		Owner:       alice,
 		ID:          "none",
@@ -60,26 +60,26 @@ func conversationEnds(t *testing.T, s db.Store) {
 	wantSame(t, "open again", []any{opened.EndedAt, opened.EndReason, opened.Turns}, []any{time.Time{}, "", int64(2)})
 	idle(2, 10, "b")
 
-	anew := opened
-	anew.FirstTurnID = memory.NewID()
+	restarted := opened
+	restarted.FirstTurnID = memory.NewID()
 	for name, stale := range map[string]memory.Conversation{
-		"one in which something was said": read, "one that was begun anew": anew,
+		"changed by a turn": read, "started again": restarted,
 	} {
 		if _, _, err := s.EndConversation(ctx, stale, after(80), "idle"); !errors.Is(err, db.ErrConversationChanged) ||
 			!memory.IsKind(err, memory.KindConflict) {
-			t.Errorf("the end of %s: %v", name, err)
+			t.Errorf("end of a conversation %s: %v", name, err)
 		}
 	}
-	wantSame(t, "which goes on", conversation(t, s, alice, "a"), opened)
+	wantSame(t, "unchanged", conversation(t, s, alice, "a"), opened)
 	_, fresh, err = s.EndConversation(ctx, opened, after(80), "idle")
 	must(t, err)
-	wantSame(t, "its end", fresh, true)
+	wantSame(t, "ended", fresh, true)
 	if _, _, err := s.EndConversation(ctx, read, after(90), "idle"); !errors.Is(err, db.ErrConversationChanged) {
-		t.Errorf("ended as it was before: %v", err)
+		t.Errorf("ended with an old revision: %v", err)
 	}
 }
 
-// summarise: the one who read last writes.
+// summarise checks that a summary of an outdated conversation is refused.
 func summarise(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
@@ -89,7 +89,7 @@ func summarise(t *testing.T, s db.Store) {
 	must(t, s.Summarise(ctx, c, next))
 	wantSame(t, "summarised", conversation(t, s, alice, "c"), next)
 	if err := s.Summarise(ctx, c, next); !errors.Is(err, db.ErrSummarised) || !memory.IsKind(err, memory.KindConflict) {
-		t.Errorf("a summary of what is summarised: %v", err)
+		t.Errorf("summarised twice: %v", err)
 	}
 	say(t, s, talked(alice, "c", epoch, "four"))
 	wantSame(t, "a turn leaves the summary", conversation(t, s, alice, "c").Summary, next.Summary)
@@ -100,23 +100,25 @@ func summarise(t *testing.T, s db.Store) {
 	wantKind(t, s.Summarise(ctx, c, next), memory.KindNotFound)
 	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
 	if err := s.Summarise(ctx, c, next); !errors.Is(err, db.ErrSummarised) {
-		t.Errorf("a summary of a conversation that has been begun anew: %v", err)
+		t.Errorf("a summary of a conversation that was started again: %v", err)
 	}
 	wantSame(t, "summary", conversation(t, s, alice, "c").Summary, "")
 }
 
-// deleteConversation takes its turns and candidates, and nothing else.
+// deleteConversation checks that exactly the turns and candidates are deleted.
 func deleteConversation(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
-	gone, kept := say(t, s, talked(alice, "c", epoch, "hi")), say(t, s, talked(alice, "d", epoch, "hi"))
+	deletedTurn, kept := say(t, s, talked(alice, "c", epoch, "hi")), say(t, s, talked(alice, "d", epoch, "hi"))
 	other, loose := say(t, s, talked(bob, "c", epoch, "hi")), newTurn(alice, "")
 	accepted(t, s, loose)
-	from := newMemory(alice, "made from it")
-	from.SourceTurnID, from.ConversationID = gone.ID, "c"
+	from := newMemory(alice, "derived from the turn")
+	from.SourceTurnID, from.ConversationID = deletedTurn.ID, "c"
 	insert(t, s, time.Time{}, from)
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
-		return tx.AddCandidates(ctx, []memory.Candidate{newCandidate(gone.ID), newCandidate(gone.ID), newCandidate(kept.ID)})
+		return tx.AddCandidates(ctx, []memory.Candidate{
+			newCandidate(deletedTurn.ID), newCandidate(deletedTurn.ID), newCandidate(kept.ID),
+		})
 	}))
 	_, err := s.Conversation(ctx, "app", "", "c")
 	if !errors.Is(err, db.ErrSeveralUsers) || !memory.IsKind(err, memory.KindConflict) {
@@ -130,7 +132,7 @@ func deleteConversation(t *testing.T, s db.Store) {
 		_, _, err = s.EndConversation(ctx, memory.Conversation{
 			Owner:       wrong,
 			ID:          "c",
-			FirstTurnID: gone.ID,
+			FirstTurnID: deletedTurn.ID,
 			Events:      1,
 		}, epoch, "x")
 		wantKind(t, err, memory.KindNotFound)
@@ -142,7 +144,7 @@ func deleteConversation(t *testing.T, s db.Store) {
 	wantSame(t, "deleted", deleted, db.DeletedConversation{Turns: 1, Candidates: 2})
 	_, err = s.DeleteConversation(ctx, alice, "c")
 	wantKind(t, err, memory.KindNotFound)
-	_, err = s.Turn(ctx, "app", gone.ID)
+	_, err = s.Turn(ctx, "app", deletedTurn.ID)
 	wantKind(t, err, memory.KindNotFound)
 	for _, id := range []string{kept.ID, other.ID, loose.ID} {
 		_, err = s.Turn(ctx, "app", id)
@@ -155,15 +157,15 @@ func deleteConversation(t *testing.T, s db.Store) {
 	must(t, err)
 	found, err := s.Conversation(ctx, "app", "", "c")
 	must(t, err)
-	wantSame(t, "the only one left", found.Owner, bob)
+	wantSame(t, "the remaining conversation", found.Owner, bob)
 
-	anew := say(t, s, talked(alice, "c", after(9), "hi"))
+	first := say(t, s, talked(alice, "c", after(9), "hi"))
 	c := conversation(t, s, alice, "c")
-	wantSame(t, "begun anew", []any{c.FirstTurnID, c.Events, c.StartedAt}, []any{anew.ID, int64(1), after(9)})
+	wantSame(t, "started again", []any{c.FirstTurnID, c.Events, c.StartedAt}, []any{first.ID, int64(1), after(9)})
 }
 
-// conversationDeletedAtOnce: who deletes while others speak leaves no turn
-// without its conversation, and no conversation without its turns.
+// conversationDeletedAtOnce checks that a deletion during concurrent turns leaves
+// no turn without its conversation and no conversation without its turns.
 func conversationDeletedAtOnce(t *testing.T, s db.Store) {
 	var group errgroup.Group
 	for range 4 {
@@ -195,5 +197,5 @@ func conversationDeletedAtOnce(t *testing.T, s db.Store) {
 	for i, turn := range turns {
 		wantSame(t, "first event", turn.FirstEvent, int64(2*i+1))
 	}
-	wantSame(t, "began", c.FirstTurnID, turns[0].ID)
+	wantSame(t, "first turn", c.FirstTurnID, turns[0].ID)
 }

@@ -13,8 +13,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// talked is a turn of a conversation with some user messages, said and accepted
-// at an instant.
+// talked returns a turn of a conversation with some user messages, made and
+// accepted at an instant.
 func talked(owner memory.Owner, id string, at time.Time, contents ...string) memory.Turn {
 	t := newTurn(owner, "")
 	t.ConversationID, t.Messages, t.At, t.AcceptedAt = id, nil, at, at
@@ -47,7 +47,7 @@ func conversationIDs(list []memory.Conversation) []string {
 	return all
 }
 
-// conversationGrows: counts, numbers, times and titles by hand.
+// conversationGrows checks counts, event numbers, times and titles.
 func conversationGrows(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	full := talked(alice, "c", after(10), "")
@@ -74,7 +74,7 @@ func conversationGrows(t *testing.T, s db.Store) {
 	grown := memory.Conversation{
 		Owner: alice, ID: "c", FirstTurnID: full.ID, Turns: 1, Events: 2, Tokens: 7, StartedAt: after(10), LastAt: after(10),
 	}
-	wantSame(t, "begun", conversation(t, s, alice, "c"), grown)
+	wantSame(t, "after the first turn", conversation(t, s, alice, "c"), grown)
 
 	again := talked(alice, "c", after(11), "again")
 	again.ClientID = "client-1"
@@ -88,12 +88,12 @@ func conversationGrows(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "fresh", fresh, false)
 	wantSame(t, "the first turn again", repeated.ID, full.ID)
-	wantSame(t, "nothing grew", conversation(t, s, alice, "c"), grown)
+	wantSame(t, "unchanged", conversation(t, s, alice, "c"), grown)
 	_, err = s.Conversation(ctx, "app", "alice", "other")
 	wantKind(t, err, memory.KindNotFound)
 	_, _, err = s.AcceptTurn(ctx, talkedAs(full.ID, alice, "c"), after(60))
 	wantKind(t, err, memory.KindConflict)
-	wantSame(t, "nothing grew", conversation(t, s, alice, "c"), grown)
+	wantSame(t, "unchanged", conversation(t, s, alice, "c"), grown)
 
 	wantSame(t, "second", say(t, s, talked(alice, "c", after(5), "tea?", "green tea")).FirstEvent, int64(3))
 	wantSame(t, "third", say(t, s, talked(alice, "c", after(20), "thanks")).FirstEvent, int64(5))
@@ -104,7 +104,7 @@ func conversationGrows(t *testing.T, s db.Store) {
 	grown.Tokens = 37
 	grown.StartedAt = after(5)
 	grown.LastAt = after(20)
-	wantSame(t, "grown", conversation(t, s, alice, "c"), grown)
+	wantSame(t, "after the third turn", conversation(t, s, alice, "c"), grown)
 
 	titled, err := s.SetTitle(ctx, alice, "c", "Tea 茶")
 	must(t, err)
@@ -116,7 +116,7 @@ func conversationGrows(t *testing.T, s db.Store) {
 	wantKind(t, err, memory.KindNotFound)
 }
 
-// talkedAs is a turn with the id of another one.
+// talkedAs returns a turn with the id of another one.
 func talkedAs(id string, owner memory.Owner, conversation string) memory.Turn {
 	t := talked(owner, conversation, epoch, "x")
 	t.ID = id
@@ -126,7 +126,7 @@ func talkedAs(id string, owner memory.Owner, conversation string) memory.Turn {
 // conversationTurns reads the log by event numbers.
 func conversationTurns(t *testing.T, s db.Store) {
 	for i, n := range []int{2, 1, 3} { // events 1-2, 3, 4-6
-		// said backwards: the order is of acceptance
+		// At decreases: turns are ordered by acceptance
 		say(t, s, talked(alice, "c", after(-i), strings.Fields(strings.Repeat("x ", n))...))
 	}
 	say(t, s, newTurn(alice, ""))
@@ -159,11 +159,11 @@ func conversationTurns(t *testing.T, s db.Store) {
 	for _, other := range []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}} {
 		turns, err := s.ConversationTurns(t.Context(), other, "c", 0, 10)
 		must(t, err)
-		wantSame(t, "another's turns", len(turns), 0)
+		wantSame(t, "turns of another owner", len(turns), 0)
 	}
 }
 
-// conversationAtOnce: crowds number their events without a gap.
+// conversationAtOnce checks that concurrent turns number their events without gaps.
 func conversationAtOnce(t *testing.T, s db.Store) {
 	const n = 12
 	var group errgroup.Group
@@ -171,7 +171,7 @@ func conversationAtOnce(t *testing.T, s db.Store) {
 		group.Go(func() error {
 			for j := range 4 {
 				turn := talked(alice, "c", epoch, "one", "two")
-				turn.ClientID = fmt.Sprint((i/2)*4 + j) // each of them twice
+				turn.ClientID = fmt.Sprint((i/2)*4 + j) // each client id twice
 				if _, _, err := s.AcceptTurn(t.Context(), turn, after(60)); err != nil {
 					return err
 				}
@@ -188,7 +188,7 @@ func conversationAtOnce(t *testing.T, s db.Store) {
 	}
 	c := conversation(t, s, alice, "c")
 	wantSame(t, "counts", []int64{c.Turns, c.Events, c.Tokens}, []int64{n * 2, n * 4, n * 40})
-	wantSame(t, "began", c.FirstTurnID, turns[0].ID)
+	wantSame(t, "first turn", c.FirstTurnID, turns[0].ID)
 }
 
 func listConversations(t *testing.T, s db.Store) {
@@ -216,7 +216,7 @@ func listConversations(t *testing.T, s db.Store) {
 	}
 }
 
-// conversationHostile: ids that are syntax somewhere.
+// conversationHostile uses ids that are syntax in some language.
 func conversationHostile(t *testing.T, s db.Store) {
 	names := []string{
 		"a/b", "%", "_", `"`, `'; DROP TABLE conversations; --`, `\`, "$1", "?1", "{x}", "🧠", "é", "e\u0301",
@@ -236,7 +236,7 @@ func conversationHostile(t *testing.T, s db.Store) {
 	}
 }
 
-// loadConversations is Load for conversations: a few long ones a user.
+// loadConversations is Load for conversations: 10 with two turns each.
 func loadConversations(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for i := range 20 {
@@ -281,7 +281,7 @@ func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
 	must(t, err)
 }
 
-// everyConversation calls each method of db.Conversations, and returns their errors.
+// everyConversation calls each method of db.Conversations and returns their errors.
 func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	c := memory.Conversation{Owner: alice, ID: "c", FirstTurnID: memory.NewID()}
@@ -301,13 +301,13 @@ func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// UpgradeConversations checks what the seventh migration makes of turns of
-// before; insert stores one as the schema has it at which s stands.
+// UpgradeConversations checks what the seventh migration makes of existing turns.
+// s has the schema before it; insert stores a turn in that schema.
 func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn, messages string) error) {
 	t.Helper()
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	var turns []memory.Turn
-	for i, n := range []int{2, 1, 3} { // said backwards
+	for i, n := range []int{2, 1, 3} { // At decreases
 		turn := talked(alice, "c", after(i), strings.Fields(strings.Repeat("x ", n))...)
 		turn.At = after(-i)
 		turns = append(turns, turn)
@@ -333,7 +333,7 @@ func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn
 		StartedAt:        after(-2),
 		LastAt:           epoch,
 		EndedAt:          after(2),
-		EndReason:        "idle", // or the upgrade would have a model read all that was ever said
+		EndReason:        "idle", // so that no model has to read all old turns
 	})
 	if c.Tokens < 20 || c.Tokens > 60 { // six messages of some 30 bytes
 		t.Errorf("%d tokens", c.Tokens)
@@ -346,7 +346,7 @@ func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn
 		got = append(got, fmt.Sprint(turn.ID, turn.FirstEvent))
 	}
 	wantSame(t, "the log after event 2", got, []string{turns[1].ID + "3", turns[2].ID + "4"})
-	wantSame(t, "goes on", say(t, s, talked(alice, "c", after(9), "on")).FirstEvent, int64(7))
+	wantSame(t, "the next turn", say(t, s, talked(alice, "c", after(9), "on")).FirstEvent, int64(7))
 	loose, err := s.Turn(t.Context(), "app", turns[4].ID)
 	must(t, err)
 	wantSame(t, "a turn without a conversation", loose.FirstEvent, int64(0))

@@ -1,9 +1,9 @@
-// Package dbtest holds every database to the contract of package db:
+// Package dbtest tests that a database fulfils the contract of package db:
 //
-//	open -> fresh, migrated db.Store -> one subtest for each promise
+//	open -> empty, migrated db.Store -> one subtest per promise
 //
-// Stores must also offer Driver, a River driver over the same database, so
-// that the jobs they enqueue can be seen.
+// Stores must also have a Driver method that returns a River driver for the same
+// database, so that the tests can run the enqueued jobs.
 package dbtest
 
 import (
@@ -20,124 +20,125 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Run checks the store that open returns: empty, migrated, closed by the
-// test's cleanup. It is called once for each subtest; subtests run in parallel.
+// Run tests the stores that open returns. open is called once per subtest and
+// returns an empty, migrated store that the test's cleanup closes. Subtests run
+// in parallel.
 func Run(t *testing.T, open func(t *testing.T) db.Store) {
 	groups := map[string]func(t *testing.T, s db.Store){
-		"accept":                 accept,
-		"accept concurrently":    acceptConcurrently,
-		"find turn":              findTurn,
-		"list turns":             listTurns,
-		"turn status":            turnStatus,
-		"work on turn":           workOnTurn,
-		"replay turn":            replayTurn,
-		"claim turns":            claimTurns,
-		"finish turn":            finishTurn,
-		"end turns":              endTurns,
-		"candidates":             candidates,
-		"round trip":             roundTrip,
-		"limits":                 limits,
-		"rollback":               rollback,
-		"mutual exclusion":       mutualExclusion,
-		"waiting for the lock":   waitingForTheLock,
-		"one busy user":          oneBusyUser,
-		"isolation":              isolation,
-		"hostile ids":            hostileIDs,
-		"list memories":          listMemories,
-		"history":                history,
-		"list by tags":           listByTags,
-		"list as of":             listAsOf,
-		"slices partition":       slicesPartition,
-		"events":                 events,
-		"around":                 around,
-		"remove relation":        removeRelation,
-		"active memories":        activeMemories,
-		"documents":              documents,
-		"hydrate":                hydrate,
-		"recalled":               recalled,
-		"unconfirmed":            unconfirmed,
-		"revisions":              revisions,
-		"same content":           sameContent,
-		"touch and handed out":   touchAndHandedOut,
-		"touch in a change":      touchInAChange,
-		"batch":                  batch,
-		"vector states":          vectorStates,
-		"vector claims":          vectorClaims,
-		"vector claims at once":  vectorClaimsAtOnce,
-		"vector retries":         vectorRetries,
-		"vector change in push":  vectorChangeInPush,
-		"vector backlog":         vectorBacklog,
-		"keys":                   keys,
-		"stats":                  stats,
-		"migrate again":          migrateAgain,
-		"ended context":          endedContext,
-		"closed":                 closed,
-		"random operations":      randomOperations,
-		"touches and claims mix": touchesAndClaimsMix,
-		"owners":                 owners,
-		"facts":                  facts,
-		"stale":                  stale,
-		"states":                 states,
-		"ages":                   ages,
-		"purgeable":              purgeable,
-		"purge":                  purge,
-		"relations":              relations,
-		"sources":                sources,
-		"list candidates":        listCandidates,
-		"proposals":              proposalsByID,
-		"settle candidate":       settleCandidate,
-		"projected":              projected,
-		"requeue":                requeue,
-		"enqueue jobs":           enqueueJobs,
-		"enqueue jobs at once":   enqueueJobsAtOnce,
-		"job states":             jobStates,
-		"erase":                  erase,
-		"erase and pushes":       eraseWaitsForPushes,
-		"erase against writers":  eraseAgainstWriters,
-		"erase hostile ids":      eraseHostile,
-		"changing models":        changingModels,
-		"one re-embeds":          oneReembeds,
-		"announcements":          announcements,
-		"ended conversation":     endedConversation,
-		"readers miss nothing":   readersMissNothing,
-		"purge announcements":    purgeAnnouncements,
-		"webhooks":               webhooks,
-		"enqueue deliveries":     enqueueDeliveries,
-		"deliveries at once":     enqueueDeliveriesAtOnce,
-		"export":                 export,
-		"export facts":           exportFacts,
-		"export instructions":    exportInstructions,
-		"export skills":          exportSkills,
-		"export conversations":   exportConversations,
-		"restore talk":           restoreTalk,
-		"recorded":               recorded,
-		"restore":                restore,
-		"conversation grows":     conversationGrows,
-		"conversation turns":     conversationTurns,
-		"conversation at once":   conversationAtOnce,
-		"conversation ends":      conversationEnds,
-		"list conversations":     listConversations,
-		"summarise":              summarise,
-		"delete conversation":    deleteConversation,
-		"delete against writers": conversationDeletedAtOnce,
-		"hostile conversations":  conversationHostile,
-		"fact round trip":        factRoundTrip,
-		"fact limits":            factLimits,
-		"fact timeline":          factTimeline,
-		"list facts":             listFacts,
-		"fact history":           factHistory,
-		"due facts":              dueFacts,
-		"instruction versions":   instructionVersions,
-		"list instructions":      listInstructions,
-		"active instructions":    activeInstructions,
-		"instruction limits":     instructionLimits,
-		"instructions at once":   instructionsAtOnce,
-		"workflow round trip":    workflowRoundTrip,
-		"list skills":            listSkills,
-		"counted outcomes":       countedOutcomes,
-		"consolidation life":     consolidationLife,
-		"due consolidations":     dueConsolidations,
-		"list consolidations":    listConsolidations,
+		"accept":                  accept,
+		"accept concurrently":     acceptConcurrently,
+		"find turn":               findTurn,
+		"list turns":              listTurns,
+		"turn status":             turnStatus,
+		"work on turn":            workOnTurn,
+		"replay turn":             replayTurn,
+		"claim turns":             claimTurns,
+		"finish turn":             finishTurn,
+		"end turns":               endTurns,
+		"candidates":              candidates,
+		"round trip":              roundTrip,
+		"limits":                  limits,
+		"rollback":                rollback,
+		"mutual exclusion":        mutualExclusion,
+		"waiting for the lock":    waitingForTheLock,
+		"one busy user":           oneBusyUser,
+		"isolation":               isolation,
+		"hostile ids":             hostileIDs,
+		"list memories":           listMemories,
+		"history":                 history,
+		"list by tags":            listByTags,
+		"list as of":              listAsOf,
+		"slices partition":        slicesPartition,
+		"events":                  events,
+		"conversation neighbours": conversationNeighbours,
+		"remove relation":         removeRelation,
+		"active memories":         activeMemories,
+		"documents":               documents,
+		"hydrate":                 hydrate,
+		"recalled":                recalled,
+		"unconfirmed":             unconfirmed,
+		"revisions":               revisions,
+		"same content":            sameContent,
+		"touch and handed out":    touchAndHandedOut,
+		"touch in a change":       touchInAChange,
+		"batch":                   batch,
+		"vector states":           vectorStates,
+		"vector claims":           vectorClaims,
+		"vector claims at once":   vectorClaimsAtOnce,
+		"vector retries":          vectorRetries,
+		"vector change in push":   vectorChangeInPush,
+		"vector backlog":          vectorBacklog,
+		"keys":                    keys,
+		"stats":                   stats,
+		"migrate again":           migrateAgain,
+		"ended context":           endedContext,
+		"closed":                  closed,
+		"random operations":       randomOperations,
+		"touches and claims mix":  touchesAndClaimsMix,
+		"owners":                  owners,
+		"facts":                   facts,
+		"stale":                   stale,
+		"states":                  states,
+		"ages":                    ages,
+		"purgeable":               purgeable,
+		"purge":                   purge,
+		"relations":               relations,
+		"sources":                 sources,
+		"list candidates":         listCandidates,
+		"proposals":               proposalsByID,
+		"settle candidate":        settleCandidate,
+		"projected":               projected,
+		"requeue":                 requeue,
+		"enqueue jobs":            enqueueJobs,
+		"enqueue jobs at once":    enqueueJobsAtOnce,
+		"job states":              jobStates,
+		"erase":                   erase,
+		"erase and pushes":        eraseWaitsForPushes,
+		"erase against writers":   eraseAgainstWriters,
+		"erase hostile ids":       eraseHostile,
+		"changing models":         changingModels,
+		"hold re-embedding":       holdReembedding,
+		"announcements":           announcements,
+		"ended conversation":      endedConversation,
+		"readers miss nothing":    readersMissNothing,
+		"purge announcements":     purgeAnnouncements,
+		"webhooks":                webhooks,
+		"enqueue deliveries":      enqueueDeliveries,
+		"deliveries at once":      enqueueDeliveriesAtOnce,
+		"export":                  export,
+		"export facts":            exportFacts,
+		"export instructions":     exportInstructions,
+		"export skills":           exportSkills,
+		"export conversations":    exportConversations,
+		"restore conversations":   restoreConversations,
+		"recorded":                recorded,
+		"restore":                 restore,
+		"conversation grows":      conversationGrows,
+		"conversation turns":      conversationTurns,
+		"conversation at once":    conversationAtOnce,
+		"conversation ends":       conversationEnds,
+		"list conversations":      listConversations,
+		"summarise":               summarise,
+		"delete conversation":     deleteConversation,
+		"delete against writers":  conversationDeletedAtOnce,
+		"hostile conversations":   conversationHostile,
+		"fact round trip":         factRoundTrip,
+		"fact limits":             factLimits,
+		"fact timeline":           factTimeline,
+		"list facts":              listFacts,
+		"fact history":            factHistory,
+		"due facts":               dueFacts,
+		"instruction versions":    instructionVersions,
+		"list instructions":       listInstructions,
+		"active instructions":     activeInstructions,
+		"instruction limits":      instructionLimits,
+		"instructions at once":    instructionsAtOnce,
+		"workflow round trip":     workflowRoundTrip,
+		"list skills":             listSkills,
+		"counted outcomes":        countedOutcomes,
+		"consolidation life":      consolidationLife,
+		"due consolidations":      dueConsolidations,
+		"list consolidations":     listConsolidations,
 	}
 	for name, check := range groups {
 		t.Run(name, func(t *testing.T) {
@@ -147,15 +148,15 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 	}
 }
 
-// epoch is when these tests happen, with microseconds that must survive.
+// epoch is the start time of the tests. Its microseconds must be kept.
 var epoch = time.Date(2026, 3, 1, 9, 30, 15, 123456000, time.UTC)
 
-// after is n seconds past epoch.
+// after returns epoch plus n seconds.
 func after(n int) time.Time { return epoch.Add(time.Duration(n) * time.Second) }
 
 var alice = memory.Owner{AppID: "app", UserID: "alice"}
 
-// newMemory is an active memory with every field set.
+// newMemory returns an active memory with every field set.
 func newMemory(owner memory.Owner, content string) memory.Memory {
 	return memory.Memory{
 		ID: memory.NewID(), Owner: owner, AgentID: "agent", ConversationID: "conversation", SourceTurnID: memory.NewID(),
@@ -219,7 +220,7 @@ type work struct {
 
 func (work) Kind() string { return "dbtest_work" }
 
-// insert stores memories that are claimed until the given time.
+// insert stores memories whose vectors are claimed until the given time.
 func insert(t *testing.T, s db.Store, claimed time.Time, memories ...memory.Memory) {
 	t.Helper()
 	must(t, s.InUser(t.Context(), memories[0].Owner, func(ctx context.Context, tx db.UserTx) error {
@@ -240,7 +241,7 @@ func update(t *testing.T, s db.Store, memories ...memory.Memory) {
 	}))
 }
 
-// accepted accepts turns that are due at 60, each with a job that names it.
+// accepted accepts turns that are due at after(60) and enqueues a job for each.
 func accepted(t *testing.T, s db.Store, turns ...memory.Turn) {
 	t.Helper()
 	for _, turn := range turns {
@@ -266,7 +267,7 @@ func wantKind(t *testing.T, err error, want memory.Kind) {
 	}
 }
 
-// wantSame compares, taking nil and empty slices as one.
+// wantSame compares two values. Nil and empty slices are equal.
 func wantSame(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -282,7 +283,7 @@ func ids(memories []memory.Memory) []string {
 	return all
 }
 
-// bare is m as reads that leave out the embedding return it.
+// bare returns m without its embedding, as most reads do.
 func bare(m memory.Memory) memory.Memory {
 	m.Embedding = nil
 	return m

@@ -12,11 +12,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// wantRefused makes sure that nothing can be written for an owner.
+// wantRefused checks that all writes for an owner fail with db.ErrErasing.
 func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for _, turn := range []memory.Turn{
-		newTurn(owner, ""), talked(owner, "talk", epoch, "hi"), talked(owner, "a talk that is none yet", epoch, "hi"),
+		newTurn(owner, ""), talked(owner, "talk", epoch, "hi"), talked(owner, "new talk", epoch, "hi"),
 	} {
 		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) ||
 			!memory.IsKind(err, memory.KindConflict) {
@@ -38,12 +38,12 @@ func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 		if _, err := s.ReplayTurn(t.Context(), owner.AppID, failed.ID, epoch); !errors.Is(err, db.ErrErasing) {
 			t.Errorf("replaying a turn of a user who is being erased: %v", err)
 		}
-		is, err := s.Turn(t.Context(), owner.AppID, failed.ID)
+		turn, err := s.Turn(t.Context(), owner.AppID, failed.ID)
 		must(t, err)
-		wantSame(t, "status of the turn", is.Status, memory.TurnFailed)
+		wantSame(t, "status of the turn", turn.Status, memory.TurnFailed)
 	}
 	err = s.InUser(t.Context(), owner, func(context.Context, db.UserTx) error {
-		t.Error("a change of a user who is being erased runs")
+		t.Error("the transaction of a user who is being erased runs")
 		return nil
 	})
 	if !errors.Is(err, db.ErrErasing) {
@@ -51,8 +51,8 @@ func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	}
 }
 
-// eraseAgainstWriters: whoever is in before the mark ends before it is made,
-// and nobody comes in after.
+// eraseAgainstWriters checks that an erasure waits for running transactions of
+// the user before it sets its mark, and that no writer succeeds after that.
 func eraseAgainstWriters(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -70,18 +70,18 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 		defer close(marked)
 		begin(t, s, alice)
 		memories, err := s.ListMemories(ctx, db.MemoryFilter{Owner: alice, Limit: 10})
-		wantSame(t, "memories when the mark is made", len(memories), 1)
+		wantSame(t, "memories when the mark is set", len(memories), 1)
 		return err
 	})
 	select {
 	case <-marked:
-		t.Error("the mark is made while a change is under way")
+		t.Error("the mark was set while a transaction was running")
 	case <-time.After(50 * time.Millisecond):
 	}
 	close(leave)
 	must(t, group.Wait())
 
-	// Crowds at the door of another.
+	// Another user is erased during many concurrent writes.
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	failed := newTurn(bob, "")
 	accepted(t, s, failed)
@@ -106,10 +106,10 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 		must(t, err)
 		return turns, len(list), len(all)
 	}
-	var crowd errgroup.Group
+	var writing errgroup.Group
 	started := make(chan struct{}, writers*rounds)
 	for w := range writers {
-		crowd.Go(func() error {
+		writing.Go(func() error {
 			for range rounds {
 				var err error
 				switch w % 4 {
@@ -127,7 +127,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 					_, _, err = s.AcceptTurn(ctx, turn, epoch)
 				}
 				started <- struct{}{}
-				if out, err := refused(err); out || err != nil {
+				if stop, err := refused(err); stop || err != nil {
 					return err
 				}
 			}
@@ -139,9 +139,10 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 	}
 	e := begin(t, s, bob)
 	turns, memories, jobs := count()
-	must(t, crowd.Wait())
+	must(t, writing.Wait())
 	turnsAfter, memoriesAfter, jobsAfter := count()
-	wantSame(t, "what is there after the mark", []int{turnsAfter, memoriesAfter, jobsAfter}, []int{turns, memories, jobs})
+	wantSame(t, "turns, memories and jobs after the mark", []int{turnsAfter, memoriesAfter, jobsAfter},
+		[]int{turns, memories, jobs})
 
 	// Turns are renewed and claimed while they are erased.
 	waiting, err := s.ListTurns(ctx, db.TurnFilter{AppID: "app", UserID: "bob", Limit: memory.MaxPage})

@@ -37,7 +37,7 @@ func begin(t *testing.T, s db.Store, owner memory.Owner) db.Erasure {
 	return e
 }
 
-// eraseAll takes all steps but the last.
+// eraseAll runs all steps of an erasure except its end.
 func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased) {
 	t.Helper()
 	for range 1000 {
@@ -46,7 +46,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 		if d := some.Deleted; d.Turns > limit || d.Conversations > limit || d.Consolidations > limit ||
 			d.Memories > limit || d.Events > limit || d.Facts > limit || d.Instructions > limit || d.Skills > limit ||
 			d.Outcomes > limit || len(some.Memories) != d.Memories {
-			t.Errorf("one step of at most %d rows deletes %+v, memories %q", limit, d, some.Memories)
+			t.Errorf("a step of at most %d rows deleted %+v, memories %q", limit, d, some.Memories)
 		}
 		if some.Deleted == (db.Erased{}) {
 			wantSame(t, "left", some.Left, 0)
@@ -54,11 +54,11 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 		}
 		all = all.Plus(some.Deleted)
 	}
-	t.Fatal("an erasure does not come to an end")
+	t.Fatal("the erasure did not end after 1000 steps")
 	return all
 }
 
-// fill gives an owner something of everything: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
+// fill stores rows of every kind for an owner: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
 // 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome and a state.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
@@ -113,7 +113,7 @@ var filled = db.Erased{
 	Jobs:           4,
 }
 
-// contents is all that an owner has, as far as it can be listed.
+// contents returns everything of an owner that can be listed.
 func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 	t.Helper()
 	ctx := t.Context()
@@ -182,7 +182,7 @@ func erase(t *testing.T, s db.Store) {
 	}
 	wantRefused(t, s, alice)
 	for _, owner := range others {
-		insert(t, s, time.Time{}, newMemory(owner, "goes on"))
+		insert(t, s, time.Time{}, newMemory(owner, "still writable"))
 	}
 	for i, owner := range others {
 		before[i] = contents(t, s, owner)
@@ -200,7 +200,7 @@ func erase(t *testing.T, s db.Store) {
 	stored, err := s.Erasure(ctx, alice)
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
-	wantSame(t, "what is left of the user", contents(t, s, alice), map[string]any{
+	wantSame(t, "contents of the erased user", contents(t, s, alice), map[string]any{
 		"turns":          []memory.Turn{},
 		"memories":       []memory.Memory{},
 		"candidates":     []db.Proposal{},
@@ -212,7 +212,7 @@ func erase(t *testing.T, s db.Store) {
 		"procedures":     "[] []",
 	})
 	for i, owner := range others {
-		wantSame(t, "what another has", contents(t, s, owner), before[i])
+		wantSame(t, "contents of another user", contents(t, s, owner), before[i])
 	}
 	if _, err := s.EraseSome(ctx, e, db.EraseStep{Now: after(200), Limit: 1}); !errors.Is(err, db.ErrErased) {
 		t.Errorf("a step after the end: %v", err)
@@ -221,25 +221,26 @@ func erase(t *testing.T, s db.Store) {
 		t.Errorf("ending twice: %v", err)
 	}
 
-	fill(t, s, alice) // is welcome again
+	fill(t, s, alice) // the user may return
 	second := begin(t, s, alice)
 	wantSame(t, "the round", second.Round, 2)
 	if _, err := s.EraseSome(ctx, e, db.EraseStep{Now: after(200), Limit: 100}); !errors.Is(err, db.ErrErased) {
-		t.Errorf("a step of the erasure before: %v", err)
+		t.Errorf("a step of the previous erasure: %v", err)
 	}
 	state, err := s.State(ctx, alice)
 	must(t, err)
-	wantSame(t, "the state meanwhile", state, db.UserState{ReflectedAt: epoch, Erased: 1})
+	wantSame(t, "state during the second erasure", state, db.UserState{ReflectedAt: epoch, Erased: 1})
 	wantSame(t, "deleted in the second round", eraseAll(t, s, second, 100), filled)
 	_, err = s.EndErasure(ctx, second, after(300), 0)
 	must(t, err)
 }
 
-// eraseWaitsForPushes: a memory stays until its pusher is done.
+// eraseWaitsForPushes checks that a memory stays until the claim on its vector ends.
 func eraseWaitsForPushes(t *testing.T, s db.Store) {
-	claimed, born, free := newMemory(alice, "claimed"), newMemory(alice, "claimed at birth"), newMemory(alice, "free")
+	claimed, created, free := newMemory(alice, "claimed"), newMemory(alice, "claimed at creation"), newMemory(alice,
+		"free")
 	insert(t, s, time.Time{}, claimed, free)
-	insert(t, s, after(110), born)
+	insert(t, s, after(110), created)
 	tasks, err := s.ClaimVectors(t.Context(), []string{claimed.ID}, epoch, after(500))
 	must(t, err)
 	e := begin(t, s, alice)
@@ -252,16 +253,16 @@ func eraseWaitsForPushes(t *testing.T, s db.Store) {
 	}
 	step(100, 2, free.ID)
 	step(109, 2)
-	step(110, 1, born.ID)
+	step(110, 1, created.ID)
 	step(120, 1)
 	must(t, s.FinishVectors(t.Context(), tasks, after(121)))
 	step(122, 0, claimed.ID)
 	again, err := s.ClaimDueVectors(t.Context(), after(9999), after(10000), 10)
 	must(t, err)
-	wantSame(t, "what is left to push", again, []db.VectorTask{})
+	wantSame(t, "vectors left to push", again, []db.VectorTask{})
 }
 
-// eraseHostile: owners whose ids are syntax somewhere.
+// eraseHostile uses owner ids that are syntax in some language.
 func eraseHostile(t *testing.T, s db.Store) {
 	names := []string{
 		"a/b", "%", "a%2Fb", `"`, `'`, `\`, `\"`, `{"x":1}`, "$", "🧠", "é", "e\u0301", strings.Repeat("中", 85), "_", "*",
@@ -287,7 +288,7 @@ func eraseHostile(t *testing.T, s db.Store) {
 	}
 }
 
-// everyErasure calls each method of db.Erasures, and returns their errors.
+// everyErasure calls each method of db.Erasures and returns their errors.
 func everyErasure(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	e := db.Erasure{Owner: alice, Round: 1}
@@ -298,7 +299,7 @@ func everyErasure(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// exerciseErasure is Exercise for db.Erasures: it erases the owner.
+// exerciseErasure is Exercise for db.Erasures. It erases the owner.
 func exerciseErasure(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	e := begin(t, s, owner)

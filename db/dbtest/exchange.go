@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// exported reads a whole export, so many memories a page.
+// exported reads all pages of an export.
 func exported(t *testing.T, s db.Store, p db.ExportPage) (all []db.Record) {
 	t.Helper()
 	for {
@@ -30,13 +30,13 @@ func exported(t *testing.T, s db.Store, p db.ExportPage) (all []db.Record) {
 
 func export(t *testing.T, s db.Store) {
 	want := []db.Record{}
-	// By bytes: capitals before small letters, and other scripts last.
+	// In byte order: capitals before small letters, other scripts last.
 	for _, user := range []string{"Zoe", "alice", "用户"} {
 		owner := memory.Owner{AppID: "app", UserID: user}
 		var all []memory.Memory
 		for i := range 7 {
 			m := newMemory(owner, describe(i))
-			m.CreatedAt, m.Status = after(i/3), memory.Statuses[i%4] // several at one instant
+			m.CreatedAt, m.Status = after(i/3), memory.Statuses[i%4] // some share an instant
 			all = append(all, m)
 		}
 		insert(t, s, time.Time{}, all...)
@@ -52,7 +52,7 @@ func export(t *testing.T, s db.Store) {
 		}))
 		forward := memory.Relation{From: all[6].ID, To: all[0].ID, Kind: memory.DerivedFrom, CreatedAt: after(9)}
 		back := memory.Relation{From: all[1].ID, To: all[6].ID, Kind: memory.Supports, CreatedAt: after(8)}
-		// one instant: by id
+		// same instant as back: ordered by id
 		tie := memory.Relation{From: all[3].ID, To: all[4].ID, Kind: memory.Refines, CreatedAt: after(8)}
 		must(t, relate(t, s, owner, forward, back, tie))
 		for i, m := range all {
@@ -72,7 +72,7 @@ func export(t *testing.T, s db.Store) {
 	for _, limit := range []int{1, 3, 7, 500} {
 		what := fmt.Sprintf("%d a page", limit)
 		wantSame(t, what, exported(t, s, db.ExportPage{AppID: "app", Limit: limit, Embeddings: true}), want)
-		wantSame(t, "one user's, "+what, exported(t, s, db.ExportPage{
+		wantSame(t, "one user, "+what, exported(t, s, db.ExportPage{
 			AppID:      "app",
 			UserID:     "alice",
 			Limit:      limit,
@@ -81,10 +81,10 @@ func export(t *testing.T, s db.Store) {
 	}
 	for _, r := range exported(t, s, db.ExportPage{AppID: "app", Limit: 500}) {
 		if r.Memory.Embedding != nil {
-			t.Fatal("an embedding that was not asked for")
+			t.Fatal("the export has an embedding that was not requested")
 		}
 	}
-	wantSame(t, "nobody's", exported(t, s, db.ExportPage{AppID: "nobody", Limit: 5}), []db.Record{})
+	wantSame(t, "unknown app", exported(t, s, db.ExportPage{AppID: "unknown", Limit: 5}), []db.Record{})
 }
 
 func recorded(t *testing.T, s db.Store) {
@@ -145,14 +145,14 @@ func restore(t *testing.T, s db.Store) {
 	})
 	backlog, err := s.VectorBacklog(t.Context())
 	must(t, err)
-	wantSame(t, "waiting since", backlog.Oldest, after(100))
+	wantSame(t, "oldest", backlog.Oldest, after(100))
 	tasks, err := s.ClaimDueVectors(t.Context(), after(100), after(160), 10)
 	must(t, err)
 	if len(tasks) != 1 || tasks[0].First || tasks[0].Memory.ID != active.ID {
-		t.Errorf("claimed %+v: want the active one, which the vector store may hold already", tasks)
+		t.Errorf("claimed %+v: want the active one, not for the first time", tasks)
 	}
 
-	wantKind(t, put(newMemory(alice, "beside"), active), memory.KindConflict)
+	wantKind(t, put(newMemory(alice, "new"), active), memory.KindConflict)
 	theirs := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's")
 	theirs.ID = active.ID
 	wantKind(t, put(theirs), memory.KindConflict)
@@ -163,7 +163,7 @@ func restore(t *testing.T, s db.Store) {
 	wantSame(t, "memories after refusals", len(exported(t, s, db.ExportPage{AppID: "app", Limit: 500})), 2)
 }
 
-// exerciseExchange calls the methods of exports and imports.
+// exerciseExchange is Exercise for exports and imports.
 func exerciseExchange(t *testing.T, s db.Store, owner memory.Owner, known []string) {
 	t.Helper()
 	place := &db.ExportPlace{UserID: owner.UserID, Position: db.Position{At: after(10), ID: memory.NewID()}}

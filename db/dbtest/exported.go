@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// paged reads every page of an export, of a few rows each.
+// paged reads all pages of an export.
 func paged[T any](t *testing.T, app, user string, limit int,
 	read func(context.Context, db.Extent, *T) ([]T, error)) []T {
 	t.Helper()
@@ -28,11 +28,12 @@ func paged[T any](t *testing.T, app, user string, limit int,
 	}
 }
 
-// exportedUsers are in the order of their bytes: capitals before small letters,
-// and other scripts last.
+// exportedUsers are in byte order: capitals before small letters, other scripts
+// last.
 var exportedUsers = []string{"Zoe", "alice", "用户"}
 
-// wantPaged compares what pages of several sizes hold: of every user, of one, and of none.
+// wantPaged compares exports of all users, one user and an unknown user, for
+// several page sizes.
 func wantPaged[T any](t *testing.T, read func(context.Context, db.Extent, *T) ([]T, error), want []T,
 	user func(T) string) {
 	t.Helper()
@@ -45,8 +46,8 @@ func wantPaged[T any](t *testing.T, read func(context.Context, db.Extent, *T) ([
 	for _, limit := range []int{1, 3, 500} {
 		what := fmt.Sprintf("%d a page", limit)
 		wantSame(t, what, paged(t, "app", "", limit, read), want)
-		wantSame(t, "one user's, "+what, paged(t, "app", "alice", limit, read), alices)
-		wantSame(t, "nobody's", paged(t, "app", "nobody", limit, read), []T{})
+		wantSame(t, "one user, "+what, paged(t, "app", "alice", limit, read), alices)
+		wantSame(t, "unknown user", paged(t, "app", "unknown", limit, read), []T{})
 	}
 }
 
@@ -56,7 +57,7 @@ func exportFacts(t *testing.T, s db.Store) {
 		var all []memory.Fact
 		for n, key := range []string{"City", "city", "city", "city", "城市"} {
 			f := newFact(memory.Owner{AppID: "app", UserID: user}, key, fmt.Sprint(n), after(n))
-			if f.ValidUntil = after(n + 1); n == 2 || n == 3 { // recorded at one instant
+			if f.ValidUntil = after(n + 1); n == 2 || n == 3 { // recorded at the same instant
 				f.RecordedAt = after(2)
 			}
 			if n == 4 {
@@ -65,12 +66,12 @@ func exportFacts(t *testing.T, s db.Store) {
 			all = append(all, f)
 		}
 		addFacts(t, s, all...)
-		want = append(want, all...) // ids made later are greater
+		want = append(want, all...) // later ids are greater
 	}
 	addFacts(t, s, newFact(memory.Owner{AppID: "other", UserID: "alice"}, "city", "1", epoch))
 	wantPaged(t, s.ExportFacts, want, func(f memory.Fact) string { return f.UserID })
 
-	look := func(owner memory.Owner, id string, found bool) {
+	find := func(owner memory.Owner, id string, found bool) {
 		t.Helper()
 		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			f, ok, err := tx.RecordedFact(ctx, id)
@@ -80,10 +81,10 @@ func exportFacts(t *testing.T, s db.Store) {
 			return err
 		}))
 	}
-	look(alice, want[5].ID, true)
-	look(alice, want[0].ID, false)
-	look(memory.Owner{AppID: "other", UserID: "alice"}, want[5].ID, false)
-	look(alice, memory.NewID(), false)
+	find(alice, want[5].ID, true)
+	find(alice, want[0].ID, false)
+	find(memory.Owner{AppID: "other", UserID: "alice"}, want[5].ID, false)
+	find(alice, memory.NewID(), false)
 }
 
 func exportInstructions(t *testing.T, s db.Store) {
@@ -95,7 +96,7 @@ func exportInstructions(t *testing.T, s db.Store) {
 			want = append(want, publish(t, s, scope, name, "two"))
 		}
 	}
-	add(memory.AgentScope, "alice") // the id of a user, too
+	add(memory.AgentScope, "alice") // also the id of a user
 	add(memory.AppScope, "")
 	for _, user := range exportedUsers {
 		add(memory.UserScope, user)
@@ -107,13 +108,13 @@ func exportInstructions(t *testing.T, s db.Store) {
 		}
 		return i.Scope.ID
 	})
-	must(t, s.InScope(t.Context(), hers, func(ctx context.Context, tx db.InstructionTx) error {
+	must(t, s.InScope(t.Context(), aliceScope, func(ctx context.Context, tx db.InstructionTx) error {
 		v, ok, err := tx.FindVersion(ctx, "Tone", 2)
 		must(t, err)
 		wantSame(t, "version", v, textOf(memory.Instruction{Latest: 2, ChangedAt: after(1)}, "two"))
-		_, none, err := tx.FindVersion(ctx, "Tone", 3)
-		if !ok || none {
-			t.Errorf("version 2 is found: %t, version 3: %t", ok, none)
+		_, third, err := tx.FindVersion(ctx, "Tone", 3)
+		if !ok || third {
+			t.Errorf("version 2 is found: %t, version 3: %t", ok, third)
 		}
 		return err
 	}))
@@ -173,7 +174,7 @@ func exportSkills(t *testing.T, s db.Store) {
 	wantPaged(t, s.ExportWorkflows, want, func(w memory.Workflow) string { return w.UserID })
 }
 
-// everyExported calls each method that exports what is no memory.
+// everyExported calls each method that exports rows other than memories.
 func everyExported(ctx context.Context, s db.Store) map[string]error {
 	errs, of := map[string]error{}, db.Extent{AppID: "app", Limit: 1}
 	_, errs["ExportFacts"] = s.ExportFacts(ctx, of, nil)
@@ -184,10 +185,11 @@ func everyExported(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// exerciseExported runs every statement that exports and restores what is no memory.
+// exerciseExported runs every statement that exports or restores rows other than
+// memories.
 func exerciseExported(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
-	exerciseExportedTalk(t, s, owner)
+	exerciseExportedConversations(t, s, owner)
 	for _, user := range []string{"", owner.UserID} {
 		paged(t, owner.AppID, user, 3, s.ExportFacts)
 		paged(t, owner.AppID, user, 3, s.ExportInstructions)

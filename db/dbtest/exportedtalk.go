@@ -10,7 +10,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// settledTurn is a turn of a conversation as an import brings it, with every field set.
+// settledTurn returns a turn of a conversation as an import restores it, with every
+// field set.
 func settledTurn(owner memory.Owner, conversation string, first int64, status memory.TurnStatus) memory.Turn {
 	t := talked(owner, conversation, after(int(first)), "一 <b>", "two")
 	t.FirstEvent, t.Status, t.Attempts, t.ClientID = first, status, 2, "client "+t.ID
@@ -22,14 +23,14 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 		Context: memory.MessageContext{ActionTaken: true},
 		Tokens:  3,
 	}
-	if t.LastError = "away"; status == memory.TurnProcessed {
+	if t.LastError = "unavailable"; status == memory.TurnProcessed {
 		t.LastError, t.ProcessedAt = "", after(100)
 	}
 	return t
 }
 
-// talkOf is a conversation of four events with every field set.
-func talkOf(owner memory.Owner, id string) memory.Conversation {
+// newConversation returns a conversation of four events with every field set.
+func newConversation(owner memory.Owner, id string) memory.Conversation {
 	return memory.Conversation{
 		Owner:               owner,
 		ID:                  id,
@@ -49,7 +50,7 @@ func talkOf(owner memory.Owner, id string) memory.Conversation {
 	}
 }
 
-// consolidated is a consolidation of a conversation that is done.
+// consolidated returns a completed consolidation of a conversation.
 func consolidated(c memory.Conversation) memory.Consolidation {
 	return memory.Consolidation{
 		ID:             memory.NewID(),
@@ -75,7 +76,7 @@ func exportConversations(t *testing.T, s db.Store) {
 		owner := memory.Owner{AppID: "app", UserID: user}
 		var all []memory.Conversation
 		for n, id := range []string{"C", "a", "c", "对话"} {
-			c := talkOf(owner, id)
+			c := newConversation(owner, id)
 			if n == 2 {
 				c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens, c.EndReason = "", "", 0, 0, ""
 				c.EndedAt = time.Time{}
@@ -92,20 +93,20 @@ func exportConversations(t *testing.T, s db.Store) {
 	}
 	other := memory.Owner{AppID: "other", UserID: "alice"}
 	must(t, s.InUser(t.Context(), other, func(ctx context.Context, tx db.UserTx) error {
-		return tx.RestoreConversation(ctx, talkOf(other, "a"), epoch)
+		return tx.RestoreConversation(ctx, newConversation(other, "a"), epoch)
 	}))
 	wantPaged(t, s.ExportConversations, want, func(c memory.Conversation) string { return c.UserID })
-	none, err := s.Idle(t.Context(), after(50), 10)
+	early, err := s.Idle(t.Context(), after(50), 10)
 	must(t, err)
 	idle, err := s.Idle(t.Context(), after(51), 10)
 	must(t, err)
-	if len(none) != 0 || len(idle) != 3 {
-		t.Errorf("%d and %d are idle: want those that are open, from when they were restored", len(none), len(idle))
+	if len(early) != 0 || len(idle) != 3 {
+		t.Errorf("%d and %d are idle, want 0 and 3: the open ones, idle since they were restored", len(early), len(idle))
 	}
 }
 
-func restoreTalk(t *testing.T, s db.Store) {
-	c := talkOf(alice, "c")
+func restoreConversations(t *testing.T, s db.Store) {
+	c := newConversation(alice, "c")
 	c.EndedAt, c.EndReason = time.Time{}, ""
 	turns := []memory.Turn{settledTurn(alice, "c", 1, memory.TurnProcessed), settledTurn(alice, "c", 3, memory.TurnFailed)}
 	done := consolidated(c)
@@ -124,9 +125,9 @@ func restoreTalk(t *testing.T, s db.Store) {
 	got, err := s.ConversationTurns(t.Context(), alice, "c", 0, 10)
 	must(t, err)
 	wantSame(t, "turns", got, turns)
-	look := func(owner memory.Owner, found bool) {
+	find := func(owner memory.Owner, found bool) {
 		must(t, in(owner, func(ctx context.Context, tx db.UserTx) error {
-			is, a, err := tx.RecordedConversation(ctx, "c")
+			restored, a, err := tx.RecordedConversation(ctx, "c")
 			must(t, err)
 			turn, b, err := tx.RecordedTurn(ctx, turns[1].ID)
 			must(t, err)
@@ -136,16 +137,16 @@ func restoreTalk(t *testing.T, s db.Store) {
 				t.Errorf("%v finds %t, %t, %t", owner, a, b, d)
 			}
 			if found {
-				wantSame(t, "recorded", []any{is, turn, one}, []any{c, turns[1], done})
+				wantSame(t, "recorded", []any{restored, turn, one}, []any{c, turns[1], done})
 			}
 			return nil
 		}))
 	}
-	look(alice, true)
-	look(bob, false)
-	look(memory.Owner{AppID: "other", UserID: "alice"}, false)
+	find(alice, true)
+	find(bob, false)
+	find(memory.Owner{AppID: "other", UserID: "alice"}, false)
 
-	// Nothing is to be done again, and the next turn goes on after the last event.
+	// Restored work is not due again, and the next turn continues after the last event.
 	claimed, err := s.ClaimTurns(t.Context(), after(10_000), after(10_060), 10)
 	must(t, err)
 	due, err := s.DueConsolidations(t.Context(), after(10_000), 9, db.Position{}, 10)
@@ -175,8 +176,8 @@ func restoreTalk(t *testing.T, s db.Store) {
 	}), memory.KindConflict)
 }
 
-// exerciseExportedTalk is exerciseExported for conversations.
-func exerciseExportedTalk(t *testing.T, s db.Store, owner memory.Owner) {
+// exerciseExportedConversations is exerciseExported for conversations.
+func exerciseExportedConversations(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for _, user := range []string{"", owner.UserID} {
 		paged(t, owner.AppID, user, 3, s.ExportConversations)
@@ -188,7 +189,7 @@ func exerciseExportedTalk(t *testing.T, s db.Store, owner memory.Owner) {
 		must(t, err)
 		_, _, err = tx.RecordedConsolidation(ctx, memory.NewID())
 		must(t, err)
-		must(t, tx.RestoreConversation(ctx, talkOf(owner, "restored"), epoch))
+		must(t, tx.RestoreConversation(ctx, newConversation(owner, "restored"), epoch))
 		return tx.RestoreTurn(ctx, settledTurn(owner, "restored", 1, memory.TurnProcessed))
 	}))
 }

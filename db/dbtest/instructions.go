@@ -13,9 +13,9 @@ import (
 )
 
 var (
-	everybody = memory.Scope{AppID: "app", Kind: memory.AppScope}
-	butler    = memory.Scope{AppID: "app", Kind: memory.AgentScope, ID: "alice"} // the id of a user, too
-	hers      = memory.Scope{AppID: "app", Kind: memory.UserScope, ID: "alice"}
+	wholeApp   = memory.Scope{AppID: "app", Kind: memory.AppScope}
+	agent      = memory.Scope{AppID: "app", Kind: memory.AgentScope, ID: "alice"} // also the id of a user
+	aliceScope = memory.Scope{AppID: "app", Kind: memory.UserScope, ID: "alice"}
 )
 
 // publish stores the next version of an instruction and makes it active.
@@ -43,7 +43,7 @@ func tryPublish(t *testing.T, s db.Store, scope memory.Scope, name, content stri
 	})
 }
 
-// textOf is the newest version of an instruction.
+// textOf returns the newest version of an instruction.
 func textOf(i memory.Instruction, content string) memory.InstructionVersion {
 	return memory.InstructionVersion{Number: i.Latest, Content: content, Note: "为什么 \"so\"", PublishedAt: i.ChangedAt}
 }
@@ -54,24 +54,24 @@ func instructionVersions(t *testing.T, s db.Store) {
 	var last memory.Instruction
 	for n := range 5 {
 		content := fmt.Sprint("line\n🍵 it's \\ ", n)
-		last = publish(t, s, butler, "tone", content)
+		last = publish(t, s, agent, "tone", content)
 		want = append([]memory.InstructionVersion{textOf(last, content)}, want...)
 	}
 	wantSame(t, "instruction", last, memory.Instruction{
-		Scope:            butler,
+		Scope:            agent,
 		Name:             "tone",
 		Latest:           5,
 		Active:           5,
 		PreviouslyActive: []int{1, 2, 3, 4},
 		ChangedAt:        after(4),
 	})
-	found, err := s.FindInstruction(ctx, butler, "tone")
+	found, err := s.FindInstruction(ctx, agent, "tone")
 	must(t, err)
 	wantSame(t, "found", found, last)
 	for _, limit := range []int{1, 2, 5, 100} {
 		var got []memory.InstructionVersion
 		for below := 0; ; {
-			page, err := s.InstructionVersions(ctx, butler, "tone", below, limit)
+			page, err := s.InstructionVersions(ctx, agent, "tone", below, limit)
 			must(t, err)
 			if got = append(got, page...); len(page) < limit {
 				break
@@ -80,16 +80,16 @@ func instructionVersions(t *testing.T, s db.Store) {
 		}
 		wantSame(t, "versions", got, want)
 	}
-	v, err := s.InstructionVersion(ctx, butler, "tone", 2)
+	v, err := s.InstructionVersion(ctx, agent, "tone", 2)
 	must(t, err)
 	wantSame(t, "version", v, want[3])
 	for _, number := range []int{0, -1, 6} {
-		_, err = s.InstructionVersion(ctx, butler, "tone", number)
+		_, err = s.InstructionVersion(ctx, agent, "tone", number)
 		wantKind(t, err, memory.KindNotFound)
 	}
 	for _, scope := range []memory.Scope{
-		everybody,
-		hers,
+		wholeApp,
+		aliceScope,
 		{AppID: "other", Kind: memory.AgentScope, ID: "alice"},
 		{AppID: "app", Kind: memory.AgentScope, ID: "Alice"},
 	} {
@@ -99,11 +99,11 @@ func instructionVersions(t *testing.T, s db.Store) {
 		wantKind(t, err, memory.KindNotFound)
 		list, err := s.ListInstructions(ctx, scope, "", 10)
 		must(t, err)
-		wantSame(t, "another scope's", list, []memory.Instruction{})
+		wantSame(t, "of another scope", list, []memory.Instruction{})
 	}
 
 	last.Active, last.PreviouslyActive, last.ChangedAt = 0, nil, after(9)
-	must(t, s.InScope(ctx, butler, func(ctx context.Context, tx db.InstructionTx) error {
+	must(t, s.InScope(ctx, agent, func(ctx context.Context, tx db.InstructionTx) error {
 		n, err := tx.CountActive(ctx)
 		must(t, err)
 		wantSame(t, "active", n, 1)
@@ -113,24 +113,24 @@ func instructionVersions(t *testing.T, s db.Store) {
 		wantSame(t, "active", n, 0)
 		return nil
 	}))
-	found, err = s.FindInstruction(ctx, butler, "tone")
+	found, err = s.FindInstruction(ctx, agent, "tone")
 	must(t, err)
 	wantSame(t, "retired", found, last)
 }
 
 func listInstructions(t *testing.T, s db.Store) {
 	var want []memory.Instruction
-	for _, name := range []string{"B", "a", "b", "ä", "语气"} { // in the order of their bytes
+	for _, name := range []string{"B", "a", "b", "ä", "语气"} { // in byte order
 		want = append(want, memory.Instruction{Name: name})
 	}
 	for _, n := range []int{3, 0, 4, 1, 2} {
-		want[n] = publish(t, s, everybody, want[n].Name, "text")
+		want[n] = publish(t, s, wholeApp, want[n].Name, "text")
 	}
-	publish(t, s, hers, "c", "text")
+	publish(t, s, aliceScope, "c", "text")
 	for _, limit := range []int{1, 2, 5, 100} {
 		var got []memory.Instruction
 		for after := ""; ; {
-			page, err := s.ListInstructions(t.Context(), everybody, after, limit)
+			page, err := s.ListInstructions(t.Context(), wholeApp, after, limit)
 			must(t, err)
 			if got = append(got, page...); len(page) < limit {
 				break
@@ -147,31 +147,31 @@ func activeInstructions(t *testing.T, s db.Store) {
 		return memory.ActiveInstruction{Scope: i.Scope, Name: i.Name, InstructionVersion: textOf(i, content)}
 	}
 	var want []memory.ActiveInstruction
-	for _, scope := range []memory.Scope{everybody, butler, hers} {
+	for _, scope := range []memory.Scope{wholeApp, agent, aliceScope} {
 		publish(t, s, scope, "b", "old")
 		want = append(want, active(publish(t, s, scope, "a", "a text"), "a text"),
 			active(publish(t, s, scope, "b", "new"), "new"))
 	}
 	publish(t, s, memory.Scope{AppID: "other", Kind: memory.AppScope}, "c", "another app's")
 	publish(t, s, memory.Scope{AppID: "app", Kind: memory.UserScope, ID: "bob"}, "c", "another user's")
-	retired := publish(t, s, everybody, "z", "retired")
+	retired := publish(t, s, wholeApp, "z", "retired")
 	retired.Active = 0
-	must(t, s.InScope(ctx, everybody, func(ctx context.Context, tx db.InstructionTx) error {
+	must(t, s.InScope(ctx, wholeApp, func(ctx context.Context, tx db.InstructionTx) error {
 		return tx.PutInstruction(ctx, retired)
 	}))
 	for _, c := range []struct {
 		agent, user string
 		want        []memory.ActiveInstruction
-	}{{"alice", "alice", want}, {"", "", want[:2]}, {"alice", "", want[:4]}, {"nobody", "nobody", want[:2]}} {
+	}{{"alice", "alice", want}, {"", "", want[:2]}, {"alice", "", want[:4]}, {"unknown", "unknown", want[:2]}} {
 		got, err := s.ActiveInstructions(ctx, "app", c.agent, c.user)
 		must(t, err)
-		wantSame(t, fmt.Sprintf("of agent %q and user %q", c.agent, c.user), got, c.want)
+		wantSame(t, fmt.Sprintf("active for agent %q and user %q", c.agent, c.user), got, c.want)
 	}
 }
 
-// instructionLimits: what the stores refuse, and that a refusal leaves nothing.
+// instructionLimits checks what the store refuses, and that a refusal changes nothing.
 func instructionLimits(t *testing.T, s db.Store) {
-	standing := publish(t, s, hers, "tone", "text")
+	stored := publish(t, s, aliceScope, "tone", "text")
 	for what, c := range map[string]struct {
 		spoil func(*memory.Instruction, *memory.InstructionVersion)
 		want  memory.Kind
@@ -188,20 +188,20 @@ func instructionLimits(t *testing.T, s db.Store) {
 		"a long note": {func(_ *memory.Instruction, v *memory.InstructionVersion) {
 			v.Note = strings.Repeat("界", memory.MaxNote+1)
 		}, memory.KindInvalid},
-		"a name": {func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Name = "" }, memory.KindInvalid},
+		"no name": {func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Name = "" }, memory.KindInvalid},
 		"a long name": {func(i *memory.Instruction, _ *memory.InstructionVersion) {
 			i.Name = strings.Repeat("界", memory.MaxInstructionName+1)
 		}, memory.KindInvalid},
 		"an unknown active": {func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Active = 3 }, memory.KindInvalid},
 		"another scope": {
-			func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Scope = butler },
+			func(i *memory.Instruction, _ *memory.InstructionVersion) { i.Scope = agent },
 			memory.KindNotFound,
 		},
 	} {
-		i, v := standing, textOf(standing, "text")
+		i, v := stored, textOf(stored, "text")
 		i.Latest, i.Active, v.Number = 2, 2, 2
 		c.spoil(&i, &v)
-		err := s.InScope(t.Context(), hers, func(ctx context.Context, tx db.InstructionTx) error {
+		err := s.InScope(t.Context(), aliceScope, func(ctx context.Context, tx db.InstructionTx) error {
 			if err := tx.PutInstruction(ctx, i); err != nil {
 				return err
 			}
@@ -211,11 +211,11 @@ func instructionLimits(t *testing.T, s db.Store) {
 			t.Errorf("%s: %v, want kind %v", what, err, c.want)
 		}
 	}
-	found, err := s.FindInstruction(t.Context(), hers, "tone")
+	found, err := s.FindInstruction(t.Context(), aliceScope, "tone")
 	must(t, err)
-	wantSame(t, "what stood", found, standing)
+	wantSame(t, "the stored instruction", found, stored)
 	longest := strings.Repeat("界", memory.MaxInstruction)
-	publish(t, s, hers, strings.Repeat("界", memory.MaxInstructionName), longest)
+	publish(t, s, aliceScope, strings.Repeat("界", memory.MaxInstructionName), longest)
 	wantKind(t, s.InScope(t.Context(), memory.Scope{AppID: "app", Kind: "room", ID: "1"},
 		func(ctx context.Context, tx db.InstructionTx) error {
 			return tx.PutInstruction(ctx, memory.Instruction{
@@ -226,20 +226,20 @@ func instructionLimits(t *testing.T, s db.Store) {
 			})
 		}), memory.KindInvalid)
 	refused := errors.New("refused")
-	if err := s.InScope(t.Context(), everybody, func(ctx context.Context, tx db.InstructionTx) error {
-		must(t, tx.PutInstruction(ctx, memory.Instruction{Scope: everybody, Name: "x", Latest: 1, ChangedAt: epoch}))
+	if err := s.InScope(t.Context(), wholeApp, func(ctx context.Context, tx db.InstructionTx) error {
+		must(t, tx.PutInstruction(ctx, memory.Instruction{Scope: wholeApp, Name: "x", Latest: 1, ChangedAt: epoch}))
 		return refused
 	}); !errors.Is(err, refused) {
 		t.Error(err)
 	}
-	_, err = s.FindInstruction(t.Context(), everybody, "x")
+	_, err = s.FindInstruction(t.Context(), wholeApp, "x")
 	wantKind(t, err, memory.KindNotFound)
 }
 
-// instructionsAtOnce: versions of each scope follow each other, whoever publishes.
+// instructionsAtOnce checks that concurrent writers publish consecutive versions.
 func instructionsAtOnce(t *testing.T, s db.Store) {
 	const writers, each = 8, 5
-	scopes := []memory.Scope{everybody, butler, hers}
+	scopes := []memory.Scope{wholeApp, agent, aliceScope}
 	var group sync.WaitGroup
 	for w := range writers {
 		group.Go(func() {
@@ -260,26 +260,26 @@ func instructionsAtOnce(t *testing.T, s db.Store) {
 		must(t, err)
 		if i.Latest != writers*each || i.Active != i.Latest || len(i.PreviouslyActive) != i.Latest-1 ||
 			len(found) != i.Latest || found[0].Number != i.Latest {
-			t.Errorf("%+v, %d versions", i, len(found))
+			t.Errorf("instruction %+v has %d versions", i, len(found))
 		}
 	}
 }
 
-// everyInstruction calls every method.
+// everyInstruction calls each method of db.Instructions and returns their errors.
 func everyInstruction(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	nothing := func(context.Context, db.InstructionTx) error { return nil }
-	errs["InScope"] = s.InScope(ctx, everybody, nothing)
-	errs["InScope of a user"] = s.InScope(ctx, hers, nothing)
-	_, errs["ListInstructions"] = s.ListInstructions(ctx, everybody, "", 1)
-	_, errs["FindInstruction"] = s.FindInstruction(ctx, everybody, "x")
-	_, errs["InstructionVersion"] = s.InstructionVersion(ctx, everybody, "x", 1)
-	_, errs["InstructionVersions"] = s.InstructionVersions(ctx, everybody, "x", 0, 1)
+	errs["InScope"] = s.InScope(ctx, wholeApp, nothing)
+	errs["InScope of a user"] = s.InScope(ctx, aliceScope, nothing)
+	_, errs["ListInstructions"] = s.ListInstructions(ctx, wholeApp, "", 1)
+	_, errs["FindInstruction"] = s.FindInstruction(ctx, wholeApp, "x")
+	_, errs["InstructionVersion"] = s.InstructionVersion(ctx, wholeApp, "x", 1)
+	_, errs["InstructionVersions"] = s.InstructionVersions(ctx, wholeApp, "x", 0, 1)
 	_, errs["ActiveInstructions"] = s.ActiveInstructions(ctx, "app", "agent", "user")
 	return errs
 }
 
-// exerciseInstructions runs every statement.
+// exerciseInstructions is Exercise for db.Instructions.
 func exerciseInstructions(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for _, scope := range []memory.Scope{

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// isolation asks every method for what is another user's or app's.
+// isolation calls every method with ids of another user or app.
 func isolation(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	mine := newMemory(alice, "alice's secret")
@@ -71,7 +71,7 @@ func isolation(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "embeddings", vectors, map[string][]float32{})
 		must(t, s.EachEmbedding(ctx, other, "model", 10, func(id string, _ []float32) {
-			t.Errorf("the embedding of %s", id)
+			t.Errorf("got the embedding of %s", id)
 		}))
 		rows, err = s.Unconfirmed(ctx, other, epoch, 10)
 		must(t, err)
@@ -125,7 +125,7 @@ func isolation(t *testing.T, s db.Store) {
 	wantSame(t, "alice's memory", now, before)
 }
 
-// hostileIDs are ids that would break out of a statement that was put together carelessly.
+// hostileIDs uses ids that would break out of a statement without bound parameters.
 func hostileIDs(t *testing.T, s db.Store) {
 	hostile := []string{
 		"alice", "ALICE", "alice ", " alice", "álice", "a\u0301lice", "%", "_", "al%", `alice\`, `"alice"`, "'alice'",

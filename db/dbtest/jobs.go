@@ -22,18 +22,18 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// upkeep is a job whose handler ends as it is told.
-type upkeep struct {
+// testJob is a job whose handler ends as its Ending demands.
+type testJob struct {
 	Ending string `json:"ending"`
 	Due    string `json:"due"`
 }
 
-func (upkeep) Kind() string { return "dbtest_upkeep" }
+func (testJob) Kind() string { return "dbtest_test" }
 
-// otherUpkeep has the payload of upkeep under a kind of its own.
-type otherUpkeep upkeep
+// otherJob has the payload of testJob and another kind.
+type otherJob testJob
 
-func (otherUpkeep) Kind() string { return "dbtest_other_upkeep" }
+func (otherJob) Kind() string { return "dbtest_other" }
 
 func enqueue(t *testing.T, s db.Store, job db.Job, fresh bool) db.JobInfo {
 	t.Helper()
@@ -51,21 +51,21 @@ type badJob struct{ C chan int }
 func (badJob) Kind() string { return "dbtest_bad" }
 
 func enqueueJobs(t *testing.T, s db.Store) {
-	first := enqueue(t, s, upkeep{"well", "monday"}, true)
+	first := enqueue(t, s, testJob{"well", "monday"}, true)
 	if first.ID == 0 || first.EnqueuedAt.IsZero() || first.EnqueuedAt.Location() != time.UTC {
-		t.Errorf("a new job: %+v", first)
+		t.Errorf("new job: %+v", first)
 	}
 	want := db.JobInfo{
 		ID:         first.ID,
-		Kind:       "dbtest_upkeep",
+		Kind:       "dbtest_test",
 		State:      "available",
 		Payload:    first.Payload,
 		EnqueuedAt: first.EnqueuedAt,
 	}
 	wantSame(t, "a new job", first, want)
-	var payload upkeep
+	var payload testJob
 	must(t, json.Unmarshal(first.Payload, &payload))
-	wantSame(t, "payload", payload, upkeep{"well", "monday"})
+	wantSame(t, "payload", payload, testJob{"well", "monday"})
 	found, err := s.Job(t.Context(), first.ID)
 	must(t, err)
 	wantSame(t, "the stored job", found, first)
@@ -74,9 +74,9 @@ func enqueueJobs(t *testing.T, s db.Store) {
 		wantKind(t, err, memory.KindNotFound)
 	}
 
-	wantSame(t, "the same again", enqueue(t, s, upkeep{"well", "monday"}, false).ID, first.ID)
-	tuesday := enqueue(t, s, upkeep{"well", "tuesday"}, true)
-	other := enqueue(t, s, otherUpkeep{"well", "monday"}, true)
+	wantSame(t, "the same again", enqueue(t, s, testJob{"well", "monday"}, false).ID, first.ID)
+	tuesday := enqueue(t, s, testJob{"well", "tuesday"}, true)
+	other := enqueue(t, s, otherJob{"well", "monday"}, true)
 	if _, _, err := s.Enqueue(t.Context(), badJob{}); err == nil {
 		t.Error("a job that cannot be written as JSON was stored")
 	}
@@ -90,8 +90,8 @@ func enqueueJobs(t *testing.T, s db.Store) {
 		}
 		wantSame(t, "jobs", listed, want)
 	}
-	both, one := []string{"dbtest_upkeep", "dbtest_other_upkeep"}, []string{"dbtest_upkeep"}
-	accepted(t, s, newTurn(alice, "")) // its job is of another kind
+	both, one := []string{"dbtest_test", "dbtest_other"}, []string{"dbtest_test"}
+	accepted(t, s, newTurn(alice, "")) // enqueues a job of another kind
 	wantListed(db.JobFilter{Kinds: both, Limit: 10}, other.ID, tuesday.ID, first.ID)
 	wantListed(db.JobFilter{Kinds: both, Limit: 2}, other.ID, tuesday.ID)
 	wantListed(db.JobFilter{Kinds: both, Limit: 2, Before: tuesday.ID}, first.ID)
@@ -106,7 +106,7 @@ func enqueueJobsAtOnce(t *testing.T, s db.Store) {
 	var group errgroup.Group
 	for i := range n {
 		group.Go(func() (err error) {
-			infos[i], freshes[i], err = s.Enqueue(t.Context(), upkeep{"well", "monday"})
+			infos[i], freshes[i], err = s.Enqueue(t.Context(), testJob{"well", "monday"})
 			return err
 		})
 	}
@@ -121,7 +121,7 @@ func enqueueJobsAtOnce(t *testing.T, s db.Store) {
 	wantSame(t, "fresh ones", fresh, 1)
 }
 
-// jobStates works on jobs until each has come to rest in another state.
+// jobStates runs jobs until each of them has reached its state.
 func jobStates(t *testing.T, s db.Store) {
 	states := map[string]string{ // ending -> state
 		"well":        "completed",
@@ -132,9 +132,9 @@ func jobStates(t *testing.T, s db.Store) {
 	}
 	jobs := map[string]db.JobInfo{}
 	for ending := range states {
-		jobs[ending] = enqueue(t, s, upkeep{ending, "monday"}, true)
+		jobs[ending] = enqueue(t, s, testJob{ending, "monday"}, true)
 	}
-	workOnUpkeep(t, s)
+	runJobs(t, s)
 	for ending, state := range states {
 		info := jobs[ending]
 		for deadline := time.Now().Add(5 * time.Minute); info.State != state; time.Sleep(5 * time.Millisecond) {
@@ -154,17 +154,17 @@ func jobStates(t *testing.T, s db.Store) {
 		if info.Result != nil {
 			must(t, json.Unmarshal(info.Result, &result))
 		}
-		said := map[string][2]string{ // error, result
+		want := map[string][2]string{ // error, result
 			"well": {"", "well"}, "cancelled": {"JobCancelError: the answer was cancelled", ""}, "never": {"", ""},
 			"given up":    {fmt.Sprintf("attempt %d: the answer was given up", info.Attempt), ""}, // the latest
 			"again later": {"the answer was again later", ""},
 		}
-		wantSame(t, "error and result of "+ending, [2]string{info.Error, result}, said[ending])
-		again := enqueue(t, s, upkeep{ending, "monday"}, false)
+		wantSame(t, "error and result of "+ending, [2]string{info.Error, result}, want[ending])
+		again := enqueue(t, s, testJob{ending, "monday"}, false)
 		if again.ID != info.ID || again.State != state {
 			t.Errorf("the same job as one that is %s: got %+v", state, again)
 		}
-		listed, err := s.ListJobs(t.Context(), db.JobFilter{Kinds: []string{"dbtest_upkeep"}, Limit: 10})
+		listed, err := s.ListJobs(t.Context(), db.JobFilter{Kinds: []string{"dbtest_test"}, Limit: 10})
 		must(t, err)
 		if !slices.ContainsFunc(listed, func(i db.JobInfo) bool { return i.ID == info.ID && i.State == state }) {
 			t.Errorf("the list does not show the %s job", state)
@@ -172,8 +172,8 @@ func jobStates(t *testing.T, s db.Store) {
 	}
 }
 
-// workOnUpkeep works on upkeep jobs until the test ends.
-func workOnUpkeep(t *testing.T, s db.Store) {
+// runJobs runs test jobs until the test ends.
+func runJobs(t *testing.T, s db.Store) {
 	t.Helper()
 	switch s := s.(type) {
 	case interface {
@@ -191,7 +191,7 @@ func startWorker[TTx any](t *testing.T, driver riverdriver.Driver[TTx]) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(func(working context.Context, job *river.Job[upkeep]) error {
+	river.AddWorker(workers, river.WorkFunc(func(working context.Context, job *river.Job[testJob]) error {
 		switch err := errors.New("the answer was " + job.Args.Ending); job.Args.Ending {
 		case "well":
 			return river.RecordOutput(working, "well")
@@ -222,7 +222,7 @@ func startWorker[TTx any](t *testing.T, driver riverdriver.Driver[TTx]) {
 	})
 }
 
-// retryPolicy tries the jobs that are to be given up again at once, and others tomorrow.
+// retryPolicy retries the jobs that end as "given up" at once, and others after a day.
 type retryPolicy struct{}
 
 func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {

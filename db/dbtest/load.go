@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Load stores rows of so many owners (at least 8) in 20 apps: for each 80
-// memories, 80 events, 79 relations, 20 facts, 20 turns and as many candidates. A planner that goes by
+// Load stores rows of at least 8 owners in 20 apps. Each owner has 80 memories, 80
+// events, 79 relations, 20 facts, 20 turns and 20 candidates. A planner that uses
 // statistics needs some thousand rows before it prefers an index.
 func Load(t *testing.T, s db.Store, owners int) {
 	t.Helper()
@@ -59,8 +59,8 @@ func Load(t *testing.T, s db.Store, owners int) {
 	}
 }
 
-// Exercise calls every method that requests and workers use, each with an id
-// that exists, on a store that Load has filled.
+// Exercise calls every method that requests and workers use, with existing ids, on
+// a store that Load has filled.
 func Exercise(t *testing.T, s db.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -108,13 +108,13 @@ func Exercise(t *testing.T, s db.Store) {
 	_, err = s.TurnCandidates(ctx, owner.AppID, turn.ID)
 	must(t, err)
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(2000)))
-	must(t, s.DeferTurn(ctx, turn.ID, 1, "away", after(2000), nil))
+	must(t, s.DeferTurn(ctx, turn.ID, 1, "unavailable", after(2000), nil))
 	_, _, err = s.AcceptTurn(ctx, turn, epoch)
 	must(t, err)
 	_, err = s.ClaimTurns(ctx, after(2000), after(2000), 10)
 	must(t, err)
 	must(t, s.EndTurns(ctx, []string{turns[2].ID}, epoch))
-	must(t, s.FailTurn(ctx, turns[1].ID, 1, "away", epoch, nil))
+	must(t, s.FailTurn(ctx, turns[1].ID, 1, "unavailable", epoch, nil))
 	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, epoch)
 	must(t, err)
 	_, err = s.Turn(ctx, owner.AppID, turn.ClientID)
@@ -153,7 +153,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.HandedOut(ctx, owner, after(50), 10)
 	must(t, err)
-	exerciseUpkeep(t, s, owner, known, turn.ID)
+	exerciseMaintenance(t, s, owner, known, turn.ID)
 	exerciseExchange(t, s, owner, known)
 	exerciseExported(t, s, owner)
 	exerciseFacts(t, s, owner)

@@ -16,7 +16,7 @@ func listMemories(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 40 {
 		m := newMemory(alice, describe(i))
-		m.CreatedAt = after(i / 3) // several at one instant
+		m.CreatedAt = after(i / 3) // some share an instant
 		m.Type, m.Domain, m.Status = memory.Types[i%3], memory.Domains[i%4], memory.Statuses[i%4]
 		m.AgentID, m.ConversationID = fmt.Sprint("a", i%2), fmt.Sprint("c", i%5)
 		all = append(all, m)
@@ -61,7 +61,7 @@ func listMemories(t *testing.T, s db.Store) {
 				return m.Type == memory.Types[0] && m.AgentID == "a0" && !m.CreatedAt.Before(after(1)) &&
 					(m.Status == memory.Active || m.Status == memory.Consolidated)
 			}},
-		"none": {db.MemoryFilter{ConversationID: "nowhere"}, func(memory.Memory) bool { return false }},
+		"unknown conversation": {db.MemoryFilter{ConversationID: "nowhere"}, func(memory.Memory) bool { return false }},
 	} {
 		want := []memory.Memory{}
 		for _, m := range all {
@@ -126,7 +126,7 @@ func documents(t *testing.T, s db.Store) {
 	for i := range 24 {
 		m := newMemory(alice, describe(i))
 		m.Tags = [][]string{{"茶", "a"}, nil}[i%2]
-		// Orders that a locale would change: by bytes, capitals come first.
+		// A locale would change this order: in byte order, capitals come first.
 		m.ConversationID = []string{"", "b", "B", "a", "ä", "茶"}[i%6]
 		m.CreatedAt = after(-(i / 12))
 		m.Lexemes = describe(i)
@@ -174,13 +174,13 @@ func hydrate(t *testing.T, s db.Store) {
 	wantSame(t, "each embedding by another model", embeddings(t, s, "another"), map[string][]float32{})
 	few := 0
 	must(t, s.EachEmbedding(t.Context(), alice, "model", 1, func(string, []float32) { few++ }))
-	wantSame(t, "no more embeddings than asked for", few, 1)
+	wantSame(t, "embeddings up to the limit", few, 1)
 	got, err = s.Hydrate(t.Context(), alice, nil, nil)
 	must(t, err)
 	wantSame(t, "nothing", got, []memory.Memory{})
 }
 
-// embeddings are all of alice's by a model.
+// embeddings returns all embeddings of alice's memories by a model.
 func embeddings(t *testing.T, s db.Store, model string) map[string][]float32 {
 	t.Helper()
 	all := map[string][]float32{}
@@ -212,7 +212,7 @@ func unconfirmed(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 6 {
 		m := newMemory(alice, describe(i))
-		m.CreatedAt, m.UpdatedAt = after(-i), after(i) // the latest written say of the longest ago
+		m.CreatedAt, m.UpdatedAt = after(-i), after(i) // the last updated have the oldest CreatedAt
 		all = append(all, m)
 	}
 	all[5].Status = memory.Forgotten
@@ -260,13 +260,13 @@ func sameContent(t *testing.T, s db.Store) {
 	got, ok2 := find("", "茶 tea")
 	wantSame(t, "the shared one", got, shared)
 	if !ok || !ok2 {
-		t.Error("found, but not ok")
+		t.Error("a memory was found, but ok is false")
 	}
 	if _, ok := find("agent", "茶 tea "); ok {
-		t.Error("other content was found")
+		t.Error("a memory with other content was found")
 	}
 	if _, ok := find("other", "茶 tea"); ok {
-		t.Error("another agent's was found")
+		t.Error("a memory of another agent was found")
 	}
 	older.Content, older.Revision = "coffee", 2
 	update(t, s, older)

@@ -16,7 +16,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// row is what the model knows of one memory.
+// row is the model of one memory.
 type row struct {
 	memory   memory.Memory
 	state    memory.VectorState
@@ -32,7 +32,7 @@ func (r *row) claimable(now time.Time) bool {
 	return (r.state == memory.VectorPending || r.state == memory.VectorRemoving) && !r.claimed.After(now)
 }
 
-// claim is what a store does and answers when it claims the row.
+// claim claims the row as a store does and returns its task.
 func (r *row) claim(until time.Time) db.VectorTask {
 	r.claimed, r.again = until, false
 	r.claims++
@@ -49,14 +49,14 @@ func (r *row) claim(until time.Time) db.VectorTask {
 }
 
 // randomOperations runs random sequences of writes, pushes and touches on the
-// store and on a model of it in memory, and compares every answer.
+// store and on a model in memory, and compares all results.
 func randomOperations(t *testing.T, s db.Store) {
 	run := 0
 	rapid.Check(t, func(t *rapid.T) {
 		run++
 		m := &model{store: s, rows: map[string]*row{}, clock: epoch.Add(time.Duration(run) * 1000 * time.Hour)}
 		for range 3 {
-			m.owners = append(m.owners, memory.Owner{AppID: memory.NewID(), UserID: memory.NewID()}) // fresh ones each run
+			m.owners = append(m.owners, memory.Owner{AppID: memory.NewID(), UserID: memory.NewID()}) // new owners in each run
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"insert":  m.insert,
@@ -85,7 +85,7 @@ func (m *model) tick(t *rapid.T) time.Time {
 	return m.clock
 }
 
-// some draws a few of the known ids, perhaps repeated.
+// some draws one to four of the known ids, possibly repeated.
 func (m *model) some(t *rapid.T) []string {
 	if len(m.order) == 0 {
 		t.Skip("no memory yet")
@@ -104,7 +104,7 @@ func (m *model) insert(t *rapid.T) {
 		one.AgentID = rapid.SampledFrom([]string{"", "a"}).Draw(t, "agent")
 		fresh = append(fresh, one)
 	}
-	refused := rapid.SampledFrom([]error{nil, nil, nil, errors.New("changed my mind")}).Draw(t, "refused")
+	refused := rapid.SampledFrom([]error{nil, nil, nil, errors.New("refused")}).Draw(t, "refused")
 	err := m.store.InUser(context.Background(), owner, func(ctx context.Context, tx db.UserTx) error {
 		return errors.Join(tx.Insert(ctx, fresh, claimed), refused)
 	})
@@ -129,7 +129,7 @@ func (m *model) update(t *rapid.T) {
 	changed.Status = rapid.SampledFrom(memory.Statuses).Draw(t, "status")
 	changed.Content = rapid.SampledFrom([]string{changed.Content, "other"}).Draw(t, "content")
 	changed.Importance = rapid.Float64Range(0, 1).Draw(t, "importance")
-	counted := changed.AccessCount // by touches alone
+	accesses := changed.AccessCount // changed by Touch only
 	changed.AccessCount = rapid.IntRange(0, 9).Draw(t, "accesses")
 	if changed.Content != r.memory.Content || changed.Status != r.memory.Status {
 		changed.Revision++
@@ -139,7 +139,7 @@ func (m *model) update(t *rapid.T) {
 		}
 	}
 	r.memory = changed
-	r.memory.AccessCount = counted
+	r.memory.AccessCount = accesses
 	err := m.store.InUser(context.Background(), changed.Owner, func(ctx context.Context, tx db.UserTx) error {
 		return tx.Update(ctx, changed)
 	})
@@ -168,10 +168,10 @@ func (m *model) claim(t *rapid.T) {
 	m.inPush = append(m.inPush, got...)
 }
 
-// pushed takes one of the pushes under way.
+// pushed draws and removes one of the running pushes.
 func (m *model) pushed(t *rapid.T) db.VectorTask {
 	if len(m.inPush) == 0 {
-		t.Skip("no push is under way")
+		t.Skip("no push is running")
 	}
 	i := rapid.IntRange(0, len(m.inPush)-1).Draw(t, "push")
 	task := m.inPush[i]
@@ -240,11 +240,11 @@ func (m *model) touch(t *rapid.T) {
 	}
 }
 
-// check compares all that the store shows of one of the owners.
+// check compares everything that the store returns for one of the owners.
 func (m *model) check(t *rapid.T) {
 	ctx := context.Background()
 	since := m.clock.Add(-2 * time.Second)
-	owner := rapid.SampledFrom(m.owners).Draw(t, "looked at")
+	owner := rapid.SampledFrom(m.owners).Draw(t, "checked owner")
 	var all, active, unconfirmed, handedOut []memory.Memory
 	states := map[memory.VectorState]int{}
 	for _, id := range m.order {

@@ -32,14 +32,14 @@ func projected(t *testing.T, s db.Store) {
 		}
 		var want []db.Projected
 		for _, m := range all {
-			want = append(want, db.Projected{Memory: shown(m), Vector: memory.VectorPending, UpdatedAt: epoch})
+			want = append(want, db.Projected{Memory: projectedFields(m), Vector: memory.VectorPending, UpdatedAt: epoch})
 		}
 		wantSame(t, "projected", got, want)
 	}
 }
 
-// shown is m without what the vector store is not compared by.
-func shown(m memory.Memory) memory.Memory {
+// projectedFields returns m without the fields that a projection check does not need.
+func projectedFields(m memory.Memory) memory.Memory {
 	m.Embedding, m.Lexemes = nil, ""
 	return m
 }
@@ -49,7 +49,7 @@ func wantProjected(t *testing.T, s db.Store, m memory.Memory, state memory.Vecto
 	t.Helper()
 	got, err := s.Projected(t.Context(), "", 10)
 	must(t, err)
-	wantSame(t, "projected", got, []db.Projected{{Memory: shown(m), Vector: state, UpdatedAt: updatedAt}})
+	wantSame(t, "projected", got, []db.Projected{{Memory: projectedFields(m), Vector: state, UpdatedAt: updatedAt}})
 }
 
 func requeue(t *testing.T, s db.Store) {
@@ -77,14 +77,14 @@ func requeue(t *testing.T, s db.Store) {
 	wantSame(t, "the claim stays", claimDue(t, s, after(59), after(70), 10), []db.VectorTask{})
 	must(t, s.FinishVectors(t.Context(), push, after(59)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
-	wantSame(t, "due when the claim was ended", claimDue(t, s, after(59), after(70), 10), push)
+	wantSame(t, "due when the claim ends", claimDue(t, s, after(59), after(70), 10), push)
 	must(t, s.FinishVectors(t.Context(), push, after(62)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
 
 	again(63, m.ID)
-	wantSame(t, "claimed by one who dies", claimDue(t, s, after(63), after(70), 10), push)
+	wantSame(t, "claimed by a pusher that crashes", claimDue(t, s, after(63), after(70), 10), push)
 	again(64, m.ID)
-	wantSame(t, "due when the claim has run out", claimDue(t, s, after(70), after(80), 10), push)
+	wantSame(t, "due when the claim has expired", claimDue(t, s, after(70), after(80), 10), push)
 	again(71, m.ID)
 	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Due: after(75)}}))
 	push[0].Attempts = 1
@@ -100,7 +100,7 @@ func requeue(t *testing.T, s db.Store) {
 	again(91, m.ID)
 	must(t, s.FinishVectors(t.Context(), removal, after(92)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorRemoving: 1})
-	wantSame(t, "and again", claimDue(t, s, after(92), after(99), 10), removal)
+	wantSame(t, "removed a third time", claimDue(t, s, after(92), after(99), 10), removal)
 	must(t, s.FinishVectors(t.Context(), removal, after(93)))
 	wantProjected(t, s, m, memory.VectorAbsent, after(93))
 	n, err := s.Requeue(t.Context(), nil, epoch)

@@ -58,9 +58,9 @@ func listCandidates(t *testing.T, s db.Store) {
 			db.CandidateFilter{UserID: "alice", Verdict: memory.Kept, MinImportance: 0.125},
 			func(p db.Proposal) bool { return p.Owner == alice && p.Verdict == memory.Kept && p.Importance >= 0.125 },
 		},
-		"nobody's":       {db.CandidateFilter{UserID: "carol"}, func(db.Proposal) bool { return false }},
+		"unknown user":   {db.CandidateFilter{UserID: "carol"}, func(db.Proposal) bool { return false }},
 		"no importance":  {db.CandidateFilter{MinImportance: 1}, func(db.Proposal) bool { return false }},
-		"unknown values": {db.CandidateFilter{Verdict: "guess"}, func(db.Proposal) bool { return false }},
+		"unknown values": {db.CandidateFilter{Verdict: "unknown"}, func(db.Proposal) bool { return false }},
 	} {
 		want := []db.Proposal{}
 		for _, p := range all {
@@ -86,7 +86,7 @@ func listCandidates(t *testing.T, s db.Store) {
 	}
 }
 
-// listed is the proposals of the app that have one of the ids.
+// listed returns the proposals of the app with the given ids.
 func listed(t *testing.T, s db.Store, ids ...string) []db.Proposal {
 	t.Helper()
 	found, err := s.Proposals(t.Context(), "app", ids)
@@ -104,7 +104,7 @@ func proposalsByID(t *testing.T, s db.Store) {
 	slices.SortFunc(got, byID)
 	slices.SortFunc(want, byID)
 	wantSame(t, "proposals", got, want)
-	wantSame(t, "of nothing", listed(t, s), []db.Proposal{})
+	wantSame(t, "no ids", listed(t, s), []db.Proposal{})
 }
 
 func settleCandidate(t *testing.T, s db.Store) {
@@ -117,7 +117,7 @@ func settleCandidate(t *testing.T, s db.Store) {
 	settled := mine[0].Candidate
 	settled.Verdict, settled.Reason, settled.MemoryID = memory.Merged, "promoted \x00", memory.NewID()
 	ignored := settled
-	// only the verdict is settled
+	// only the verdict, reason and memory id change
 	ignored.Content, ignored.Importance, ignored.Scorer, ignored.CreatedAt = "other", 0.1, "other", after(99)
 	must(t, settle(alice, ignored))
 	settled.Reason = "promoted \uFFFD"
@@ -142,13 +142,13 @@ func settleCandidate(t *testing.T, s db.Store) {
 		stolen.ID = unknown
 		wantKind(t, settle(alice, stolen), memory.KindNotFound)
 	}
-	stolen.ID, stolen.Verdict = settled.ID, "guess"
+	stolen.ID, stolen.Verdict = settled.ID, "unknown"
 	wantKind(t, settle(alice, stolen), memory.KindInvalid)
 	wantCandidates(settled, mine[1].Candidate)
 }
 
-// Upgrade checks what the second migration makes of candidates of the first
-// schema, at which s stands; insert stores one as that schema has it.
+// Upgrade checks what the second migration makes of existing candidates. s has the
+// first schema; insert stores a candidate in that schema.
 func Upgrade(t *testing.T, s db.Store, insert func(id string, turn memory.Turn, at time.Time) error) {
 	t.Helper()
 	want := map[string]string{}

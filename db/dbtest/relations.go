@@ -36,7 +36,7 @@ func relations(t *testing.T, s db.Store) {
 	must(t, relate(t, s, alice))
 	again := out[0]
 	again.CreatedAt = after(999)
-	must(t, relate(t, s, alice, again, in[1])) // left alone
+	must(t, relate(t, s, alice, again, in[1])) // already exist: no effect
 	for id, want := range map[string][]memory.Relation{a.ID: append(in, out...), b.ID: out, c.ID: in} {
 		got, err := s.Relations(t.Context(), "app", id)
 		must(t, err)
@@ -44,7 +44,7 @@ func relations(t *testing.T, s db.Store) {
 	}
 	got, err := s.Relations(t.Context(), "app", foreign.ID)
 	must(t, err)
-	wantSame(t, "relations of a memory that has none", got, []memory.Relation{})
+	wantSame(t, "relations of an unrelated memory", got, []memory.Relation{})
 	for _, ref := range [][2]string{{"other", a.ID}, {"app", memory.NewID()}, {"app", "no id"}, {"app", ""}} {
 		_, err := s.Relations(t.Context(), ref[0], ref[1])
 		wantKind(t, err, memory.KindNotFound)
@@ -80,7 +80,7 @@ func relations(t *testing.T, s db.Store) {
 	}), memory.KindInvalid)
 	got, err = s.Relations(t.Context(), "app", b.ID)
 	must(t, err)
-	wantSame(t, "nothing of what was refused", got, out)
+	wantSame(t, "relations after refusals", got, out)
 }
 
 func sources(t *testing.T, s db.Store) {
@@ -116,14 +116,14 @@ func sources(t *testing.T, s db.Store) {
 	for _, stranger := range []memory.Owner{foreign.Owner, {AppID: "other", UserID: "alice"}} {
 		got, err := s.Sources(t.Context(), stranger, []string{reflection.ID, summary.ID})
 		must(t, err)
-		wantSame(t, "another user's", got, map[string][]memory.Memory{})
+		wantSame(t, "of another user", got, map[string][]memory.Memory{})
 	}
 	got, err = s.Sources(t.Context(), alice, nil)
 	must(t, err)
-	wantSame(t, "of nothing", got, map[string][]memory.Memory{})
+	wantSame(t, "no ids", got, map[string][]memory.Memory{})
 }
 
-// sorted is two memories, oldest first.
+// sorted returns two memories, oldest first.
 func sorted(a, b memory.Memory) []memory.Memory {
 	if a.CreatedAt.Before(b.CreatedAt) || a.CreatedAt.Equal(b.CreatedAt) && a.ID < b.ID {
 		return []memory.Memory{a, b}

@@ -12,14 +12,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// revisions checks that a revision changes with every change of the owner's
-// memories, and with nothing else.
+// revisions checks that the revision changes with every change of the owner's
+// memories and with nothing else.
 func revisions(t *testing.T, s db.Store) {
 	other := memory.Owner{AppID: alice.AppID, UserID: alice.UserID + "'"}
 	last, own, err := s.RevisionAndUnconfirmed(t.Context(), alice, epoch, 10)
 	must(t, err)
 	if last != 0 || len(own) != 0 {
-		t.Errorf("an owner without memories has %d, %v", last, own)
+		t.Errorf("an owner without memories has revision %d and %v", last, own)
 	}
 	seen := map[int64]bool{0: true}
 	revised := func(what string, want bool) {
@@ -28,9 +28,9 @@ func revisions(t *testing.T, s db.Store) {
 		must(t, err)
 		switch {
 		case want && seen[now]:
-			t.Errorf("%s leaves the revision at one that has been", what)
+			t.Errorf("%s reuses an earlier revision", what)
 		case !want && now != last:
-			t.Errorf("%s makes a new revision", what)
+			t.Errorf("%s changes the revision", what)
 		}
 		last, seen[now] = now, true
 	}
@@ -54,7 +54,7 @@ func revisions(t *testing.T, s db.Store) {
 	})
 
 	insert(t, s, time.Time{}, newMemory(other, "c"))
-	revised("another's insert", false)
+	revised("an insert of another owner", false)
 	must(t, s.Touch(t.Context(), []db.Touch{{ID: a.ID, Count: 1, At: after(1)}}))
 	revised("a touch", false)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a}}, after(1)))
@@ -71,21 +71,21 @@ func revisions(t *testing.T, s db.Store) {
 		return err
 	}))
 	revised("reading", false)
-	regret := errors.New("regret")
+	errRefused := errors.New("refused")
 	err = s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
-		return errors.Join(tx.Insert(ctx, []memory.Memory{newMemory(alice, "d")}, time.Time{}), regret)
+		return errors.Join(tx.Insert(ctx, []memory.Memory{newMemory(alice, "d")}, time.Time{}), errRefused)
 	})
-	if !errors.Is(err, regret) {
-		t.Errorf("a change that is regretted gives %v", err)
+	if !errors.Is(err, errRefused) {
+		t.Errorf("a refused transaction returned %v", err)
 	}
-	revised("a change that is rolled back", false)
+	revised("a rollback", false)
 
 	a.Content, a.Revision, a.UpdatedAt = "another", 2, after(2)
 	update(t, s, a)
 	revised("an update", true)
 	a.Status, a.Revision = memory.Forgotten, 3
 	update(t, s, a)
-	revised("a memory that is forgotten", true)
+	revised("forgetting a memory", true)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a, Remove: true}}, after(3)))
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 		_, err := tx.Purge(ctx, []string{a.ID})

@@ -9,23 +9,23 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// embeddedBy is the vector that tests take for a model's.
+// embeddedBy returns the vector that stands for an embedding in space.
 func embeddedBy(space memory.Space) []float32 {
 	v := make([]float32, space.Dim)
 	v[len(space.Model)%space.Dim] = 1
 	return v
 }
 
-// changingModels takes memories from one embedding space to another.
+// changingModels moves memories from one embedding space to another.
 func changingModels(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	first, second := memory.Space{Model: "first", Dim: 4}, memory.Space{Model: "second one", Dim: 3}
 	state, err := s.ServingState(ctx)
 	must(t, err)
-	wantSame(t, "before the first aim", state, db.ServingState{})
+	wantSame(t, "before the first target", state, db.ServingState{})
 	state, err = s.SetTarget(ctx, first, after(0))
 	must(t, err)
-	wantSame(t, "the first aim", state, db.ServingState{Serving: first, Target: first, ChangedAt: after(0)})
+	wantSame(t, "the first target", state, db.ServingState{Serving: first, Target: first, ChangedAt: after(0)})
 
 	var list []memory.Memory
 	for i := range 5 {
@@ -50,16 +50,16 @@ func changingModels(t *testing.T, s db.Store) {
 		}
 		return ids
 	}
-	wantSame(t, "unembedded by the model that serves", count(first), 0)
-	wantSame(t, "by another dimension of it", count(memory.Space{Model: "first", Dim: 3}), 4)
+	wantSame(t, "unembedded in the serving space", count(first), 0)
+	wantSame(t, "unembedded in another dimension", count(memory.Space{Model: "first", Dim: 3}), 4)
 
 	state, err = s.SetTarget(ctx, second, after(1))
 	must(t, err)
-	wantSame(t, "the second aim", state, db.ServingState{Serving: first, Target: second, ChangedAt: after(0)})
+	wantSame(t, "the second target", state, db.ServingState{Serving: first, Target: second, ChangedAt: after(0)})
 	wantSame(t, "the first page", pageOf(second, "", 2), []string{list[0].ID, list[1].ID})
 	wantSame(t, "the rest", pageOf(second, list[1].ID, 9), []string{list[2].ID, list[3].ID})
 
-	// One is stored in time, one is late, one is not there.
+	// Of four embeddings, one has an outdated revision and one an unknown id.
 	must(t, s.Reembed(ctx, second, []db.Reembedding{
 		{ID: list[0].ID, Revision: 1, Embedding: embeddedBy(second)},
 		{ID: list[1].ID, Revision: 7, Embedding: embeddedBy(second)},
@@ -80,14 +80,14 @@ func changingModels(t *testing.T, s db.Store) {
 		return m
 	}
 	m := read(list[0].ID)
-	wantSame(t, "what serves", m.EmbeddingIn(first), embeddedBy(first))
-	wantSame(t, "what is to serve", m.EmbeddingIn(second), embeddedBy(second))
-	wantSame(t, "what was never computed", m.EmbeddingIn(memory.Space{Model: "first", Dim: 3}), []float32(nil))
+	wantSame(t, "embedding in the serving space", m.EmbeddingIn(first), embeddedBy(first))
+	wantSame(t, "embedding in the target space", m.EmbeddingIn(second), embeddedBy(second))
+	wantSame(t, "embedding in an unknown space", m.EmbeddingIn(memory.Space{Model: "first", Dim: 3}), []float32(nil))
 	for _, space := range []memory.Space{first, second} {
 		found, err := s.Embeddings(ctx, alice, space.Model, []string{m.ID})
 		must(t, err)
 		wantSame(t, "embeddings by "+space.Model, found, map[string][]float32{m.ID: embeddedBy(space)})
-		wantSame(t, "the same among each embedding", embeddings(t, s, space.Model)[m.ID], embeddedBy(space))
+		wantSame(t, "each embedding", embeddings(t, s, space.Model)[m.ID], embeddedBy(space))
 	}
 	found, err := s.Hydrate(ctx, alice, []string{m.ID, list[1].ID}, []string{m.ID})
 	must(t, err)
@@ -95,20 +95,20 @@ func changingModels(t *testing.T, s db.Store) {
 		wantSame(t, "hydrated", h.EmbeddingIn(second) != nil, h.ID == m.ID)
 	}
 
-	// A changed wording outdates its embedding; another change does not.
+	// A new content invalidates the embedding; other changes do not.
 	m.Importance, m.Revision = 0.5, 2
 	worded := read(list[2].ID)
 	worded.Content, worded.Revision = "another wording", 2
 	update(t, s, m, worded)
 	wantSame(t, "after the changes", pageOf(second, "", 9), []string{list[1].ID, list[2].ID, list[3].ID})
 
-	// A push into the former collection confirms nothing any more.
+	// After the changeover, a push into the previous collection confirms nothing.
 	tasks, err := s.ClaimDueVectors(ctx, after(100), after(200), 10)
 	must(t, err)
 	wantSame(t, "claimed", len(tasks), 5)
 	for _, task := range tasks {
 		if task.Memory.ID == m.ID {
-			wantSame(t, "claimed with what is to serve", task.Memory.EmbeddingIn(second), embeddedBy(second))
+			wantSame(t, "claimed with the embedding in the target space", task.Memory.EmbeddingIn(second), embeddedBy(second))
 		}
 	}
 	for i := range tasks {
@@ -141,17 +141,17 @@ func changingModels(t *testing.T, s db.Store) {
 	wantSame(t, "settled", n, 1)
 	settled := read(m.ID)
 	wantSame(t, "settled model", settled.EmbeddingModel, second.Model)
-	wantSame(t, "nothing beside", settled.OtherModel, "")
+	wantSame(t, "other model", settled.OtherModel, "")
 	wantSame(t, "settled embedding", settled.Embedding, embeddedBy(second))
-	wantSame(t, "settling is no change", settled.Revision, int64(2))
+	wantSame(t, "settling keeps the revision", settled.Revision, int64(2))
 	must(t, s.DropPrevious(ctx))
 	state, err = s.ServingState(ctx)
 	must(t, err)
 	wantSame(t, "settled", state.Settled(), true)
 }
 
-// oneReembeds gives the work to one holder at a time.
-func oneReembeds(t *testing.T, s db.Store) {
+// holdReembedding checks that one process at a time may re-embed.
+func holdReembedding(t *testing.T, s db.Store) {
 	_, err := s.SetTarget(t.Context(), memory.Space{Model: "m", Dim: 1}, after(0))
 	must(t, err)
 	hold := func(holder string, now, until int) bool {
@@ -163,7 +163,7 @@ func oneReembeds(t *testing.T, s db.Store) {
 	wantSame(t, "free", hold("a", 0, 10), true)
 	wantSame(t, "held by another", hold("b", 9, 20), false)
 	wantSame(t, "renewed", hold("a", 9, 12), true)
-	wantSame(t, "run out", hold("b", 12, 20), true)
-	wantSame(t, "given back", hold("b", 13, 13), true)
-	wantSame(t, "taken at once", hold("a", 13, 20), true)
+	wantSame(t, "expired", hold("b", 12, 20), true)
+	wantSame(t, "released", hold("b", 13, 13), true)
+	wantSame(t, "held after the release", hold("a", 13, 20), true)
 }

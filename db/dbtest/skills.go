@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// newWorkflow is one with every field set.
+// newWorkflow returns a workflow with every field set.
 func newWorkflow(owner memory.Owner, skill, text string, successes, failures int) memory.Workflow {
 	return memory.Workflow{
 		ID: memory.NewID(), Owner: owner, Skill: skill, Text: text, Successes: successes, Failures: failures,
@@ -48,7 +48,7 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 	ignored := changed
 	ignored.Skill, ignored.Text, ignored.AgentID, ignored.FirstAt = "x", "x", "x", after(9)
 	putWorkflows(t, s, ignored)
-	look := func(owner memory.Owner, agent, skill, text string, want ...memory.Workflow) {
+	find := func(owner memory.Owner, agent, skill, text string, want ...memory.Workflow) {
 		t.Helper()
 		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			got, ok, err := tx.Workflow(ctx, agent, skill, text)
@@ -61,12 +61,12 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 		}))
 	}
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
-	look(alice, "", "deploy", shared.Text, changed)
-	look(alice, "agent", "deploy", shared.Text, private)
-	look(alice, "other", "deploy", shared.Text)
-	look(alice, "", "Deploy", shared.Text)
-	look(alice, "", "deploy", "Make 发布 🚀")
-	look(bob, "", "deploy", shared.Text)
+	find(alice, "", "deploy", shared.Text, changed)
+	find(alice, "agent", "deploy", shared.Text, private)
+	find(alice, "other", "deploy", shared.Text)
+	find(alice, "", "Deploy", shared.Text)
+	find(alice, "", "deploy", "Make 发布 🚀")
+	find(bob, "", "deploy", shared.Text)
 
 	put := func(owner memory.Owner, w memory.Workflow) error {
 		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error { return tx.PutWorkflow(ctx, w) })
@@ -74,18 +74,18 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 	wantKind(t, put(bob, changed), memory.KindNotFound)
 	stolen := changed
 	stolen.Owner, stolen.Successes = bob, 99
-	must(t, put(bob, stolen)) // its id is alice's: nothing happens
-	look(alice, "", "deploy", shared.Text, changed)
+	must(t, put(bob, stolen)) // the id is alice's: no effect
+	find(alice, "", "deploy", shared.Text, changed)
 	for what, c := range map[string]struct {
 		spoil func(*memory.Workflow)
 		want  memory.Kind
 	}{
-		"the same again":  {func(w *memory.Workflow) { w.Text = shared.Text }, memory.KindConflict},
-		"no id":           {func(w *memory.Workflow) { w.ID = "7" }, memory.KindInvalid},
-		"no memory id":    {func(w *memory.Workflow) { w.MemoryID = "7" }, memory.KindInvalid},
-		"no outcome":      {func(w *memory.Workflow) { w.Successes, w.Failures = 0, 0 }, memory.KindInvalid},
-		"fewer than none": {func(w *memory.Workflow) { w.Failures = -1 }, memory.KindInvalid},
-		"no name":         {func(w *memory.Workflow) { w.Skill = "" }, memory.KindInvalid},
+		"the same again":    {func(w *memory.Workflow) { w.Text = shared.Text }, memory.KindConflict},
+		"no id":             {func(w *memory.Workflow) { w.ID = "7" }, memory.KindInvalid},
+		"no memory id":      {func(w *memory.Workflow) { w.MemoryID = "7" }, memory.KindInvalid},
+		"no outcome":        {func(w *memory.Workflow) { w.Successes, w.Failures = 0, 0 }, memory.KindInvalid},
+		"negative failures": {func(w *memory.Workflow) { w.Failures = -1 }, memory.KindInvalid},
+		"no name":           {func(w *memory.Workflow) { w.Skill = "" }, memory.KindInvalid},
 		"a long name": {
 			func(w *memory.Workflow) { w.Skill = strings.Repeat("界", memory.MaxSkillName+1) },
 			memory.KindInvalid,
@@ -112,10 +112,10 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 
 func listSkills(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
-	all := []memory.Workflow{ // of one skill, the best first
+	all := []memory.Workflow{ // of one skill, best first
 		newWorkflow(alice, "deploy", "9 of 10", 9, 1), newWorkflow(alice, "deploy", "1 of 1", 1, 0),
 		newWorkflow(alice, "deploy", "2 of 4", 2, 2),
-		newWorkflow(alice, "deploy", "1 of 2", 1, 1), newWorkflow(alice, "deploy", "1 of 2, too", 1, 1),
+		newWorkflow(alice, "deploy", "1 of 2", 1, 1), newWorkflow(alice, "deploy", "1 of 2 again", 1, 1),
 		newWorkflow(alice, "deploy", "0 of 1", 0, 1),
 	}
 	all[1].AgentID, all[2].AgentID, all[5].LastAt = "one", "two", after(50)
@@ -135,7 +135,7 @@ func listSkills(t *testing.T, s db.Store) {
 		{"", 100, all},
 		{"", 2, all[:2]},
 		{"one", 100, append(append([]memory.Workflow{}, all[:2]...), all[3:]...)},
-		{"none", 1, all[:1]},
+		{"unknown", 1, all[:1]},
 	} {
 		got, err := s.Workflows(t.Context(), db.SkillFilter{Owner: alice, AgentID: c.agent, Limit: c.limit}, "deploy")
 		must(t, err)
@@ -143,9 +143,9 @@ func listSkills(t *testing.T, s db.Store) {
 		order = append(order, got[0].Text)
 	}
 	wantSame(t, "the best", order, []string{"9 of 10", "9 of 10", "9 of 10", "9 of 10"})
-	if none, err := s.Workflows(t.Context(), db.SkillFilter{Owner: alice, Limit: 5}, "deplo"); err != nil ||
-		len(none) != 0 {
-		t.Errorf("%v, %v", none, err)
+	if found, err := s.Workflows(t.Context(), db.SkillFilter{Owner: alice, Limit: 5}, "deplo"); err != nil ||
+		len(found) != 0 {
+		t.Errorf("workflows of an unknown skill: %v, %v", found, err)
 	}
 	for agent, want := range map[string][]memory.Skill{
 		"": {
@@ -195,14 +195,14 @@ func countedOutcomes(t *testing.T, s db.Store) {
 		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			hash, ok, err := tx.Counted(ctx, "one")
 			if hash != want || ok != (want != "") {
-				t.Errorf("%v: %q, %t", owner, hash, ok)
+				t.Errorf("outcome of %v: hash %q, ok %t", owner, hash, ok)
 			}
 			return err
 		}))
 	}
 }
 
-// everySkill calls every method.
+// everySkill calls each method of db.Skills and returns their errors.
 func everySkill(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["ListSkills"] = s.ListSkills(ctx, db.SkillFilter{Owner: alice, Limit: 1})
@@ -210,7 +210,7 @@ func everySkill(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// exerciseSkills runs every statement.
+// exerciseSkills is Exercise for db.Skills.
 func exerciseSkills(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	for _, agent := range []string{"", "agent"} {
@@ -251,7 +251,7 @@ func loadProcedures(t *testing.T, s db.Store, owner memory.Owner) {
 	}))
 }
 
-// fillProcedures is fill's part of instructions and skills.
+// fillProcedures is fill for instructions and skills.
 func fillProcedures(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	scope := memory.Scope{AppID: owner.AppID, Kind: memory.UserScope, ID: owner.UserID}
@@ -264,7 +264,7 @@ func fillProcedures(t *testing.T, s db.Store, owner memory.Owner) {
 	}))
 }
 
-// proceduresOf is what an owner has of instructions and skills.
+// proceduresOf renders the instructions and skills of an owner.
 func proceduresOf(t *testing.T, s db.Store, owner memory.Owner) string {
 	t.Helper()
 	instructions, err := s.ListInstructions(t.Context(), memory.Scope{

@@ -15,7 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// listAll pages through a list, two rows a page.
+// listAll reads all pages of a list, two rows a page.
 func listAll(t *testing.T, s db.Store, f db.MemoryFilter) []memory.Memory {
 	t.Helper()
 	f.Owner, f.Limit = alice, 2
@@ -31,8 +31,8 @@ func listAll(t *testing.T, s db.Store, f db.MemoryFilter) []memory.Memory {
 	}
 }
 
-// said are those of memories, in their order.
-func said(memories []memory.Memory) []string {
+// contentsOf returns the contents of memories in their order.
+func contentsOf(memories []memory.Memory) []string {
 	list := []string{}
 	for _, m := range memories {
 		list = append(list, m.Content)
@@ -60,7 +60,7 @@ func listByTags(t *testing.T, s db.Store) {
 		"all of two":           {db.MemoryFilter{Tags: []string{"tea", "茶"}, Statuses: active}, []string{"3", "2"}},
 		"all, one named twice": {db.MemoryFilter{Tags: []string{"茶", "茶"}}, []string{"3", "2"}},
 		"quoted":               {db.MemoryFilter{Tags: []string{quoted}}, []string{"6", "3"}},
-		"nobody's":             {db.MemoryFilter{Tags: []string{"tea", "coffee"}}, []string{}},
+		"unknown tag":          {db.MemoryFilter{Tags: []string{"tea", "coffee"}}, []string{}},
 		"any":                  {db.MemoryFilter{AnyTags: []string{"te", quoted, "coffee"}}, []string{"6", "4", "3"}},
 		"any, in a slice": {
 			db.MemoryFilter{AnyTags: []string{"tea"}, Since: after(2), Until: after(9)},
@@ -68,7 +68,7 @@ func listByTags(t *testing.T, s db.Store) {
 		},
 		"both": {db.MemoryFilter{AnyTags: []string{quoted}, Tags: []string{"tea"}}, []string{"3"}},
 	} {
-		wantSame(t, what, said(listAll(t, s, c.filter)), c.want)
+		wantSame(t, what, contentsOf(listAll(t, s, c.filter)), c.want)
 	}
 }
 
@@ -89,20 +89,20 @@ func listAsOf(t *testing.T, s db.Store) {
 			return tx.AddEvents(ctx, list)
 		}))
 	}
-	add("long there", 1, memory.Active, []string{"a"}, 1)
-	add("of that instant", 10, memory.Active, []string{"a"}, 10)
+	add("older", 1, memory.Active, []string{"a"}, 1)
+	add("at that instant", 10, memory.Active, []string{"a"}, 10)
 	add("dated later", 11, memory.Active, []string{"a"}, 5)
-	add("dated back", 2, memory.Active, []string{"a"}, 11)
+	add("recorded later", 2, memory.Active, []string{"a"}, 11)
 	add("without a history", 3, memory.Active, []string{"a"})
-	add("gone before", 4, memory.Forgotten, []string{"a"}, 4, 10)
-	add("gone after", 5, memory.Forgotten, []string{"a"}, 5, 12)
-	add("of another tag", 6, memory.Active, nil, 6)
-	add("of another tag since", 7, memory.Active, nil, 7, 8, 12)
+	add("forgotten before", 4, memory.Forgotten, []string{"a"}, 4, 10)
+	add("forgotten later", 5, memory.Forgotten, []string{"a"}, 5, 12)
+	add("other tag", 6, memory.Active, nil, 6)
+	add("tag removed later", 7, memory.Active, nil, 7, 8, 12)
 	f := db.MemoryFilter{AsOf: after(10), Statuses: []memory.Status{memory.Active}, Tags: []string{"a"}}
-	wantSame(t, "as of", said(listAll(t, s, f)),
-		[]string{"of that instant", "of another tag since", "gone after", "without a history", "long there"})
-	wantSame(t, "whatever they were", said(listAll(t, s, db.MemoryFilter{AsOf: after(4)})),
-		[]string{"gone before", "without a history", "long there"})
+	wantSame(t, "as of", contentsOf(listAll(t, s, f)),
+		[]string{"at that instant", "tag removed later", "forgotten later", "without a history", "older"})
+	wantSame(t, "as of, any status", contentsOf(listAll(t, s, db.MemoryFilter{AsOf: after(4)})),
+		[]string{"forgotten before", "without a history", "older"})
 }
 
 func events(t *testing.T, s db.Store) {
@@ -125,14 +125,14 @@ func events(t *testing.T, s db.Store) {
 	wantSame(t, "events", got, map[string][]memory.Event{a.ID: {first, second}, b.ID: {third}})
 	got, err = s.Events(t.Context(), alice, nil)
 	must(t, err)
-	wantSame(t, "of none", got, map[string][]memory.Event{})
+	wantSame(t, "no ids", got, map[string][]memory.Event{})
 }
 
-func around(t *testing.T, s db.Store) {
+func conversationNeighbours(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 9 {
 		m := newMemory(alice, string(rune('0'+i)))
-		m.CreatedAt = after(i / 2) // two at an instant
+		m.CreatedAt = after(i / 2) // two share an instant
 		all = append(all, m)
 	}
 	for i := range all {
@@ -160,17 +160,17 @@ func around(t *testing.T, s db.Store) {
 			Statuses:       []memory.Status{memory.Active},
 		})
 		slices.Reverse(listed)
-		wantSame(t, "seen by "+seenBy, said(listed), said(list))
+		wantSame(t, "seen by "+seenBy, contentsOf(listed), contentsOf(list))
 		for _, n := range []int{1, 3, 100} {
 			for i, m := range list {
 				want := []memory.Memory{}
-				for _, beside := range append(slices.Clone(list[max(0, i-n):i]), list[i+1:min(len(list), i+1+n)]...) {
-					want = append(want, bare(beside))
+				for _, neighbour := range append(slices.Clone(list[max(0, i-n):i]), list[i+1:min(len(list), i+1+n)]...) {
+					want = append(want, bare(neighbour))
 				}
 				got, err := s.ConversationNeighbours(t.Context(), alice, seenBy, "conversation",
 					db.Position{At: m.CreatedAt, ID: m.ID}, n)
 				must(t, err)
-				wantSame(t, "around "+m.Content+" for "+seenBy, got, want)
+				wantSame(t, "neighbours of "+m.Content+" for "+seenBy, got, want)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func removeRelation(t *testing.T, s db.Store) {
 	wantKind(t, within(alice, remove), memory.KindNotFound)
 	left, err := s.Relations(t.Context(), "app", a.ID)
 	must(t, err)
-	wantSame(t, "what is left", left, []memory.Relation{back})
+	wantSame(t, "remaining relations", left, []memory.Relation{back})
 }
 
 func activeMemories(t *testing.T, s db.Store) {
@@ -236,13 +236,13 @@ func activeMemories(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "active", counted, n)
 	}
-	enough := errors.New("enough")
-	if err := s.OwnerAges(t.Context(), alice, func(string, db.Age) error { return enough }); !errors.Is(err, enough) {
+	errStop := errors.New("stop")
+	if err := s.OwnerAges(t.Context(), alice, func(string, db.Age) error { return errStop }); !errors.Is(err, errStop) {
 		t.Error(err)
 	}
 }
 
-// exerciseRelated calls what relates memories of a conversation, for the plans.
+// exerciseRelated is Exercise for events, ages and neighbours of memories.
 func exerciseRelated(t *testing.T, s db.Store, owner memory.Owner, list []memory.Memory) {
 	t.Helper()
 	_, err := s.ConversationNeighbours(t.Context(), owner, "a", "conversation",
@@ -259,8 +259,8 @@ func exerciseRelated(t *testing.T, s db.Store, owner memory.Owner, list []memory
 	wantKind(t, err, memory.KindNotFound)
 }
 
-// slicesPartition cuts random timelines at random instants: every memory is in
-// one slice, and the slices one after the other are the whole list.
+// slicesPartition splits random memories at random instants. Every memory must be
+// in exactly one slice, and the joined slices must equal the whole list.
 func slicesPartition(t *testing.T, s db.Store) {
 	user := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -299,7 +299,7 @@ func slicesPartition(t *testing.T, s db.Store) {
 		cuts := append(rapid.SliceOfN(instant, 1, 4).Draw(t, "cuts"), time.Time{})
 		slices.SortFunc(cuts, time.Time.Compare)
 		var joined []string
-		for i, since := range cuts { // the first is open to the past, the last to the future
+		for i, since := range cuts { // the last slice has no end
 			until := time.Time{}
 			if i+1 < len(cuts) {
 				until = cuts[i+1]

@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// stale makes memories that differ in one respect each, and derives a summary
-// and a reflection of two of them.
+// stale stores memories that each differ in one property, and derives a summary
+// and a reflection from two of them.
 func stale(t *testing.T, s db.Store) {
 	old := func(change func(*memory.Memory)) memory.Memory {
 		m := newMemory(alice, "old")

@@ -52,7 +52,7 @@ func keys(t *testing.T, s db.Store) {
 	wantKind(t, s.CreateKey(ctx, twice), memory.KindConflict)
 	twice.ID, twice.Hash = first.ID, "dd"
 	wantKind(t, s.CreateKey(ctx, twice), memory.KindConflict)
-	for app, want := range map[string][]memory.Key{"app": {first, second}, "": {other, first, second}, "none": nil} {
+	for app, want := range map[string][]memory.Key{"app": {first, second}, "": {other, first, second}, "unknown": nil} {
 		got, err := s.ListKeys(ctx, app)
 		must(t, err)
 		wantSame(t, "keys of "+app, got, want)
@@ -71,7 +71,7 @@ func keys(t *testing.T, s db.Store) {
 func stats(t *testing.T, s db.Store) {
 	empty, err := s.Stats(t.Context(), "app")
 	must(t, err)
-	wantSame(t, "of an empty app", empty, db.Stats{})
+	wantSame(t, "stats of an empty app", empty, db.Stats{})
 
 	bob, stranger := memory.Owner{AppID: "app", UserID: "bob"}, memory.Owner{AppID: "other", UserID: "eve"}
 	a, b, c, d := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(bob, "c"), newMemory(stranger, "d")
@@ -112,7 +112,7 @@ func migrateAgain(t *testing.T, s db.Store) {
 	wantSame(t, "memories", len(found), 1)
 }
 
-// every calls each method that asks the database something, and returns their errors.
+// every calls each method that accesses the database and returns their errors.
 func every(ctx context.Context, s db.Store) map[string]error {
 	id := memory.NewID()
 	turn := newTurn(alice, "")
@@ -165,7 +165,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Export"] = s.Export(ctx, db.ExportPage{AppID: "app", Limit: 1})
 	_, errs["Recorded"] = s.Recorded(ctx, alice, []string{id})
 	maps.Copy(errs, everyExported(ctx, s))
-	maps.Copy(errs, everyUpkeep(ctx, s))
+	maps.Copy(errs, everyMaintenance(ctx, s))
 	maps.Copy(errs, everyErasure(ctx, s))
 	maps.Copy(errs, everyAnnouncement(ctx, s))
 	maps.Copy(errs, everyConversation(ctx, s))
@@ -210,8 +210,8 @@ func closed(t *testing.T, s db.Store) {
 	must(t, s.Close())
 }
 
-// touchesAndClaimsMix runs the batches that lock many rows against each other:
-// none may wait for another in a circle.
+// touchesAndClaimsMix runs concurrent batches that lock many rows in different
+// orders. They must not deadlock.
 func touchesAndClaimsMix(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 200 {

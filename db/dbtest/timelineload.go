@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// everyTimeline calls each method of db.Timelines, and returns their errors.
+// everyTimeline calls each method of db.Timelines and returns their errors.
 func everyTimeline(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["ListFacts"] = s.ListFacts(ctx, db.FactFilter{Owner: alice, At: epoch, Limit: 1})
@@ -50,9 +50,9 @@ func exerciseFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		_, err := s.ListFacts(ctx, f)
 		must(t, err)
 	}
-	line := db.Timeline{Owner: owner, Type: "profile", Key: "key0"}
-	all := factsOf(t, s, line)
-	_, err := s.FactHistory(ctx, line, before, 5)
+	timeline := db.Timeline{Owner: owner, Type: "profile", Key: "key0"}
+	all := factsOf(t, s, timeline)
+	_, err := s.FactHistory(ctx, timeline, before, 5)
 	must(t, err)
 	_, err = s.DueFacts(ctx, after(10), db.Position{}, 5)
 	must(t, err)

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// newFact is an accepted, open fact with every other field set.
+// newFact returns an accepted, open fact with every other field set.
 func newFact(owner memory.Owner, key, value string, from time.Time) memory.Fact {
 	return memory.Fact{
 		ID:         memory.NewID(),
@@ -46,13 +46,13 @@ func tryFacts(t *testing.T, s db.Store, owner memory.Owner, facts ...memory.Fact
 	})
 }
 
-// city is alice's timeline of the tests.
+// city is the timeline that most tests use.
 var city = db.Timeline{Owner: alice, Type: "profile", Key: "city"}
 
-// factsOf is everything on a timeline, oldest first.
-func factsOf(t *testing.T, s db.Store, line db.Timeline) []memory.Fact {
+// factsOf returns all facts of a timeline, oldest first.
+func factsOf(t *testing.T, s db.Store, timeline db.Timeline) []memory.Fact {
 	t.Helper()
-	found, err := s.FactHistory(t.Context(), line, nil, memory.MaxPage)
+	found, err := s.FactHistory(t.Context(), timeline, nil, memory.MaxPage)
 	must(t, err)
 	return found
 }
@@ -85,7 +85,7 @@ func factRoundTrip(t *testing.T, s db.Store) {
 	addFacts(t, s, want...)
 	wantSame(t, "history", factsOf(t, s, city), want)
 	if got := factsOf(t, s, city); string(got[1].Value) != "null" || got[6].Value != nil {
-		t.Errorf("null is a value, and nil is none: %q, %q", got[1].Value, got[6].Value)
+		t.Errorf("values are %q and %q, want null and nil", got[1].Value, got[6].Value)
 	}
 
 	changed := want[0]
@@ -116,20 +116,20 @@ func factRoundTrip(t *testing.T, s db.Store) {
 	wantKind(t, change(bob, changed), memory.KindNotFound)
 }
 
-// factLimits: what the stores refuse.
+// factLimits checks what the store refuses.
 func factLimits(t *testing.T, s db.Store) {
-	standing := newFact(alice, "city", `"Lisbon"`, after(10))
-	standing.MemoryID, standing.EndsMemory = memory.NewID(), true
-	addFacts(t, s, standing)
+	stored := newFact(alice, "city", `"Lisbon"`, after(10))
+	stored.MemoryID, stored.EndsMemory = memory.NewID(), true
+	addFacts(t, s, stored)
 	for what, c := range map[string]struct {
 		spoil func(*memory.Fact)
 		want  memory.Kind
 	}{
 		"the same instant":  {func(f *memory.Fact) { f.ValidFrom, f.ValidUntil = after(10), after(20) }, memory.KindConflict},
 		"a second open one": {func(f *memory.Fact) { f.ValidUntil = time.Time{} }, memory.KindConflict},
-		"a second told one": {func(f *memory.Fact) { f.MemoryID, f.EndsMemory = memory.NewID(), true }, memory.KindConflict},
-		"the same id":       {func(f *memory.Fact) { f.ID = standing.ID }, memory.KindConflict},
-		"told by nothing":   {func(f *memory.Fact) { f.EndsMemory = true }, memory.KindInvalid},
+		"a second memory":   {func(f *memory.Fact) { f.MemoryID, f.EndsMemory = memory.NewID(), true }, memory.KindConflict},
+		"the same id":       {func(f *memory.Fact) { f.ID = stored.ID }, memory.KindConflict},
+		"no memory to end":  {func(f *memory.Fact) { f.EndsMemory = true }, memory.KindInvalid},
 		"never valid":       {func(f *memory.Fact) { f.ValidUntil = f.ValidFrom }, memory.KindInvalid},
 		"no type":           {func(f *memory.Fact) { f.Type = "" }, memory.KindInvalid},
 		"a long key":        {func(f *memory.Fact) { f.Key = strings.Repeat("界", memory.MaxFactName+1) }, memory.KindInvalid},
@@ -143,7 +143,7 @@ func factLimits(t *testing.T, s db.Store) {
 			memory.KindInvalid,
 		},
 		"a high confidence":   {func(f *memory.Fact) { f.Confidence = 1.01 }, memory.KindInvalid},
-		"an unknown state":    {func(f *memory.Fact) { f.State = "guess" }, memory.KindInvalid},
+		"an unknown state":    {func(f *memory.Fact) { f.State = "unknown" }, memory.KindInvalid},
 		"an end with a value": {func(f *memory.Fact) { f.State = memory.FactEnded }, memory.KindInvalid},
 		"no id":               {func(f *memory.Fact) { f.ID = "no id" }, memory.KindInvalid},
 		"no id of a memory":   {func(f *memory.Fact) { f.MemoryID = "no id" }, memory.KindInvalid},
@@ -159,8 +159,8 @@ func factLimits(t *testing.T, s db.Store) {
 	fine := newFact(alice, "city", `"Porto"`, after(1))
 	fine.ValidUntil = after(5)
 	addFacts(t, s, fine)
-	wantSame(t, "stored", factsOf(t, s, city), []memory.Fact{fine, standing})
-	// Other timelines, other users and other apps have their own.
+	wantSame(t, "stored", factsOf(t, s, city), []memory.Fact{fine, stored})
+	// The limits do not apply across timelines, users and apps.
 	for _, owner := range []memory.Owner{alice, {AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}} {
 		key := "city"
 		if owner == alice {
@@ -172,7 +172,7 @@ func factLimits(t *testing.T, s db.Store) {
 	}
 }
 
-// factTimeline reads one in a transaction:
+// factTimeline reads this timeline in a transaction:
 //
 //	10 [a) 20 [b) 30 ended at 35, 40 [c ...
 func factTimeline(t *testing.T, s db.Store) {
@@ -193,33 +193,33 @@ func factTimeline(t *testing.T, s db.Store) {
 	addFacts(t, s, newFact(memory.Owner{AppID: "app", UserID: "bob"}, "city", `"x"`, after(5)))
 	addFacts(t, s, newFact(memory.Owner{AppID: "other", UserID: "alice"}, "city", `"x"`, after(5)))
 
-	type seen struct {
+	type view struct {
 		valid string
-		next  int // seconds; 0: none
+		next  int // seconds; 0 if there is no next fact
 	}
 	micro := time.Microsecond
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 		for _, c := range []struct {
 			at   time.Time
-			want seen
+			want view
 		}{
-			{after(0), seen{"", 10}},
-			{after(10).Add(-micro), seen{"", 10}},
-			{after(10), seen{`"a"`, 20}},
-			{after(15), seen{`"a"`, 20}},
-			{after(20).Add(-micro), seen{`"a"`, 20}},
-			{after(20), seen{`"b"`, 35}},
-			{after(30).Add(-micro), seen{`"b"`, 35}},
-			{after(30), seen{"", 35}},
-			{after(35), seen{"", 40}},
-			{after(40), seen{`"c"`, 0}},
-			{after(99999), seen{`"c"`, 0}},
+			{after(0), view{"", 10}},
+			{after(10).Add(-micro), view{"", 10}},
+			{after(10), view{`"a"`, 20}},
+			{after(15), view{`"a"`, 20}},
+			{after(20).Add(-micro), view{`"a"`, 20}},
+			{after(20), view{`"b"`, 35}},
+			{after(30).Add(-micro), view{`"b"`, 35}},
+			{after(30), view{"", 35}},
+			{after(35), view{"", 40}},
+			{after(40), view{`"c"`, 0}},
+			{after(99999), view{`"c"`, 0}},
 		} {
 			f, ok, err := tx.FactAt(ctx, "profile", "city", c.at)
 			must(t, err)
 			next, err := tx.NextFact(ctx, "profile", "city", c.at)
 			must(t, err)
-			got := seen{next: int(next.Sub(epoch) / time.Second)}
+			got := view{next: int(next.Sub(epoch) / time.Second)}
 			if next.IsZero() {
 				got.next = 0
 			}
@@ -230,18 +230,18 @@ func factTimeline(t *testing.T, s db.Store) {
 				t.Errorf("at %s: %+v, want %+v", c.at.Sub(epoch), got, c.want)
 			}
 		}
-		told, ok, err := tx.FactWithMemory(ctx, "profile", "city")
+		withMemory, ok, err := tx.FactWithMemory(ctx, "profile", "city")
 		must(t, err)
-		wantSame(t, "told", told, c)
+		wantSame(t, "fact with a memory", withMemory, c)
 		_, other, err := tx.FactWithMemory(ctx, "profile", "job")
 		if !ok || other {
-			t.Errorf("told: %v, and of another timeline: %v", ok, other)
+			t.Errorf("fact with a memory: %v, on another timeline: %v", ok, other)
 		}
 		return err
 	}))
 }
 
-// listFacts compares pages of what is valid with what was stored.
+// listFacts compares pages of valid facts with the stored ones.
 func listFacts(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	var all []memory.Fact
@@ -252,7 +252,7 @@ func listFacts(t *testing.T, s db.Store) {
 		}
 		all = append([]memory.Fact{f}, all...)
 	}
-	for i := len(all) - 1; i > 0; i -= 2 { // of one instant, in the order of their ids
+	for i := len(all) - 1; i > 0; i -= 2 { // same instant: ordered by id
 		if all[i].ID > all[i-1].ID {
 			all[i], all[i-1] = all[i-1], all[i]
 		}
@@ -321,12 +321,12 @@ func factHistory(t *testing.T, s db.Store) {
 		}
 		wantSame(t, "history", got, all)
 	}
-	for _, line := range []db.Timeline{
+	for _, timeline := range []db.Timeline{
 		{Owner: alice, Type: "profile", Key: "City"},
 		{Owner: memory.Owner{AppID: "app", UserID: "bob"}, Type: "profile", Key: "city"},
 		{Owner: memory.Owner{AppID: "other", UserID: "alice"}, Type: "profile", Key: "city"},
 	} {
-		wantSame(t, "another timeline", factsOf(t, s, line), []memory.Fact{})
+		wantSame(t, "another timeline", factsOf(t, s, timeline), []memory.Fact{})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func touchAndHandedOut(t *testing.T, s db.Store) {
 	a, b, c, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "c"), newMemory(alice, "gone")
 	gone.Status = memory.Forgotten
-	c.LastAccessedAt = after(1000) // as late as any touch, but never touched
+	c.LastAccessedAt = after(1000) // later than any touch, but never touched
 	insert(t, s, time.Time{}, a, b, c, gone)
 	must(t, s.Touch(t.Context(), []db.Touch{
 		{ID: a.ID, Count: 2, At: after(20)},
@@ -44,8 +44,8 @@ func touchAndHandedOut(t *testing.T, s db.Store) {
 	wantSame(t, "revision and update time stay", m, bare(a))
 }
 
-// touchInAChange: accesses that are counted between a change's read and its
-// write are not lost.
+// touchInAChange checks that a touch between the read and the write of a change is
+// not lost.
 func touchInAChange(t *testing.T, s db.Store) {
 	m := newMemory(alice, "read")
 	insert(t, s, time.Time{}, m)
@@ -57,10 +57,10 @@ func touchInAChange(t *testing.T, s db.Store) {
 	must(t, err)
 	changed.AccessCount, changed.LastAccessedAt = 3, after(20)
 	wantSame(t, "changed and touched", got, bare(changed))
-	changed.AccessCount, changed.LastAccessedAt = 9, after(30) // as a restored one
+	changed.AccessCount, changed.LastAccessedAt = 9, after(30) // like a restored memory
 	update(t, s, changed)
 	got, err = s.Memory(t.Context(), "app", m.ID)
 	must(t, err)
 	changed.AccessCount = 3
-	wantSame(t, "moved forward", got, bare(changed))
+	wantSame(t, "last access moved forward", got, bare(changed))
 }

@@ -59,7 +59,7 @@ func acceptConcurrently(t *testing.T, s db.Store) {
 		if freshes[i] {
 			fresh++
 		}
-		wantSame(t, "the one turn", results[i], results[0])
+		wantSame(t, "the accepted turn", results[i], results[0])
 	}
 	if fresh != 1 {
 		t.Errorf("%d turns were fresh, want 1", fresh)
@@ -117,7 +117,7 @@ func listTurns(t *testing.T, s db.Store) {
 	var all []memory.Turn
 	for i := range 23 {
 		turn := newTurn([]memory.Owner{alice, bob}[i%2], "")
-		turn.AcceptedAt = after(i / 3) // several at one instant
+		turn.AcceptedAt = after(i / 3) // some share an instant
 		all = append(all, turn)
 	}
 	accepted(t, s, all...)
@@ -160,10 +160,15 @@ func listTurns(t *testing.T, s db.Store) {
 	wantSame(t, "the newest, without messages", page, []memory.Turn{unread})
 	for _, limit := range []int{1, 4, 23, 500} {
 		wantSame(t, "all", walk(db.TurnFilter{AppID: "app", Limit: limit}), want(func(memory.Turn) bool { return true }))
-		wantSame(t, "bob's", walk(db.TurnFilter{AppID: "app", UserID: "bob", Limit: limit}),
+		wantSame(t, "of bob", walk(db.TurnFilter{AppID: "app", UserID: "bob", Limit: limit}),
 			want(func(turn memory.Turn) bool { return turn.Owner == bob }))
 		wantSame(t, "failed", walk(db.TurnFilter{AppID: "app", Status: memory.TurnFailed, Limit: limit}), want(failed))
-		wantSame(t, "bob's failed", walk(db.TurnFilter{AppID: "app", UserID: "bob", Status: memory.TurnFailed, Limit: limit}),
+		wantSame(t, "failed, of bob", walk(db.TurnFilter{
+			AppID:  "app",
+			UserID: "bob",
+			Status: memory.TurnFailed,
+			Limit:  limit,
+		}),
 			want(func(turn memory.Turn) bool { return failed(turn) && turn.Owner == bob }))
 	}
 }
@@ -195,6 +200,6 @@ func candidates(t *testing.T, s db.Store) {
 	for _, ref := range [][2]string{{"other", turn.ID}, {"app", memory.NewID()}, {"app", "no id"}} {
 		got, err = s.TurnCandidates(t.Context(), ref[0], ref[1])
 		must(t, err)
-		wantSame(t, "candidates of nothing", got, []memory.Candidate(nil))
+		wantSame(t, "candidates of an unknown turn", got, []memory.Candidate(nil))
 	}
 }

@@ -42,24 +42,24 @@ func workOnTurn(t *testing.T, s db.Store) {
 	refused.TurnID, refused.Content = turn.ID, "<html>\uFFFD cut \uFFFD"
 	wantSame(t, "the refused candidate", listed, []memory.Candidate{refused})
 
-	must(t, s.DeferTurn(ctx, turn.ID, 2, "away", after(130), nil))
+	must(t, s.DeferTurn(ctx, turn.ID, 2, "unavailable", after(130), nil))
 	wantSame(t, "due at 129", claim(t, s, after(129), after(200)), []memory.Turn(nil))
 	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", epoch, nil))
 	turn.Status, turn.Attempts, turn.LastError = memory.TurnFailed, 3, "gave up"
-	alone := func(what string) {
+	wantTurn := func(what string) {
 		t.Helper()
 		kept, err := s.Turn(ctx, "app", turn.ID)
 		must(t, err)
 		wantSame(t, what, kept, turn)
 	}
-	alone("the failed turn")
+	wantTurn("the failed turn")
 
 	second := newCandidate("")
 	must(t, s.DeferTurn(ctx, turn.ID, 9, "late", after(140), &second))
 	must(t, s.FailTurn(ctx, turn.ID, 9, "late", epoch, &second))
 	must(t, s.EndTurns(ctx, []string{turn.ID}, after(140)))
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(1)))
-	alone("a turn no longer accepted")
+	wantTurn("a turn no longer accepted")
 	wantSame(t, "due though failed", claim(t, s, after(999), after(2000)), []memory.Turn(nil))
 	listed, err = s.TurnCandidates(ctx, "app", turn.ID)
 	must(t, err)
@@ -78,11 +78,11 @@ func endTurns(t *testing.T, s db.Store) {
 	failed := newTurn(alice, "")
 	left := newTurn(alice, "")
 	accepted(t, s, turn, other, failed, left)
-	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "away", after(70), nil))
+	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "unavailable", after(70), nil))
 	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
 	must(t, s.EndTurns(t.Context(), nil, after(79)))
 	must(t, s.EndTurns(t.Context(), []string{turn.ID, failed.ID, memory.NewID(), "no id", other.ID, turn.ID}, after(80)))
-	must(t, s.EndTurns(t.Context(), []string{turn.ID}, after(90))) // it is no longer accepted
+	must(t, s.EndTurns(t.Context(), []string{turn.ID}, after(90))) // no longer accepted: no effect
 	turn.Status, turn.Attempts, turn.ProcessedAt = memory.TurnProcessed, 2, after(80)
 	other.Status, other.Attempts, other.ProcessedAt = memory.TurnProcessed, 1, after(80)
 	failed.Status, failed.Attempts, failed.LastError = memory.TurnFailed, 3, "gave up"
@@ -91,7 +91,7 @@ func endTurns(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "a turn", found, want)
 	}
-	wantSame(t, "due: what was left", claim(t, s, after(999), after(2000)), []memory.Turn{left})
+	wantSame(t, "due", claim(t, s, after(999), after(2000)), []memory.Turn{left})
 }
 
 func replayTurn(t *testing.T, s db.Store) {
@@ -123,7 +123,7 @@ func replayTurn(t *testing.T, s db.Store) {
 	wantSame(t, "due though processed", claim(t, s, after(999), after(2000)), []memory.Turn(nil))
 }
 
-// claim claims the turns that are due at an instant.
+// claim claims the turns that are due at now.
 func claim(t *testing.T, s db.Store, now, due time.Time) []memory.Turn {
 	t.Helper()
 	turns, err := s.ClaimTurns(t.Context(), now, due, 100)
@@ -154,7 +154,7 @@ func claimTurns(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "limited", n, 3)
 	if !slices.Contains(claimed, want[0]) || slices.Contains(claimed, want[4]) {
-		t.Error("the turns that are due for longest were not taken first")
+		t.Error("the turns that have been due for longest were not claimed first")
 	}
 
 	var group errgroup.Group
@@ -177,7 +177,7 @@ func claimTurns(t *testing.T, s db.Store) {
 func finishTurn(t *testing.T, s db.Store) {
 	turn, second := newTurn(alice, ""), newTurn(alice, "")
 	accepted(t, s, turn, second)
-	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "away", after(70), nil))
+	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "unavailable", after(70), nil))
 	finish := func(owner memory.Owner, id string) error {
 		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 			return tx.FinishTurn(ctx, id, 2, after(80))

@@ -71,25 +71,25 @@ func roundTrip(t *testing.T, s db.Store) {
 
 func limits(t *testing.T, s db.Store) {
 	for what, spoil := range map[string]func(*memory.Memory){
-		"empty content":      func(m *memory.Memory) { m.Content = "" },
-		"long content":       func(m *memory.Memory) { m.Content = strings.Repeat("a", memory.MaxContentRunes+1) },
-		"importance":         func(m *memory.Memory) { m.Importance = 1.01 },
-		"low importance":     func(m *memory.Memory) { m.Importance = -0.01 },
-		"unknown type":       func(m *memory.Memory) { m.Type = "guess" },
-		"unknown domain":     func(m *memory.Memory) { m.Domain = "" },
-		"unknown status":     func(m *memory.Memory) { m.Status = "gone" },
-		"metadata no object": func(m *memory.Memory) { m.Metadata = json.RawMessage(`[1]`) },
-		"no id":              func(m *memory.Memory) { m.ID = "7" },
-		"long agent":         func(m *memory.Memory) { m.AgentID = strings.Repeat("é", 129) },
-		"revision":           func(m *memory.Memory) { m.Revision = 0 },
-		"replaced, active":   func(m *memory.Memory) { m.SupersededBy = memory.NewID() },
-		"no turn":            func(m *memory.Memory) { m.SourceTurnID = "turn" },
-		"other owner":        func(m *memory.Memory) { m.UserID = "bob" },
+		"empty content":            func(m *memory.Memory) { m.Content = "" },
+		"long content":             func(m *memory.Memory) { m.Content = strings.Repeat("a", memory.MaxContentRunes+1) },
+		"importance":               func(m *memory.Memory) { m.Importance = 1.01 },
+		"low importance":           func(m *memory.Memory) { m.Importance = -0.01 },
+		"unknown type":             func(m *memory.Memory) { m.Type = "unknown" },
+		"unknown domain":           func(m *memory.Memory) { m.Domain = "" },
+		"unknown status":           func(m *memory.Memory) { m.Status = "unknown" },
+		"metadata no object":       func(m *memory.Memory) { m.Metadata = json.RawMessage(`[1]`) },
+		"no id":                    func(m *memory.Memory) { m.ID = "7" },
+		"long agent":               func(m *memory.Memory) { m.AgentID = strings.Repeat("é", 129) },
+		"revision":                 func(m *memory.Memory) { m.Revision = 0 },
+		"active with SupersededBy": func(m *memory.Memory) { m.SupersededBy = memory.NewID() },
+		"no turn":                  func(m *memory.Memory) { m.SourceTurnID = "turn" },
+		"other owner":              func(m *memory.Memory) { m.UserID = "bob" },
 	} {
 		m := newMemory(alice, "fine")
 		spoil(&m)
 		err := s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
-			return tx.Insert(ctx, []memory.Memory{newMemory(alice, "beside"), m}, time.Time{})
+			return tx.Insert(ctx, []memory.Memory{newMemory(alice, "valid"), m}, time.Time{})
 		})
 		if !memory.IsKind(err, memory.KindInvalid) {
 			t.Errorf("%s: got %v, want an error of kind invalid", what, err)
@@ -137,12 +137,12 @@ func rollback(t *testing.T, s db.Store) {
 		wantSame(t, what, found, turn)
 	}
 
-	refused := errors.New("no")
+	errRefused := errors.New("refused")
 	err := s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 		everything(ctx, tx)
-		return refused
+		return errRefused
 	})
-	if err != refused {
+	if err != errRefused {
 		t.Errorf("InUser returned %v, want the error of f itself", err)
 	}
 	unchanged("after an error")
@@ -168,7 +168,7 @@ func rollback(t *testing.T, s db.Store) {
 	})
 	wantKind(t, err, memory.KindUnavailable)
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the cause is not reachable: %v", err)
+		t.Errorf("the error does not wrap its cause: %v", err)
 	}
 	unchanged("after the context ended")
 }
@@ -225,21 +225,21 @@ func waitingForTheLock(t *testing.T, s db.Store) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	err := s.InUser(ctx, alice, func(context.Context, db.UserTx) error {
-		t.Error("two writers of one user at once")
+		t.Error("two transactions of one user run at the same time")
 		return nil
 	})
 	wantKind(t, err, memory.KindUnavailable)
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the cause is not reachable: %v", err)
+		t.Errorf("the error does not wrap its cause: %v", err)
 	}
 	close(release)
 	must(t, <-holder)
 	insert(t, s, time.Time{}, newMemory(alice, "the lock is free again"))
 }
 
-// oneBusyUser: many writers of one user wait, and others do not wait for them.
+// oneBusyUser checks that waiting writers of one user do not delay other users.
 func oneBusyUser(t *testing.T, s db.Store) {
-	const waiters = 12 // more than any pool of these tests has connections
+	const waiters = 12 // more than the connection pools of the tests have
 	bob := memory.Owner{AppID: "app", UserID: "bob"}
 	insert(t, s, time.Time{}, newMemory(bob, "bob's"))
 	held, release := make(chan struct{}), make(chan struct{})
@@ -259,7 +259,7 @@ func oneBusyUser(t *testing.T, s db.Store) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	for range 100 { // the waiters arrive meanwhile
+	for range 100 { // while the waiters arrive
 		found, err := s.Documents(ctx, bob)
 		if err != nil || len(found) != 1 {
 			t.Errorf("while another user's writers wait: %d documents, %v", len(found), err)

@@ -14,7 +14,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// claimDue claims what is due and returns it in id order.
+// claimDue claims the due vectors and returns their tasks in id order.
 func claimDue(t *testing.T, s db.Store, now, until time.Time, limit int) []db.VectorTask {
 	t.Helper()
 	tasks, err := s.ClaimDueVectors(t.Context(), now, until, limit)
@@ -38,7 +38,7 @@ func vectorStates(t *testing.T, s db.Store) {
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
 	wantSame(t, "nothing to do", claimDue(t, s, after(999), after(1999), 10), []db.VectorTask{})
 
-	m.Importance, m.UpdatedAt = 0.5, after(40) // nothing that the vector store shows
+	m.Importance, m.UpdatedAt = 0.5, after(40) // not part of the vector store
 	update(t, s, m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
 
@@ -69,7 +69,7 @@ func vectorStates(t *testing.T, s db.Store) {
 }
 
 func vectorClaims(t *testing.T, s db.Store) {
-	claimed, free := newMemory(alice, "claimed at birth"), newMemory(alice, "free")
+	claimed, free := newMemory(alice, "claimed at creation"), newMemory(alice, "free")
 	insert(t, s, after(30), claimed)
 	insert(t, s, time.Time{}, free)
 	claim := func(now, until int, ids ...string) []db.VectorTask {
@@ -127,7 +127,7 @@ func vectorClaimsAtOnce(t *testing.T, s db.Store) {
 				mu.Lock()
 				for _, task := range tasks {
 					if times[task.Memory.ID]++; !task.First {
-						err = fmt.Errorf("%s is not first", task.Memory.ID)
+						err = fmt.Errorf("claim of %s is not the first", task.Memory.ID)
 					}
 				}
 				done := len(times) == n
@@ -153,7 +153,7 @@ func vectorRetries(t *testing.T, s db.Store) {
 		m.UpdatedAt = after(i)
 		all = append(all, m)
 	}
-	slices.Reverse(all) // the oldest due is not the first inserted
+	slices.Reverse(all) // the first due is not the first inserted
 	insert(t, s, time.Time{}, all...)
 	slices.Reverse(all)
 	wantSame(t, "oldest due first", claimDue(t, s, after(10), after(60), 2),
@@ -169,7 +169,7 @@ func vectorRetries(t *testing.T, s db.Store) {
 	wantSame(t, "not due", claimDue(t, s, after(49), after(900), 10), []db.VectorTask{})
 	wantSame(t, "due again", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: all[1], Attempts: 1}})
 	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[1].ID, Due: after(55)}}))
-	wantSame(t, "a second attempt behind it", claimDue(t, s, after(55), after(70), 10),
+	wantSame(t, "after a second attempt", claimDue(t, s, after(55), after(70), 10),
 		[]db.VectorTask{{Memory: all[1], Attempts: 2}})
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1]}}, after(56)))
 	backlog, err := s.VectorBacklog(t.Context())
@@ -178,18 +178,18 @@ func vectorRetries(t *testing.T, s db.Store) {
 
 	all[1].Revision, all[1].UpdatedAt = 2, after(80)
 	update(t, s, all[1])
-	wantSame(t, "success forgets the attempts", claimDue(t, s, after(80), after(90), 10),
+	wantSame(t, "success resets the attempts", claimDue(t, s, after(80), after(90), 10),
 		[]db.VectorTask{{Memory: all[1]}})
 }
 
-// vectorBacklog: a row waits from its change on, however often a push of it fails.
+// vectorBacklog checks that a row waits since its change, even if pushes fail.
 func vectorBacklog(t *testing.T, s db.Store) {
 	wantOldest := func(what string, want time.Time) {
 		t.Helper()
 		backlog, err := s.VectorBacklog(t.Context())
 		must(t, err)
 		if !backlog.Oldest.Equal(want) {
-			t.Errorf("%s: the oldest waits since %s, want %s", what, backlog.Oldest, want)
+			t.Errorf("%s: the oldest row waits since %s, want %s", what, backlog.Oldest, want)
 		}
 	}
 	wantOldest("nothing waits", time.Time{})
@@ -206,13 +206,13 @@ func vectorBacklog(t *testing.T, s db.Store) {
 	must(t, err)
 	wantOldest("changed and requeued while it waits", epoch)
 	must(t, s.FinishVectors(t.Context(), claimed, after(320)))
-	wantOldest("the older wording has arrived", after(320))
+	wantOldest("the older revision was pushed", after(320))
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(321)))
-	wantOldest("all has arrived", time.Time{})
+	wantOldest("all pushed", time.Time{})
 
 	m.Importance, m.UpdatedAt = 0.1, after(400)
 	update(t, s, m)
-	wantOldest("what changed is not shown there", time.Time{})
+	wantOldest("a change outside the vector store", time.Time{})
 	_, err = s.Requeue(t.Context(), []string{m.ID}, after(410))
 	must(t, err)
 	wantOldest("requeued", after(410))
@@ -242,7 +242,7 @@ func vectorChangeInPush(t *testing.T, s db.Store) {
 	must(t, s.FinishVectors(t.Context(), removal, after(7)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
 
-	// An older push that ends after a newer one may have undone it.
+	// An older push that ends after a newer one may have overwritten it.
 	must(t, s.FinishVectors(t.Context(), again, after(8)))
 	wantSame(t, "removed again", claimDue(t, s, after(8), after(10), 10), removal)
 	must(t, s.FinishVectors(t.Context(), nil, after(9)))

@@ -14,7 +14,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// delivery is a job that delivers.
+// delivery is the job that delivers an announcement to a webhook.
 type delivery struct {
 	Webhook    string `json:"webhook_id"`
 	Activation int    `json:"activation"`
@@ -48,7 +48,7 @@ func webhooks(t *testing.T, s db.Store) {
 	wantKind(t, s.CreateWebhook(ctx, newWebhook("app", 4), 2), memory.KindConflict)
 	page, err := s.ListWebhooks(ctx, "app", nil, 10)
 	must(t, err)
-	wantSame(t, "the app's", page, []memory.Webhook{second, first})
+	wantSame(t, "webhooks of the app", page, []memory.Webhook{second, first})
 	page, err = s.ListWebhooks(ctx, "app", &db.Position{At: second.CreatedAt, ID: second.ID}, 1)
 	must(t, err)
 	wantSame(t, "the next page", page, []memory.Webhook{first})
@@ -71,7 +71,7 @@ func webhooks(t *testing.T, s db.Store) {
 		_, err = s.Webhook(ctx, "app", unknown)
 		wantKind(t, err, memory.KindNotFound)
 		_, err = s.ChangeWebhook(ctx, "app", unknown, func(*memory.Webhook) error {
-			t.Error("changes another's")
+			t.Error("a webhook of another app was changed")
 			return nil
 		})
 		wantKind(t, err, memory.KindNotFound)
@@ -82,14 +82,14 @@ func webhooks(t *testing.T, s db.Store) {
 	must(t, s.CreateWebhook(ctx, newWebhook("app", 4), 2))
 }
 
-// enqueueUntil enqueues deliveries until a webhook's app has been passed n times
-// in all, and returns the jobs, oldest first.
+// enqueueUntil enqueues deliveries until n announcements have been processed and
+// returns the jobs, oldest first.
 func enqueueUntil(t *testing.T, s db.Store, now, n int) []delivery {
 	t.Helper()
-	for passed := 0; passed < n; {
+	for processed := 0; processed < n; {
 		some, err := s.EnqueueDeliveries(t.Context(), after(now), 2, deliver)
 		must(t, err)
-		if passed += some; some == 0 {
+		if processed += some; some == 0 {
 			time.Sleep(10 * time.Millisecond) // see announced
 		}
 	}
@@ -115,20 +115,21 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	turn := newTurn(alice, "")
 	turn.ConversationID = "talk"
 	accepted(t, s, turn)
-	must(t, tell(ctx, s, alice, 1))
-	_, _, err := s.EndConversation(ctx, conversation(t, s, alice, turn.ConversationID), epoch, "api") // is not wanted
+	must(t, announce(ctx, s, alice, 1))
+	// the webhook does not subscribe to it
+	_, _, err := s.EndConversation(ctx, conversation(t, s, alice, turn.ConversationID), epoch, "api")
 	must(t, err)
-	must(t, tell(ctx, s, memory.Owner{AppID: "other", UserID: "alice"}, 2))
-	must(t, tell(ctx, s, alice, 3))
+	must(t, announce(ctx, s, memory.Owner{AppID: "other", UserID: "alice"}, 2))
+	must(t, announce(ctx, s, alice, 3))
 	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 3)
-	late := newWebhook("app", 2) // hears of what comes now
+	late := newWebhook("app", 2) // gets later announcements only
 	late.Kinds = nil
 	must(t, s.CreateWebhook(ctx, late, 10))
 	want := []delivery{{early.ID, 1, all[0].Place.String()}, {early.ID, 1, all[2].Place.String()}}
 	wantSame(t, "jobs", enqueueUntil(t, s, 1, 3), want)
 	n, err := s.EnqueueDeliveries(ctx, after(1), 100, deliver)
 	must(t, err)
-	wantSame(t, "passed again", n, 0)
+	wantSame(t, "processed again", n, 0)
 
 	w, a, err := s.Delivery(ctx, early.ID, all[2].Place)
 	must(t, err)
@@ -142,17 +143,17 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	_, _, err = s.Delivery(ctx, "no id", all[2].Place)
 	wantKind(t, err, memory.KindNotFound)
 
-	// A webhook that fails is left alone until it is to be tried again.
+	// A failing webhook gets no deliveries before its RetryAt.
 	settle := func(tried memory.Webhook, f memory.Failing, disabled time.Time, want memory.Webhook) {
 		t.Helper()
 		before, err := s.Webhook(ctx, "app", early.ID)
 		must(t, err)
-		noted, err := s.SettleDelivery(ctx, tried, f, disabled)
+		changed, err := s.SettleDelivery(ctx, tried, f, disabled)
 		must(t, err)
 		got, err := s.Webhook(ctx, "app", early.ID)
 		must(t, err)
 		wantSame(t, "the settled webhook", got, want)
-		wantSame(t, "noted", noted, !cmp.Equal(before, got))
+		wantSame(t, "changed", changed, !cmp.Equal(before, got))
 	}
 	again := early
 	again.Activation = 2
@@ -166,13 +167,13 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 		RetryAt:   after(21),
 	}, time.Time{}, failing)
 	must(t, s.DeleteWebhook(ctx, "app", late.ID))
-	must(t, tell(ctx, s, alice, 4))
+	must(t, announce(ctx, s, alice, 4))
 	fourth := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 4)[3]
 	n, err = s.EnqueueDeliveries(ctx, after(19), 100, deliver)
 	must(t, err)
-	wantSame(t, "passed while failing", n, 0)
+	wantSame(t, "processed while failing", n, 0)
 	want = append(want, delivery{early.ID, 1, fourth.Place.String()})
-	wantSame(t, "jobs when it is to be tried", enqueueUntil(t, s, 20, 1), want)
+	wantSame(t, "jobs after RetryAt", enqueueUntil(t, s, 20, 1), want)
 	failing.Failing.LastError, failing.Failing.RetryAt = "status 502", after(30)
 	settle(failing, failing.Failing, time.Time{}, failing)
 	settle(failing, memory.Failing{}, time.Time{}, early)
@@ -183,34 +184,34 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	disabled.DisabledAt = after(50)
 	settle(early, disabled.Failing, after(50), disabled)
 	settle(disabled, memory.Failing{}, time.Time{}, disabled)
-	must(t, tell(ctx, s, alice, 5))
+	must(t, announce(ctx, s, alice, 5))
 	announced(t, s, db.AnnouncementFilter{AppID: "app"}, 5)
 	n, err = s.EnqueueDeliveries(ctx, after(99), 100, deliver)
 	must(t, err)
-	wantSame(t, "passed while disabled", n, 0)
+	wantSame(t, "processed while disabled", n, 0)
 	_, err = s.ChangeWebhook(ctx, "app", early.ID, func(w *memory.Webhook) error {
 		w.Active, w.Activation, w.Failing, w.DisabledAt = true, 2, memory.Failing{}, time.Time{}
 		return nil
 	})
 	must(t, err)
-	must(t, tell(ctx, s, alice, 6))
+	must(t, announce(ctx, s, alice, 6))
 	sixth := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 6)[5]
 	wantSame(t, "jobs when it is active again", enqueueUntil(t, s, 99, 1),
 		append(want, delivery{early.ID, 2, sixth.Place.String()}))
 }
 
-// enqueueDeliveriesAtOnce: several dispatchers beside writers enqueue each
-// announcement once for each webhook.
+// enqueueDeliveriesAtOnce checks that concurrent dispatchers enqueue each
+// announcement once per webhook while writers are active.
 func enqueueDeliveriesAtOnce(t *testing.T, s db.Store) {
-	const hooks, things = 3, 20
+	const hooks, each = 3, 20
 	var group errgroup.Group
 	for i := range hooks {
 		must(t, s.CreateWebhook(t.Context(), newWebhook("app", i), 10))
 	}
 	for w := range 2 {
 		group.Go(func() error {
-			for i := range things {
-				if err := tell(t.Context(), s, memory.Owner{AppID: "app", UserID: fmt.Sprint("user", w)}, i); err != nil {
+			for i := range each {
+				if err := announce(t.Context(), s, memory.Owner{AppID: "app", UserID: fmt.Sprint("user", w)}, i); err != nil {
 					return err
 				}
 			}
@@ -232,7 +233,7 @@ func enqueueDeliveriesAtOnce(t *testing.T, s db.Store) {
 		})
 	}
 	must(t, group.Wait())
-	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 2*things)
+	all := announced(t, s, db.AnnouncementFilter{AppID: "app"}, 2*each)
 	for range 3000 { // see announced
 		n, err := s.EnqueueDeliveries(t.Context(), epoch, 7, deliver)
 		must(t, err)
@@ -244,7 +245,7 @@ func enqueueDeliveriesAtOnce(t *testing.T, s db.Store) {
 	for _, d := range deliveries(t, s) {
 		got[d]++
 	}
-	wantSame(t, "different jobs", len(got), hooks*len(all))
+	wantSame(t, "distinct jobs", len(got), hooks*len(all))
 	for d, n := range got {
 		if n != 1 {
 			t.Errorf("%d jobs %+v", n, d)

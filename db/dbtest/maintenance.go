@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// forgotten marks a stored memory as forgotten at an instant, and has its
-// removal from the vector store confirmed.
+// forgotten marks a stored memory as forgotten at an instant and confirms its
+// removal from the vector store.
 func forgotten(t *testing.T, s db.Store, m memory.Memory, at time.Time) memory.Memory {
 	t.Helper()
 	m.Status, m.UpdatedAt, m.Revision = memory.Forgotten, at, m.Revision+1
@@ -83,13 +83,13 @@ func facts(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "facts", got, want[:min(limit, len(want))])
 	}
-	none, err := s.Facts(t.Context(), alice, after(9), 100)
+	unchanged, err := s.Facts(t.Context(), alice, after(9), 100)
 	must(t, err)
-	wantSame(t, "changed at since, not after it", none, []memory.Memory{})
-	always, err := s.Facts(t.Context(), alice, time.Time{}, 100)
+	wantSame(t, "facts changed at since, not after it", unchanged, []memory.Memory{})
+	every, err := s.Facts(t.Context(), alice, time.Time{}, 100)
 	must(t, err)
-	if len(always) <= len(want) {
-		t.Errorf("since ever: %d facts, want more than the %d newest", len(always), len(want))
+	if len(every) <= len(want) {
+		t.Errorf("without since: %d facts, want more than %d", len(every), len(want))
 	}
 }
 
@@ -120,7 +120,7 @@ func states(t *testing.T, s db.Store) {
 		}
 	}
 	wantState(alice, db.UserState{})
-	set(alice, db.UserState{ReflectedAt: epoch}, errors.New("changed my mind"))
+	set(alice, db.UserState{ReflectedAt: epoch}, errors.New("refused"))
 	wantState(alice, db.UserState{})
 	set(alice, db.UserState{ReflectedAt: epoch}, nil)
 	wantState(alice, db.UserState{ReflectedAt: epoch})
@@ -161,13 +161,13 @@ func ages(t *testing.T, s db.Store) {
 		},
 		{CreatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
 	})
-	calls, enough := 0, errors.New("enough")
+	calls, errStop := 0, errors.New("stop")
 	err := s.Ages(t.Context(), "app", func(db.Age) error {
 		calls++
-		return enough
+		return errStop
 	})
-	if err != enough || calls != 1 {
-		t.Errorf("a refusal after one memory: %d calls, %v", calls, err)
+	if err != errStop || calls != 1 {
+		t.Errorf("stopped after one memory: %d calls, %v", calls, err)
 	}
 	insert(t, s, time.Time{}, newMemory(alice, "the connection is free again"))
 }
@@ -181,7 +181,7 @@ func purgeable(t *testing.T, s db.Store) {
 		want = append(want, bare(forgotten(t, s, m, after(10-i))))
 	}
 	slices.Reverse(want) // oldest first
-	waiting := newMemory(alice, "not gone yet")
+	waiting := newMemory(alice, "not removed yet")
 	restored := newMemory(alice, "restored")
 	replaced := newMemory(alice, "replaced")
 	insert(t, s, time.Time{}, waiting, restored, replaced)
@@ -240,7 +240,7 @@ func purge(t *testing.T, s db.Store) {
 		}
 		return deleted
 	}
-	purgeAll(errors.New("changed my mind"))
+	purgeAll(errors.New("refused"))
 	_, err := s.Memory(ctx, "app", gone.ID)
 	must(t, err)
 	wantSame(t, "deleted", purgeAll(nil), []string{gone.ID})
@@ -258,13 +258,14 @@ func purge(t *testing.T, s db.Store) {
 	wantSame(t, "the history of a purged memory", events, []memory.Event{event, purged})
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		deleted, err := tx.Purge(ctx, nil)
-		wantSame(t, "none", deleted, []string{})
+		wantSame(t, "no ids", deleted, []string{})
 		return err
 	}))
 }
 
-// everyUpkeep calls each method of db.Maintenance and db.Jobs, and returns their errors.
-func everyUpkeep(ctx context.Context, s db.Store) map[string]error {
+// everyMaintenance calls each method of db.Maintenance and db.Jobs and returns
+// their errors.
+func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	id := memory.NewID()
 	errs := map[string]error{}
 	_, errs["Owners"] = s.Owners(ctx, memory.Owner{}, 1)
@@ -285,9 +286,9 @@ func everyUpkeep(ctx context.Context, s db.Store) map[string]error {
 	return errs
 }
 
-// exerciseUpkeep is Exercise for db.Maintenance and db.Jobs, with ids of memories
-// and of a turn of the owner.
-func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string, turnID string) {
+// exerciseMaintenance is Exercise for db.Maintenance and db.Jobs, with ids of
+// memories and of a turn of the owner.
+func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []string, turnID string) {
 	t.Helper()
 	ctx := t.Context()
 	before := &db.Position{At: after(10), ID: memory.NewID()}
@@ -328,12 +329,12 @@ func exerciseUpkeep(t *testing.T, s db.Store, owner memory.Owner, known []string
 		_, err = tx.State(ctx)
 		return err
 	}))
-	job := enqueue(t, s, upkeep{"well", "monday"}, true)
+	job := enqueue(t, s, testJob{"well", "monday"}, true)
 	_, err = s.Job(ctx, job.ID)
 	must(t, err)
 	for _, f := range []db.JobFilter{
 		{Kinds: []string{job.Kind}},
-		{Kinds: []string{job.Kind, "dbtest_other_upkeep"}, Before: job.ID},
+		{Kinds: []string{job.Kind, "dbtest_other"}, Before: job.ID},
 	} {
 		f.Limit = 5
 		_, err = s.ListJobs(ctx, f)
