@@ -237,8 +237,9 @@ func erase(t *testing.T, s db.Store) {
 
 // eraseWaitsForPushes checks that a memory stays until the claim on its vector ends.
 func eraseWaitsForPushes(t *testing.T, s db.Store) {
-	claimed, created, free := newMemory(alice, "claimed"), newMemory(alice, "claimed at creation"), newMemory(alice,
-		"free")
+	claimed := newMemory(alice, "claimed")
+	created := newMemory(alice, "claimed at creation")
+	free := newMemory(alice, "free")
 	insert(t, s, time.Time{}, claimed, free)
 	insert(t, s, after(110), created)
 	tasks, err := s.ClaimVectors(t.Context(), []string{claimed.ID}, epoch, after(500))

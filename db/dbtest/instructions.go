@@ -32,7 +32,8 @@ func tryPublish(t *testing.T, s db.Store, scope memory.Scope, name, content stri
 			return err
 		}
 		i.Scope, i.Name, i.ChangedAt = scope, name, after(i.Latest)
-		if i.Latest++; i.Active > 0 {
+		i.Latest++
+		if i.Active > 0 {
 			i.PreviouslyActive = append(i.PreviouslyActive, i.Active)
 		}
 		i.Active = i.Latest

@@ -83,6 +83,7 @@ func isolation(t *testing.T, s db.Store) {
 		try := func(f func(ctx context.Context, tx db.UserTx) error) error { return s.InUser(ctx, other, f) }
 		must(t, try(func(ctx context.Context, tx db.UserTx) error {
 			rows, err := tx.Memories(ctx, []string{mine.ID})
+			must(t, err)
 			wantSame(t, "memories", ids(rows), []string{})
 			if state, err := tx.State(ctx); err != nil || state != (db.UserState{}) {
 				t.Errorf("another user's state: %v, %v", state, err)

@@ -166,7 +166,7 @@ func ages(t *testing.T, s db.Store) {
 		calls++
 		return errStop
 	})
-	if err != errStop || calls != 1 {
+	if err != errStop || calls != 1 { //nolint:errorlint // the error must be returned unwrapped
 		t.Errorf("stopped after one memory: %d calls, %v", calls, err)
 	}
 	insert(t, s, time.Time{}, newMemory(alice, "the connection is free again"))

@@ -142,7 +142,7 @@ func rollback(t *testing.T, s db.Store) {
 		everything(ctx, tx)
 		return errRefused
 	})
-	if err != errRefused {
+	if err != errRefused { //nolint:errorlint // the error must be returned unwrapped
 		t.Errorf("InUser returned %v, want the error of f itself", err)
 	}
 	unchanged("after an error")

@@ -126,7 +126,8 @@ func vectorClaimsAtOnce(t *testing.T, s db.Store) {
 				}
 				mu.Lock()
 				for _, task := range tasks {
-					if times[task.Memory.ID]++; !task.First {
+					times[task.Memory.ID]++
+					if !task.First {
 						err = fmt.Errorf("claim of %s is not the first", task.Memory.ID)
 					}
 				}
