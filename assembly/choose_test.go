@@ -90,7 +90,8 @@ func TestChoose_FillsTheBudget(t *testing.T) {
 		{
 			"to the character", 41, std,
 			Contents{Instructions: items(5), Facts: items(5), Memories: items(5), Conversation: events(5)},
-			// Shares 4, 8, 12, 17: instructions 7 no; facts 1+8 of 12; memories 3+8 of 15; events 3+9 of 21. Second, 9 left: 3+6.
+			// Shares 4, 8, 12, 17: instructions 7 no; facts 1+8 of 12; memories 3+8 of 15;
+			// events 3+9 of 21. Second, 9 left: 3+6.
 			[4]spent{{4, 9, 1}, {8, 9, 1}, {12, 11, 1}, {17, 12, 1}}, "", 41,
 		},
 		{

@@ -92,7 +92,8 @@ func TestWrite_MakesMessages(t *testing.T) {
 	p := choose(contents, 10_000, presets["default"].Shares, wordsFor("zh", contents), Counter{}, true)
 	prompt, got := p.write()
 	want := []Message{
-		{"system", "【指令】\nBe kind.\nBe brief.\nCall her Dr. Ada.\n\n【事实】\n- home city: Lisbon\n\n【长期记忆】\n- Likes soup.\n\n【对话摘要】\n- greeted"},
+		{"system", "【指令】\nBe kind.\nBe brief.\nCall her Dr. Ada.\n\n【事实】\n- home city: Lisbon\n\n" +
+			"【长期记忆】\n- Likes soup.\n\n【对话摘要】\n- greeted"},
 		{"user", "I am hungry.\n\n[Facts]\n- home city: Paris"},
 		{"user", "Very."},
 		{"system", "[decision, assistant] cook"},

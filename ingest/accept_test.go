@@ -18,7 +18,8 @@ func TestTurnHash_CoversWhatTheClientSent(t *testing.T) {
 		Messages: []memory.Message{{Role: "user", Content: "Hi <b>", Name: "Ana"}, {Role: "assistant"}},
 		Metadata: []byte(`{"a":1}`), At: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
 	}
-	const sent = `["u","","c",[{"role":"user","content":"Hi \u003cb\u003e","name":"Ana"},{"role":"assistant","content":""}],{"a":1},"2026-01-31T08:00:00Z"]`
+	const sent = `["u","","c",[{"role":"user","content":"Hi \u003cb\u003e","name":"Ana"},` +
+		`{"role":"assistant","content":""}],{"a":1},"2026-01-31T08:00:00Z"]`
 	sum := sha256.Sum256([]byte(sent))
 	if got := turnHash(turn); got != hex.EncodeToString(sum[:]) {
 		t.Errorf("the hash is not of %s", sent)

@@ -26,7 +26,8 @@ func TestProcess_DropsEchoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
-	echoed := b.turn("What can I do tonight?", "Since you live near the old harbour of Lisbon, take a walk there.").Candidates
+	echoed := b.turn("What can I do tonight?",
+		"Since you live near the old harbour of Lisbon, take a walk there.").Candidates
 	if len(echoed) != 1 || echoed[0].Verdict != memory.Echo || echoed[0].MemoryID != known.ID || echoed[0].Reason == "" {
 		t.Errorf("the assistant's echo became %+v", echoed)
 	}

@@ -50,9 +50,11 @@ func TestLLM_AcceptsGoodAnswers(t *testing.T) {
 		"fenced":       {"```json\n" + object + "\n```", one},
 		"prose around": {"Here it is:\n\n" + object + "\nAnything else?", one},
 		"both":         {"Sure!\n```\n" + object + "\n```\nDone.", one},
-		"bounds": {`{"facts":[{"fact":"a","importance":0,"domain":"general_chat","type":"skill"},{"fact":"b","importance":1,"domain":"user_preferences"}]}`,
+		"bounds": {`{"facts":[{"fact":"a","importance":0,"domain":"general_chat","type":"skill"},` +
+			`{"fact":"b","importance":1,"domain":"user_preferences"}]}`,
 			[]Fact{{"a", 0, memory.GeneralChat, "skill"}, {"b", 1, memory.Preferences, "fact"}}},
-		"as the example says, but said": {`{"facts":[{"fact":"The user's name is Rosalind.","importance":0.95,"domain":"user_preferences"}]}`,
+		"as the example says, but said": {
+			`{"facts":[{"fact":"The user's name is Rosalind.","importance":0.95,"domain":"user_preferences"}]}`,
 			[]Fact{{"The user's name is Rosalind.", 0.95, memory.Preferences, "fact"}}},
 	} {
 		got, err := NewLLM(&canned{answer: test.answer}).Score(t.Context(), said("My name is Rosalind and I live in Oslo"))

@@ -22,7 +22,8 @@ func TestNeedles_OfExpressions(t *testing.T) {
 		{`(?:ab)?c+`, []string{"C"}},
 		{`[吗么]$`, []string{"吗", "么"}},
 		{`k`, []string{"K"}}, // and the Kelvin sign, which folds to it
-		{`\d:[ap]m`, strings.Fields("0:AM 1:AM 2:AM 3:AM 4:AM 5:AM 6:AM 7:AM 8:AM 9:AM 0:PM 1:PM 2:PM 3:PM 4:PM 5:PM 6:PM 7:PM 8:PM 9:PM")},
+		{`\d:[ap]m`, strings.Fields("0:AM 1:AM 2:AM 3:AM 4:AM 5:AM 6:AM 7:AM 8:AM 9:AM " +
+			"0:PM 1:PM 2:PM 3:PM 4:PM 5:PM 6:PM 7:PM 8:PM 9:PM")},
 		{`\p{Han} is`, []string{" IS"}},
 	} {
 		got := newExpression(row.expression).needles

@@ -222,4 +222,5 @@ func sentences(message string) []string {
 	return list
 }
 
-var abbreviation = regexp.MustCompile(`(?i)(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)
+var abbreviation = regexp.MustCompile(
+	`(?i)(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)

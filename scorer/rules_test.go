@@ -64,7 +64,10 @@ func TestRules_ReadOnlyTheUser(t *testing.T) {
 	facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{
 		{Role: "system", Content: "I live in Rome."},
 		{Role: "assistant", Content: "I love jazz. My name is Bot."},
-		{Role: "user", Content: "Hi! Dr. Lee says hello. I live in St. Petersburg.\nI paid 3.50 for it\n- I hate fog…\nI hate fog…"},
+		{
+			Role:    "user",
+			Content: "Hi! Dr. Lee says hello. I live in St. Petersburg.\nI paid 3.50 for it\n- I hate fog…\nI hate fog…",
+		},
 		{Role: "tool", Content: "My name is Tool."},
 	}})
 	if err != nil {

@@ -132,10 +132,14 @@ func TestDeepReflection_StoresFactsAndMemories(t *testing.T) {
 	b.work("before", memory.TriggerSchedule)
 	b.trip("c")
 	b.answers(goodReplay, `{"facts":[{"type":"Profile","key":"Home City","value":"Porto","confidence":0.9}],
-		"insights":[{"text":"The user travels by night.","level":"high"},{"text":"The user likes rivers.","level":"medium"},{"text":"The user saves money.","level":"low"}],
-		"preferences":[{"text":"The user likes green tea.","importance":0.3},{"text":"The user likes green tea!","importance":0.6}],
+		"insights":[{"text":"The user travels by night.","level":"high"},
+			{"text":"The user likes rivers.","level":"medium"},
+			{"text":"The user saves money.","level":"low"}],
+		"preferences":[{"text":"The user likes green tea.","importance":0.3},
+			{"text":"The user likes green tea!","importance":0.6}],
 		"patterns":[{"text":"The user always practises the oboe before breakfast!","importance":0.9}],
-		"projects":[{"text":"The user is writing an opera.","importance":0.75}],"skills":[{"text":"The user reads scores at sight.","importance":0.5}]}`)
+		"projects":[{"text":"The user is writing an opera.","importance":0.75}],
+		"skills":[{"text":"The user reads scores at sight.","importance":0.5}]}`)
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
 		"decision 0.80 Ada takes the night train to Porto.", "fact 0.97 home city: Porto",

@@ -19,9 +19,12 @@ func BenchmarkEnd(b *testing.B) {
 		b.StopTimer()
 		id := fmt.Sprint("c", n)
 		s.answers(fmt.Sprintf(`{"summary":"Ada plans trip number %d to Porto, by night train, in May."}`, n), fmt.Sprintf(`{
-			"facts":[{"type":"travel","key":"trip %d","value":"Porto","confidence":0.9},{"type":"profile","key":"city","value":"town %d","confidence":0.9}],
-			"insights":[{"text":"On trip %d the user travels by night.","level":"high"}],"preferences":[{"text":"On trip %d the user likes green tea.","importance":0.6}],
-			"patterns":[],"projects":[{"text":"The user writes opera number %d.","importance":0.75}],"skills":[]}`, n, n, n, n, n))
+			"facts":[{"type":"travel","key":"trip %d","value":"Porto","confidence":0.9},
+				{"type":"profile","key":"city","value":"town %d","confidence":0.9}],
+			"insights":[{"text":"On trip %d the user travels by night.","level":"high"}],
+			"preferences":[{"text":"On trip %d the user likes green tea.","importance":0.6}],
+			"patterns":[],"projects":[{"text":"The user writes opera number %d.","importance":0.75}],
+			"skills":[]}`, n, n, n, n, n))
 		for i := range 10 {
 			s.say(id, "", event("", "How is the weather?"), event("", "Fine, I think."),
 				event("", fmt.Sprintf("Let us talk about item %d.", i)), event("", "Yes."),

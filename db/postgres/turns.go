@@ -66,7 +66,8 @@ const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = $1 
 
 // AcceptTurn stores t, or finds the turn that has its client id: in one round
 // trip where t is new.
-func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn,
+	due time.Time) (stored memory.Turn, fresh bool, err error) {
 	if t.ConversationID != "" {
 		return s.acceptInConversation(ctx, t, due)
 	}
@@ -82,7 +83,8 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (s
 		batch := &pgx.Batch{}
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
 		batch.Queue(insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
-			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, orNull(t.ProcessedAt), due, hash).
+			t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
+			orNull(t.ProcessedAt), due, hash).
 			Exec(func(tag pgconn.CommandTag) error {
 				fresh = tag.RowsAffected() == 1
 				return nil

@@ -36,14 +36,17 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 }
 
 // DeferTurn records an attempt that failed; the turn stays accepted.
-func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
+func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
+	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, time.Time{}, refused, `
 		UPDATE turns SET attempts = $2, last_error = $3, due_at = $4
-		WHERE id = $1 AND status = 'accepted' RETURNING `+withoutMessages, turnID, attempts, rowcodec.Storable(lastError), due)
+		WHERE id = $1 AND status = 'accepted' RETURNING `+withoutMessages,
+		turnID, attempts, rowcodec.Storable(lastError), due)
 }
 
 // FailTurn records the last attempt of a turn that is given up.
-func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error {
+func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time,
+	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, at, refused, `
 		UPDATE turns SET attempts = $2, last_error = $3, status = 'failed'
 		WHERE id = $1 AND status = 'accepted' RETURNING `+withoutMessages, turnID, attempts, rowcodec.Storable(lastError))
@@ -52,7 +55,8 @@ func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastE
 // recordAttempt runs an update of an accepted turn, which returns it, announces
 // its failure where it has failed at an instant, and keeps the refused candidate
 // with it. It leaves any other turn alone.
-func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, update string, args ...any) error {
+func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate,
+	update string, args ...any) error {
 	if !memory.IsID(turnID) {
 		return notFound("turn", turnID)
 	}

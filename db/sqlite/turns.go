@@ -19,7 +19,8 @@ const insertTurn = `
 const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = ? AND client_id = ?`
 
 // AcceptTurn stores t, or finds the turn that has its client id.
-func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error) {
+func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn,
+	due time.Time) (stored memory.Turn, fresh bool, err error) {
 	if t.ConversationID != "" {
 		return s.acceptInConversation(ctx, t, due)
 	}
@@ -47,7 +48,8 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (s
 	}
 	if fresh {
 		stored = t
-		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(
+			t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
 }
@@ -69,7 +71,8 @@ func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error
 
 // TurnStatus is the status of a turn of the app by its id.
 func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (status memory.TurnStatus, err error) {
-	err = s.reader.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ?`, turnID, appID).Scan(&status)
+	err = s.reader.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ?`, turnID,
+		appID).Scan(&status)
 	if err = fault(err, "read the status of the turn"); memory.IsKind(err, memory.KindNotFound) {
 		return "", notFound("turn", turnID)
 	}

@@ -30,7 +30,8 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 }
 
 // DeferTurn records an attempt that failed; the turn stays accepted.
-func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time, refused *memory.Candidate) error {
+func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
+	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, time.Time{}, refused, `
 		UPDATE turns SET attempts = ?, last_error = ?, due_at = ?
 		WHERE id = ? AND status = 'accepted' RETURNING `+withoutMessages,
@@ -38,7 +39,8 @@ func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, last
 }
 
 // FailTurn records the last attempt of a turn that is given up.
-func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time, refused *memory.Candidate) error {
+func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time,
+	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, at, refused, `
 		UPDATE turns SET attempts = ?, last_error = ?, status = 'failed'
 		WHERE id = ? AND status = 'accepted' RETURNING `+withoutMessages,
@@ -48,7 +50,8 @@ func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastE
 // recordAttempt runs an update of an accepted turn, which returns it, announces
 // its failure where it has failed at an instant, and keeps the refused candidate
 // with it. It leaves any other turn alone.
-func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, update string, args ...any) error {
+func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate,
+	update string, args ...any) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		t, err := one(ctx, tx, turnFields, update, args...)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -73,8 +76,13 @@ func (s *Store) recordAttempt(ctx context.Context, turnID string, failed time.Ti
 
 // EndTurns marks accepted turns that yield nothing as processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
-	_, err := s.exec(ctx, `UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?
-		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), list(turnIDs))
+	_, err := s.exec(
+		ctx,
+		`UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?
+		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`,
+		moment(at),
+		list(turnIDs),
+	)
 	return fault(err, "end the turns")
 }
 

@@ -60,18 +60,19 @@ func TestLLM_RefusesBadAnswers(t *testing.T) {
 	const second = `{"memory":2,"decision":"keep_both"}`
 	decisions := func(first string) string { return `{"decisions":[{` + first + `},` + second + `]}` }
 	for name, answer := range map[string]string{
-		"empty":                    "",
-		"prose":                    "Keep both.",
-		"html":                     "<!DOCTYPE html><html></html>",
-		"truncated":                decisions(`"memory":1,"decision":"replace"`)[:40],
-		"a list":                   "[" + second + "]",
-		"two objects":              decisions(`"memory":1,"decision":"replace"`) + "{}",
-		"no decisions":             `{}`,
-		"null":                     `{"decisions":null}`,
-		"none":                     `{"decisions":[]}`,
-		"one of two":               `{"decisions":[` + second + `]}`,
-		"one twice":                `{"decisions":[` + second + `,` + second + `]}`,
-		"one too many":             `{"decisions":[{"memory":1,"decision":"replace"},` + second + `,{"memory":3,"decision":"replace"}]}`,
+		"empty":        "",
+		"prose":        "Keep both.",
+		"html":         "<!DOCTYPE html><html></html>",
+		"truncated":    decisions(`"memory":1,"decision":"replace"`)[:40],
+		"a list":       "[" + second + "]",
+		"two objects":  decisions(`"memory":1,"decision":"replace"`) + "{}",
+		"no decisions": `{}`,
+		"null":         `{"decisions":null}`,
+		"none":         `{"decisions":[]}`,
+		"one of two":   `{"decisions":[` + second + `]}`,
+		"one twice":    `{"decisions":[` + second + `,` + second + `]}`,
+		"one too many": `{"decisions":[{"memory":1,"decision":"replace"},` + second +
+			`,{"memory":3,"decision":"replace"}]}`,
 		"memory 0":                 decisions(`"memory":0,"decision":"replace"`),
 		"memory -1":                decisions(`"memory":-1,"decision":"replace"`),
 		"memory 3":                 decisions(`"memory":3,"decision":"replace"`),
@@ -92,12 +93,14 @@ func TestLLM_RefusesBadAnswers(t *testing.T) {
 		"relation with keep_both":  decisions(`"memory":1,"decision":"keep_both","relation":"contradicts"`),
 		"merged with replace":      decisions(`"memory":1,"decision":"replace","merged":"Has a grey cat."`),
 		"merged empty":             decisions(`"memory":1,"decision":"merge","merged":" "`),
-		"merged too long":          decisions(`"memory":1,"decision":"merge","merged":"` + strings.Repeat("cat ", 2000) + `"`),
-		"merged with NUL":          decisions(`"memory":1,"decision":"merge","merged":"a grey cat\u0000"`),
-		"merged a number":          decisions(`"memory":1,"decision":"merge","merged":7`),
-		"merged is the prompt":     decisions(`"memory":1,"decision":"merge","merged":"Decide on every memory once, by its number."`),
-		"merged into two":          `{"decisions":[{"memory":1,"decision":"merge"},{"memory":2,"decision":"merge"}]}`,
-		"duplicate field":          decisions(`"memory":1,"decision":"keep_both","decision":"replace"`),
+		"merged too long": decisions(
+			`"memory":1,"decision":"merge","merged":"` + strings.Repeat("cat ", 2000) + `"`),
+		"merged with NUL": decisions(`"memory":1,"decision":"merge","merged":"a grey cat\u0000"`),
+		"merged a number": decisions(`"memory":1,"decision":"merge","merged":7`),
+		"merged is the prompt": decisions(
+			`"memory":1,"decision":"merge","merged":"Decide on every memory once, by its number."`),
+		"merged into two": `{"decisions":[{"memory":1,"decision":"merge"},{"memory":2,"decision":"merge"}]}`,
+		"duplicate field": decisions(`"memory":1,"decision":"keep_both","decision":"replace"`),
 	} {
 		if got, err := NewLLM(scripted{answer: answer}).Judge(t.Context(), draft, near); !memory.IsKind(err,
 			memory.KindBadAnswer) || got != nil {
