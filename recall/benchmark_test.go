@@ -38,7 +38,7 @@ func BenchmarkWordsAmong10000(b *testing.B) {
 	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
 	b.ReportAllocs()
 	for b.Loop() {
-		open, _ := q.filter(x, nil)
+		open := q.scope(x).open
 		scores := s.scoreWords(queryTerms(q.Text), x, open)
 		if len(scores.best(x, lift, open, 50)) != 50 {
 			b.Fatal("fewer than 50 documents are found")

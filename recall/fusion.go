@@ -1,6 +1,11 @@
 package recall
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"hippocampus/internal/memory"
+)
 
 // Lift is how far a memory is lifted towards better neighbours in the same
 // conversation: an answer often follows the words that the query shares.
@@ -33,6 +38,7 @@ type Cues struct {
 	Speaker  float64 // added to a memory of the form "Name: text" if the query has the name
 	Date     float64 // added to a memory of the day or month that the query names; half for the days after
 	When     float64 // added to a memory that states a time if the query asks when
+	Route    float64 // added to a memory in a domain of the route
 	Question float64 // share that a memory loses if all its text consists of questions
 }
 
@@ -43,6 +49,7 @@ type relevant struct {
 	speaker   float64 // added by a cue, like date and when
 	date      float64
 	when      float64
+	routed    float64
 	question  float64 // share of its text that consists of questions, 0..1
 	skill     float64 // added to reach the relevance of the best workflow of its skill
 	relevance float64
@@ -52,14 +59,14 @@ type relevant struct {
 // fuse gives every candidate its relevance, 0..1:
 //
 //	x = (1 - words)*minmax(cosine) + words*lexical        over the candidates
-//	y = x + lift(x) + speaker + date + when               among the candidates
+//	y = x + lift(x) + speaker + date + when + routed      among the candidates
 //	z = y * (1 - question)
 //	relevance = (z / max(z))^contrast
 //
 // If no candidate has a cosine, x is lexical. Contrast sets relevant memories
 // apart, so that decay and importance decide between nearly equal ones only.
 // In the end the workflows of a skill get one relevance.
-func fuse(candidates []candidate, x *index, set *Settings, query queryCues) []relevant {
+func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain) []relevant {
 	cosines, words := span{}, 1.0
 	for _, c := range candidates {
 		if c.compared {
@@ -85,7 +92,11 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues) []re
 		if query.asksWhen && doc.timed {
 			r.when = set.Cues.When
 		}
-		r.relevance = (values[c.doc] + r.neighbour + r.speaker + r.date + r.when) * (1 - set.Cues.Question*r.question)
+		if slices.Contains(routed, doc.Domain) {
+			r.routed = set.Cues.Route
+		}
+		y := values[c.doc] + r.neighbour + r.speaker + r.date + r.when + r.routed
+		r.relevance = y * (1 - set.Cues.Question*r.question)
 		best = max(best, r.relevance)
 		list[i] = r
 	}

@@ -49,7 +49,7 @@ func TestFuse_MatchesTheGoldenFileOfAnotherProgram(t *testing.T) {
 		})
 	}
 	x := newIndex(0, docs)
-	open, _ := (&Query{}).filter(x, nil)
+	open := (&Query{}).scope(x).open
 	s := &Service{set: ranking}
 	for _, c := range golden.Cases {
 		terms := queryTerms(c.Query)
@@ -71,7 +71,7 @@ func TestFuse_MatchesTheGoldenFileOfAnotherProgram(t *testing.T) {
 			}
 			candidates = append(candidates, one)
 		}
-		fused := fuse(candidates, x, &ranking, queryCuesOf(c.Query))
+		fused := fuse(candidates, x, &ranking, queryCuesOf(c.Query), nil)
 		slices.SortFunc(fused, func(a, b relevant) int {
 			return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 		})
@@ -112,7 +112,7 @@ func TestFuse_IsBoundedAndIndependentOfTheOrder(t *testing.T) {
 				lexical: rapid.Float64Range(0, 1).Draw(t, "lexical"),
 			}
 		}
-		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
+		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
 		highest, signal := 0.0, false
 		for _, c := range fused {
 			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
@@ -125,7 +125,7 @@ func TestFuse_IsBoundedAndIndependentOfTheOrder(t *testing.T) {
 			t.Fatalf("the best relevance is %v, not 1", highest)
 		}
 		slices.Reverse(found)
-		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{})
+		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
 		slices.Reverse(turned)
 		for i := range fused {
 			if fused[i].relevance != turned[i].relevance {
@@ -141,7 +141,7 @@ func TestFuse_GivesNoRelevanceWithoutASignal(t *testing.T) {
 	t.Parallel()
 	docs := make([]db.Document, 2)
 	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
+	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
 	if fused[0].relevance != 0 || fused[1].relevance != 0 {
 		t.Errorf("relevance %v and %v", fused[0].relevance, fused[1].relevance)
 	}
@@ -161,7 +161,7 @@ func TestFuse_AppliesContrastAndShares(t *testing.T) {
 				id: string(rune('a' + i)), doc: i, cosine: s[0], lexical: s[1], compared: true,
 			})
 		}
-		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}) {
+		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}, nil) {
 			relevances = append(relevances, c.relevance)
 		}
 		return relevances

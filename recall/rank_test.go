@@ -16,7 +16,7 @@ import (
 var (
 	defaults   = Weights{Relevance: 0.5, Decay: 0.2, Importance: 0.3}
 	lift       = Lift{Near: 0.5, Far: 0.2}
-	cueWeights = Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Question: 0.5}
+	cueWeights = Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Route: 0.05, Question: 0.5}
 	ranking    = Settings{
 		Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4},
 		Candidates: 50,
@@ -49,7 +49,7 @@ func TestRank_MatchesAHandComputedExample(t *testing.T) {
 		docs = append(docs, db.Document{ID: c.ID, ConversationID: c.Conversation})
 		found = append(found, candidate{id: c.ID, doc: i, cosine: c.Cosine, lexical: c.Lexical, compared: true})
 	}
-	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{})
+	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
 	ranked := map[Mode][]scored{}
 	for i, c := range golden.Candidates {
 		approx(t, c.ID+" neighbour", fused[i].neighbour, c.Neighbour)

@@ -65,7 +65,6 @@ type Answer struct {
 	Memories []Recalled
 	Route    router.Route
 	Skipped  bool     // small talk: nothing was searched
-	Widened  bool     // the routed domains held fewer memories than the limit: all were searched
 	Degraded []string // unavailable parts: "vector_store", "embedder"
 	At       time.Time
 }
@@ -79,6 +78,7 @@ type Recalled struct {
 	Speaker    float64  // added if the query names the speaker
 	Date       float64  // added if the query names the time of the memory
 	When       float64  // added if the query asks when and the memory states a time
+	Routed     float64  // added because the memory is in a domain of the route
 	Question   float64  // share of its text that consists of questions, 0..1, which lowers the relevance
 	Skill      float64  // added to reach the relevance of the best workflow of its skill
 	Relevance  float64  // fused and scaled over the candidates, 0..1; see fuse

@@ -12,7 +12,6 @@ import (
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/router"
 	"hippocampus/vectorstore"
 )
 
@@ -39,15 +38,13 @@ type searchResult struct {
 
 // search finds the memories nearest to a query. Until it needs the index, it
 // works while the index is being loaded.
-func (s *Service) search(
-	ctx context.Context, q Query, route router.Route, vector queryVector, loading *loading,
-) (searchResult, error) {
-	early, searchErr := s.searchEarly(ctx, q, route, vector, loading.cached)
+func (s *Service) search(ctx context.Context, q Query, vector queryVector, loading *loading) (searchResult, error) {
+	early, searchErr := s.searchEarly(ctx, q, vector, loading.cached)
 	x, own, err := loading.wait()
 	if err := cmp.Or(err, searchErr); err != nil {
 		return searchResult{}, err
 	}
-	result := searchResult{index: x, scope: q.scope(x, route)}
+	result := searchResult{index: x, scope: q.scope(x)}
 	if vector.values == nil {
 		result.degraded = []string{partEmbedder}
 		return result, nil
@@ -69,9 +66,7 @@ type storeHits struct {
 }
 
 // searchEarly searches if that does not depend on the index; otherwise it returns nil.
-func (s *Service) searchEarly(
-	ctx context.Context, q Query, route router.Route, vector queryVector, cached *index,
-) (*storeHits, error) {
+func (s *Service) searchEarly(ctx context.Context, q Query, vector queryVector, cached *index) (*storeHits, error) {
 	if vector.values == nil {
 		return nil, nil
 	}
@@ -81,10 +76,10 @@ func (s *Service) searchEarly(
 			return &storeHits{hits: hits, complete: true}, err
 		}
 	}
-	if q.narrowedBy(route) || q.beyondVectors() {
+	if q.beyondVectors() {
 		return nil, nil
 	}
-	return s.searchVectors(ctx, q, vector, q.Domains), nil
+	return s.searchVectors(ctx, q, vector), nil
 }
 
 // searchInDB compares the embeddings of an owner of at most CompareLimit
@@ -114,7 +109,7 @@ func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vector que
 // candidate. The others spare reading the embeddings of memories that only words find.
 const hitsPerCandidate = 4
 
-func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector, domains []memory.Domain) *storeHits {
+func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector) *storeHits {
 	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
 	defer cancel()
 	limit := s.set.Candidates * hitsPerCandidate
@@ -122,7 +117,7 @@ func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector
 		limit = max(limit, s.set.FallbackLimit)
 	}
 	near, err := s.vectors.Search(ctx, vectorstore.Query{
-		Owner: q.Owner, Embedding: vector.values, Space: llm.SpaceOf(vector.embedder), Limit: limit, Domains: domains,
+		Owner: q.Owner, Embedding: vector.values, Space: llm.SpaceOf(vector.embedder), Limit: limit, Domains: q.Domains,
 		Types: q.Types, AgentID: q.AgentID, Since: q.Since, Until: roundUpToMillisecond(q.Until),
 	})
 	hits := make([]hit, len(near))
@@ -155,7 +150,7 @@ func (s *Service) searchStores(
 	}
 	if !q.beyondVectors() || len(r.scope.matching) > s.set.FallbackLimit {
 		if early == nil {
-			early = s.searchVectors(ctx, q, vector, r.scope.domains)
+			early = s.searchVectors(ctx, q, vector)
 		}
 		err := early.err
 		if err == nil && s.lacksMemories(r, own, early.hits) {

@@ -96,7 +96,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 		_, _, err := loading.wait()
 		return Answer{Route: route, At: q.At, Skipped: true}, err
 	}
-	found, err := s.search(ctx, q, route, vector, loading)
+	found, err := s.search(ctx, q, vector, loading)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	relevant := fuse(candidates, found.index, &s.set, queryCuesOf(q.Text))
+	relevant := fuse(candidates, found.index, &s.set, queryCuesOf(q.Text), q.liftedBy(route))
 	contenders, pruned := s.rank(q, vector, found.index, relevant)
 	memories, err := s.hydrate(ctx, q, found.index, contenders, pruned)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 		s.Touch(idsOf(memories), q.At)
 	}
 	return Answer{
-		Memories: memories, Route: route, Widened: found.scope.widened, Degraded: found.degraded, At: q.At,
+		Memories: memories, Route: route, Degraded: found.degraded, At: q.At,
 	}, nil
 }
 

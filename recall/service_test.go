@@ -27,7 +27,7 @@ func TestRecall_ReturnsEveryPartOfTheScore(t *testing.T) {
 		best.Score != 0.5+0.2*0.99+0.3*0.8 || !slices.Equal(best.Sources, []string{nameVectors, nameWords}) {
 		t.Errorf("%+v", best)
 	}
-	if a.Widened || a.Skipped || len(a.Degraded) != 0 || !a.At.Equal(begin) {
+	if a.Skipped || len(a.Degraded) != 0 || !a.At.Equal(begin) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -134,28 +134,37 @@ func TestRecall_FailsWithoutTheDatabase(t *testing.T) {
 	}
 }
 
-func TestRecall_WidensARouteThatLeavesTooFewMemories(t *testing.T) {
+func TestRecall_RouteLiftsAndExcludesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.add("Ada keeps bees", nil, true)
 	f.add("Ada works with bees", func(m *memory.Memory) { m.Domain = memory.Profession }, true)
-	f.routed = router.Route{Domains: []memory.Domain{memory.Profession}, Source: "test"}
+	f.add("Ada lives beside a river", nil, true)
+	query := Query{Text: "bees", NoTouch: true}
+	off := f.recall(Query{Text: query.Text, NoTouch: true, NoRoute: true})
+	if len(off.Memories) != 3 || len(off.Route.Domains) != 0 || off.Route.Source != "off" {
+		t.Errorf("unrouted: %+v", off)
+	}
 
-	narrow := f.recall(Query{Text: "bees", Limit: 1})
-	expect(t, narrow, "Ada works with bees")
-	wide := f.recall(Query{Text: "bees", Limit: 2})
-	expect(t, wide, "Ada keeps bees", "Ada works with bees")
-	if narrow.Widened || !wide.Widened {
-		t.Errorf("widened %v and %v", narrow.Widened, wide.Widened)
+	f.routed = router.Route{Domains: []memory.Domain{memory.Profession}, Source: "test"}
+	routed := f.recall(query)
+	if len(routed.Memories) != len(off.Memories) {
+		t.Errorf("the route excludes memories: %+v", routed.Memories)
 	}
-	asked := f.recall(Query{Text: "bees", Domains: []memory.Domain{memory.Profession}})
+	for _, m := range routed.Memories {
+		want := 0.0
+		if m.Memory.Domain == memory.Profession {
+			want = ranking.Cues.Route
+		}
+		if m.Routed != want {
+			t.Errorf("%q is lifted by %v, want %v", m.Memory.Content, m.Routed, want)
+		}
+	}
+
+	asked := f.recall(Query{Text: query.Text, NoTouch: true, Domains: []memory.Domain{memory.Profession}})
 	expect(t, asked, "Ada works with bees")
-	if asked.Widened || asked.Route.Source != "request" {
+	if asked.Route.Source != "request" || asked.Memories[0].Routed != 0 {
 		t.Errorf("domains of the request: %+v", asked)
-	}
-	off := f.recall(Query{Text: "bees", Limit: 1, NoRoute: true})
-	if len(off.Route.Domains) != 0 || off.Route.Source != "off" {
-		t.Errorf("unrouted: %+v", off.Route)
 	}
 }
 

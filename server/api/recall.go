@@ -105,6 +105,7 @@ type recalledBody struct {
 	Speaker    float64  `json:"speaker"`
 	Date       float64  `json:"date"`
 	When       float64  `json:"when"`
+	Routed     float64  `json:"routed"`
 	Question   float64  `json:"question"`
 	Skill      float64  `json:"skill"`
 	Relevance  float64  `json:"relevance"`
@@ -120,7 +121,6 @@ type routeBody struct {
 	Source  string          `json:"source"`
 	Reason  string          `json:"reason,omitempty"`
 	Skipped bool            `json:"skipped"`
-	Widened bool            `json:"widened"`
 }
 
 func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
@@ -128,7 +128,7 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 		Memories: bodiesOf(a.Memories, recalledOf),
 		Route: routeBody{
 			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
-			Skipped: a.Skipped, Widened: a.Widened,
+			Skipped: a.Skipped,
 		},
 		Degraded: notNil(a.Degraded), At: a.At, TookMS: float64(took.Microseconds()) / 1000,
 	}
@@ -137,8 +137,8 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
 		Memory: wire.MemoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
-		Speaker: m.Speaker, Date: m.Date, When: m.When, Question: m.Question, Skill: m.Skill,
-		Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
+		Speaker: m.Speaker, Date: m.Date, When: m.When, Routed: m.Routed, Question: m.Question,
+		Skill: m.Skill, Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
 	}
 }
 

@@ -91,11 +91,11 @@ func TestRecall_Answers(t *testing.T) {
 	f.must(f.vectors.Close())
 	for request, want := range map[string]string{
 		`{"user_id":"u","query":"hello"}`: `{"memories":[],"route":{"domains":["general_chat"],` +
-			`"source":"rules","skipped":true,"widened":false},"degraded":[],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
+			`"source":"rules","skipped":true},"degraded":[],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 		`{"user_id":"nobody","query":"q","route":false}`: `{"memories":[],"route":{"domains":[],"source":"off",` +
-			`"skipped":false,"widened":false},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
+			`"skipped":false},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 		`{"user_id":"u","query":"q","min_similarity":0.9}`: `{"memories":[],"route":{"domains":[],"source":"rules",` +
-			`"reason":"no domain stands out: all are searched","skipped":false,"widened":false},"degraded":["vector_store"],` +
+			`"reason":"no domain stands out: all are searched","skipped":false},"degraded":["vector_store"],` +
 			`"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 	} {
 		if got := strings.TrimSpace(f.want(200, "POST", "/v1/recall", request).Body.String()); got != want {

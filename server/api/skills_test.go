@@ -141,7 +141,7 @@ func TestSkills_AreRecalledInAnyDomain(t *testing.T) {
 			`before the appointment","touch":false,"limit":1`+fields+`}`)
 	}
 	routed := recall("")
-	if len(routed.Route.Domains) != 1 || routed.Route.Domains[0] != memory.Tasks || routed.Route.Widened ||
+	if len(routed.Route.Domains) != 1 || routed.Route.Domains[0] != memory.Tasks ||
 		routed.Memories[0].Content != "deploy: run make release" || routed.Memories[0].Domain == memory.Tasks {
 		t.Errorf("%+v", routed)
 	}

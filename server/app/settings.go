@@ -47,7 +47,7 @@ func recallSettings(cfg config.Config) recall.Settings {
 		Weights:       recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
 		DecayRate:     r.DecayRate,
 		Lift:          recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
-		Cues:          recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Question: r.Question},
+		Cues:          recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Route: r.Routed, Question: r.Question},
 		BM25:          bm25,
 		LexicalFloor:  r.LexicalFloor,
 		Words:         r.Words,

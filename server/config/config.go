@@ -167,6 +167,7 @@ type Recall struct {
 	Speaker       float64       `koanf:"speaker" default:"0.2" rule:"0..1"`
 	Date          float64       `koanf:"date" default:"0.2" rule:"0..1"`
 	When          float64       `koanf:"when" default:"0.1" rule:"0..1"`
+	Routed        float64       `koanf:"routed" default:"0.005" rule:"0..1"`
 	Question      float64       `koanf:"question" default:"0.5" rule:"0..1"`
 	LexicalFloor  float64       `koanf:"lexical_floor" default:"0.3" rule:"0..1"`
 	Words         float64       `koanf:"words" default:"0.5" rule:"0..1"`

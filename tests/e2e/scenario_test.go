@@ -105,8 +105,8 @@ func TestScenario_KeepsAndRecallsWhatMatters(t *testing.T) {
 			ordered(t, found)
 		}
 		one := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "我是做什么的工程师？", "limit": 1}, 200)
-		if route := one.body["route"].(map[string]any); route["widened"] != false || len(route["domains"].([]any)) != 1 {
-			t.Errorf("the routed domain is enough for one memory: %v", route)
+		if route := one.body["route"].(map[string]any); len(route["domains"].([]any)) != 1 {
+			t.Errorf("the query is routed to %v, want one domain", route)
 		}
 
 		small := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "hi, how are you?"}, 200)
