@@ -1,0 +1,44 @@
+package router
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Of the 20 messages of small talk in each language at least 18 skip recall, and
+// of the 200 questions and statements none does. testdata/smalltalk.tsv was
+// written before the vocabulary was read.
+func TestRules_SkipSmallTalkOnly(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("testdata/smalltalk.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	const smallTalk = "smalltalk"
+	skipped, messages := map[string]int{}, map[string]int{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		fields := strings.SplitN(lines.Text(), "\t", 3)
+		label, language, text := fields[0], fields[1], fields[2]
+		skips := isSmallTalk(text)
+		if label != smallTalk {
+			messages[language]++
+			if skips {
+				t.Errorf("%q skips recall", text)
+			}
+			continue
+		}
+		if skips {
+			skipped[language]++
+		} else {
+			t.Logf("%q does not skip recall", text)
+		}
+	}
+	for _, language := range []string{"en", "zh"} {
+		if skipped[language] < 18 || messages[language] != 200 {
+			t.Errorf("%s: %d of 20 messages of small talk skip recall; %d others", language, skipped[language], messages[language])
+		}
+	}
+}
