@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,10 +230,9 @@ func TestCompaction_TakesPlaceOnce(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	s := b.withModel(small)
-	calls := 0
+	var calls atomic.Int64
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
-		calls++
-		return answering(fmt.Sprintf("Summary %d.", calls))(p)
+		return answering(fmt.Sprintf("Summary %d.", calls.Add(1)))(p)
 	})
 	b.sayMany(s, "c", 1, 11)
 	job := s.compaction(b.conversation("c")).(CompactConversation)

@@ -28,7 +28,7 @@ type Chat struct {
 	prompts []llm.Prompt
 }
 
-// OnPrompt answers every prompt by reply.
+// OnPrompt answers every prompt by reply, which several goroutines may call at once.
 func (c *Chat) OnPrompt(reply func(llm.Prompt) (string, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
