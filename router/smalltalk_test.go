@@ -38,7 +38,8 @@ func TestRules_SkipSmallTalkOnly(t *testing.T) {
 	}
 	for _, language := range []string{"en", "zh"} {
 		if skipped[language] < 18 || messages[language] != 200 {
-			t.Errorf("%s: %d of 20 messages of small talk skip recall; %d others", language, skipped[language], messages[language])
+			t.Errorf("%s: %d of 20 messages of small talk skip recall; %d others",
+				language, skipped[language], messages[language])
 		}
 	}
 }

@@ -140,12 +140,11 @@ type Memories struct {
 
 // Jobs sets how turns and jobs are worked on.
 type Jobs struct {
-	Workers     int           `koanf:"workers" default:"8" rule:"1..1000"`
-	Poll        time.Duration `koanf:"poll" default:"100ms" rule:"1ms..1m"`
-	Lease       time.Duration `koanf:"lease" default:"20s" rule:"100ms..1h"`
-	Renew       time.Duration `koanf:"renew" default:"5s" rule:"10ms..1h"`
-	Timeout     time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
-	ResumeAfter time.Duration `koanf:"resume_after" default:"5m" rule:"100ms..24h"`
+	Workers int           `koanf:"workers" default:"8" rule:"1..1000"`
+	Poll    time.Duration `koanf:"poll" default:"100ms" rule:"1ms..1m"`
+	Lease   time.Duration `koanf:"lease" default:"20s" rule:"100ms..1h"`
+	Renew   time.Duration `koanf:"renew" default:"5s" rule:"10ms..1h"`
+	Timeout time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
 }
 
 // Router decides which domains a query searches first.

@@ -7,7 +7,8 @@ import "slices"
 var removedKeys = []string{
 	"api.batch_limit", "api.body_limit", "api.key_cache", "chat.max_retry_wait", "compression.context_cache",
 	"consolidation.attempts", "consolidation.full", "consolidation.importance", "consolidation.messages",
-	"consolidation.similarity", "consolidation.urgent", "embedding.cache_bytes", "events.poll", "projection.batch",
+	"consolidation.similarity", "consolidation.urgent", "embedding.cache_bytes", "events.poll", "jobs.resume_after",
+	"projection.batch",
 	"recall.bm25_b", "recall.bm25_k1", "recall.fallback_limit", "recall.own_limit", "reflection.max_facts",
 	"router.cache_bytes", "router.cache_ttl", "session.age", "session.summary",
 }
