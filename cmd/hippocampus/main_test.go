@@ -93,6 +93,12 @@ func TestVersion_IsPrinted(t *testing.T) {
 func TestKey_CreatesListsAndRevokes(t *testing.T) {
 	t.Parallel()
 	env := []string{"HIPPOCAMPUS_DATA=" + t.TempDir()}
+	if code, _, errOut := run(t, env, "key", "create"); code != 1 || !strings.Contains(errOut, "hippocampus migrate") {
+		t.Fatalf("without a database: exit %d, stderr %q", code, errOut)
+	}
+	if code, _, errOut := run(t, env, "migrate"); code != 0 {
+		t.Fatalf("exit %d, stderr %q", code, errOut)
+	}
 	code, secret, errOut := run(t, env, "key", "create", "--app", "shop", "--role", "read", "--name", "dashboard")
 	if code != 0 || len(strings.Fields(secret)) != 1 || !strings.Contains(errOut, "role read in app shop") {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, secret, errOut)

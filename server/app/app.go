@@ -99,10 +99,15 @@ func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drai
 }
 
 // Migrate brings the database's schema to this version.
-func Migrate(ctx context.Context, cfg config.Config, host Host) error {
-	cfg.Database.Migrate = true
-	return withDatabase(ctx, cfg, zap.NewNop(), func(record *database) error {
-		_, err := fmt.Fprintf(host.Out, "%s is up to date\n", record.name)
+func Migrate(ctx context.Context, cfg config.Config, host Host) (err error) {
+	record, err := openDatabase(ctx, cfg, zap.NewNop())
+	if err != nil {
 		return err
-	})
+	}
+	defer func() { err = errors.Join(err, record.Close()) }()
+	if err := record.Migrate(ctx); err != nil {
+		return fmt.Errorf("migrate the database: %w", err)
+	}
+	_, err = fmt.Fprintf(host.Out, "%s is up to date\n", record.name)
+	return err
 }

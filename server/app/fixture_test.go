@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	testKey  = "test-admin-key"
+	testKey  = "test-admin-key-of-the-app"
 	longTime = 5 * time.Minute // a test waits this long before it fails
 )
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,21 +17,15 @@ import (
 // defaultApp is the app of the first admin key.
 const defaultApp = api.DevApp
 
+// configuredName names the key that admin_key configures. No other key has this name.
+const configuredName = "configured"
+
 // firstKey creates an admin key: the configured one if it is new, or a generated
 // one if the database has no valid admin key. It returns the secret of a
 // generated key, which is printed once.
 func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configured string) (secret string, err error) {
 	if configured != "" {
-		k, err := keys.KeyByHash(ctx, api.HashKey(configured))
-		if memory.IsKind(err, memory.KindNotFound) {
-			_, err = createKey(ctx, keys, now, configured, "configured", defaultApp, memory.RoleAdmin)
-			if memory.IsKind(err, memory.KindConflict) {
-				err = nil // another replica created it first
-			}
-		} else if err == nil && !k.RevokedAt.IsZero() {
-			err = memory.Errorf(memory.KindConflict, "admin_key has been revoked: configure another one")
-		}
-		return "", err
+		return "", configureKey(ctx, keys, now, configured)
 	}
 	all, err := keys.ListKeys(ctx, "")
 	if err != nil {
@@ -44,6 +39,38 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 	secret = api.NewSecret()
 	_, err = createKey(ctx, keys, now, secret, "first", defaultApp, memory.RoleAdmin)
 	return secret, err
+}
+
+// configureKey stores the configured key if it is new, and revokes the one that
+// was configured before.
+func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secret string) error {
+	hash := api.HashKey(secret)
+	key, err := keys.KeyByHash(ctx, hash)
+	switch {
+	case memory.IsKind(err, memory.KindNotFound):
+		_, err = createKey(ctx, keys, now, secret, configuredName, defaultApp, memory.RoleAdmin)
+		if err != nil && !memory.IsKind(err, memory.KindConflict) { // conflict: another replica created it first
+			return err
+		}
+	case err != nil:
+		return err
+	case !key.RevokedAt.IsZero():
+		return memory.Errorf(memory.KindConflict, "admin_key has been revoked: configure another one")
+	case key.Role != memory.RoleAdmin:
+		return memory.Errorf(memory.KindConflict, "admin_key is a key of role %s: configure another one", key.Role)
+	}
+	all, err := keys.ListKeys(ctx, defaultApp)
+	if err != nil {
+		return err
+	}
+	for _, old := range all {
+		if old.Name == configuredName && old.Hash != hash && old.RevokedAt.IsZero() {
+			if err := keys.RevokeKey(ctx, old.ID, memory.Instant(now())); err != nil {
+				return fmt.Errorf("revoke the admin key that was configured before: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret, name, appID string, role memory.Role) (
@@ -63,6 +90,9 @@ func CreateKey(ctx context.Context, cfg config.Config, host Host, name, appID st
 	}
 	if !slices.Contains(memory.Roles, role) {
 		return "", key, memory.Invalid(memory.Field{Path: "role", Message: "is not one of admin, write, read"})
+	}
+	if name == configuredName {
+		return "", key, memory.Invalid(memory.Field{Path: "name", Message: "is the name of admin_key's key: give another"})
 	}
 	err = withDatabase(ctx, cfg, zap.NewNop(), func(keys *database) error {
 		secret = api.NewSecret()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
 	"hippocampus/ingest"
+	"hippocampus/internal/memory"
 	"hippocampus/server/config"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/guard"
@@ -87,8 +89,10 @@ func openRecord(ctx context.Context, b base) (*database, error) {
 		return nil, err
 	}
 	b.life.onStop("database", func(context.Context) error { return record.Close() })
-	if err := record.migrate(ctx, b.cfg); err != nil {
-		return nil, err
+	if b.cfg.Database.Migrate {
+		if err := record.Migrate(ctx); err != nil {
+			return nil, fmt.Errorf("migrate the database: %w", err)
+		}
 	}
 	if err := record.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("database: %w", err)
@@ -96,29 +100,29 @@ func openRecord(ctx context.Context, b base) (*database, error) {
 	return record, nil
 }
 
-// withDatabase opens the database for a command.
+// withDatabase opens the database for a command. The database must exist, with
+// the schema of this version.
 func withDatabase(ctx context.Context, cfg config.Config, log *zap.Logger, f func(*database) error) (err error) {
+	if cfg.Database.URL == "" {
+		path := filepath.Join(cfg.Data, databaseFile)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return memory.Errorf(memory.KindNotFound, "there is no database file %s: name its folder with --data DIR "+
+				"or a Postgres with DATABASE_URL, or make the file with `hippocampus migrate`", path)
+		}
+	}
 	record, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, record.Close()) }()
-	if err := record.migrate(ctx, cfg); err != nil {
-		return err
+	if err := record.Ping(ctx); err != nil {
+		return fmt.Errorf("database: %w", err)
 	}
 	return f(record)
 }
 
-// migrate brings the schema to this version unless the configuration forbids it.
-func (d *database) migrate(ctx context.Context, cfg config.Config) error {
-	if !cfg.Database.Migrate {
-		return nil
-	}
-	if err := d.Migrate(ctx); err != nil {
-		return fmt.Errorf("migrate the database: %w", err)
-	}
-	return nil
-}
+// databaseFile is the SQLite database in the data folder.
+const databaseFile = "hippocampus.db"
 
 // openDatabase opens Postgres if a URL is set, else SQLite in the data folder.
 func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*database, error) {
@@ -137,7 +141,7 @@ func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*dat
 			return jobs.New(store.Driver(), o, h...)
 		}}, nil
 	}
-	path, err := dataFile(cfg, "hippocampus.db")
+	path, err := dataFile(cfg, databaseFile)
 	if err != nil {
 		return nil, err
 	}

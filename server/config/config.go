@@ -18,7 +18,7 @@ type Config struct {
 	Listen   string `koanf:"listen" default:"127.0.0.1:8080" rule:"address"`
 	Data     string `koanf:"data" default:"data" rule:"folder"`
 	Dev      bool   `koanf:"dev" default:"false"` // no authentication
-	AdminKey string `koanf:"admin_key" rule:"key"`
+	AdminKey string `koanf:"admin_key" rule:"admin key"`
 
 	Log           Log           `koanf:"log"`
 	Database      Database      `koanf:"database"`

@@ -32,7 +32,7 @@ func TestLoad_ReadsAliases(t *testing.T) {
 		"MEMORY_EMBEDDING_MODEL=bge-m3", "MEMORY_SCORER_MODEL=judge", "MEMORY_ROUTER_MODEL=guide",
 		"MILVUS_HOST=milvus.internal", "MILVUS_PORT=19531", "MILVUS_MEMORY_COLLECTION=other",
 		"DATABASE_URL=postgres://me@db:5433/x?sslmode=disable",
-		"HIPPOCAMPUS_LISTEN=0.0.0.0:9000", "HIPPOCAMPUS_DATA=/srv/data", "HIPPOCAMPUS_ADMIN_KEY=first-key",
+		"HIPPOCAMPUS_LISTEN=0.0.0.0:9000", "HIPPOCAMPUS_DATA=/srv/data", "HIPPOCAMPUS_ADMIN_KEY=first-admin-key-1",
 	}})
 	want := Default()
 	want.Chat.APIKey = "chat-key"
@@ -48,7 +48,7 @@ func TestLoad_ReadsAliases(t *testing.T) {
 	want.Database.URL = "postgres://me@db:5433/x?sslmode=disable"
 	want.Listen = "0.0.0.0:9000"
 	want.Data = "/srv/data"
-	want.AdminKey = "first-key"
+	want.AdminKey = "first-admin-key-1"
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}

@@ -182,8 +182,12 @@ var errorCases = map[string]struct {
 		want: []string{"dev is", "true or false"},
 	},
 	"number for a text": {
-		file: "admin_key: 123456",
+		file: "admin_key: 1234567890123456",
 		want: []string{"admin_key is (hidden)", "ASCII"},
+	},
+	"weak admin key": {
+		env:  []string{"HIPPOCAMPUS_ADMIN_KEY=fifteen-letters"},
+		want: []string{"admin_key is (hidden)", "at least 16", "openssl rand -hex 32"},
 	},
 	"secret in an error": {
 		env:  []string{"DEEPSEEK_API_KEY=sk hush"},

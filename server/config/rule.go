@@ -24,9 +24,11 @@ type rule struct {
 
 // textRules are the rules of texts that are not a choice.
 var textRules = map[string]rule{
-	"address":      textRule("HOST:PORT, such as 127.0.0.1:8080", isAddress),
-	"folder":       textRule("a folder, such as data", notEmpty),
-	"key":          textRule("up to 256 visible ASCII characters without spaces, or nothing", isKey),
+	"address": textRule("HOST:PORT, such as 127.0.0.1:8080", isAddress),
+	"folder":  textRule("a folder, such as data", notEmpty),
+	"key":     textRule("up to 256 visible ASCII characters without spaces, or nothing", isKey),
+	"admin key": textRule("at least 16 and at most 256 visible ASCII characters without spaces, "+
+		"such as the output of `openssl rand -hex 32`, or nothing: one is generated", optional(isAdminKey)),
 	"database":     textRule("postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isPostgresURL)),
 	"host":         textRule("a host name or address without scheme and port, or nothing for sqlite-vec", isHost),
 	"collection":   textRule("a letter or underscore, then up to 199 letters, digits or underscores", isCollection),
@@ -93,6 +95,7 @@ func optional(fits func(string) bool) func(string) bool {
 }
 
 var (
+	isAdminKey    = matches(`^[!-~]{16,256}$`)
 	isKey         = matches(`^[!-~]{0,256}$`)
 	isHost        = matches(`^[A-Za-z0-9._:-]*$`)
 	isCollection  = matches(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)

@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // adminKey is configured into every server of the tests.
-const adminKey = "e2e-admin-key"
+const adminKey = "e2e-admin-key-16-long"
 
 // waitLimit is how long a condition may take to come true on a busy machine.
 const waitLimit = 5 * time.Minute

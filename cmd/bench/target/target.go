@@ -68,7 +68,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 }
 
 const (
-	key          = "bench-admin-key"
+	key          = "bench-admin-key-16-long"
 	startTimeout = 2 * time.Minute
 	stopTimeout  = 90 * time.Second
 	maxLine      = 1 << 20

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/memory"
+	"hippocampus/server/config"
+)
+
+// statusWith returns the status of a request with a key.
+func (s *instance) statusWith(key string) int {
+	s.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, s.url+"/v1/stats", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	res, err := s.client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
+	cfg := config.Default()
+	cfg.Listen = "127.0.0.1:0"
+	cfg.Data = t.TempDir()
+	const first, second = "the-first-admin-key", "the-second-admin-key"
+	host := Host{Out: &buffer{}, Err: &buffer{}, Now: time.Now}
+
+	cfg.AdminKey = first
+	start(t, cfg).stop()
+	made, _, err := CreateKey(t.Context(), cfg, host, "backend", "default", memory.RoleAdmin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.AdminKey = second
+	for range 2 { // a restart with the same key changes nothing
+		s := start(t, cfg)
+		for key, want := range map[string]int{
+			first: http.StatusUnauthorized, second: http.StatusOK, made: http.StatusOK,
+		} {
+			if got := s.statusWith(key); got != want {
+				t.Errorf("the key %s is answered with %d, want %d", key, got, want)
+			}
+		}
+		s.stop()
+	}
+	cfg.AdminKey = first
+	if err := Run(t.Context(), cfg, host); err == nil || !strings.Contains(err.Error(), "configure another one") {
+		t.Errorf("a start with the replaced key gives %v", err)
+	}
+	reader, _, err := CreateKey(t.Context(), cfg, host, "", "default", memory.RoleRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.AdminKey = reader
+	if err := Run(t.Context(), cfg, host); err == nil || !strings.Contains(err.Error(), "a key of role read") {
+		t.Errorf("a start with a key of role read gives %v", err)
+	}
+	if _, _, err := CreateKey(t.Context(), cfg, host, configuredName, "default", memory.RoleAdmin); !memory.IsKind(
+		err, memory.KindInvalid) {
+		t.Errorf("a key with the name of the configured one gives %v", err)
+	}
+}
+
+func TestCommands_MakeNoDatabase(t *testing.T) {
+	host := Host{Out: &buffer{}, Err: &buffer{}, Now: time.Now}
+	commands := map[string]func(context.Context, config.Config) error{
+		"list": func(ctx context.Context, cfg config.Config) error { _, err := ListKeys(ctx, cfg, ""); return err },
+		"create": func(ctx context.Context, cfg config.Config) error {
+			_, _, err := CreateKey(ctx, cfg, host, "", "default", memory.RoleWrite)
+			return err
+		},
+		"revoke": func(ctx context.Context, cfg config.Config) error { return RevokeKey(ctx, cfg, host, "x") },
+		"verify": func(ctx context.Context, cfg config.Config) error { return Verify(ctx, cfg, host, false) },
+	}
+	empty := t.TempDir()
+	if err := os.WriteFile(filepath.Join(empty, databaseFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range commands {
+		for place, set := range map[string]func(*config.Config){
+			"no folder":       func(c *config.Config) { c.Data = filepath.Join(t.TempDir(), "absent") },
+			"an empty file":   func(c *config.Config) { c.Data = empty },
+			"an empty schema": func(c *config.Config) { c.Database.URL = postgrestest.URL(t) },
+		} {
+			t.Run(name+" with "+place, func(t *testing.T) {
+				cfg := config.Default()
+				set(&cfg)
+				for range 2 { // the first must not leave a database for the second
+					if err := run(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "hippocampus migrate") {
+						t.Errorf("got %v, want an error that names hippocampus migrate", err)
+					}
+				}
+				if _, err := os.Stat(cfg.Data); place == "no folder" && !os.IsNotExist(err) {
+					t.Errorf("the folder was made: %v", err)
+				}
+			})
+		}
+	}
+	cfg := config.Default()
+	cfg.Data = empty
+	if err := Migrate(t.Context(), cfg, host); err != nil {
+		t.Fatal(err)
+	}
+	if err := commands["list"](t.Context(), cfg); err != nil {
+		t.Errorf("after the migration: %v", err)
+	}
+}
