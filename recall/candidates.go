@@ -54,7 +54,7 @@ type candidate struct {
 func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r searchResult) ([]candidate, error) {
 	x, open := r.index, r.scope.open
 	lexical := s.scoreWords(queryTerms(q.Text), x, open)
-	list := make([]candidate, 0, 2*s.set.Candidates)
+	list := make([]candidate, 0, 2*q.Candidates)
 	numbers := map[int]int{} // of candidates in list, by place
 	add := func(doc int, source sources) {
 		n, known := numbers[doc]
@@ -72,11 +72,11 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 			continue
 		}
 		similarities[doc] = h.similarity
-		if _, isCandidate := numbers[doc]; isCandidate || len(list) < s.set.Candidates {
+		if _, isCandidate := numbers[doc]; isCandidate || len(list) < q.Candidates {
 			add(doc, h.source)
 		}
 	}
-	for _, doc := range lexical.best(x, s.set.Lift, open, s.set.Candidates) {
+	for _, doc := range lexical.best(x, s.set.Lift, open, q.Candidates) {
 		add(doc, fromWords)
 	}
 	for _, doc := range provenWorkflows(list, x, open) {

@@ -84,7 +84,7 @@ func (s *Service) estimate(q Query, x *index, list []relevant) []scored {
 func (s *Service) score(q Query, r *relevant, importance float64, accessed time.Time) scored {
 	decay := 1.0
 	if !r.undecayed {
-		decay = Decay(s.set.DecayRate, accessed, q.At)
+		decay = Decay(q.DecayRate, accessed, q.At)
 	}
 	return scored{r, decay, Score(q.Mode, *q.Weights, r.relevance, decay, importance)}
 }

@@ -58,6 +58,8 @@ type Query struct {
 	NoRoute        bool      // search all domains
 	Mode           Mode      // empty: the configured one
 	Weights        *Weights  // nil: the configured ones
+	DecayRate      float64   // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
+	Candidates     int       // taken from the hits, and from the ranking by words; 0: the configured number
 }
 
 // Answer is the result of a query, best memory first.

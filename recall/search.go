@@ -112,7 +112,7 @@ const hitsPerCandidate = 4
 func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector) *storeHits {
 	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
 	defer cancel()
-	limit := s.set.Candidates * hitsPerCandidate
+	limit := q.Candidates * hitsPerCandidate
 	if q.beyondVectors() {
 		limit = max(limit, s.set.FallbackLimit)
 	}

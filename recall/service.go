@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -129,6 +130,8 @@ func (s *Service) complete(q Query) Query {
 	if q.Weights == nil {
 		q.Weights = &s.set.Weights
 	}
+	q.DecayRate = cmp.Or(q.DecayRate, s.set.DecayRate)
+	q.Candidates = cmp.Or(q.Candidates, s.set.Candidates)
 	return q
 }
 

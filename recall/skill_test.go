@@ -43,8 +43,8 @@ func TestEqualizeSkills_GivesTheWorkflowsOfASkillOneRelevance(t *testing.T) {
 		found = append(found, relevant{candidate: candidate{id: c.id, doc: i}, relevance: c.relevance})
 	}
 	equalizeSkills(found, x)
-	s := &Service{set: Settings{DecayRate: 0.5}}
-	q := Query{Mode: Modulated, Weights: &defaults, At: now.Add(time.Hour)}
+	s := &Service{}
+	q := Query{Mode: Modulated, Weights: &defaults, DecayRate: 0.5, At: now.Add(time.Hour)}
 	var list []scored
 	for i, c := range cases {
 		got := s.score(q, &found[i], c.importance, now)

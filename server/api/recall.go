@@ -58,6 +58,8 @@ type recallRequest struct {
 	Route          *bool           `json:"route"`
 	Mode           recall.Mode     `json:"mode"`
 	Weights        *weightsBody    `json:"weights"`
+	DecayRate      float64         `json:"decay_rate"`
+	Candidates     int             `json:"candidates"`
 	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only
 }
 
@@ -77,6 +79,7 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		Domains: b.Domains, Types: b.Types, Tags: b.Tags, AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: r.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
+		DecayRate: b.DecayRate, Candidates: b.Candidates,
 	}
 	q.Since, q.Until = r.window("", b.Since, b.Until)
 	if b.Weights != nil {

@@ -55,13 +55,14 @@ func TestRecall_PassesTheQuery(t *testing.T) {
 		"domains":["user_preferences"],"types":["fact","task"],
 		"agent_id":"a","conversation_id":"c","since":"2025-01-01T00:00:00Z","until":"2026-01-01T00:00:00Z",
 		"min_importance":0.5,"min_similarity":-0.5,"at":"2026-01-31T08:00:00Z","touch":false,"route":false,"mode":"additive",
-		"weights":{"relevance":1,"decay":0,"importance":0.5}}`)
+		"weights":{"relevance":1,"decay":0,"importance":0.5},"decay_rate":0.9,"candidates":200}`)
 	want := recall.Query{
 		Owner: owner("u"), Text: "她住哪？", Limit: 3, Domains: []memory.Domain{memory.Preferences},
 		Types: []memory.Type{"fact", "task"}, AgentID: "a", ConversationID: "c",
 		Since: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		MinImportance: .5, MinSimilarity: -.5, At: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
 		NoTouch: true, NoRoute: true, Mode: recall.Additive, Weights: &recall.Weights{Relevance: 1, Importance: .5},
+		DecayRate: .9, Candidates: 200,
 	}
 	if diff := cmp.Diff(want, recorded.query); diff != "" {
 		t.Error(diff)
