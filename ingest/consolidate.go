@@ -16,6 +16,8 @@ type Consolidation struct {
 	Cause  string // recorded with each event
 	Scorer string // of the candidates of stated facts
 	Stated []Stated
+	// Threshold is the importance from which a stated fact is kept.
+	Threshold float64
 	// Made are drafts derived from the conversation: AgentID, ConversationID, Content,
 	// Type, Domain, Importance and CreatedAt; Consolidate fills in the rest.
 	Made []memory.Memory
@@ -106,7 +108,7 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 		for len(rest) > 0 && rest[0].Turn.ID == turn.ID {
 			facts, rest = append(facts, rest[0].Fact), rest[1:]
 		}
-		proposed, err := s.gate(ctx, turn, c.Scorer, facts)
+		proposed, err := s.gate(ctx, turn, c.Scorer, c.Threshold, facts)
 		if err != nil {
 			return nil, err
 		}

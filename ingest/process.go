@@ -50,7 +50,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if len(facts) == 0 {
 		return s.end(ctx, turn)
 	}
-	candidates, err := s.gate(ctx, turn, s.Scorer.Name(), facts)
+	candidates, err := s.gate(ctx, turn, s.Scorer.Name(), s.set.Threshold, facts)
 	if err != nil {
 		return err
 	}
@@ -98,10 +98,10 @@ func scorable(turn memory.Turn) (messages []memory.Message) {
 
 // gate gives each proposed fact its first verdict: kept, below the threshold, or echo.
 func (s *Service) gate(
-	ctx context.Context, turn memory.Turn, by string, facts []scorer.Fact,
+	ctx context.Context, turn memory.Turn, by string, threshold float64, facts []scorer.Fact,
 ) ([]memory.Candidate, error) {
 	var echoes echoes
-	if slices.ContainsFunc(facts, func(f scorer.Fact) bool { return f.Importance >= s.set.Threshold }) {
+	if slices.ContainsFunc(facts, func(f scorer.Fact) bool { return f.Importance >= threshold }) {
 		var err error
 		if echoes, err = s.echoes(ctx, turn); err != nil {
 			return nil, err
@@ -113,9 +113,9 @@ func (s *Service) gate(
 			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
 			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
 		}
-		if f.Importance < s.set.Threshold {
+		if f.Importance < threshold {
 			c.Verdict = memory.BelowThreshold
-			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, s.set.Threshold)
+			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)
 		} else if echoed, ok := echoes.find(f.Content); ok {
 			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
 			c.Reason = "repeats a memory that recall had just handed out; the user did not say it"

@@ -52,7 +52,7 @@ type FactKeeper interface {
 
 // Settings of consolidation; server/config holds their defaults and ranges.
 type Settings struct {
-	Importance float64       // at which a stated event passes the gate
+	Importance float64       // at which a stated event becomes a memory, whatever the gate asks of a turn
 	Urgent     float64       // importance of a stated event at which its conversation is consolidated at once
 	Full       float64       // fill of the working memory at which a conversation is consolidated
 	Idle       time.Duration // without a turn, after which a conversation ends

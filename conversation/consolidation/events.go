@@ -27,12 +27,14 @@ type gated struct {
 	Events  int `json:"events"`
 	Kept    int `json:"kept"`
 	Merged  int `json:"merged"`
-	Refused int `json:"refused"` // below the threshold, echoes and invalid candidates
+	Refused int `json:"refused"` // echoes and invalid candidates
 }
 
 // keepStated passes the stated events through the gate.
 func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Scorer: statedBy}
+	c := ingest.Consolidation{
+		Owner: one.Owner, Cause: cause(one), Scorer: statedBy, Threshold: s.set.Importance,
+	}
 	for e, err := range session.Log(ctx, s.Records, one.Owner, one.ConversationID, one.From-1, one.Through) {
 		if err != nil {
 			return "", err
