@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,11 +22,4 @@ func queueAnnouncements(batch *pgx.Batch, owner memory.Owner, announcements []me
 		column(announcements, func(a memory.Announcement) string { return string(a.Kind) }),
 		column(announcements, func(a memory.Announcement) time.Time { return a.At }),
 		column(announcements, func(a memory.Announcement) string { return string(a.Data) }))
-}
-
-// announce inserts announcements of an owner within a transaction.
-func announce(ctx context.Context, tx session, owner memory.Owner, announcements ...memory.Announcement) error {
-	batch := &pgx.Batch{}
-	queueAnnouncements(batch, owner, announcements)
-	return tx.SendBatch(ctx, batch).Close()
 }

@@ -58,6 +58,11 @@ func (v *vector) ScanBytes(b []byte) error {
 	return nil
 }
 
+// querier is what the pool and a transaction have in common.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
 func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory.Memory, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {

@@ -32,14 +32,6 @@ func onlyIDs(ids []string) pgtype.FlatArray[pgtype.UUID] {
 	return kept
 }
 
-// orZero is the inverse of orNull.
-func orZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
-}
-
 // column collects a value of each item, for unnest.
 func column[T, V any](items []T, value func(T) V) []V {
 	values := make([]V, len(items))
@@ -55,4 +47,12 @@ func textOrNull(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// orNull is the parameter for a time that is stored as null if it is zero.
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

@@ -96,10 +96,14 @@ func (s statements) Exec(ctx context.Context, sql string, args []any) (int, erro
 }
 
 // ExecAll implements sqlstore.Querier in one round trip.
-func (s statements) ExecAll(ctx context.Context, sql string, rows [][]any) error {
+func (s statements) ExecAll(ctx context.Context, sql string, rows [][]any) (n int, err error) {
 	batch := &pgx.Batch{}
 	for _, row := range rows {
-		batch.Queue(sql, row...)
+		batch.Queue(sql, row...).Exec(func(tag pgconn.CommandTag) error {
+			n += int(tag.RowsAffected())
+			return nil
+		})
 	}
-	return s.on.SendBatch(ctx, batch).Close()
+	err = s.on.SendBatch(ctx, batch).Close()
+	return n, err
 }

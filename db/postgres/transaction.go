@@ -61,15 +61,19 @@ func (s *Store) inUser(
 
 // begin begins a transaction with the owner's lock, or returns db.ErrErasing.
 func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner, vectors *vectorWrites) error {
+	erasing := false
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)
-	erasing := admission(batch, lockAlone, rowcodec.OwnerLock(owner), owner)
+	batch.Queue(lockAlone, rowcodec.OwnerLock(owner))
+	// A statement of its own, so that it sees what the lock has waited for.
+	batch.Queue(`SELECT `+isErasing+`$1)`, rowcodec.OwnerHash(owner)).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&erasing) })
 	vectors.begin(batch)
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		_, _ = conn.Exec(ctx, `ROLLBACK`)
 		return err
 	}
-	if *erasing {
+	if erasing {
 		_, _ = conn.Exec(ctx, `ROLLBACK`)
 		return db.ErrErasing
 	}

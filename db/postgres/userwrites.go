@@ -84,41 +84,6 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 	return fault(err, "store the events")
 }
 
-// AddCandidates stores what the scorer proposed from the owner's turns.
-func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
-	return fault(addCandidates(ctx, u.tx, u.Owner, candidates), "store the candidates")
-}
-
-func addCandidates(ctx context.Context, tx session, owner memory.Owner, candidates []memory.Candidate) error {
-	if len(candidates) == 0 {
-		return nil
-	}
-	tag, err := tx.Exec(ctx, `
-		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
-			memory_id, created_at)
-		SELECT $1, $2, c.*
-		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[],
-			$11::text[], $12::uuid[], $13::timestamptz[])
-			AS c (id, turn_id, content, importance, domain, type, verdict, reason, scorer, memory_id, created_at)
-		WHERE EXISTS (SELECT FROM turns t WHERE t.id = c.turn_id AND t.app_id = $1 AND t.user_id = $2)`,
-		owner.AppID, owner.UserID,
-		column(candidates, func(c memory.Candidate) string { return c.ID }),
-		column(candidates, func(c memory.Candidate) string { return c.TurnID }),
-		column(candidates, func(c memory.Candidate) string { return rowcodec.Storable(c.Content) }),
-		column(candidates, func(c memory.Candidate) float64 { return c.Importance }),
-		column(candidates, func(c memory.Candidate) string { return string(c.Domain) }),
-		column(candidates, func(c memory.Candidate) string { return string(c.Type) }),
-		column(candidates, func(c memory.Candidate) string { return string(c.Verdict) }),
-		column(candidates, func(c memory.Candidate) string { return rowcodec.Storable(c.Reason) }),
-		column(candidates, func(c memory.Candidate) string { return c.Scorer }),
-		column(candidates, func(c memory.Candidate) *string { return textOrNull(c.MemoryID) }),
-		column(candidates, func(c memory.Candidate) time.Time { return c.CreatedAt }))
-	if err == nil && tag.RowsAffected() != int64(len(candidates)) {
-		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
-	}
-	return err
-}
-
 // tags are never null: a memory without tags has an empty array.
 func tags(m *memory.Memory) []string {
 	if m.Tags == nil {

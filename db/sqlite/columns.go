@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
@@ -32,29 +31,10 @@ func memoryFields(m *memory.Memory) []any {
 	}
 }
 
-// The columns that turnFields reads: all, or all but the messages.
-const (
-	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at,
-		first_event, `
-	turnColumns     = bareTurnColumns + `messages`
-	withoutMessages = bareTurnColumns + `NULL`
-)
-
-func turnFields(t *memory.Turn) []any {
-	return []any{
-		&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, (*[]byte)(&t.Metadata),
-		(*instant)(&t.At), &t.Hash, &t.Status, &t.Attempts, &t.LastError,
-		(*instant)(&t.AcceptedAt), (*instant)(&t.QueuedAt), (*instant)(&t.ProcessedAt),
-		&t.FirstEvent, (*messageList)(&t.Messages),
-	}
-}
-
 // Columns whose values are not of a type of SQLite.
 type (
-	tagList     []string         // JSON array; an empty one is nil
-	messageList []memory.Message // JSON array
-	vector      = sqlstore.Vector
+	tagList []string // JSON array; an empty one is nil
+	vector  = sqlstore.Vector
 )
 
 func (l *tagList) Scan(column any) error {
@@ -71,16 +51,4 @@ func (l *tagList) Scan(column any) error {
 		*l = tags
 	}
 	return nil
-}
-
-func (l *messageList) Scan(column any) (err error) {
-	switch text := column.(type) {
-	case nil:
-		*l = nil
-	case string:
-		*l, err = rowcodec.Messages([]byte(text))
-	default:
-		return fmt.Errorf("the messages are a %T", column)
-	}
-	return err
 }

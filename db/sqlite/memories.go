@@ -19,15 +19,10 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 
 // each runs one prepared statement for each item.
 func each[T any](ctx context.Context, tx *sql.Tx, query string, items []T, args func(T) []any) error {
-	statement, err := tx.PrepareContext(ctx, query)
-	if err != nil {
-		return err
+	rows := make([][]any, len(items))
+	for i, item := range items {
+		rows[i] = args(item)
 	}
-	defer statement.Close()
-	for _, item := range items {
-		if _, err := statement.ExecContext(ctx, args(item)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := transaction{tx: tx}.ExecAll(ctx, query, rows)
+	return err
 }

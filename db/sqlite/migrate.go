@@ -61,3 +61,12 @@ func (s *Store) Ping(ctx context.Context) error { return s.CheckVersions(ctx, s.
 func (s *Store) migrations() (sqlstore.Migrations[*sql.Tx], error) {
 	return sqlstore.NewMigrations(goose.DialectSQLite3, s.writer, migrationFiles, riversqlite.New(s.writer), s.log)
 }
+
+// jobIndexes find the jobs about a turn or an owner. They are created after River's
+// migrations, which may drop them.
+var jobIndexes = []string{
+	`CREATE INDEX IF NOT EXISTS river_job_of_turn ON river_job (` + sqlstore.JobTurn + `) WHERE ` + sqlstore.JobTurn +
+		` IS NOT NULL`,
+	`CREATE INDEX IF NOT EXISTS river_job_of_user ON river_job (` + sqlstore.JobUser + `, ` + sqlstore.JobApp +
+		`) WHERE ` + sqlstore.JobUser + ` IS NOT NULL`,
+}

@@ -131,7 +131,8 @@ func TestPlans_UseIndexes(t *testing.T) {
 // Rows that the filters exclude are not read.
 func TestListMemories_FiltersInTheIndex(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	record := &recorder{ran: map[string]int{}}
+	s, err := open(t.Context(), record.connector, Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,17 +140,28 @@ func TestListMemories_FiltersInTheIndex(t *testing.T) {
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var where conditions
-	where.add(`app_id = ? AND user_id = ?`, "app", "user")
-	matching(&where, db.MemoryFilter{Types: []memory.Type{memory.TypeSkill}, Domains: []memory.Domain{memory.GeneralChat},
-		Statuses: []memory.Status{memory.Active}})
-	var id, parent, unused int
-	var step string
-	if err := s.reader.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN SELECT id FROM agent_memories WHERE `+where.sql()+
-		` ORDER BY created_at DESC, id DESC`, where.args...).Scan(&id, &parent, &unused, &step); err != nil {
+	clear(record.ran)
+	if _, err := s.ListMemories(t.Context(), db.MemoryFilter{
+		Owner: memory.Owner{AppID: "app", UserID: "user"}, Limit: 1,
+		Types: []memory.Type{memory.TypeSkill}, Domains: []memory.Domain{memory.GeneralChat},
+		Statuses: []memory.Status{memory.Active},
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "SEARCH agent_memories USING COVERING INDEX agent_memories_by_time (app_id=? AND user_id=?)"; step != want {
-		t.Errorf("a list is found by %q, want %q", step, want)
+	if len(record.ran) != 1 {
+		t.Fatalf("the list ran %v", record.ran)
+	}
+	for query, args := range record.ran {
+		_, from, _ := strings.Cut(query, " FROM agent_memories ")
+		var id, parent, unused int
+		var step string
+		if err := s.reader.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN SELECT id FROM agent_memories `+from,
+			make([]any, args)...).Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		const want = "SEARCH agent_memories USING COVERING INDEX agent_memories_by_time (app_id=? AND user_id=?)"
+		if step != want {
+			t.Errorf("a list is found by %q, want %q", step, want)
+		}
 	}
 }

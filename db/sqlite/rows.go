@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"hippocampus/db/sqlstore"
@@ -68,16 +67,3 @@ func one[T any](ctx context.Context, q querier, fields func(*T) []any, query str
 	}
 	return found[0], nil
 }
-
-// conditions builds the WHERE clause of a list whose filters are optional.
-// Values are only ever parameters.
-type conditions struct {
-	terms []string
-	args  []any
-}
-
-func (c *conditions) add(term string, values ...any) {
-	c.terms, c.args = append(c.terms, term), append(c.args, values...)
-}
-
-func (c *conditions) sql() string { return strings.Join(c.terms, " AND ") }

@@ -25,8 +25,12 @@ func (d database) Exec(ctx context.Context, query string, args []any) (int, erro
 }
 
 // ExecAll implements sqlstore.Querier in one transaction.
-func (d database) ExecAll(ctx context.Context, query string, rows [][]any) error {
-	return d.Transact(ctx, func(tx sqlstore.Tx) error { return tx.ExecAll(ctx, query, rows) })
+func (d database) ExecAll(ctx context.Context, query string, rows [][]any) (n int, err error) {
+	err = d.Transact(ctx, func(tx sqlstore.Tx) error {
+		n, err = tx.ExecAll(ctx, query, rows)
+		return err
+	})
+	return n, err
 }
 
 // Transact implements sqlstore.Database.
@@ -71,8 +75,21 @@ func (t transaction) Exec(ctx context.Context, query string, args []any) (int, e
 }
 
 // ExecAll implements sqlstore.Querier.
-func (t transaction) ExecAll(ctx context.Context, query string, rows [][]any) error {
-	return each(ctx, t.tx, query, rows, func(row []any) []any { return row })
+func (t transaction) ExecAll(ctx context.Context, query string, rows [][]any) (int, error) {
+	statement, err := t.tx.PrepareContext(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	defer statement.Close()
+	total := 0
+	for _, row := range rows {
+		n, err := rowsAffected(statement.ExecContext(ctx, row...))
+		if err != nil {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
 }
 
 // Enqueue implements sqlstore.Tx.

@@ -5,42 +5,54 @@ import (
 	"database/sql"
 	"time"
 
-	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
+// growConversation creates a conversation, or extends it by one turn.
+const growConversation = `
+	INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
+	heard_at)
+	VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8, ?8, ?9)
+	ON CONFLICT (app_id, user_id, id) DO UPDATE SET
+		title = CASE WHEN c.title = '' THEN excluded.title ELSE c.title END,
+		turns = c.turns + 1, events = c.events + excluded.events, tokens = c.tokens + excluded.tokens,
+		started_at = min(c.started_at, excluded.started_at), last_at = max(c.last_at, excluded.last_at),
+		heard_at = excluded.heard_at, ended_at = NULL, end_reason = ''
+	RETURNING events`
+
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at)
-	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-	ON CONFLICT (app_id, client_id) DO NOTHING`
-
-const turnByClientID = `SELECT ` + turnColumns + ` FROM turns WHERE app_id = ? AND client_id = ?`
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
+	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // AcceptTurn stores t, or finds the turn that has its client id.
-func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn,
-	due time.Time) (stored memory.Turn, fresh bool, err error) {
-	if t.ConversationID != "" {
-		return s.acceptInConversation(ctx, t, due)
-	}
+func (s *Store) AcceptTurn(
+	ctx context.Context, t memory.Turn, due time.Time,
+) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		if err := refuseErasing(ctx, tx, t.Owner); err != nil {
+		var known bool
+		if stored, known, err = s.Accepted(ctx, transaction{tx: tx}, t); err != nil || known {
 			return err
 		}
-		result, err := tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
+		var last int64
+		if t.ConversationID != "" {
+			if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID,
+				memory.TitleOf(t.Messages), len(t.Messages), t.Tokens(), moment(t.At), moment(t.AcceptedAt)).
+				Scan(&last); err != nil {
+				return err
+			}
+			t.FirstEvent = last - int64(len(t.Messages)) + 1
+		}
+		fresh = true
+		_, err = tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 			string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
-			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due))
-		if err != nil {
-			return err
-		}
-		if fresh = affected(result) == 1; !fresh {
-			stored, err = one(ctx, tx, turnFields, turnByClientID, t.AppID, t.ClientID)
-		}
+			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last)
 		return err
 	})
 	if err != nil {
@@ -48,57 +60,35 @@ func (s *Store) AcceptTurn(ctx context.Context, t memory.Turn,
 	}
 	if fresh {
 		stored = t
-		stored.At, stored.AcceptedAt, stored.QueuedAt = memory.Instant(
-			t.At), memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+		stored.At = memory.Instant(t.At)
+		stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
 }
 
-// Turn finds a turn of the app by its id, else by its client id.
-func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
-	if memory.IsID(ref) {
-		t, err := one(ctx, s.reader, turnFields, `SELECT `+turnColumns+` FROM turns WHERE id = ? AND app_id = ?`, ref, appID)
-		if err = fault(err, "find the turn"); !memory.IsKind(err, memory.KindNotFound) {
-			return t, err
-		}
-	}
-	t, err := one(ctx, s.reader, turnFields, turnByClientID, appID, ref)
-	if err = fault(err, "find the turn"); memory.IsKind(err, memory.KindNotFound) {
-		return t, notFound("turn", ref)
-	}
-	return t, err
+// ClaimTurns takes accepted turns that are due.
+func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {
+	err = s.writeAsync(ctx, func(tx *sql.Tx) error {
+		turns, err = collect(ctx, tx, s.TurnFields, `
+			UPDATE turns SET due_at = ? WHERE id IN (
+				SELECT id FROM turns WHERE status = 'accepted' AND due_at <= ? ORDER BY due_at LIMIT ?)
+			RETURNING `+sqlstore.TurnColumns, moment(due), moment(now), limit)
+		return err
+	})
+	return turns, fault(err, "claim due turns")
 }
 
-// TurnStatus is the status of a turn of the app by its id.
-func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (status memory.TurnStatus, err error) {
-	err = s.reader.QueryRowContext(ctx, `SELECT status FROM turns WHERE id = ? AND app_id = ?`, turnID,
-		appID).Scan(&status)
-	if err = fault(err, "read the status of the turn"); memory.IsKind(err, memory.KindNotFound) {
-		return "", notFound("turn", turnID)
-	}
-	return status, err
+// RenewTurns sets the due time of those turns that are still accepted.
+func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
+	_, err := s.exec(ctx, `UPDATE turns SET due_at = ?
+		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(due), list(turnIDs))
+	return fault(err, "renew the turns")
 }
 
-// ListTurns pages through turns, newest first, without their messages.
-func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
-	var where conditions
-	where.add(`app_id = ?`, f.AppID)
-	if f.UserID != "" {
-		where.add(`user_id = ?`, f.UserID)
-	}
-	if f.Status != "" {
-		where.add(`status = ?`, f.Status)
-	}
-	if p := f.Before; p != nil {
-		where.add(`(accepted_at, id) < (?, ?)`, moment(p.At), p.ID)
-	}
-	turns, err := collect(ctx, s.reader, turnFields, `SELECT `+withoutMessages+` FROM turns WHERE `+where.sql()+
-		` ORDER BY accepted_at DESC, id DESC LIMIT ?`, append(where.args, f.Limit)...)
-	return turns, fault(err, "list the turns")
-}
-
-// affected is how many rows a statement changed; this driver always knows.
-func affected(result sql.Result) int64 {
-	n, _ := result.RowsAffected()
-	return n
+// EndTurns marks accepted turns that yield nothing as processed.
+func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
+	_, err := s.exec(ctx, `
+		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?
+		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), list(turnIDs))
+	return fault(err, "end the turns")
 }

@@ -17,15 +17,16 @@ import (
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	var refused error
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		if err := refuseErasing(ctx, tx, owner); err != nil {
+		shared := transaction{tx, s.jobs}
+		if err := s.Admit(ctx, shared, owner); err != nil {
 			return err
 		}
-		user := &userTx{UserTx: s.UserTx(transaction{tx, s.jobs}, owner), tx: tx}
+		user := &userTx{UserTx: s.UserTx(shared, owner), tx: tx}
 		refused = f(ctx, user)
 		if refused != nil {
 			return refused
 		}
-		if err := announce(ctx, tx, owner, user.Announcements()...); err != nil || !user.Changed {
+		if err := user.AnnounceAll(ctx); err != nil || !user.Changed {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())

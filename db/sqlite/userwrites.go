@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"hippocampus/db/rowcodec"
@@ -91,7 +90,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned,
 		m.Status, m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt),
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
-	if err == nil && affected(result) == 0 {
+	if n, err := rowsAffected(result, err); err == nil && n == 0 {
 		return notFound("memory", m.ID)
 	}
 	return fault(err, "change the memory")
@@ -124,34 +123,4 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 		})
 	}
 	return fault(err, "store the events")
-}
-
-// AddCandidates stores what the scorer proposed from the owner's turns.
-func (u *userTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
-	return fault(addCandidates(ctx, u.tx, u.Owner, candidates), "store the candidates")
-}
-
-func addCandidates(ctx context.Context, tx *sql.Tx, owner memory.Owner, candidates []memory.Candidate) error {
-	turnIDs := make([]string, len(candidates))
-	for i, c := range candidates {
-		turnIDs[i] = c.TurnID
-	}
-	var missing bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM json_each(?) AS c
-		WHERE NOT EXISTS (SELECT 1 FROM turns WHERE id = c.value AND +app_id = ? AND +user_id = ?))`,
-		list(turnIDs), owner.AppID, owner.UserID).Scan(&missing)
-	if err != nil {
-		return err
-	}
-	if missing {
-		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
-	}
-	return each(ctx, tx, `
-		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
-		memory_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`, candidates, func(c memory.Candidate) []any {
-		return []any{owner.AppID, owner.UserID, c.ID, c.TurnID, rowcodec.Storable(c.Content), c.Importance, c.Domain, c.Type,
-			c.Verdict,
-			rowcodec.Storable(c.Reason), c.Scorer, c.MemoryID, moment(c.CreatedAt)}
-	})
 }

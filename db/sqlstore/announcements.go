@@ -117,5 +117,7 @@ func (c conn) announce(ctx context.Context, owner memory.Owner, announcements ..
 	for i, a := range announcements {
 		rows[i] = []any{owner.AppID, owner.UserID, a.Kind, a.At, a.Data}
 	}
-	return c.execAll(ctx, `INSERT INTO announcements (app_id, user_id, kind, at, data) VALUES ($1, $2, $3, $4, $5)`, rows)
+	_, err := c.execAll(ctx,
+		`INSERT INTO announcements (app_id, user_id, kind, at, data) VALUES ($1, $2, $3, $4, $5)`, rows)
+	return err
 }

@@ -34,6 +34,29 @@ func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]mem
 	return found, s.fault(err, "list the candidates of the turn")
 }
 
+// AddCandidates stores what the scorer proposed from the owner's turns.
+func (u *UserTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
+	return u.fault(u.addCandidates(ctx, u.Owner, candidates...), "store the candidates")
+}
+
+func (c conn) addCandidates(ctx context.Context, owner memory.Owner, candidates ...memory.Candidate) error {
+	rows := make([][]any, len(candidates))
+	for i, x := range candidates {
+		rows[i] = []any{owner.AppID, owner.UserID, x.ID, x.TurnID, rowcodec.Storable(x.Content), x.Importance, x.Domain,
+			x.Type, x.Verdict, rowcodec.Storable(x.Reason), x.Scorer, nullID(x.MemoryID), x.CreatedAt}
+	}
+	n, err := c.execAll(ctx, `
+		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
+			memory_id, created_at)
+		SELECT app_id, user_id, $3::uuid, id, $5::text, $6::float8, $7::text, $8::text, $9::text, $10::text, $11::text,
+			$12::uuid, $13::timestamptz
+		FROM turns WHERE id = $4 AND {|+}app_id = $1 AND {|+}user_id = $2`, rows)
+	if err == nil && n < len(candidates) {
+		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")
+	}
+	return err
+}
+
 // ListCandidates pages through candidates, newest first.
 func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error) {
 	var where Conditions

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"hippocampus/db"
@@ -57,26 +56,6 @@ func (s *Store) ListConversations(ctx context.Context, f db.ConversationFilter) 
 	}
 	found, err := page(ctx, s.conn, conversationFields, selectConversations, where, `last_at DESC, id DESC`, f.Limit)
 	return found, s.fault(err, "list the conversations")
-}
-
-const selectTurns = `SELECT id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata, said_at,
-	hash,
-	status, attempts, last_error, accepted_at, queued_at, processed_at, first_event, messages FROM turns`
-
-func turnFields(t *memory.Turn) []any {
-	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
-		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages}
-}
-
-// ConversationTurns lists the turns that hold an event above a number.
-func (s *Store) ConversationTurns(
-	ctx context.Context, owner memory.Owner, id string, after int64, limit int,
-) ([]memory.Turn, error) {
-	turns, err := collect(ctx, s.conn, turnFields, selectTurns+`{| INDEXED BY turns_of_conversation}
-		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3
-			AND {last_event > greatest($4::bigint, 0)|last_event > 0 AND last_event > $4}
-		ORDER BY last_event LIMIT $5`, owner.AppID, owner.UserID, id, after, limit)
-	return turns, s.fault(err, "list the turns of the conversation")
 }
 
 // Idle lists open conversations without a turn since an instant.
@@ -182,13 +161,6 @@ func (u *UserTx) RecordedConversation(ctx context.Context, id string) (memory.Co
 	return c, ok, u.fault(err, "read the conversation")
 }
 
-// RecordedTurn returns a turn of the owner.
-func (u *UserTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
-	t, ok, err := first(ctx, u.conn, turnFields, selectTurns+` WHERE id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2`,
-		u.Owner.AppID, u.Owner.UserID, id)
-	return t, ok, u.fault(err, "read the turn")
-}
-
 // RestoreConversation stores a new conversation as it is.
 func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error {
 	_, err := u.exec(ctx, `INSERT INTO conversations (`+conversationColumns+`, heard_at)
@@ -196,22 +168,6 @@ func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation,
 		u.Owner.AppID, u.Owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
 		c.Turns, c.Events, c.Tokens, c.StartedAt, c.LastAt, null(c.EndedAt), c.EndReason, c.ConsolidatedThrough, heard)
 	return u.fault(err, "store the conversation")
-}
-
-// RestoreTurn stores a new turn of a conversation as it is.
-func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
-	messages, err := rowcodec.MessagesJSON(t.Messages)
-	if err != nil {
-		return memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
-	}
-	_, err = u.exec(ctx, `
-		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
-		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18)`,
-		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
-		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
-		t.FirstEvent, t.LastEvent())
-	return u.fault(err, "store the turn")
 }
 
 // Unconsolidated lists conversations with events that have not been consolidated.

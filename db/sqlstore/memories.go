@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
@@ -93,4 +94,74 @@ func (s *Store) HandedOut(
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND access_count > 0 AND last_accessed_at >= $3
 		ORDER BY last_accessed_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
 	return found, s.fault(err, "read what recall has handed out")
+}
+
+// ListMemories pages through a user's memories, newest first, without embeddings.
+func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
+	var where Conditions
+	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+	if f.ConversationID != "" {
+		where.Add(`conversation_id = ?`, f.ConversationID)
+	}
+	if f.AgentID != "" {
+		where.Add(`agent_id = ?`, f.AgentID)
+	}
+	if f.SeenBy != "" {
+		where.Add(`{|+}agent_id IN ('', ?)`, f.SeenBy)
+	}
+	if !f.Since.IsZero() {
+		where.Add(`created_at >= ?`, f.Since)
+	}
+	if !f.Until.IsZero() {
+		where.Add(`created_at < ?`, f.Until)
+	}
+	if p := f.Before; p != nil {
+		where.Add(`(created_at, id) < (?, ?)`, p.At, p.ID)
+	}
+	where.addChangeable(f)
+	from := ` FROM agent_memories WHERE `
+	if len(f.Tags)+len(f.AnyTags) > 0 && f.AsOf.IsZero() {
+		from = ` FROM agent_memories{| INDEXED BY agent_memories_tagged} WHERE `
+	}
+	found, err := page(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+from, where, `created_at DESC, id DESC`, f.Limit)
+	return found, s.fault(err, "list the memories")
+}
+
+// addChangeable adds the conditions on what can change during a memory's life.
+func (c *Conditions) addChangeable(f db.MemoryFilter) {
+	now := Conditions{Args: c.Args}
+	// The + keeps SQLite from a less selective index than the owner's, which also has the order.
+	if len(f.Types) > 0 {
+		now.Add(`{|+}memory_type = ANY(?)`, f.Types)
+	}
+	if len(f.Domains) > 0 {
+		now.Add(`{|+}domain = ANY(?)`, f.Domains)
+	}
+	if len(f.Statuses) > 0 {
+		now.Add(`{|+}status = ANY(?)`, f.Statuses)
+	}
+	// An index has the tags' first condition as its own.
+	if len(f.Tags) > 0 {
+		wanted := now.Arg(f.Tags)
+		now.Add(`{cardinality(tags) > 0 AND tags @> ` + wanted + `|tags <> '[]' AND NOT EXISTS (
+			SELECT 1 FROM json_each(` + wanted + `) AS wanted
+			WHERE wanted.value NOT IN (SELECT value FROM json_each(agent_memories.tags)))}`)
+	}
+	if len(f.AnyTags) > 0 {
+		wanted := now.Arg(f.AnyTags)
+		now.Add(`{cardinality(tags) > 0 AND tags && ` + wanted + `|tags <> '[]' AND EXISTS (
+			SELECT 1 FROM json_each(agent_memories.tags) AS held
+			WHERE held.value IN (SELECT value FROM json_each(` + wanted + `)))}`)
+	}
+	c.Args = now.Args
+	if f.AsOf.IsZero() {
+		c.Terms = append(c.Terms, now.Terms...)
+		return
+	}
+	const since = `EXISTS (SELECT 1 FROM memory_events AS e WHERE e.memory_id = agent_memories.id AND e.at > ?`
+	c.Add(`created_at <= ?`, f.AsOf)
+	c.Add(`NOT `+since+` AND e.kind = 'created')`, f.AsOf)
+	if len(now.Terms) > 0 {
+		c.Add(`(`+now.SQL()+` OR `+since+`))`, f.AsOf)
+	}
 }

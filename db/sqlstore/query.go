@@ -18,8 +18,9 @@ func (c conn) exec(ctx context.Context, query string, args ...any) (int, error) 
 	return c.on.Exec(ctx, c.dialect.text(query), c.dialect.args(args))
 }
 
-// execAll runs a statement once with each of the rows as its parameters.
-func (c conn) execAll(ctx context.Context, query string, rows [][]any) error {
+// execAll runs a statement once with each of the rows as its parameters, and returns
+// how many rows it affected in all.
+func (c conn) execAll(ctx context.Context, query string, rows [][]any) (int, error) {
 	for _, row := range rows {
 		c.dialect.args(row)
 	}

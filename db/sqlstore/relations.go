@@ -66,7 +66,7 @@ func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 		return memory.Errorf(memory.KindNotFound, "a relation is with a memory that the user does not have")
 	}
 	if err == nil {
-		err = u.execAll(ctx, `INSERT INTO memory_relations (from_id, to_id, kind, created_at) VALUES ($1, $2, $3, $4)
+		_, err = u.execAll(ctx, `INSERT INTO memory_relations (from_id, to_id, kind, created_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT DO NOTHING`, rows)
 	}
 	return u.fault(err, "store the relations")

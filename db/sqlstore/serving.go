@@ -94,10 +94,11 @@ func (s *Store) Reembed(ctx context.Context, space memory.Space, embeddings []db
 		rows[i] = []any{e.ID, e.Revision, space.Model, rowcodec.VectorBytes(e.Embedding)}
 	}
 	err := s.transact(ctx, func(tx tx) error {
-		return tx.execAll(ctx, `
+		_, err := tx.execAll(ctx, `
 			INSERT INTO reembeddings (memory_id, model, embedding)
 			SELECT id, $3::text, $4::bytea FROM agent_memories WHERE id = $1 AND revision = $2 {FOR SHARE|}
 			ON CONFLICT (memory_id) DO UPDATE SET model = excluded.model, embedding = excluded.embedding`, rows)
+		return err
 	})
 	return s.fault(err, "store the new embeddings")
 }

@@ -35,8 +35,9 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args []any, row func(Scan) error) error
 	// Exec runs a statement and returns how many rows it affected.
 	Exec(ctx context.Context, sql string, args []any) (int, error)
-	// ExecAll runs a statement once with each of the rows as its parameters.
-	ExecAll(ctx context.Context, sql string, rows [][]any) error
+	// ExecAll runs a statement once with each of the rows as its parameters, and
+	// returns how many rows it affected in all.
+	ExecAll(ctx context.Context, sql string, rows [][]any) (int, error)
 }
 
 // Tx is a transaction that writes.

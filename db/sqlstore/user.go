@@ -2,8 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"time"
 
+	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
@@ -24,6 +24,23 @@ type UserTx struct {
 // UserTx returns the shared parts of an owner's transaction.
 func (s *Store) UserTx(tx Querier, owner memory.Owner) UserTx {
 	return UserTx{conn: conn{tx, s.dialect, s.fault}, Owner: owner}
+}
+
+// Admit returns db.ErrErasing if the owner is being erased. It waits for a mark that is
+// being made, and a later mark waits for the transaction.
+func (s *Store) Admit(ctx context.Context, tx Querier, owner memory.Owner) error {
+	c := conn{tx, s.dialect, s.fault}
+	if s.dialect == Postgres {
+		if _, err := c.exec(ctx, `SELECT pg_advisory_xact_lock_shared($1)`, rowcodec.TurnsLock(owner)); err != nil {
+			return err
+		}
+	}
+	erasing, _, err := first(ctx, c, only[bool],
+		`SELECT EXISTS (SELECT 1 FROM erasures WHERE owner_hash = $1 AND state = 'erasing')`, rowcodec.OwnerHash(owner))
+	if err == nil && erasing {
+		return db.ErrErasing
+	}
+	return err
 }
 
 // shared returns what the statements of the transaction run on.
@@ -49,26 +66,12 @@ func (u *UserTx) Announce(_ context.Context, announcements []memory.Announcement
 	return nil
 }
 
+// AnnounceAll makes the announcements of the transaction.
+func (u *UserTx) AnnounceAll(ctx context.Context) error {
+	return u.announce(ctx, u.Owner, u.Announcements()...)
+}
+
 // Announcements returns all that the commit announces.
 func (u *UserTx) Announcements() []memory.Announcement {
 	return append(rowcodec.Announcing(u.events, u.written), u.announced...)
-}
-
-// FinishTurn makes an accepted turn processed.
-func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
-	if !memory.IsID(turnID) {
-		return NotFound("turn", turnID)
-	}
-	n, err := u.exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
-		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND {|+}status = 'accepted'`,
-		turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
-	if err != nil || n == 1 {
-		return u.fault(err, "finish the turn")
-	}
-	status, ok, err := first(ctx, u.conn, only[memory.TurnStatus], `SELECT status FROM turns
-		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`, turnID, u.Owner.AppID, u.Owner.UserID)
-	if err != nil || !ok {
-		return u.require(ok, err, "read the turn", NotFound("turn", turnID))
-	}
-	return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
 }

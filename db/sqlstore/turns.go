@@ -1,0 +1,132 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/rowcodec"
+	"hippocampus/internal/memory"
+)
+
+// The columns that TurnFields reads: all, or all but the messages, which are the
+// largest part of a row.
+const (
+	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
+	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, first_event, `
+	TurnColumns     = bareTurnColumns + `messages`
+	withoutMessages = bareTurnColumns + `NULL::json`
+	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
+	turnOfClient    = selectTurns + ` WHERE app_id = $1 AND client_id = $2`
+)
+
+// TurnFields returns the destinations of TurnColumns.
+func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFields(t)) }
+
+func turnFields(t *memory.Turn) []any {
+	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
+		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages}
+}
+
+// Turn finds a turn of the app by its id, else by its client id.
+func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
+	if memory.IsID(ref) {
+		t, ok, err := first(ctx, s.conn, turnFields, selectTurns+` WHERE id = $1 AND {|+}app_id = $2`, ref, appID)
+		if err != nil || ok {
+			return t, s.fault(err, "find the turn")
+		}
+	}
+	t, ok, err := first(ctx, s.conn, turnFields, turnOfClient, appID, ref)
+	return t, s.require(ok, err, "find the turn", NotFound("turn", ref))
+}
+
+// Accepted returns the turn of t's app that has t's client id; ok is false if there is no such
+// turn. db.ErrErasing: see Admit.
+func (s *Store) Accepted(ctx context.Context, tx Querier, t memory.Turn) (stored memory.Turn, ok bool, err error) {
+	if err := s.Admit(ctx, tx, t.Owner); err != nil || t.ClientID == "" {
+		return stored, false, err
+	}
+	return first(ctx, conn{tx, s.dialect, s.fault}, turnFields, turnOfClient, t.AppID, t.ClientID)
+}
+
+// TurnStatus is the status of a turn of the app by its id.
+func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error) {
+	return turnStatus(ctx, s.conn, appID, turnID)
+}
+
+func turnStatus(ctx context.Context, c conn, appID, turnID string) (memory.TurnStatus, error) {
+	if !memory.IsID(turnID) {
+		return "", NotFound("turn", turnID)
+	}
+	status, ok, err := first(ctx, c, only[memory.TurnStatus],
+		`SELECT status FROM turns WHERE id = $1 AND {|+}app_id = $2`, turnID, appID)
+	return status, c.require(ok, err, "read the status of the turn", NotFound("turn", turnID))
+}
+
+// ListTurns pages through turns, newest first, without their messages.
+func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
+	where := within(db.Extent{AppID: f.AppID, UserID: f.UserID})
+	if f.Status != "" {
+		where.Add(`status = ?`, f.Status)
+	}
+	if p := f.Before; p != nil {
+		where.Add(`(accepted_at, id) < (?, ?)`, p.At, p.ID)
+	}
+	turns, err := page(ctx, s.conn, turnFields, `SELECT `+withoutMessages+` FROM turns WHERE `, where,
+		`accepted_at DESC, id DESC`, f.Limit)
+	return turns, s.fault(err, "list the turns")
+}
+
+// ConversationTurns lists the turns that hold an event above a number.
+func (s *Store) ConversationTurns(
+	ctx context.Context, owner memory.Owner, id string, after int64, limit int,
+) ([]memory.Turn, error) {
+	turns, err := collect(ctx, s.conn, turnFields, selectTurns+`{| INDEXED BY turns_of_conversation}
+		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3
+			AND {last_event > greatest($4::bigint, 0)|last_event > 0 AND last_event > $4}
+		ORDER BY last_event LIMIT $5`, owner.AppID, owner.UserID, id, after, limit)
+	return turns, s.fault(err, "list the turns of the conversation")
+}
+
+// FinishTurn makes an accepted turn processed.
+func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+	if !memory.IsID(turnID) {
+		return NotFound("turn", turnID)
+	}
+	n, err := u.exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND {|+}status = 'accepted'`,
+		turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
+	if err != nil || n == 1 {
+		return u.fault(err, "finish the turn")
+	}
+	status, ok, err := first(ctx, u.conn, only[memory.TurnStatus], `SELECT status FROM turns
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`, turnID, u.Owner.AppID, u.Owner.UserID)
+	if err != nil || !ok {
+		return u.require(ok, err, "read the turn", NotFound("turn", turnID))
+	}
+	return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
+}
+
+// RecordedTurn returns a turn of the owner.
+func (u *UserTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
+	t, ok, err := first(ctx, u.conn, turnFields, selectTurns+` WHERE id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2`,
+		u.Owner.AppID, u.Owner.UserID, id)
+	return t, ok, u.fault(err, "read the turn")
+}
+
+// RestoreTurn stores a new turn of a conversation as it is.
+func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
+	messages, err := rowcodec.MessagesJSON(t.Messages)
+	if err != nil {
+		return memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	_, err = u.exec(ctx, `
+		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
+			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18)`,
+		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
+		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
+		t.FirstEvent, t.LastEvent())
+	return u.fault(err, "store the turn")
+}
