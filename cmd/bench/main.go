@@ -60,7 +60,7 @@ func qualityCommand() *cobra.Command {
 	var size, url, model, queryPrefix, file string
 	var settings []string
 	var through, roles string
-	var ablate bool
+	var ablate, contexts bool
 	c := &cobra.Command{
 		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions",
 		Args: func(_ *cobra.Command, paths []string) error {
@@ -88,7 +88,7 @@ func qualityCommand() *cobra.Command {
 			}
 			r, err := quality.Run(c.Context(), quality.Options{
 				Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate,
-				Turns: through != "", Roles: quality.Roles(roles), Progress: os.Stderr,
+				Turns: through != "", Roles: quality.Roles(roles), Contexts: contexts, Progress: os.Stderr,
 			})
 			if err != nil {
 				return err
@@ -107,6 +107,8 @@ func qualityCommand() *cobra.Command {
 	f.StringVar(&roles, "roles", string(quality.AllUsers),
 		"user: all speakers of reported turns are users; assistant: the second one is the assistant")
 	f.BoolVar(&ablate, "ablate", false, "measure once more without each part of the ranking, 7 d after the last turn")
+	f.BoolVar(&contexts, "context", false,
+		"measure what contexts of 500 to 4,000 tokens hold, instead of rankings")
 	jsonFlag(c, &file)
 	return c
 }

@@ -10,6 +10,10 @@ import (
 // Print writes the report as tables for people.
 func (r Report) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(r.Contexts) > 0 {
+		printContexts(w, r.Contexts)
+		return w.Flush()
+	}
 	for _, lag := range Lags {
 		fmt.Fprintf(w, "%s after the last turn\tquestions\tR@5\tR@10\t(95 %%)\tR@20\tnDCG@10\tMRR\t(95 %%)\n", lag.Name)
 		for _, row := range r.Results {
@@ -54,5 +58,15 @@ func printAblations(w io.Writer, results []Result) {
 				row.Lag, whole.R10, whole.MRR)
 		}
 		fmt.Fprintf(w, "without %s\t%.3f\t%+.3f\t%.3f\t%+.3f\n", row.Without, m.R10, m.R10-whole.R10, m.MRR, m.MRR-whole.MRR)
+	}
+}
+
+// printContexts writes what contexts hold, by budget.
+func printContexts(w io.Writer, list []Held) {
+	fmt.Fprintf(w, "context, %s after the last turn\ttokens\tquestions\tevidence\tall of it\tused\tmemories\tp50 ms\tp95 ms\n",
+		contextLag.Name)
+	for _, h := range list {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%.3f\t%.0f\t%.1f\t%.1f\t%.1f\n", h.Written, h.Budget, h.Questions,
+			h.Evidence, h.Whole, h.Used, h.Memories, h.P50, h.P95)
 	}
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Ablate   bool     // measure once more without each part of the ranking
 	Turns    bool     // measure conversations that are reported as turns also
 	Roles    Roles    // of the speakers of reported turns
+	Contexts bool     // measure contexts, and no rankings
 	Progress io.Writer
 }
 
@@ -40,7 +41,8 @@ type Report struct {
 	Size          string   `json:"size"`
 	Settings      []string `json:"settings,omitempty"`
 	Through       *Through `json:"through_turns,omitempty"`
-	Results       []Result `json:"results"`
+	Results       []Result `json:"results,omitempty"`
+	Contexts      []Held   `json:"contexts,omitempty"`
 }
 
 // Result is one row: a ranking at a lag, over the questions of a category or a
@@ -95,6 +97,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	for _, c := range conversations {
 		report.Conversations = append(report.Conversations, c.user())
 	}
+	if o.Contexts {
+		report.Contexts, err = contexts(ctx, o, conversations)
+		return report, err
+	}
 	if report.Results, err = run(ctx, o, conversations, Lags); err != nil {
 		return report, err
 	}
@@ -133,22 +139,8 @@ func run(ctx context.Context, o Options, conversations []conversation, lags []La
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, server.Close()) }()
-	turns := map[string]string{} // memory -> turn
-	for i, c := range conversations {
-		fmt.Fprintf(o.Progress, "loading %s: %d turns\n", c.user(), len(c.Turns))
-		memories := c.memories(uint64(i + 1))
-		for start := 0; start < len(memories); start += 200 {
-			part := memories[start:min(start+200, len(memories))]
-			ids, err := server.Write(ctx, part)
-			if err != nil {
-				return nil, err
-			}
-			for j, id := range ids {
-				turns[id] = c.Turns[start+j].ID
-			}
-		}
-	}
-	if err := server.Settle(ctx); err != nil {
+	turns, err := writeMemories(ctx, o, server.Client, conversations)
+	if err != nil {
 		return nil, err
 	}
 	for _, lag := range lags {
@@ -165,6 +157,29 @@ func run(ctx context.Context, o Options, conversations []conversation, lags []La
 		results = append(results, rows(conversations, lag.Name, answers, []string{directByDefaults})...)
 	}
 	return results, nil
+}
+
+// writeMemories writes each turn as one memory, and returns the turns by the ids of
+// the memories.
+func writeMemories(ctx context.Context, o Options, client target.Client, conversations []conversation) (
+	turns map[string]string, err error,
+) {
+	turns = map[string]string{}
+	for i, c := range conversations {
+		fmt.Fprintf(o.Progress, "loading %s: %d turns\n", c.user(), len(c.Turns))
+		memories := c.memories(uint64(i + 1))
+		for start := 0; start < len(memories); start += 200 {
+			part := memories[start:min(start+200, len(memories))]
+			ids, err := client.Write(ctx, part)
+			if err != nil {
+				return nil, err
+			}
+			for j, id := range ids {
+				turns[id] = c.Turns[start+j].ID
+			}
+		}
+	}
+	return turns, client.Settle(ctx)
 }
 
 // ask returns the measures of every question, by ranking.

@@ -38,18 +38,8 @@ func throughTurns(ctx context.Context, o Options, conversations []conversation, 
 			err = e
 		}
 	}()
-	reported := map[string]string{} // id of the server's turn -> user and id of the conversation's turn
-	for _, c := range conversations {
-		fmt.Fprintf(o.Progress, "reporting %s: %d turns\n", c.user(), len(c.Turns))
-		for _, t := range c.Turns {
-			id, err := report(ctx, server.Client, c, t, o.Roles)
-			if err != nil {
-				return Through{}, nil, fmt.Errorf("report %s of %s: %w", t.ID, c.user(), err)
-			}
-			reported[id] = t.ID
-		}
-	}
-	if err := server.Settle(ctx); err != nil {
+	reported, err := reportTurns(ctx, o, server.Client, conversations)
+	if err != nil {
 		return Through{}, nil, err
 	}
 	if through, err = recallable(ctx, server.Client, conversations, reported); err != nil {
@@ -75,6 +65,25 @@ const (
 	AllUsers      Roles = "user"
 	WithAssistant Roles = "assistant"
 )
+
+// reportTurns reports every conversation turn by turn, and returns the turns by the
+// ids of the server's turns.
+func reportTurns(ctx context.Context, o Options, client target.Client, conversations []conversation) (
+	reported map[string]string, err error,
+) {
+	reported = map[string]string{}
+	for _, c := range conversations {
+		fmt.Fprintf(o.Progress, "reporting %s: %d turns\n", c.user(), len(c.Turns))
+		for _, t := range c.Turns {
+			id, err := report(ctx, client, c, t, o.Roles)
+			if err != nil {
+				return nil, fmt.Errorf("report %s of %s: %w", t.ID, c.user(), err)
+			}
+			reported[id] = t.ID
+		}
+	}
+	return reported, client.Settle(ctx)
+}
 
 // report posts one turn and returns the server's id of it once it is processed.
 func report(ctx context.Context, client target.Client, c conversation, t turn, roles Roles) (string, error) {
