@@ -3,7 +3,7 @@
 //	request -> gather   instructions, facts, memories, conversation: all items, best first
 //	        -> Split    budget -> a share for each part
 //	        -> choose   whole items, while they fit; what a part leaves goes to the next
-//	        -> condense memories that are many, or do not fit, by a model if there is one
+//	        -> condense the best memories, if they are many or do not fit, by a model if there is one
 //	        -> write    text, or messages, measured as a whole
 //	        -> Context  with the size of each part, what was left out, and why
 //
@@ -37,7 +37,7 @@ type Item struct {
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
 
-	condensed bool // it stands for all memories
+	condensed bool // it stands for the best memories
 }
 
 // SummaryID is the ID of a conversation's running summary.
@@ -59,7 +59,7 @@ type Context struct {
 	Recalled     recall.Answer // its Memories are all that were recalled
 	Kept         []recall.Recalled
 	Dropped      []string // ids of the others
-	Condensed    bool     // a model's text stands for the kept memories
+	Condensed    bool     // a model's text stands for the best of the kept memories
 	NotCondensed string   // why not, if condensing was requested
 }
 

@@ -152,14 +152,14 @@ func (p *plan) cost(part Part, item Item) int {
 	if p.isMessage(at) {
 		return p.counter.Size(messageOf(item).Content) + p.counter.message()
 	}
-	first, sectionIsNew := true, true
+	first, sectionIsNew, grouped := true, true, false
 	var shown [groups]bool
 	for _, c := range p.chosen {
 		s := sectionOf(c.part, c.Item)
 		first = first && p.isMessage(s)
 		sectionIsNew = sectionIsNew && s != at
-		if s == inMemories {
-			shown[c.Group] = true
+		if s == inMemories && !c.condensed {
+			grouped, shown[c.Group] = true, true
 		}
 	}
 	cost := p.counter.Size(textLine(at, item))
@@ -172,7 +172,7 @@ func (p *plan) cost(part Part, item Item) int {
 	case sectionIsNew:
 		cost += p.counter.Size("\n") + p.counter.Size(p.headings[at]+"\n")
 	}
-	if at == inMemories && !sectionIsNew && !shown[item.Group] {
+	if at == inMemories && grouped && !shown[item.Group] {
 		cost += p.counter.Size(p.groups[item.Group] + "\n")
 		if only := onlyOne(shown); only >= 0 {
 			cost += p.counter.Size(p.groups[only] + "\n")

@@ -7,11 +7,12 @@ import (
 	"hippocampus/reflection/compression"
 )
 
-// condense replaces the memories of a plan by a model's text, if the Condenser
-// wants it, in the budget that the other items leave. The rest of the budget is
-// offered again. If that fails, the plan stays as it is, and why holds the reason.
-func (s Service) condense(ctx context.Context, p *plan, language string) (condensed bool, why string) {
-	var memories []Item
+// condense replaces the best memories of a plan, at most so many, by a model's
+// text, if the Condenser wants it, in the budget that the items of other parts
+// leave. The rest of the budget is offered again, to the other memories also. If
+// that fails, the plan stays as it is, and why holds the reason.
+func (s Service) condense(ctx context.Context, p *plan, most int, language string) (condensed bool, why string) {
+	var memories []Item // best first
 	rest := *p
 	rest.chosen = nil
 	for _, c := range p.chosen {
@@ -23,7 +24,9 @@ func (s Service) condense(ctx context.Context, p *plan, language string) (conden
 	}
 	kept := len(memories)
 	memories = append(memories, p.waiting[Memories]...)
-	if !s.Condenser.ShouldCondense(len(memories), kept == len(memories)) {
+	most = min(most, len(memories))
+	memories, others := memories[:most], memories[most:]
+	if !s.Condenser.ShouldCondense(most, kept >= most) {
 		return false, ""
 	}
 	contents := make([]string, len(memories))
@@ -46,7 +49,7 @@ func (s Service) condense(ctx context.Context, p *plan, language string) (conden
 	if size > p.budget {
 		return false, "the text does not fit under its header"
 	}
-	p.chosen, p.waiting[Memories] = condensedPlan.chosen, nil
+	p.chosen, p.waiting[Memories] = condensedPlan.chosen, others
 	p.spent[Memories].Used, p.spent[Memories].Items = size-rest.size(), len(memories)
 	p.fill(p.budget - size)
 	p.fit()

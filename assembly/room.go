@@ -1,6 +1,10 @@
 package assembly
 
-import "math"
+import (
+	"math"
+
+	"hippocampus/internal/memory"
+)
 
 // Room is the space for a context.
 type Room struct {
@@ -15,6 +19,22 @@ type Room struct {
 
 // Budget is the greatest size of the context.
 func (r Room) Budget() int { return r.Window - r.Response }
+
+// The size of a short memory with its line.
+const (
+	shortTokens     = 16
+	shortCharacters = 50
+)
+
+// Memories is how many memories to recall for the room: as many as fit if all are
+// short, at most memory.MaxLimit.
+func (r Room) Memories() int {
+	short := shortTokens
+	if r.Counter.Encoding == "" {
+		short = shortCharacters
+	}
+	return min(r.Budget()/short, memory.MaxLimit)
+}
 
 // Characters is a room in characters; the share response is reserved for the answer.
 func Characters(window int, response float64) Room {

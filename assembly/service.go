@@ -57,7 +57,7 @@ type Request struct {
 	Shares         Shares
 	Language       string // of the headings: "zh" or "en"; empty: that of the contents
 	Messages       bool   // instead of a text
-	Condense       bool   // if the Condenser wants it
+	Condense       int    // how many of the best memories the Condenser may condense
 }
 
 // Make gathers the items and assembles those that fit.
@@ -75,8 +75,8 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	p := choose(g.contents, r.Room.Budget(), r.Shares, w, r.Room.Counter, r.Messages)
 	p.fit()
 	made := Context{Query: r.Query.Text, Recalled: g.answer}
-	if r.Condense {
-		made.Condensed, made.NotCondensed = s.condense(ctx, p, r.Language)
+	if r.Condense > 0 {
+		made.Condensed, made.NotCondensed = s.condense(ctx, p, r.Condense, r.Language)
 	}
 	made.Text, made.Messages = p.write()
 	made.Size = p.measure(made.Text, made.Messages)

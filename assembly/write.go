@@ -46,11 +46,16 @@ func (p *plan) write() (prompt string, messages []Message) {
 	return "", messages
 }
 
-// writeGroups writes memories by group, with headings if there are several groups.
+// writeGroups writes the condensed memories, and the others by group, with headings
+// if there are several groups.
 func (p *plan) writeGroups(b *strings.Builder, items []Item) {
 	var by [groups][]Item
 	var shown [groups]bool
 	for _, item := range items {
+		if item.condensed {
+			b.WriteString(textLine(inMemories, item))
+			continue
+		}
 		by[item.Group] = append(by[item.Group], item)
 		shown[item.Group] = true
 	}

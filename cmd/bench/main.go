@@ -1,7 +1,7 @@
 // Command bench measures a server against a floor, and its recall against
 // questions with known answers:
 //
-//	bench quality DIR...   conversations -> R@k, nDCG, MRR
+//	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts
 //	bench speed            server and bare clients on the same data -> ratios
 //	bench peers            the load shape that other memory servers were measured with
 //	bench slices           one user with many memories -> intervals of time, tags, the past

@@ -154,12 +154,16 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 		r.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	}
 	budget := body.budget()
+	room := body.room(budget.Response, &r.checks)
 	ask := assembly.Request{
-		Query: r.recallQuery(body.recallRequest, h.Limit), ConversationID: body.ConversationID, Language: body.Language,
-		Shares: budget.Shares, Messages: body.Format == asMessages, Condense: orDefault(body.Condense, true),
+		Query:          r.recallQuery(body.recallRequest, max(h.Limit, room.Memories())),
+		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
+		Messages: body.Format == asMessages,
 	}
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
-	ask.Room = body.room(budget.Response, &r.checks)
+	if orDefault(body.Condense, true) {
+		ask.Condense = orDefault(body.Limit, h.Limit)
+	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}

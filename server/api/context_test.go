@@ -285,3 +285,22 @@ func TestContext_ChecksRequests(t *testing.T) {
 	}
 	f.want(400, "POST", "/v1/context", `{"query":"q"}`)
 }
+
+func TestContext_RecallsAsManyMemoriesAsFit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	for i := range 30 {
+		f.keep(ingest.Write{Owner: owner("u"), Content: fmt.Sprintf("Swam across lake number %d.", i)})
+	}
+	const ask = `"user_id":"u","query":"across which lakes","route":false,"touch":false,"condense":false`
+	for fields, want := range map[string]int{
+		`,"max_tokens":1000`:           30,
+		`,"max_tokens":1000,"limit":7`: 7,
+		`,"max_tokens":100`:            10,
+		`,"max_chars":500`:             10,
+	} {
+		if got := f.contextOf(ask + fields); len(got.Memories) != want || got.Size.Used > got.Size.Budget {
+			t.Errorf("%s: %d memories in %+v", fields, len(got.Memories), got.Size)
+		}
+	}
+}

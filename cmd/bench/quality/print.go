@@ -63,8 +63,8 @@ func printAblations(w io.Writer, results []Result) {
 
 // printContexts writes what contexts hold, by budget.
 func printContexts(w io.Writer, list []Held) {
-	fmt.Fprintf(w, "context, %s after the last turn\ttokens\tquestions\tevidence\tall of it\tused\tmemories\tp50 ms\tp95 ms\n",
-		contextLag.Name)
+	fmt.Fprintf(w, "context, %s after the last turn\ttokens\tquestions\tevidence\tall of it\tused\tmemories\t"+
+		"p50 ms\tp95 ms\n", contextLag.Name)
 	for _, h := range list {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%.3f\t%.0f\t%.1f\t%.1f\t%.1f\n", h.Written, h.Budget, h.Questions,
 			h.Evidence, h.Whole, h.Used, h.Memories, h.P50, h.P95)
