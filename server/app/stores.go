@@ -154,20 +154,20 @@ func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*dat
 	}}, nil
 }
 
-// inOneDatabase reports whether memories and vectors are written in one transaction.
-func inOneDatabase(cfg config.Config) bool { return cfg.Vectors == "pgvector" }
+// inOneDatabase reports whether memories and vectors are in one Postgres and are
+// written in one transaction.
+func inOneDatabase(cfg config.Config) bool {
+	return cfg.Vectors == "pgvector" || cfg.Milvus.Host == "" && cfg.Database.URL != ""
+}
 
-// openVectors opens the vector store of a space: pgvector if it is selected,
-// Milvus if a host is set, else sqlite-vec in the data folder.
+// openVectors opens the vector store of a space: Milvus if a host is set, else the
+// Postgres of the record, else sqlite-vec in the data folder.
 func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (
 	store vectorstore.Store, name string, err error) {
 	switch {
 	case inOneDatabase(cfg):
-		name = "pgvector in the same database, written with the memories"
-		store, err = pgvector.Open(ctx, pgvector.Options{
-			URL: cfg.Database.URL, Space: space, Index: cfg.Pgvector.Index, Exact: cfg.Pgvector.Exact,
-			MaxConns: int32(cfg.Database.MaxConns), Timeout: cfg.Pgvector.Timeout,
-		})
+		warnOfUnusedFile(cfg, space, log)
+		store, name, err = openPgvector(ctx, cfg, space)
 	case cfg.Milvus.Host != "":
 		addr := fmt.Sprintf("%s:%d", cfg.Milvus.Host, cfg.Milvus.Port)
 		name = fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection)
@@ -189,6 +189,33 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 		return nil, "", fmt.Errorf("vector store: %w", err)
 	}
 	return store, name, nil
+}
+
+// openPgvector opens the vectors in the Postgres of the record.
+func openPgvector(ctx context.Context, cfg config.Config, space vectorstore.Space) (
+	store vectorstore.Store, name string, err error) {
+	opened, err := pgvector.Open(ctx, pgvector.Options{
+		URL: cfg.Database.URL, Space: space, Index: cfg.Pgvector.Index, Exact: cfg.Pgvector.Exact,
+		MaxConns: int32(cfg.Database.MaxConns), Timeout: cfg.Pgvector.Timeout, Plain: cfg.Vectors != "pgvector",
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	name = "pgvector in the same database, written with the memories"
+	if opened.Plain() {
+		name = "the same database, written with the memories; this server compares all vectors of a user\n" +
+			"                (for users with tens of thousands of memories: CREATE EXTENSION vector, then hippocampus rebuild)"
+	}
+	return opened, name, nil
+}
+
+// warnOfUnusedFile warns if a server without Postgres has left a file of vectors,
+// since erasures do not reach it.
+func warnOfUnusedFile(cfg config.Config, space vectorstore.Space, log *zap.Logger) {
+	path := filepath.Join(cfg.Data, sqlitevec.FileName(space))
+	if _, err := os.Stat(path); err == nil {
+		log.Warn("the vectors are in Postgres, and this file of vectors is not used: delete it", zap.String("file", path))
+	}
 }
 
 // dataFile returns the path of a file in the data folder, which it creates.

@@ -59,12 +59,13 @@ type Database struct {
 	Migrate  bool   `koanf:"migrate" default:"true"` // at start
 }
 
-// Sqlitevec is the vector store if no other is selected.
+// Sqlitevec is the vector store of an SQLite database without Milvus.
 type Sqlitevec struct {
 	CacheBytes int `koanf:"cache_bytes" default:"33554432" rule:"0..1099511627776"`
 }
 
-// Pgvector is the vector store if Config.Vectors is pgvector.
+// Pgvector is the vector store if Config.Vectors is pgvector, or if Database.URL is
+// set and Milvus.Host is not.
 type Pgvector struct {
 	Index   string        `koanf:"index" default:"HNSW" rule:"HNSW|FLAT"` // of a new table
 	Exact   int           `koanf:"exact" default:"10000" rule:"0..1000000"`

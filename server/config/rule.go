@@ -30,7 +30,7 @@ var textRules = map[string]rule{
 	"admin key": textRule("at least 16 and at most 256 visible ASCII characters without spaces, "+
 		"such as the output of `openssl rand -hex 32`, or nothing: one is generated", optional(isAdminKey)),
 	"database":     textRule("postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isPostgresURL)),
-	"host":         textRule("a host name or address without scheme and port, or nothing for sqlite-vec", isHost),
+	"host":         textRule("a host name or address without scheme and port, or nothing", isHost),
 	"collection":   textRule("a letter or underscore, then up to 199 letters, digits or underscores", isCollection),
 	"url":          textRule("an http:// or https:// URL, such as https://api.deepseek.com/v1", isHTTPURL),
 	"optional url": textRule("an http:// or https:// URL, or nothing for that of embedding", optional(isHTTPURL)),

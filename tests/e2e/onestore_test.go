@@ -3,9 +3,13 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/llm/llmtest"
 )
 
 // oneStore is the size with memories and vectors in one database.
@@ -57,6 +61,46 @@ func TestPgvector_MemoryAndVectorAreOneWrite(t *testing.T) {
 	s.call("DELETE", "/v1/memories/"+first, nil, 200)
 	if n := len(s.records(builtin)); n != times-1 {
 		t.Errorf("the vector store shows %d records when a delete is answered, want %d", n, times-1)
+	}
+}
+
+// Two servers on one Postgres without the extension share its vectors: each finds by
+// embedding what the other has just written, and neither keeps a file.
+func TestPostgresAlone_ServersShareVectors(t *testing.T) {
+	t.Parallel()
+	models := llmtest.New(t)
+	settings := append(withModels(models), "DATABASE_URL="+postgrestest.URL(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")
+	first, second := start(t, settings...), start(t, settings...)
+	eventually(t, "a banner that names the vector store", func() string {
+		if banner := first.printed(); !strings.Contains(banner, "this server compares all vectors of a user") ||
+			!strings.Contains(banner, "CREATE EXTENSION vector") {
+			return banner
+		}
+		return ""
+	})
+	for i := range 20 {
+		writer, reader := first, second
+		if i%2 == 1 {
+			writer, reader = second, first
+		}
+		// The question and the memory share no word.
+		content, question := fmt.Sprintf("Ada met keeper number%d", i), fmt.Sprintf("who tends beacon%d", i)
+		meaning := make([]float32, llmtest.Dim)
+		meaning[i] = 1
+		models.Embedding(content, meaning)
+		models.Embedding(question, meaning)
+		id := writer.call("POST", "/v1/memories", object{"user_id": "ada", "content": content}, 201).body["id"]
+		r := reader.call("POST", "/v1/recall", object{"user_id": "ada", "query": question, "limit": 1, "route": false}, 200)
+		found := r.list("memories")
+		if len(found) != 1 || found[0]["id"] != id || len(r.body["degraded"].([]any)) > 0 ||
+			!slices.Contains(found[0]["sources"].([]any), any("vector")) {
+			t.Fatalf("write %d: %s", i, r.raw)
+		}
+	}
+	for _, s := range []*server{first, second} {
+		if files, err := filepath.Glob(filepath.Join(s.dir, "data", "*")); err != nil || len(files) > 0 {
+			t.Errorf("files of one server: %v, %v", files, err)
+		}
 	}
 }
 

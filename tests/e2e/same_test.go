@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
@@ -39,7 +40,10 @@ func TestSizes_GiveSameAnswers(t *testing.T) {
 	searched := size{"postgres+milvus, all by search", func(t *testing.T) []string {
 		return append(large(t, milvustest.Addr(t)), "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=0", "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")
 	}}
-	all := append(slices.Clone(sizes), searched)
+	plain := size{"postgres without pgvector", func(t *testing.T) []string {
+		return []string{"DATABASE_URL=" + postgrestest.URL(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s"}
+	}}
+	all := append(slices.Clone(sizes), searched, plain)
 	answers := map[string][][]object{}
 	for _, size := range all {
 		s := start(t, size.settings(t)...)

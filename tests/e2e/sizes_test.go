@@ -3,7 +3,7 @@
 //	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
 //
 // Every scenario runs on all sizes: SQLite with nothing installed, real Postgres
-// with real Milvus, and one real Postgres with pgvector.
+// with real Milvus, and one real Postgres that has pgvector.
 package e2e
 
 import (
@@ -36,7 +36,7 @@ var sizes = []size{
 	{"sqlite", func(*testing.T) []string { return nil }},
 	{"postgres+milvus", func(t *testing.T) []string { return large(t, milvustest.Addr(t)) }},
 	{"pgvector", func(t *testing.T) []string {
-		return []string{"DATABASE_URL=" + postgrestest.PgvectorURL(t), "HIPPOCAMPUS_VECTORS=pgvector"}
+		return []string{"DATABASE_URL=" + postgrestest.PgvectorURL(t)}
 	}},
 }
 
@@ -103,8 +103,8 @@ func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vect
 			Timeout:    time.Minute,
 		})
 	}
-	if s.setting("HIPPOCAMPUS_VECTORS") == "pgvector" {
-		return pgvector.Open(ctx, pgvector.Options{URL: s.setting("DATABASE_URL"), Space: space, Timeout: time.Minute})
+	if url := s.setting("DATABASE_URL"); url != "" {
+		return pgvector.Open(ctx, pgvector.Options{URL: url, Space: space, Timeout: time.Minute, Plain: true})
 	}
 	return sqlitevec.Open(ctx,
 		sqlitevec.Options{Path: filepath.Join(s.dir, "data", sqlitevec.FileName(space)), Space: space})

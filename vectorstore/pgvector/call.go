@@ -12,7 +12,8 @@ import (
 
 // call runs f, which is one transaction described by action, with a timeout. It
 // repeats f, up to maxTries times in all, if Postgres aborted it to resolve a
-// deadlock or if a rebuild replaced its table.
+// deadlock or if a rebuild replaced its table, also by one of the other kind, which
+// a prepared statement does not fit.
 func (w *writer) call(ctx context.Context, action string, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
@@ -23,7 +24,10 @@ const maxTries = 3
 
 func retry(ctx context.Context, f func(context.Context) error) (err error) {
 	for range maxTries {
-		if err = f(ctx); sqlState(err) != deadlock && sqlState(err) != undefinedTable {
+		err = f(ctx)
+		switch sqlState(err) {
+		case deadlock, undefinedTable, datatypeMismatch, resultTypeChanged:
+		default:
 			return err
 		}
 	}
@@ -35,6 +39,8 @@ const (
 	deadlock                 = "40P01"
 	lockTimeout              = "55P03"
 	undefinedTable           = "42P01"
+	datatypeMismatch         = "42804"
+	resultTypeChanged        = "0A000" // of a prepared statement
 	classLimitExceeded       = "54"
 	classDataException       = "22"
 	classConstraintViolation = "23"

@@ -229,9 +229,9 @@ func (c *crowd) testTooFew(t *testing.T) {
 }
 
 // explain checks that a statement uses an index and scans no table sequentially.
-func (c *crowd) explain(t *testing.T, sql string, args []any, index string) {
+func (s *Store) explain(t *testing.T, sql string, args []any, index string) {
 	t.Helper()
-	rows, _ := c.pool.Query(t.Context(), `EXPLAIN `+sql, args...)
+	rows, _ := s.pool.Query(t.Context(), `EXPLAIN `+sql, args...)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	plan := strings.Join(lines, "\n")
 	if err != nil || !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") {
@@ -249,4 +249,33 @@ func same(t *testing.T, got, want []vectorstore.Hit) {
 			t.Errorf("hit %d is %v, want %v", i, got[i], want[i])
 		}
 	}
+}
+
+// A comparison in this process reads the user's rows by the index of users.
+func TestPlain_SearchUsesIndexOfUsers(t *testing.T) {
+	t.Parallel()
+	const users, each = 100, 20
+	s, err := Open(t.Context(), Options{
+		URL: postgrestest.URL(t), Space: vectorstore.Space{Model: "crowd", Dim: crowdDim}, Plain: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	dice := rand.New(rand.NewPCG(1, 2))
+	var records []vectorstore.Record
+	for i := range users * each {
+		records = append(records, vectorstore.Record{
+			ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: fmt.Sprint("user", i%users)},
+			Domain: memory.Preferences, Type: memory.TypeFact, Content: "x", Embedding: direction(dice),
+		})
+	}
+	if err := s.Insert(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.pool.Exec(t.Context(), `ANALYZE `+s.table); err != nil {
+		t.Fatal(err)
+	}
+	sql, args := s.plainSQL(vectorstore.Query{Owner: records[0].Owner, Embedding: records[0].Embedding, Limit: 10})
+	s.explain(t, sql, args, s.table+`_app_id_user_id_idx`)
 }

@@ -22,18 +22,20 @@ const (
 	benchTop   = 200 // the limit of recall's searches
 )
 
-// BenchmarkIndex compares tables with and without an HNSW index: the time to write
-// one record, and to search for ordinary and large users. With an index and Exact
-// 10,000, only searches for the largest user use the index.
+// BenchmarkIndex compares tables with and without an HNSW index, and without the
+// extension: the time to write one record, and to search for ordinary and large
+// users. With an index and Exact 10,000, only searches for the largest user use the
+// index.
 //
 //	go test -run - -bench Index -benchtime 40x ./vectorstore/pgvector
 func BenchmarkIndex(b *testing.B) {
-	for _, index := range []string{"FLAT", "HNSW"} {
-		b.Run(index, func(b *testing.B) {
-			s := open(b, pgvector.Options{
-				URL: postgrestest.PgvectorURL(b), Space: vectorstore.Space{Model: "bench", Dim: benchDim},
-				Index: index, Exact: 10_000,
-			})
+	for _, kind := range []string{"FLAT", "HNSW", "plain"} {
+		b.Run(kind, func(b *testing.B) {
+			options := pgvector.Options{Space: vectorstore.Space{Model: "bench", Dim: benchDim}, Index: kind, Exact: 10_000}
+			if options.URL = postgrestest.PgvectorURL(b); kind == "plain" {
+				options.URL, options.Index, options.Plain = postgrestest.URL(b), "FLAT", true
+			}
+			s := open(b, options)
 			dice := rand.New(rand.NewPCG(1, 2))
 			put := func(users []string) {
 				records := make([]vectorstore.Record, len(users))
@@ -52,13 +54,14 @@ func BenchmarkIndex(b *testing.B) {
 				put(everybody)
 			}
 			put(slices.Repeat([]string{"1000"}, 1000))
+			put(slices.Repeat([]string{"10000"}, 10_000))
 			put(slices.Repeat([]string{"12000"}, 12_000))
 			b.Run("write", func(b *testing.B) {
 				for b.Loop() {
 					put([]string{"user7"})
 				}
 			})
-			for _, user := range []string{"user9", "1000", "12000"} {
+			for _, user := range []string{"user9", "1000", "10000", "12000"} {
 				b.Run("search of "+user, func(b *testing.B) {
 					for b.Loop() {
 						r := benchRecord(dice, user)

@@ -34,7 +34,11 @@ func (s *Store) Rebuild(ctx context.Context, fill func(ctx context.Context, into
 		return err
 	}
 	err = s.exec(ctx, `DROP TABLE IF EXISTS `+s.table, `ALTER TABLE `+table+` RENAME TO `+s.table)
-	return failed(ctx, action, err)
+	if err != nil {
+		return failed(ctx, action, err)
+	}
+	s.plain.Store(s.schema == "")
+	return nil
 }
 
 // Drop drops the tables of the space and closes the store.

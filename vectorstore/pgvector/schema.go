@@ -36,25 +36,27 @@ const columns = `(
 	domain      text COLLATE "C" NOT NULL,
 	memory_type text COLLATE "C" NOT NULL,
 	created_at  bigint NOT NULL, -- unix milliseconds
-	embedding   %s.vector(%d) NOT NULL,
+	embedding   %s NOT NULL,
 	content     text NOT NULL
 ) WITH (toast_tuple_target = 8160)`
 
 // Ensure creates the table of the space if it does not exist.
 func (s *Store) Ensure(ctx context.Context) error {
-	created := false
+	var created, plain bool
 	const key = `hashtextextended('hippocampus tables of vectors ' || current_schema(), 0)`
 	err := s.inLockedTx(ctx, key, func(ctx context.Context, tx pgx.Tx) error {
-		var exists bool
-		if err := tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, s.table).Scan(&exists); err != nil || exists {
-			return err
+		err := tx.QueryRow(ctx, `SELECT atttypid = 'bytea'::regtype FROM pg_attribute
+			WHERE attrelid = to_regclass($1) AND attname = 'embedding'`, s.table).Scan(&plain)
+		if created = errors.Is(err, pgx.ErrNoRows); created {
+			plain = s.schema == ""
+			err = s.create(ctx, tx, s.table)
 		}
-		created = true
-		return s.create(ctx, tx, s.table)
+		return err
 	})
 	if err != nil {
 		return failed(ctx, "preparing the table of vectors", err)
 	}
+	s.plain.Store(plain)
 	if created {
 		s.losses.Add(1)
 	}
@@ -74,7 +76,8 @@ func (s *Store) inLockedTx(ctx context.Context, key string, f func(ctx context.C
 
 // findExtension finds the schema and the version of the extension. If it does
 // not exist, findExtension creates it in the schema public, which outlives the
-// schema of one installation.
+// schema of one installation. If that fails, the store works without it, if the
+// options allow that.
 func (s *Store) findExtension(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
@@ -91,6 +94,9 @@ func (s *Store) findExtension(ctx context.Context) error {
 			_, err := tx.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS vector SCHEMA public`)
 			return err
 		})
+		if sqlState(err) != "" && s.options.Plain {
+			return nil
+		}
 		if sqlState(err) != "" {
 			return memory.Errorf(memory.KindUnavailable, "the database has no extension vector, and it could not be created: "+
 				"install pgvector on the machine of the database (such as apt-get install postgresql-16-pgvector), "+
@@ -109,8 +115,13 @@ func (s *Store) findExtension(ctx context.Context) error {
 
 // create creates an empty table with its indexes.
 func (s *Store) create(ctx context.Context, tx pgx.Tx, table string) error {
+	column := fmt.Sprintf("%s.vector(%d)", s.schema, s.space.Dim)
+	if s.schema == "" {
+		column = fmt.Sprintf("bytea CHECK (octet_length(embedding) = %d)", binarySize(s.space.Dim))
+	}
 	statements := []string{
-		`CREATE TABLE ` + table + ` ` + fmt.Sprintf(columns, s.schema, s.space.Dim),
+		`CREATE TABLE ` + table + ` ` + fmt.Sprintf(columns, column),
+		`ALTER TABLE ` + table + ` ALTER COLUMN embedding SET STORAGE EXTERNAL`, // vectors do not compress
 		`CREATE INDEX ON ` + table + ` (app_id, user_id)`,
 	}
 	if s.graph.kind != "" {

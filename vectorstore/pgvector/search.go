@@ -17,14 +17,18 @@ const (
 	maxEF = 1000
 )
 
-// Search compares the query with all of a user's records if they are few or if
-// there is no index. Otherwise it searches the index, and compares all records
+// Search compares the query with all of a user's records if they are few, if
+// there is no index or no type vector. Otherwise it searches the index, and compares all records
 // only if that finds too few hits, as it may if few records pass the filter.
 func (s *Store) Search(ctx context.Context, q vectorstore.Query) (hits []vectorstore.Hit, err error) {
 	if err := vectorstore.CheckQuery(s.space, q); err != nil {
 		return nil, err
 	}
 	err = s.call(ctx, "searching vectors", func(ctx context.Context) error {
+		if s.plain.Load() {
+			hits, err = s.comparePlain(ctx, q)
+			return err
+		}
 		many := false
 		if hits, many, err = s.compare(ctx, q, s.graph.kind != "" && q.Limit <= maxEF); err != nil || !many {
 			return err
@@ -60,7 +64,7 @@ func (s *Store) compare(
 // compareSQL is the statement of compare. Ordering by id also keeps Postgres from
 // using the HNSW index. The left join returns a row even if nothing is compared.
 func (s *Store) compareSQL(q vectorstore.Query, fewOnly bool) (sql string, args []any) {
-	where, args := filter(q)
+	where, args := filter(q, q.Embedding, q.Limit)
 	owned := `SELECT false AS many`
 	if fewOnly {
 		args = append(args, s.options.Exact)
@@ -98,7 +102,7 @@ func (s *Store) queueIndexSearch(batch *pgx.Batch, q vectorstore.Query, prefix s
 	if s.graph.iterative {
 		batch.Queue(`SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true)`)
 	}
-	where, args := filter(q)
+	where, args := filter(q, q.Embedding, q.Limit)
 	return batch.Queue(prefix+`WITH near AS MATERIALIZED (
 		SELECT id, `+s.distance("embedding", s.queryVector())+` AS distance FROM `+s.table+`
 		WHERE `+where+` ORDER BY `+s.distance(s.indexed("embedding"), s.indexed(s.queryVector()))+` LIMIT $4)
@@ -115,10 +119,11 @@ func hit(id string, distance float64) vectorstore.Hit {
 	return vectorstore.Hit{ID: id, Similarity: min(max(1-distance, -1), 1)}
 }
 
-// filter is the condition of a query. The query's vector is $3 and its limit is $4.
-func filter(q vectorstore.Query) (where string, args []any) {
+// filter is the condition of a query with its arguments. Other arguments of the
+// statement are $3 and following.
+func filter(q vectorstore.Query, others ...any) (where string, args []any) {
 	terms := []string{"app_id = $1", "user_id = $2"}
-	args = []any{q.Owner.AppID, q.Owner.UserID, q.Embedding, q.Limit}
+	args = append([]any{q.Owner.AppID, q.Owner.UserID}, others...)
 	add := func(term string, value any) {
 		args = append(args, value)
 		terms = append(terms, strings.Replace(term, "?", "$"+strconv.Itoa(len(args)), 1))

@@ -1,10 +1,13 @@
-// Package pgvector is the vector store in the Postgres of the record, with the
-// extension vector (0.5 or newer):
+// Package pgvector is the vector store in the Postgres of the record:
 //
 //	records -> upsert by id -> one table for each embedding space
 //	query   -> comparison with all rows of a user, or an HNSW index if they are many -> hits
 //	scan    -> rows by id -> records
 //	a user's transaction -> InTransaction -> the same tables, in that transaction
+//
+// Postgres compares the vectors, with the extension vector (0.5 or newer). Where
+// the extension is missing, a table holds the same bytes as bytea, and a search
+// reads a user's vectors and compares them in this process.
 //
 // A search finds a write as soon as it is committed. Tables are found by the
 // search_path of the URL, like those of the record.
@@ -29,6 +32,7 @@ type Options struct {
 	Exact    int               // a search compares all records of a user with at most this many
 	MaxConns int32             // 0: pgx's default
 	Timeout  time.Duration     // of one call; 0: 5 s
+	Plain    bool              // if the extension is missing, compare in this process instead of failing
 }
 
 // setupTimeout bounds creating, renaming and dropping a table.
@@ -42,7 +46,8 @@ type Store struct {
 	writer
 	options Options
 	graph   graph
-	schema  string       // quoted schema of the extension
+	schema  string       // quoted schema of the extension; empty: the database has no extension
+	plain   atomic.Bool  // the table has no type vector, so that searches compare in this process
 	losses  atomic.Int64 // how often the table was created
 }
 
@@ -53,9 +58,9 @@ var (
 	_ vectorstore.Dropper   = (*Store)(nil)
 )
 
-// Open connects and ensures that the extension and the table of the space
-// exist. Errors: KindInvalid if an option is wrong, KindUnavailable if the
-// database is unavailable or the extension cannot be created.
+// Open connects and ensures that the table of the space exists, and the extension
+// unless Plain is set. Errors: KindInvalid if an option is wrong, KindUnavailable
+// if the database is unavailable or the extension cannot be created.
 func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Index == "" {
 		options.Index = "HNSW"
@@ -99,6 +104,11 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// Plain reports whether searches compare in this process, because the table was
+// created without the extension. A rebuild by a process that has found the
+// extension creates a table of vectors.
+func (s *Store) Plain() bool { return s.plain.Load() }
 
 // Losses counts how often Open and Ensure created the table.
 func (s *Store) Losses() int { return int(s.losses.Load()) }

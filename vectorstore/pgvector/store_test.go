@@ -131,11 +131,38 @@ func TestSearch_SupportsLongVectors(t *testing.T) {
 func TestOpen_CreatesExtension(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
+	name, allowed, restricted := ownDatabase(t)
+	_, err := pgvector.Open(ctx, pgvector.Options{URL: restricted, Space: space})
+	remedy := "have a superuser run CREATE EXTENSION vector"
+	if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), remedy) {
+		t.Errorf("without the right to create it: %v", err)
+	}
+	schema := pgx.Identifier{name}.Sanitize()
+	conn, err := pgx.Connect(ctx, allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, `CREATE SCHEMA `+schema); err != nil {
+		t.Fatal(err)
+	}
+	open(t, pgvector.Options{URL: allowed + "&search_path=" + name, Space: space})
+	if _, err := conn.Exec(ctx, `DROP SCHEMA `+schema+` CASCADE`); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close(ctx)
+	open(t, pgvector.Options{URL: restricted, Space: space}) // the extension exists now, for every role
+}
+
+// ownDatabase creates a database without the extension. It returns the name and two
+// URLs: of a superuser, and of the database's owner, who may not create the extension.
+func ownDatabase(t *testing.T) (name, allowed, restricted string) {
+	t.Helper()
+	ctx := t.Context()
 	server, err := pgx.Connect(ctx, os.Getenv(postgrestest.PgvectorEnv))
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "test_" + strings.ReplaceAll(memory.NewID(), "-", "")
+	name = "test_" + strings.ReplaceAll(memory.NewID(), "-", "")
 	run := func(ctx context.Context, statements ...string) {
 		t.Helper()
 		for _, statement := range statements {
@@ -155,27 +182,9 @@ func TestOpen_CreatesExtension(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Path = name
-	allowed := u.String()
+	allowed = u.String()
 	u.User = url.User(name)
-	_, err = pgvector.Open(ctx, pgvector.Options{URL: u.String(), Space: space})
-	remedy := "have a superuser run CREATE EXTENSION vector"
-	if !memory.IsKind(err, memory.KindUnavailable) || !strings.Contains(err.Error(), remedy) {
-		t.Errorf("without the right to create it: %v", err)
-	}
-	schema := pgx.Identifier{name}.Sanitize()
-	conn, err := pgx.Connect(ctx, allowed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Exec(ctx, `CREATE SCHEMA `+schema); err != nil {
-		t.Fatal(err)
-	}
-	open(t, pgvector.Options{URL: allowed + "&search_path=" + name, Space: space})
-	if _, err := conn.Exec(ctx, `DROP SCHEMA `+schema+` CASCADE`); err != nil {
-		t.Fatal(err)
-	}
-	conn.Close(ctx)
-	open(t, pgvector.Options{URL: u.String(), Space: space}) // the extension exists now, for every role
+	return name, allowed, u.String()
 }
 
 func TestOpen_RefusesWrongOptions(t *testing.T) {

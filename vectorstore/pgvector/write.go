@@ -64,11 +64,10 @@ func (w *writer) put(ctx context.Context, action string, records []vectorstore.R
 	return nil
 }
 
-// upsertSQL stores one record under its id. It passes the embedding as an array
-// of reals, which Postgres casts to a vector.
+// upsertSQL stores one record under its id, in a table with or without the type vector.
 func upsertSQL(table string) string {
 	return `INSERT INTO ` + table + ` (id, app_id, user_id, agent_id, domain, memory_type, created_at, embedding, content)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::real[], $9)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (id) DO UPDATE SET app_id = excluded.app_id, user_id = excluded.user_id, agent_id = excluded.agent_id,
 			domain = excluded.domain, memory_type = excluded.memory_type, created_at = excluded.created_at,
 			embedding = excluded.embedding, content = excluded.content`
@@ -77,7 +76,7 @@ func upsertSQL(table string) string {
 func upsertArgs(r vectorstore.Record) []any {
 	return []any{
 		r.ID, r.AppID, r.UserID, r.AgentID, string(r.Domain), string(r.Type),
-		r.CreatedAt.UnixMilli(), r.Embedding, r.Content,
+		r.CreatedAt.UnixMilli(), argument(r.Embedding), r.Content,
 	}
 }
 
