@@ -41,7 +41,7 @@ type Maintenance interface {
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	// Ages calls f with the age of every active memory of the app, in no order,
 	// until f returns an error.
-	Ages(ctx context.Context, appID string, f func(Age) error) error
+	Ages(ctx context.Context, appID string, f func(userID string, a Age) error) error
 
 	// Projected lists memories of any owner whose id is greater than after
 	// ("" for the first), in id order, whatever their status, as the vector

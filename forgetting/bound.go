@@ -71,11 +71,6 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 // surplus lists the memories to forget so that only keep remain: the lowest
 // retention first, then by age and id. Pinned ones are left out.
 func (s *Service) surplus(ctx context.Context, owner memory.Owner, keep int) ([]string, error) {
-	type candidate struct {
-		id        string
-		retention float64
-		created   time.Time
-	}
 	var candidates []candidate
 	active, now := 0, s.now()
 	err := s.records.OwnerAges(ctx, owner, func(id string, a db.Age) error {
@@ -88,14 +83,26 @@ func (s *Service) surplus(ctx context.Context, owner memory.Owner, keep int) ([]
 	if err != nil || active <= keep {
 		return nil, err
 	}
+	return lowest(candidates, active-keep), nil
+}
+
+// candidate is a memory that may be forgotten.
+type candidate struct {
+	id        string
+	retention float64
+	created   time.Time
+}
+
+// lowest returns the ids of up to n candidates: the lowest retention first, then by age and id.
+func lowest(candidates []candidate, n int) []string {
 	slices.SortFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.retention, b.retention), a.created.Compare(b.created), cmp.Compare(a.id, b.id))
 	})
-	ids := make([]string, min(active-keep, len(candidates)))
+	ids := make([]string, min(n, len(candidates)))
 	for i := range ids {
 		ids[i] = candidates[i].id
 	}
-	return ids, nil
+	return ids
 }
 
 // overBoundDetail is the detail of a forgotten event.

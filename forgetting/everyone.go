@@ -14,12 +14,13 @@ type Totals struct {
 	Users      int        `json:"users"`
 	Considered int        `json:"considered"` // active memories
 	Forgotten  int        `json:"forgotten"`
-	Stopped    int        `json:"stopped"` // users whose run would have forgotten too much
+	Limited    int        `json:"limited"` // users with more faded memories than one run forgets
+	Stopped    int        `json:"stopped"` // users with faded memories, if forgetting.max_share is 0
 	Failed     int        `json:"failed"`  // users whose run failed
-	Notes      []UserNote `json:"notes"`   // on those two, the first of them
+	Notes      []UserNote `json:"notes"`   // on those three, the first of them
 }
 
-// UserNote is why faded memories of a user were not forgotten.
+// UserNote is why faded memories of a user were not all forgotten.
 type UserNote struct {
 	AppID  string `json:"app_id"`
 	UserID string `json:"user_id"`
@@ -57,6 +58,9 @@ func (t *Totals) add(owner memory.Owner, report Report, trimmed int, err error) 
 		why = err.Error()
 	case why != "":
 		t.Stopped++
+	case report.Warning != "":
+		t.Limited++
+		why = report.Warning
 	default:
 		return
 	}

@@ -42,8 +42,8 @@ func TestRunAll_RunsForEveryUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if totals.Users != users || totals.Considered != 5*users || totals.Forgotten != users-1 || totals.Stopped != 1 ||
-		totals.Failed != 0 {
+	if totals.Users != users || totals.Considered != 5*users || totals.Forgotten != users || totals.Limited != 1 ||
+		totals.Stopped != 0 || totals.Failed != 0 {
 		t.Errorf("%+v", totals)
 	}
 	if n := totals.Notes; len(n) != 1 || n[0].AppID != "app-1" || n[0].UserID != "user-007" ||

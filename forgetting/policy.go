@@ -5,8 +5,8 @@
 //
 //	more active memories than the maximum -> those of the lowest retention forgotten at once
 //
-// Pinned memories and reflections do not fade. A run that would forget too large
-// a share of a user's memories stops and reports it.
+// Pinned memories and reflections do not fade. If too large a share of a user's
+// memories has faded, a run forgets the lowest retention first, and reports it.
 package forgetting
 
 import (
@@ -29,7 +29,7 @@ const (
 // Policies lists every policy.
 var Policies = []Policy{Strengthening, Exponential}
 
-// Rule decides which memories fade; server/config holds the defaults and ranges
+// Rule decides which memories a run forgets; server/config holds the defaults and ranges
 // of its settings.
 type Rule struct {
 	Policy    Policy
@@ -40,7 +40,21 @@ type Rule struct {
 
 	Lambda float64       // Exponential: decay a day, more than 0
 	MinAge time.Duration // Exponential: younger memories are kept
+
+	MaxShare float64 // of a user's active memories that one run forgets at most, 0..1
 }
+
+// Most is the number of memories that a run forgets at most of a user who has
+// this many: the rule's share, but at least one unless the share is 0.
+func (r Rule) Most(active int) int {
+	if r.MaxShare <= 0 {
+		return 0
+	}
+	return max(1, int(r.MaxShare*float64(active)+rounding))
+}
+
+// rounding makes a share of 0.07 of 100 memories 7 of them.
+const rounding = 1e-9
 
 // exponentialScale maps the exponential policy to 0..1 for usual access counts.
 const exponentialScale = 5

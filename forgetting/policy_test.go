@@ -13,7 +13,7 @@ import (
 
 var (
 	begin         = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	strengthening = Rule{Policy: Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5}
+	strengthening = Rule{Policy: Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5, MaxShare: 0.2}
 	exponential   = Rule{Policy: Exponential, Threshold: 0.1, Lambda: 0.1, MinAge: 7 * 24 * time.Hour}
 )
 

@@ -23,14 +23,13 @@ type Records interface {
 	db.MemoryLister
 	jobs.OwnerLister
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
-	Ages(ctx context.Context, appID string, f func(db.Age) error) error
+	Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error
 	db.Bounds
 }
 
 // Settings of the runs; server/config holds their defaults and ranges.
 type Settings struct {
 	Rule
-	MaxShare    float64       // of a user's active memories that one run may forget, 0..1
 	PurgeAfter  time.Duration // time for which a forgotten memory can be restored
 	MaxMemories int           // active memories of a user; 0: unlimited
 }
@@ -63,22 +62,26 @@ type Report struct {
 	At        time.Time
 	Active    int      // active memories of the user before the run
 	Due       int      // active memories that have faded
-	Stopped   string   // why the run stopped; empty if it did not
+	Stopped   string   // why the run forgets nothing although some have faded; empty if it does not stop
+	Warning   string   // why the run forgets a part only of what has faded; empty if it forgets all
 	Fading    []Fading // every active memory, the first to fade first
 	Forgotten []string // ids; empty for a preview
 }
 
+// Rule is the configured rule.
+func (s *Service) Rule() Rule { return s.set.Rule }
+
 // Preview reports for each active memory of a user its retention at an instant
-// and when it will fade. It changes nothing.
-func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time) (Report, error) {
+// by a rule, and when it will fade. It changes nothing.
+func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time, rule Rule) (Report, error) {
 	report := Report{At: at}
 	for m, err := range db.ActiveMemories(ctx, s.records, owner) {
 		if err != nil {
 			return Report{}, err
 		}
 		age := AgeOf(m)
-		f := Fading{Memory: m, Retention: s.set.Retention(age, at), Faded: s.set.Faded(age, at)}
-		f.FadesAt, _ = s.set.FadesAt(age)
+		f := Fading{Memory: m, Retention: rule.Retention(age, at), Faded: rule.Faded(age, at)}
+		f.FadesAt, _ = rule.FadesAt(age)
 		if f.Faded {
 			report.Due++
 		}
@@ -86,10 +89,14 @@ func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time)
 	}
 	report.Active = len(report.Fading)
 	slices.SortFunc(report.Fading, byFading)
-	if share := s.set.MaxShare; float64(report.Due) > share*float64(report.Active) {
+	switch most := rule.Most(report.Active); {
+	case report.Due <= most:
+	case most == 0:
 		report.Stopped = fmt.Sprintf(
-			"%d of %d active memories have faded, which is over the share of %.0f %% that one run may forget",
-			report.Due, report.Active, 100*share)
+			"%d of %d active memories have faded, and forgetting.max_share of 0 forgets none of them", report.Due, report.Active)
+	default:
+		report.Warning = fmt.Sprintf("%d of %d active memories have faded: a run forgets the %d of the lowest retention, "+
+			"since forgetting.max_share is %.0f %%; the next runs continue", report.Due, report.Active, most, 100*rule.MaxShare)
 	}
 	return report, nil
 }
@@ -109,27 +116,28 @@ func byFading(a, b Fading) int {
 // the user's other writers to wait only briefly.
 const batch = 100
 
-// Run forgets what has faded. The cause is recorded with each event. A run that
-// would forget too much stops, unless whole is true.
+// Run forgets what has faded: up to the rule's share of the user's memories,
+// those of the lowest retention first, or all if whole is true. The cause is
+// recorded with each event.
 func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, whole bool) (Report, error) {
-	report, err := s.Preview(ctx, owner, s.now())
+	report, err := s.Preview(ctx, owner, s.now(), s.set.Rule)
 	if err != nil || report.Due == 0 {
 		return report, err
 	}
+	most := s.set.Most(report.Active)
 	if whole {
-		report.Stopped = ""
+		most, report.Stopped, report.Warning = report.Due, "", ""
 	}
-	if report.Stopped != "" {
-		s.log.Warn("forgetting stopped", zap.String("app", owner.AppID), zap.String("why", report.Stopped))
-		return report, nil
+	if why := report.Stopped + report.Warning; why != "" {
+		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))
 	}
-	var due []string
+	var due []candidate
 	for _, f := range report.Fading {
 		if f.Faded {
-			due = append(due, f.Memory.ID)
+			due = append(due, candidate{id: f.Memory.ID, retention: f.Retention, created: f.Memory.CreatedAt})
 		}
 	}
-	report.Forgotten, err = s.forget(ctx, owner, due, cause, s.fadedBy)
+	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy)
 	return report, err
 }
 
@@ -238,29 +246,4 @@ func (s *Service) purge(ctx context.Context, owner memory.Owner, ids []string, c
 		return changes.Flush(ctx)
 	})
 	return n, err
-}
-
-// Bands are the upper bounds of the distribution that Distribution counts.
-var Bands = []float64{0.1, 0.2, 0.4, 0.6, 0.8, 1}
-
-// Distribution counts an app's active memories by retention: those in each of
-// Bands, above the bound before it, and those that are exempt.
-func (s *Service) Distribution(ctx context.Context, appID string) (counts []int, exempt int, err error) {
-	counts, at := make([]int, len(Bands)), s.now()
-	err = s.records.Ages(ctx, appID, func(a db.Age) error {
-		if Exempt(a) {
-			exempt++
-			return nil
-		}
-		r := s.set.Retention(a, at)
-		i, _ := slices.BinarySearchFunc(Bands, r, func(bound, r float64) int {
-			if bound <= r && bound < 1 {
-				return -1
-			}
-			return 1
-		})
-		counts[min(i, len(Bands)-1)]++
-		return nil
-	})
-	return counts, exempt, err
 }

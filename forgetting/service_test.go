@@ -46,8 +46,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	clock := apptest.NewClock(begin)
 	b := &fixture{t: t, store: apptest.SQLite(t), clock: clock, pusher: apptest.NewPusher(clock)}
-	b.Service = New(records{b.store, b}, b.pusher, Settings{Rule: strengthening, MaxShare: 0.2,
-		PurgeAfter: 30 * 24 * time.Hour},
+	b.Service = New(records{b.store, b}, b.pusher, Settings{Rule: strengthening, PurgeAfter: 30 * 24 * time.Hour},
 		b.clock.Now, zaptest.NewLogger(t))
 	return b
 }
@@ -114,7 +113,7 @@ func TestRun_ForgetsFadedMemories(t *testing.T) {
 	pinned := b.add(1, 400, func(m *memory.Memory) { m.Pinned = true })[0]
 	insight := b.add(1, 400, func(m *memory.Memory) { m.Type = memory.TypeReflection })[0]
 
-	preview, err := b.Preview(t.Context(), ada, begin)
+	preview, err := b.Preview(t.Context(), ada, begin, b.Rule())
 	if err != nil || preview.Active != 732 || preview.Due != 130 || preview.Stopped != "" || len(preview.Forgotten) != 0 {
 		t.Fatalf("preview of %d, due %d, stopped %q, %v", preview.Active, preview.Due, preview.Stopped, err)
 	}
@@ -152,16 +151,62 @@ func TestRun_ForgetsFadedMemories(t *testing.T) {
 	}
 }
 
-func TestRun_StopsIfItWouldForgetTooMuch(t *testing.T) {
+// More than the share has faded: each run forgets its share, the lowest retention first, until nothing is due.
+func TestRun_ForgetsTheMaxShareAtATime(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.add(6, 0, nil)
+	var want []string // the oldest first
+	for _, days := range []int{90, 80, 70, 60, 50, 40} {
+		want = append(want, b.add(1, days, nil)[0].ID)
+	}
+	unimportant := b.add(1, 40, func(m *memory.Memory) { m.Importance = 0 })[0].ID // 0.0074, and 0.0133 of importance 0.8
+	want = slices.Insert(want, 5, unimportant)
+	for _, step := range []struct {
+		active, due, forgotten int
+		warned                 bool
+	}{
+		{active: 13, due: 7, forgotten: 2, warned: true}, {active: 11, due: 5, forgotten: 2, warned: true},
+		{active: 9, due: 3, forgotten: 1, warned: true}, {active: 8, due: 2, forgotten: 1, warned: true},
+		{active: 7, due: 1, forgotten: 1},
+	} {
+		preview, err := b.Preview(t.Context(), ada, begin, b.Rule())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := b.run(false)
+		if r.Active != step.active || r.Due != step.due || r.Stopped != "" || (r.Warning != "") != step.warned ||
+			r.Warning != preview.Warning {
+			t.Errorf("got %d of %d due, stopped %q, warning %q, want %+v", r.Due, r.Active, r.Stopped, r.Warning, step)
+		}
+		if !slices.Equal(r.Forgotten, want[:step.forgotten]) {
+			t.Fatalf("forgot %v, want %v", r.Forgotten, want[:step.forgotten])
+		}
+		want = want[step.forgotten:]
+	}
+}
+
+func TestRun_ForgetsAllAtOnceIfWhole(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.add(7, 0, nil)
 	b.add(3, 40, nil)
-	if r := b.run(false); r.Stopped == "" || r.Due != 3 || len(r.Forgotten) != 0 {
+	if r := b.run(true); r.Stopped+r.Warning != "" || r.Due != 3 || len(r.Forgotten) != 3 {
 		t.Errorf("%+v", r)
 	}
-	if r := b.run(true); r.Stopped != "" || len(r.Forgotten) != 3 {
-		t.Errorf("the whole of it: %+v", r)
+}
+
+func TestRun_StopsIfTheMaxShareIsZero(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.set.MaxShare = 0
+	b.add(7, 0, nil)
+	if r := b.run(false); r.Stopped != "" {
+		t.Errorf("stopped although nothing has faded: %s", r.Stopped)
+	}
+	b.add(3, 40, nil)
+	if r := b.run(false); r.Stopped == "" || r.Warning != "" || r.Due != 3 || len(r.Forgotten) != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -215,20 +260,5 @@ func TestPurge_DeletesWhatWasForgottenLongAgo(t *testing.T) {
 	events, err := b.store.History(t.Context(), ada.AppID, old[0].ID)
 	if err != nil || len(events) != 2 || events[1].Kind != memory.EventPurged {
 		t.Errorf("events %+v, %v", events, err)
-	}
-}
-
-func TestDistribution_CountsByBands(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	b.add(3, 0, nil)                                                    // 0.9
-	b.add(2, 40, nil)                                                   // 0.013
-	b.add(4, 7, nil)                                                    // 0.43
-	b.add(1, 0, func(m *memory.Memory) { m.Importance = 1 })            // 1
-	b.add(5, 400, func(m *memory.Memory) { m.Pinned = true })           // exempt
-	b.add(1, 0, func(m *memory.Memory) { m.Status = memory.Forgotten }) // not active
-	counts, exempt, err := b.Distribution(t.Context(), ada.AppID)
-	if err != nil || exempt != 5 || !slices.Equal(counts, []int{2, 0, 0, 4, 0, 4}) {
-		t.Errorf("counts %v, exempt %d, %v", counts, exempt, err)
 	}
 }

@@ -145,10 +145,12 @@ func ages(t *testing.T, s db.Store) {
 	insert(t, s, time.Time{}, second)
 	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "other", UserID: "alice"}, "elsewhere"))
 	var got []db.Age
-	must(t, s.Ages(t.Context(), "app", func(a db.Age) error {
-		got = append(got, a)
+	users := map[time.Time]string{}
+	must(t, s.Ages(t.Context(), "app", func(userID string, a db.Age) error {
+		got, users[a.CreatedAt] = append(got, a), userID
 		return nil
 	}))
+	wantSame(t, "users by their memory's time", users, map[time.Time]string{after(-9): "alice", epoch: "bob"})
 	slices.SortFunc(got, func(a, b db.Age) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	wantSame(t, "ages", got, []db.Age{
 		{
@@ -162,7 +164,7 @@ func ages(t *testing.T, s db.Store) {
 		{CreatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
 	})
 	calls, errStop := 0, errors.New("stop")
-	err := s.Ages(t.Context(), "app", func(db.Age) error {
+	err := s.Ages(t.Context(), "app", func(string, db.Age) error {
 		calls++
 		return errStop
 	})
@@ -275,7 +277,7 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Relations"] = s.Relations(ctx, "app", id)
 	_, errs["State"] = s.State(ctx, alice)
 	_, errs["Purgeable"] = s.Purgeable(ctx, epoch, 1)
-	errs["Ages"] = s.Ages(ctx, "app", func(db.Age) error { return nil })
+	errs["Ages"] = s.Ages(ctx, "app", func(string, db.Age) error { return nil })
 	_, errs["Projected"] = s.Projected(ctx, id, 1)
 	_, errs["Requeue"] = s.Requeue(ctx, []string{id}, epoch)
 	_, errs["ListCandidates"] = s.ListCandidates(ctx, db.CandidateFilter{AppID: "app", Limit: 1})

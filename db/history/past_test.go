@@ -135,8 +135,7 @@ func newFixture(t *testing.T) *fixture {
 	})
 	f.derivation = derivation.New(f.store, pusher, topics{}, f.now)
 	f.forgetting = forgetting.New(f.store, pusher, forgetting.Settings{
-		Rule:       forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.3, Base: 0.9, Growth: 1.5},
-		MaxShare:   1,
+		Rule:       forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.3, Base: 0.9, Growth: 1.5, MaxShare: 1},
 		PurgeAfter: 30 * 24 * time.Hour,
 	}, f.now, log)
 	return f

@@ -67,14 +67,15 @@ func ageFields(a *db.Age) []any {
 	return []any{&a.CreatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Pinned}
 }
 
-// Ages calls f with what the retention of each active memory of the app is computed from.
-func (s *Store) Ages(ctx context.Context, appID string, f func(db.Age) error) error {
+// Ages calls f with the user and what the retention of each active memory of the app is computed from.
+func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error {
+	var userID string
 	var a db.Age
 	var refused error
-	err := s.each(ctx, ageFields(&a), func() error {
-		refused = f(a)
+	err := s.each(ctx, append(ageFields(&a), &userID), func() error {
+		refused = f(userID, a)
 		return refused
-	}, `SELECT `+ageColumns+` FROM agent_memories WHERE app_id = $1 AND status = 'active'`, appID)
+	}, `SELECT `+ageColumns+`, user_id FROM agent_memories WHERE app_id = $1 AND status = 'active'`, appID)
 	if refused != nil {
 		return refused
 	}

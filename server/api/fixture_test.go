@@ -103,8 +103,10 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	}, f.now, log)
 
 	forgetter := forgetting.New(f.store, push, forgetting.Settings{
-		Rule:     forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5},
-		MaxShare: 0.2, PurgeAfter: 30 * 24 * time.Hour,
+		Rule: forgetting.Rule{
+			Policy: forgetting.Strengthening, Threshold: 0.1, Base: 0.9, Growth: 1.5, Lambda: 0.1, MaxShare: 0.2,
+		},
+		PurgeAfter: 30 * 24 * time.Hour,
 	}, f.now, log)
 	derive := derivation.New(f.store, push, embedder, f.now)
 	reflector := reflection.New(reflection.Parts{

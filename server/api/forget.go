@@ -11,7 +11,9 @@ import (
 
 // Forgetter forgets memories of low retention; package forgetting implements it.
 type Forgetter interface {
-	Preview(ctx context.Context, owner memory.Owner, at time.Time) (forgetting.Report, error)
+	// Rule is the configured rule.
+	Rule() forgetting.Rule
+	Preview(ctx context.Context, owner memory.Owner, at time.Time, rule forgetting.Rule) (forgetting.Report, error)
 	Run(ctx context.Context, owner memory.Owner, cause string, whole bool) (forgetting.Report, error)
 }
 
@@ -27,12 +29,54 @@ func (h forgetHandlers) register(r *routes) {
 const defaultFading = 100 // memories listed
 
 type forgetRequest struct {
-	UserID string   `json:"user_id"`
-	DryRun *bool    `json:"dry_run"`
-	At     string   `json:"at"`
-	Limit  *int     `json:"limit"`
-	Tags   []string `json:"tags"`
-	Whole  bool     `json:"whole"`
+	UserID string       `json:"user_id"`
+	DryRun *bool        `json:"dry_run"`
+	At     string       `json:"at"`
+	Rule   *ruleRequest `json:"rule"`
+	Limit  *int         `json:"limit"`
+	Tags   []string     `json:"tags"`
+	Whole  bool         `json:"whole"`
+}
+
+// ruleRequest changes the configured rule for a dry run.
+type ruleRequest struct {
+	Policy        *forgetting.Policy `json:"policy"`
+	Threshold     *float64           `json:"threshold"`
+	Base          *float64           `json:"base"`
+	Growth        *float64           `json:"growth"`
+	Lambda        *float64           `json:"lambda"`
+	MinAgeSeconds *int64             `json:"min_age_seconds"`
+	MaxShare      *float64           `json:"max_share"`
+}
+
+// over returns the rule with the requested changes.
+func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
+	return forgetting.Rule{
+		Policy:    orDefault(b.Policy, rule.Policy),
+		Threshold: orDefault(b.Threshold, rule.Threshold),
+		Base:      orDefault(b.Base, rule.Base),
+		Growth:    orDefault(b.Growth, rule.Growth),
+		Lambda:    orDefault(b.Lambda, rule.Lambda),
+		MinAge:    time.Duration(orDefault(b.MinAgeSeconds, int64(rule.MinAge/time.Second))) * time.Second,
+		MaxShare:  orDefault(b.MaxShare, rule.MaxShare),
+	}
+}
+
+type ruleBody struct {
+	Policy        forgetting.Policy `json:"policy"`
+	Threshold     float64           `json:"threshold"`
+	Base          float64           `json:"base"`
+	Growth        float64           `json:"growth"`
+	Lambda        float64           `json:"lambda"`
+	MinAgeSeconds int64             `json:"min_age_seconds"`
+	MaxShare      float64           `json:"max_share"`
+}
+
+func ruleOf(r forgetting.Rule) ruleBody {
+	return ruleBody{
+		Policy: r.Policy, Threshold: r.Threshold, Base: r.Base, Growth: r.Growth, Lambda: r.Lambda,
+		MinAgeSeconds: int64(r.MinAge / time.Second), MaxShare: r.MaxShare,
+	}
 }
 
 type forgetBody struct {
@@ -41,6 +85,8 @@ type forgetBody struct {
 	Active    int          `json:"active"`
 	Due       int          `json:"due"`
 	Stopped   string       `json:"stopped,omitempty"`
+	Warning   string       `json:"warning,omitempty"`
+	Rule      ruleBody     `json:"rule"`
 	Memories  []fadingBody `json:"memories"`
 	Forgotten []string     `json:"forgotten"`
 }
@@ -72,6 +118,13 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 	if len(body.Tags) > 0 && !dry {
 		r.note("tags", "are given without dry_run: only what is listed can be chosen by tags")
 	}
+	rule := h.forgetter.Rule()
+	if body.Rule != nil {
+		rule = body.Rule.over(rule)
+		if !dry {
+			r.note("rule", "is given without dry_run: a run follows the server's settings")
+		}
+	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -81,19 +134,20 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 	var report forgetting.Report
 	var err error
 	if dry {
-		report, err = h.forgetter.Preview(ctx, owner, at)
+		report, err = h.forgetter.Preview(ctx, owner, at, rule)
 	} else {
 		report, err = h.forgetter.Run(ctx, owner, "api", body.Whole)
 	}
 	if body.Whole {
-		report.Stopped = ""
+		report.Stopped, report.Warning = "", ""
 	}
 	fading := slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
 		return slices.ContainsFunc(body.Tags, func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) })
 	})
 	fading = fading[:min(len(fading), orDefault(body.Limit, defaultFading))]
 	return forgetBody{
-		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due, Stopped: report.Stopped,
+		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due,
+		Stopped: report.Stopped, Warning: report.Warning, Rule: ruleOf(rule),
 		Memories: bodiesOf(fading, fadingOf), Forgotten: notNil(report.Forgotten),
 	}, err
 }

@@ -2,10 +2,12 @@ package api
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"hippocampus/forgetting"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 )
@@ -61,23 +63,66 @@ func TestForget_PreviewsThenForgets(t *testing.T) {
 	}
 }
 
-func TestForget_StopsAtMaxShare(t *testing.T) {
+func TestForget_ForgetsTheMaxShareAtATime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	f.fading()
+	old, _ := f.fading()
 	later := noon.AddDate(1, 0, 0)
 	dry := fetch[forgetBody](f, 200, "POST", "/v1/forget", `{"user_id":"u","at":"`+later.Format(time.RFC3339)+`"}`)
-	if !dry.At.Equal(later) || dry.Due != 7 || !strings.HasPrefix(dry.Stopped, "7 of 8 active memories") {
+	if !dry.At.Equal(later) || dry.Due != 7 || dry.Stopped != "" ||
+		!strings.HasPrefix(dry.Warning, "7 of 8 active memories have faded: a run forgets the 1 of the lowest") {
 		t.Errorf("%+v", dry)
 	}
 	f.advance(later.Sub(noon))
-	if stopped := fetch[forgetBody](f, 200, "POST", "/v1/forget",
-		`{"user_id":"u","dry_run":false}`); stopped.Stopped == "" || len(stopped.Forgotten) != 0 {
-		t.Errorf("%+v", stopped)
+	part := fetch[forgetBody](f, 200, "POST", "/v1/forget", `{"user_id":"u","dry_run":false}`)
+	if part.Warning != dry.Warning || len(part.Forgotten) != 1 || part.Forgotten[0] != old.ID {
+		t.Errorf("%+v", part)
 	}
-	if whole := fetch[forgetBody](f, 200, "POST", "/v1/forget",
-		`{"user_id":"u","dry_run":false,"whole":true}`); whole.Stopped != "" || len(whole.Forgotten) != 7 {
+	whole := fetch[forgetBody](f, 200, "POST", "/v1/forget", `{"user_id":"u","dry_run":false,"whole":true}`)
+	if whole.Stopped+whole.Warning != "" || len(whole.Forgotten) != 6 {
 		t.Errorf("%+v", whole)
+	}
+}
+
+// By hand, of an importance of 0.8: strengthening leaves 0.9^10 * 0.9 = 0.3138 after 10 days without access, and 0.0133
+// after 40 days; exponential leaves e^(-0.1*10) / 5 = 0.0736 and 0.0037.
+func TestForget_TriesAnotherRule(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	old, _ := f.fading()
+	tenth := `"at":"` + noon.AddDate(0, 0, 10).Format(time.RFC3339) + `"`
+	for _, one := range []struct {
+		name, rule string
+		due        int
+		stopped    bool
+		warned     bool
+	}{
+		{name: "the settings", rule: `{}`, due: 1},
+		{name: "threshold", rule: `{"threshold":0.32}`, due: 7, warned: true},
+		{name: "threshold of 0", rule: `{"threshold":0}`},
+		{name: "share", rule: `{"threshold":0.32,"max_share":1}`, due: 7},
+		{name: "share of 0", rule: `{"max_share":0}`, due: 1, stopped: true},
+		{name: "base", rule: `{"base":0.999}`},
+		{name: "policy", rule: `{"policy":"exponential"}`, due: 7, warned: true},
+		{name: "lambda", rule: `{"policy":"exponential","lambda":0.01}`},
+		{name: "minimum age", rule: `{"policy":"exponential","min_age_seconds":950400}`, due: 1}, // 11 days
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			dry := fetch[forgetBody](f, 200, "POST", "/v1/forget", `{"user_id":"u",`+tenth+`,"rule":`+one.rule+`}`)
+			if dry.Due != one.due || (dry.Stopped != "") != one.stopped || (dry.Warning != "") != one.warned {
+				t.Errorf("due %d, stopped %q, warning %q, want %+v", dry.Due, dry.Stopped, dry.Warning, one)
+			}
+		})
+	}
+	got := fetch[forgetBody](f, 200, "POST", "/v1/forget",
+		`{"user_id":"u","rule":{"policy":"exponential","growth":2,"min_age_seconds":60}}`).Rule
+	if want := (ruleBody{
+		Policy: forgetting.Exponential, Threshold: 0.1, Base: 0.9, Growth: 2, Lambda: 0.1, MinAgeSeconds: 60, MaxShare: 0.2,
+	}); got != want {
+		t.Errorf("got the rule %+v, want %+v", got, want)
+	}
+	if f.stored(old.ID).Status != memory.Active {
+		t.Error("a dry run forgot a memory")
 	}
 }
 
@@ -94,6 +139,21 @@ func TestForget_ChecksRequests(t *testing.T) {
 		`{"user_id":"u","at":"2500-01-01T00:00:00Z"}`: "at",
 		`{"user_id":"u","at":"2026-01-01T00:00:00Z","dry_run":false}`: "at",
 		`{"user_id":"u","threshold":1}`:                               "threshold",
+		`{"user_id":"u","rule":{},"dry_run":false}`:                   "rule",
+		`{"user_id":"u","rule":null}`:                                 "rule",
+		`{"user_id":"u","rule":[]}`:                                   "rule",
+		`{"user_id":"u","rule":{"decay":1}}`:                          "rule.decay",
+		`{"user_id":"u","rule":{"policy":"linear"}}`:                  "rule.policy",
+		`{"user_id":"u","rule":{"policy":null}}`:                      "rule.policy",
+		`{"user_id":"u","rule":{"threshold":1.01}}`:                   "rule.threshold",
+		`{"user_id":"u","rule":{"base":1}}`:                           "rule.base",
+		`{"user_id":"u","rule":{"base":0}}`:                           "rule.base",
+		`{"user_id":"u","rule":{"growth":0.5}}`:                       "rule.growth",
+		`{"user_id":"u","rule":{"lambda":0}}`:                         "rule.lambda",
+		`{"user_id":"u","rule":{"min_age_seconds":-1}}`:               "rule.min_age_seconds",
+		`{"user_id":"u","rule":{"min_age_seconds":1e18}}`:             "rule.min_age_seconds",
+		`{"user_id":"u","rule":{"min_age_seconds":1.5}}`:              "rule.min_age_seconds",
+		`{"user_id":"u","rule":{"max_share":2}}`:                      "rule.max_share",
 	} {
 		f.wantPaths("POST", "/v1/forget", body, path)
 	}
@@ -117,6 +177,11 @@ func TestStats_CountRetention(t *testing.T) {
 	if low, high := first.Bands[0], first.Bands[5]; low != (bandBody{0, 0.1, 1}) || high != (bandBody{0.8, 1, 6}) {
 		t.Errorf("%+v", first)
 	}
+	if want := map[string]tierBody{
+		"low": {Memories: 1, Retention: first.Tiers["low"].Retention}, "medium": {}, "high": {Memories: 6, Retention: 0.85},
+	}; !reflect.DeepEqual(first.Tiers, want) || first.Tiers["low"].Retention > 0.02 || first.OverShare != 0 {
+		t.Errorf("%+v", first)
+	}
 	f.keep(ingest.Write{Owner: owner("u"), Content: "seven"})
 	f.advance(retentionTTL - time.Second)
 	if again := count(); again.Bands[5].Memories != 6 || !again.At.Equal(noon) {
@@ -126,4 +191,27 @@ func TestStats_CountRetention(t *testing.T) {
 	if again := count(); again.Bands[5].Memories != 7 {
 		t.Errorf("not counted again after a minute: %+v", again)
 	}
+}
+
+func TestStats_CountTheRetentionOfAUser(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.fading()
+	f.keep(ingest.Write{Owner: owner("other"), Content: "old", At: noon.AddDate(0, 0, -40)})
+	f.keep(ingest.Write{Owner: owner("other"), Content: "older", At: noon.AddDate(0, 0, -50)})
+	for user, want := range map[string][4]int{ // low, high, exempt, over_share
+		"u": {1, 6, 1, 0}, "other": {2, 0, 0, 1}, "nemo": {},
+	} {
+		stats := fetch[statsBody](f, 200, "GET", "/v1/stats?user_id="+user, "", "Authorization", "Bearer read")
+		r := stats.User.Retention
+		if got := [4]int{r.Tiers["low"].Memories, r.Tiers["high"].Memories, r.Exempt, r.OverShare}; got != want ||
+			stats.User.UserID != user || len(r.Bands) != 6 || stats.Retention.OverShare != 1 {
+			t.Errorf("%s: %+v, app %+v", user, stats.User, stats.Retention)
+		}
+	}
+	if body := fetch[statsBody](f, 200, "GET", "/v1/stats", ""); body.User != nil {
+		t.Errorf("without user_id: %+v", body.User)
+	}
+	f.wantPaths("GET", "/v1/stats?user_id=%07", "", "query.user_id")
+	f.wantPaths("GET", "/v1/stats?user_id=", "", "query.user_id")
 }

@@ -23,10 +23,10 @@ type StatsCounter interface {
 	Stats(ctx context.Context, appID string) (db.Stats, error)
 }
 
-// RetentionCounter counts the active memories of an app in each of
-// forgetting.Bands; package forgetting implements it.
+// RetentionCounter counts active memories by their retention; package forgetting implements it.
 type RetentionCounter interface {
-	Distribution(ctx context.Context, appID string) (counts []int, exempt int, err error)
+	AppDistribution(ctx context.Context, appID string) (forgetting.Distribution, error)
+	UserDistribution(ctx context.Context, owner memory.Owner) (forgetting.Distribution, error)
 }
 
 type statsHandlers struct {
@@ -47,7 +47,14 @@ type statsBody struct {
 	Candidates map[memory.Verdict]int     `json:"candidates"`
 	Vectors    map[memory.VectorState]int `json:"vectors"`
 	Retention  retentionBody              `json:"retention"`
+	User       *userStatsBody             `json:"user,omitempty"`
 	Embedding  *Embedding                 `json:"embedding,omitempty"`
+}
+
+// userStatsBody is what the answer has of the user whom the request names.
+type userStatsBody struct {
+	UserID    string        `json:"user_id"`
+	Retention retentionBody `json:"retention"`
 }
 
 // Embedding names the models that memories are embedded by.
@@ -58,11 +65,18 @@ type Embedding struct {
 }
 
 func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
+	userID := r.queryID("user_id")
+	if err := r.err(); err != nil {
+		return nil, err
+	}
 	n, err := h.Counter.Stats(ctx, r.key.AppID)
 	if err != nil {
 		return nil, err
 	}
 	retention, err := h.retention.of(ctx, r.key.AppID)
+	if err != nil {
+		return nil, err
+	}
 	body := statsBody{
 		AppID: r.key.AppID, Users: n.Users,
 		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
@@ -73,7 +87,14 @@ func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
 		embedding := h.Embedding()
 		body.Embedding = &embedding
 	}
-	return body, err
+	if userID != "" {
+		d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.key.AppID, UserID: userID})
+		if err != nil {
+			return nil, err
+		}
+		body.User = &userStatsBody{UserID: userID, Retention: retentionOf(d, h.retention.now())}
+	}
+	return body, nil
 }
 
 // mapNotNil makes a nil map an empty one, whose JSON is {}.
@@ -90,17 +111,39 @@ const (
 	retentionApps = 1000 // cached
 )
 
-// retentionBody counts the active memories of an app by their retention.
+// retentionBody counts active memories by their retention.
 type retentionBody struct {
-	Bands  []bandBody `json:"bands"`
-	Exempt int        `json:"exempt"`
-	At     time.Time  `json:"at"`
+	Bands     []bandBody          `json:"bands"`
+	Tiers     map[string]tierBody `json:"tiers"`
+	Exempt    int                 `json:"exempt"`
+	OverShare int                 `json:"over_share"`
+	At        time.Time           `json:"at"`
 }
 
 type bandBody struct {
 	From     float64 `json:"from"`
 	To       float64 `json:"to"`
 	Memories int     `json:"memories"`
+}
+
+type tierBody struct {
+	Memories  int     `json:"memories"`
+	Retention float64 `json:"retention"`
+}
+
+func retentionOf(d forgetting.Distribution, at time.Time) retentionBody {
+	body := retentionBody{
+		Tiers: map[string]tierBody{
+			"low": tierBody(d.Low), "medium": tierBody(d.Medium), "high": tierBody(d.High),
+		},
+		Exempt: d.Exempt, OverShare: d.OverShare, At: at.UTC(),
+	}
+	from := 0.0
+	for i, to := range forgetting.Bands {
+		body.Bands = append(body.Bands, bandBody{from, to, d.Bands[i]})
+		from = to
+	}
+	return body
 }
 
 // retention caches the retention counts of each app.
@@ -120,16 +163,11 @@ func (r *retention) of(ctx context.Context, appID string) (retentionBody, error)
 	if body, ok := r.cache.Get(appID); ok && now.Sub(body.At) < retentionTTL {
 		return body, nil
 	}
-	counts, exempt, err := r.counter.Distribution(ctx, appID)
+	d, err := r.counter.AppDistribution(ctx, appID)
 	if err != nil {
 		return retentionBody{}, err
 	}
-	body := retentionBody{Exempt: exempt, At: now.UTC()}
-	from := 0.0
-	for i, to := range forgetting.Bands {
-		body.Bands = append(body.Bands, bandBody{from, to, counts[i]})
-		from = to
-	}
+	body := retentionOf(d, now)
 	r.cache.Add(appID, body)
 	return body, nil
 }

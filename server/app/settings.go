@@ -129,9 +129,9 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 	return forgetting.Settings{
 		Rule: forgetting.Rule{
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
-			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge,
+			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge, MaxShare: f.MaxShare,
 		},
-		MaxShare: f.MaxShare, PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
+		PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Old memories fade: a preview lists them, a run that would forget too many stops,
+// Old memories fade: a preview lists them, a run forgets at most its share of them,
 // and a forgotten memory leaves both stores and can be restored.
 func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
@@ -36,10 +36,17 @@ func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 		if n := len(s.active("ada")); n != 5 {
 			t.Errorf("a preview left %d active memories", n)
 		}
-		s.call("POST", "/v1/memories", object{"user_id": "eve", "content": "an old note", "at": "2020-01-01T00:00:00Z"}, 201)
-		if r := s.call("POST", "/v1/forget", object{"user_id": "eve", "dry_run": false}, 200); r.body["stopped"] == nil ||
-			len(s.active("eve")) != 1 {
-			t.Errorf("a run that takes everything: %s", r.raw)
+		for year := range 3 {
+			s.call("POST", "/v1/memories", object{
+				"user_id": "eve", "content": fmt.Sprintf("old note %d", year), "at": fmt.Sprintf("%d-01-01T00:00:00Z", 2018+year),
+			}, 201)
+		}
+		for left := 2; left >= 0; left-- { // a share of 20 % of three, at least one
+			r := s.call("POST", "/v1/forget", object{"user_id": "eve", "dry_run": false}, 200)
+			if (r.body["warning"] != nil) != (left > 0) || len(s.active("eve")) != left ||
+				left > 0 && slices.Contains(s.active("eve"), fmt.Sprintf("old note %d", 2-left)) {
+				t.Errorf("a run that leaves %d memories: %s", left, r.raw)
+			}
 		}
 		r := s.call("POST", "/v1/forget", object{"user_id": "ada", "dry_run": false}, 200)
 		if !strings.Contains(r.raw, old) || len(s.active("ada")) != 4 {

@@ -38,7 +38,7 @@ func (store *crashingStore) ActiveInstructions(
 	})
 }
 
-func (store *crashingStore) Ages(ctx context.Context, appID string, f func(db.Age) error) error {
+func (store *crashingStore) Ages(ctx context.Context, appID string, f func(string, db.Age) error) error {
 	return act(store.fuse, "Ages", func() error {
 		return store.real.Ages(ctx, appID, f)
 	})
