@@ -50,7 +50,7 @@ type Access struct {
 	Dev       bool          // no keys: every request comes from an admin of the app DevApp
 	KeyTTL    time.Duration // how long a key is cached, and so how long a revoked key may still work; 0: 5 s
 	RateLimit float64       // requests per second and key; 0: unlimited
-	RateBurst int           // requests at once per key; 0: RateLimit rounded up
+	RateBurst int           // requests at once per key; 0: those of two seconds
 }
 
 // Limits bounds the size and the duration of requests.

@@ -25,7 +25,7 @@ type rates struct {
 
 func newRates(perSecond float64, burst int, now func() time.Time) *rates {
 	if burst == 0 {
-		burst = max(1, int(math.Ceil(perSecond)))
+		burst = max(1, int(math.Ceil(2*perSecond)))
 	}
 	limiters, _ := lru.New[string, *rate.Limiter](limitersCached) // fails only for a size below 1
 	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, limiters: limiters}

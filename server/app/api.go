@@ -16,7 +16,7 @@ func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.S
 	return api.New(api.Options{
 		Access: api.Access{
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
-			RateLimit: b.cfg.API.RateLimit, RateBurst: b.cfg.API.RateBurst,
+			RateLimit: b.cfg.API.RateLimit,
 		},
 		Limits:  api.Limits{Wait: b.cfg.API.WaitTimeout},
 		Metrics: api.Metrics{Registerer: metrics, Gatherer: metrics},
@@ -45,9 +45,7 @@ func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.S
 		Stats:          api.StatsParts{Counter: record, Retention: w.forgetting, Embedding: embedding(s)},
 		Exchange:       exchange.New(record, s.embedder, b.now),
 		Webhooks:       mt.notifications.webhooks,
-		Events: api.EventParts{
-			Feed: mt.notifications.feed, Streams: b.cfg.Events.Streams, Heartbeat: b.cfg.Events.Heartbeat,
-		},
+		Events:         api.EventParts{Feed: mt.notifications.feed, Streams: b.cfg.Events.Streams},
 		Jobs: api.JobParts{
 			Reader: record, Kinds: mt.jobKinds,
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {

@@ -28,6 +28,7 @@ type Host struct {
 	Out  io.Writer // for the banner and the results of commands
 	Err  io.Writer // for the log
 	Now  func() time.Time
+	Pace Pace // for tests; zero: that of an installation
 	Wrap Wrap // for tests; may be nil
 }
 
@@ -44,7 +45,11 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	life := &lifecycle{log: log}
 	defer func() { err = errors.Join(err, life.stop()) }()
 
-	s, err := build(ctx, base{cfg: cfg, now: host.Now, life: life, log: log}, host.Wrap)
+	pace := host.Pace
+	if pace == (Pace{}) {
+		pace = standardPace
+	}
+	s, err := build(ctx, base{cfg: cfg, pace: pace, now: host.Now, life: life, log: log}, host.Wrap)
 	if err != nil {
 		return err
 	}

@@ -20,9 +20,10 @@ func runEndsCleanly(t *testing.T, cfg config.Config) {
 	cfg.Listen = "127.0.0.1:0"
 	cfg.Data = t.TempDir()
 	cfg.AdminKey = testKey
-	cfg.Recall.TouchInterval = time.Hour // only the shutdown flushes
+	pace := standardPace
+	pace.Touches = time.Hour // only the shutdown flushes
 	for starts := range 2 {
-		s := start(t, cfg)
+		s := startAt(t, cfg, pace)
 		if starts == 0 {
 			s.post("/v1/turns", `{"user_id":"ada","wait":true,`+
 				`"messages":[{"role":"user","content":"I live in Oslo and I love skiing."}]}`)

@@ -14,6 +14,7 @@ import (
 // base is what every builder needs. A builder registers in life what it starts.
 type base struct {
 	cfg  config.Config
+	pace Pace
 	now  func() time.Time
 	life *lifecycle
 	log  *zap.Logger

@@ -67,9 +67,15 @@ var address = regexp.MustCompile(`listening on (http://\S+)`)
 // start runs a server and waits until it listens.
 func start(t *testing.T, cfg config.Config) *instance {
 	t.Helper()
+	return startAt(t, cfg, standardPace)
+}
+
+// startAt starts a server whose background work has another pace.
+func startAt(t *testing.T, cfg config.Config, pace Pace) *instance {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &instance{t: t, client: &http.Client{}, cancel: cancel, ended: make(chan error, 1)}
-	go func() { s.ended <- Run(ctx, cfg, Host{Out: &s.out, Err: &s.log, Now: time.Now}) }()
+	go func() { s.ended <- Run(ctx, cfg, Host{Out: &s.out, Err: &s.log, Now: time.Now, Pace: pace}) }()
 	for deadline := time.Now().Add(longTime); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if m := address.FindStringSubmatch(s.out.String()); m != nil {
 			s.url = m[1]

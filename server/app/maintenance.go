@@ -65,7 +65,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 func startJobs(ctx context.Context, b base, record *database,
 	handlers []jobs.Handler, scheduled []jobs.Maintenance) error {
 	runner, err := record.runner(jobs.Options{
-		Workers: b.cfg.Jobs.Workers, Poll: b.cfg.Jobs.Poll, Timeout: b.cfg.Jobs.Timeout,
+		Workers: b.cfg.Jobs.Workers, Poll: b.pace.Jobs, Timeout: b.cfg.Jobs.Timeout,
 		Drain: b.cfg.API.ShutdownTimeout, Log: slogOf(b.log, "jobs"),
 	}, handlers...)
 	if err != nil {

@@ -63,7 +63,7 @@ func chatOptions(b base) llm.Options {
 	return llm.Options{
 		BaseURL: c.BaseURL, APIKey: c.APIKey, Timeout: c.Timeout, Retries: retries(c.Retries),
 		MaxRetryWait: config.MaxRetryWait, Concurrency: c.Concurrency,
-		BreakerFailures: c.BreakerFailures, BreakerDelay: c.BreakerDelay, Logger: b.log.Named("llm"), Now: b.now,
+		BreakerFailures: breakerFailures, BreakerDelay: breakerDelay, Logger: b.log.Named("llm"), Now: b.now,
 	}
 }
 
@@ -87,7 +87,7 @@ func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding) (*llm
 	options.BaseURL = cfg.BaseURL
 	options.APIKey = cfg.APIKey
 	options.Timeout = cfg.Timeout
-	options.Retries = retries(cfg.Retries)
+	options.Retries = embeddingRetries
 	options.Concurrency = cfg.Concurrency
 	client := llm.NewClient(options)
 	e, err := client.Embedder(ctx, llm.EmbedderOptions{

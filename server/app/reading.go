@@ -19,7 +19,7 @@ type reading struct {
 
 func openReading(b base, s *stores, m *models) *reading {
 	log := b.log.Named("recall")
-	touches := recall.NewTouches(s.record, b.cfg.Recall.TouchInterval, log)
+	touches := recall.NewTouches(s.record, b.pace.Touches, log)
 	b.life.run("touches", touches.Run)
 	routes := router.Open(m.router, router.Options{
 		Timeout: b.cfg.Router.Timeout, CacheBytes: routeCacheBytes, CacheTTL: routeCacheTTL,

@@ -32,7 +32,7 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 	}, reembed.Settings{
 		Interval: time.Second, Lease: lease, Slice: time.Minute,
 		Page: 100, MaxRemaining: 100, KeepPrevious: 15 * time.Second,
-		Backoff: time.Second, BackoffLimit: time.Minute, Grace: b.cfg.Projection.Grace,
+		Backoff: pushRetryDelay, BackoffLimit: pushRetryLimit, Grace: b.cfg.Projection.Grace,
 	})
 	progress, err := service.Begin(ctx, llm.SpaceOf(s.configured))
 	if err != nil {

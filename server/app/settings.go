@@ -24,18 +24,50 @@ const (
 	queryCacheBytes = 16 << 20 // of query embeddings
 	routeCacheBytes = 4 << 20
 	routeCacheTTL   = 10 * time.Minute
-	condensedTexts  = 1000 // kept
-	pushBatch       = 256  // memories in one push
+	ringCacheBytes  = 64 << 20 // of conversations' latest events
+	vectorCache     = 32 << 20 // bytes of the vectors of users with many memories, with sqlite-vec
+	condensedTexts  = 1000     // kept
+	pushBatch       = 256      // memories in one push
 	eventPoll       = 250 * time.Millisecond
+
+	comparedExactly = 10_000 // memories of a user that pgvector compares without its index
 
 	ownWritesLimit = 1000 // own writes compared in the database
 	fallbackLimit  = 5000 // memories compared in the database if the vector store is unavailable
 
 	maxReflectedFacts = 100 // in one prompt
+	spareFromAccesses = 5   // memories recalled this often are not condensed
 
 	minorEventAge        = time.Hour // older events of little importance are left out of the working memory
 	runningSummaryLength = 2000      // characters
 )
+
+// How long calls take at most, and how long work waits that failed.
+const (
+	deliveryTimeout  = 10 * time.Second // of a webhook's receiver; at most half of jobs.timeout
+	breakerFailures  = 5                // of a model in a row, after which calls are refused at once
+	breakerDelay     = 10 * time.Second // until the next trial
+	embeddingRetries = 2
+	turnRetryLimit   = 5 * time.Minute // wait for a model or a store
+	pushRetryDelay   = time.Second     // doubles with each failure
+	pushRetryLimit   = time.Minute
+)
+
+// Pace holds the intervals of background work, which are the same in every
+// installation; tests shorten them.
+type Pace struct {
+	Jobs      time.Duration // between two looks for jobs if the database cannot notify
+	Pushes    time.Duration // between two looks for memories that are not in the vector store
+	Touches   time.Duration // between two writes of access times
+	TurnRetry time.Duration // before the second attempt at a turn; doubles with each bad answer
+}
+
+var standardPace = Pace{
+	Jobs: 100 * time.Millisecond, Pushes: time.Second, Touches: time.Second, TurnRetry: time.Second,
+}
+
+// vectorCallTimeout bounds a call of the vector store outside of recall.
+func vectorCallTimeout(cfg config.Config) time.Duration { return cfg.Recall.VectorTimeout * 5 / 2 }
 
 // BM25 for memories, which are short: b is lower than the usual 0.75.
 var bm25 = recall.BM25{K1: 1.2, B: 0.4}
@@ -69,7 +101,7 @@ func relatedSettings(cfg config.Config) related.Settings {
 	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: ownWritesLimit, VectorTimeout: r.VectorTimeout}
 }
 
-func ingestSettings(cfg config.Config) ingest.Settings {
+func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
 	return ingest.Settings{
 		Threshold:       g.Threshold,
@@ -77,16 +109,16 @@ func ingestSettings(cfg config.Config) ingest.Settings {
 		EchoWindow:      g.EchoWindow,
 		MergeSimilarity: g.MergeSimilarity,
 		JudgeSimilarity: g.JudgeSimilarity,
-		JudgeTimeout:    g.JudgeTimeout,
+		JudgeTimeout:    cfg.Chat.Timeout,
 		OwnWindow:       cfg.Recall.OwnWindow,
 		OwnLimit:        ownWritesLimit,
 		FallbackLimit:   fallbackLimit,
 		Attempts:        g.Attempts,
-		RetryDelay:      g.RetryDelay,
-		RetryLimit:      g.RetryLimit,
+		RetryDelay:      pace.TurnRetry,
+		RetryLimit:      turnRetryLimit,
 		GiveUp:          g.GiveUp,
 		Lease:           j.Lease,
-		Renew:           j.Renew,
+		Renew:           j.Lease / 4,
 		Workers:         j.Workers,
 		Timeout:         j.Timeout,
 		Drain:           cfg.API.ShutdownTimeout,
@@ -94,18 +126,17 @@ func ingestSettings(cfg config.Config) ingest.Settings {
 }
 
 // ProjectionSettings are those of the server's pushes.
-func ProjectionSettings(cfg config.Config) projection.Settings {
-	p := cfg.Projection
+func ProjectionSettings(cfg config.Config, pace Pace) projection.Settings {
 	return projection.Settings{
-		Interval: p.Interval, Batch: pushBatch, Lease: p.Lease,
-		Backoff: p.Backoff, BackoffLimit: p.BackoffLimit, Grace: p.Grace,
+		Interval: pace.Pushes, Batch: pushBatch, Lease: cfg.Jobs.Lease * 3 / 2, // a push may take half of it
+		Backoff: pushRetryDelay, BackoffLimit: pushRetryLimit, Grace: cfg.Projection.Grace,
 	}
 }
 
 func sessionSettings(cfg config.Config) session.Settings {
 	return session.Settings{
 		Events: cfg.Session.Events, Tokens: cfg.Session.Tokens, Age: minorEventAge,
-		Summary: runningSummaryLength, CacheBytes: cfg.Session.CacheBytes,
+		Summary: runningSummaryLength, CacheBytes: ringCacheBytes,
 	}
 }
 
@@ -138,7 +169,7 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 func compressionSettings(cfg config.Config) compression.Settings {
 	c := cfg.Compression
 	return compression.Settings{
-		Similarity: c.Similarity, MinAge: c.MinAge, Accesses: c.Accesses, MaxMemories: c.MaxMemories,
+		Similarity: c.Similarity, MinAge: c.MinAge, Accesses: spareFromAccesses, MaxMemories: c.MaxMemories,
 	}
 }
 
@@ -149,7 +180,7 @@ func condenserLimits(cfg config.Config) compression.Limits {
 
 func notifySettings(cfg config.Config) notify.Settings {
 	return notify.Settings{
-		Poll: eventPoll, Keep: cfg.Events.Keep, Timeout: cfg.Webhooks.Timeout,
+		Poll: eventPoll, Keep: cfg.Events.Keep, Timeout: min(deliveryTimeout, cfg.Jobs.Timeout/2),
 		DisableAfter: cfg.Webhooks.DisableAfter, AllowPrivate: cfg.Webhooks.AllowPrivate,
 	}
 }

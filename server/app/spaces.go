@@ -93,7 +93,7 @@ func (s *spaces) embedder(ctx context.Context, space memory.Space) (llm.Embedder
 	override(&cfg.BaseURL, cfg.Previous.BaseURL)
 	override(&cfg.QueryPrefix, cfg.Previous.QueryPrefix)
 	override(&cfg.DocumentPrefix, cfg.Previous.DocumentPrefix)
-	if cfg.APIKey == "" || cfg.Previous.Model != "" && cfg.Previous.Model != space.Model {
+	if cfg.APIKey == "" {
 		return unavailableEmbedder{space}, nil
 	}
 	cfg.Model = space.Model

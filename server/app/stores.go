@@ -53,7 +53,7 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	b.life.onStop("vector store", func(context.Context) error { return guarded.Close() })
 
 	log := b.log.Named("projection")
-	push := projection.New(record, guarded, ProjectionSettings(b.cfg), b.now, log)
+	push := projection.New(record, guarded, ProjectionSettings(b.cfg, b.pace), b.now, log)
 	push.SetSpace(embedder.Space)
 	maintenance := projection.NewMaintenance(record, vectors, push, b.now, log)
 	reembedding, note, err := startReembedding(ctx, b, record, spaces, embedder, push, maintenance)
@@ -173,7 +173,7 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 		name = fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection)
 		store, err = milvus.Open(ctx, milvus.Options{
 			Addr: addr, Collection: cfg.Milvus.Collection, Space: space, Index: cfg.Milvus.Index,
-			Partitions: cfg.Milvus.Partitions, Timeout: cfg.Milvus.Timeout, Logger: log,
+			Partitions: cfg.Milvus.Partitions, Timeout: vectorCallTimeout(cfg), Logger: log,
 		})
 	default:
 		var path string
@@ -181,9 +181,7 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 			return nil, "", err
 		}
 		name = "sqlite-vec in " + path
-		store, err = sqlitevec.Open(ctx, sqlitevec.Options{
-			Path: path, Space: space, CacheBytes: cfg.Sqlitevec.CacheBytes,
-		})
+		store, err = sqlitevec.Open(ctx, sqlitevec.Options{Path: path, Space: space, CacheBytes: vectorCache})
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("vector store: %w", err)
@@ -195,8 +193,8 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 func openPgvector(ctx context.Context, cfg config.Config, space vectorstore.Space) (
 	store vectorstore.Store, name string, err error) {
 	opened, err := pgvector.Open(ctx, pgvector.Options{
-		URL: cfg.Database.URL, Space: space, Index: cfg.Pgvector.Index, Exact: cfg.Pgvector.Exact,
-		MaxConns: int32(cfg.Database.MaxConns), Timeout: cfg.Pgvector.Timeout, Plain: cfg.Vectors != "pgvector",
+		URL: cfg.Database.URL, Space: space, Index: cfg.Pgvector.Index, Exact: comparedExactly,
+		MaxConns: int32(cfg.Database.MaxConns), Timeout: vectorCallTimeout(cfg), Plain: cfg.Vectors != "pgvector",
 	})
 	if err != nil {
 		return nil, "", err

@@ -59,7 +59,7 @@ func withProjection(ctx context.Context, cfg config.Config, host Host,
 		}
 		defer func() { err = errors.Join(err, vectors.Close()) }()
 		projectionLog := log.Named("projection")
-		push := projection.New(record, vectors, ProjectionSettings(cfg), host.Now, projectionLog)
+		push := projection.New(record, vectors, ProjectionSettings(cfg, standardPace), host.Now, projectionLog)
 		push.SetSpace(func() memory.Space { return state.Serving })
 		result, err := f(projection.NewMaintenance(record, vectors, push, host.Now, projectionLog), state)
 		encoder := json.NewEncoder(host.Out)

@@ -55,7 +55,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 		OnWritten:   w.reflection.MemoriesChanged,
 		OnGrown:     w.forgetting.MemoriesAdded,
 		Now:         b.now, Log: b.log.Named("ingest"),
-	}, ingestSettings(b.cfg))
+	}, ingestSettings(b.cfg, b.pace))
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: router.Guess,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,

@@ -23,7 +23,6 @@ type Config struct {
 	Log           Log           `koanf:"log"`
 	Database      Database      `koanf:"database"`
 	Vectors       string        `koanf:"vectors" default:"auto" rule:"auto|pgvector"`
-	Sqlitevec     Sqlitevec     `koanf:"sqlitevec"`
 	Pgvector      Pgvector      `koanf:"pgvector"`
 	Milvus        Milvus        `koanf:"milvus"`
 	Chat          Chat          `koanf:"chat"`
@@ -59,40 +58,30 @@ type Database struct {
 	Migrate  bool   `koanf:"migrate" default:"true"` // at start
 }
 
-// Sqlitevec is the vector store of an SQLite database without Milvus.
-type Sqlitevec struct {
-	CacheBytes int `koanf:"cache_bytes" default:"33554432" rule:"0..1099511627776"`
-}
-
 // Pgvector is the vector store if Config.Vectors is pgvector, or if Database.URL is
 // set and Milvus.Host is not.
 type Pgvector struct {
-	Index   string        `koanf:"index" default:"HNSW" rule:"HNSW|FLAT"` // of a new table
-	Exact   int           `koanf:"exact" default:"10000" rule:"0..1000000"`
-	Timeout time.Duration `koanf:"timeout" default:"5s" rule:"100ms..5m"` // of one call
+	Index string `koanf:"index" default:"HNSW" rule:"HNSW|FLAT"` // of a new table
 }
 
 // Milvus is the vector store if Host is set.
 type Milvus struct {
-	Host       string        `koanf:"host" rule:"host"`
-	Port       int           `koanf:"port" default:"19530" rule:"1..65535"`
-	Collection string        `koanf:"collection" default:"agent_memories_vectors" rule:"collection"`
-	Index      string        `koanf:"index" default:"FLAT" rule:"FLAT|HNSW"`   // of a new collection
-	Partitions int           `koanf:"partitions" default:"256" rule:"1..1024"` // of a new collection
-	Timeout    time.Duration `koanf:"timeout" default:"5s" rule:"100ms..5m"`   // of one call
+	Host       string `koanf:"host" rule:"host"`
+	Port       int    `koanf:"port" default:"19530" rule:"1..65535"`
+	Collection string `koanf:"collection" default:"agent_memories_vectors" rule:"collection"`
+	Index      string `koanf:"index" default:"FLAT" rule:"FLAT|HNSW"`   // of a new collection
+	Partitions int    `koanf:"partitions" default:"256" rule:"1..1024"` // of a new collection
 }
 
 // Chat is the language model. Without a key, rules score and route.
 type Chat struct {
-	APIKey          string        `koanf:"api_key" rule:"key"`
-	BaseURL         string        `koanf:"base_url" default:"https://api.deepseek.com/v1" rule:"url"`
-	ScorerModel     string        `koanf:"scorer_model" default:"deepseek-chat" rule:"model"`
-	RouterModel     string        `koanf:"router_model" default:"deepseek-chat" rule:"model"`
-	Timeout         time.Duration `koanf:"timeout" default:"30s" rule:"100ms..10m"` // of one attempt
-	Retries         int           `koanf:"retries" default:"2" rule:"0..10"`        // after the first attempt
-	Concurrency     int           `koanf:"concurrency" default:"8" rule:"1..1024"`
-	BreakerFailures int           `koanf:"breaker_failures" default:"5" rule:"1..1000"`
-	BreakerDelay    time.Duration `koanf:"breaker_delay" default:"10s" rule:"1ms..1h"`
+	APIKey      string        `koanf:"api_key" rule:"key"`
+	BaseURL     string        `koanf:"base_url" default:"https://api.deepseek.com/v1" rule:"url"`
+	ScorerModel string        `koanf:"scorer_model" default:"deepseek-chat" rule:"model"`
+	RouterModel string        `koanf:"router_model" default:"deepseek-chat" rule:"model"`
+	Timeout     time.Duration `koanf:"timeout" default:"30s" rule:"100ms..10m"` // of one attempt, or a turn's judgements
+	Retries     int           `koanf:"retries" default:"2" rule:"0..10"`        // after the first attempt
+	Concurrency int           `koanf:"concurrency" default:"8" rule:"1..1024"`
 }
 
 // Embedding is the embedder. Without a key, the built-in one embeds.
@@ -104,7 +93,6 @@ type Embedding struct {
 	QueryPrefix    string        `koanf:"query_prefix" rule:"text"`
 	DocumentPrefix string        `koanf:"document_prefix" rule:"text"`
 	Timeout        time.Duration `koanf:"timeout" default:"10s" rule:"100ms..10m"` // of one attempt
-	Retries        int           `koanf:"retries" default:"2" rule:"0..10"`        // after the first attempt
 	Concurrency    int           `koanf:"concurrency" default:"8" rule:"1..1024"`
 	Batch          int           `koanf:"batch" default:"10" rule:"1..2048"` // texts in one call
 	Previous       Previous      `koanf:"previous"`
@@ -113,7 +101,6 @@ type Embedding struct {
 // Previous reaches the embedding model that serves until the memories are
 // re-embedded. An empty setting has the value of Embedding.
 type Previous struct {
-	Model          string `koanf:"model" rule:"text"` // the other settings hold for this model; empty: for any
 	APIKey         string `koanf:"api_key" rule:"key"`
 	BaseURL        string `koanf:"base_url" rule:"optional url"`
 	QueryPrefix    string `koanf:"query_prefix" rule:"text"`
@@ -126,10 +113,7 @@ type Gate struct {
 	EchoWindow      time.Duration `koanf:"echo_window" default:"10m" rule:"0s..24h"`
 	MergeSimilarity float64       `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
 	JudgeSimilarity float64       `koanf:"judge_similarity" default:"0.8" rule:"0..1"`
-	JudgeTimeout    time.Duration `koanf:"judge_timeout" default:"20s" rule:"100ms..1m"` // of all judgements of a turn
 	Attempts        int           `koanf:"attempts" default:"3" rule:"1..100"`
-	RetryDelay      time.Duration `koanf:"retry_delay" default:"1s" rule:"1ms..1h"`
-	RetryLimit      time.Duration `koanf:"retry_limit" default:"5m" rule:"1ms..24h"`
 	GiveUp          time.Duration `koanf:"give_up" default:"24h" rule:"1s..720h"`
 }
 
@@ -142,9 +126,7 @@ type Memories struct {
 // Jobs sets how turns and jobs are worked on.
 type Jobs struct {
 	Workers int           `koanf:"workers" default:"8" rule:"1..1000"`
-	Poll    time.Duration `koanf:"poll" default:"100ms" rule:"1ms..1m"`
-	Lease   time.Duration `koanf:"lease" default:"20s" rule:"100ms..1h"`
-	Renew   time.Duration `koanf:"renew" default:"5s" rule:"10ms..1h"`
+	Lease   time.Duration `koanf:"lease" default:"20s" rule:"100ms..1h"`  // of a turn or push without a sign of life
 	Timeout time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
 }
 
@@ -175,18 +157,13 @@ type Recall struct {
 	CacheBytes    int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`
 	OwnWindow     time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
 	CompareLimit  int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
-	TouchInterval time.Duration `koanf:"touch_interval" default:"1s" rule:"1ms..1h"`
 	VectorTimeout time.Duration `koanf:"vector_timeout" default:"2s" rule:"1ms..1m"`
 	EmbedTimeout  time.Duration `koanf:"embed_timeout" default:"5s" rule:"1ms..1m"`
 }
 
 // Projection pushes memories from the database to the vector store.
 type Projection struct {
-	Interval     time.Duration `koanf:"interval" default:"1s" rule:"1ms..1h"`
-	Lease        time.Duration `koanf:"lease" default:"30s" rule:"100ms..1h"`
-	Backoff      time.Duration `koanf:"backoff" default:"1s" rule:"1ms..1h"`
-	BackoffLimit time.Duration `koanf:"backoff_limit" default:"1m" rule:"1ms..24h"`
-	Grace        time.Duration `koanf:"grace" default:"1m" rule:"1s..24h"`
+	Grace time.Duration `koanf:"grace" default:"1m" rule:"1s..24h"`
 }
 
 // Schedule sets when maintenance runs: cron expressions in UTC; empty: never.
@@ -229,15 +206,13 @@ type Compression struct {
 	ContextTimeout  time.Duration `koanf:"context_timeout" default:"3s" rule:"1ms..1m"`
 	Similarity      float64       `koanf:"similarity" default:"0.6" rule:"0..1"`
 	MinAge          time.Duration `koanf:"min_age" default:"2160h" rule:"0s..87600h"`
-	Accesses        int           `koanf:"accesses" default:"5" rule:"1..1000000"`
 	MaxMemories     int           `koanf:"max_memories" default:"2000" rule:"3..5000"`
 }
 
 // Session bounds the working memory of a conversation.
 type Session struct {
-	Events     int `koanf:"events" default:"200" rule:"2..10000"`
-	Tokens     int `koanf:"tokens" default:"8000" rule:"100..1000000"`
-	CacheBytes int `koanf:"cache_bytes" default:"67108864" rule:"0..1099511627776"`
+	Events int `koanf:"events" default:"200" rule:"2..10000"`
+	Tokens int `koanf:"tokens" default:"8000" rule:"100..1000000"`
 }
 
 // Consolidation decides when a conversation ends.
@@ -252,14 +227,12 @@ type Facts struct {
 
 // Events bounds the outgoing event stream.
 type Events struct {
-	Keep      time.Duration `koanf:"keep" default:"168h" rule:"1m..8760h"`
-	Streams   int           `koanf:"streams" default:"16" rule:"1..10000"` // of one key in this process
-	Heartbeat time.Duration `koanf:"heartbeat" default:"15s" rule:"10ms..1h"`
+	Keep    time.Duration `koanf:"keep" default:"168h" rule:"1m..8760h"`
+	Streams int           `koanf:"streams" default:"16" rule:"1..10000"` // of one key in this process
 }
 
 // Webhooks sets how announcements are delivered.
 type Webhooks struct {
-	Timeout      time.Duration `koanf:"timeout" default:"10s" rule:"1ms..1m"` // of one delivery
 	DisableAfter time.Duration `koanf:"disable_after" default:"24h" rule:"1s..8760h"`
 	AllowPrivate bool          `koanf:"allow_private" default:"false"`
 }
@@ -267,7 +240,6 @@ type Webhooks struct {
 // API bounds the requests of clients.
 type API struct {
 	RateLimit       float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"` // a second and key; 0: unlimited
-	RateBurst       int           `koanf:"rate_burst" default:"2000" rule:"1..1000000"`
 	WaitTimeout     time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`
 }

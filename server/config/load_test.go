@@ -257,17 +257,13 @@ var errorCases = map[string]struct {
 		file: "recall: {limit: 60}",
 		want: []string{"recall.candidates is 50", "at least recall.limit, which is 60"},
 	},
-	"delay over its limit": {
-		file: "gate: {retry_limit: 10ms}",
-		want: []string{"gate.retry_delay is 1s", "which is 10ms"},
+	"deliveries of deleted events": {
+		file: "events: {keep: 1h}",
+		want: []string{"webhooks.disable_after is 24h0m0s", "at most events.keep, which is 1h"},
 	},
-	"renewed too late": {
-		file: "jobs: {renew: 11s}",
-		want: []string{"jobs.renew is 11s", "at most half of jobs.lease, which is 20s"},
-	},
-	"backoff over its limit": {
-		file: "projection: {backoff: 2m}",
-		want: []string{"projection.backoff is 2m0s", "which is 1m"},
+	"job shorter than its models": {
+		file: "jobs: {timeout: 1m}",
+		want: []string{"jobs.timeout is 1m0s", "more than 2m40s"},
 	},
 	"removed setting": {
 		file: "recall:\n  bm25_k1: 2\n",

@@ -33,11 +33,8 @@ type condition struct {
 const MaxRetryWait = 20 * time.Second
 
 func (c Config) conditions() []condition {
-	atMost := func(value time.Duration, key string, limit time.Duration, limitKey string) condition {
-		return condition{value <= limit, key, fmt.Sprintf("at most %s, which is %s", limitKey, limit)}
-	}
 	scoring := time.Duration(c.Chat.Retries+1)*c.Chat.Timeout + time.Duration(c.Chat.Retries)*MaxRetryWait
-	models := scoring + c.Gate.JudgeTimeout
+	models := scoring + c.Chat.Timeout // which also bounds the judge
 	return []condition{
 		{!c.Dev || isLoopback(c.Listen), "dev",
 			"false, or listen on loopback such as 127.0.0.1:8080: dev turns authentication off"},
@@ -48,12 +45,8 @@ func (c Config) conditions() []condition {
 		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates",
 			fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{models < c.Jobs.Timeout, "jobs.timeout", fmt.Sprintf("more than %s, which the scorer and the judge may take "+
-			"(chat.timeout, chat.retries, gate.judge_timeout)", models)},
-		{c.Jobs.Renew*2 <= c.Jobs.Lease, "jobs.renew", fmt.Sprintf("at most half of jobs.lease, which is %s", c.Jobs.Lease)},
-		{c.Webhooks.Timeout < c.Jobs.Timeout, "webhooks.timeout",
-			fmt.Sprintf("less than jobs.timeout, which is %s", c.Jobs.Timeout)},
-		atMost(c.Gate.RetryDelay, "gate.retry_delay", c.Gate.RetryLimit, "gate.retry_limit"),
-		atMost(c.Projection.Backoff, "projection.backoff", c.Projection.BackoffLimit, "projection.backoff_limit"),
-		atMost(c.Webhooks.DisableAfter, "webhooks.disable_after", c.Events.Keep, "events.keep"),
+			"(chat.timeout, chat.retries)", models)},
+		{c.Webhooks.DisableAfter <= c.Events.Keep, "webhooks.disable_after",
+			fmt.Sprintf("at most events.keep, which is %s", c.Events.Keep)},
 	}
 }

@@ -93,7 +93,7 @@ func TestSettings_ErrorIsOneLine(t *testing.T) {
 			[]string{"127.0.0.1:1", "database"},
 		},
 		"unreachable Milvus": {
-			[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_MILVUS_TIMEOUT=1s"},
+			[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=400ms"},
 			[]string{"127.0.0.1:1", "ector store"},
 		},
 		"pgvector alone": {[]string{"HIPPOCAMPUS_VECTORS=pgvector"}, []string{"vectors", "database.url"}},
@@ -102,7 +102,7 @@ func TestSettings_ErrorIsOneLine(t *testing.T) {
 			[]string{"CREATE EXTENSION vector", "vector store"},
 		},
 		"unreachable embedder": {
-			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_EMBEDDING_RETRIES=0"},
+			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1"},
 			[]string{"127.0.0.1:1", "embedder"},
 		},
 		"dev on the network": {

@@ -28,7 +28,7 @@ func TestConsolidation_HappensOnce(t *testing.T) {
 		})
 		settings := append(append(size.settings(t), withModels(models)...), impatient...)
 		settings = append(settings, "HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0",
-			"HIPPOCAMPUS_GATE_JUDGE_TIMEOUT=500ms", "HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s", "HIPPOCAMPUS_JOBS_TIMEOUT=2s",
+			"HIPPOCAMPUS_JOBS_TIMEOUT=3s",
 			"HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_IDLE=@every 1s",
 			"HIPPOCAMPUS_CONSOLIDATION_IDLE=6s")
 		servers := []*server{start(t, settings...)}

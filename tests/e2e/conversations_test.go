@@ -27,7 +27,7 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 		models.Facts("biologist",
 			llmtest.Fact{Fact: "Ada is a marine biologist.", Importance: 0.9, Domain: "professional_and_academic"})
 		settings := append(append(size.settings(t), withModels(models)...),
-			"HIPPOCAMPUS_SESSION_EVENTS=10", "HIPPOCAMPUS_SESSION_CACHE_BYTES=100000")
+			"HIPPOCAMPUS_SESSION_EVENTS=10")
 		s := start(t, settings...)
 		readers := []*server{s}
 		if s.setting("DATABASE_URL") != "" { // several processes may share it

@@ -16,11 +16,9 @@ import (
 const turns = 300
 
 // impatient are settings with which work continues within seconds after its
-// process was killed or after an outage.
+// process was killed.
 var impatient = []string{
-	"HIPPOCAMPUS_JOBS_LEASE=3s", "HIPPOCAMPUS_JOBS_RENEW=500ms",
-	"HIPPOCAMPUS_GATE_RETRY_LIMIT=2s", "HIPPOCAMPUS_PROJECTION_LEASE=4s", "HIPPOCAMPUS_PROJECTION_BACKOFF_LIMIT=2s",
-	"HIPPOCAMPUS_ROUTER_TIMEOUT=800ms", "HIPPOCAMPUS_CHAT_BREAKER_DELAY=1s",
+	"HIPPOCAMPUS_JOBS_LEASE=3s", "HIPPOCAMPUS_ROUTER_TIMEOUT=800ms",
 }
 
 var numbered = regexp.MustCompile(`item\d+x`)

@@ -132,12 +132,10 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		env := append(
 			size.settings(t),
 			"HIPPOCAMPUS_WEBHOOKS_ALLOW_PRIVATE=true",
-			"HIPPOCAMPUS_WEBHOOKS_TIMEOUT=1s",
 			// Another process takes over the job of a killed one after twice the job timeout.
 			"HIPPOCAMPUS_JOBS_TIMEOUT=4s",
 			"HIPPOCAMPUS_CHAT_TIMEOUT=500ms",
 			"HIPPOCAMPUS_CHAT_RETRIES=0",
-			"HIPPOCAMPUS_GATE_JUDGE_TIMEOUT=500ms",
 		)
 		s := start(t, env...)
 		hook := s.call("POST", "/v1/webhooks",

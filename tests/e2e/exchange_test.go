@@ -179,8 +179,7 @@ func TestExchange_RoundTripIsExact(t *testing.T) {
 				t,
 				append(
 					from.settings(t),
-					append(withModels(models), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100",
-						"HIPPOCAMPUS_RECALL_TOUCH_INTERVAL=50ms")...)...)
+					append(withModels(models), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...)...)
 			n := a.remember(models)
 			dir := t.TempDir()
 			for _, flags := range [][]string{{"--embeddings"}, {}} {

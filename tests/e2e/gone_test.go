@@ -134,23 +134,21 @@ func (w *watch) soon(t *testing.T, more int) {
 func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name     string
-		settings []string
-		act      func(s *server) // after the drop
+		name string
+		act  func(s *server) // after the drop
 	}{
-		{"repaired by itself", nil, func(*server) {}},
-		{"while others write", nil, func(s *server) { // a write makes the new collection at once
+		{"repaired by itself", func(*server) {}},
+		{"while others write", func(s *server) { // a write makes the new collection at once
 			for i := range 20 {
 				s.call("POST", "/v1/memories",
 					object{"user_id": "ada", "content": fmt.Sprintf("written without a collection, number %d", i)}, 201)
 			}
 		}},
-		{"rebuilt on demand", []string{"HIPPOCAMPUS_PROJECTION_INTERVAL=20s"},
-			func(s *server) { s.job("/v1/admin/rebuild") }},
+		{"rebuilt on demand", func(s *server) { s.job("/v1/admin/rebuild") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := withKeeper(t, 1500, append(large(t, milvustest.Addr(t)), test.settings...)...)
+			s := withKeeper(t, 1500, large(t, milvustest.Addr(t))...)
 			w := s.watchKeeper()
 			w.soon(t, 10)
 			for range 2 {

@@ -36,7 +36,7 @@ const idleAfter = 30 * time.Minute
 
 // conditions are settings with which exactly the steps of the script happen, as soon as they are due.
 var conditions = []string{
-	"HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_JOBS_POLL=20ms",
+	"HIPPOCAMPUS_LOG_LEVEL=warn",
 	"HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s",
 	"HIPPOCAMPUS_SCHEDULE_REFLECTION=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_FORGETTING=0 0 1 1 *",
 	"HIPPOCAMPUS_SCHEDULE_PURGE=0 0 1 1 *", "HIPPOCAMPUS_SCHEDULE_COMPRESSION=0 0 1 1 *",

@@ -20,9 +20,7 @@ func oneStore() size { return sizes[2] }
 // and the outbox stays empty.
 func TestPgvector_MemoryAndVectorAreOneWrite(t *testing.T) {
 	t.Parallel()
-	s := start(
-		t,
-		append(oneStore().settings(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s", "HIPPOCAMPUS_PROJECTION_INTERVAL=10m")...)
+	s := start(t, append(oneStore().settings(t), "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")...)
 	eventually(t, "a banner that names the vector store", func() string {
 		if banner := s.printed(); !strings.Contains(banner, "pgvector in the same database") {
 			return banner

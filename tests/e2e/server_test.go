@@ -73,14 +73,13 @@ type server struct {
 // patient are settings with which no request times out because the machine stalls.
 // Tests of timeouts have settings of their own.
 var patient = []string{
-	"HIPPOCAMPUS_MILVUS_TIMEOUT=1m", "HIPPOCAMPUS_PGVECTOR_TIMEOUT=1m",
 	"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=1m", "HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=1m", "HIPPOCAMPUS_ROUTER_TIMEOUT=1m",
 	"HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=1m", "HIPPOCAMPUS_API_WAIT_TIMEOUT=90s",
 	"HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m",
 }
 
-// unwaiting are the default timeouts: recall does not wait for an unavailable Milvus.
-var unwaiting = []string{"HIPPOCAMPUS_MILVUS_TIMEOUT=5s", "HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=2s"}
+// unwaiting is the default timeout: recall does not wait for an unavailable Milvus.
+var unwaiting = []string{"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=2s"}
 
 // start runs the binary with these settings (KEY=VALUE) and waits until it listens.
 func start(t *testing.T, env ...string) *server {

@@ -34,7 +34,7 @@ type tool struct {
 }
 
 func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
-	push := projection.New(records, vectors, app.ProjectionSettings(s.cfg), s.clock.now, zap.NewNop())
+	push := projection.New(records, vectors, app.ProjectionSettings(s.cfg, pace), s.clock.now, zap.NewNop())
 	return tool{
 		push: push, keep: projection.NewMaintenance(records, vectors, push, s.clock.now, zap.NewNop()),
 		forget: forgetting.New(records, push, forgetting.Settings{PurgeAfter: 24 * time.Hour}, s.clock.now,

@@ -99,7 +99,6 @@ func newCampaign(t *testing.T, size size) *campaign {
 	}
 	c.s = startFaulty(t, size, script(t), func(cfg *config.Config) {
 		cfg.Reflection.Importance = 1000 // only on request
-		cfg.Gate.RetryDelay = 50 * time.Millisecond
 	}, wrap)
 	return c
 }

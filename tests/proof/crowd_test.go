@@ -84,12 +84,11 @@ func newCrowd(t *testing.T, size size) *crowd {
 	models.OnPrompt("hippocampus/judge", judged)
 	c := &crowd{t: t, done: map[string]int{}}
 	c.s = startServer(t, size, models, func(cfg *config.Config) {
-		cfg.API.RateLimit, cfg.API.RateBurst = 1e6, 1e6
+		cfg.API.RateLimit = 0
 		cfg.Reflection.Importance, cfg.Reflection.Cooldown = 3, time.Second
 		cfg.Projection.Grace = time.Second
 		cfg.Router.Timeout = crowdLimit
 		cfg.Recall.VectorTimeout = crowdLimit
-		cfg.Milvus.Timeout = crowdLimit
 	})
 	c.s.clock.run()
 	c.s.client.Timeout = crowdLimit

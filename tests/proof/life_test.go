@@ -88,12 +88,9 @@ func newLife(t *testing.T, size size) *life {
 	l.s = startServer(t, size, l.mind.Server, func(cfg *config.Config) {
 		cfg.Reflection.Importance = 1000 // only on request
 		cfg.Forgetting.Base = 0.98       // slow enough that memories grow old
-		cfg.Recall.TouchInterval = 2 * time.Millisecond
 		// The answers must not depend on how busy the machine is.
 		cfg.Router.Timeout = time.Minute
-		cfg.Recall.VectorTimeout = time.Minute
 		cfg.Recall.EmbedTimeout = time.Minute
-		cfg.Gate.JudgeTimeout, cfg.Milvus.Timeout = time.Minute, time.Minute
 	})
 	return l
 }

@@ -41,6 +41,12 @@ type size struct {
 
 var sizes = []size{{"sqlite", false}, {"postgres+milvus", true}}
 
+// pace is that of every server. Dozens of servers poll.
+var pace = app.Pace{
+	Jobs: 50 * time.Millisecond, Pushes: 50 * time.Millisecond,
+	Touches: 2 * time.Millisecond, TurnRetry: 50 * time.Millisecond,
+}
+
 // settings returns the settings of a size, with stores of the test's own and without schedules.
 func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	t.Helper()
@@ -58,11 +64,7 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	// No request times out because the machine stalls.
 	cfg.Chat.Timeout = time.Minute
 	cfg.Embedding.Timeout = time.Minute
-	cfg.Gate.JudgeTimeout = time.Minute
 	cfg.API.ShutdownTimeout = time.Minute
-	// Dozens of servers poll.
-	cfg.Projection.Interval = 50 * time.Millisecond
-	cfg.Jobs.Poll = 50 * time.Millisecond
 	if !size.large {
 		return cfg
 	}
@@ -74,7 +76,7 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.Milvus.Host = host
 	cfg.Milvus.Collection = milvustest.Collection(t)
 	cfg.Milvus.Partitions = milvustest.Partitions
-	cfg.Milvus.Timeout = time.Minute
+	cfg.Recall.VectorTimeout = time.Minute
 	if cfg.Milvus.Port, err = strconv.Atoi(port); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func (s *server) run() (out *buffer) {
 	out, ended := &buffer{}, make(chan error, 1)
 	s.cancel, s.ended = cancel, ended
 	go func() {
-		ended <- app.Run(ctx, s.cfg, app.Host{Out: out, Err: &s.log, Now: s.clock.now, Wrap: s.wrap})
+		ended <- app.Run(ctx, s.cfg, app.Host{Out: out, Err: &s.log, Now: s.clock.now, Pace: pace, Wrap: s.wrap})
 	}()
 	return out
 }
