@@ -1,8 +1,14 @@
 package exchange
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"hippocampus/internal/wire"
@@ -109,4 +115,92 @@ func compact(raw json.RawMessage) json.RawMessage {
 		return raw // the checks report text that is not JSON
 	}
 	return text.Bytes()
+}
+
+// Kind names what a line holds, in the plural.
+type Kind string
+
+// The kinds of line, in the order in which an export has them.
+const (
+	Memories       Kind = "memories"
+	Facts          Kind = "facts"                // timeline facts
+	Instructions   Kind = "instructions"         // without their texts
+	Versions       Kind = "instruction_versions" // the texts
+	Skills         Kind = "skills"               // workflows
+	Outcomes       Kind = "outcomes"             // that were counted under a client's id
+	Conversations  Kind = "conversations"        // without their turns
+	Turns          Kind = "turns"                // of conversations
+	Consolidations Kind = "consolidations"       // of conversations
+)
+
+// Kinds lists every kind.
+var Kinds = []Kind{
+	Memories, Facts, Instructions, Versions, Skills, Outcomes, Conversations, Turns, Consolidations,
+}
+
+// LeftOut counts, at the end of an export, the turns and consolidations that it
+// omits because they are not finished yet.
+const LeftOut Kind = "left_out"
+
+// Words is the kind as a phrase: "instruction versions".
+func (k Kind) Words() string { return strings.ReplaceAll(string(k), "_", " ") }
+
+// Counts is the number of lines of each kind.
+type Counts map[Kind]int
+
+// equal reports whether both count the same, except for LeftOut.
+func (c Counts) equal(d Counts) bool {
+	return !slices.ContainsFunc(Kinds, func(k Kind) bool { return c[k] != d[k] })
+}
+
+// String lists the counts, except for LeftOut: "8 memories, 3 facts".
+func (c Counts) String() string {
+	var parts []string
+	for _, k := range Kinds {
+		if c[k] > 0 || k == Memories {
+			parts = append(parts, fmt.Sprint(c[k], " ", k.Words()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reader splits a stream into lines.
+type reader struct {
+	in     *bufio.Reader
+	number int // of the last line that was read, from 1
+	line   []byte
+}
+
+func newReader(in io.Reader) *reader { return &reader{in: bufio.NewReaderSize(in, 64<<10)} }
+
+// next reads the next line that is not blank, without its line break. The text is
+// valid until the next call. If the line has more than MaxLine bytes, next skips
+// the rest of it and whole is false. After the last line the error is io.EOF.
+func (r *reader) next() (text []byte, whole bool, err error) {
+	for {
+		r.line, whole = r.line[:0], true
+		read := 0
+		for {
+			var part []byte
+			part, err = r.in.ReadSlice('\n')
+			read += len(part)
+			if len(r.line)+len(part) <= MaxLine+len("\r\n") {
+				r.line = append(r.line, part...)
+			} else {
+				whole = false
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				break
+			}
+		}
+		if err != nil && (err != io.EOF || read == 0) {
+			return nil, false, err
+		}
+		r.number++
+		text = bytes.TrimRight(r.line, "\r\n")
+		whole = whole && len(text) <= MaxLine
+		if !whole || len(bytes.TrimSpace(text)) > 0 {
+			return text, whole, nil
+		}
+	}
 }

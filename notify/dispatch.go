@@ -52,18 +52,7 @@ const dispatchBatch = 100 // announcements of one webhook in one transaction
 const untried = 2 * time.Minute
 
 // Run enqueues until the context ends.
-func (d *Dispatcher) Run(ctx context.Context) {
-	ticker := time.NewTicker(d.poll)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			d.dispatch(ctx)
-		}
-	}
-}
+func (d *Dispatcher) Run(ctx context.Context) { every(ctx, d.poll, d.dispatch) }
 
 // dispatch enqueues until no webhook lags.
 func (d *Dispatcher) dispatch(ctx context.Context) {

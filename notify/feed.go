@@ -76,18 +76,7 @@ func (f *Feed) leave(appID string, r *waiters) {
 }
 
 // Run polls until the context ends.
-func (f *Feed) Run(ctx context.Context) {
-	ticker := time.NewTicker(f.poll)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			f.wake(ctx)
-		}
-	}
-}
+func (f *Feed) Run(ctx context.Context) { every(ctx, f.poll, f.wake) }
 
 const (
 	pollBatch   = 1000 // announcements in one poll

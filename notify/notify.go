@@ -44,6 +44,20 @@ func Encode(a memory.Announcement) []byte {
 	return raw
 }
 
+// every calls f at each interval until the context ends.
+func every(ctx context.Context, interval time.Duration, f func(context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			f(ctx)
+		}
+	}
+}
+
 // Purger deletes old announcements; db.Announcements has it.
 type Purger interface {
 	PurgeAnnouncements(ctx context.Context, before time.Time, limit int) (int, error)

@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/server/app"
+	"hippocampus/server/config"
 )
 
 func keyCommand(o *overrides, host app.Host) *cobra.Command {
@@ -27,15 +28,8 @@ func keyCommand(o *overrides, host app.Host) *cobra.Command {
 
 func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 	appID, name, role := "default", "", memory.RoleWrite
-	cmd := &cobra.Command{
-		Use:   "create",
-		Short: "Create a key and print its secret, which is not shown again",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := o.load()
-			if err != nil {
-				return err
-			}
+	cmd := o.command("create", "Create a key and print its secret, which is not shown again",
+		func(cmd *cobra.Command, cfg config.Config) error {
 			secret, key, err := app.CreateKey(cmd.Context(), cfg, host, name, appID, role)
 			if err != nil {
 				return err
@@ -44,8 +38,7 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 				key.ID, key.Role, key.AppID)
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
 			return nil
-		},
-	}
+		})
 	cmd.Flags().Func("app", "`app` that the key is bound to (default "+appID+")", func(text string) error {
 		if why := memory.CheckID(text, false); why != "" {
 			return errors.New(why)
@@ -74,15 +67,8 @@ func roleNames() string {
 
 func listKeysCommand(o *overrides) *cobra.Command {
 	var appID string
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the keys, including revoked ones",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := o.load()
-			if err != nil {
-				return err
-			}
+	cmd := o.command("list", "List the keys, including revoked ones",
+		func(cmd *cobra.Command, cfg config.Config) error {
 			keys, err := app.ListKeys(cmd.Context(), cfg, appID)
 			if err != nil {
 				return err
@@ -94,8 +80,7 @@ func listKeysCommand(o *overrides) *cobra.Command {
 					key.ID, key.AppID, key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
 			}
 			return table.Flush()
-		},
-	}
+		})
 	cmd.Flags().StringVar(&appID, "app", "", "list only keys of this `app` (default all)")
 	return cmd
 }
@@ -108,20 +93,14 @@ func date(t time.Time) string {
 }
 
 func revokeKeyCommand(o *overrides, host app.Host) *cobra.Command {
-	return &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Revoke a key permanently",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := o.load()
-			if err != nil {
-				return err
-			}
-			if err := app.RevokeKey(cmd.Context(), cfg, host, args[0]); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", args[0], app.KeyTTL)
-			return nil
-		},
-	}
+	cmd := o.command("revoke ID", "Revoke a key permanently", func(cmd *cobra.Command, cfg config.Config) error {
+		id := cmd.Flags().Arg(0)
+		if err := app.RevokeKey(cmd.Context(), cfg, host, id); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", id, app.KeyTTL)
+		return nil
+	})
+	cmd.Args = cobra.ExactArgs(1)
+	return cmd
 }

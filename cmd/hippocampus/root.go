@@ -92,6 +92,20 @@ func newOverrides(root *cobra.Command, env []string) *overrides {
 	return o
 }
 
+// command returns a command that takes no arguments and calls f with the configuration.
+func (o *overrides) command(use, short string, f func(*cobra.Command, config.Config) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := o.load()
+			if err != nil {
+				return err
+			}
+			return f(cmd, cfg)
+		},
+	}
+}
+
 // load reads the configuration from all sources.
 func (o *overrides) load() (config.Config, error) {
 	return config.Load(config.Sources{File: o.file, Env: o.env, Flags: maps.Clone(o.settings)})

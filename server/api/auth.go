@@ -5,12 +5,15 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
 
 	"hippocampus/internal/memory"
 )
@@ -131,4 +134,50 @@ func (s *Server) admit(ctx context.Context, r *request, needed memory.Role) erro
 			"this needs a key of role %s; the one sent has role %s", needed, r.key.Role)
 	}
 	return s.rates.take(r.key.ID)
+}
+
+// limitersCached bounds the memory of rates. An evicted key starts again with a
+// full burst.
+const limitersCached = 10_000
+
+// rates is a token bucket for each key.
+type rates struct {
+	limit    rate.Limit // 0: unlimited
+	burst    int
+	now      func() time.Time
+	limiters *lru.Cache[string, *rate.Limiter] // by key id
+}
+
+func newRates(perSecond float64, burst int, now func() time.Time) *rates {
+	if burst == 0 {
+		burst = max(1, int(math.Ceil(2*perSecond)))
+	}
+	limiters, _ := lru.New[string, *rate.Limiter](limitersCached) // fails only for a size below 1
+	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, limiters: limiters}
+}
+
+// take counts a request of a key. KindTooFast: the key has to wait for RetryAfter.
+func (r *rates) take(keyID string) error {
+	if r.limit <= 0 {
+		return nil
+	}
+	limiter, ok := r.limiters.Get(keyID)
+	if !ok {
+		limiter = rate.NewLimiter(r.limit, r.burst)
+		if other, exists, _ := r.limiters.PeekOrAdd(keyID, limiter); exists {
+			limiter = other
+		}
+	}
+	now := r.now()
+	reservation := limiter.ReserveN(now, 1)
+	wait := reservation.DelayFrom(now)
+	if wait == 0 {
+		return nil
+	}
+	reservation.CancelAt(now)
+	return &memory.Error{
+		Kind:       memory.KindTooFast,
+		Err:        errors.New("this key has sent too many requests: wait for the seconds in Retry-After"),
+		RetryAfter: wait,
+	}
 }
