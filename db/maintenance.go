@@ -149,3 +149,29 @@ type JobInfo struct {
 	Error      string          // of the latest failed attempt; empty: no attempt failed
 	Result     json.RawMessage // what its handler recorded; nil: nothing
 }
+
+// Bounds reads what the bound of an owner's memories is kept by.
+type Bounds interface {
+	// CountActive counts the owner's active memories.
+	CountActive(ctx context.Context, owner memory.Owner) (int, error)
+	// OwnerAges calls f with the id and age of each of the owner's active
+	// memories, in no order, until f returns an error.
+	OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a Age) error) error
+}
+
+// Related finds memories of the same conversation.
+type Related interface {
+	// ConversationNeighbours lists active memories of an owner's conversation: the
+	// last n before a place in (CreatedAt, ID) order and the first n after it, oldest
+	// first, without embeddings. The memory at the place is left out, and so are,
+	// unless seenBy is empty, memories of other agents.
+	ConversationNeighbours(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place Position, n int) (
+		[]memory.Memory, error)
+}
+
+// RelatedTx undoes MaintenanceTx.AddRelations.
+type RelatedTx interface {
+	// RemoveRelation deletes a relation between memories of the owner.
+	// KindNotFound: it does not exist.
+	RemoveRelation(ctx context.Context, r memory.Relation) error
+}

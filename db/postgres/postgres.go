@@ -25,7 +25,6 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
@@ -97,7 +96,7 @@ func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*St
 		pool.Close()
 		return nil, unreachable(config.ConnConfig, err)
 	}
-	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts})
+	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, MaxAttempts: sqlstore.JobAttempts})
 	if err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("prepare the job queue: %w", err)

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlstore"
@@ -60,4 +64,112 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
 	found, err := memories(ctx, u.tx, unconfirmed, u.Owner.AppID, u.Owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")
+}
+
+// session runs the statements of a transaction.
+type session interface {
+	querier
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// inUser runs f in one transaction that has the owner's lock. One round trip
+// begins the transaction and takes the lock, and one ends it.
+func (s *Store) inUser(
+	ctx context.Context, owner memory.Owner, vectors Vectors, f func(ctx context.Context, tx db.UserTx) error,
+) (err error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fault(err, "reach the user's memories")
+	}
+	defer conn.Release() // which closes it unless the transaction has ended
+	user := &userTx{UserTx: s.UserTx(statements{conn}, owner), tx: conn, vectors: vectorWrites{to: vectors}}
+	if err := begin(ctx, conn, owner, &user.vectors); err != nil {
+		return fault(err, "wait for the user's other writes")
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_, _ = conn.Exec(ctx, `ROLLBACK`)
+		}
+	}()
+	if err := f(ctx, user); err != nil {
+		return err
+	}
+	batch := &pgx.Batch{}
+	if user.Changed {
+		batch.Queue(revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
+	}
+	queueAnnouncements(batch, owner, user.Announcements())
+	user.vectors.end(batch)
+	batch.Queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
+		if ended = true; tag.String() != "COMMIT" {
+			return pgx.ErrTxCommitRollback
+		}
+		return nil
+	})
+	return fault(user.vectors.ended(conn.SendBatch(ctx, batch).Close()), "commit the user's changes")
+}
+
+// begin begins a transaction with the owner's lock, or returns db.ErrErasing.
+func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner, vectors *vectorWrites) error {
+	erasing := false
+	batch := &pgx.Batch{}
+	batch.Queue(`BEGIN`)
+	batch.Queue(lockAlone, rowcodec.OwnerLock(owner))
+	// A statement of its own, so that it sees what the lock has waited for.
+	batch.Queue(`SELECT `+isErasing+`$1)`, rowcodec.OwnerHash(owner)).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&erasing) })
+	vectors.begin(batch)
+	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+		_, _ = conn.Exec(ctx, `ROLLBACK`)
+		return err
+	}
+	if erasing {
+		_, _ = conn.Exec(ctx, `ROLLBACK`)
+		return db.ErrErasing
+	}
+	return nil
+}
+
+const insertAnnouncements = `
+	INSERT INTO announcements (app_id, user_id, kind, at, data)
+	SELECT $1, $2, a.kind, a.at, a.data::json
+	FROM unnest($3::text[], $4::timestamptz[], $5::text[]) WITH ORDINALITY AS a (kind, at, data, n) ORDER BY n`
+
+// queueAnnouncements queues the insertion of an owner's announcements.
+func queueAnnouncements(batch *pgx.Batch, owner memory.Owner, announcements []memory.Announcement) {
+	if len(announcements) == 0 {
+		return
+	}
+	batch.Queue(insertAnnouncements, owner.AppID, owner.UserID,
+		column(announcements, func(a memory.Announcement) string { return string(a.Kind) }),
+		column(announcements, func(a memory.Announcement) time.Time { return a.At }),
+		column(announcements, func(a memory.Announcement) string { return string(a.Data) }))
+}
+
+// The locks between the mark of an erasure and writers. A mark excludes the
+// user's transactions, and it excludes the acceptance of turns, which may run
+// many at a time.
+const (
+	lockAlone  = `SELECT pg_advisory_xact_lock($1)`
+	lockShared = `SELECT pg_advisory_xact_lock_shared($1)`
+)
+
+// isErasing asks whether an owner is being erased. The owner's hash and a closing
+// parenthesis must follow.
+const isErasing = `EXISTS (SELECT 1 FROM erasures WHERE state = 'erasing' AND owner_hash = `
+
+// BeginErasure is the shared BeginErasure within the owner's lock of this process.
+func (s *Store) BeginErasure(
+	ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job,
+) (e db.Erasure, err error) {
+	release, err := s.ownerLocks.acquire(ctx, owner)
+	if err != nil {
+		return e, fault(err, "wait for the user's writes")
+	}
+	defer release()
+	return s.Store.BeginErasure(ctx, owner, at, due, job)
 }

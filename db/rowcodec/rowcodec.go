@@ -81,44 +81,18 @@ func Storable(s string) string {
 // an invalid id. KindInvalid.
 func CheckMemory(owner memory.Owner, m memory.Memory) error {
 	if m.Owner != owner {
-		return ofAnotherUser(memory.KindInvalid, "memory", m.ID)
+		return OfAnotherUser(memory.KindInvalid, "memory", m.ID)
 	}
-	return checkIDs("memory", m.ID, map[string]string{"source_turn_id": m.SourceTurnID, "superseded_by": m.SupersededBy})
+	return CheckIDs("memory", m.ID, map[string]string{"source_turn_id": m.SourceTurnID, "superseded_by": m.SupersededBy})
 }
 
-// CheckFact refuses a fact of another owner than a transaction's, or with an
-// invalid id. KindNotFound, KindInvalid.
-func CheckFact(owner memory.Owner, f memory.Fact) error {
-	if f.Owner != owner {
-		return ofAnotherUser(memory.KindNotFound, "fact", f.ID)
-	}
-	return checkIDs("fact", f.ID, map[string]string{"memory_id": f.MemoryID})
-}
-
-// CheckWorkflow refuses a workflow of another owner than a transaction's, or
-// with an invalid id. KindNotFound, KindInvalid.
-func CheckWorkflow(owner memory.Owner, w memory.Workflow) error {
-	if w.Owner != owner {
-		return ofAnotherUser(memory.KindNotFound, "workflow", w.ID)
-	}
-	return checkIDs("workflow", w.ID, map[string]string{"memory_id": w.MemoryID})
-}
-
-// CheckConsolidation refuses a consolidation of another owner than a
-// transaction's, or with an invalid id. KindNotFound, KindInvalid.
-func CheckConsolidation(owner memory.Owner, c memory.Consolidation) error {
-	if c.Owner != owner {
-		return ofAnotherUser(memory.KindNotFound, "consolidation", c.ID)
-	}
-	return checkIDs("consolidation", c.ID, nil)
-}
-
-func ofAnotherUser(kind memory.Kind, what, id string) error {
+// OfAnotherUser is the error for a row of another owner than a transaction's.
+func OfAnotherUser(kind memory.Kind, what, id string) error {
 	return memory.Errorf(kind, "%s %s is of another user than the transaction: open one for its owner", what, id)
 }
 
-// checkIDs refuses an invalid id of a row, or an invalid optional id by its field.
-func checkIDs(what, id string, optional map[string]string) error {
+// CheckIDs refuses an invalid id of a row, or an invalid optional id by its field. KindInvalid.
+func CheckIDs(what, id string, optional map[string]string) error {
 	const text = "the %s %q of a %s is not an id: give a lower-case UUID"
 	if !memory.IsID(id) {
 		return memory.Errorf(memory.KindInvalid, text, "id", Storable(id), what)

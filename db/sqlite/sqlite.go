@@ -28,7 +28,6 @@ import (
 	"modernc.org/sqlite"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlite/stmtcache"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
@@ -110,7 +109,7 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
 	if s.jobs, err = river.NewClient(riversqlite.New(s.writer),
-		&river.Config{Logger: log, MaxAttempts: rowcodec.JobAttempts}); err != nil {
+		&river.Config{Logger: log, MaxAttempts: sqlstore.JobAttempts}); err != nil {
 		return opened(fmt.Errorf("prepare the job queue: %w", err))
 	}
 	// Jobs are read by the reading connections, also while others write.

@@ -61,7 +61,7 @@ func (u *UserTx) Planned(ctx context.Context, conversationID string) (map[memory
 // PlanConsolidation stores a new consolidation of a conversation that exists,
 // and that cannot be deleted until the transaction ends.
 func (u *UserTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) error {
-	if err := rowcodec.CheckConsolidation(u.Owner, c); err != nil {
+	if err := u.check("consolidation", c.Owner, c.ID, ""); err != nil {
 		return err
 	}
 	n, err := u.exec(ctx, `

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -88,7 +87,7 @@ func (s *Store) EndConversation(
 			return err
 		}
 		if fresh {
-			return tx.announce(ctx, c.Owner, rowcodec.EndedConversation(ended))
+			return tx.announce(ctx, c.Owner, endedConversation(ended))
 		}
 		ended, err = conversation(ctx, tx.conn, c.AppID, c.UserID, c.ID)
 		if err == nil && (ended.EndedAt.IsZero() || !ended.SameEvents(c)) {

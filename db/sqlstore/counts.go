@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
 // Stats counts one app's rows.
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	counts, err := collect(ctx, s.conn,
-		func(c *rowcodec.Count) []any { return []any{&c.What, &c.By[0], &c.By[1], &c.By[2], &c.N} }, `
+		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
 		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories WHERE app_id = $1) AS of_app
 		UNION ALL SELECT 'memories', status, domain, memory_type, count(*) FROM agent_memories
 			WHERE app_id = $1 GROUP BY status, domain, memory_type
@@ -22,7 +21,61 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	if err != nil {
 		return db.Stats{}, s.fault(err, "count the app's rows")
 	}
-	return rowcodec.StatsOf(counts), nil
+	return statsOf(counts), nil
+}
+
+// count is one of the rows from which statsOf computes an app's stats:
+//
+//	what        by
+//	users
+//	memories    status, domain, type
+//	vectors     status of the memory, vector state; those in the outbox only
+//	turns       status
+//	candidates  verdict
+type count struct {
+	what string
+	by   [3]string
+	n    int
+}
+
+// statsOf adds up counts. A vector that is not in the outbox is synced if its memory
+// is active, and absent otherwise.
+func statsOf(counts []count) db.Stats {
+	s := db.Stats{
+		Memories: map[memory.Status]int{}, Domains: map[memory.Domain]int{}, Types: map[memory.Type]int{},
+		Turns: map[memory.TurnStatus]int{}, Candidates: map[memory.Verdict]int{}, Vectors: map[memory.VectorState]int{},
+	}
+	waiting := map[memory.Status]int{}
+	for _, c := range counts {
+		switch c.what {
+		case "users":
+			s.Users = c.n
+		case "memories":
+			status := memory.Status(c.by[0])
+			s.Memories[status] += c.n
+			if status == memory.Active {
+				s.Domains[memory.Domain(c.by[1])] += c.n
+				s.Types[memory.Type(c.by[2])] += c.n
+			}
+		case "vectors":
+			waiting[memory.Status(c.by[0])] += c.n
+			s.Vectors[memory.VectorState(c.by[1])] += c.n
+		case "turns":
+			s.Turns[memory.TurnStatus(c.by[0])] = c.n
+		case "candidates":
+			s.Candidates[memory.Verdict(c.by[0])] = c.n
+		}
+	}
+	for status, n := range s.Memories {
+		state := memory.VectorAbsent
+		if status == memory.Active {
+			state = memory.VectorSynced
+		}
+		if rest := n - waiting[status]; rest > 0 {
+			s.Vectors[state] += rest
+		}
+	}
+	return s
 }
 
 // VectorBacklog counts the whole outbox towards the vector store.

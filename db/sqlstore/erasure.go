@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +56,9 @@ func (s *Store) BeginErasure(
 				return err
 			}
 		}
-		return tx.enqueue(ctx, []river.InsertManyParams{{Args: job, InsertOpts: rowcodec.OnceFrom(due)}})
+		fromDue := once()
+		fromDue.ScheduledAt = due
+		return tx.enqueue(ctx, []river.InsertManyParams{{Args: job, InsertOpts: fromDue}})
 	})
 	return e, s.fault(err, "mark the user as being erased")
 }
@@ -195,9 +198,11 @@ func (x *eraser) turns(limit int) {
 	if len(ids) == 0 {
 		return
 	}
-	payloads := ids
+	payloads := slices.Clone(ids)
 	if x.dialect == Postgres {
-		payloads = rowcodec.NameTurns(ids)
+		for i, id := range ids {
+			payloads[i] = `{"turn_id": "` + id + `"}`
+		}
 	}
 	d := &x.some.Deleted
 	d.Jobs += x.jobs(`{args @> ANY($1::text[]::jsonb[])|`+JobTurn+` = ANY($1)}`, payloads)

@@ -2,9 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -40,7 +40,7 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 			ids[i] = m.ID
 		}
 		events, relations, err := recorded(ctx, c, memory.Owner{AppID: p.AppID, UserID: p.UserID}, ids)
-		records = rowcodec.Exported(found, events, relations)
+		records = exported(found, events, relations)
 		return err
 	})
 	return records, s.fault(err, "export the memories")
@@ -70,22 +70,80 @@ func (u *UserTx) Recorded(ctx context.Context, ids []string) (map[string]db.Reco
 	if err != nil {
 		return nil, u.fault(err, "read what is recorded of the memories")
 	}
-	return rowcodec.Recorded(found, events, relations), nil
+	return recordsByID(found, events, relations), nil
 }
 
 // recorded reads the events and relations of memories of an owner, or of any
 // user of the app if the owner has no user id.
-func recorded(ctx context.Context, c conn, owner memory.Owner, ids []string) ([]memory.Event, []rowcodec.Ends, error) {
+func recorded(ctx context.Context, c conn, owner memory.Owner, ids []string) ([]memory.Event, []ends, error) {
 	events, err := collect(ctx, c, eventFields, selectEvents+`memory_id = ANY($1::uuid[])
 		AND {|+}app_id = $2 AND ($3::text = '' OR {|+}user_id = $3) ORDER BY at, id`, ids, owner.AppID, owner.UserID)
 	if err != nil {
 		return nil, nil, err
 	}
-	relations, err := collect(ctx, c, func(e *rowcodec.Ends) []any {
-		return []any{&e.From, &e.To, &e.Kind, &e.CreatedAt, &e.FromAt, &e.ToAt}
+	relations, err := collect(ctx, c, func(e *ends) []any {
+		return []any{&e.From, &e.To, &e.Kind, &e.CreatedAt, &e.fromAt, &e.toAt}
 	}, `SELECT r.from_id, r.to_id, r.kind, r.created_at, f.created_at, t.created_at FROM memory_relations AS r
 			{|CROSS }JOIN agent_memories AS f ON f.id = r.from_id {|CROSS }JOIN agent_memories AS t ON t.id = r.to_id
 		WHERE r.from_id = ANY($1::uuid[]) OR r.to_id = ANY($1::uuid[])
 		ORDER BY r.created_at, r.from_id, r.kind{ COLLATE "C"|}, r.to_id`, ids)
 	return events, relations, err
+}
+
+// ends is a relation with the times at which its two ends were created.
+type ends struct {
+	memory.Relation
+	fromAt, toAt time.Time
+}
+
+// later is the end that comes later in (CreatedAt, ID) order.
+func (e ends) later() string {
+	if order := e.fromAt.Compare(e.toAt); order > 0 || order == 0 && e.From > e.To {
+		return e.From
+	}
+	return e.To
+}
+
+// exported assembles a page of an export. Each relation goes to the later of its
+// ends, or is omitted if that end is not on the page.
+func exported(page []memory.Memory, events []memory.Event, relations []ends) []db.Record {
+	records := make([]db.Record, len(page))
+	places := make(map[string]*db.Record, len(page))
+	for i, m := range page {
+		records[i].Memory = m
+		places[m.ID] = &records[i]
+	}
+	for _, e := range events {
+		r := places[e.MemoryID]
+		r.Events = append(r.Events, e)
+	}
+	for _, e := range relations {
+		if r := places[e.later()]; r != nil {
+			r.Relations = append(r.Relations, e.Relation)
+		}
+	}
+	return records
+}
+
+// recordsByID assembles what is recorded under each id. Relations go to both of their
+// ends, and the events of a purged memory make a record without a memory.
+func recordsByID(memories []memory.Memory, events []memory.Event, relations []ends) map[string]db.Record {
+	records := make(map[string]db.Record, len(memories))
+	for _, m := range memories {
+		records[m.ID] = db.Record{Memory: m}
+	}
+	for _, e := range events {
+		r := records[e.MemoryID]
+		r.Events = append(r.Events, e)
+		records[e.MemoryID] = r
+	}
+	for _, e := range relations {
+		for _, id := range []string{e.From, e.To} {
+			if r, ok := records[id]; ok {
+				r.Relations = append(r.Relations, e.Relation)
+				records[id] = r
+			}
+		}
+	}
+	return records
 }

@@ -116,7 +116,7 @@ func (u *UserTx) NextFact(ctx context.Context, factType, key string, after time.
 
 // AddFact stores a new fact.
 func (u *UserTx) AddFact(ctx context.Context, f memory.Fact) error {
-	if err := rowcodec.CheckFact(u.Owner, f); err != nil {
+	if err := u.check("fact", f.Owner, f.ID, f.MemoryID); err != nil {
 		return err
 	}
 	_, err := u.exec(ctx, `INSERT INTO facts (`+factColumns+`)
@@ -128,7 +128,7 @@ func (u *UserTx) AddFact(ctx context.Context, f memory.Fact) error {
 
 // ChangeFact stores what may change of a fact.
 func (u *UserTx) ChangeFact(ctx context.Context, f memory.Fact) error {
-	if err := rowcodec.CheckFact(u.Owner, f); err != nil {
+	if err := u.check("fact", f.Owner, f.ID, f.MemoryID); err != nil {
 		return err
 	}
 	n, err := u.exec(ctx, `UPDATE facts

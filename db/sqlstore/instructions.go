@@ -39,7 +39,13 @@ func (s *Store) InstructionVersion(
 	ctx context.Context, scope memory.Scope, name string, number int,
 ) (memory.InstructionVersion, error) {
 	v, ok, err := (&scopeTx{s.conn, scope}).FindVersion(ctx, name, number)
-	return v, s.require(ok, err, "", rowcodec.NoVersion(name, number))
+	return v, s.require(ok, err, "", noVersion(name, number))
+}
+
+// noVersion is the error for a version that an instruction does not have.
+func noVersion(name string, number int) error {
+	return memory.Errorf(memory.KindNotFound,
+		"there is no version %d of an instruction %q: list its versions", number, rowcodec.Storable(name))
 }
 
 // InstructionVersions pages through the versions, the newest first.
@@ -99,7 +105,7 @@ func (s *Store) InScope(
 	var refused error
 	err := s.transact(ctx, func(tx tx) error {
 		refused = nil
-		if err := tx.lock(ctx, rowcodec.OwnerLock(rowcodec.ScopeOwner(scope))); err != nil {
+		if err := tx.lock(ctx, rowcodec.OwnerLock(scopeOwner(scope))); err != nil {
 			return err
 		}
 		refused = f(ctx, &scopeTx{tx.conn, scope})
@@ -109,6 +115,12 @@ func (s *Store) InScope(
 		return refused
 	}
 	return s.fault(err, "change the instructions")
+}
+
+// scopeOwner is the owner that stands for a scope of an app or agent. It equals no
+// user, since the ids of users hold no control characters.
+func scopeOwner(scope memory.Scope) memory.Owner {
+	return memory.Owner{AppID: scope.AppID, UserID: "\x00" + string(scope.Kind) + "\x00" + scope.ID}
 }
 
 // scopeTx is a db.InstructionTx: every statement names the scope.
@@ -151,8 +163,9 @@ func (x *scopeTx) FindVersion(
 
 // PutInstruction stores a new or changed instruction.
 func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) error {
-	if err := rowcodec.CheckInstruction(x.scope, i); err != nil {
-		return err
+	if i.Scope != x.scope {
+		return memory.Errorf(memory.KindNotFound,
+			"instruction %q is of another scope than the transaction: open one for its scope", rowcodec.Storable(i.Name))
 	}
 	_, err := x.exec(ctx, `
 		INSERT INTO instructions (app_id, scope, holder, name, latest, active, earlier, changed_at)

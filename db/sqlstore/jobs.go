@@ -6,10 +6,20 @@ import (
 	"strconv"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"hippocampus/db"
-	"hippocampus/db/rowcodec"
 )
+
+// JobAttempts limits the attempts at a job. River takes it from the client that
+// inserts the job.
+const JobAttempts = 3
+
+// once returns the options with which River keeps one job of a kind and payload,
+// whatever the state of that job.
+func once() *river.InsertOpts {
+	return &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()}}
+}
 
 // Jobs implements db.Jobs with River, whose clients take the transactions of
 // the adapter's driver.
@@ -27,11 +37,11 @@ func NewJobs[DriverTx any](
 
 // Enqueue stores a job, or finds the kept one of its kind and payload.
 func (j *Jobs[DriverTx]) Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error) {
-	stored, err := j.writer.Insert(ctx, job, rowcodec.Once())
+	stored, err := j.writer.Insert(ctx, job, once())
 	if err != nil {
 		return info, false, j.fault(err, "enqueue the job")
 	}
-	return rowcodec.JobInfo(stored.Job), !stored.UniqueSkippedAsDuplicate, nil
+	return jobInfo(stored.Job), !stored.UniqueSkippedAsDuplicate, nil
 }
 
 // Job returns a job.
@@ -43,14 +53,41 @@ func (j *Jobs[DriverTx]) Job(ctx context.Context, id int64) (db.JobInfo, error) 
 	if err != nil {
 		return db.JobInfo{}, j.fault(err, "read the job")
 	}
-	return rowcodec.JobInfo(row), nil
+	return jobInfo(row), nil
 }
 
 // ListJobs pages through the jobs of some kinds, newest first.
 func (j *Jobs[DriverTx]) ListJobs(ctx context.Context, f db.JobFilter) ([]db.JobInfo, error) {
-	found, err := j.reader.JobList(ctx, rowcodec.JobList(f))
+	params := river.NewJobListParams().States().Kinds(f.Kinds...).
+		OrderBy(river.JobListOrderByID, river.SortOrderDesc).First(f.Limit)
+	if f.Before > 0 {
+		params = params.Where(`id < @before`, river.NamedArgs{"before": f.Before})
+	}
+	found, err := j.reader.JobList(ctx, params)
 	if err != nil {
 		return nil, j.fault(err, "list the jobs")
 	}
-	return rowcodec.JobInfos(found.Jobs), nil
+	infos := make([]db.JobInfo, len(found.Jobs))
+	for i, row := range found.Jobs {
+		infos[i] = jobInfo(row)
+	}
+	return infos, nil
+}
+
+// jobInfo converts a row of River's table.
+func jobInfo(row *rivertype.JobRow) db.JobInfo {
+	info := db.JobInfo{
+		ID: row.ID, Kind: row.Kind, State: string(row.State), Payload: row.EncodedArgs, Attempt: row.Attempt,
+		EnqueuedAt: row.CreatedAt.UTC(), Result: row.Output(),
+	}
+	if row.AttemptedAt != nil {
+		info.StartedAt = row.AttemptedAt.UTC()
+	}
+	if row.FinalizedAt != nil {
+		info.EndedAt = row.FinalizedAt.UTC()
+	}
+	if n := len(row.Errors); n > 0 {
+		info.Error = row.Errors[n-1].Error
+	}
+	return info
 }

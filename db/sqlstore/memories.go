@@ -82,7 +82,16 @@ func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (m
 	events, err := collect(ctx, s.conn, eventFields,
 		selectEvents+`memory_id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3 ORDER BY at, id`,
 		validIDs(ids), owner.AppID, owner.UserID)
-	return rowcodec.ByMemory(events), s.fault(err, "read the histories of the memories")
+	return byMemory(events), s.fault(err, "read the histories of the memories")
+}
+
+// byMemory groups events by memory, in their order.
+func byMemory(events []memory.Event) map[string][]memory.Event {
+	histories := map[string][]memory.Event{}
+	for _, e := range events {
+		histories[e.MemoryID] = append(histories[e.MemoryID], e)
+	}
+	return histories
 }
 
 // HandedOut returns the owner's active memories that recall touched at or after since.

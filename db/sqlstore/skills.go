@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -18,20 +19,30 @@ func workflowFields(w *memory.Workflow) []any {
 		(*ID)(&w.MemoryID), &w.FirstAt, &w.LastAt}
 }
 
-// notes is the column of a workflow's notes.
+// notes is the column of a workflow's notes, a JSON array. An empty one is nil.
 type notes []memory.OutcomeNote
 
 // Scan reads the column.
-func (n *notes) Scan(column any) (err error) {
+func (n *notes) Scan(column any) error {
+	var raw []byte
 	switch v := column.(type) {
 	case string:
-		*n, err = rowcodec.Notes([]byte(v))
+		raw = []byte(v)
 	case []byte:
-		*n, err = rowcodec.Notes(v)
+		raw = v
 	default:
-		err = fmt.Errorf("the notes are a %T", column)
+		return fmt.Errorf("the notes are a %T", column)
+	}
+	err := json.Unmarshal(raw, (*[]memory.OutcomeNote)(n))
+	if len(*n) == 0 {
+		*n = nil
 	}
 	return err
+}
+
+func notesJSON(notes []memory.OutcomeNote) string {
+	b, _ := json.Marshal(append([]memory.OutcomeNote{}, notes...)) // strings and times: cannot fail
+	return string(b)
 }
 
 // skillConditions begins the conditions on owner and agent.
@@ -120,7 +131,7 @@ func (u *UserTx) RestoreWorkflow(ctx context.Context, w memory.Workflow) error {
 }
 
 func (u *UserTx) insertWorkflow(ctx context.Context, w memory.Workflow, onConflict string) error {
-	if err := rowcodec.CheckWorkflow(u.Owner, w); err != nil {
+	if err := u.check("workflow", w.Owner, w.ID, w.MemoryID); err != nil {
 		return err
 	}
 	_, err := u.exec(ctx, `
@@ -128,7 +139,7 @@ func (u *UserTx) insertWorkflow(ctx context.Context, w memory.Workflow, onConfli
 			successes, failures, notes, memory_id, first_at, last_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`+onConflict,
 		w.ID, w.AppID, w.UserID, w.AgentID, w.Skill, w.Text, rowcodec.ContentHash(w.Text),
-		w.Successes, w.Failures, rowcodec.NotesJSON(w.Notes), nullID(w.MemoryID), w.FirstAt, w.LastAt)
+		w.Successes, w.Failures, notesJSON(w.Notes), nullID(w.MemoryID), w.FirstAt, w.LastAt)
 	return u.fault(err, "store the workflow")
 }
 

@@ -37,7 +37,7 @@ func (s *Store) recordAttempt(
 			return s.require(ok, err, "read the turn", NotFound("turn", turnID))
 		}
 		if err == nil && !failed.IsZero() {
-			err = tx.announce(ctx, t.Owner, rowcodec.FailedTurn(t, failed))
+			err = tx.announce(ctx, t.Owner, failedTurn(t, failed))
 		}
 		if err != nil || refused == nil {
 			return err

@@ -73,5 +73,14 @@ func (u *UserTx) AnnounceAll(ctx context.Context) error {
 
 // Announcements returns all that the commit announces.
 func (u *UserTx) Announcements() []memory.Announcement {
-	return append(rowcodec.Announcing(u.events, u.written), u.announced...)
+	return append(announcing(u.events, u.written), u.announced...)
+}
+
+// check refuses a row of another owner, or with an invalid id; memoryID may be empty.
+// KindNotFound, KindInvalid.
+func (u *UserTx) check(what string, owner memory.Owner, id, memoryID string) error {
+	if owner != u.Owner {
+		return rowcodec.OfAnotherUser(memory.KindNotFound, what, id)
+	}
+	return rowcodec.CheckIDs(what, id, map[string]string{"memory_id": memoryID})
 }

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"time"
-
-	"github.com/riverqueue/river"
+	"math/rand/v2"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -27,13 +25,6 @@ func OwnerLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(
 // the rest. Take OwnerLock first when taking both.
 func TurnsLock(owner memory.Owner) int64 { return int64(binary.BigEndian.Uint64(OwnerHash(owner)[8:])) }
 
-// OnceFrom is Once for a job that is not worked before due.
-func OnceFrom(due time.Time) *river.InsertOpts {
-	once := Once()
-	once.ScheduledAt = due
-	return once
-}
-
 // ErasedJSON is the column of an erasure's counts.
 func ErasedJSON(e db.Erased) string {
 	b, _ := json.Marshal(e) // numbers only: cannot fail
@@ -46,12 +37,7 @@ func Erased(column []byte) (e db.Erased, err error) {
 	return e, err
 }
 
-// NameTurns returns, for each turn, the part of a job's payload that names it.
-func NameTurns(turnIDs []string) []string {
-	names := make([]string, len(turnIDs))
-	for i, id := range turnIDs {
-		b, _ := json.Marshal(map[string]string{"turn_id": id})
-		names[i] = string(b)
-	}
-	return names
-}
+// NewRevision returns a number that differs from all earlier revisions of a user,
+// except with a chance of 1 in 2^63. It is never 0, the revision of a user without
+// memories.
+func NewRevision() int64 { return 1 + rand.Int64N(1<<63-1) }

@@ -1,9 +1,10 @@
-package rowcodec
+package sqlstore
 
 import (
 	"encoding/json"
 	"time"
 
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 )
 
@@ -33,14 +34,15 @@ type reflectionData struct {
 	Sources  []string `json:"sources"`
 }
 
-// Announcing returns the announcements of events, given the memories by id as the
+// announcing returns the announcements of events, given the memories by id as the
 // same transaction has written them.
-func Announcing(events []memory.Event, written map[string]memory.Memory) []memory.Announcement {
+func announcing(events []memory.Event, written map[string]memory.Memory) []memory.Announcement {
 	var all []memory.Announcement
 	for _, e := range events {
 		m, known := written[e.MemoryID]
 		data := writtenData{
-			MemoryID: e.MemoryID, Change: e.Kind, Cause: Storable(e.Cause), AgentID: m.AgentID, ConversationID: m.ConversationID,
+			MemoryID: e.MemoryID, Change: e.Kind, Cause: rowcodec.Storable(e.Cause),
+			AgentID: m.AgentID, ConversationID: m.ConversationID,
 		}
 		if e.Kind == memory.EventForgotten || e.Kind == memory.EventPurged {
 			all = append(all, announcement(memory.MemoryForgotten, e, data))
@@ -72,8 +74,8 @@ func sourcesOf(e memory.Event) []string {
 	return detail.Sources
 }
 
-// FailedTurn announces that a turn was abandoned at an instant.
-func FailedTurn(t memory.Turn, at time.Time) memory.Announcement {
+// failedTurn announces that a turn was abandoned at an instant.
+func failedTurn(t memory.Turn, at time.Time) memory.Announcement {
 	return memory.Announcement{Kind: memory.TurnGivenUp, At: at, Data: object(struct {
 		TurnID         string `json:"turn_id"`
 		ClientID       string `json:"client_id,omitempty"`
@@ -87,8 +89,8 @@ func FailedTurn(t memory.Turn, at time.Time) memory.Announcement {
 	})}
 }
 
-// EndedConversation announces that a conversation has ended.
-func EndedConversation(c memory.Conversation) memory.Announcement {
+// endedConversation announces that a conversation has ended.
+func endedConversation(c memory.Conversation) memory.Announcement {
 	return memory.Announcement{Kind: memory.ConversationEnded, At: c.EndedAt, Data: object(struct {
 		ConversationID string `json:"conversation_id"`
 		Reason         string `json:"reason"`

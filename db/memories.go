@@ -1,0 +1,166 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// Memories keeps the memories and their history.
+type Memories interface {
+	// InUser runs f in one transaction that holds the owner lock. The owner need
+	// not exist yet. If f returns an error, InUser rolls back and returns it. f must
+	// use the database through tx only: on SQLite the transaction holds the only
+	// writing connection. f must return tx's errors, wrapped or not, and may run
+	// more than once, if the database aborts the transaction because of a conflict:
+	// it must then rebuild what it stores outside of tx.
+	// ErrErasing: the owner is being erased, and f has not run.
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx UserTx) error) error
+
+	// Memory returns one memory of the app, in any status, without its embedding.
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	// ListMemories pages through a user's memories, newest first, without embeddings.
+	ListMemories(ctx context.Context, f MemoryFilter) ([]memory.Memory, error)
+	// History lists the events of a memory of the app, oldest first.
+	// KindNotFound: the app has no such memory and no event of it.
+	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
+
+	// Events lists the events of those of the ids that the owner has events of,
+	// by memory, oldest first.
+	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
+
+	// Documents lists every active memory of the owner as the ranking and the
+	// filters need it, in (ConversationID, CreatedAt, ID) order.
+	Documents(ctx context.Context, owner memory.Owner) ([]Document, error)
+	// Hydrate returns those of the ids that are active memories of the owner,
+	// in any order; the ones in embedded carry their embeddings.
+	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	// Recalled reads what a recall ranks: of the ids in whole the memories, without
+	// lexemes and embeddings, and of those in rest when each was last accessed.
+	// What is not an active memory of the owner is left out of both.
+	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (Recalled, error)
+	// Embeddings returns the embeddings of those of the ids that are active
+	// memories of the owner, embedded by this model.
+	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
+	// EachEmbedding calls f with the embedding of each active memory of the owner
+	// that was embedded by this model, at most limit of them, in any order. f must
+	// not keep the slice, which the next call reuses.
+	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
+		f func(id string, embedding []float32)) error
+	// Unconfirmed returns the owner's active memories that the vector store
+	// may not show yet: pending, or synced at or after since. The latest
+	// changed (UpdatedAt) first, with embeddings.
+	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// RevisionAndUnconfirmed reads the owner's revision and then Unconfirmed. The
+	// revision changes with every change of the owner's memories, except for
+	// accesses and vector states: while it is the same, so is the result of Documents.
+	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
+		revision int64, unconfirmed []memory.Memory, err error)
+	// RevisionDocumentsAndUnconfirmed reads the owner's revision, then Documents,
+	// then Unconfirmed, which therefore holds what is written during the call.
+	RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
+		OwnerDocuments, error)
+	// HandedOut returns the owner's active memories that recall touched at or
+	// after since, latest first, without embeddings.
+	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// Touch counts accesses: access_count grows by Count, last_accessed_at
+	// moves to At if that is later. Unknown ids are ignored.
+	Touch(ctx context.Context, touches []Touch) error
+}
+
+// UserTx is one user's transaction. Its methods neither read nor change rows of
+// other owners.
+type UserTx interface {
+	MaintenanceTx
+	ExchangeTx
+	AnnouncementTx
+	TimelineTx
+	SkillTx
+	ConsolidationTx
+	RelatedTx
+
+	// Memories returns those of the ids that exist, in any status, with embeddings.
+	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
+	// SameContent returns the oldest active memory with exactly this agent and
+	// content, with its embedding; ok is false if there is no such memory.
+	SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error)
+	// Unconfirmed is Memories.Unconfirmed within the transaction.
+	Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error)
+
+	// Insert stores new memories. Their vector state is pending and claimed until
+	// an instant: the caller pushes them right after the commit. If claimed is zero,
+	// they have no claim yet, and the first claim is First. An adapter that writes
+	// vectors in this transaction sets the state to synced at once, and to synced or
+	// absent for what Update changes. KindConflict: an id exists already.
+	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
+	// Update stores every changeable field of an existing memory. Accesses are
+	// counted by Touch, which does not wait for this transaction: AccessCount
+	// stays as it is stored, and LastAccessedAt only moves forward.
+	// If m.Revision differs from the stored one, the vector state becomes
+	// pending (status active) or removing (any other), due at m.UpdatedAt; an
+	// existing claim stays. KindNotFound: the owner has no such memory.
+	Update(ctx context.Context, m memory.Memory) error
+	// AddEvents appends to the histories of memories, which may have been purged,
+	// and announces the events at the commit.
+	AddEvents(ctx context.Context, events []memory.Event) error
+	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
+	// FinishTurn makes an accepted turn processed. KindConflict: another worker has
+	// finished it.
+	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error
+}
+
+// MemoryFilter chooses memories. Empty fields do not restrict.
+type MemoryFilter struct {
+	Owner          memory.Owner // required
+	Types          []memory.Type
+	Domains        []memory.Domain
+	Statuses       []memory.Status
+	ConversationID string
+	AgentID        string    // exactly this agent's
+	SeenBy         string    // this agent's and those that all agents share
+	Tags           []string  // all of them
+	AnyTags        []string  // at least one of them
+	Since, Until   time.Time // CreatedAt in [Since, Until)
+	// AsOf chooses memories that may have matched at an instant: they were created
+	// by then, in CreatedAt and in their history, and match Types, Domains, Statuses
+	// and Tags now or were changed afterwards. db/history decides which did match.
+	AsOf   time.Time
+	Before *Position // strictly older than this, in (CreatedAt, ID) order
+	Limit  int       // required, 1..memory.MaxPage
+}
+
+// Touch is some accesses of one memory.
+type Touch struct {
+	ID    string
+	Count int
+	At    time.Time // of the latest
+}
+
+// Recalled is the result of Memories.Recalled.
+type Recalled struct {
+	Whole    []memory.Memory
+	Accessed map[string]time.Time
+}
+
+// OwnerDocuments is the result of RevisionDocumentsAndUnconfirmed.
+type OwnerDocuments struct {
+	Revision    int64
+	Documents   []Document
+	Unconfirmed []memory.Memory
+}
+
+// Document is what the ranking and the filters use of an active memory.
+type Document struct {
+	ID             string
+	Lexemes        string
+	Content        string
+	Domain         memory.Domain
+	Type           memory.Type
+	Tags           []string // nil: no tags
+	AgentID        string
+	ConversationID string
+	Importance     float64
+	CreatedAt      time.Time
+	LastAccessedAt time.Time
+}
