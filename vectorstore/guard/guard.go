@@ -84,32 +84,26 @@ func (s *Store) Healthy() bool {
 	return ok && s.breaker.IsClosed() && remote.Healthy()
 }
 
-// Insert guards vectorstore.Store.Insert.
 func (s *Store) Insert(ctx context.Context, records []vectorstore.Record) error {
 	return s.call(ctx, func() error { return s.Store.Insert(ctx, records) })
 }
 
-// Replace guards vectorstore.Store.Replace.
 func (s *Store) Replace(ctx context.Context, records []vectorstore.Record) error {
 	return s.call(ctx, func() error { return s.Store.Replace(ctx, records) })
 }
 
-// Delete guards vectorstore.Store.Delete.
 func (s *Store) Delete(ctx context.Context, ids []string) error {
 	return s.call(ctx, func() error { return s.Store.Delete(ctx, ids) })
 }
 
-// Search guards vectorstore.Store.Search.
 func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
 	return query(ctx, s, func() ([]vectorstore.Hit, error) { return s.Store.Search(ctx, q) })
 }
 
-// DeleteOwner guards vectorstore.Store.DeleteOwner.
 func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
 	return query(ctx, s, func() (int, error) { return s.Store.DeleteOwner(ctx, owner) })
 }
 
-// CountOwner guards vectorstore.Store.CountOwner.
 func (s *Store) CountOwner(ctx context.Context, owner memory.Owner) (int, error) {
 	return query(ctx, s, func() (int, error) { return s.Store.CountOwner(ctx, owner) })
 }

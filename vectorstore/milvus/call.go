@@ -2,11 +2,16 @@ package milvus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	grpc_retry "github.com/grpc-ecosystem/go-grpc-middleware/retry"
+	"github.com/milvus-io/milvus-proto/go-api/v2/commonpb"
+	"github.com/milvus-io/milvus-proto/go-api/v2/milvuspb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
@@ -71,4 +76,109 @@ func (s *Store) read(ctx context.Context, action string, f func(ctx context.Cont
 		err = s.call(ctx, s.options.Timeout, action, f)
 	}
 	return err
+}
+
+// The codes of handled Milvus errors (package merr of Milvus 2.3).
+const (
+	codeCollectionNotFound  = 100
+	codeCollectionNotLoaded = 101
+	codeIndexNotFound       = 700
+	codeParameterInvalid    = 1100
+	codeParameterMissing    = 1101
+	codeParameterTooLarge   = 1102
+	codeAliasExists         = 1602
+	codeUnexpected          = 65535 // any error without a code of its own
+)
+
+// invalidTexts identify, among the errors of codeUnexpected in Milvus 2.3, those
+// of invalid requests. Later versions have codes for most of them.
+var invalidTexts = []string{
+	"cannot parse expression", "failed to create expr plan", "failed to create query plan", // filters
+	"should divide the dim",       // dimension of an inserted vector
+	"line_sizeof_",                // dimension of a searched vector
+	"invalid dimension",           // dimension of a collection
+	"is not a number or infinity", // number of a vector
+	"should be in range",          // limit
+}
+
+// unsendableTexts identify gRPC's errors about messages that can never be sent.
+var unsendableTexts = []string{"message larger than max", "error while marshaling"}
+
+// refusal is an answer of Milvus that reports an error.
+type refusal struct {
+	code       int32
+	legacyCode commonpb.ErrorCode
+	reason     string
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("Milvus refused it: %s (code %d, %s)", r.reason, r.code, r.legacyCode)
+}
+
+// refusedWith reports whether err is a refusal with one of the codes.
+func refusedWith(err error, codes ...int32) bool {
+	var r *refusal
+	return errors.As(err, &r) && slices.Contains(codes, r.code)
+}
+
+// releasedTexts identify errors of a query node about a collection that has just
+// been released. Milvus drops their code on the way to the client.
+var releasedTexts = []string{"collection not loaded", "partition not loaded"}
+
+// isGone reports whether err says that a collection does not exist or does not
+// serve, even if that happened while Milvus worked on the call.
+func isGone(err error) bool {
+	var r *refusal
+	return refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) ||
+		errors.As(err, &r) && r.code == codeUnexpected && containsAny(r.reason, releasedTexts)
+}
+
+// kindOf is KindInvalid if repeating the request cannot succeed. It is
+// KindUnavailable for all other errors: Milvus may be unavailable, slow, loading,
+// moving rows between nodes, limiting the rate, or defective.
+func kindOf(err error) memory.Kind {
+	var r *refusal
+	var invalid bool
+	switch {
+	case refusedWith(err, codeParameterInvalid, codeParameterMissing, codeParameterTooLarge):
+		invalid = true
+	case errors.As(err, &r):
+		invalid = r.code == codeUnexpected && containsAny(r.reason, invalidTexts)
+	default:
+		invalid = status.Code(err) == codes.InvalidArgument ||
+			containsAny(status.Convert(err).Message(), unsendableTexts)
+	}
+	if invalid {
+		return memory.KindInvalid
+	}
+	return memory.KindUnavailable
+}
+
+func containsAny(s string, texts []string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(s, t) })
+}
+
+// checkAnswer turns an answer that reports an error into a refusal. Most calls
+// of the SDK look at the legacy error code only.
+func checkAnswer(
+	ctx context.Context, method string, request, answer any,
+	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	if err := invoke(ctx, method, request, answer, conn, opts...); err != nil {
+		return err
+	}
+	var s *commonpb.Status
+	switch a := answer.(type) {
+	case *commonpb.Status:
+		s = a
+	case interface{ GetStatus() *commonpb.Status }:
+		s = a.GetStatus()
+	}
+	if s.GetCode() != 0 || s.GetErrorCode() != commonpb.ErrorCode_Success {
+		return &refusal{code: s.GetCode(), legacyCode: s.GetErrorCode(), reason: s.GetReason()}
+	}
+	if m, ok := answer.(*milvuspb.MutationResult); ok && len(m.GetErrIndex()) > 0 {
+		return &refusal{reason: fmt.Sprintf("%d rows were not written", len(m.GetErrIndex()))}
+	}
+	return nil
 }

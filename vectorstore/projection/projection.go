@@ -143,3 +143,29 @@ func (p *Projection) reconcile(ctx context.Context) (more bool) {
 func (p *Projection) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), p.set.Lease/2)
 }
+
+// Pusher brings committed changes of memories to the vector store; Projection
+// implements it.
+type Pusher interface {
+	// ClaimedUntil is the end of the claim with which the caller must insert new
+	// memories before it calls PushNew.
+	ClaimedUntil() time.Time
+	// PushNew pushes memories that were inserted with a claim.
+	PushNew(ctx context.Context, memories []memory.Memory)
+	// Push pushes the memories with these ids as they are stored.
+	Push(ctx context.Context, ids []string)
+}
+
+// NoopPusher is the pusher of a database that writes vectors in the transaction
+// of their memories, so that nothing is left to push. If such a transaction leaves
+// a memory to the outbox, the memory is due and the reconciler pushes it.
+type NoopPusher struct{}
+
+// ClaimedUntil is zero: the memories need no claim.
+func (NoopPusher) ClaimedUntil() time.Time { return time.Time{} }
+
+// PushNew does nothing.
+func (NoopPusher) PushNew(context.Context, []memory.Memory) {}
+
+// Push does nothing.
+func (NoopPusher) Push(context.Context, []string) {}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unique"
 
+	"hippocampus/db/rowcodec"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -79,7 +80,7 @@ func (m *matrix) readRows(ctx context.Context, db *sql.DB, dim, limit int) ([]ro
 			return nil, err
 		}
 		r.agent, r.domain, r.kind = unique.Make(agent), unique.Make(domain), unique.Make(kind)
-		r.embedding = decode(embedding)
+		r.embedding = rowcodec.Vector(embedding)
 		read = append(read, r)
 		if bytes += r.bytes(); bytes > limit || len(r.embedding) != dim {
 			return nil, nil

@@ -3,11 +3,11 @@ package sqlitevec
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 
+	"hippocampus/db/rowcodec"
 	"hippocampus/vectorstore"
 )
 
@@ -52,7 +52,20 @@ func (w *writer) put(ctx context.Context, action, verb string, records []vectors
 		ids[i] = r.ID
 	}
 	return w.write(ctx, action, change{ids: ids, records: records}, func(tx *sql.Tx) error {
-		return putAll(ctx, tx, verb+` INTO `+w.table, records)
+		statement, err := tx.PrepareContext(ctx, verb+` INTO `+w.table+`
+			(id, app_id, user_id, agent_id, domain, memory_type, created_at, embedding, content)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		if err != nil {
+			return err
+		}
+		defer statement.Close()
+		for _, r := range records {
+			if _, err := statement.ExecContext(ctx, r.ID, r.AppID, r.UserID, r.AgentID, string(r.Domain), string(r.Type),
+				r.CreatedAt.UnixMilli(), encode(r.Embedding), r.Content); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -63,23 +76,6 @@ func (w *writer) write(ctx context.Context, action string, c change, f func(tx *
 		commit = w.cache.commit(c)
 	}
 	return failed(ctx, action, inTx(ctx, w.db, commit, f))
-}
-
-func putAll(ctx context.Context, tx *sql.Tx, into string, records []vectorstore.Record) error {
-	statement, err := tx.PrepareContext(ctx, into+`
-		(id, app_id, user_id, agent_id, domain, memory_type, created_at, embedding, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer statement.Close()
-	for _, r := range records {
-		if _, err := statement.ExecContext(ctx, r.ID, r.AppID, r.UserID, r.AgentID, string(r.Domain), string(r.Type),
-			r.CreatedAt.UnixMilli(), encode(r.Embedding), r.Content); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // unit is v scaled to unit length.
@@ -97,19 +93,4 @@ func unit(v []float32) []float32 {
 }
 
 // encode encodes v, scaled to unit length, in the format of sqlite-vec.
-func encode(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range unit(v) {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return b
-}
-
-// decode is the inverse of encode.
-func decode(b []byte) []float32 {
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return v
-}
+func encode(v []float32) []byte { return rowcodec.VectorBytes(unit(v)) }
