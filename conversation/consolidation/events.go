@@ -2,6 +2,7 @@ package consolidation
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/ingest"
+	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
 )
@@ -144,4 +146,20 @@ func (sh share) draft(one memory.Consolidation, t memory.Type, content string, d
 		AgentID: sh.agentID, ConversationID: one.ConversationID, Content: content, Type: t, Domain: domain,
 		Importance: importance, CreatedAt: at,
 	}
+}
+
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+// quote makes lines of a share's events, after a summary of earlier ones if it is
+// not empty.
+func quote(before string, sh share) (prompt.Quoted, error) {
+	var lines []any
+	if before != "" {
+		lines = append(lines, session.SummaryLine(before))
+	}
+	for _, e := range sh.events {
+		lines = append(lines, session.PromptLine(e.Event, maxEventRunes))
+	}
+	return prompt.Quote(lines...)
 }
