@@ -105,7 +105,7 @@ func TestReflect_RefusesMalformedAnswers(t *testing.T) {
 	}
 	for name, answer := range answers {
 		b.chat.Answers(answer)
-		if r, err := b.Reflect(t.Context(), ada, true); !memory.IsKind(err, memory.KindBadAnswer) {
+		if r, err := b.Reflect(t.Context(), ada, Always); !memory.IsKind(err, memory.KindBadAnswer) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

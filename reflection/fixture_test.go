@@ -21,7 +21,7 @@ var (
 )
 
 // defaults are the defaults of server/config.
-var defaults = Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100}
+var defaults = Settings{Rule: Rule{Importance: 4, Cooldown: time.Hour, MinFacts: 2}, MaxFacts: 100}
 
 // fixture is a service on a real SQLite database, with a scripted model and a
 // clock that the test moves.
@@ -107,7 +107,11 @@ func (b *fixture) snapshot() (rows []any) {
 
 func (b *fixture) reflect(force bool) Result {
 	b.t.Helper()
-	result, err := b.Reflect(b.t.Context(), ada, force)
+	rule := b.Rule()
+	if force {
+		rule = Always
+	}
+	result, err := b.Reflect(b.t.Context(), ada, rule)
 	if err != nil {
 		b.t.Fatal(err)
 	}

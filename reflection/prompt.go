@@ -51,7 +51,7 @@ func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all []insight
 	slices.Sort(agents)
 	for _, agent := range agents {
 		group := fit(byAgent[agent])
-		if len(group) < minFacts {
+		if len(group) < Always.MinFacts {
 			continue
 		}
 		insights, err := s.askAbout(ctx, group)

@@ -35,13 +35,21 @@ type Deriver interface {
 	Derive(ctx context.Context, d derivation.Derivation, conclusions []derivation.Conclusion) ([]memory.Memory, error)
 }
 
+// Rule decides when a reflection is due.
+type Rule struct {
+	Importance float64       // sum over the new facts at which a reflection is due
+	Cooldown   time.Duration // least time between two reflections of a user
+	MinFacts   int           // new facts at which a reflection is due, 2 or more
+}
+
+// Always is the rule by which a reflection is due as soon as there are two facts to condense.
+var Always = Rule{MinFacts: 2}
+
 // Settings of reflection; server/config holds their defaults and ranges.
 type Settings struct {
-	Importance  float64       // sum over the new facts at which a reflection is due
-	Cooldown    time.Duration // least time between two reflections of a user
-	MinFacts    int           // new facts at which a reflection is due, 2 or more
-	MaxFacts    int           // facts in one reflection, the most recently changed first
-	KeepSources bool          // sources stay active
+	Rule
+	MaxFacts    int  // facts in one reflection, the most recently changed first
+	KeepSources bool // sources stay active
 }
 
 // Parts are what a Service works with.
@@ -83,16 +91,19 @@ func (s *Service) Due(ctx context.Context, owner memory.Owner) (due bool, why st
 	return err == nil && why == "", why, err
 }
 
+// Rule is the configured rule.
+func (s *Service) Rule() Rule { return s.set.Rule }
+
 // due returns the user's maintenance state, and why no reflection is due; empty if one is.
 func (s *Service) due(ctx context.Context, owner memory.Owner) (state db.UserState, why string, err error) {
 	if state, err = s.Records.State(ctx, owner); err != nil {
 		return state, "", err
 	}
-	if why = s.resting(state); why != "" {
+	if why = s.set.resting(state, s.Now()); why != "" {
 		return state, why, nil
 	}
 	facts, err := s.facts(ctx, owner, state)
-	return state, s.tooLittle(facts), err
+	return state, s.set.tooLittle(facts), err
 }
 
 func (s *Service) facts(ctx context.Context, owner memory.Owner, state db.UserState) ([]memory.Memory, error) {
@@ -100,26 +111,26 @@ func (s *Service) facts(ctx context.Context, owner memory.Owner, state db.UserSt
 }
 
 // resting returns a reason if the cooldown has not passed, else "".
-func (s *Service) resting(state db.UserState) string {
-	if state.ReflectedAt.IsZero() || !s.Now().Before(state.ReflectedAt.Add(s.set.Cooldown)) {
+func (r Rule) resting(state db.UserState, now time.Time) string {
+	if state.ReflectedAt.IsZero() || r.Cooldown == 0 || !now.Before(state.ReflectedAt.Add(r.Cooldown)) {
 		return ""
 	}
 	return fmt.Sprintf("the last reflection was at %s: the next may come %s later",
-		state.ReflectedAt.Format(time.RFC3339), s.set.Cooldown)
+		state.ReflectedAt.Format(time.RFC3339), r.Cooldown)
 }
 
 // tooLittle returns why the facts do not suffice for a reflection; empty if they do.
-func (s *Service) tooLittle(facts []memory.Memory) string {
+func (r Rule) tooLittle(facts []memory.Memory) string {
 	sum := 0.0
 	for _, m := range facts {
 		sum += m.Importance
 	}
 	switch {
-	case len(facts) < s.set.MinFacts:
-		return fmt.Sprintf("%d facts since the last reflection: %d are needed", len(facts), s.set.MinFacts)
-	case sum < s.set.Importance-rounding:
+	case len(facts) < r.MinFacts:
+		return fmt.Sprintf("%d facts since the last reflection: %d are needed", len(facts), r.MinFacts)
+	case sum < r.Importance-rounding:
 		return fmt.Sprintf("the importance of the facts since the last reflection adds up to %.2f: %.2f is needed",
-			sum, s.set.Importance)
+			sum, r.Importance)
 	}
 	return ""
 }
@@ -127,17 +138,14 @@ func (s *Service) tooLittle(facts []memory.Memory) string {
 // rounding makes eight times 0.5, or five times 0.8, reach 4.
 const rounding = 1e-9
 
-// minFacts is the least number of facts that can be condensed.
-const minFacts = 2
-
 // Reflect condenses the facts since the user's last reflection if a reflection is
-// due; force requires only two facts. If several reflections of a user run at
+// due by the rule. If several reflections of a user run at
 // the same time, in any processes, at most one changes anything.
 //
 // KindConflict: no chat model is configured, another reflection came first, or a
 // source has changed. KindBadAnswer: the model's answer was refused.
 // KindUnavailable: the model or the embedder is unavailable. An error changes nothing.
-func (s *Service) Reflect(ctx context.Context, owner memory.Owner, force bool) (Result, error) {
+func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (Result, error) {
 	if s.Chat == nil {
 		return Result{}, memory.Errorf(memory.KindConflict,
 			"reflection needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
@@ -149,18 +157,17 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, force bool) (
 		return Result{}, err
 	}
 	result := Result{At: at, Insights: []memory.Memory{}, Retired: []string{}}
-	if result.Skipped = s.resting(state); result.Skipped != "" && !force {
+	if result.Skipped = rule.resting(state, at); result.Skipped != "" {
 		return result, nil
 	}
 	facts, err := s.facts(ctx, owner, state)
 	if err != nil {
 		return Result{}, err
 	}
-	result.Facts, result.Skipped = len(facts), s.tooLittle(facts)
-	if result.Skipped != "" && (!force || len(facts) < minFacts) {
+	result.Facts, result.Skipped = len(facts), rule.tooLittle(facts)
+	if result.Skipped != "" {
 		return result, nil
 	}
-	result.Skipped = ""
 	insights, err := s.ask(ctx, facts)
 	if err != nil {
 		return Result{}, err

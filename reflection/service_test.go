@@ -181,7 +181,7 @@ func TestReflect_ChangesNothingIfItFails(t *testing.T) {
 			b.chat.Answers(good)
 			test.prepare(b)
 			before := b.snapshot()
-			if _, err := b.Reflect(t.Context(), ada, false); !memory.IsKind(err, test.kind) {
+			if _, err := b.Reflect(t.Context(), ada, b.Rule()); !memory.IsKind(err, test.kind) {
 				t.Errorf("%v", err)
 			}
 			if diff := cmp.Diff(before, b.snapshot()); diff != "" || len(b.pusher.Pushed()) != 0 {
@@ -209,7 +209,7 @@ func TestReflect_RefusesChangedSources(t *testing.T) {
 		before = b.snapshot()
 		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, err
 	})
-	if _, err := b.Reflect(t.Context(), ada, false); !memory.IsKind(err, memory.KindConflict) {
+	if _, err := b.Reflect(t.Context(), ada, b.Rule()); !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("%v", err)
 	}
 	if diff := cmp.Diff(before, b.snapshot()); diff != "" {
@@ -220,7 +220,9 @@ func TestReflect_RefusesChangedSources(t *testing.T) {
 // If several replicas reflect for one user, one of them succeeds.
 func TestReflect_RunsOnceAtATime(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100, KeepSources: true})
+	keeping := defaults
+	keeping.KeepSources = true
+	b := newFixture(t, keeping)
 	b.addFacts(5)
 	const replicas = 8
 	var thinking sync.WaitGroup
@@ -233,7 +235,7 @@ func TestReflect_RunsOnceAtATime(t *testing.T) {
 	results := make(chan error, replicas)
 	for range replicas {
 		go func() {
-			_, err := New(b.Parts, b.set).Reflect(t.Context(), ada, true)
+			_, err := New(b.Parts, b.set).Reflect(t.Context(), ada, Always)
 			results <- err
 		}()
 	}

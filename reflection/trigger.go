@@ -71,7 +71,7 @@ func (s *Service) Work(ctx context.Context, job ReflectUser) (any, error) {
 	if s.Chat == nil {
 		return nil, nil
 	}
-	result, err := s.Reflect(ctx, memory.Owner{AppID: job.AppID, UserID: job.UserID}, false)
+	result, err := s.Reflect(ctx, memory.Owner{AppID: job.AppID, UserID: job.UserID}, s.set.Rule)
 	if memory.IsKind(err, memory.KindConflict) {
 		return nil, nil
 	}
@@ -105,7 +105,7 @@ func (s *Service) ReflectAll(ctx context.Context) (totals Totals, err error) {
 		return totals, nil
 	}
 	totals.Failed, err = jobs.EachOwner(ctx, s.Records, func(owner memory.Owner) error {
-		result, err := s.Reflect(ctx, owner, false)
+		result, err := s.Reflect(ctx, owner, s.set.Rule)
 		if ctx.Err() == nil && !memory.IsKind(err, memory.KindUnavailable) {
 			totals.add(result)
 		}

@@ -122,8 +122,8 @@ func TestErase_DiscardsAReflectionInProgress(t *testing.T) {
 			b.erased(ada)
 		}},
 		Now: b.clock.Now, Log: zap.NewNop(),
-	}, reflection.Settings{Importance: 1, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 10})
-	if _, err := reflect.Reflect(t.Context(), ada, true); !memory.IsKind(err, memory.KindConflict) {
+	}, reflection.Settings{Rule: reflection.Rule{Importance: 1, Cooldown: time.Hour, MinFacts: 2}, MaxFacts: 10})
+	if _, err := reflect.Reflect(t.Context(), ada, reflection.Always); !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("a reflection on what was erased: %v", err)
 	}
 	if n := b.held(ada); n != 0 {

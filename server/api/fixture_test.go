@@ -111,7 +111,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	derive := derivation.New(f.store, push, embedder, f.now)
 	reflector := reflection.New(reflection.Parts{
 		Records: f.store, Derive: derive, Chat: f.chat, Now: f.now, Log: log,
-	}, reflection.Settings{Importance: 4, Cooldown: time.Hour, MinFacts: 2, MaxFacts: 100})
+	}, reflection.Settings{Rule: reflection.Rule{Importance: 4, Cooldown: time.Hour, MinFacts: 2}, MaxFacts: 100})
 	compressor := compression.New(compression.Parts{
 		Records: f.store, Derive: derive, Chat: f.chat, Now: f.now, Log: log,
 	}, compression.Settings{Similarity: 0.6, MinAge: 90 * 24 * time.Hour, Accesses: 5, MaxMemories: 2000})

@@ -12,7 +12,9 @@ import (
 
 // Reflector condenses the facts of a user; package reflection implements it.
 type Reflector interface {
-	Reflect(ctx context.Context, owner memory.Owner, force bool) (reflection.Result, error)
+	// Rule is the configured rule.
+	Rule() reflection.Rule
+	Reflect(ctx context.Context, owner memory.Owner, rule reflection.Rule) (reflection.Result, error)
 }
 
 type reflectHandlers struct{ reflector Reflector }
@@ -22,8 +24,22 @@ func (h reflectHandlers) register(r *routes) {
 }
 
 type reflectRequest struct {
-	UserID string `json:"user_id"`
-	Force  bool   `json:"force"`
+	UserID          string   `json:"user_id"`
+	Threshold       *float64 `json:"threshold"`
+	CooldownSeconds *int64   `json:"cooldown_seconds"`
+	Force           bool     `json:"force"`
+}
+
+// rule returns the configured rule with the requested changes.
+func (b reflectRequest) rule(set reflection.Rule) reflection.Rule {
+	if b.Force {
+		return reflection.Always
+	}
+	set.Importance = orDefault(b.Threshold, set.Importance)
+	if b.CooldownSeconds != nil {
+		set.Cooldown = time.Duration(*b.CooldownSeconds) * time.Second
+	}
+	return set
 }
 
 type reflectBody struct {
@@ -36,10 +52,13 @@ type reflectBody struct {
 
 func (h reflectHandlers) reflect(ctx context.Context, r *request, body reflectRequest) (any, error) {
 	owner := r.bodyOwner(body.UserID)
+	if body.Force && (body.Threshold != nil || body.CooldownSeconds != nil) {
+		r.note("force", "is given with threshold or cooldown_seconds, which it ignores: give one of them")
+	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	result, err := h.reflector.Reflect(ctx, owner, body.Force)
+	result, err := h.reflector.Reflect(ctx, owner, body.rule(h.reflector.Rule()))
 	return reflectBody{
 		At: result.At, Facts: result.Facts, Skipped: result.Skipped,
 		Insights: bodiesOf(result.Insights, wire.MemoryOf), Retired: notNil(result.Retired),

@@ -3,7 +3,9 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
@@ -67,6 +69,38 @@ func TestReflect_IsExpandedAndUndone(t *testing.T) {
 	f.want(404, "POST", "/v1/memories/"+someID+"/undo", "")
 }
 
+func TestReflect_FollowsTheRequestedRule(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.swims() // of an importance of 0.7 each
+	f.chat.Answers(goodReflection)
+	reflect := func(fields string) reflectBody {
+		t.Helper()
+		return fetch[reflectBody](f, 200, "POST", "/v1/reflect", `{"user_id":"u"`+fields+`}`)
+	}
+	if r := reflect(`,"threshold":2.2`); !strings.Contains(r.Skipped, "adds up to 2.10: 2.20 is needed") {
+		t.Errorf("%+v", r)
+	}
+	if r := reflect(`,"threshold":2.1`); r.Skipped != "" || len(r.Insights) != 1 {
+		t.Errorf("%+v", r)
+	}
+	f.advance(10 * time.Minute)
+	for _, place := range []string{"in the sea", "in a lake"} {
+		f.keep(ingest.Write{Owner: owner("u"), Content: "The user swims " + place + "."})
+	}
+	for _, fields := range []string{`,"threshold":0`, `,"threshold":0,"cooldown_seconds":601`} {
+		if r := reflect(fields); !strings.HasPrefix(r.Skipped, "the last reflection was at") {
+			t.Errorf("%s: %+v", fields, r)
+		}
+	}
+	if r := reflect(`,"cooldown_seconds":0`); !strings.Contains(r.Skipped, "4.00 is needed") {
+		t.Errorf("%+v", r)
+	}
+	if r := reflect(`,"threshold":0,"cooldown_seconds":600`); r.Skipped != "" || len(r.Insights) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestReflect_ChecksRequests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -78,6 +112,16 @@ func TestReflect_ChecksRequests(t *testing.T) {
 		`{"user_id":"u","forced":true}`:  http.StatusBadRequest,
 		`{"user_id":"nobody"}`:           http.StatusOK,
 		`{"user_id":"u\n","force":true}`: http.StatusBadRequest,
+
+		`{"user_id":"u","threshold":-1}`:                    http.StatusBadRequest,
+		`{"user_id":"u","threshold":1000.1}`:                http.StatusBadRequest,
+		`{"user_id":"u","threshold":null}`:                  http.StatusBadRequest,
+		`{"user_id":"u","threshold":"4"}`:                   http.StatusBadRequest,
+		`{"user_id":"u","cooldown_seconds":-1}`:             http.StatusBadRequest,
+		`{"user_id":"u","cooldown_seconds":0.5}`:            http.StatusBadRequest,
+		`{"user_id":"u","cooldown_seconds":31536001}`:       http.StatusBadRequest,
+		`{"user_id":"u","force":true,"threshold":1}`:        http.StatusBadRequest,
+		`{"user_id":"u","force":true,"cooldown_seconds":0}`: http.StatusBadRequest,
 	} {
 		f.want(status, "POST", "/v1/reflect", body)
 	}

@@ -150,7 +150,7 @@ func consolidationSettings(cfg config.Config) consolidation.Settings {
 func reflectionSettings(cfg config.Config) reflection.Settings {
 	r := cfg.Reflection
 	return reflection.Settings{
-		Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: r.MinFacts,
+		Rule:     reflection.Rule{Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: r.MinFacts},
 		MaxFacts: maxReflectedFacts, KeepSources: r.KeepSources,
 	}
 }
