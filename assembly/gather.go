@@ -28,9 +28,6 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	if g.contents[Instructions], err = s.instructions(ctx, r.Query); err != nil {
 		return g, err
 	}
-	if g.contents[Facts], err = s.facts(ctx, r.Query); err != nil {
-		return g, err
-	}
 	if r.ConversationID != "" {
 		working, err := s.working(ctx, r.Query.Owner, r.ConversationID)
 		if err != nil {
@@ -39,12 +36,10 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		g.contents[Conversation] = itemsOf(working)
 		r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events))
 	}
-	if r.Query.Text == "" {
-		g.answer = recall.Answer{Route: router.Route{Source: "request", Reason: "there is no query"}, Skipped: true,
-			At: r.Query.At}
-		return g, nil
+	if g.answer, err = s.recall(ctx, r.Query); err != nil {
+		return g, err
 	}
-	if g.answer, err = s.Recaller.Recall(ctx, r.Query); err != nil {
+	if g.contents[Facts], err = s.facts(ctx, r.Query, g.answer.Skipped); err != nil {
 		return g, err
 	}
 	for _, m := range g.answer.Memories {
@@ -54,6 +49,16 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		})
 	}
 	return g, nil
+}
+
+// recall skips a query without a text.
+func (s Service) recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
+	if q.Text == "" {
+		return recall.Answer{
+			Route: router.Route{Source: "request", Reason: "there is no query"}, Skipped: true, At: q.At,
+		}, nil
+	}
+	return s.Recaller.Recall(ctx, q)
 }
 
 // statement identifies what a memory with this content states.
@@ -73,14 +78,23 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 	return items, nil
 }
 
-// facts lists the facts that are valid at the time of the query, by confidence,
-// the latest of a tie first.
-func (s Service) facts(ctx context.Context, q recall.Query) (items []Item, err error) {
+// facts lists the facts that are valid at the time of the query: those first whose
+// memories a recall finds, in its order, and the others by confidence, the latest of
+// a tie first. A skipped query is small talk, which concerns no fact.
+func (s Service) facts(ctx context.Context, q recall.Query, skipped bool) (items []Item, err error) {
 	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: q.At, Limit: memory.MaxPage})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(valid, func(a, b memory.Fact) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	ranks := map[string]int{} // by id of the fact's memory; the best is the lowest
+	if len(valid) > 1 && !skipped {
+		if ranks, err = s.factRanks(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(valid, func(a, b memory.Fact) int {
+		return cmp.Or(cmp.Compare(ranks[a.MemoryID], ranks[b.MemoryID]), cmp.Compare(b.Confidence, a.Confidence))
+	})
 	for _, f := range valid {
 		item := Item{ID: f.ID, Text: facts.Content(f.Key, f.Value)}
 		if f.MemoryID != "" {
@@ -89,6 +103,21 @@ func (s Service) facts(ctx context.Context, q recall.Query) (items []Item, err e
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// factRanks recalls memories of type fact, whatever other memories the query admits.
+// The rank of a recalled memory is below 0, so that a memory that was not recalled
+// ranks after it.
+func (s Service) factRanks(ctx context.Context, q recall.Query) (map[string]int, error) {
+	answer, err := s.Recaller.Recall(ctx, recall.Query{
+		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Types: []memory.Type{memory.TypeFact},
+		Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
+	})
+	ranks := map[string]int{}
+	for i, m := range answer.Memories {
+		ranks[m.Memory.ID] = i - len(answer.Memories)
+	}
+	return ranks, err
 }
 
 // working is the working memory of a conversation, empty if it has no turn yet.

@@ -304,3 +304,40 @@ func TestContext_RecallsAsManyMemoriesAsFit(t *testing.T) {
 		}
 	}
 }
+
+func TestContext_OrdersFactsByTheQuery(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	for key, value := range map[string]string{
+		"home city": "Lisbon", "employer": "the harbour hospital", "favourite tea": "green tea", "car": "a red van",
+		"first language": "Portuguese", "shoe size": "38",
+	} {
+		f.want(200, "PUT", "/v1/facts", fmt.Sprintf(`{"user_id":"u","type":"profile","key":%q,"value":%q,"confidence":%g}`,
+			key, value, map[bool]float64{true: 1, false: 0.8}[key == "shoe size"]))
+	}
+	firstFact := func(text string) string {
+		lines := strings.Split(text, "\n")
+		if len(lines) < 2 || lines[0] != "[Facts]" {
+			t.Fatalf("the context does not begin with facts: %q", text)
+		}
+		return lines[1]
+	}
+	for query, want := range map[string]string{
+		"Which tea is her favourite?": "- favourite tea: green tea",
+		"What is her first language?": "- first language: Portuguese",
+		"Which hospital employs her?": "- employer: the harbour hospital",
+	} {
+		// Recall's own filters exclude the memories of the facts.
+		for _, more := range []string{"", `,"types":["preference"]`, `,"max_chars":50`} {
+			got := f.contextOf(fmt.Sprintf(`"user_id":"u","query":%q,"budget":{"facts":1}%s`, query, more))
+			if firstFact(got.Text) != want {
+				t.Errorf("%s%s: %q", query, more, got.Text)
+			}
+		}
+	}
+	for _, query := range []string{"", `,"query":"Thank you!"`} {
+		if got := f.contextOf(`"user_id":"u"` + query); firstFact(got.Text) != "- shoe size: 38" || !got.Route.Skipped {
+			t.Errorf("without a subject%s: %q", query, got.Text)
+		}
+	}
+}

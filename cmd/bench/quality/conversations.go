@@ -19,7 +19,16 @@ type conversation struct {
 	Lang      string     `json:"lang"`
 	End       time.Time  `json:"end"`
 	Turns     []turn     `json:"turns"`
+	Facts     []fact     `json:"facts"`
 	Questions []question `json:"questions"`
+}
+
+// fact is a statement that follows from turns.
+type fact struct {
+	ID       string    `json:"id"`
+	At       time.Time `json:"at"`
+	Text     string    `json:"text"`
+	Evidence []string  `json:"evidence"` // ids of turns
 }
 
 type turn struct {
@@ -46,6 +55,24 @@ func (c conversation) asked() []question {
 	return slices.DeleteFunc(slices.Clone(c.Questions), func(q question) bool {
 		return !q.Clean || q.Category == adversarial || len(q.Evidence) == 0
 	})
+}
+
+// askedOfFacts returns the measured questions that facts answer. Their evidence is
+// limited to the turns that facts follow from.
+func (c conversation) askedOfFacts() (questions []question) {
+	stated := map[string]bool{}
+	for _, f := range c.Facts {
+		for _, id := range f.Evidence {
+			stated[id] = true
+		}
+	}
+	for _, q := range c.asked() {
+		q.Evidence = slices.DeleteFunc(slices.Clone(q.Evidence), func(id string) bool { return !stated[id] })
+		if len(q.Evidence) > 0 {
+			questions = append(questions, q)
+		}
+	}
+	return questions
 }
 
 // memories returns each turn as one memory, with an importance of 0.7 to 1 that is
