@@ -72,7 +72,7 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newFlow(r, h.server.limits.Stream, (*http.ResponseController).SetWriteDeadline)
+	out := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetWriteDeadline)
 	defer out.end()
 	header := r.Response().Header()
 	header.Set(echo.HeaderContentType, eventStream)

@@ -279,7 +279,7 @@ func TestEvents_LimitStreamsOfKey(t *testing.T) {
 // A client that reads nothing is cut off and does not delay the others.
 func TestEvents_CutOffSlowReaders(t *testing.T) {
 	t.Parallel()
-	l := listen(t, func(o *Options) { o.Limits.Stream = 2 * time.Second })
+	l := listen(t, func(o *Options) { o.limits.stream = 2 * time.Second })
 	slow, _ := l.follow("")
 	content := strings.Repeat("x", 4000)
 	all, _ := l.follow("")

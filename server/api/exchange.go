@@ -53,7 +53,7 @@ func (h exchangeHandlers) export(ctx context.Context, r *request) (any, error) {
 			"an export of every user needs a key of role %s; the one sent has role %s and may name a user_id",
 			memory.RoleAdmin, r.key.Role)
 	}
-	out := newFlow(r, h.server.limits.Stream, (*http.ResponseController).SetWriteDeadline)
+	out := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetWriteDeadline)
 	defer out.end()
 	r.Response().Header().Set(echo.HeaderContentType, ndjson)
 	err := h.exchanger.Export(ctx, what, out)
@@ -79,7 +79,7 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 	if err := checkMedia(r, ndjson); err != nil {
 		return nil, err
 	}
-	in := newFlow(r, h.server.limits.Stream, (*http.ResponseController).SetReadDeadline)
+	in := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetReadDeadline)
 	defer in.end()
 	report, err := h.exchanger.Import(ctx, r.key.AppID, in, h.checkLine)
 	if err != nil {

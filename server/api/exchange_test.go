@@ -191,9 +191,9 @@ func (f *fixture) live() *httptest.Server {
 
 // shortLimits lets a request take 0.1 s and a stream stand still for 0.5 s.
 func shortLimits(o *Options) {
-	o.Limits.Wait = time.Millisecond
-	o.Limits.Work = 100 * time.Millisecond
-	o.Limits.Stream = 500 * time.Millisecond
+	o.Wait = time.Millisecond
+	o.limits.work = 100 * time.Millisecond
+	o.limits.stream = 500 * time.Millisecond
 }
 
 func (f *fixture) ask(ctx context.Context, s *httptest.Server, method, path string, body io.Reader) (*http.Response,

@@ -46,7 +46,7 @@ type memoryHandlers struct{ MemoryParts }
 
 func (h memoryHandlers) register(r *routes) {
 	r.add("POST /v1/memories", memory.RoleWrite, withBody(h.post))
-	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.Batch, withBody(h.postBatch))
+	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.batch, withBody(h.postBatch))
 	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, wire.Memory]{
 		name:     "memories",
 		filter:   memoryFilter,

@@ -16,7 +16,7 @@ import (
 // Logger; the zero value of any other field selects the default in its comment.
 type Options struct {
 	Access  Access
-	Limits  Limits
+	Wait    time.Duration // how long a write with `wait` waits; 0: 30 s
 	Metrics Metrics
 	Checks  []Check // of /readyz
 	Logger  *zap.Logger
@@ -42,6 +42,8 @@ type Options struct {
 	Events         EventParts
 	Webhooks       WebhookKeeper
 	Jobs           JobParts
+
+	limits limits // zero: those of every server
 }
 
 // Access decides who may use the API, and how often.
@@ -53,13 +55,12 @@ type Access struct {
 	RateBurst int           // requests at once per key; 0: those of two seconds
 }
 
-// Limits bounds the size and the duration of requests.
-type Limits struct {
-	Body   int64         // bytes of a body; 0: 1 MiB
-	Batch  int64         // bytes of the body of a batch; 0: 16 MiB
-	Wait   time.Duration // how long a write with `wait` waits; 0: 30 s
-	Work   time.Duration // of any request except streams; 0: 2 min
-	Stream time.Duration // how long a stream may transfer nothing; 0: 1 min
+// limits bounds the size and the duration of requests.
+type limits struct {
+	body   int64         // bytes of a body
+	batch  int64         // bytes of the body of a batch
+	work   time.Duration // of any request except streams
+	stream time.Duration // how long a stream may transfer nothing
 }
 
 // Metrics registers and serves metrics.
@@ -71,16 +72,16 @@ type Metrics struct {
 // withDefaults returns the options with every default filled in.
 func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Access.KeyTTL, 5*time.Second)
-	setDefault(&o.Limits.Body, 1<<20)
-	setDefault(&o.Limits.Batch, 16<<20)
-	setDefault(&o.Limits.Wait, 30*time.Second)
-	setDefault(&o.Limits.Work, 2*time.Minute)
-	setDefault(&o.Limits.Stream, time.Minute)
+	setDefault(&o.Wait, 30*time.Second)
+	setDefault(&o.limits.body, 1<<20)
+	setDefault(&o.limits.batch, 16<<20)
+	setDefault(&o.limits.work, 2*time.Minute)
+	setDefault(&o.limits.stream, time.Minute)
 	setDefault(&o.Recall.Limit, defaultRecall)
 	setDefault(&o.Events.Streams, 16)
 	setDefault(&o.Events.Heartbeat, 15*time.Second)
-	if wait, work := o.Limits.Wait, o.Limits.Work; wait >= work {
-		return o, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", wait, work)
+	if o.Wait >= o.limits.work {
+		return o, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.Wait, o.limits.work)
 	}
 	if o.Access.Keys == nil && !o.Access.Dev {
 		return o, errors.New("keys are required unless authentication is off")

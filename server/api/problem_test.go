@@ -79,7 +79,7 @@ func TestProblem_OfEveryKind(t *testing.T) {
 // without an injected fault.
 func TestProblem_OfHTTPAndChecks(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
+	f := newFixture(t, func(o *Options) { o.limits.body = 100 })
 	id := f.peanuts().ID
 	f.accept("u", "c-1", "I moved to Lisbon.")
 	f.want(200, "DELETE", "/v1/memories/"+id, "")
@@ -126,7 +126,7 @@ func TestProblem_OfHTTPAndChecks(t *testing.T) {
 
 func TestBody_UnknownLengthIsLimited(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Limits.Body = 100 })
+	f := newFixture(t, func(o *Options) { o.limits.body = 100 })
 	r := httptest.NewRequest("POST", "/v1/recall",
 		struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 101) + aQuery)})
 	r.ContentLength = -1

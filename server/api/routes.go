@@ -50,13 +50,13 @@ const unlimited = -1
 
 // routes collects the routes of the features.
 type routes struct {
-	limits Limits
+	limits limits
 	list   []route
 }
 
 // add adds a route such as "GET /v1/turns/:id".
 func (r *routes) add(pattern string, role memory.Role, h handler) {
-	r.addLimited(pattern, role, r.limits.Body, h)
+	r.addLimited(pattern, role, r.limits.body, h)
 }
 
 // addStream adds a route whose body or response is a stream.
@@ -75,7 +75,7 @@ func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx := c.Request().Context()
 		if rt.bodyLimit != unlimited {
-			limited, cancel := context.WithTimeout(ctx, s.limits.Work)
+			limited, cancel := context.WithTimeout(ctx, s.limits.work)
 			defer cancel()
 			ctx = limited
 		}

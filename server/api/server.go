@@ -25,7 +25,7 @@ import (
 // Server answers the requests of the API. It is an http.Handler, safe for
 // concurrent use, and owns nothing that needs closing.
 type Server struct {
-	limits   Limits
+	limits   limits
 	dev      bool
 	log      *zap.Logger
 	now      func() time.Time
@@ -50,7 +50,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		limits: o.Limits, dev: o.Access.Dev, log: o.Logger, now: o.Now, echo: echo.New(), contract: contract,
+		limits: o.limits, dev: o.Access.Dev, log: o.Logger, now: o.Now, echo: echo.New(), contract: contract,
 		keys:  newKeyring(o.Access.Keys, o.Access.KeyTTL, o.Now),
 		rates: newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now), streams: newStreams(o.Events.Streams),
 	}
@@ -61,7 +61,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.echo.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c, err) }
 	s.echo.Use(abort, identify, s.access, metrics, s.problems, s.recoverPanics())
-	routes := &routes{limits: o.Limits}
+	routes := &routes{limits: o.limits}
 	for _, f := range s.features(o, scrape) {
 		f.register(routes)
 	}
@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 
 // features wires the handlers of each feature to their parts.
 func (s *Server) features(o Options, scrape http.Handler) []feature {
-	waiter := waiter{timeout: o.Limits.Wait, draining: s.draining}
+	waiter := waiter{timeout: o.Wait, draining: s.draining}
 	return []feature{
 		turnHandlers{o.Turns, waiter},
 		conversationHandlers{o.Conversations},

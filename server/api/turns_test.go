@@ -84,7 +84,7 @@ func TestTurns_PostWaits(t *testing.T) {
 		t.Errorf("%+v", body)
 	}
 
-	slow := newFixture(t, func(o *Options) { o.Limits.Wait = 50 * time.Millisecond }) // no worker runs
+	slow := newFixture(t, func(o *Options) { o.Wait = 50 * time.Millisecond }) // no worker runs
 	for range 2 {
 		body := fetch[turnBody](slow, 202, "POST", "/v1/turns", waiting)
 		if stored, err := slow.store.Turn(t.Context(), "app", body.ID); err != nil || stored.Status != memory.TurnAccepted ||

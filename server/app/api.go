@@ -18,7 +18,7 @@ func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.S
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
 			RateLimit: b.cfg.API.RateLimit,
 		},
-		Limits:  api.Limits{Wait: b.cfg.API.WaitTimeout},
+		Wait:    b.cfg.API.WaitTimeout,
 		Metrics: api.Metrics{Registerer: metrics, Gatherer: metrics},
 		Checks: []api.Check{
 			{Name: "database", Required: true, Check: record.Ping},

@@ -14,9 +14,9 @@ func newMetrics(b base, s *stores, r *reading, w *writing) *prometheus.Registry 
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		backlog{s, b.now},
-		drift{s},
-		caches{r, w},
+		backlog(s, b.now),
+		drift(s),
+		caches(r, w),
 		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",
@@ -38,11 +38,21 @@ func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Me
 	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 }
 
-// backlog collects gauges of the outbox towards the vector store.
-type backlog struct {
-	stores *stores
-	now    func() time.Time
+// collector collects metrics of some descriptions.
+type collector struct {
+	descriptions []*prometheus.Desc
+	collect      func(chan<- prometheus.Metric)
 }
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range c.descriptions {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) { c.collect(ch) }
 
 var (
 	pendingGauge  = describe("hippocampus_vectors_pending", "Memories that the vector store has not confirmed yet.")
@@ -54,33 +64,25 @@ var (
 // backlogTimeout bounds the query of one scrape.
 const backlogTimeout = 2 * time.Second
 
-// Describe implements prometheus.Collector.
-func (backlog) Describe(ch chan<- *prometheus.Desc) {
-	ch <- pendingGauge
-	ch <- removingGauge
-	ch <- oldestGauge
+// backlog collects gauges of the outbox towards the vector store. It omits them if
+// the database is unavailable, since a missing value differs from zero.
+func backlog(s *stores, now func() time.Time) collector {
+	return collector{[]*prometheus.Desc{pendingGauge, removingGauge, oldestGauge}, func(ch chan<- prometheus.Metric) {
+		ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
+		defer cancel()
+		counts, err := s.record.VectorBacklog(ctx)
+		if err != nil {
+			return
+		}
+		age := 0.0
+		if !counts.Oldest.IsZero() {
+			age = max(0, now().Sub(counts.Oldest).Seconds())
+		}
+		ch <- gauge(pendingGauge, float64(counts.Pending))
+		ch <- gauge(removingGauge, float64(counts.Removing))
+		ch <- gauge(oldestGauge, age)
+	}}
 }
-
-// Collect omits the gauges if the database is unavailable, since a missing value
-// differs from zero.
-func (c backlog) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
-	defer cancel()
-	counts, err := c.stores.record.VectorBacklog(ctx)
-	if err != nil {
-		return
-	}
-	age := 0.0
-	if !counts.Oldest.IsZero() {
-		age = max(0, c.now().Sub(counts.Oldest).Seconds())
-	}
-	ch <- gauge(pendingGauge, float64(counts.Pending))
-	ch <- gauge(removingGauge, float64(counts.Removing))
-	ch <- gauge(oldestGauge, age)
-}
-
-// drift collects gauges of the latest verification by this process.
-type drift struct{ stores *stores }
 
 var (
 	driftGauge = describe("hippocampus_vectors_drift",
@@ -89,28 +91,19 @@ var (
 		"When this process last verified the stores, unix time.")
 )
 
-// Describe implements prometheus.Collector.
-func (drift) Describe(ch chan<- *prometheus.Desc) {
-	ch <- driftGauge
-	ch <- verifiedGauge
-}
-
-// Collect omits the gauges before the first verification.
-func (c drift) Collect(ch chan<- prometheus.Metric) {
-	r, ok := c.stores.projection.Last()
-	if !ok {
-		return
-	}
-	ch <- gauge(driftGauge, float64(r.Missing.Count), "missing")
-	ch <- gauge(driftGauge, float64(r.Orphaned.Count), "orphaned")
-	ch <- gauge(driftGauge, float64(r.Different.Count), "different")
-	ch <- gauge(verifiedGauge, float64(r.At.UnixMilli())/1000)
-}
-
-// caches collects the metrics of the caches.
-type caches struct {
-	reading *reading
-	writing *writing
+// drift collects gauges of the latest verification by this process. It omits them
+// before the first one.
+func drift(s *stores) collector {
+	return collector{[]*prometheus.Desc{driftGauge, verifiedGauge}, func(ch chan<- prometheus.Metric) {
+		r, ok := s.projection.Last()
+		if !ok {
+			return
+		}
+		ch <- gauge(driftGauge, float64(r.Missing.Count), "missing")
+		ch <- gauge(driftGauge, float64(r.Orphaned.Count), "orphaned")
+		ch <- gauge(driftGauge, float64(r.Different.Count), "different")
+		ch <- gauge(verifiedGauge, float64(r.At.UnixMilli())/1000)
+	}}
 }
 
 var (
@@ -119,21 +112,16 @@ var (
 	cacheBytes  = describe("hippocampus_cache_bytes", "Approximate size of a cache.", "cache")
 )
 
-// Describe implements prometheus.Collector.
-func (caches) Describe(ch chan<- *prometheus.Desc) {
-	ch <- cacheHits
-	ch <- cacheMisses
-	ch <- cacheBytes
-}
-
-// Collect implements prometheus.Collector.
-func (c caches) Collect(ch chan<- prometheus.Metric) {
-	all := c.reading.recall.CacheStats()
-	all["routes"] = c.reading.routes.CacheStats()
-	all["conversations"] = c.writing.session.CacheStats()
-	for name, s := range all {
-		ch <- prometheus.MustNewConstMetric(cacheHits, prometheus.CounterValue, float64(s.Hits), name)
-		ch <- prometheus.MustNewConstMetric(cacheMisses, prometheus.CounterValue, float64(s.Misses), name)
-		ch <- gauge(cacheBytes, float64(s.Bytes), name)
-	}
+// caches collects the metrics of the caches.
+func caches(r *reading, w *writing) collector {
+	return collector{[]*prometheus.Desc{cacheHits, cacheMisses, cacheBytes}, func(ch chan<- prometheus.Metric) {
+		all := r.recall.CacheStats()
+		all["routes"] = r.routes.CacheStats()
+		all["conversations"] = w.session.CacheStats()
+		for name, s := range all {
+			ch <- prometheus.MustNewConstMetric(cacheHits, prometheus.CounterValue, float64(s.Hits), name)
+			ch <- prometheus.MustNewConstMetric(cacheMisses, prometheus.CounterValue, float64(s.Misses), name)
+			ch <- gauge(cacheBytes, float64(s.Bytes), name)
+		}
+	}}
 }
