@@ -12,7 +12,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Insert stores new memories.
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
 	claims := 0
 	if !claimed.IsZero() { // the row is created with its first claim
@@ -23,7 +22,6 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 	})
 }
 
-// Restore stores memories as they are.
 func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
 	return u.insert(ctx, memories, func(m *memory.Memory) projection {
 		state := memory.VectorAbsent

@@ -39,7 +39,6 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return s.Ping(ctx)
 }
 
-// Ping returns nil if the database serves queries and its schema is this version's.
 func (s *Store) Ping(ctx context.Context) error { return s.CheckVersions(ctx, s.schema) }
 
 // migrations returns the migrations; done ends their use of the pool.

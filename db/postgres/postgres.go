@@ -39,7 +39,7 @@ type Options struct {
 	Logger   *slog.Logger // nil: silent
 }
 
-// Store is the database. It is safe for concurrent use.
+// Store is the database. It is safe for concurrent use. Package db documents the methods.
 type Store struct {
 	sqlstore.Store // the parts that both adapters share
 	sqlstore.Jobs[pgx.Tx]

@@ -18,7 +18,6 @@ const documents = `
 	FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
 	ORDER BY conversation_id, created_at, id`
 
-// Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	rows, _ := s.pool.Query(ctx, documents, owner.AppID, owner.UserID)
 	found, err := pgx.CollectRows(rows, scanDocument)
@@ -61,7 +60,6 @@ func (s *Store) RevisionDocumentsAndUnconfirmed(
 	return found, err
 }
 
-// Hydrate returns those of the ids that are active memories of the owner.
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	if len(embedded) == 0 {
 		found, err := memories(ctx, s.pool, `SELECT `+withoutVectors+` FROM agent_memories
@@ -118,7 +116,6 @@ const embeddingsBy = `
 	AND r.model = $4
 	WHERE e.app_id = $1 AND e.user_id = $2 AND e.active AND (r.model IS NOT NULL OR e.model = $4)`
 
-// Embeddings returns the embeddings by this model of those ids that are active memories of the owner.
 func (s *Store) Embeddings(
 	ctx context.Context, owner memory.Owner, model string, ids []string,
 ) (map[string][]float32, error) {
@@ -136,7 +133,6 @@ func (s *Store) Embeddings(
 	return vectors, nil
 }
 
-// EachEmbedding calls f with the embeddings by this model of the owner's active memories.
 func (s *Store) EachEmbedding(
 	ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32),
 ) error {
@@ -164,7 +160,6 @@ const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE id I
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= $3)
 	ORDER BY updated_at DESC, id DESC LIMIT $4`
 
-// Unconfirmed returns the owner's active memories that the vector store may not show yet.
 func (s *Store) Unconfirmed(
 	ctx context.Context, owner memory.Owner, since time.Time, limit int,
 ) ([]memory.Memory, error) {

@@ -12,13 +12,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// database is what sqlstore needs of this adapter.
+// database is the sqlstore.Database of this adapter.
 type database struct {
 	statements
 	store *Store
 }
 
-// Exec implements sqlstore.Querier.
 func (d database) Exec(ctx context.Context, sql string, args []any) (n int, err error) {
 	err = again(ctx, func() error {
 		n, err = d.statements.Exec(ctx, sql, args)
@@ -27,7 +26,6 @@ func (d database) Exec(ctx context.Context, sql string, args []any) (n int, err 
 	return n, err
 }
 
-// Transact implements sqlstore.Database.
 func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
 	return again(ctx, func() error {
 		return pgx.BeginFunc(ctx, d.store.pool, func(tx pgx.Tx) error {
@@ -36,20 +34,17 @@ func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) er
 	})
 }
 
-// Snapshot implements sqlstore.Database.
 func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, d.store.pool, options, func(tx pgx.Tx) error { return f(statements{tx}) })
 }
 
-// InUser implements sqlstore.Database.
 func (d database) InUser(
 	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error,
 ) error {
 	return d.store.InUser(ctx, owner, f)
 }
 
-// Fault implements sqlstore.Database.
 func (d database) Fault(err error, doing string) error { return fault(err, doing) }
 
 // transaction is a sqlstore.Tx.
@@ -59,7 +54,6 @@ type transaction struct {
 	jobs *river.Client[pgx.Tx]
 }
 
-// Enqueue implements sqlstore.Tx.
 func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
 	_, err := t.jobs.InsertManyTx(ctx, t.tx, jobs)
 	return err
@@ -74,7 +68,6 @@ type statements struct {
 	}
 }
 
-// Query implements sqlstore.Querier.
 func (s statements) Query(ctx context.Context, sql string, args []any, row func(sqlstore.Scan) error) error {
 	rows, err := s.on.Query(ctx, sql, args...)
 	if err != nil {
@@ -89,13 +82,12 @@ func (s statements) Query(ctx context.Context, sql string, args []any, row func(
 	return rows.Err()
 }
 
-// Exec implements sqlstore.Querier.
 func (s statements) Exec(ctx context.Context, sql string, args []any) (int, error) {
 	tag, err := s.on.Exec(ctx, sql, args...)
 	return int(tag.RowsAffected()), err
 }
 
-// ExecAll implements sqlstore.Querier in one round trip.
+// ExecAll is one round trip.
 func (s statements) ExecAll(ctx context.Context, sql string, rows [][]any) (n int, err error) {
 	batch := &pgx.Batch{}
 	for _, row := range rows {

@@ -91,7 +91,6 @@ func repeatsClientID(err error) bool {
 	return errors.As(err, &answered) && answered.Code == "23505" && answered.ConstraintName == "turns_app_id_client_id_key"
 }
 
-// ClaimTurns takes accepted turns that are due.
 func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {
 	batch := &pgx.Batch{} // one implicit transaction
 	batch.Queue(asyncCommit)
@@ -114,14 +113,12 @@ func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (
 const lockAccepted = `
 	WITH mine AS (SELECT id FROM turns WHERE id = ` + amongFirst + ` AND status = 'accepted' ORDER BY id FOR UPDATE)`
 
-// RenewTurns sets the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
 	err := s.execAsync(ctx, lockAccepted+`
 		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), due)
 	return fault(err, "renew the turns")
 }
 
-// EndTurns marks accepted turns that yield nothing as processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	err := s.execAsync(ctx, lockAccepted+`
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2

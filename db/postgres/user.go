@@ -41,14 +41,12 @@ type userTx struct {
 	vectors vectorWrites
 }
 
-// Memories returns those of the ids that exist, in any status, with embeddings.
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
 		WHERE id = `+among+` AND app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID, onlyIDs(ids))
 	return found, fault(err, "read the user's memories")
 }
 
-// SameContent returns the oldest active memory with exactly this agent and content.
 func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
 	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND agent_id = $3 AND content_hash = $4 AND content = $5 AND status = 'active'
@@ -60,7 +58,6 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 	return found[0], true, nil
 }
 
-// Unconfirmed is Store.Unconfirmed within the transaction.
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
 	found, err := memories(ctx, u.tx, unconfirmed, u.Owner.AppID, u.Owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")

@@ -11,8 +11,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Update stores every changeable field of an existing memory, and keeps what Touch
-// has changed since the memory was read.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	u.Wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.Owner {
@@ -54,13 +52,11 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	return fault(err, "change the memory")
 }
 
-// AddEvents appends to the history of the owner's memories, purged ones included.
 func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
 	u.Happened(events...)
 	return u.RestoreEvents(ctx, events)
 }
 
-// RestoreEvents is AddEvents for imported events, which are not announced.
 func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	if len(events) == 0 {
 		return nil

@@ -21,7 +21,6 @@ const claim = `
 	RETURNING ` + withoutVectors + `,
 		vector_state = 'removing', vector_claims = 1, vector_attempts`
 
-// ClaimVectors claims those of the ids that are to be pushed and are free.
 func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]db.VectorTask, error) {
 	return s.claimed(ctx, `
 		WITH mine AS (
@@ -31,7 +30,6 @@ func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.
 			ORDER BY id FOR UPDATE)`+claim, now, until, onlyIDs(ids))
 }
 
-// ClaimDueVectors claims up to limit rows that are due and free, oldest due first.
 func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]db.VectorTask, error) {
 	return s.claimed(ctx, `
 		WITH mine AS (
@@ -112,7 +110,6 @@ const finish = `
 	FROM unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS done (id, revision, removed), space
 	WHERE m.id = ANY($1::uuid[]) AND m.id = done.id`
 
-// FinishVectors ends the claims of pushes that the vector store confirmed.
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
 	if len(done) == 0 {
 		return nil
@@ -128,7 +125,6 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 	return fault(err, "record confirmed pushes")
 }
 
-// RetryVectors ends the claims of pushes that failed.
 func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
 	ids := column(retries, func(r db.VectorRetry) string { return r.ID })
 	due := column(retries, func(r db.VectorRetry) time.Time { return r.Due })

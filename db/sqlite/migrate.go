@@ -55,7 +55,6 @@ func (s *Store) lockMigration(ctx context.Context) (unlock func() error, err err
 	return func() error { return errors.Join(conn.Close(), file.Close()) }, nil
 }
 
-// Ping returns nil if the database serves queries and its schema is this version's.
 func (s *Store) Ping(ctx context.Context) error { return s.CheckVersions(ctx, s.schema) }
 
 func (s *Store) migrations() (sqlstore.Migrations[*sql.Tx], error) {

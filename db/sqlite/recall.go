@@ -10,7 +10,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Documents lists every active memory of the owner for the lexical ranking.
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
 		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID, &d.ConversationID,
@@ -23,7 +22,6 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 	return documents, fault(err, "read the user's documents")
 }
 
-// Hydrate returns those of the ids that are active memories of the owner.
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
 	if len(embedded) == 0 {
 		found, err := collect(ctx, s.reader, memoryFields, `SELECT `+withoutVectors+` FROM agent_memories
@@ -39,7 +37,6 @@ func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded [
 	return found, fault(err, "read the candidates")
 }
 
-// Recalled reads the memories in whole, then when those in rest were last accessed.
 func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (found db.Recalled, err error) {
 	const these = ` FROM agent_memories
 		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ? AND +status = 'active'`
@@ -66,7 +63,6 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 	return found, nil
 }
 
-// Embeddings returns the embeddings by this model of those ids that are active memories of the owner.
 func (s *Store) Embeddings(
 	ctx context.Context, owner memory.Owner, model string, ids []string,
 ) (map[string][]float32, error) {
@@ -86,7 +82,6 @@ func (s *Store) Embeddings(
 	return vectors, nil
 }
 
-// EachEmbedding calls f with the embeddings by this model of the owner's active memories.
 func (s *Store) EachEmbedding(
 	ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32),
 ) error {
@@ -115,7 +110,6 @@ func (s *Store) EachEmbedding(
 	return fault(rows.Err(), doing)
 }
 
-// Unconfirmed returns the owner's active memories that the vector store may not show yet.
 func (s *Store) Unconfirmed(
 	ctx context.Context, owner memory.Owner, since time.Time, limit int,
 ) ([]memory.Memory, error) {
@@ -151,8 +145,6 @@ func (s *Store) RevisionAndUnconfirmed(
 	return revision, own, err
 }
 
-// RevisionDocumentsAndUnconfirmed reads the owner's revision, then the documents,
-// then the newest writes.
 func (s *Store) RevisionDocumentsAndUnconfirmed(
 	ctx context.Context, owner memory.Owner, since time.Time, limit int,
 ) (found db.OwnerDocuments, err error) {
@@ -184,7 +176,6 @@ func (s *Store) revisionAndFresh(
 const revise = `INSERT INTO revisions (owner_hash, revision) VALUES (?, ?)
 	ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`
 
-// Touch counts accesses.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `UPDATE agent_memories

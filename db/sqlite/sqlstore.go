@@ -11,20 +11,20 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// database is what sqlstore needs of this adapter.
+// database is the sqlstore.Database of this adapter.
 type database struct{ store *Store }
 
-// Query implements sqlstore.Querier on the reading connections.
+// Query uses the reading connections.
 func (d database) Query(ctx context.Context, query string, args []any, row func(sqlstore.Scan) error) error {
 	return eachRow(ctx, d.store.reader, query, args, row)
 }
 
-// Exec implements sqlstore.Querier on the writing connection.
+// Exec uses the writing connection.
 func (d database) Exec(ctx context.Context, query string, args []any) (int, error) {
 	return rowsAffected(d.store.exec(ctx, query, args...))
 }
 
-// ExecAll implements sqlstore.Querier in one transaction.
+// ExecAll is one transaction.
 func (d database) ExecAll(ctx context.Context, query string, rows [][]any) (n int, err error) {
 	err = d.Transact(ctx, func(tx sqlstore.Tx) error {
 		n, err = tx.ExecAll(ctx, query, rows)
@@ -33,12 +33,10 @@ func (d database) ExecAll(ctx context.Context, query string, rows [][]any) (n in
 	return n, err
 }
 
-// Transact implements sqlstore.Database.
 func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
 	return d.store.write(ctx, func(tx *sql.Tx) error { return f(transaction{tx, d.store.jobs}) })
 }
 
-// Snapshot implements sqlstore.Database.
 func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error) error {
 	tx, err := d.store.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -48,14 +46,12 @@ func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error
 	return f(transaction{tx: tx})
 }
 
-// InUser implements sqlstore.Database.
 func (d database) InUser(
 	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error,
 ) error {
 	return d.store.InUser(ctx, owner, f)
 }
 
-// Fault implements sqlstore.Database.
 func (d database) Fault(err error, doing string) error { return fault(err, doing) }
 
 // transaction is a sqlstore.Tx.
@@ -64,17 +60,14 @@ type transaction struct {
 	jobs *river.Client[*sql.Tx]
 }
 
-// Query implements sqlstore.Querier.
 func (t transaction) Query(ctx context.Context, query string, args []any, row func(sqlstore.Scan) error) error {
 	return eachRow(ctx, t.tx, query, args, row)
 }
 
-// Exec implements sqlstore.Querier.
 func (t transaction) Exec(ctx context.Context, query string, args []any) (int, error) {
 	return rowsAffected(t.tx.ExecContext(ctx, query, args...))
 }
 
-// ExecAll implements sqlstore.Querier.
 func (t transaction) ExecAll(ctx context.Context, query string, rows [][]any) (int, error) {
 	statement, err := t.tx.PrepareContext(ctx, query)
 	if err != nil {
@@ -92,7 +85,6 @@ func (t transaction) ExecAll(ctx context.Context, query string, rows [][]any) (i
 	return total, nil
 }
 
-// Enqueue implements sqlstore.Tx.
 func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
 	_, err := t.jobs.InsertManyTx(ctx, t.tx, jobs)
 	return err

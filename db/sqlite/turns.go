@@ -27,7 +27,6 @@ const insertTurn = `
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
 	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// AcceptTurn stores t, or finds the turn that has its client id.
 func (s *Store) AcceptTurn(
 	ctx context.Context, t memory.Turn, due time.Time,
 ) (stored memory.Turn, fresh bool, err error) {
@@ -66,7 +65,6 @@ func (s *Store) AcceptTurn(
 	return stored, fresh, nil
 }
 
-// ClaimTurns takes accepted turns that are due.
 func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {
 	err = s.writeAsync(ctx, func(tx *sql.Tx) error {
 		turns, err = collect(ctx, tx, s.TurnFields, `
@@ -78,14 +76,12 @@ func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (
 	return turns, fault(err, "claim due turns")
 }
 
-// RenewTurns sets the due time of those turns that are still accepted.
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
 	_, err := s.exec(ctx, `UPDATE turns SET due_at = ?
 		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(due), list(turnIDs))
 	return fault(err, "renew the turns")
 }
 
-// EndTurns marks accepted turns that yield nothing as processed.
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	_, err := s.exec(ctx, `
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?

@@ -44,7 +44,6 @@ type userTx struct {
 	tx *sql.Tx
 }
 
-// Memories returns those of the ids that exist, in any status, with embeddings.
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	found, err := collect(ctx, u.tx, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
 		WHERE id IN (SELECT value FROM json_each(?)) AND +app_id = ? AND +user_id = ?`,
@@ -52,7 +51,6 @@ func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, e
 	return found, fault(err, "read the user's memories")
 }
 
-// SameContent returns the oldest active memory with exactly this agent and content.
 func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
 	m, err = one(ctx, u.tx, memoryFields,
 		`SELECT `+memoryColumns+` FROM agent_memories INDEXED BY agent_memories_by_content
@@ -65,7 +63,6 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 	return m, err == nil, fault(err, "look for the same content")
 }
 
-// Unconfirmed is Store.Unconfirmed within the transaction.
 func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
 	return unconfirmed(ctx, u.tx, u.Owner, since, limit)
 }

@@ -8,7 +8,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Insert stores new memories.
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
 	claims := 0
 	if !claimed.IsZero() { // the row is created with its first claim
@@ -19,7 +18,6 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 	})
 }
 
-// Restore stores memories as they are.
 func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
 	return u.insert(ctx, memories, func(m memory.Memory) projection {
 		state := memory.VectorAbsent
@@ -65,8 +63,6 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, project f
 	return fault(err, "store the memories")
 }
 
-// Update stores every changeable field of an existing memory, and keeps what Touch
-// has changed since the memory was read.
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	u.Wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.Owner {
@@ -96,13 +92,11 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	return fault(err, "change the memory")
 }
 
-// AddEvents appends to the history of the owner's memories, purged ones included.
 func (u *userTx) AddEvents(ctx context.Context, events []memory.Event) error {
 	u.Happened(events...)
 	return u.RestoreEvents(ctx, events)
 }
 
-// RestoreEvents is AddEvents for imported events, which are not announced.
 func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	ids := make([]string, len(events))
 	for i, e := range events {

@@ -16,7 +16,6 @@ func taskFields(t *db.VectorTask) []any {
 	return append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)
 }
 
-// ClaimVectors claims those of the ids that are to be pushed and are free.
 func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]db.VectorTask, error) {
 	return s.claim(ctx, `
 		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1, vector_again = 0
@@ -25,7 +24,6 @@ func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.
 		RETURNING `+taskColumns, moment(now), moment(until), list(ids))
 }
 
-// ClaimDueVectors claims up to limit rows that are due and free, oldest due first.
 func (s *Store) ClaimDueVectors(ctx context.Context, now, until time.Time, limit int) ([]db.VectorTask, error) {
 	return s.claim(ctx, `
 		UPDATE agent_memories SET vector_claimed_until = ?2, vector_claims = vector_claims + 1, vector_again = 0
@@ -48,7 +46,6 @@ func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []d
 	return tasks, nil
 }
 
-// FinishVectors ends the claims of pushes that the vector store confirmed.
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
 	// A row that has changed or was requeued is pushed again even if that has been
 	// done since: the older push may have arrived after the newer one.
@@ -85,7 +82,6 @@ func (s *Store) serves(ctx context.Context, tx *sql.Tx, done []db.VectorTask) (b
 		done[0].Into.Model, done[0].Into.Dim)
 }
 
-// RetryVectors ends the claims of pushes that failed.
 func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `

@@ -28,7 +28,6 @@ func announcementFields(a *memory.Announcement) []any {
 	return []any{&a.Place.Commit, &a.Place.Seq, &a.AppID, &a.UserID, &a.Kind, &a.At, &a.Data}
 }
 
-// Announced lists announcements after a place, in order.
 func (s *Store) Announced(ctx context.Context, f db.AnnouncementFilter) ([]memory.Announcement, error) {
 	query := `SELECT ` + announcementColumns + ` FROM announcements
 		WHERE app_id = $1 AND {(xact, seq) > ($2, $3)|seq > $3}` + settled
@@ -40,7 +39,6 @@ func (s *Store) Announced(ctx context.Context, f db.AnnouncementFilter) ([]memor
 	return found, s.fault(err, "list the announcements")
 }
 
-// AnnouncedApps returns the apps that have announcements after a place.
 func (s *Store) AnnouncedApps(
 	ctx context.Context, after memory.Place, limit int,
 ) (apps []string, through memory.Place, err error) {
@@ -62,8 +60,6 @@ func (s *Store) AnnouncedApps(
 	return apps, through, s.fault(err, "look for announcements")
 }
 
-// AnnouncedBounds returns up to where announcements may have been purged, and
-// where later ones begin.
 func (s *Store) AnnouncedBounds(ctx context.Context) (purged, head memory.Place, err error) {
 	_, _, err = first(ctx, s.conn, func(*struct{}) []any {
 		return []any{&purged.Commit, &purged.Seq, &head.Commit, &head.Seq}

@@ -24,7 +24,6 @@ func proposalFields(p *db.Proposal) []any {
 	return append(candidateFields(&p.Candidate), &p.Owner.AppID, &p.Owner.UserID, &p.AgentID, &p.ConversationID, &p.SaidAt)
 }
 
-// TurnCandidates lists what the scorer proposed from a turn, oldest first.
 func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error) {
 	if !memory.IsID(turnID) {
 		return nil, nil
@@ -34,7 +33,6 @@ func (s *Store) TurnCandidates(ctx context.Context, appID, turnID string) ([]mem
 	return found, s.fault(err, "list the candidates of the turn")
 }
 
-// AddCandidates stores what the scorer proposed from the owner's turns.
 func (u *UserTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
 	return u.fault(u.addCandidates(ctx, u.Owner, candidates...), "store the candidates")
 }
@@ -57,7 +55,6 @@ func (c conn) addCandidates(ctx context.Context, owner memory.Owner, candidates 
 	return err
 }
 
-// ListCandidates pages through candidates, newest first.
 func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error) {
 	var where Conditions
 	where.Add(`c.app_id = ?`, f.AppID)
@@ -80,14 +77,12 @@ func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.
 	return found, s.fault(err, "list the candidates")
 }
 
-// Proposals returns those of the candidates of the app that exist.
 func (s *Store) Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error) {
 	found, err := collect(ctx, s.conn, proposalFields, selectProposals+`c.id = ANY($2::uuid[]) AND {|+}c.app_id = $1`,
 		appID, validIDs(ids))
 	return found, s.fault(err, "read the candidates")
 }
 
-// SettleCandidate gives a candidate of the owner a new verdict, reason and memory.
 func (u *UserTx) SettleCandidate(ctx context.Context, c memory.Candidate) error {
 	if !memory.IsID(c.ID) {
 		return NotFound("candidate", c.ID)

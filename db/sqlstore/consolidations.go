@@ -20,7 +20,6 @@ func consolidationFields(c *memory.Consolidation) []any {
 		&c.Counts, &c.Error, &c.Attempts, &c.CreatedAt, &c.StartedAt, &c.EndedAt}
 }
 
-// ListConsolidations pages through the consolidations of a conversation.
 func (s *Store) ListConsolidations(ctx context.Context, f db.ConsolidationFilter) ([]memory.Consolidation, error) {
 	var where Conditions
 	where.Add(`app_id = ? AND user_id = ? AND conversation_id = ?`, f.Owner.AppID, f.Owner.UserID, f.ConversationID)
@@ -33,7 +32,6 @@ func (s *Store) ListConsolidations(ctx context.Context, f db.ConsolidationFilter
 	return found, s.fault(err, "list the consolidations")
 }
 
-// DueConsolidations lists consolidations that are to be tried.
 func (s *Store) DueConsolidations(
 	ctx context.Context, now time.Time, attempts int, after db.Position, limit int,
 ) ([]memory.Consolidation, error) {
@@ -44,7 +42,6 @@ func (s *Store) DueConsolidations(
 	return found, s.fault(err, "list the consolidations that are due")
 }
 
-// Planned returns how far consolidations of each type reach.
 func (u *UserTx) Planned(ctx context.Context, conversationID string) (map[memory.ConsolidationType]int64, error) {
 	planned := map[memory.ConsolidationType]int64{}
 	var kind memory.ConsolidationType
@@ -74,7 +71,6 @@ func (u *UserTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) 
 	return u.require(n > 0, err, "plan the consolidation", NotFound("conversation", c.ConversationID))
 }
 
-// ClaimConsolidation begins an attempt.
 func (u *UserTx) ClaimConsolidation(
 	ctx context.Context, id string, now, until time.Time,
 ) (memory.Consolidation, error) {
@@ -93,7 +89,6 @@ func (u *UserTx) ClaimConsolidation(
 	return c, u.fault(err, "claim the consolidation")
 }
 
-// ChangeConsolidation ends an attempt.
 func (u *UserTx) ChangeConsolidation(ctx context.Context, c memory.Consolidation) error {
 	if _, err := u.unfinished(ctx, c.ID); err != nil {
 		return err
@@ -117,7 +112,6 @@ func (u *UserTx) unfinished(ctx context.Context, id string) (c memory.Consolidat
 	return c, u.require(ok, err, "read the consolidation", NotFound("consolidation", id))
 }
 
-// RecordedConsolidation returns a consolidation of the owner.
 func (u *UserTx) RecordedConsolidation(ctx context.Context, id string) (memory.Consolidation, bool, error) {
 	return u.recordedConsolidation(ctx, id, "")
 }
@@ -129,7 +123,6 @@ func (u *UserTx) recordedConsolidation(ctx context.Context, id, lock string) (me
 	return c, ok, u.fault(err, "read the consolidation")
 }
 
-// ConsolidateThrough moves forward how far a conversation is consolidated.
 func (u *UserTx) ConsolidateThrough(ctx context.Context, conversationID string, through int64) error {
 	n, err := u.exec(ctx, `UPDATE conversations
 		SET consolidated_through = {greatest|max}(consolidated_through, {least|min}($4::bigint, events))

@@ -21,7 +21,6 @@ func conversationFields(c *memory.Conversation) []any {
 		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &c.EndedAt, &c.EndReason, &c.ConsolidatedThrough}
 }
 
-// Conversation returns a conversation of a user of the app, or of its only user.
 func (s *Store) Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error) {
 	if userID != "" {
 		return conversation(ctx, s.conn, appID, userID, id)
@@ -40,7 +39,6 @@ func conversation(ctx context.Context, c conn, appID, userID, id string) (memory
 	return found, c.require(ok, err, "read the conversation", NotFound("conversation", id))
 }
 
-// ListConversations pages through a user's conversations, the latest first.
 func (s *Store) ListConversations(ctx context.Context, f db.ConversationFilter) ([]memory.Conversation, error) {
 	var where Conditions
 	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
@@ -57,14 +55,12 @@ func (s *Store) ListConversations(ctx context.Context, f db.ConversationFilter) 
 	return found, s.fault(err, "list the conversations")
 }
 
-// Idle lists open conversations without a turn since an instant.
 func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]memory.Conversation, error) {
 	found, err := collect(ctx, s.conn, conversationFields,
 		selectConversations+`ended_at IS NULL AND heard_at < $1 ORDER BY heard_at LIMIT $2`, before, limit)
 	return found, s.fault(err, "list the idle conversations")
 }
 
-// SetTitle gives a conversation a title.
 func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title string) (c memory.Conversation, err error) {
 	var ok bool
 	err = s.transact(ctx, func(tx tx) (err error) {
@@ -75,7 +71,6 @@ func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title stri
 	return c, s.require(ok, err, "change the title of the conversation", NotFound("conversation", id))
 }
 
-// EndConversation ends an open conversation as it was read, and announces it.
 func (s *Store) EndConversation(
 	ctx context.Context, c memory.Conversation, at time.Time, reason string,
 ) (ended memory.Conversation, fresh bool, err error) {
@@ -101,7 +96,6 @@ func (s *Store) EndConversation(
 	return ended, fresh, nil
 }
 
-// Summarise replaces the running summary if it is still the one that was read.
 func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) error {
 	n, err := s.exec(ctx, `UPDATE conversations SET summary = $6, summarised_through = $7, summarised_tokens = $8
 		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND summarised_through = $5`,
@@ -142,7 +136,6 @@ func (s *Store) DeleteConversation(
 	return gone, nil
 }
 
-// ExportConversations pages through the conversations of an app's users.
 func (s *Store) ExportConversations(
 	ctx context.Context, of db.Extent, after *memory.Conversation,
 ) ([]memory.Conversation, error) {
@@ -154,13 +147,11 @@ func (s *Store) ExportConversations(
 	return found, s.fault(err, "export the conversations")
 }
 
-// RecordedConversation returns a conversation of the owner.
 func (u *UserTx) RecordedConversation(ctx context.Context, id string) (memory.Conversation, bool, error) {
 	c, ok, err := first(ctx, u.conn, conversationFields, conversationByID, u.Owner.AppID, u.Owner.UserID, id)
 	return c, ok, u.fault(err, "read the conversation")
 }
 
-// RestoreConversation stores a new conversation as it is.
 func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error {
 	_, err := u.exec(ctx, `INSERT INTO conversations (`+conversationColumns+`, heard_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
@@ -169,7 +160,6 @@ func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation,
 	return u.fault(err, "store the conversation")
 }
 
-// Unconsolidated lists conversations with events that have not been consolidated.
 func (s *Store) Unconsolidated(
 	ctx context.Context, after memory.Conversation, limit int,
 ) ([]memory.Conversation, error) {

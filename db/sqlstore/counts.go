@@ -7,7 +7,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Stats counts one app's rows.
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	counts, err := collect(ctx, s.conn,
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
@@ -78,7 +77,6 @@ func statsOf(counts []count) db.Stats {
 	return s
 }
 
-// VectorBacklog counts the whole outbox towards the vector store.
 func (s *Store) VectorBacklog(ctx context.Context) (db.Backlog, error) {
 	b, _, err := first(ctx, s.conn, func(b *db.Backlog) []any { return []any{&b.Pending, &b.Removing, &b.Oldest} }, `
 		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'),
@@ -87,14 +85,12 @@ func (s *Store) VectorBacklog(ctx context.Context) (db.Backlog, error) {
 	return b, s.fault(err, "count the pushes that wait")
 }
 
-// CountActive counts the owner's active memories.
 func (s *Store) CountActive(ctx context.Context, owner memory.Owner) (int, error) {
 	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*) FROM agent_memories{| INDEXED BY agent_memories_documents}
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID)
 	return n, s.fault(err, "count the user's memories")
 }
 
-// OwnerAges calls f with the id and age of each of the owner's active memories.
 func (s *Store) OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a db.Age) error) error {
 	var id string
 	var a db.Age

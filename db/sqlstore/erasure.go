@@ -32,7 +32,6 @@ var ownedTables = []string{
 const aboutOwner = `{args @> jsonb_build_object('app_id', $1::text, 'user_id', $2::text)|` + JobApp + ` = $1 AND ` +
 	JobUser + ` = $2}`
 
-// BeginErasure marks the owner and enqueues the job.
 func (s *Store) BeginErasure(
 	ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job,
 ) (e db.Erasure, err error) {
@@ -63,7 +62,6 @@ func (s *Store) BeginErasure(
 	return e, s.fault(err, "mark the user as being erased")
 }
 
-// Erasure returns the owner's latest erasure.
 func (s *Store) Erasure(ctx context.Context, owner memory.Owner) (db.Erasure, error) {
 	e, ok, err := erasure(ctx, s.conn, owner, "")
 	const doing = "find the user's erasure"
@@ -91,7 +89,6 @@ func underWay(ctx context.Context, tx tx, e db.Erasure) (db.Erasure, error) {
 	return current, err
 }
 
-// EraseSome deletes some rows of each kind.
 func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) (some db.ErasedSome, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		current, err := underWay(ctx, tx, e)
@@ -117,7 +114,6 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 	return some, nil
 }
 
-// EndErasure makes sure that nothing is left and takes the mark away.
 func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (done db.Erasure, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		if done, err = underWay(ctx, tx, e); err != nil {

@@ -17,7 +17,6 @@ func within(of db.Extent) (where Conditions) {
 	return where
 }
 
-// Export pages through an app's memories with all that is recorded about them.
 func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Record, err error) {
 	where := within(db.Extent{AppID: p.AppID, UserID: p.UserID})
 	if a := p.After; a != nil {
@@ -46,7 +45,6 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 	return records, s.fault(err, "export the memories")
 }
 
-// Recorded returns what is recorded under the ids.
 func (s *Store) Recorded(
 	ctx context.Context, owner memory.Owner, ids []string,
 ) (records map[string]db.Record, err error) {
@@ -58,7 +56,6 @@ func (s *Store) Recorded(
 	return records, s.fault(err, "read what is recorded of the memories")
 }
 
-// Recorded is Store.Recorded within the transaction.
 func (u *UserTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
 	ids = validIDs(ids)
 	found, err := collect(ctx, u.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories

@@ -20,7 +20,6 @@ func factFields(f *memory.Fact) []any {
 		&f.Source, &f.State, &f.Reason, &f.RecordedAt, (*ID)(&f.MemoryID), &f.EndsMemory, &f.Due}
 }
 
-// ListFacts pages through the facts that are valid at an instant.
 func (s *Store) ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, error) {
 	var where Conditions
 	from := `{| INDEXED BY facts_by_time} WHERE `
@@ -40,7 +39,6 @@ func (s *Store) ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, 
 	return found, s.fault(err, "list the facts")
 }
 
-// FactHistory pages through all evidence on a timeline, oldest first.
 func (s *Store) FactHistory(ctx context.Context, t db.Timeline, after *db.Position, limit int) ([]memory.Fact, error) {
 	var where Conditions
 	where.Add(`app_id = ? AND user_id = ? AND type = ? AND key = ?`, t.Owner.AppID, t.Owner.UserID, t.Type, t.Key)
@@ -52,7 +50,6 @@ func (s *Store) FactHistory(ctx context.Context, t db.Timeline, after *db.Positi
 	return found, s.fault(err, "read the history of the fact")
 }
 
-// DueFacts lists facts of any owner whose memories must begin or end.
 func (s *Store) DueFacts(ctx context.Context, now time.Time, after db.Position, limit int) ([]memory.Fact, error) {
 	var where Conditions
 	where.Add(`due_at <= ?`, now)
@@ -63,7 +60,6 @@ func (s *Store) DueFacts(ctx context.Context, now time.Time, after db.Position, 
 	return found, s.fault(err, "list the facts that are due")
 }
 
-// ExportFacts pages through the evidence of an app's timelines.
 func (s *Store) ExportFacts(ctx context.Context, of db.Extent, after *memory.Fact) ([]memory.Fact, error) {
 	where := within(of)
 	if a := after; a != nil {
@@ -74,7 +70,6 @@ func (s *Store) ExportFacts(ctx context.Context, of db.Extent, after *memory.Fac
 	return found, s.fault(err, "export the facts")
 }
 
-// RecordedFact returns a fact of the owner.
 func (u *UserTx) RecordedFact(ctx context.Context, id string) (memory.Fact, bool, error) {
 	f, ok, err := first(ctx, u.conn, factFields, selectFacts+` WHERE id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2`,
 		u.Owner.AppID, u.Owner.UserID, id)
@@ -100,13 +95,10 @@ func (u *UserTx) FactAt(ctx context.Context, factType, key string, at time.Time)
 	return f, ok && f.Valid(at), err
 }
 
-// FactWithMemory returns the fact of the timeline that has a memory.
 func (u *UserTx) FactWithMemory(ctx context.Context, factType, key string) (memory.Fact, bool, error) {
 	return u.oneFact(ctx, factType, key, `{| INDEXED BY facts_told}`, `told`)
 }
 
-// NextFact returns when the next accepted fact of the timeline begins, or the
-// next ended one began; zero if there is no such fact.
 func (u *UserTx) NextFact(ctx context.Context, factType, key string, after time.Time) (time.Time, error) {
 	next, _, err := first(ctx, u.conn, only[time.Time], `SELECT valid_from FROM facts{| INDEXED BY facts_timeline}
 		WHERE app_id = $1 AND user_id = $2 AND type = $3 AND key = $4 AND state IN ('accepted', 'ended') AND valid_from > $5
@@ -114,7 +106,6 @@ func (u *UserTx) NextFact(ctx context.Context, factType, key string, after time.
 	return next, u.fault(err, "read the user's next fact")
 }
 
-// AddFact stores a new fact.
 func (u *UserTx) AddFact(ctx context.Context, f memory.Fact) error {
 	if err := u.check("fact", f.Owner, f.ID, f.MemoryID); err != nil {
 		return err
@@ -126,7 +117,6 @@ func (u *UserTx) AddFact(ctx context.Context, f memory.Fact) error {
 	return u.fault(err, "store the fact")
 }
 
-// ChangeFact stores what may change of a fact.
 func (u *UserTx) ChangeFact(ctx context.Context, f memory.Fact) error {
 	if err := u.check("fact", f.Owner, f.ID, f.MemoryID); err != nil {
 		return err

@@ -18,7 +18,6 @@ func instructionFields(i *memory.Instruction) []any {
 // ofScope is the condition of a scope's rows, on the parameters $1 to $3.
 const ofScope = `app_id = $1 AND scope = $2 AND holder = $3`
 
-// ListInstructions pages through a scope's instructions by name.
 func (s *Store) ListInstructions(
 	ctx context.Context, scope memory.Scope, after string, limit int,
 ) ([]memory.Instruction, error) {
@@ -28,13 +27,11 @@ func (s *Store) ListInstructions(
 	return found, s.fault(err, "list the instructions")
 }
 
-// FindInstruction returns an instruction of a scope.
 func (s *Store) FindInstruction(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error) {
 	i, ok, err := (&scopeTx{s.conn, scope}).FindInstruction(ctx, name)
 	return i, s.require(ok, err, "", NotFound("instruction", name))
 }
 
-// InstructionVersion returns one version.
 func (s *Store) InstructionVersion(
 	ctx context.Context, scope memory.Scope, name string, number int,
 ) (memory.InstructionVersion, error) {
@@ -48,7 +45,6 @@ func noVersion(name string, number int) error {
 		"there is no version %d of an instruction %q: list its versions", number, rowcodec.Storable(name))
 }
 
-// InstructionVersions pages through the versions, the newest first.
 func (s *Store) InstructionVersions(
 	ctx context.Context, scope memory.Scope, name string, below, limit int,
 ) ([]memory.InstructionVersion, error) {
@@ -58,7 +54,6 @@ func (s *Store) InstructionVersions(
 	return (&scopeTx{s.conn, scope}).versions(ctx, name, `true ORDER BY version DESC LIMIT $5`, limit)
 }
 
-// ActiveInstructions returns what a context of the user and agent shows.
 func (s *Store) ActiveInstructions(
 	ctx context.Context, appID, agentID, userID string,
 ) ([]memory.ActiveInstruction, error) {
@@ -76,7 +71,6 @@ func (s *Store) ActiveInstructions(
 	return found, s.fault(err, "read the active instructions")
 }
 
-// ExportInstructions pages through an app's instructions.
 func (s *Store) ExportInstructions(
 	ctx context.Context, of db.Extent, after *memory.Instruction,
 ) ([]memory.Instruction, error) {
@@ -92,8 +86,6 @@ func (s *Store) ExportInstructions(
 	return found, s.fault(err, "export the instructions")
 }
 
-// InScope runs f in one transaction that holds the scope's lock, which is the
-// owner's for a user's scope.
 func (s *Store) InScope(
 	ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error,
 ) error {
@@ -138,14 +130,12 @@ func (x *scopeTx) versions(ctx context.Context, name, where string, args ...any)
 	return found, x.fault(err, "read the versions of the instruction")
 }
 
-// FindInstruction returns an instruction of the scope.
 func (x *scopeTx) FindInstruction(ctx context.Context, name string) (i memory.Instruction, ok bool, err error) {
 	i, ok, err = first(ctx, x.conn, instructionFields, selectInstructions+ofScope+` AND name = $4`,
 		x.scope.AppID, x.scope.Kind, x.scope.ID, name)
 	return i, ok, x.fault(err, "read the instruction")
 }
 
-// CountActive counts the active instructions of the scope.
 func (x *scopeTx) CountActive(ctx context.Context) (int, error) {
 	n, _, err := first(ctx, x.conn, only[int],
 		`SELECT count(*) FROM instructions WHERE `+ofScope+` AND active IS NOT NULL`,
@@ -153,7 +143,6 @@ func (x *scopeTx) CountActive(ctx context.Context) (int, error) {
 	return n, x.fault(err, "count the active instructions")
 }
 
-// FindVersion returns a version of an instruction of the scope.
 func (x *scopeTx) FindVersion(
 	ctx context.Context, name string, number int,
 ) (v memory.InstructionVersion, ok bool, err error) {
@@ -161,7 +150,6 @@ func (x *scopeTx) FindVersion(
 	return append(found, v)[0], len(found) == 1, err
 }
 
-// PutInstruction stores a new or changed instruction.
 func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) error {
 	if i.Scope != x.scope {
 		return memory.Errorf(memory.KindNotFound,
@@ -177,7 +165,6 @@ func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) erro
 	return x.fault(err, "store the instruction")
 }
 
-// AddVersion stores a version.
 func (x *scopeTx) AddVersion(ctx context.Context, name string, v memory.InstructionVersion) error {
 	_, err := x.exec(ctx, `
 		INSERT INTO instruction_versions (app_id, scope, holder, name, version, content, note, published_at)

@@ -35,7 +35,6 @@ func NewJobs[DriverTx any](
 	return Jobs[DriverTx]{writer, reader, fault}
 }
 
-// Enqueue stores a job, or finds the kept one of its kind and payload.
 func (j *Jobs[DriverTx]) Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error) {
 	stored, err := j.writer.Insert(ctx, job, once())
 	if err != nil {
@@ -44,7 +43,6 @@ func (j *Jobs[DriverTx]) Enqueue(ctx context.Context, job db.Job) (info db.JobIn
 	return jobInfo(stored.Job), !stored.UniqueSkippedAsDuplicate, nil
 }
 
-// Job returns a job.
 func (j *Jobs[DriverTx]) Job(ctx context.Context, id int64) (db.JobInfo, error) {
 	row, err := j.reader.JobGet(ctx, id)
 	if errors.Is(err, river.ErrNotFound) {
@@ -56,7 +54,6 @@ func (j *Jobs[DriverTx]) Job(ctx context.Context, id int64) (db.JobInfo, error) 
 	return jobInfo(row), nil
 }
 
-// ListJobs pages through the jobs of some kinds, newest first.
 func (j *Jobs[DriverTx]) ListJobs(ctx context.Context, f db.JobFilter) ([]db.JobInfo, error) {
 	params := river.NewJobListParams().States().Kinds(f.Kinds...).
 		OrderBy(river.JobListOrderByID, river.SortOrderDesc).First(f.Limit)

@@ -13,20 +13,17 @@ func keyFields(k *memory.Key) []any {
 	return []any{&k.ID, &k.Hash, &k.Name, &k.AppID, &k.Role, &k.CreatedAt, &k.RevokedAt}
 }
 
-// CreateKey stores a key. KindConflict: its id or hash exists already.
 func (s *Store) CreateKey(ctx context.Context, k memory.Key) error {
 	_, err := s.exec(ctx, `INSERT INTO api_keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		k.ID, k.Hash, k.Name, k.AppID, k.Role, k.CreatedAt, null(k.RevokedAt))
 	return s.fault(err, "store the key")
 }
 
-// KeyByHash finds a key, revoked or not.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (memory.Key, error) {
 	k, ok, err := first(ctx, s.conn, keyFields, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
 	return k, s.require(ok, err, "find the key", memory.Errorf(memory.KindNotFound, "no key has this hash"))
 }
 
-// ListKeys lists the keys of an app, or of all apps if it is empty, oldest first.
 func (s *Store) ListKeys(ctx context.Context, appID string) ([]memory.Key, error) {
 	query, args := `SELECT `+keyColumns+` FROM api_keys`, []any(nil)
 	if appID != "" {
@@ -36,7 +33,6 @@ func (s *Store) ListKeys(ctx context.Context, appID string) ([]memory.Key, error
 	return keys, s.fault(err, "list the keys")
 }
 
-// RevokeKey ends a key from at on; one that was revoked before stays as it is.
 func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	if !memory.IsID(id) {
 		return NotFound("key", id)

@@ -11,7 +11,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Owners pages through the owners that have active memories.
 func (s *Store) Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error) {
 	owners, err := collect(ctx, s.conn, func(o *memory.Owner) []any { return []any{&o.AppID, &o.UserID} }, `
 		SELECT DISTINCT app_id, user_id FROM agent_memories{| INDEXED BY agent_memories_documents}
@@ -20,7 +19,6 @@ func (s *Store) Owners(ctx context.Context, after memory.Owner, limit int) ([]me
 	return owners, s.fault(err, "list the owners")
 }
 
-// Facts lists the owner's active memories that were changed after since and are not made from others.
 func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.conn, memoryFields, `
 		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_facts}
@@ -30,7 +28,6 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 	return found, s.fault(err, "read the user's newest facts")
 }
 
-// Stale lists the owner's old and rarely accessed memories that no summary stands for.
 func (s *Store) Stale(
 	ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int,
 ) ([]memory.Memory, error) {
@@ -52,7 +49,6 @@ func orLeast(id string) string {
 	return id
 }
 
-// Purgeable lists memories that were forgotten before an instant and are gone from the vector store.
 func (s *Store) Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.conn, memoryFields, `
 		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_purgeable}
@@ -67,7 +63,6 @@ func ageFields(a *db.Age) []any {
 	return []any{&a.CreatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Pinned}
 }
 
-// Ages calls f with the user and what the retention of each active memory of the app is computed from.
 func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error {
 	var userID string
 	var a db.Age
@@ -82,7 +77,6 @@ func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a 
 	return s.fault(err, "read the ages of the app's memories")
 }
 
-// Projected lists memories of any owner, in id order, as the vector store should show them.
 func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Projected, error) {
 	found, err := collect(ctx, s.conn, func(p *db.Projected) []any {
 		return append(memoryFields(&p.Memory), &p.Vector, &p.UpdatedAt)
@@ -95,7 +89,6 @@ func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Pr
 	return found, s.fault(err, "read what the vector store should show")
 }
 
-// Requeue makes rows due again, whatever their vector state was.
 func (s *Store) Requeue(ctx context.Context, ids []string, at time.Time) (int, error) {
 	n, err := s.exec(ctx, `
 		{WITH mine AS (SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE)|}
@@ -107,12 +100,10 @@ func (s *Store) Requeue(ctx context.Context, ids []string, at time.Time) (int, e
 	return n, s.fault(err, "requeue the pushes")
 }
 
-// State returns what maintenance has noted of an owner.
 func (s *Store) State(ctx context.Context, owner memory.Owner) (db.UserState, error) {
 	return state(ctx, s.conn, owner)
 }
 
-// State is Store.State within the transaction.
 func (u *UserTx) State(ctx context.Context) (db.UserState, error) { return state(ctx, u.conn, u.Owner) }
 
 func state(ctx context.Context, c conn, owner memory.Owner) (db.UserState, error) {
@@ -124,7 +115,6 @@ func state(ctx context.Context, c conn, owner memory.Owner) (db.UserState, error
 	return noted, c.fault(err, "read the user's state")
 }
 
-// SetState notes s of the owner.
 func (u *UserTx) SetState(ctx context.Context, s db.UserState) error {
 	_, err := u.exec(ctx, `
 		INSERT INTO user_states (app_id, user_id, reflected_at, compressed_at) VALUES ($1, $2, $3, $4)

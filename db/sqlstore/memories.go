@@ -48,7 +48,6 @@ func (v *Vector) Scan(column any) error {
 	return nil
 }
 
-// Memory returns one memory of the app, in any status, without its embedding.
 func (s *Store) Memory(ctx context.Context, appID, id string) (m memory.Memory, err error) {
 	if !memory.IsID(id) {
 		return m, NotFound("memory", id)
@@ -64,7 +63,6 @@ func eventFields(e *memory.Event) []any {
 	return []any{&e.ID, &e.MemoryID, &e.Kind, &e.Cause, &e.Detail, &e.At}
 }
 
-// History lists the events of a memory of the app, oldest first.
 func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.Event, error) {
 	if !memory.IsID(memoryID) {
 		return nil, NotFound("memory", memoryID)
@@ -77,7 +75,6 @@ func (s *Store) History(ctx context.Context, appID, memoryID string) ([]memory.E
 	return events, s.fault(err, "read the history of the memory")
 }
 
-// Events lists the events of those of the ids that are memories of the owner.
 func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error) {
 	events, err := collect(ctx, s.conn, eventFields,
 		selectEvents+`memory_id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3 ORDER BY at, id`,
@@ -94,7 +91,6 @@ func byMemory(events []memory.Event) map[string][]memory.Event {
 	return histories
 }
 
-// HandedOut returns the owner's active memories that recall touched at or after since.
 func (s *Store) HandedOut(
 	ctx context.Context, owner memory.Owner, since time.Time, limit int,
 ) ([]memory.Memory, error) {
@@ -105,7 +101,6 @@ func (s *Store) HandedOut(
 	return found, s.fault(err, "read what recall has handed out")
 }
 
-// ListMemories pages through a user's memories, newest first, without embeddings.
 func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
 	var where Conditions
 	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)

@@ -8,7 +8,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Sources returns the memories that each of the ids is derived from.
 func (s *Store) Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error) {
 	type source struct {
 		memory  memory.Memory
@@ -28,7 +27,6 @@ func (s *Store) Sources(ctx context.Context, owner memory.Owner, ids []string) (
 	return sources, s.fault(err, "read the sources of the memories")
 }
 
-// Relations lists the relations of a memory of the app, in both directions, oldest first.
 func (s *Store) Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error) {
 	if !memory.IsID(memoryID) {
 		return nil, NotFound("memory", memoryID)
@@ -44,7 +42,6 @@ func (s *Store) Relations(ctx context.Context, appID, memoryID string) ([]memory
 	return found, s.fault(err, "read the relations of the memory")
 }
 
-// AddRelations stores relations between memories of the owner.
 func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) error {
 	if len(relations) == 0 {
 		return nil
@@ -72,7 +69,6 @@ func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 	return u.fault(err, "store the relations")
 }
 
-// ConversationNeighbours lists active memories of a conversation on both sides of a place.
 func (s *Store) ConversationNeighbours(
 	ctx context.Context, owner memory.Owner, seenBy, conversationID string, place db.Position, n int,
 ) ([]memory.Memory, error) {
@@ -89,7 +85,6 @@ func (s *Store) ConversationNeighbours(
 	return found, s.fault(err, "read the conversation around the memory")
 }
 
-// RemoveRelation deletes a relation between memories of the owner.
 func (u *UserTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 	missing := memory.Errorf(memory.KindNotFound, "there is no relation %s %s %s", r.From, r.Kind, r.To)
 	if !memory.IsID(r.From) || !memory.IsID(r.To) {

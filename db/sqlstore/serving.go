@@ -19,13 +19,11 @@ func servingFields(s *db.ServingState) []any {
 		&s.CopiedAt, &s.ChangedAt, &s.HeldUntil}
 }
 
-// ServingState returns which space serves, and which is to.
 func (s *Store) ServingState(ctx context.Context) (db.ServingState, error) {
 	state, _, err := first(ctx, s.conn, servingFields, `SELECT `+servingColumns+` FROM serving`)
 	return state, s.fault(err, "read which embedding model serves")
 }
 
-// SetTarget makes a space the target.
 func (s *Store) SetTarget(ctx context.Context, target memory.Space, at time.Time) (state db.ServingState, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		state, _, err = first(ctx, tx.conn, servingFields, `
@@ -37,7 +35,6 @@ func (s *Store) SetTarget(ctx context.Context, target memory.Space, at time.Time
 	return state, s.fault(err, "note the embedding model that is wanted")
 }
 
-// HoldReembedding makes holder the only one who re-embeds.
 func (s *Store) HoldReembedding(ctx context.Context, holder string, now, until time.Time) (bool, error) {
 	n, err := s.exec(ctx, `
 		UPDATE serving SET holder = $1, held_until = $3 WHERE holder = $1 OR held_until IS NULL OR held_until <= $2`,
@@ -45,7 +42,6 @@ func (s *Store) HoldReembedding(ctx context.Context, holder string, now, until t
 	return n > 0, s.fault(err, "take the re-embedding over")
 }
 
-// ChangeOver makes the target serve.
 func (s *Store) ChangeOver(ctx context.Context, to memory.Space, copied, at time.Time) error {
 	n, err := s.exec(ctx, `
 		UPDATE serving SET former_model = model, former_dim = dim, model = $1, dim = $2, copied_at = $3, changed_at = $4
@@ -55,7 +51,6 @@ func (s *Store) ChangeOver(ctx context.Context, to memory.Space, copied, at time
 		memory.Errorf(memory.KindConflict, "the embedding model %s is not the one that is to serve next", to.Model))
 }
 
-// DropPrevious notes that nothing is left of the space that served before.
 func (s *Store) DropPrevious(ctx context.Context) error {
 	_, err := s.exec(ctx, `UPDATE serving SET former_model = '', former_dim = 0`)
 	return s.fault(err, "note that the former embedding model is gone")
@@ -68,14 +63,12 @@ const unembedded = `status = 'active' AND
 	|(embedding_model = $1 AND length(embedding) = 4 * $2) IS NOT TRUE} AND NOT EXISTS (SELECT 1 FROM reembeddings AS r
 		WHERE r.memory_id = id AND r.model = $1 AND {octet_|}length(r.embedding) = 4 * $2::integer)`
 
-// Unembedded lists active memories without an embedding of the space.
 func (s *Store) Unembedded(ctx context.Context, space memory.Space, after string, limit int) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
 		WHERE id > $3 AND {|+}`+unembedded+` ORDER BY id LIMIT $4`, space.Model, space.Dim, orLeast(after), limit)
 	return found, s.fault(err, "read the memories to re-embed")
 }
 
-// CountUnembedded counts them.
 func (s *Store) CountUnembedded(ctx context.Context, space memory.Space) (int, error) {
 	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*) FROM agent_memories WHERE `+unembedded,
 		space.Model, space.Dim)
@@ -103,7 +96,6 @@ func (s *Store) Reembed(ctx context.Context, space memory.Space, embeddings []db
 	return s.fault(err, "store the new embeddings")
 }
 
-// SettleEmbeddings puts the embeddings that Reembed stored in the place of those in use.
 func (s *Store) SettleEmbeddings(ctx context.Context, space memory.Space, limit int) (n int, err error) {
 	err = s.transact(ctx, func(tx tx) error {
 		ids, err := collect(ctx, tx.conn, only[string], `

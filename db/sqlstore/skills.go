@@ -54,7 +54,6 @@ func skillConditions(f db.SkillFilter) (where Conditions) {
 	return where
 }
 
-// ListSkills pages through a user's skills by name.
 func (s *Store) ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skill, error) {
 	where := skillConditions(f)
 	where.Add(`name > ?`, f.After)
@@ -66,7 +65,6 @@ func (s *Store) ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skil
 	return found, s.fault(err, "list the skills")
 }
 
-// Workflows lists a skill's workflows, the best first.
 func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) ([]memory.Workflow, error) {
 	where := skillConditions(f)
 	where.Add(`name = ?`, skill)
@@ -75,7 +73,6 @@ func (s *Store) Workflows(ctx context.Context, f db.SkillFilter, skill string) (
 	return found, s.fault(err, "list the workflows of the skill")
 }
 
-// ExportWorkflows pages through the workflows of an app's users.
 func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory.Workflow) ([]memory.Workflow, error) {
 	where := within(of)
 	if a := after; a != nil {
@@ -87,7 +84,6 @@ func (s *Store) ExportWorkflows(ctx context.Context, of db.Extent, after *memory
 	return found, s.fault(err, "export the skills")
 }
 
-// ExportOutcomes pages through the outcomes that were counted under an id.
 func (s *Store) ExportOutcomes(
 	ctx context.Context, of db.Extent, after *db.CountedOutcome,
 ) ([]db.CountedOutcome, error) {
@@ -101,7 +97,6 @@ func (s *Store) ExportOutcomes(
 	return found, s.fault(err, "export the outcomes")
 }
 
-// Workflow finds a workflow of the user.
 func (u *UserTx) Workflow(ctx context.Context, agentID, skill, text string) (memory.Workflow, bool, error) {
 	w, ok, err := first(ctx, u.conn, workflowFields, selectWorkflows+
 		`app_id = $1 AND user_id = $2 AND name = $3 AND agent_id = $4 AND workflow_hash = $5 AND workflow = $6`,
@@ -109,7 +104,6 @@ func (u *UserTx) Workflow(ctx context.Context, agentID, skill, text string) (mem
 	return w, ok, u.fault(err, "read the workflow")
 }
 
-// CountWorkflows counts the workflows of a skill of the user.
 func (u *UserTx) CountWorkflows(ctx context.Context, skill string) (int, error) {
 	n, _, err := first(ctx, u.conn, only[int],
 		`SELECT count(*) FROM skills WHERE app_id = $1 AND user_id = $2 AND name = $3`,
@@ -117,7 +111,6 @@ func (u *UserTx) CountWorkflows(ctx context.Context, skill string) (int, error) 
 	return n, u.fault(err, "count the workflows of the skill")
 }
 
-// PutWorkflow stores a new workflow, or what has changed of one.
 func (u *UserTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
 	return u.insertWorkflow(ctx, w, `
 		ON CONFLICT (id) DO UPDATE SET successes = excluded.successes, failures = excluded.failures, notes = excluded.notes,
@@ -125,7 +118,6 @@ func (u *UserTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
 		WHERE skills.app_id = excluded.app_id AND skills.user_id = excluded.user_id`)
 }
 
-// RestoreWorkflow stores a new workflow as it is.
 func (u *UserTx) RestoreWorkflow(ctx context.Context, w memory.Workflow) error {
 	return u.insertWorkflow(ctx, w, "")
 }
@@ -143,7 +135,6 @@ func (u *UserTx) insertWorkflow(ctx context.Context, w memory.Workflow, onConfli
 	return u.fault(err, "store the workflow")
 }
 
-// Counted is the hash of the outcome that was counted under a client's id.
 func (u *UserTx) Counted(ctx context.Context, id string) (hash string, ok bool, err error) {
 	hash, ok, err = first(ctx, u.conn, only[string],
 		`SELECT hash FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id = $3`,
@@ -151,7 +142,6 @@ func (u *UserTx) Counted(ctx context.Context, id string) (hash string, ok bool, 
 	return hash, ok, u.fault(err, "look for the outcome")
 }
 
-// AddCounted notes that an outcome was counted.
 func (u *UserTx) AddCounted(ctx context.Context, id, hash string, at time.Time) error {
 	_, err := u.exec(ctx, `INSERT INTO skill_outcomes (app_id, user_id, id, hash, counted_at) VALUES ($1, $2, $3, $4, $5)`,
 		u.Owner.AppID, u.Owner.UserID, id, hash, at)

@@ -62,7 +62,8 @@ type Database interface {
 	Fault(err error, doing string) error
 }
 
-// Store implements the parts of db.Store that both databases share.
+// Store implements the parts of db.Store that both databases share. Package db
+// documents the methods.
 type Store struct {
 	conn
 	db Database

@@ -29,7 +29,6 @@ func turnFields(t *memory.Turn) []any {
 		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages}
 }
 
-// Turn finds a turn of the app by its id, else by its client id.
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
 	if memory.IsID(ref) {
 		t, ok, err := first(ctx, s.conn, turnFields, selectTurns+` WHERE id = $1 AND {|+}app_id = $2`, ref, appID)
@@ -50,7 +49,6 @@ func (s *Store) Accepted(ctx context.Context, tx Querier, t memory.Turn) (stored
 	return first(ctx, conn{tx, s.dialect, s.fault}, turnFields, turnOfClient, t.AppID, t.ClientID)
 }
 
-// TurnStatus is the status of a turn of the app by its id.
 func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error) {
 	return turnStatus(ctx, s.conn, appID, turnID)
 }
@@ -64,7 +62,6 @@ func turnStatus(ctx context.Context, c conn, appID, turnID string) (memory.TurnS
 	return status, c.require(ok, err, "read the status of the turn", NotFound("turn", turnID))
 }
 
-// ListTurns pages through turns, newest first, without their messages.
 func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
 	where := within(db.Extent{AppID: f.AppID, UserID: f.UserID})
 	if f.Status != "" {
@@ -78,7 +75,6 @@ func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, 
 	return turns, s.fault(err, "list the turns")
 }
 
-// ConversationTurns lists the turns that hold an event above a number.
 func (s *Store) ConversationTurns(
 	ctx context.Context, owner memory.Owner, id string, after int64, limit int,
 ) ([]memory.Turn, error) {
@@ -89,7 +85,6 @@ func (s *Store) ConversationTurns(
 	return turns, s.fault(err, "list the turns of the conversation")
 }
 
-// FinishTurn makes an accepted turn processed.
 func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
 	if !memory.IsID(turnID) {
 		return NotFound("turn", turnID)
@@ -108,14 +103,12 @@ func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at
 	return memory.Errorf(memory.KindConflict, "turn %s is %s: it has been finished by another worker", turnID, status)
 }
 
-// RecordedTurn returns a turn of the owner.
 func (u *UserTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
 	t, ok, err := first(ctx, u.conn, turnFields, selectTurns+` WHERE id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2`,
 		u.Owner.AppID, u.Owner.UserID, id)
 	return t, ok, u.fault(err, "read the turn")
 }
 
-// RestoreTurn stores a new turn of a conversation as it is.
 func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {

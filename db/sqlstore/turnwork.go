@@ -8,13 +8,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// DeferTurn records an attempt that failed; the turn stays accepted.
 func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
 	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, time.Time{}, refused, `due_at = $4`, attempts, rowcodec.Storable(lastError), due)
 }
 
-// FailTurn records the last attempt of a turn that is given up.
 func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time,
 	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, at, refused, `status = 'failed'`, attempts, rowcodec.Storable(lastError))
@@ -49,7 +47,6 @@ func (s *Store) recordAttempt(
 	return s.fault(err, "record the attempt at the turn")
 }
 
-// ReplayTurn makes a failed or accepted turn accepted and due.
 func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (t memory.Turn, err error) {
 	if !memory.IsID(turnID) {
 		return t, NotFound("turn", turnID)

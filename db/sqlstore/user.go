@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// UserTx implements the parts of db.UserTx that both databases share. Every
-// statement names the owner.
+// UserTx implements the parts of db.UserTx that both databases share. Package db
+// documents the methods. Every statement names the owner.
 type UserTx struct {
 	conn
 	Owner   memory.Owner
@@ -60,7 +60,6 @@ func (u *UserTx) Wrote(memories ...memory.Memory) {
 // Happened notes events for their announcements.
 func (u *UserTx) Happened(events ...memory.Event) { u.events = append(u.events, events...) }
 
-// Announce has announcements made at the commit.
 func (u *UserTx) Announce(_ context.Context, announcements []memory.Announcement) error {
 	u.announced = append(u.announced, announcements...)
 	return nil

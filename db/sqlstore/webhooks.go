@@ -21,7 +21,6 @@ func webhookFields(w *memory.Webhook) []any {
 
 const webhookOfApp = `SELECT ` + webhookColumns + ` FROM webhooks WHERE id = $1 AND app_id = $2`
 
-// CreateWebhook stores w, which begins with what is announced from now on.
 func (s *Store) CreateWebhook(ctx context.Context, w memory.Webhook, most int) error {
 	n, err := s.exec(ctx, `
 		INSERT INTO webhooks (id, app_id, url, secret, kinds, active, activation, {after_xact, |}after_seq, created_at,
@@ -34,7 +33,6 @@ func (s *Store) CreateWebhook(ctx context.Context, w memory.Webhook, most int) e
 		memory.Errorf(memory.KindConflict, "the app has %d webhooks, and no more are allowed: delete one first", most))
 }
 
-// Webhook returns one of the app.
 func (s *Store) Webhook(ctx context.Context, appID, id string) (memory.Webhook, error) {
 	return webhook(ctx, s.conn, appID, id, "")
 }
@@ -47,7 +45,6 @@ func webhook(ctx context.Context, c conn, appID, id, lock string) (w memory.Webh
 	return w, c.require(ok, err, "find the webhook", NotFound("webhook", id))
 }
 
-// ListWebhooks pages through the app's webhooks, newest first.
 func (s *Store) ListWebhooks(
 	ctx context.Context, appID string, before *db.Position, limit int,
 ) ([]memory.Webhook, error) {
@@ -61,7 +58,6 @@ func (s *Store) ListWebhooks(
 	return found, s.fault(err, "list the webhooks")
 }
 
-// ChangeWebhook stores what change makes of a webhook of the app.
 func (s *Store) ChangeWebhook(
 	ctx context.Context, appID, id string, change func(*memory.Webhook) error,
 ) (w memory.Webhook, err error) {
@@ -88,7 +84,6 @@ func (s *Store) ChangeWebhook(
 	return w, s.fault(err, "change the webhook")
 }
 
-// DeleteWebhook deletes one of the app.
 func (s *Store) DeleteWebhook(ctx context.Context, appID, id string) error {
 	if !memory.IsID(id) {
 		return NotFound("webhook", id)
@@ -160,7 +155,6 @@ func (s *Store) EnqueueDeliveries(
 	return passed, nil
 }
 
-// Delivery reads the webhook and the announcement of a job.
 func (s *Store) Delivery(
 	ctx context.Context, webhookID string, place memory.Place,
 ) (w memory.Webhook, a memory.Announcement, err error) {
@@ -177,7 +171,6 @@ func (s *Store) Delivery(
 	return w, a, s.require(ok, err, doing, NotFound("announcement", place.String()))
 }
 
-// SettleDelivery notes whether a webhook fails.
 func (s *Store) SettleDelivery(
 	ctx context.Context, tried memory.Webhook, f memory.Failing, disabled time.Time,
 ) (noted bool, err error) {

@@ -45,17 +45,14 @@ func (v Vectors) write(records []vectorstore.Record, f func(vectorstore.Store) e
 	return f(store)
 }
 
-// Insert adds records to the store of their space.
 func (v Vectors) Insert(ctx context.Context, records []vectorstore.Record) error {
 	return v.write(records, func(s vectorstore.Store) error { return s.Insert(ctx, records) })
 }
 
-// Replace replaces records in the store of their space.
 func (v Vectors) Replace(ctx context.Context, records []vectorstore.Record) error {
 	return v.write(records, func(s vectorstore.Store) error { return s.Replace(ctx, records) })
 }
 
-// Search searches the store of the query's space.
 func (v Vectors) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
 	store, err := v.in(q.Space)
 	if err != nil {
@@ -64,7 +61,6 @@ func (v Vectors) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore
 	return store.Search(ctx, q)
 }
 
-// Delete deletes from the serving store.
 func (v Vectors) Delete(ctx context.Context, ids []string) error { return v.serving().Delete(ctx, ids) }
 
 // DeleteOwner removes an owner's records from the stores of all open spaces.
@@ -87,12 +83,10 @@ func (v Vectors) sum(f func(vectorstore.Store) (int, error)) (total int, err err
 	return total, nil
 }
 
-// Scan reads the serving store.
 func (v Vectors) Scan(ctx context.Context, after string, limit int, f func(vectorstore.Record) error) error {
 	return v.serving().Scan(ctx, after, limit, f)
 }
 
-// Ping pings the serving store.
 func (v Vectors) Ping(ctx context.Context) error { return v.serving().Ping(ctx) }
 
 // Healthy reports whether the serving store is a healthy vectorstore.Remote.
@@ -122,7 +116,6 @@ func (v Vectors) Rebuild(ctx context.Context, fill func(ctx context.Context, int
 	return store.Rebuild(ctx, fill)
 }
 
-// Ensure ensures the serving store.
 func (v Vectors) Ensure(ctx context.Context) error {
 	if m, ok := v.serving().(vectorstore.Ensurer); ok {
 		return m.Ensure(ctx)

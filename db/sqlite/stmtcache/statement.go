@@ -27,14 +27,12 @@ type statement struct {
 	failed bool // SQLite may have stopped half-way: do not reuse it
 }
 
-// ExecContext runs the statement.
 func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	result, err := s.executor.ExecContext(ctx, args)
 	s.failed = s.failed || err != nil
 	return result, err
 }
 
-// QueryContext runs the statement.
 func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	found, err := s.query(ctx, args)
 	if err != nil {
@@ -82,7 +80,6 @@ type rows struct {
 	last bool // closing them ends the use of their statement
 }
 
-// Next reads a row.
 func (r *rows) Next(row []driver.Value) error {
 	err := r.result.Next(row)
 	r.of.failed = r.of.failed || err != nil && !errors.Is(err, io.EOF)
