@@ -144,3 +144,53 @@ const (
 	VectorRemoving VectorState = "removing" // should be absent, not confirmed
 	VectorAbsent   VectorState = "absent"   // confirmed to be absent
 )
+
+// Relation links two memories: From <kind> To.
+type Relation struct {
+	From, To  string // ids of two memories of one owner
+	Kind      RelationKind
+	CreatedAt time.Time
+}
+
+// RelationKind names a relation.
+type RelationKind string
+
+// The relations.
+const (
+	DerivedFrom RelationKind = "derived_from" // from a reflection or summary to one of its sources
+	Supports    RelationKind = "supports"
+	Contradicts RelationKind = "contradicts" // from a memory to the one it replaced
+	Refines     RelationKind = "refines"     // from a memory to the one it made more precise
+)
+
+// RelationKinds lists every relation.
+var RelationKinds = []RelationKind{DerivedFrom, Supports, Contradicts, Refines}
+
+// TypeReflection and TypeSummary are the types of memories that are derived
+// from other memories.
+const (
+	TypeReflection Type = "reflection"
+	TypeSummary    Type = "summary"
+)
+
+// Dot is the dot product of two vectors of the same dimension; for unit vectors, their
+// cosine. Eight independent sums let the processor overlap the additions.
+func Dot(a, b []float32) float32 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	b = b[:len(a)]
+	for len(a) >= 8 && len(b) >= 8 {
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+		s4 += a[4] * b[4]
+		s5 += a[5] * b[5]
+		s6 += a[6] * b[6]
+		s7 += a[7] * b[7]
+		a, b = a[8:], b[8:]
+	}
+	for i, x := range a {
+		s0 += x * b[i]
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+}

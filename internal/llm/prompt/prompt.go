@@ -9,12 +9,15 @@ package prompt
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io/fs"
+	"slices"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -79,4 +82,75 @@ func Quote[T any](values ...T) (Quoted, error) {
 	}
 	q.Delimiter = "=====" + hex.EncodeToString(sum.Sum(nil)[:8]) + "====="
 	return q, nil
+}
+
+// maxAnswerTokens bounds the answers that Ask asks for.
+const maxAnswerTokens = 4096
+
+// Ask fills the template in the language of sample and returns the model's answer.
+func (t Template) Ask(ctx context.Context, chat llm.Chat, sample string, data any) (string, error) {
+	p, err := t.Render(sample, data, maxAnswerTokens)
+	if err != nil {
+		return "", err
+	}
+	return chat.Answer(ctx, p)
+}
+
+// Check returns what is wrong with a statement of an answer, "" if nothing is:
+// invalid content, the template's own words, or another language than sample.
+// An empty sample skips the check of the language.
+func (t Template) Check(statement string, maxRunes int, sample string) string {
+	why := memory.CheckContent(statement, maxRunes)
+	switch {
+	case why != "":
+		return why
+	case t.Echoes(statement):
+		return "repeats the prompt's own words"
+	case sample != "" && Foreign(statement, sample):
+		return "is in another language than the texts that it is about"
+	}
+	return ""
+}
+
+// Echoes reports whether an answer is copied from a file of the template: it has at
+// least minEcho lexemes, which occur in the file in the same sequence.
+func (t Template) Echoes(answer string) bool {
+	lexemes := text.Lexemes(answer)
+	if len(lexemes) < minEcho {
+		return false
+	}
+	sequence := " " + text.Join(lexemes) + " "
+	return slices.ContainsFunc(t.lexemes, func(file string) bool { return strings.Contains(file, sequence) })
+}
+
+// minEcho is the length of a sequence of lexemes that is no coincidence.
+const minEcho = 4
+
+// lexemesOf joins the lexemes of a file, with a separator at both ends so that a
+// search finds whole lexemes only.
+func lexemesOf(files fs.FS, path string) string {
+	file, err := fs.ReadFile(files, path)
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return " " + text.Join(text.Lexemes(string(file))) + " "
+}
+
+// Foreign reports whether one of two texts is Chinese and the other has no Han character.
+func Foreign(a, b string) bool {
+	hasHan := func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	}
+	return text.IsChinese(a) && !hasHan(b) || text.IsChinese(b) && !hasHan(a)
+}
+
+// Wording is a text without its case, spaces and punctuation. It is equal for two
+// answers with the same words; lexemes would also be equal for different words.
+func Wording(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
 }
