@@ -39,15 +39,6 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 	})
 }
 
-// Forget soft-deletes a memory of the app: it leaves recall and the vector
-// store and can be restored until it is purged. Forgetting twice changes nothing.
-func (s *Service) Forget(ctx context.Context, appID, id string) (memory.Memory, error) {
-	return s.edit(ctx, appID, id, memory.EventForgotten, func(m *memory.Memory) error {
-		m.Status, m.SupersededBy = memory.Forgotten, ""
-		return nil
-	})
-}
-
 // Restore makes a memory of the app active again, as if just accessed, and
 // re-embeds it if the embedding model has changed. Restoring an active
 // memory changes nothing.
@@ -85,38 +76,48 @@ func (s *Service) edit(
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	edited, err := s.editOwned(ctx, found.Owner, []string{id}, kind, f)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	if len(edited) == 0 {
+		return memory.Memory{}, memory.Errorf(memory.KindNotFound, "there is no memory %s", id)
+	}
+	return edited[0], nil
+}
+
+// editOwned applies f to those of an owner's memories that exist, in one
+// transaction, and pushes the changes.
+func (s *Service) editOwned(
+	ctx context.Context, owner memory.Owner, ids []string, kind memory.EventKind, f func(m *memory.Memory) error,
+) (edited []memory.Memory, err error) {
 	var changes *history.Recorder
-	var m memory.Memory
-	err = s.Records.InUser(ctx, found.Owner, func(ctx context.Context, tx db.UserTx) error {
-		rows, err := tx.Memories(ctx, []string{id})
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			return memory.Errorf(memory.KindNotFound, "there is no memory %s", id)
-		}
-		m = rows[0]
-		before := m
-		if err := f(&m); err != nil {
+	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		if edited, err = tx.Memories(ctx, ids); err != nil {
 			return err
 		}
 		changes = history.NewRecorder(tx, byAPI, s.Now())
-		difference := history.Diff(before, m)
-		if difference == nil {
-			return nil
-		}
-		changes.Note(id, kind, difference)
-		if err := changes.Update(ctx, before, &m); err != nil {
-			return err
+		for i := range edited {
+			m := &edited[i]
+			before := *m
+			if err := f(m); err != nil {
+				return err
+			}
+			if difference := history.Diff(before, *m); difference != nil {
+				changes.Note(m.ID, kind, difference)
+				if err := changes.Update(ctx, before, m); err != nil {
+					return err
+				}
+			}
+			m.Embedding = nil
 		}
 		return changes.Flush(ctx)
 	})
 	if err != nil {
-		return memory.Memory{}, err
+		return nil, err
 	}
 	s.Pusher.Push(ctx, changes.Changed())
-	m.Embedding = nil
-	return m, nil
+	return edited, nil
 }
 
 // assign sets a field unless the change leaves it out.

@@ -48,6 +48,7 @@ func TestContract_StatesTheLimits(t *testing.T) {
 		"query":       {*value("Query").MaxLength, memory.MaxQueryRunes},
 		"message":     {*value("Message").Properties["content"].Value.MaxLength, memory.MaxMessageBytes},
 		"messages":    {*value("TurnRequest").Properties["messages"].Value.MaxItems, memory.MaxMessages},
+		"memory ids":  {*value("MemoryIDs").MaxItems, memory.MaxPage},
 		"tags":        {*value("Tags").MaxItems, memory.MaxTags},
 		"tag":         {*value("Tags").Items.Value.MaxLength, memory.MaxTagRunes},
 		"instruction": {*value("InstructionName").MaxLength, memory.MaxInstructionName},

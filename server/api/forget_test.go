@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
 )
 
 // fading writes six new memories of the user "u", one of 40 days ago, a pinned one
@@ -160,6 +163,94 @@ func TestForget_ChecksRequests(t *testing.T) {
 	f.want(http.StatusForbidden, "POST", "/v1/forget", `{"user_id":"u"}`, "Authorization", "Bearer read")
 	f.must(f.store.Close())
 	f.want(http.StatusServiceUnavailable, "POST", "/v1/forget", `{"user_id":"u"}`)
+}
+
+func TestForgetMany_AnswersForEachID(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	type results struct{ Results []forgottenBody }
+	forget := func(ids ...string) []forgottenBody {
+		t.Helper()
+		body, err := json.Marshal(map[string][]string{"ids": ids})
+		f.must(err)
+		return fetch[results](f, 200, "POST", "/v1/memories/forget", string(body), "Authorization", "Bearer write").Results
+	}
+	first := f.keep(ingest.Write{Owner: owner("u"), Content: "one"})
+	pinned := f.keep(ingest.Write{Owner: owner("u"), Content: "two", Pinned: true})
+	second := f.keep(ingest.Write{Owner: owner("v"), Content: "one"})
+	gone := f.keep(ingest.Write{Owner: owner("v"), Content: "gone"})
+	f.want(200, "DELETE", "/v1/memories/"+gone.ID, "")
+	foreign := f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs"})
+	ids := []string{second.ID, first.ID, someID, foreign.ID, pinned.ID, first.ID, gone.ID}
+	for range 2 { // repeating changes nothing
+		got := forget(ids...)
+		for i, id := range ids {
+			unknown := id == someID || id == foreign.ID
+			if got[i].ID != id || unknown != (got[i].Error != nil && got[i].Error.Status == 404) ||
+				!unknown && got[i].Status != memory.Forgotten {
+				t.Errorf("%s: %+v", id, got[i])
+			}
+		}
+	}
+	for _, m := range []memory.Memory{first, pinned, second, gone} {
+		history := fetch[struct{ Events []wire.Event }](f, 200, "GET", "/v1/memories/"+m.ID+"/history", "")
+		if got := f.stored(m.ID).Status; got != memory.Forgotten || len(history.Events) != 2 {
+			t.Errorf("%q is %s with %d events, want forgotten with 2", m.Content, got, len(history.Events))
+		}
+	}
+	other, err := f.store.Memory(t.Context(), "other-app", foreign.ID)
+	f.must(err)
+	if other.Status != memory.Active {
+		t.Errorf("another app's memory is %s", other.Status)
+	}
+	f.want(200, "POST", "/v1/memories/"+first.ID+"/restore", "")
+	if f.stored(first.ID).Status != memory.Active {
+		t.Error("the memory is not restored")
+	}
+	f.must(f.store.Close())
+	if got := forget(first.ID)[0]; got.Error == nil || got.Error.Status != 503 {
+		t.Errorf("without a database: %+v", got)
+	}
+}
+
+func TestForgetMany_TakesSeveralTransactions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	var ids []string
+	for i := range 205 {
+		ids = append(ids, f.keep(ingest.Write{Owner: owner("u"), Content: fmt.Sprint("note ", i)}).ID)
+	}
+	body, err := json.Marshal(map[string][]string{"ids": ids})
+	f.must(err)
+	f.want(200, "POST", "/v1/memories/forget", string(body))
+	for _, id := range ids {
+		if got := f.stored(id).Status; got != memory.Forgotten {
+			t.Fatalf("%s is %s", id, got)
+		}
+	}
+}
+
+func TestForgetMany_ChecksRequests(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	many := `["` + strings.Repeat(someID+`","`, memory.MaxPage) + someID + `"]`
+	for body, path := range map[string]string{
+		`{}`:                            "ids",
+		`{"ids":null}`:                  "ids",
+		`{"ids":[]}`:                    "ids",
+		`{"ids":"` + someID + `"}`:      "ids",
+		`{"ids":` + many + `}`:          "ids",
+		`{"ids":[1]}`:                   "ids[0]",
+		`{"ids":[null]}`:                "ids[0]",
+		`{"ids":["` + someID + `",""]}`: "ids[1]",
+		`{"ids":["` + strings.ToUpper(someID) + `"]}`:    "ids[0]",
+		`{"ids":["a\u0000"]}`:                            "ids[0]",
+		`{"ids":["` + strings.Repeat("x", 1<<16) + `"]}`: "ids[0]",
+		`{"ids":["` + someID + `"],"user_id":"u"}`:       "user_id",
+	} {
+		f.wantPaths("POST", "/v1/memories/forget", body, path)
+	}
+	f.want(http.StatusForbidden, "POST", "/v1/memories/forget", `{"ids":["`+someID+`"]}`, "Authorization", "Bearer read")
 }
 
 func TestStats_CountRetention(t *testing.T) {

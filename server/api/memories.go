@@ -34,6 +34,8 @@ type MemoryWriter interface {
 	WriteBatch(ctx context.Context, writes []ingest.Write) []ingest.BatchResult
 	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)
 	Forget(ctx context.Context, appID, id string) (memory.Memory, error)
+	// ForgetAll returns a result for each id, in the same order.
+	ForgetAll(ctx context.Context, appID string, ids []string) []ingest.Forgotten
 	Restore(ctx context.Context, appID, id string) (memory.Memory, error)
 }
 
@@ -47,6 +49,7 @@ type memoryHandlers struct{ MemoryParts }
 func (h memoryHandlers) register(r *routes) {
 	r.add("POST /v1/memories", memory.RoleWrite, withBody(h.post))
 	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.batch, withBody(h.postBatch))
+	r.add("POST /v1/memories/forget", memory.RoleWrite, withBody(h.postForget))
 	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, wire.Memory]{
 		name:     "memories",
 		filter:   memoryFilter,

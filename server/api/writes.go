@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"hippocampus/ingest"
@@ -109,4 +110,36 @@ func (r *request) batchWrite(index int, item json.RawMessage) (ingest.Write, err
 	var c checks
 	write := body.write(r.key, &c)
 	return write, c.err()
+}
+
+type forgetManyRequest struct {
+	IDs []string `json:"ids"`
+}
+
+// forgottenBody is what became of one memory: a status, or an error.
+type forgottenBody struct {
+	ID     string        `json:"id"`
+	Status memory.Status `json:"status,omitempty"`
+	Error  *Problem      `json:"error,omitempty"`
+}
+
+func forgottenOf(f ingest.Forgotten) forgottenBody {
+	if f.Err != nil {
+		return forgottenBody{ID: f.ID, Error: problemPointer(f.Err)}
+	}
+	return forgottenBody{ID: f.ID, Status: f.Memory.Status}
+}
+
+// postForget answers for each id separately: an unknown one does not affect the others.
+func (h memoryHandlers) postForget(ctx context.Context, r *request, body forgetManyRequest) (any, error) {
+	for i, id := range body.IDs {
+		if !memory.IsID(id) {
+			r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
+		}
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	results := h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs)
+	return map[string]any{"results": bodiesOf(results, forgottenOf)}, nil
 }
