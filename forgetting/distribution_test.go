@@ -34,7 +34,11 @@ func TestDistribution_CountsByRetention(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	const old, week, twenty = 0.0133027946, 0.4304672100, 0.0607883273
+	const (
+		old    = 0.0133027946
+		week   = 0.4304672100
+		twenty = 0.0607883273
+	)
 	for name, one := range map[string]struct {
 		count func() (Distribution, error)
 		want  Distribution

@@ -28,7 +28,9 @@ func TestRunAll_RunsForEveryUser(t *testing.T) {
 			if j == 0 || i == 7 { // one of each has faded, and all of one
 				days = 40
 			}
-			m.ID, m.Owner, m.CreatedAt = memory.NewID(), owner, begin.AddDate(0, 0, -days)
+			m.ID = memory.NewID()
+			m.Owner = owner
+			m.CreatedAt = begin.AddDate(0, 0, -days)
 			m.UpdatedAt, m.LastAccessedAt = m.CreatedAt, m.CreatedAt
 			memories[j] = m
 		}

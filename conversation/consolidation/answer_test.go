@@ -188,7 +188,10 @@ func TestParseReplay_LimitsTheSummary(t *testing.T) {
 		var events []session.Logged
 		for _, m := range test.events {
 			e := session.Logged{}
-			e.Role, e.Content, e.Kind, e.Importance = m.Role, m.Content, m.Kind, memory.Importance(m)
+			e.Role = m.Role
+			e.Content = m.Content
+			e.Kind = m.Kind
+			e.Importance = memory.Importance(m)
 			if m.IsChat() {
 				e.Kind = memory.Chat
 			}

@@ -159,7 +159,8 @@ func (s *Service) carryOut(ctx context.Context, one memory.Consolidation) (memor
 // end ends a consolidation in a transaction.
 func (s *Service) end(ctx context.Context, tx db.UserTx, one memory.Consolidation, state memory.ConsolidationState,
 	why string, did any) error {
-	one.State, one.Error, one.EndedAt = state, why, memory.Instant(s.Now())
+	one.State, one.Error = state, why
+	one.EndedAt = memory.Instant(s.Now())
 	if did != nil {
 		one.Counts, _ = json.Marshal(did) // numbers only: cannot fail
 	}

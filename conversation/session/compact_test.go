@@ -186,7 +186,10 @@ func TestBullets_FitTheRoom(t *testing.T) {
 		return Event{Role: "user", Kind: memory.Chat, Importance: importance, Content: content}
 	}
 	// Lines of 10 characters with their ends: "- user: x\n".
-	a, b, c, d := event(.6, "a"), event(.9, "b"), event(.6, "c"), event(.4, "d")
+	a := event(.6, "a")
+	b := event(.9, "b")
+	c := event(.6, "c")
+	d := event(.4, "d")
 	for _, test := range []struct {
 		summary string
 		events  []Event

@@ -16,7 +16,9 @@ import (
 func TestWorking_ReadsWritesOfOtherReplicas(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	one, two, forgetful := b.replica(small), b.replica(small), b.replica(Settings{Events: 10, Tokens: 1000,
+	one := b.replica(small)
+	two := b.replica(small)
+	forgetful := b.replica(Settings{Events: 10, Tokens: 1000,
 		Age: time.Hour})
 	for i := range 30 {
 		by := []*Service{one, two}[i%2]

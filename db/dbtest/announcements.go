@@ -45,7 +45,9 @@ func format(a memory.Announcement) string {
 // announcements checks that each change is announced once, with the memory as written.
 func announcements(t *testing.T, s db.Store) {
 	ctx := t.Context()
-	fact, insight, purgedID := newMemory(alice, "likes tea"), newMemory(alice, "is <calm>"), memory.NewID()
+	fact := newMemory(alice, "likes tea")
+	insight := newMemory(alice, "is <calm>")
+	purgedID := memory.NewID()
 	insight.Type, insight.AgentID = memory.TypeReflection, ""
 	changed := fact
 	changed.Content, changed.Revision = "likes green tea", 2
@@ -174,7 +176,11 @@ func announce(ctx context.Context, s db.Store, owner memory.Owner, n int) error 
 // readersMissNothing checks that readers who continue from their last place get
 // every announcement once and in the same order while many writers are active.
 func readersMissNothing(t *testing.T, s db.Store) {
-	const writers, each, readers = 6, 20, 3
+	const (
+		writers = 6
+		each    = 20
+		readers = 3
+	)
 	done := make(chan struct{})
 	var writing, reading errgroup.Group
 	for w := range writers {

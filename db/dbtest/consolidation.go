@@ -99,7 +99,10 @@ func consolidationLife(t *testing.T, s db.Store) {
 	_, err = attempt(s, alice, events.ID, after(20), after(30))
 	must(t, err)
 	events.StartedAt = after(20)
-	events.State, events.Error, events.Attempts, events.EndedAt = memory.ConsolidationFailed, "nonsense\x00", 1, after(21)
+	events.State = memory.ConsolidationFailed
+	events.Error = "nonsense\x00"
+	events.Attempts = 1
+	events.EndedAt = after(21)
 	must(t, change(s, events))
 	events.Error = "nonsense\uFFFD"
 	wantSame(t, "failed", consolidationsOf(t, s, alice, "c"), []memory.Consolidation{replay, events})
@@ -170,7 +173,10 @@ func dueConsolidations(t *testing.T, s db.Store) {
 		planAll(t, s, c)
 		want = append(want, c.ID)
 		failed := newConsolidation(owner, "c", memory.DeepReflection, 1, 2)
-		failed.State, failed.Attempts, failed.CreatedAt, failed.EndedAt = memory.ConsolidationFailed, i, after(i), after(i)
+		failed.State = memory.ConsolidationFailed
+		failed.Attempts = i
+		failed.CreatedAt = after(i)
+		failed.EndedAt = after(i)
 		planAll(t, s, failed)
 		if i < 2 {
 			want = append(want, failed.ID)

@@ -85,7 +85,9 @@ func summarise(t *testing.T, s db.Store) {
 	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
 	c := conversation(t, s, alice, "c")
 	next := c
-	next.Summary, next.SummarisedThrough, next.SummarisedTokens = "one and two 一二", 2, 20
+	next.Summary = "one and two 一二"
+	next.SummarisedThrough = 2
+	next.SummarisedTokens = 20
 	must(t, s.Summarise(ctx, c, next))
 	wantSame(t, "summarised", conversation(t, s, alice, "c"), next)
 	if err := s.Summarise(ctx, c, next); !errors.Is(err, db.ErrSummarised) || !memory.IsKind(err, memory.KindConflict) {

@@ -17,7 +17,10 @@ import (
 // accepted at an instant.
 func talked(owner memory.Owner, id string, at time.Time, contents ...string) memory.Turn {
 	t := newTurn(owner, "")
-	t.ConversationID, t.Messages, t.At, t.AcceptedAt = id, nil, at, at
+	t.ConversationID = id
+	t.Messages = nil
+	t.At = at
+	t.AcceptedAt = at
 	for _, content := range contents {
 		t.Messages = append(t.Messages, memory.Message{Role: "user", Content: content, Tokens: 10})
 	}

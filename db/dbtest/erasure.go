@@ -63,7 +63,9 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
-	done, failed, waiting := newTurn(owner, ""), newTurn(owner, ""), newTurn(owner, "client-"+memory.NewID())
+	done := newTurn(owner, "")
+	failed := newTurn(owner, "")
+	waiting := newTurn(owner, "client-"+memory.NewID())
 	failed.ConversationID, waiting.ConversationID = "talk", "another talk"
 	accepted(t, s, done, failed, waiting)
 	refused := newCandidate("")

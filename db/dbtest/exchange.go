@@ -88,7 +88,9 @@ func export(t *testing.T, s db.Store) {
 }
 
 func recorded(t *testing.T, s db.Store) {
-	a, b, foreign := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(memory.Owner{AppID: "app", UserID: "bob"},
+	a := newMemory(alice, "a")
+	b := newMemory(alice, "b")
+	foreign := newMemory(memory.Owner{AppID: "app", UserID: "bob"},
 		"c")
 	insert(t, s, time.Time{}, a, b)
 	insert(t, s, time.Time{}, foreign)
@@ -127,9 +129,16 @@ func restore(t *testing.T, s db.Store) {
 			return tx.Restore(ctx, memories, after(100))
 		})
 	}
-	active, old, bad := newMemory(alice, "active"), newMemory(alice, "superseded"), newMemory(alice, "bad")
-	active.UpdatedAt, active.LastAccessedAt, active.AccessCount = after(5), after(7), 3
-	old.Status, old.SupersededBy, old.Embedding, old.EmbeddingModel = memory.Superseded, active.ID, nil, ""
+	active := newMemory(alice, "active")
+	old := newMemory(alice, "superseded")
+	bad := newMemory(alice, "bad")
+	active.UpdatedAt = after(5)
+	active.LastAccessedAt = after(7)
+	active.AccessCount = 3
+	old.Status = memory.Superseded
+	old.SupersededBy = active.ID
+	old.Embedding = nil
+	old.EmbeddingModel = ""
 	old.Metadata, old.Tags = json.RawMessage(`{"z":1,"a":[1.50,"<&>"]}`), nil
 	must(t, put(active, old))
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {

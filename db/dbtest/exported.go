@@ -61,7 +61,9 @@ func exportFacts(t *testing.T, s db.Store) {
 				f.RecordedAt = after(2)
 			}
 			if n == 4 {
-				f.MemoryID, f.EndsMemory, f.Due = memory.NewID(), true, after(5)
+				f.MemoryID = memory.NewID()
+				f.EndsMemory = true
+				f.Due = after(5)
 			}
 			all = append(all, f)
 		}
@@ -129,7 +131,9 @@ func exportSkills(t *testing.T, s db.Store) {
 		for n := range 6 {
 			w := newWorkflow(owner, []string{"Deploy", "deploy", "发布"}[n/2], fmt.Sprint("way ", n), n, 1)
 			if n == 3 {
-				w.AgentID, w.Notes, w.MemoryID = "agent", nil, ""
+				w.AgentID = "agent"
+				w.Notes = nil
+				w.MemoryID = ""
 			}
 			all = append(all, w)
 		}
@@ -165,7 +169,9 @@ func exportSkills(t *testing.T, s db.Store) {
 			return tx.RestoreWorkflow(ctx, w)
 		})
 	}
-	again, taken, theirs := newWorkflow(alice, "Deploy", "way 0", 1, 0), want[0], newWorkflow(alice, "new", "new", 1, 0)
+	again := newWorkflow(alice, "Deploy", "way 0", 1, 0)
+	taken := want[0]
+	theirs := newWorkflow(alice, "new", "new", 1, 0)
 	wantKind(t, restore(again), memory.KindConflict) // another id, the same words
 	taken.Text = "other words"
 	wantKind(t, restore(taken), memory.KindConflict) // the same id

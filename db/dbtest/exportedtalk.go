@@ -14,7 +14,10 @@ import (
 // field set.
 func settledTurn(owner memory.Owner, conversation string, first int64, status memory.TurnStatus) memory.Turn {
 	t := talked(owner, conversation, after(int(first)), "一 <b>", "two")
-	t.FirstEvent, t.Status, t.Attempts, t.ClientID = first, status, 2, "client "+t.ID
+	t.FirstEvent = first
+	t.Status = status
+	t.Attempts = 2
+	t.ClientID = "client " + t.ID
 	t.Messages[1] = memory.Message{
 		Role:    "tool",
 		Name:    "t",
@@ -78,7 +81,11 @@ func exportConversations(t *testing.T, s db.Store) {
 		for n, id := range []string{"C", "a", "c", "对话"} {
 			c := newConversation(owner, id)
 			if n == 2 {
-				c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens, c.EndReason = "", "", 0, 0, ""
+				c.Title = ""
+				c.Summary = ""
+				c.SummarisedThrough = 0
+				c.SummarisedTokens = 0
+				c.EndReason = ""
 				c.EndedAt = time.Time{}
 			}
 			all = append(all, c)

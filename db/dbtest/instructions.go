@@ -31,7 +31,9 @@ func tryPublish(t *testing.T, s db.Store, scope memory.Scope, name, content stri
 		if i, _, err = tx.FindInstruction(ctx, name); err != nil {
 			return err
 		}
-		i.Scope, i.Name, i.ChangedAt = scope, name, after(i.Latest)
+		i.Scope = scope
+		i.Name = name
+		i.ChangedAt = after(i.Latest)
 		i.Latest++
 		if i.Active > 0 {
 			i.PreviouslyActive = append(i.PreviouslyActive, i.Active)
@@ -103,7 +105,9 @@ func instructionVersions(t *testing.T, s db.Store) {
 		wantSame(t, "of another scope", list, []memory.Instruction{})
 	}
 
-	last.Active, last.PreviouslyActive, last.ChangedAt = 0, nil, after(9)
+	last.Active = 0
+	last.PreviouslyActive = nil
+	last.ChangedAt = after(9)
 	must(t, s.InScope(ctx, agent, func(ctx context.Context, tx db.InstructionTx) error {
 		n, err := tx.CountActive(ctx)
 		must(t, err)
@@ -200,7 +204,9 @@ func instructionLimits(t *testing.T, s db.Store) {
 		},
 	} {
 		i, v := stored, textOf(stored, "text")
-		i.Latest, i.Active, v.Number = 2, 2, 2
+		i.Latest = 2
+		i.Active = 2
+		v.Number = 2
 		c.spoil(&i, &v)
 		err := s.InScope(t.Context(), aliceScope, func(ctx context.Context, tx db.InstructionTx) error {
 			if err := tx.PutInstruction(ctx, i); err != nil {

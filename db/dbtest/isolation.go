@@ -139,7 +139,9 @@ func hostileIDs(t *testing.T, s db.Store) {
 	for i, user := range hostile {
 		for _, app := range []string{"app", hostile[(i+7)%len(hostile)]} {
 			m := newMemory(memory.Owner{AppID: app, UserID: user}, describe(i))
-			m.AgentID, m.ConversationID, m.Tags = user, app, []string{user, app}
+			m.AgentID = user
+			m.ConversationID = app
+			m.Tags = []string{user, app}
 			insert(t, s, time.Time{}, m)
 			want[m.Owner] = m.ID
 			turn := newTurn(m.Owner, user+app)

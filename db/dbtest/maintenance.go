@@ -16,7 +16,9 @@ import (
 // removal from the vector store.
 func forgotten(t *testing.T, s db.Store, m memory.Memory, at time.Time) memory.Memory {
 	t.Helper()
-	m.Status, m.UpdatedAt, m.Revision = memory.Forgotten, at, m.Revision+1
+	m.Status = memory.Forgotten
+	m.UpdatedAt = at
+	m.Revision = m.Revision + 1
 	update(t, s, m)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Remove: true}}, at))
 	return m
@@ -138,7 +140,10 @@ func ages(t *testing.T, s db.Store) {
 	first := newMemory(alice, "first")
 	second := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "second")
 	gone := newMemory(alice, "gone")
-	first.CreatedAt, first.LastAccessedAt, first.AccessCount, first.Type = after(-9), after(7), 3, memory.TypeReflection
+	first.CreatedAt = after(-9)
+	first.LastAccessedAt = after(7)
+	first.AccessCount = 3
+	first.Type = memory.TypeReflection
 	second.Pinned, second.Importance = false, 0
 	gone.Status = memory.Consolidated
 	insert(t, s, time.Time{}, first, gone)
@@ -207,7 +212,9 @@ func purgeable(t *testing.T, s db.Store) {
 
 func purge(t *testing.T, s db.Store) {
 	ctx := t.Context()
-	gone, waiting, kept := newMemory(alice, "gone"), newMemory(alice, "waiting"), newMemory(alice, "kept")
+	gone := newMemory(alice, "gone")
+	waiting := newMemory(alice, "waiting")
+	kept := newMemory(alice, "kept")
 	foreign := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's")
 	insert(t, s, time.Time{}, gone, waiting, kept)
 	insert(t, s, time.Time{}, foreign)

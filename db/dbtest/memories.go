@@ -17,7 +17,9 @@ func listMemories(t *testing.T, s db.Store) {
 	for i := range 40 {
 		m := newMemory(alice, describe(i))
 		m.CreatedAt = after(i / 3) // some share an instant
-		m.Type, m.Domain, m.Status = memory.Types[i%3], memory.Domains[i%4], memory.Statuses[i%4]
+		m.Type = memory.Types[i%3]
+		m.Domain = memory.Domains[i%4]
+		m.Status = memory.Statuses[i%4]
 		m.AgentID, m.ConversationID = fmt.Sprint("a", i%2), fmt.Sprint("c", i%5)
 		all = append(all, m)
 	}
@@ -159,7 +161,9 @@ func documents(t *testing.T, s db.Store) {
 }
 
 func hydrate(t *testing.T, s db.Store) {
-	a, b, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "gone")
+	a := newMemory(alice, "a")
+	b := newMemory(alice, "b")
+	gone := newMemory(alice, "gone")
 	gone.Status = memory.Consolidated
 	insert(t, s, time.Time{}, a, b, gone)
 	asked := []string{a.ID, b.ID, gone.ID, memory.NewID(), "no id", a.ID}
@@ -191,7 +195,9 @@ func embeddings(t *testing.T, s db.Store, model string) map[string][]float32 {
 }
 
 func recalled(t *testing.T, s db.Store) {
-	a, b, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "gone")
+	a := newMemory(alice, "a")
+	b := newMemory(alice, "b")
+	gone := newMemory(alice, "gone")
 	a.LastAccessedAt, gone.Status = after(3), memory.Forgotten
 	insert(t, s, time.Time{}, a, b, gone)
 	whole, rest := []string{b.ID, gone.ID, memory.NewID(), "no id", b.ID}, []string{a.ID, gone.ID, memory.NewID(), "no id"}
@@ -246,7 +252,10 @@ func sameContent(t *testing.T, s db.Store) {
 	newer := newMemory(alice, "茶 tea")
 	forgotten := newMemory(alice, "茶 tea")
 	shared := newMemory(alice, "茶 tea")
-	newer.CreatedAt, forgotten.CreatedAt, forgotten.Status, shared.AgentID = after(1), after(-1), memory.Forgotten, ""
+	newer.CreatedAt = after(1)
+	forgotten.CreatedAt = after(-1)
+	forgotten.Status = memory.Forgotten
+	shared.AgentID = ""
 	insert(t, s, time.Time{}, newer, older, forgotten, shared)
 	find := func(agent, content string) (m memory.Memory, ok bool) {
 		must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) (err error) {

@@ -100,7 +100,9 @@ func (m *model) insert(t *rapid.T) {
 	var fresh []memory.Memory
 	for range rapid.IntRange(1, 3).Draw(t, "count") {
 		one := newMemory(owner, rapid.StringMatching(`[a-c茶🍵' ]{1,3}`).Draw(t, "content"))
-		one.CreatedAt, one.UpdatedAt, one.LastAccessedAt = now, now, now
+		one.CreatedAt = now
+		one.UpdatedAt = now
+		one.LastAccessedAt = now
 		one.AgentID = rapid.SampledFrom([]string{"", "a"}).Draw(t, "agent")
 		fresh = append(fresh, one)
 	}
@@ -188,14 +190,20 @@ func (m *model) finish(t *rapid.T) {
 	r.claimed = time.Time{}
 	switch {
 	case r.memory.Revision != task.Memory.Revision || r.again:
-		r.due, r.state, r.again = now, memory.VectorRemoving, false
+		r.due = now
+		r.state = memory.VectorRemoving
+		r.again = false
 		if r.memory.Status == memory.Active {
 			r.state = memory.VectorPending
 		}
 	case task.Remove:
-		r.state, r.attempts, r.syncedAt = memory.VectorAbsent, 0, now
+		r.state = memory.VectorAbsent
+		r.attempts = 0
+		r.syncedAt = now
 	default:
-		r.state, r.attempts, r.syncedAt = memory.VectorSynced, 0, now
+		r.state = memory.VectorSynced
+		r.attempts = 0
+		r.syncedAt = now
 	}
 }
 
@@ -206,7 +214,9 @@ func (m *model) retry(t *rapid.T) {
 		t.Fatal(err)
 	}
 	if r := m.rows[task.Memory.ID]; r.state == memory.VectorPending || r.state == memory.VectorRemoving {
-		r.claimed, r.due, r.attempts = time.Time{}, due, r.attempts+1
+		r.claimed = time.Time{}
+		r.due = due
+		r.attempts = r.attempts + 1
 	}
 }
 
@@ -217,7 +227,9 @@ func (m *model) requeue(t *rapid.T) {
 	}
 	for _, id := range chosen {
 		r := m.rows[id]
-		r.due, r.again, r.state = now, !r.claimed.IsZero(), memory.VectorRemoving
+		r.due = now
+		r.again = !r.claimed.IsZero()
+		r.state = memory.VectorRemoving
 		if r.memory.Status == memory.Active {
 			r.state = memory.VectorPending
 		}

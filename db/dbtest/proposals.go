@@ -20,7 +20,9 @@ func proposed(t *testing.T, s db.Store, owner memory.Owner, n int) (proposals []
 	var all []memory.Candidate
 	for i := range n {
 		c := newCandidate(turn.ID)
-		c.Verdict, c.Importance, c.CreatedAt = memory.Verdicts[i%len(memory.Verdicts)], float64(i%8)/8, after(i/3)
+		c.Verdict = memory.Verdicts[i%len(memory.Verdicts)]
+		c.Importance = float64(i%8) / 8
+		c.CreatedAt = after(i / 3)
 		all = append(all, c)
 		proposals = append(proposals, db.Proposal{
 			Candidate:      c,
@@ -115,10 +117,15 @@ func settleCandidate(t *testing.T, s db.Store) {
 		})
 	}
 	settled := mine[0].Candidate
-	settled.Verdict, settled.Reason, settled.MemoryID = memory.Merged, "promoted \x00", memory.NewID()
+	settled.Verdict = memory.Merged
+	settled.Reason = "promoted \x00"
+	settled.MemoryID = memory.NewID()
 	ignored := settled
 	// only the verdict, reason and memory id change
-	ignored.Content, ignored.Importance, ignored.Scorer, ignored.CreatedAt = "other", 0.1, "other", after(99)
+	ignored.Content = "other"
+	ignored.Importance = 0.1
+	ignored.Scorer = "other"
+	ignored.CreatedAt = after(99)
 	must(t, settle(alice, ignored))
 	settled.Reason = "promoted \uFFFD"
 	wantCandidates := func(want ...memory.Candidate) {

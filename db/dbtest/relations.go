@@ -18,7 +18,9 @@ func relate(t *testing.T, s db.Store, owner memory.Owner, relations ...memory.Re
 }
 
 func relations(t *testing.T, s db.Store) {
-	a, b, c := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "c")
+	a := newMemory(alice, "a")
+	b := newMemory(alice, "b")
+	c := newMemory(alice, "c")
 	b.Status = memory.Superseded
 	insert(t, s, time.Time{}, a, b, c)
 	foreign := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's")

@@ -80,7 +80,9 @@ func revisions(t *testing.T, s db.Store) {
 	}
 	revised("a rollback", false)
 
-	a.Content, a.Revision, a.UpdatedAt = "another", 2, after(2)
+	a.Content = "another"
+	a.Revision = 2
+	a.UpdatedAt = after(2)
 	update(t, s, a)
 	revised("an update", true)
 	a.Status, a.Revision = memory.Forgotten, 3

@@ -37,7 +37,9 @@ func putWorkflows(t *testing.T, s db.Store, workflows ...memory.Workflow) {
 
 func workflowRoundTrip(t *testing.T, s db.Store) {
 	shared, private := newWorkflow(alice, "deploy", "make 发布 🚀", 2, 1), newWorkflow(alice, "deploy", "make 发布 🚀", 0, 3)
-	private.AgentID, private.MemoryID, private.Notes = "agent", "", nil
+	private.AgentID = "agent"
+	private.MemoryID = ""
+	private.Notes = nil
 	putWorkflows(t, s, shared, private)
 	changed := shared
 	changed.Successes = 3
@@ -46,7 +48,10 @@ func workflowRoundTrip(t *testing.T, s db.Store) {
 	changed.MemoryID = ""
 	changed.LastAt = after(5)
 	ignored := changed
-	ignored.Skill, ignored.Text, ignored.AgentID, ignored.FirstAt = "x", "x", "x", after(9)
+	ignored.Skill = "x"
+	ignored.Text = "x"
+	ignored.AgentID = "x"
+	ignored.FirstAt = after(9)
 	putWorkflows(t, s, ignored)
 	find := func(owner memory.Owner, agent, skill, text string, want ...memory.Workflow) {
 		t.Helper()
@@ -118,7 +123,9 @@ func listSkills(t *testing.T, s db.Store) {
 		newWorkflow(alice, "deploy", "1 of 2", 1, 1), newWorkflow(alice, "deploy", "1 of 2 again", 1, 1),
 		newWorkflow(alice, "deploy", "0 of 1", 0, 1),
 	}
-	all[1].AgentID, all[2].AgentID, all[5].LastAt = "one", "two", after(50)
+	all[1].AgentID = "one"
+	all[2].AgentID = "two"
+	all[5].LastAt = after(50)
 	others := []memory.Workflow{
 		newWorkflow(alice, "Deploy", "x", 1, 0), newWorkflow(alice, "浇水", "x", 1, 2), newWorkflow(alice, "浇水", "y", 0, 1),
 	}

@@ -48,7 +48,9 @@ func listByTags(t *testing.T, s db.Store) {
 		insert(t, s, time.Time{}, m)
 	}
 	gone := newMemory(alice, "gone")
-	gone.CreatedAt, gone.Tags, gone.Status = after(9), []string{"tea"}, memory.Forgotten
+	gone.CreatedAt = after(9)
+	gone.Tags = []string{"tea"}
+	gone.Status = memory.Forgotten
 	insert(t, s, time.Time{}, gone)
 	insert(t, s, time.Time{}, newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "bob's"))
 	active := []memory.Status{memory.Active}
@@ -75,7 +77,9 @@ func listByTags(t *testing.T, s db.Store) {
 func listAsOf(t *testing.T, s db.Store) {
 	add := func(content string, created int, status memory.Status, tags []string, recorded ...int) {
 		m := newMemory(alice, content)
-		m.CreatedAt, m.Status, m.Tags = after(created), status, tags
+		m.CreatedAt = after(created)
+		m.Status = status
+		m.Tags = tags
 		insert(t, s, time.Time{}, m)
 		must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
 			var list []memory.Event
@@ -138,7 +142,9 @@ func conversationNeighbours(t *testing.T, s db.Store) {
 	for i := range all {
 		all[i].AgentID = ""
 	}
-	all[2].AgentID, all[3].AgentID, all[6].AgentID = "cook", "vet", "vet"
+	all[2].AgentID = "cook"
+	all[3].AgentID = "vet"
+	all[6].AgentID = "vet"
 	all[1].Status = memory.Superseded
 	insert(t, s, time.Time{}, all...)
 	elsewhere := newMemory(alice, "elsewhere")
@@ -209,8 +215,13 @@ func activeMemories(t *testing.T, s db.Store) {
 	want := map[string]db.Age{}
 	for i := range 12 {
 		m := newMemory(alice, describe(i))
-		m.Status, m.CreatedAt, m.LastAccessedAt, m.AccessCount = memory.Statuses[i%4], after(i), after(2*i), i
-		m.Importance, m.Type, m.Pinned = float64(i)/16, memory.Types[i], i%3 == 0
+		m.Status = memory.Statuses[i%4]
+		m.CreatedAt = after(i)
+		m.LastAccessedAt = after(2 * i)
+		m.AccessCount = i
+		m.Importance = float64(i) / 16
+		m.Type = memory.Types[i]
+		m.Pinned = i%3 == 0
 		insert(t, s, time.Time{}, m)
 		if m.Status == memory.Active {
 			want[m.ID] = db.Age{

@@ -74,14 +74,19 @@ func stats(t *testing.T, s db.Store) {
 	wantSame(t, "stats of an empty app", empty, db.Stats{})
 
 	bob, stranger := memory.Owner{AppID: "app", UserID: "bob"}, memory.Owner{AppID: "other", UserID: "eve"}
-	a, b, c, d := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(bob, "c"), newMemory(stranger, "d")
+	a := newMemory(alice, "a")
+	b := newMemory(alice, "b")
+	c := newMemory(bob, "c")
+	d := newMemory(stranger, "d")
 	b.Domain, b.Type = memory.Tasks, "task"
 	c.Status = memory.Forgotten
 	insert(t, s, time.Time{}, a, b)
 	insert(t, s, time.Time{}, c)
 	insert(t, s, time.Time{}, d)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a}}, epoch))
-	turn, failed, foreign := newTurn(alice, ""), newTurn(bob, ""), newTurn(stranger, "")
+	turn := newTurn(alice, "")
+	failed := newTurn(bob, "")
+	foreign := newTurn(stranger, "")
 	accepted(t, s, turn, failed, foreign)
 	refused := newCandidate("")
 	refused.Verdict = memory.InvalidAnswer

@@ -26,7 +26,9 @@ func loadFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		f := newFact(owner, fmt.Sprint("key", i%4), fmt.Sprint(i), after(i))
 		f.ValidUntil = after(i + 1)
 		if i == 0 {
-			f.MemoryID, f.EndsMemory, f.Due = memory.NewID(), true, after(1)
+			f.MemoryID = memory.NewID()
+			f.EndsMemory = true
+			f.Due = after(1)
 		}
 		all = append(all, f)
 	}
@@ -46,7 +48,9 @@ func exerciseFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		{Type: "profile", Key: "key1"},
 		{Type: "profile", Key: "key1", Before: before},
 	} {
-		f.Owner, f.At, f.Limit = owner, after(9), 5
+		f.Owner = owner
+		f.At = after(9)
+		f.Limit = 5
 		_, err := s.ListFacts(ctx, f)
 		must(t, err)
 	}

@@ -68,7 +68,9 @@ func factRoundTrip(t *testing.T, s db.Store) {
 		f.ValidUntil = after(10*i + 5)
 		want = append(want, f)
 	}
-	want[0].MemoryID, want[0].EndsMemory, want[0].Due = memory.NewID(), true, after(5)
+	want[0].MemoryID = memory.NewID()
+	want[0].EndsMemory = true
+	want[0].Due = after(5)
 	want[1].MemoryID = memory.NewID()
 	ended := newFact(alice, "city", "", after(60))
 	ended.State, ended.Value = memory.FactEnded, nil
@@ -89,8 +91,13 @@ func factRoundTrip(t *testing.T, s db.Store) {
 	}
 
 	changed := want[0]
-	changed.Confidence, changed.ValidUntil, changed.State, changed.Reason = 1, after(4), memory.FactReplaced, "other \x00"
-	changed.MemoryID, changed.EndsMemory, changed.Due = "", false, time.Time{}
+	changed.Confidence = 1
+	changed.ValidUntil = after(4)
+	changed.State = memory.FactReplaced
+	changed.Reason = "other \x00"
+	changed.MemoryID = ""
+	changed.EndsMemory = false
+	changed.Due = time.Time{}
 	ignored := changed
 	ignored.Type = "x"
 	ignored.Key = "x"
@@ -176,7 +183,9 @@ func factLimits(t *testing.T, s db.Store) {
 //
 //	10 [a) 20 [b) 30 ended at 35, 40 [c ...
 func factTimeline(t *testing.T, s db.Store) {
-	a, b, c := newFact(alice, "city", `"a"`, after(10)), newFact(alice, "city", `"b"`, after(20)), newFact(alice, "city",
+	a := newFact(alice, "city", `"a"`, after(10))
+	b := newFact(alice, "city", `"b"`, after(20))
+	c := newFact(alice, "city",
 		`"c"`, after(40))
 	a.ValidUntil, b.ValidUntil = after(20), after(30)
 	c.MemoryID, c.EndsMemory = memory.NewID(), true
@@ -282,7 +291,9 @@ func listFacts(t *testing.T, s db.Store) {
 			}
 			for _, limit := range []int{1, 5, memory.MaxPage} {
 				f, got := c.filter, []memory.Fact{}
-				f.Owner, f.At, f.Limit = alice, after(at), limit
+				f.Owner = alice
+				f.At = after(at)
+				f.Limit = limit
 				for {
 					page, err := s.ListFacts(t.Context(), f)
 					must(t, err)

@@ -10,7 +10,10 @@ import (
 )
 
 func touchAndHandedOut(t *testing.T, s db.Store) {
-	a, b, c, gone := newMemory(alice, "a"), newMemory(alice, "b"), newMemory(alice, "c"), newMemory(alice, "gone")
+	a := newMemory(alice, "a")
+	b := newMemory(alice, "b")
+	c := newMemory(alice, "c")
+	gone := newMemory(alice, "gone")
 	gone.Status = memory.Forgotten
 	c.LastAccessedAt = after(1000) // later than any touch, but never touched
 	insert(t, s, time.Time{}, a, b, c, gone)
@@ -51,7 +54,9 @@ func touchInAChange(t *testing.T, s db.Store) {
 	insert(t, s, time.Time{}, m)
 	must(t, s.Touch(t.Context(), []db.Touch{{ID: m.ID, Count: 3, At: after(20)}}))
 	changed := m
-	changed.Importance, changed.AccessCount, changed.LastAccessedAt = 0.5, 0, after(10)
+	changed.Importance = 0.5
+	changed.AccessCount = 0
+	changed.LastAccessedAt = after(10)
 	update(t, s, changed)
 	got, err := s.Memory(t.Context(), "app", m.ID)
 	must(t, err)

@@ -91,7 +91,9 @@ func findTurn(t *testing.T, s db.Store) {
 }
 
 func turnStatus(t *testing.T, s db.Store) {
-	waiting, failed, processed := newTurn(alice, "client"), newTurn(alice, ""), newTurn(alice, "")
+	waiting := newTurn(alice, "client")
+	failed := newTurn(alice, "")
+	processed := newTurn(alice, "")
 	accepted(t, s, waiting, failed, processed)
 	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {

@@ -45,7 +45,9 @@ func workOnTurn(t *testing.T, s db.Store) {
 	must(t, s.DeferTurn(ctx, turn.ID, 2, "unavailable", after(130), nil))
 	wantSame(t, "due at 129", claim(t, s, after(129), after(200)), []memory.Turn(nil))
 	must(t, s.FailTurn(ctx, turn.ID, 3, "gave up", epoch, nil))
-	turn.Status, turn.Attempts, turn.LastError = memory.TurnFailed, 3, "gave up"
+	turn.Status = memory.TurnFailed
+	turn.Attempts = 3
+	turn.LastError = "gave up"
 	wantTurn := func(what string) {
 		t.Helper()
 		kept, err := s.Turn(ctx, "app", turn.ID)
@@ -83,9 +85,15 @@ func endTurns(t *testing.T, s db.Store) {
 	must(t, s.EndTurns(t.Context(), nil, after(79)))
 	must(t, s.EndTurns(t.Context(), []string{turn.ID, failed.ID, memory.NewID(), "no id", other.ID, turn.ID}, after(80)))
 	must(t, s.EndTurns(t.Context(), []string{turn.ID}, after(90))) // no longer accepted: no effect
-	turn.Status, turn.Attempts, turn.ProcessedAt = memory.TurnProcessed, 2, after(80)
-	other.Status, other.Attempts, other.ProcessedAt = memory.TurnProcessed, 1, after(80)
-	failed.Status, failed.Attempts, failed.LastError = memory.TurnFailed, 3, "gave up"
+	turn.Status = memory.TurnProcessed
+	turn.Attempts = 2
+	turn.ProcessedAt = after(80)
+	other.Status = memory.TurnProcessed
+	other.Attempts = 1
+	other.ProcessedAt = after(80)
+	failed.Status = memory.TurnFailed
+	failed.Attempts = 3
+	failed.LastError = "gave up"
 	for _, want := range []memory.Turn{turn, other, failed, left} {
 		found, err := s.Turn(t.Context(), want.AppID, want.ID)
 		must(t, err)
@@ -188,7 +196,9 @@ func finishTurn(t *testing.T, s db.Store) {
 	must(t, finish(alice, turn.ID))
 	found, err := s.Turn(t.Context(), "app", turn.ID)
 	must(t, err)
-	turn.Status, turn.Attempts, turn.ProcessedAt = memory.TurnProcessed, 2, after(80)
+	turn.Status = memory.TurnProcessed
+	turn.Attempts = 2
+	turn.ProcessedAt = after(80)
 	wantSame(t, "the finished turn", found, turn)
 	wantKind(t, finish(alice, turn.ID), memory.KindConflict)
 	must(t, s.FailTurn(t.Context(), second.ID, 1, "bad", epoch, nil))

@@ -16,8 +16,13 @@ import (
 
 func roundTrip(t *testing.T, s db.Store) {
 	full := newMemory(alice, "他说：\"it's 'fine' \\ — 🍵\"\n\ttwo lines; DROP TABLE agent_memories")
-	full.CreatedAt, full.UpdatedAt, full.LastAccessedAt, full.AccessCount = after(-1), after(2), after(3), 7
-	full.Status, full.SupersededBy, full.Revision = memory.Superseded, memory.NewID(), 41
+	full.CreatedAt = after(-1)
+	full.UpdatedAt = after(2)
+	full.LastAccessedAt = after(3)
+	full.AccessCount = 7
+	full.Status = memory.Superseded
+	full.SupersededBy = memory.NewID()
+	full.Revision = 41
 	least := memory.Memory{
 		ID:             memory.NewID(),
 		Owner:          alice,
@@ -49,16 +54,27 @@ func roundTrip(t *testing.T, s db.Store) {
 	check("inserted", full, least, old)
 
 	changed := full
-	changed.AgentID, changed.ConversationID, changed.SourceTurnID, changed.Content = "", "c2", "", "changed 内容"
-	changed.Type, changed.Domain, changed.Tags, changed.Importance = "task", memory.Tasks, nil, 0.1
-	changed.Metadata, changed.Pinned, changed.Status, changed.SupersededBy = nil, false, memory.Forgotten, ""
+	changed.AgentID = ""
+	changed.ConversationID = "c2"
+	changed.SourceTurnID = ""
+	changed.Content = "changed 内容"
+	changed.Type = "task"
+	changed.Domain = memory.Tasks
+	changed.Tags = nil
+	changed.Importance = 0.1
+	changed.Metadata = nil
+	changed.Pinned = false
+	changed.Status = memory.Forgotten
+	changed.SupersededBy = ""
 	changed.UpdatedAt, changed.LastAccessedAt = after(10), after(11)
 	changed.Lexemes = "changed"
 	changed.Embedding = []float32{0, 1, 0}
 	changed.EmbeddingModel = "other"
 	changed.Revision = 42
 	update(t, s, changed)
-	least.Tags, least.Metadata, least.Embedding = []string{"t"}, json.RawMessage(`{}`), []float32{-0.5}
+	least.Tags = []string{"t"}
+	least.Metadata = json.RawMessage(`{}`)
+	least.Embedding = []float32{-0.5}
 	update(t, s, least)
 	check("updated", changed, least, old)
 
@@ -175,7 +191,11 @@ func rollback(t *testing.T, s db.Store) {
 
 func mutualExclusion(t *testing.T, s db.Store) {
 	owners := []memory.Owner{alice, {AppID: "app", UserID: "bob"}, {AppID: "app2", UserID: "alice"}}
-	const writers, rounds, step = 4, 8, 1. / 64 // exact in binary
+	const (
+		writers = 4
+		rounds  = 8
+		step    = 1. / 64
+	) // exact in binary
 	var group errgroup.Group
 	counters := make([]memory.Memory, len(owners))
 	for i, owner := range owners {

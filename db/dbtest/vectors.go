@@ -42,13 +42,17 @@ func vectorStates(t *testing.T, s db.Store) {
 	update(t, s, m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
 
-	m.Content, m.Revision, m.UpdatedAt = "second wording", 2, after(50)
+	m.Content = "second wording"
+	m.Revision = 2
+	m.UpdatedAt = after(50)
 	update(t, s, m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
 	wantSame(t, "not due yet", claimDue(t, s, after(49), after(60), 10), []db.VectorTask{})
 	wantSame(t, "due", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: m}})
 
-	m.Status, m.Revision, m.UpdatedAt = memory.Forgotten, 3, after(70)
+	m.Status = memory.Forgotten
+	m.Revision = 3
+	m.UpdatedAt = after(70)
 	update(t, s, m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorRemoving: 1})
 	backlog, err := s.VectorBacklog(t.Context())
@@ -59,7 +63,9 @@ func vectorStates(t *testing.T, s db.Store) {
 	must(t, s.FinishVectors(t.Context(), removal, after(71)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
 
-	m.Status, m.Revision, m.UpdatedAt = memory.Active, 4, after(90) // restored
+	m.Status = memory.Active
+	m.Revision = 4
+	m.UpdatedAt = after(90) // restored
 	update(t, s, m)
 	wantSame(t, "pushed again", claimDue(t, s, after(90), after(99), 10), []db.VectorTask{{Memory: m}})
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(91)))
@@ -90,7 +96,9 @@ func vectorClaims(t *testing.T, s db.Store) {
 	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: claimed.ID, Due: after(500)}}))
 	wantSame(t, "by id though not due", claim(45, 100, claimed.ID), []db.VectorTask{{Memory: claimed, Attempts: 1}})
 
-	free.Content, free.Revision, free.UpdatedAt = "changed", 2, after(46)
+	free.Content = "changed"
+	free.Revision = 2
+	free.UpdatedAt = after(46)
 	update(t, s, free)
 	wantSame(t, "a change leaves the claim", claim(59, 100, free.ID), []db.VectorTask{})
 	wantSame(t, "until it ends", claim(60, 100, free.ID), []db.VectorTask{{Memory: free}})
@@ -201,7 +209,9 @@ func vectorBacklog(t *testing.T, s db.Store) {
 		wantOldest("after failed pushes", epoch)
 	}
 	claimed := claimDue(t, s, after(300), after(330), 10)
-	m.Content, m.Revision, m.UpdatedAt = "changed while it waits", 2, after(310)
+	m.Content = "changed while it waits"
+	m.Revision = 2
+	m.UpdatedAt = after(310)
 	update(t, s, m)
 	_, err := s.Requeue(t.Context(), []string{m.ID}, after(311))
 	must(t, err)
@@ -218,7 +228,9 @@ func vectorBacklog(t *testing.T, s db.Store) {
 	must(t, err)
 	wantOldest("requeued", after(410))
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(411)))
-	m.Status, m.Revision, m.UpdatedAt = memory.Forgotten, 3, after(420)
+	m.Status = memory.Forgotten
+	m.Revision = 3
+	m.UpdatedAt = after(420)
 	update(t, s, m)
 	wantOldest("to be removed", after(420))
 }
@@ -228,7 +240,9 @@ func vectorChangeInPush(t *testing.T, s db.Store) {
 	m := newMemory(alice, "first wording")
 	insert(t, s, time.Time{}, m)
 	pushed := claimDue(t, s, after(1), after(60), 10)
-	m.Content, m.Revision, m.UpdatedAt = "second wording", 2, after(300)
+	m.Content = "second wording"
+	m.Revision = 2
+	m.UpdatedAt = after(300)
 	update(t, s, m)
 	must(t, s.FinishVectors(t.Context(), pushed, after(5)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})

@@ -37,8 +37,12 @@ func newWebhook(appID string, at int) memory.Webhook {
 
 func webhooks(t *testing.T, s db.Store) {
 	ctx := t.Context()
-	first, second, other := newWebhook("app", 1), newWebhook("app", 2), newWebhook("other", 3)
-	second.Kinds, second.Active, second.Activation = nil, false, 0
+	first := newWebhook("app", 1)
+	second := newWebhook("app", 2)
+	other := newWebhook("other", 3)
+	second.Kinds = nil
+	second.Active = false
+	second.Activation = 0
 	for _, w := range []memory.Webhook{first, second, other} {
 		must(t, s.CreateWebhook(ctx, w, 2))
 		got, err := s.Webhook(ctx, w.AppID, w.ID)
@@ -54,7 +58,11 @@ func webhooks(t *testing.T, s db.Store) {
 	wantSame(t, "the next page", page, []memory.Webhook{first})
 
 	changed, err := s.ChangeWebhook(ctx, "app", first.ID, func(w *memory.Webhook) error {
-		w.URL, w.Kinds, w.Active, w.DisabledAt, w.UpdatedAt = "http://example.org", nil, false, after(8), after(9)
+		w.URL = "http://example.org"
+		w.Kinds = nil
+		w.Active = false
+		w.DisabledAt = after(8)
+		w.UpdatedAt = after(9)
 		w.Failing = memory.Failing{Since: after(5), LastError: "status 500\x00", RetryAt: after(6)}
 		return nil
 	})
@@ -190,7 +198,10 @@ func enqueueDeliveries(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "processed while disabled", n, 0)
 	_, err = s.ChangeWebhook(ctx, "app", early.ID, func(w *memory.Webhook) error {
-		w.Active, w.Activation, w.Failing, w.DisabledAt = true, 2, memory.Failing{}, time.Time{}
+		w.Active = true
+		w.Activation = 2
+		w.Failing = memory.Failing{}
+		w.DisabledAt = time.Time{}
 		return nil
 	})
 	must(t, err)

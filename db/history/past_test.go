@@ -339,7 +339,9 @@ func (r *run) check(t *rapid.T) {
 					want = append(want, recorded(m))
 				}
 			}
-			f.Owner, f.AsOf, f.Limit = r.owner, at, 5
+			f.Owner = r.owner
+			f.AsOf = at
+			f.Limit = 5
 			if diff := cmp.Diff(want, r.pages(t, f)); diff != "" {
 				t.Fatalf("as of %s, %+v (-want +got):\n%s", at, f, diff)
 			}
@@ -384,7 +386,9 @@ func matches(f db.MemoryFilter, m memory.Memory) bool {
 // recorded clears the fields that events do not record.
 func recorded(m memory.Memory) memory.Memory {
 	m.LastAccessedAt, m.AccessCount = time.Time{}, 0
-	m.Lexemes, m.EmbeddingModel, m.Revision = "", "", 0
+	m.Lexemes = ""
+	m.EmbeddingModel = ""
+	m.Revision = 0
 	return m
 }
 
@@ -418,7 +422,9 @@ func TestAt_UndoesLaterEvents(t *testing.T) {
 	second := memory.Memory{Content: "second", Importance: 0.9, Status: memory.Active, CreatedAt: at(1), UpdatedAt: at(2)}
 	first := memory.Memory{Content: "first", Importance: 0.5, Status: memory.Active, CreatedAt: at(1), UpdatedAt: at(1)}
 	third := now
-	third.Status, third.SupersededBy, third.UpdatedAt = memory.Active, "", at(3)
+	third.Status = memory.Active
+	third.SupersededBy = ""
+	third.UpdatedAt = at(3)
 	untouched := now
 	untouched.UpdatedAt = at(1)
 	for name, c := range map[string]struct {

@@ -21,7 +21,9 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 	// begin starts a transaction, and returns when it has written or is about to write.
 	begin := func(user string, writes bool) (commit func()) {
 		t.Helper()
-		ready, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		ready := make(chan struct{})
+		release := make(chan struct{})
+		ended := make(chan error, 1)
 		go func() {
 			ended <- s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user},
 				func(ctx context.Context, tx db.UserTx) error {

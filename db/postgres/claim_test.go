@@ -37,7 +37,9 @@ func TestClaimVectors_ReadsCurrentEmbeddings(t *testing.T) {
 			}
 
 			changes := content != m.Content
-			m.Content, m.EmbeddingModel, m.Embedding = content, "now", []float32{1, 0}
+			m.Content = content
+			m.EmbeddingModel = "now"
+			m.Embedding = []float32{1, 0}
 			var tasks []db.VectorTask
 			var group errgroup.Group
 			err = s.InUser(t.Context(), m.Owner, func(ctx context.Context, tx db.UserTx) error {

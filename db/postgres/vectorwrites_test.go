@@ -139,7 +139,10 @@ func TestVectorWrites_CommitWithTheirMemories(t *testing.T) {
 
 	change := func(doing, content string, status memory.Status, revision int64, state memory.VectorState, shown string) {
 		t.Helper()
-		m.Content, m.Status, m.Revision, m.UpdatedAt = content, status, revision, m.UpdatedAt.Add(time.Second)
+		m.Content = content
+		m.Status = status
+		m.Revision = revision
+		m.UpdatedAt = m.UpdatedAt.Add(time.Second)
 		o.update(t, m)
 		o.want(t, doing, m, state, shown)
 	}
@@ -271,8 +274,12 @@ func TestVectorWrites_LeaveNothingPending(t *testing.T) {
 func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 	t.Parallel()
 	o := openOne(t)
-	stranger, broken, bare := o.memory("of another model"), o.memory("without direction"), o.memory("without embedding")
-	stranger.EmbeddingModel, broken.Embedding, bare.Embedding = "other", []float32{0, 0, 0, 0}, nil
+	stranger := o.memory("of another model")
+	broken := o.memory("without direction")
+	bare := o.memory("without embedding")
+	stranger.EmbeddingModel = "other"
+	broken.Embedding = []float32{0, 0, 0, 0}
+	bare.Embedding = nil
 	o.insert(t, stranger, broken, bare)
 	for _, m := range []memory.Memory{stranger, broken, bare} {
 		o.want(t, m.Content, m, memory.VectorPending, "")

@@ -56,7 +56,9 @@ func cutObject(answer string) (string, error) {
 	case end <= start:
 		return "", BadAnswer("the answer's JSON object is cut off")
 	}
-	before, object, after := text[:start], text[start:end], text[end:]
+	before := text[:start]
+	object := text[start:end]
+	after := text[end:]
 	if strings.ContainsAny(before+after, "[]{}") {
 		return "", BadAnswer("the answer has brackets outside its JSON object")
 	}

@@ -10,7 +10,9 @@ func TestDot_MatchesFloat64Sum(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {
-		a, b, want := make([]float32, n), make([]float32, n), 0.0
+		a := make([]float32, n)
+		b := make([]float32, n)
+		want := 0.0
 		for i := range a {
 			a[i], b[i] = r.Float32()-0.5, r.Float32()-0.5
 			want += float64(a[i]) * float64(b[i])

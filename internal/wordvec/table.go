@@ -120,9 +120,11 @@ func (r *reader) read() (rune, bool) {
 // decompose queues the canonical decomposition of c without its accents.
 func (r *reader) decompose(c rune, encoded string) {
 	const ( // Hangul syllables are composed by rule: Unicode, section 3.12
-		first, last              = 0xac00, 0xd7a3
-		leading, vowel, trailing = 0x1100, 0x1161, 0x11a7
-		vowels, trailings        = 21, 28
+		first, last       = 0xac00, 0xd7a3
+		leading           = 0x1100
+		vowel             = 0x1161
+		trailing          = 0x11a7
+		vowels, trailings = 21, 28
 	)
 	if first <= c && c <= last {
 		i := c - first

@@ -30,7 +30,11 @@ type splitter struct {
 
 // reset starts another text.
 func (s *splitter) reset(text string) {
-	s.text, s.next, s.head, s.tail, s.mark = text, 0, 0, 0, 0
+	s.text = text
+	s.next = 0
+	s.head = 0
+	s.tail = 0
+	s.mark = 0
 }
 
 // scan reads the next word into s.word. It returns false at the end of the text.

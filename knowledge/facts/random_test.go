@@ -87,7 +87,9 @@ func TestPut_MatchesTheModelForRandomEvidence(t *testing.T) {
 			"put": func(t *rapid.T) {
 				value := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "value")
 				confidence := rapid.SampledFrom([]float64{0, .3, .4, .5, .8, 1}).Draw(t, "confidence")
-				from, until, stated := days.Draw(t, "from"), horizon, time.Time{}
+				from := days.Draw(t, "from")
+				until := horizon
+				stated := time.Time{}
 				if rapid.Bool().Draw(t, "has an end") {
 					until = rapid.IntRange(from+1, horizon-1).Draw(t, "until")
 					stated = day(until)

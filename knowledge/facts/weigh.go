@@ -17,7 +17,8 @@ func weigh(e memory.Fact, valid *memory.Fact, next time.Time, trust float64) (me
 	stated := e.ValidUntil
 	end := earlier(stated, next)
 	if valid == nil {
-		e.State, e.Reason, e.ValidUntil = memory.FactAccepted, "nothing was valid at this instant", end
+		e.State, e.Reason = memory.FactAccepted, "nothing was valid at this instant"
+		e.ValidUntil = end
 		return e, nil
 	}
 	old := *valid
@@ -30,10 +31,12 @@ func weigh(e memory.Fact, valid *memory.Fact, next time.Time, trust float64) (me
 			old.ValidUntil = end
 		}
 	case e.ValidFrom.After(old.ValidFrom) && trusted:
-		e.State, e.Reason, e.ValidUntil = memory.FactAccepted, "it is newer, and "+weight, end
+		e.State, e.Reason = memory.FactAccepted, "it is newer, and "+weight
+		e.ValidUntil = end
 		old.ValidUntil = e.ValidFrom
 	case e.ValidFrom.Equal(old.ValidFrom) && e.Confidence >= old.Confidence:
-		e.State, e.Reason, e.ValidUntil = memory.FactAccepted, "it is of the same instant, and "+weight, end
+		e.State, e.Reason = memory.FactAccepted, "it is of the same instant, and "+weight
+		e.ValidUntil = end
 		old.State, old.Reason = memory.FactReplaced, fmt.Sprintf("fact %s of the same instant took its place", e.ID)
 		old.ValidUntil = time.Time{}
 	case e.ValidFrom.Equal(old.ValidFrom):

@@ -66,7 +66,8 @@ func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (
 		if err != nil {
 			return err
 		}
-		in.Scope, in.Name, in.ChangedAt = scope, d.Name, memory.Instant(s.now())
+		in.Scope, in.Name = scope, d.Name
+		in.ChangedAt = memory.Instant(s.now())
 		in.Latest++
 		if d.Activate {
 			if err := activate(ctx, tx, &in, in.Latest); err != nil {

@@ -105,7 +105,8 @@ func parse(answer string, group []memory.Memory) ([]derivation.Conclusion, error
 // checkWhole refuses summaries that leave a memory of the group out, or are
 // longer than the group.
 func checkWhole(summaries []derivation.Conclusion, group []memory.Memory) error {
-	cited, length, groupLength := map[string]bool{}, 0, 0
+	cited := map[string]bool{}
+	var length, groupLength int
 	for _, s := range summaries {
 		length += runes(s.Content)
 		for _, m := range s.Sources {

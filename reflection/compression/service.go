@@ -174,7 +174,9 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 	}
 	domain := derivation.CommonDomain(group)
 	for i := range summaries {
-		summaries[i].Type, summaries[i].Domain, summaries[i].Importance = memory.TypeSummary, domain, importance
+		summaries[i].Type = memory.TypeSummary
+		summaries[i].Domain = domain
+		summaries[i].Importance = importance
 	}
 	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: derivation.IDs(group)}
 	d.State = func(now db.UserState) (db.UserState, error) {

@@ -110,7 +110,9 @@ func TestScan_OrdersRecordsAcrossSegments(t *testing.T) {
 	for after, more := "", true; more; {
 		more = false
 		err := s.Scan(t.Context(), after, 170, func(r vectorstore.Record) error {
-			got, after, more = append(got, r.ID), r.ID, true
+			got = append(got, r.ID)
+			after = r.ID
+			more = true
 			return nil
 		})
 		if err != nil {

@@ -33,7 +33,9 @@ func BenchmarkIndex(b *testing.B) {
 		b.Run(kind, func(b *testing.B) {
 			options := pgvector.Options{Space: vectorstore.Space{Model: "bench", Dim: benchDim}, Index: kind, Exact: 10_000}
 			if options.URL = postgrestest.PgvectorURL(b); kind == "plain" {
-				options.URL, options.Index, options.Plain = postgrestest.URL(b), "FLAT", true
+				options.URL = postgrestest.URL(b)
+				options.Index = "FLAT"
+				options.Plain = true
 			}
 			s := open(b, options)
 			dice := rand.New(rand.NewPCG(1, 2))

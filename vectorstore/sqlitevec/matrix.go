@@ -79,7 +79,9 @@ func (m *matrix) readRows(ctx context.Context, db *sql.DB, dim, limit int) ([]ro
 		if err := rows.Scan(&r.id, &agent, &domain, &kind, &r.created, &embedding); err != nil {
 			return nil, err
 		}
-		r.agent, r.domain, r.kind = unique.Make(agent), unique.Make(domain), unique.Make(kind)
+		r.agent = unique.Make(agent)
+		r.domain = unique.Make(domain)
+		r.kind = unique.Make(kind)
 		r.embedding = rowcodec.Vector(embedding)
 		read = append(read, r)
 		if bytes += r.bytes(); bytes > limit || len(r.embedding) != dim {

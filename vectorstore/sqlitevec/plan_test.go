@@ -33,7 +33,9 @@ func TestSearchSQL_UsesIndex(t *testing.T) {
 	}
 	defer s.Close()
 	all := vectorstore.Query{Owner: memory.Owner{AppID: "a", UserID: "u"}, Embedding: []float32{1, 0, 0, 0}, Limit: 1}
-	since, until, day := all, all, all
+	since := all
+	until := all
+	day := all
 	since.Since, until.Until = time.Unix(1, 0), time.Unix(2, 0)
 	day.Since, day.Until = since.Since, until.Until
 	day.Domains, day.AgentID = []memory.Domain{memory.GeneralChat}, "agent"

@@ -87,7 +87,9 @@ func cosine(a, b []float32) float64 {
 // angle and -1 for the opposite direction.
 func testScale(t *testing.T, s vectorstore.Store) {
 	o := owner()
-	same, right, opposite := record(o, axis(3, 1)), record(o, axis(4, 1)), record(o, axis(3, -1))
+	same := record(o, axis(3, 1))
+	right := record(o, axis(4, 1))
+	opposite := record(o, axis(3, -1))
 	must(t, s.Insert(t.Context(), []vectorstore.Record{opposite, right, same}))
 	awaitIDs(t, s, around(o, axis(3, 1)), same.ID, right.ID, opposite.ID)
 	checkNearest(t, search(t, s, around(o, axis(3, 1))), []vectorstore.Hit{
@@ -173,7 +175,9 @@ func testFilters(t *testing.T, s vectorstore.Store) {
 			[]vectorstore.Record{after}},
 		"before epoch": {func(q *vectorstore.Query) { q.Until = time.Unix(-1, 0) }, []vectorstore.Record{ancient}},
 		"all": {func(q *vectorstore.Query) {
-			q.Domains, q.Types, q.AgentID = []memory.Domain{memory.Preferences}, []memory.Type{memory.TypeFact}, "amy"
+			q.Domains = []memory.Domain{memory.Preferences}
+			q.Types = []memory.Type{memory.TypeFact}
+			q.AgentID = "amy"
 			q.Since, q.Until = at, at.Add(time.Millisecond)
 		}, []vectorstore.Record{plain, amy}},
 	} {

@@ -23,7 +23,9 @@ func testReplace(t *testing.T, s vectorstore.Store) {
 	awaitIDs(t, s, q, first.ID)
 
 	second := first
-	second.Embedding, second.Domain, second.Content = axis(0, -1), memory.Tasks, "buys tea"
+	second.Embedding = axis(0, -1)
+	second.Domain = memory.Tasks
+	second.Content = "buys tea"
 	for range 3 {
 		must(t, s.Replace(t.Context(), []vectorstore.Record{second}))
 	}
