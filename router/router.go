@@ -8,6 +8,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -50,11 +51,12 @@ const FailedOpen = "failed_open"
 
 // Options bound a Gate. A zero value means the default.
 type Options struct {
-	Timeout    time.Duration    // of one route; default 800 ms
-	CacheBytes int              // of cached routes; default 4 MiB
-	CacheTTL   time.Duration    // of a cached route; default 1 h
-	Now        func() time.Time // clock of CacheTTL; by default routes do not expire
-	Logger     *zap.Logger      // by default nothing is logged
+	Timeout time.Duration    // of one route; default 800 ms
+	Now     func() time.Time // clock of the cached routes; by default they do not expire
+	Logger  *zap.Logger      // by default nothing is logged
+
+	cacheBytes int           // of cached routes; default 4 MiB
+	cacheTTL   time.Duration // of a cached route; default 10 min
 }
 
 // Gate routes every query in bounded time.
@@ -79,22 +81,14 @@ type entry struct {
 
 // Open returns a gate for a router.
 func Open(r Router, o Options) *Gate {
-	if o.Timeout <= 0 {
-		o.Timeout = 800 * time.Millisecond
-	}
-	if o.CacheBytes <= 0 {
-		o.CacheBytes = 4 << 20
-	}
-	if o.CacheTTL <= 0 {
-		o.CacheTTL = time.Hour
-	}
+	o.Timeout = cmp.Or(o.Timeout, 800*time.Millisecond)
+	o.Logger = cmp.Or(o.Logger, zap.NewNop())
+	o.cacheBytes = cmp.Or(o.cacheBytes, 4<<20)
+	o.cacheTTL = cmp.Or(o.cacheTTL, 10*time.Minute)
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Time{} }
 	}
-	if o.Logger == nil {
-		o.Logger = zap.NewNop()
-	}
-	g := &Gate{router: r, options: o, cache: cache.New[entry](o.CacheBytes)}
+	g := &Gate{router: r, options: o, cache: cache.New[entry](o.cacheBytes)}
 	g.open, g.close = context.WithCancel(context.Background())
 	return g
 }
@@ -159,7 +153,7 @@ func (g *Gate) ask(query, key string) (route any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g.cache.Add(key, entry{r, g.options.Now().Add(g.options.CacheTTL)}, routeBytes)
+	g.cache.Add(key, entry{r, g.options.Now().Add(g.options.cacheTTL)}, routeBytes)
 	return r, nil
 }
 

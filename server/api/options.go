@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -71,15 +72,15 @@ type Metrics struct {
 
 // withDefaults returns the options with every default filled in.
 func (o Options) withDefaults() (Options, error) {
-	setDefault(&o.Access.KeyTTL, 5*time.Second)
-	setDefault(&o.Wait, 30*time.Second)
-	setDefault(&o.limits.body, 1<<20)
-	setDefault(&o.limits.batch, 16<<20)
-	setDefault(&o.limits.work, 2*time.Minute)
-	setDefault(&o.limits.stream, time.Minute)
-	setDefault(&o.Recall.Limit, defaultRecall)
-	setDefault(&o.Events.Streams, 16)
-	setDefault(&o.Events.Heartbeat, 15*time.Second)
+	o.Access.KeyTTL = cmp.Or(o.Access.KeyTTL, 5*time.Second)
+	o.Wait = cmp.Or(o.Wait, 30*time.Second)
+	o.limits.body = cmp.Or(o.limits.body, 1<<20)
+	o.limits.batch = cmp.Or(o.limits.batch, 16<<20)
+	o.limits.work = cmp.Or(o.limits.work, 2*time.Minute)
+	o.limits.stream = cmp.Or(o.limits.stream, time.Minute)
+	o.Recall.Limit = cmp.Or(o.Recall.Limit, defaultRecall)
+	o.Events.Streams = cmp.Or(o.Events.Streams, 16)
+	o.Events.Heartbeat = cmp.Or(o.Events.Heartbeat, 15*time.Second)
 	if o.Wait >= o.limits.work {
 		return o, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.Wait, o.limits.work)
 	}
@@ -87,12 +88,4 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("keys are required unless authentication is off")
 	}
 	return o, nil
-}
-
-// setDefault gives a setting its default if it is zero.
-func setDefault[T comparable](setting *T, value T) {
-	var zero T
-	if *setting == zero {
-		*setting = value
-	}
 }

@@ -18,7 +18,7 @@ func TestMaintenance_RunsOnSchedule(t *testing.T) {
 	}
 	s := start(t, cfg)
 	for kind, want := range map[string]string{
-		"forgetting": `{"considered":0,"failed":0,"forgotten":0,"notes":[],"stopped":0,"users":0}`,
+		"forgetting": `{"considered":0,"failed":0,"forgotten":0,"limited":0,"notes":[],"stopped":0,"users":0}`,
 		"purge":      `{"purged":0}`,
 		"facts":      `{"begun":0,"due":0,"ended":0,"failed":0}`,
 		// There is no model.

@@ -22,8 +22,6 @@ const KeyTTL = 5 * time.Second
 // These values are the same in every installation.
 const (
 	queryCacheBytes = 16 << 20 // of query embeddings
-	routeCacheBytes = 4 << 20
-	routeCacheTTL   = 10 * time.Minute
 	ringCacheBytes  = 64 << 20 // of conversations' latest events
 	vectorCache     = 32 << 20 // bytes of the vectors of users with many memories, with sqlite-vec
 	condensedTexts  = 1000     // kept

@@ -86,7 +86,7 @@ func TestGate_CachesGoodRoutesForAWhile(t *testing.T) {
 			return nil, errors.New("down")
 		}
 		return []memory.Domain{work, life}, nil
-	}), Options{CacheTTL: time.Minute, CacheBytes: 1000 /* two routes */, Now: func() time.Time { return clock }})
+	}), Options{cacheTTL: time.Minute, cacheBytes: 1000 /* two routes */, Now: func() time.Time { return clock }})
 	ask := func(query, source string, total int32) {
 		t.Helper()
 		r := g.Route(t.Context(), query)
