@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 )
 
 // Memories keeps the memories and their history.
@@ -40,6 +41,9 @@ type Memories interface {
 	// lexemes and embeddings, and of those in rest when each was last accessed.
 	// What is not an active memory of the owner is left out of both.
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (Recalled, error)
+	// MatchingIDs returns the ids of the owner's active memories that a filter
+	// chooses, in any order.
+	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
 	// Embeddings returns the embeddings of those of the ids that are active
 	// memories of the owner, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
@@ -122,9 +126,10 @@ type MemoryFilter struct {
 	Tags           []string  // all of them
 	AnyTags        []string  // at least one of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
+	Where          *filter.Filter
 	// AsOf chooses memories that may have matched at an instant: they were created
-	// by then, in CreatedAt and in their history, and match Types, Domains, Statuses
-	// and Tags now or were changed afterwards. db/history decides which did match.
+	// by then, in CreatedAt and in their history, and may match Types, Domains, Statuses,
+	// Tags and Where now or were changed afterwards. db/history decides which did match.
 	AsOf   time.Time
 	Before *Position // strictly older than this, in (CreatedAt, ID) order
 	Limit  int       // required, 1..memory.MaxPage

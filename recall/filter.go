@@ -22,7 +22,7 @@ func (q *Query) liftedBy(route router.Route) []memory.Domain {
 	return route.Domains
 }
 
-// scope applies the filters of a query.
+// scope applies the filters of a query but Where.
 func (q *Query) scope(x *index) scope {
 	s := scope{open: make([]bool, len(x.docs)), matching: make([]int, 0, len(x.docs))}
 	hasTags := x.listsWithTags(q.Tags)
@@ -34,7 +34,21 @@ func (q *Query) scope(x *index) scope {
 	return s
 }
 
-// allows reports whether a document passes every filter but the tags.
+// keepOnly removes the documents whose ids are not listed.
+func (s *scope) keepOnly(x *index, ids []string) {
+	listed := make([]bool, len(x.docs))
+	for _, id := range ids {
+		if doc, known := x.place(id); known {
+			listed[doc] = true
+		}
+	}
+	for doc := range s.open {
+		s.open[doc] = s.open[doc] && listed[doc]
+	}
+	s.matching = slices.DeleteFunc(s.matching, func(doc int) bool { return !listed[doc] })
+}
+
+// allows reports whether a document passes every filter but the tags and Where.
 func (q *Query) allows(d *document) bool {
 	switch {
 	case len(q.Domains) > 0 && !slices.Contains(q.Domains, d.Domain):
@@ -53,5 +67,5 @@ func (q *Query) allows(d *document) bool {
 // beyondVectors reports whether the query has filters that the vector store
 // does not know, so that its nearest records could all be filtered out.
 func (q *Query) beyondVectors() bool {
-	return q.ConversationID != "" || q.MinImportance > 0 || len(q.Tags) > 0
+	return q.ConversationID != "" || q.MinImportance > 0 || len(q.Tags) > 0 || q.Where != nil
 }

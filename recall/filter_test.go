@@ -1,11 +1,14 @@
 package recall
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 )
 
 func TestRecall_FiltersByTags(t *testing.T) {
@@ -73,4 +76,53 @@ func TestRecall_EndsATimeSliceWithinAMillisecond(t *testing.T) {
 		t.Errorf("found by %q, degraded %q", sources, answer.Degraded)
 	}
 	expect(t, f.recall(Query{Text: "tea", Since: begin.Add(700 * time.Microsecond)}), "tea after")
+}
+
+// A match is found even if it is farther from the query than every candidate.
+func TestRecall_FiltersByMetadata(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.set.Candidates = 3
+	for i := range 40 {
+		f.add(fmt.Sprintf("Ada drinks green tea in room %d", i), func(m *memory.Memory) {
+			m.Metadata = json.RawMessage(fmt.Sprintf(`{"room":%d}`, i))
+		}, true)
+	}
+	f.add("Bees swarm", func(m *memory.Memory) { m.Metadata = json.RawMessage(`{"room":"attic"}`) }, true)
+	f.add("Goats climb", func(m *memory.Memory) { m.Metadata = json.RawMessage(`{"room":["attic","shed"]}`) }, false)
+	f.add("Wasps sting", nil, true)
+	elsewhere := f.add("Cats sleep", func(m *memory.Memory) {
+		m.Owner, m.Metadata = bob, json.RawMessage(`{"room":"attic"}`)
+	}, true)
+	check := func(when string) {
+		t.Helper()
+		for raw, want := range map[string][]string{
+			`{"metadata":{"room":"attic"}}`:                              {"Bees swarm", "Goats climb"},
+			`{"metadata":{"room":null}}`:                                 {"Wasps sting"},
+			`{"metadata":{"room":{"gt":38}}}`:                            {"Ada drinks green tea in room 39"},
+			`{"not":{"metadata":{"room":{"gte":0}}}}`:                    {"Bees swarm", "Goats climb", "Wasps sting"},
+			`{"metadata":{"room":"cellar"}}`:                             {},
+			`{"id":"` + elsewhere.ID + `"}`:                              {},
+			`{"or":[{"metadata":{"room":7}},{"content":"Wasps sting"}]}`: {"Ada drinks green tea in room 7", "Wasps sting"},
+		} {
+			where, fault := filter.Parse([]byte(raw))
+			if fault != nil {
+				t.Fatal(fault)
+			}
+			a := f.recall(Query{Text: "green tea", Where: where, NoTouch: true})
+			got := contents(a)
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %q, want %q", when, raw, got, want)
+			}
+		}
+	}
+	check("vector store")
+	f.remote, f.set.CompareLimit = true, 100
+	check("few memories")
+	f.vectorsDown = true
+	check("without the vector store")
+	f.embedderDown = true
+	check("without the embedder")
 }

@@ -11,33 +11,38 @@ import (
 	"hippocampus/router"
 )
 
-// loading is the index and the own writes of an owner while they are being read.
+// loading is what a recall reads of an owner while it is being read.
 type loading struct {
 	cached *index // left by an earlier recall, perhaps outdated; nil if there is no such index
 	done   chan struct{}
 
 	// To be read when done is closed.
-	index *index
-	own   []memory.Memory
-	err   error
+	index    *index
+	own      []memory.Memory // writes that the vector store may not show yet
+	matching []string        // ids that the query's filter chooses; nil without a filter
+	err      error
 }
 
-// startLoading loads an owner's index in the background. Nothing cancels it but
-// ctx: the reads are short, and cancelling one would close its connection.
-func (s *Service) startLoading(ctx context.Context, owner memory.Owner) *loading {
-	cached, _ := s.indexes.Get(indexKey(owner))
+// startLoading loads an owner's index, and applies the query's filter, in the
+// background. Nothing cancels it but ctx: the reads are short, and cancelling one
+// would close its connection.
+func (s *Service) startLoading(ctx context.Context, q Query) *loading {
+	cached, _ := s.indexes.Get(indexKey(q.Owner))
 	l := &loading{cached: cached, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		l.index, l.own, l.err = s.loadIndex(ctx, owner, cached)
+		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, cached)
+		if l.err == nil && q.Where != nil {
+			l.matching, l.err = s.records.MatchingIDs(ctx, q.Owner, q.Where)
+		}
 	}()
 	return l
 }
 
-// wait returns the index and the writes that the vector store may not show yet.
-func (l *loading) wait() (*index, []memory.Memory, error) {
+// wait waits until everything is loaded.
+func (l *loading) wait() error {
 	<-l.done
-	return l.index, l.own, l.err
+	return l.err
 }
 
 // loadIndex returns the index at the owner's current revision, cached or built

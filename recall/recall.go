@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 	"hippocampus/router"
 )
 
@@ -51,6 +52,7 @@ type Query struct {
 	ConversationID string
 	Tags           []string  // a memory must have all of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
+	Where          *filter.Filter
 	MinImportance  float64   // 0..1
 	MinSimilarity  float64   // -1..1; 0: no minimum
 	At             time.Time // clock of the ranking; zero: now

@@ -40,11 +40,14 @@ type searchResult struct {
 // works while the index is being loaded.
 func (s *Service) search(ctx context.Context, q Query, vector queryVector, loading *loading) (searchResult, error) {
 	early, searchErr := s.searchEarly(ctx, q, vector, loading.cached)
-	x, own, err := loading.wait()
-	if err := cmp.Or(err, searchErr); err != nil {
+	if err := cmp.Or(loading.wait(), searchErr); err != nil {
 		return searchResult{}, err
 	}
+	x, own := loading.index, loading.own
 	result := searchResult{index: x, scope: q.scope(x)}
+	if q.Where != nil {
+		result.scope.keepOnly(x, loading.matching)
+	}
 	if vector.values == nil {
 		result.degraded = []string{partEmbedder}
 		return result, nil

@@ -11,6 +11,7 @@ import (
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 	"hippocampus/router"
 	"hippocampus/vectorstore"
 )
@@ -21,6 +22,7 @@ type Records interface {
 		db.OwnerDocuments, error)
 	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
 		revision int64, unconfirmed []memory.Memory, err error)
+	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
@@ -91,10 +93,10 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 // (KindUnavailable); Degraded names any other part that is unavailable.
 func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	q = s.complete(q)
-	loading := s.startLoading(ctx, q.Owner)
+	loading := s.startLoading(ctx, q)
 	route, vector := s.routeAndEmbed(ctx, q)
 	if q.isSmallTalk(route) {
-		_, _, err := loading.wait()
+		err := loading.wait()
 		return Answer{Route: route, At: q.At, Skipped: true}, err
 	}
 	found, err := s.search(ctx, q, vector, loading)

@@ -48,6 +48,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"history":                 history,
 		"list by tags":            listByTags,
 		"list as of":              listAsOf,
+		"list by filter":          listByFilter,
+		"filters match":           filtersMatch,
 		"slices partition":        slicesPartition,
 		"events":                  events,
 		"conversation neighbours": conversationNeighbours,

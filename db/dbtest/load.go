@@ -100,6 +100,10 @@ func Exercise(t *testing.T, s db.Store) {
 		{Tags: []string{"work"}},
 		{AnyTags: []string{"work", "茶"}, Before: before},
 		{AsOf: after(20), Statuses: memory.Statuses[:1], Tags: []string{"work"}},
+		{Where: where(t, `{"metadata":{"b":{"gt":0}}}`)},
+		{Where: where(t, `{"metadata":{"b":{"in":[1,2]},"a":1.5}}`), Before: before},
+		{Where: where(t, `{"metadata":{"b":1}}`), AsOf: after(20)},
+		{Where: where(t, `{"metadata":{"b":1}}`), Tags: []string{"work"}},
 	} {
 		f.Owner, f.Limit = owner, 5
 		_, err = s.ListMemories(ctx, f)
@@ -141,6 +145,10 @@ func Exercise(t *testing.T, s db.Store) {
 	_, err = s.Hydrate(ctx, owner, known, known[:2])
 	must(t, err)
 	_, err = s.Recalled(ctx, owner, known[:2], known[2:])
+	must(t, err)
+	_, err = s.MatchingIDs(ctx, owner, where(t, `{"metadata":{"b":1}}`))
+	must(t, err)
+	_, err = s.MatchingIDs(ctx, owner, where(t, `{"metadata":{"b":null}}`))
 	must(t, err)
 	_, err = s.Embeddings(ctx, owner, "model", known)
 	must(t, err)

@@ -144,6 +144,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Documents"] = s.Documents(ctx, alice)
 	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
 	_, errs["Recalled"] = s.Recalled(ctx, alice, []string{id}, []string{id})
+	_, errs["MatchingIDs"] = s.MatchingIDs(ctx, alice, nil)
 	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
 	errs["EachEmbedding"] = s.EachEmbedding(ctx, alice, "model", 1, func(string, []float32) {})
 	_, _, errs["RevisionAndUnconfirmed"] = s.RevisionAndUnconfirmed(ctx, alice, epoch, 1)

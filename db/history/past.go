@@ -63,7 +63,8 @@ func matches(m memory.Memory, f db.MemoryFilter) bool {
 		(len(f.Domains) == 0 || slices.Contains(f.Domains, m.Domain)) &&
 		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)) &&
 		!slices.ContainsFunc(f.Tags, lacks) &&
-		(len(f.AnyTags) == 0 || slices.ContainsFunc(f.AnyTags, has))
+		(len(f.AnyTags) == 0 || slices.ContainsFunc(f.AnyTags, has)) &&
+		f.Where.Matches(&m)
 }
 
 // At returns a memory as it was at an instant. events are all of its events,

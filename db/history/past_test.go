@@ -25,6 +25,7 @@ import (
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 	"hippocampus/reflection/derivation"
 	"hippocampus/scorer"
 	"hippocampus/vectorstore"
@@ -325,6 +326,8 @@ func (r *run) check(t *rapid.T) {
 		{Tags: []string{"a"}},
 		{Types: []memory.Type{memory.TypeFact}, Domains: []memory.Domain{memory.GeneralChat}},
 		{AnyTags: []string{"茶", "a"}, Statuses: memory.Statuses[1:]},
+		{Where: where(t, `{"metadata":{"z":1.5}}`)},
+		{Where: where(t, `{"metadata":{"z":null}}`), Tags: []string{"a"}},
 	}
 	left := map[string]bool{}
 	for _, m := range r.all(t, r.owner) {
@@ -367,6 +370,14 @@ func (r *run) pages(t *rapid.T, f db.MemoryFilter) []memory.Memory {
 	}
 }
 
+func where(t *rapid.T, raw string) *filter.Filter {
+	f, fault := filter.Parse([]byte(raw))
+	if fault != nil {
+		t.Fatalf("%s: %s %s", raw, fault.Path, fault.Message)
+	}
+	return f
+}
+
 // matches is a second implementation of the filter.
 func matches(f db.MemoryFilter, m memory.Memory) bool {
 	for _, tag := range f.Tags {
@@ -378,7 +389,7 @@ func matches(f db.MemoryFilter, m memory.Memory) bool {
 	for _, tag := range m.Tags {
 		anyTag = anyTag || slices.Contains(f.AnyTags, tag)
 	}
-	return anyTag && (f.Statuses == nil || slices.Contains(f.Statuses, m.Status)) &&
+	return anyTag && f.Where.Matches(&m) && (f.Statuses == nil || slices.Contains(f.Statuses, m.Status)) &&
 		(f.Types == nil || slices.Contains(f.Types, m.Type)) &&
 		(f.Domains == nil || slices.Contains(f.Domains, m.Domain))
 }

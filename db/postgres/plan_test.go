@@ -46,6 +46,36 @@ func (r *recorder) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Trac
 }
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
+// recording opens a store and keeps the statements that it runs.
+func recording(t *testing.T, url string) (*recorder, *Store) {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := &recorder{ran: map[string]statement{}}
+	config.ConnConfig.Tracer = record
+	s, err := connect(t.Context(), config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return record, s
+}
+
+func explain(t *testing.T, s *Store, of statement) string {
+	t.Helper()
+	rows, err := s.pool.Query(t.Context(), `EXPLAIN `+of.sql, of.args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatalf("%v\n%s", err, of.sql)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // bigTables are the tables that no query may scan.
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
@@ -82,17 +112,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		}
 	}
 
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	record := &recorder{ran: map[string]statement{}}
-	config.ConnConfig.Tracer = record
-	recorded, err := connect(t.Context(), config, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { recorded.Close() })
+	record, recorded := recording(t, url)
 	dbtest.Exercise(t, recorded)
 
 	explained := 0
@@ -100,15 +120,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		if !bigTable.MatchString(s.sql) || strings.Contains(s.sql, "river_migration") || strings.HasPrefix(s.sql, "copy ") {
 			continue
 		}
-		rows, err := filled.pool.Query(t.Context(), `EXPLAIN `+s.sql, s.args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatalf("%v\n%s", err, s.sql)
-		}
-		if plan := strings.Join(lines, "\n"); seqScan.MatchString(plan) {
+		if plan := explain(t, filled, s); seqScan.MatchString(plan) {
 			t.Errorf("no index serves\n%s\n\n%s", s.sql, plan)
 		}
 		explained++

@@ -102,6 +102,16 @@ func (s *Store) HandedOut(
 }
 
 func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
+	list := s.listMemories
+	if f.Where != nil && f.AsOf.IsZero() {
+		list = s.listMatching
+	}
+	found, err := list(ctx, f)
+	return found, s.fault(err, "list the memories")
+}
+
+// listMemories lists the memories that meet f.Where's requirement.
+func (s *Store) listMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
 	var where Conditions
 	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
 	if f.ConversationID != "" {
@@ -122,17 +132,21 @@ func (s *Store) ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 	if p := f.Before; p != nil {
 		where.Add(`(created_at, id) < (?, ?)`, p.At, p.ID)
 	}
-	where.addChangeable(f)
-	from := ` FROM agent_memories WHERE `
-	if len(f.Tags)+len(f.AnyTags) > 0 && f.AsOf.IsZero() {
-		from = ` FROM agent_memories{| INDEXED BY agent_memories_tagged} WHERE `
+	where.addChangeable(f, s.dialect)
+	from := ` FROM agent_memories`
+	switch {
+	case !f.AsOf.IsZero():
+	case len(f.Tags)+len(f.AnyTags) > 0:
+		from += `{| INDEXED BY agent_memories_tagged}`
+	default:
+		from += indexOf(f.Where)
 	}
-	found, err := page(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+from, where, `created_at DESC, id DESC`, f.Limit)
-	return found, s.fault(err, "list the memories")
+	return page(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+from+` WHERE `, where,
+		`created_at DESC, id DESC`, f.Limit)
 }
 
 // addChangeable adds the conditions on what can change during a memory's life.
-func (c *Conditions) addChangeable(f db.MemoryFilter) {
+func (c *Conditions) addChangeable(f db.MemoryFilter, d Dialect) {
 	now := Conditions{Args: c.Args}
 	// The + keeps SQLite from a less selective index than the owner's, which also has the order.
 	if len(f.Types) > 0 {
@@ -157,6 +171,7 @@ func (c *Conditions) addChangeable(f db.MemoryFilter) {
 			SELECT 1 FROM json_each(agent_memories.tags) AS held
 			WHERE held.value IN (SELECT value FROM json_each(` + wanted + `)))}`)
 	}
+	now.addRequirement(f.Where, d)
 	c.Args = now.Args
 	if f.AsOf.IsZero() {
 		c.Terms = append(c.Terms, now.Terms...)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 )
 
 // decode reads a JSON text that satisfies the contract.
@@ -104,6 +105,18 @@ func (c *checks) metadata(path string, raw json.RawMessage) json.RawMessage {
 	return compact.Bytes()
 }
 
+// where reads a filter of memories; nil if it is absent.
+func (c *checks) where(path string, raw json.RawMessage) *filter.Filter {
+	if raw == nil {
+		return nil
+	}
+	where, fault := filter.Parse(raw)
+	if fault != nil {
+		c.note(joinPath(path, fault.Path), fault.Message)
+	}
+	return where
+}
+
 // bodyOwner is the user whom the body names.
 func (r *request) bodyOwner(userID string) memory.Owner { return r.owner("user_id", r.key, userID) }
 
@@ -122,6 +135,23 @@ func (r *request) queryID(name string) string {
 // queryTime reads an optional time from the query.
 func (r *request) queryTime(name string) time.Time {
 	return r.time("query."+name, r.query.Get(name))
+}
+
+// queryWhere reads the query parameter filter, which is JSON; nil if it is absent.
+func (r *request) queryWhere() *filter.Filter {
+	text := r.query.Get("filter")
+	if text == "" {
+		return nil
+	}
+	const path = "query.filter"
+	if _, fault := parseObject([]byte(text)); fault != nil {
+		if fault.Path == "body" {
+			fault.Path = ""
+		}
+		r.note(joinPath(path, fault.Path), fault.Message)
+		return nil
+	}
+	return r.where(path, json.RawMessage(text))
 }
 
 // queryNumber reads an optional whole number above 0 from the query.

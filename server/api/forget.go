@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -30,13 +31,14 @@ func (h forgetHandlers) register(r *routes) {
 const defaultFading = 100 // memories listed
 
 type forgetRequest struct {
-	UserID string       `json:"user_id"`
-	DryRun *bool        `json:"dry_run"`
-	At     string       `json:"at"`
-	Rule   *ruleRequest `json:"rule"`
-	Limit  *int         `json:"limit"`
-	Tags   []string     `json:"tags"`
-	Whole  bool         `json:"whole"`
+	UserID string          `json:"user_id"`
+	DryRun *bool           `json:"dry_run"`
+	At     string          `json:"at"`
+	Rule   *ruleRequest    `json:"rule"`
+	Limit  *int            `json:"limit"`
+	Tags   []string        `json:"tags"`
+	Filter json.RawMessage `json:"filter"`
+	Whole  bool            `json:"whole"`
 }
 
 // ruleRequest changes the configured rule for a dry run.
@@ -126,6 +128,10 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 			r.note("rule", "is given without dry_run: a run follows the server's settings")
 		}
 	}
+	where := r.where("filter", body.Filter)
+	if where != nil && !dry {
+		r.note("filter", "is given without dry_run: only what is listed can be chosen by a filter")
+	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -143,7 +149,8 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 		report.Stopped, report.Warning = "", ""
 	}
 	fading := slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
-		return slices.ContainsFunc(body.Tags, func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) })
+		lacks := func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) }
+		return slices.ContainsFunc(body.Tags, lacks) || !where.Matches(&f.Memory)
 	})
 	fading = fading[:min(len(fading), orDefault(body.Limit, defaultFading))]
 	return forgetBody{

@@ -146,7 +146,7 @@ func memoryFilter(r *request, p page) db.MemoryFilter {
 		Statuses:       namesOf[memory.Status](r.query["status"]),
 		Tags:           r.query["tag"],
 		ConversationID: r.query.Get("conversation_id"), AgentID: r.query.Get("agent_id"),
-		AsOf: r.queryTime("as_of"), Before: p.before, Limit: p.limit,
+		AsOf: r.queryTime("as_of"), Where: r.queryWhere(), Before: p.before, Limit: p.limit,
 	}
 	if len(filter.Statuses) == 0 {
 		filter.Statuses = []memory.Status{memory.Active}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"hippocampus/internal/memory"
@@ -51,6 +52,7 @@ type recallRequest struct {
 	ConversationID string          `json:"conversation_id"`
 	Since          string          `json:"since"`
 	Until          string          `json:"until"`
+	Filter         json.RawMessage `json:"filter"`
 	MinImportance  float64         `json:"min_importance"`
 	MinSimilarity  float64         `json:"min_similarity"`
 	At             string          `json:"at"`
@@ -79,7 +81,7 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		Domains: b.Domains, Types: b.Types, Tags: b.Tags, AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: r.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
-		DecayRate: b.DecayRate, Candidates: b.Candidates,
+		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter),
 	}
 	q.Since, q.Until = r.window("", b.Since, b.Until)
 	if b.Weights != nil {

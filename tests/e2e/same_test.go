@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -53,20 +54,31 @@ func TestSizes_GiveSameAnswers(t *testing.T) {
 				batch = append(batch, object{
 					"user_id": "ada", "content": fmt.Sprintf("%s %s", verb, subject), "domain": "lifestyle_and_interests",
 					"importance": 0.7 + float64((i*7+j*3)%30)/100, "conversation_id": fmt.Sprintf("conversation-%d", j),
-					"at": start0.Add(time.Duration(i*10+j) * time.Hour).Format(time.RFC3339),
+					"at":       start0.Add(time.Duration(i*10+j) * time.Hour).Format(time.RFC3339),
+					"metadata": object{"subject": i, "verbs": []any{verb, "any"}},
 				})
 			}
 		}
 		s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
 		s.storesEqual(builtin, "ada")
 		s.findsByVector("ada", len(batch))
-		for _, mode := range []string{"modulated", "additive"} {
+		for _, options := range []object{
+			{"mode": "modulated"}, {"mode": "additive"},
+			{"filter": object{"metadata": object{"subject": object{"gte": 5}}}},
+			{"filter": object{"not": object{"metadata": object{"verbs": "Ada bought"}}}, "candidates": 5, "decay_rate": 0.999},
+		} {
 			for _, query := range queries {
-				r := s.call("POST", "/v1/recall", object{
-					"user_id": "ada", "query": query, "mode": mode, "limit": 20, "touch": false,
+				body := object{
+					"user_id": "ada", "query": query, "limit": 20, "touch": false,
 					"at": start0.Add(1000 * time.Hour).Format(time.RFC3339),
-				}, 200)
-				answers[size.name] = append(answers[size.name], r.list("memories"))
+				}
+				maps.Copy(body, options)
+				answers[size.name] = append(answers[size.name], s.call("POST", "/v1/recall", body, 200).list("memories"))
+			}
+		}
+		for _, recalled := range answers[size.name][2*len(queries) : 3*len(queries)] {
+			if len(recalled) != 2*len(verbs) {
+				t.Errorf("%s: %d memories of the last two subjects, want %d", size.name, len(recalled), 2*len(verbs))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
 	"hippocampus/vectorstore"
 )
 
@@ -638,6 +639,16 @@ func (store *crashingStore) ListWebhooks(
 ) ([]memory.Webhook, error) {
 	return get(store.fuse, "ListWebhooks", func() ([]memory.Webhook, error) {
 		return store.real.ListWebhooks(ctx, appID, before, limit)
+	})
+}
+
+func (store *crashingStore) MatchingIDs(
+	ctx context.Context,
+	owner memory.Owner,
+	where *filter.Filter,
+) ([]string, error) {
+	return get(store.fuse, "MatchingIDs", func() ([]string, error) {
+		return store.real.MatchingIDs(ctx, owner, where)
 	})
 }
 
