@@ -93,6 +93,9 @@ func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (
 			m.Content = facts.Content(f.key, f.value)
 			m.Domain = s.Guess(m.Content)
 			m.Importance = facts.Importance(f.confidence)
+			m.Metadata = facts.Metadata(memory.Fact{
+				Type: facts.CanonicalName(f.kind), Key: facts.CanonicalName(f.key), Value: f.value, Confidence: f.confidence,
+			})
 			private = append(private, m)
 			continue
 		}

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -212,15 +211,20 @@ func (c *change) retire(ctx context.Context, old memory.Fact, replacement string
 	return c.Update(ctx, before, &m)
 }
 
-// strengthen raises the importance of a fact's memory to that of its confidence.
+// strengthen raises the importance of a fact's memory, and the confidence in its
+// metadata, to those of the fact.
 func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 	m, ok, err := c.active(ctx, f.MemoryID)
-	if err != nil || !ok || m.Importance >= Importance(f.Confidence) {
+	if err != nil || !ok {
 		return err
 	}
 	before := m
-	m.Importance = Importance(f.Confidence)
-	c.Note(m.ID, memory.EventUpdated, changedOrigin{history.Diff(before, m), origin{f.ID}})
+	m.Importance, m.Metadata = max(m.Importance, Importance(f.Confidence)), restated(m.Metadata, f)
+	changes := history.Diff(before, m)
+	if changes == nil {
+		return nil
+	}
+	c.Note(m.ID, memory.EventUpdated, changedOrigin{changes, origin{f.ID}})
 	return c.Update(ctx, before, &m)
 }
 
@@ -233,19 +237,12 @@ func (c *change) active(ctx context.Context, id string) (m memory.Memory, ok boo
 	return found[0], true, nil
 }
 
-// metadata names the fact of a memory.
-func metadata(f memory.Fact) json.RawMessage {
-	b, _ := json.Marshal(map[string]any{"fact": map[string]string{"type": f.Type,
-		"key": f.Key}}) // strings only: cannot fail
-	return b
-}
-
 // draft is the memory of a fact. It is dated by when the fact was recorded, not
 // by when it began, so that the memory of an old fact is not a faded one.
 func (c *change) draft(f memory.Fact, content string) memory.Memory {
 	return memory.Memory{
 		ID: memory.NewID(), Owner: c.p.owner, Content: content, Type: memory.TypeFact, Domain: c.s.Guess(content),
-		Importance: Importance(f.Confidence), Metadata: metadata(f), Status: memory.Active,
+		Importance: Importance(f.Confidence), Metadata: Metadata(f), Status: memory.Active,
 		CreatedAt: c.now, UpdatedAt: c.now, LastAccessedAt: c.now, Lexemes: text.Join(text.Lexemes(content)),
 		Embedding: c.p.vectors[content], EmbeddingModel: c.p.model, Revision: 1,
 	}

@@ -23,6 +23,11 @@ func (b *fixture) kinds(t tester, memoryID string) (kinds []memory.EventKind, la
 	return kinds, last
 }
 
+// metadataOf is the metadata of the memory of "home city: Lisbon".
+func metadataOf(confidence string) string {
+	return `{"fact":{"type":"profile","key":"home_city","value":"Lisbon","confidence":` + confidence + `}}`
+}
+
 func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
@@ -31,7 +36,7 @@ func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 		m := b.memory(t, lisbon.MemoryID)
 		if m.Content != "home city: Lisbon" || m.Type != memory.TypeFact || m.Importance != 0.85 ||
 			m.Domain != memory.Lifestyle ||
-			string(m.Metadata) != `{"fact":{"key":"home_city","type":"profile"}}` || m.Status != memory.Active ||
+			string(m.Metadata) != metadataOf("0.5") || m.Status != memory.Active ||
 			!m.CreatedAt.Equal(day(100)) || m.Lexemes == "" {
 			t.Errorf("%+v", m)
 		}
@@ -42,7 +47,8 @@ func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 
 		b.clock.Set(day(101))
 		b.put(t, says("Lisbon", 1, time.Time{}, time.Time{}), confirmed)
-		if m = b.memory(t, m.ID); m.Importance != 1 || m.Revision != 1 {
+		if m = b.memory(t, m.ID); m.Importance != 1 || m.Revision != 1 ||
+			string(m.Metadata) != metadataOf("1") {
 			t.Errorf("confirmed: %+v", m)
 		}
 		if _, e := b.kinds(t, m.ID); e.Kind != memory.EventUpdated {
