@@ -14,7 +14,7 @@ type Maintenance interface {
 	// Owners pages through the owners that have active memories, in (AppID,
 	// UserID) order by bytes, strictly after the given one.
 	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
-	// Facts lists the owner's active memories that are neither reflection nor
+	// Facts lists the owner's active memories that are neither message, reflection nor
 	// summary and were changed after since, the latest changed first, without
 	// embeddings.
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)

@@ -86,8 +86,8 @@ type UserTx interface {
 
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
-	// SameContent returns the oldest active memory with exactly this agent and
-	// content, with its embedding; ok is false if there is no such memory.
+	// SameContent returns the oldest active memory, other than a message, with exactly
+	// this agent and content, with its embedding; ok is false if there is no such memory.
 	SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error)
 	// Unconfirmed is Memories.Unconfirmed within the transaction.
 	Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error)
@@ -159,7 +159,9 @@ type OwnerDocuments struct {
 type Document struct {
 	ID             string
 	Lexemes        string
+	Speaker        string // of a message
 	Content        string
+	DerivedFrom    []string // ids of memories in (id) order; nil if there are none, and for a message
 	Domain         memory.Domain
 	Type           memory.Type
 	Tags           []string // nil: no tags

@@ -123,6 +123,7 @@ func (l memoryLine) check(f *faults) {
 	f.note("memory.agent_id", memory.CheckID(l.AgentID, true))
 	f.note("memory.conversation_id", memory.CheckID(l.ConversationID, true))
 	f.optionalID("memory.source_turn_id", l.SourceTurnID)
+	f.note("memory.said_by", memory.CheckID(l.Speaker, true))
 	f.note("memory.content", memory.CheckContent(l.Content, memory.MaxContentRunes))
 	oneOf(f, "memory.type", memory.Types, l.Type)
 	oneOf(f, "memory.domain", memory.Domains, l.Domain)

@@ -135,11 +135,11 @@ func (i *importing) embed(ctx context.Context, items []item) error {
 		if items[n].continues {
 			continue
 		}
-		m.Lexemes = text.Join(text.Lexemes(m.Content))
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		sameModel, sameDim := m.EmbeddingModel == by.Model(), len(m.Embedding) == by.Dim()
 		switch {
 		case m.Status == memory.Active && !(sameModel && sameDim):
-			places, texts = append(places, n), append(texts, m.Content)
+			places, texts = append(places, n), append(texts, m.IndexedText())
 		case sameModel && !sameDim: // another model of the same name
 			m.EmbeddingModel, m.Embedding = "", nil
 		}

@@ -49,7 +49,7 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 	if err != nil {
 		return done, err
 	}
-	drafts, err := s.embed(ctx, func(i int) memory.Turn { return c.Stated[i].Turn }, candidates)
+	drafts, _, err := s.embed(ctx, func(i int) memory.Turn { return c.Stated[i].Turn }, candidates, nil)
 	if err != nil {
 		return done, err
 	}
@@ -108,10 +108,11 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 		for len(rest) > 0 && rest[0].Turn.ID == turn.ID {
 			facts, rest = append(facts, rest[0].Fact), rest[1:]
 		}
-		proposed, err := s.gate(ctx, turn, c.Scorer, c.Threshold, facts)
+		echoes, err := s.echoes(ctx, turn)
 		if err != nil {
 			return nil, err
 		}
+		proposed := s.gate(turn, c.Scorer, c.Threshold, facts, echoes)
 		for i := range proposed {
 			p := &proposed[i]
 			if why := memory.CheckContent(p.Content, memory.MaxContentRunes); why != "" {

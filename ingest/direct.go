@@ -28,7 +28,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	var owners []memory.Owner
 	var texts []string
 	places := map[memory.Owner][]int{}
-	vectors := make([][]float32, len(writes))
+	asked := make([]memory.Memory, len(writes))
 	for i, w := range writes {
 		if results[i].Err = s.unimportant(w); results[i].Err != nil {
 			continue
@@ -37,7 +37,8 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 			owners = append(owners, w.Owner)
 		}
 		places[w.Owner] = append(places[w.Owner], i)
-		texts = append(texts, w.Content)
+		asked[i] = s.asked(w)
+		texts = append(texts, asked[i].IndexedText())
 	}
 	if len(texts) == 0 {
 		return results
@@ -45,12 +46,13 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	by := llm.Serving(s.Embedder)
 	embedded, err := by.Embed(ctx, llm.ForDocument, texts)
 	for i := range results {
+		asked[i].EmbeddingModel = by.Model()
 		switch {
 		case results[i].Err != nil:
 		case err != nil:
 			results[i].Err = err
 		default:
-			vectors[i], embedded = embedded[0], embedded[1:]
+			asked[i].Embedding, embedded = embedded[0], embedded[1:]
 		}
 	}
 	if err != nil {
@@ -61,7 +63,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	group.SetLimit(ownersAtOnce)
 	for _, owner := range owners {
 		group.Go(func() error {
-			if err := s.writeFor(ctx, owner, places[owner], writes, vectors, by.Model(), results); err != nil {
+			if err := s.writeFor(ctx, owner, places[owner], writes, asked, results); err != nil {
 				for _, i := range places[owner] {
 					results[i] = BatchResult{Err: err}
 				}
@@ -89,15 +91,14 @@ func (s *Service) unimportant(w Write) error {
 // ownersAtOnce bounds the concurrent transactions of one batch.
 const ownersAtOnce = 4
 
-// writeFor writes one owner's part of a batch.
+// writeFor writes one owner's part of a batch, as asked for, with embeddings.
 func (s *Service) writeFor(
-	ctx context.Context, owner memory.Owner, places []int, writes []Write,
-	vectors [][]float32, model string, results []BatchResult,
+	ctx context.Context, owner memory.Owner, places []int, writes []Write, asked []memory.Memory, results []BatchResult,
 ) error {
 	drafts := make(map[int]memory.Memory, len(places))
 	compared := map[int]memory.Memory{}
 	for _, i := range places {
-		drafts[i] = s.draft(s.asked(writes[i]), vectors[i], model)
+		drafts[i] = s.draft(asked[i], asked[i].Embedding, asked[i].EmbeddingModel)
 		if writes[i].Dedup {
 			compared[i] = drafts[i]
 		}
@@ -130,8 +131,9 @@ func (s *Service) asked(w Write) memory.Memory {
 	m := memory.Memory{
 		Owner: w.Owner, AgentID: w.AgentID, ConversationID: w.ConversationID, Content: w.Content,
 		Type: w.Type, Domain: w.Domain, Tags: w.Tags, Importance: DefaultImportance,
-		Metadata: w.Metadata, Pinned: w.Pinned, CreatedAt: w.At, Lexemes: text.Join(lexemes),
+		Metadata: w.Metadata, Pinned: w.Pinned, CreatedAt: w.At,
 	}
+
 	if w.Importance != nil {
 		m.Importance = *w.Importance
 	}
@@ -140,6 +142,11 @@ func (s *Service) asked(w Write) memory.Memory {
 	}
 	if m.Domain == "" {
 		m.Domain = s.Guess(w.Content, lexemes)
+	}
+	if m.Type != memory.TypeMessage {
+		m.Lexemes = text.Join(lexemes)
+	} else if m.CreatedAt.IsZero() {
+		m.CreatedAt = s.Now() // a message is indexed with its day
 	}
 	return m
 }

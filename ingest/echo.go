@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -11,8 +12,7 @@ const (
 	echoMemories  = 50  // recalled memories compared, latest first
 	echoCoverage  = 0.8 // share of a fact's words that the memory must hold
 	ownCoverage   = 0.5 // share that makes it the user's own statement
-	roleUser      = "user"
-	minEchoLength = 2 // fewer lexemes are no evidence
+	minEchoLength = 2   // fewer lexemes are no evidence
 )
 
 // echoes finds facts of a turn that merely repeat recalled memories.
@@ -36,7 +36,7 @@ func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) 
 	}
 	e.own = map[string]bool{}
 	for _, message := range turn.Messages {
-		if message.Role == roleUser {
+		if message.Role == memory.RoleUser {
 			for word := range set(text.Lexemes(message.Content)) {
 				e.own[word] = true
 			}
@@ -61,6 +61,22 @@ func (e echoes) find(fact string) (memory.Memory, bool) {
 		}
 	}
 	return memory.Memory{}, false
+}
+
+// repeats reports whether a sentence of a message with a number of sentences merely repeats a
+// recalled memory: the assistant states it again, or a client put it before the user's words.
+func (e echoes) repeats(role, sentence string, sentences int) bool {
+	if role != memory.RoleUser {
+		_, found := e.find(sentence)
+		return found
+	}
+	if len(e.handedOut) == 0 || sentences < 2 {
+		return false
+	}
+	words := set(text.Lexemes(sentence))
+	return len(words) >= minEchoLength && slices.ContainsFunc(e.words, func(recalled map[string]bool) bool {
+		return coverage(words, recalled) >= echoCoverage && coverage(recalled, words) >= echoCoverage
+	})
 }
 
 // coverage returns the share of words that are in by.

@@ -14,24 +14,34 @@ import (
 func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memory.Memory, error) {
 	by := llm.Serving(s.Embedder)
 	var embedding []float32
-	if c.Content != nil {
-		vectors, err := by.Embed(ctx, llm.ForDocument, []string{*c.Content})
+	if c.Content != nil || c.Type != nil {
+		m, err := s.Records.Memory(ctx, appID, id)
 		if err != nil {
 			return memory.Memory{}, err
 		}
-		embedding = vectors[0]
+		before := m.IndexedText()
+		assign(&m.Content, c.Content)
+		assign(&m.Type, c.Type)
+		if after := m.IndexedText(); after != before {
+			vectors, err := by.Embed(ctx, llm.ForDocument, []string{after})
+			if err != nil {
+				return memory.Memory{}, err
+			}
+			embedding = vectors[0]
+		}
 	}
 	return s.edit(ctx, appID, id, memory.EventUpdated, func(m *memory.Memory) error {
 		if m.Status != memory.Active {
 			return memory.Errorf(memory.KindConflict, "memory %s is %s: restore it before changing it", id, m.Status)
 		}
-		if c.Content != nil && *c.Content != m.Content {
-			m.Content, m.Lexemes = *c.Content, text.Join(text.Lexemes(*c.Content))
+		assign(&m.Content, c.Content)
+		assign(&m.Type, c.Type)
+		if embedding != nil {
+			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 			m.Embedding, m.EmbeddingModel = embedding, by.Model()
 		}
 		assign(&m.Importance, c.Importance)
 		assign(&m.Domain, c.Domain)
-		assign(&m.Type, c.Type)
 		assign(&m.Tags, c.Tags)
 		assign(&m.Metadata, c.Metadata)
 		assign(&m.Pinned, c.Pinned)
@@ -50,7 +60,7 @@ func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory,
 	by := llm.Serving(s.Embedder)
 	var embedding []float32
 	if m.EmbeddingModel != by.Model() {
-		vectors, err := by.Embed(ctx, llm.ForDocument, []string{m.Content})
+		vectors, err := by.Embed(ctx, llm.ForDocument, []string{m.IndexedText()})
 		if err != nil {
 			return memory.Memory{}, err
 		}

@@ -36,6 +36,7 @@ func (n *search) near(ctx context.Context, draft memory.Memory) ([]string, error
 	}
 	hits, err := n.s.Vectors.Search(ctx, vectorstore.Query{
 		Owner: n.owner, Embedding: draft.Embedding, Limit: nearbyLimit, AgentID: draft.AgentID,
+		Types: mergeable,
 		Space: memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)},
 	})
 	if err != nil {
@@ -58,6 +59,7 @@ func (n *search) read(ctx context.Context, model string) error {
 	if err != nil {
 		return err
 	}
+	docs = slices.DeleteFunc(docs, func(d db.Document) bool { return d.Type == memory.TypeMessage })
 	slices.SortFunc(docs, func(a, b db.Document) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, d := range docs[:min(len(docs), n.s.set.FallbackLimit)] {
 		n.ids = append(n.ids, d.ID)

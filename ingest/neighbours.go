@@ -175,7 +175,10 @@ func (j judgement) worded(draft memory.Memory, other time.Time) memory.Memory {
 	return draft
 }
 
-// alike reports whether two memories of a user may be merged.
+// alike reports whether two memories of a user may be merged. Messages stay as they were said.
 func alike(m, draft memory.Memory) bool {
-	return m.Status == memory.Active && m.AgentID == draft.AgentID
+	return m.Status == memory.Active && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage
 }
+
+// mergeable are the types of memories that a draft may be merged into.
+var mergeable = slices.DeleteFunc(slices.Clone(memory.Types), func(t memory.Type) bool { return t == memory.TypeMessage })

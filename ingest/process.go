@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,14 +46,16 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	if len(facts) == 0 {
-		return s.end(ctx, turn)
-	}
-	candidates, err := s.gate(ctx, turn, s.Scorer.Name(), s.set.Threshold, facts)
+	echoes, err := s.echoes(ctx, turn)
 	if err != nil {
 		return err
 	}
-	drafts, err := s.embed(ctx, func(int) memory.Turn { return turn }, candidates)
+	messages := s.messages(turn, echoes)
+	if len(facts)+len(messages) == 0 {
+		return s.end(ctx, turn)
+	}
+	candidates := s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes)
+	drafts, messages, err := s.embed(ctx, func(int) memory.Turn { return turn }, candidates, messages)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, turn, candidates, drafts, near)
+	return s.finish(ctx, turn, candidates, drafts, near, messages)
 }
 
 // score asks the scorer, and caches its answer until the turn is finished, so that a failure of
@@ -98,15 +99,8 @@ func scorable(turn memory.Turn) (messages []memory.Message) {
 
 // gate gives each proposed fact its first verdict: kept, below the threshold, or echo.
 func (s *Service) gate(
-	ctx context.Context, turn memory.Turn, by string, threshold float64, facts []scorer.Fact,
-) ([]memory.Candidate, error) {
-	var echoes echoes
-	if slices.ContainsFunc(facts, func(f scorer.Fact) bool { return f.Importance >= threshold }) {
-		var err error
-		if echoes, err = s.echoes(ctx, turn); err != nil {
-			return nil, err
-		}
-	}
+	turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
+) []memory.Candidate {
 	candidates := make([]memory.Candidate, len(facts))
 	for i, f := range facts {
 		c := memory.Candidate{
@@ -122,30 +116,37 @@ func (s *Service) gate(
 		}
 		candidates[i] = c
 	}
-	return candidates, nil
+	return candidates
 }
 
-// embed makes a draft memory of every kept candidate, by the candidate's index. turnOf returns
-// the turn of an index.
+// embed makes a draft memory of every kept candidate, by the candidate's index, and completes
+// the messages, all with one call of the embedder. turnOf returns the turn of an index.
 func (s *Service) embed(
-	ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate,
-) (map[int]memory.Memory, error) {
+	ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate, messages []memory.Memory,
+) (drafts map[int]memory.Memory, complete []memory.Memory, err error) {
 	var places []int
 	var texts []string
+	for i := range messages {
+		texts = append(texts, messages[i].IndexedText())
+	}
 	for i, c := range candidates {
 		if c.Verdict == memory.Kept {
 			places, texts = append(places, i), append(texts, c.Content)
 		}
 	}
 	if len(texts) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	by := llm.Serving(s.Embedder)
 	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	drafts := make(map[int]memory.Memory, len(texts))
+	for i, m := range messages {
+		complete = append(complete, s.draft(m, vectors[i], by.Model()))
+	}
+	vectors = vectors[len(messages):]
+	drafts = make(map[int]memory.Memory, len(places))
 	for n, i := range places {
 		c, turn := candidates[i], turnOf(i)
 		drafts[i] = s.draft(memory.Memory{
@@ -153,7 +154,7 @@ func (s *Service) embed(
 			Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
 		}, vectors[n], by.Model())
 	}
-	return drafts, nil
+	return drafts, complete, nil
 }
 
 // errFinished rolls back the transaction of a turn that is no longer accepted.
@@ -162,7 +163,7 @@ var errFinished = errors.New("the turn was finished by another worker")
 // finish writes the turn's outcome in one transaction, then pushes it.
 func (s *Service) finish(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate,
-	drafts map[int]memory.Memory, near map[int]neighbourhood,
+	drafts map[int]memory.Memory, near map[int]neighbourhood, messages []memory.Memory,
 ) error {
 	var w *writing
 	err := s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
@@ -173,6 +174,9 @@ func (s *Service) finish(
 			return err
 		}
 		w = s.writing(tx, "turn "+turn.ID)
+		for _, m := range messages {
+			w.add(m)
+		}
 		for i := range candidates {
 			draft, kept := drafts[i]
 			if !kept {
@@ -184,6 +188,7 @@ func (s *Service) finish(
 			}
 			c := &candidates[i]
 			c.Verdict, c.MemoryID, c.Reason = held.Verdict, held.Memory.ID, held.Reason
+			w.derive(held.Memory.ID, spoken(c.Content, messages))
 		}
 		if err := tx.AddCandidates(ctx, candidates); err != nil {
 			return err

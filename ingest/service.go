@@ -48,6 +48,8 @@ type Pusher interface {
 type Settings struct {
 	Threshold       float64       // importance from which a fact is kept
 	MinImportance   float64       // from which a direct write is accepted
+	Messages        bool          // keep the chat messages of turns also
+	AnswerRunes     int           // characters of an assistant's message that are kept, besides list items
 	EchoWindow      time.Duration // how long a recalled memory can be echoed
 	MergeSimilarity float64       // cosine from which two memories are one
 	JudgeSimilarity float64       // cosine from which the judge is asked about two memories
@@ -75,7 +77,10 @@ type Parts struct {
 	Vectors  Searcher
 	Pusher   Pusher
 	Guess    func(content string, lexemes []string) memory.Domain // for a direct write without a domain
-	// OnWritten is called for each user whose memories a turn or a write has changed. It must not block.
+	// IsSmallTalk reports whether a text consists of greetings, thanks and fillers alone.
+	IsSmallTalk func(text string) bool
+	// OnWritten is called for each user of whom a turn or a write has changed memories other than
+	// messages. It must not block.
 	OnWritten func(owner memory.Owner)
 	// OnAccepted is called for each turn that has just been stored. It must not block.
 	OnAccepted func(turn memory.Turn)
@@ -112,6 +117,9 @@ const maxScored = 1000
 
 // New makes a service, whose turns are processed while Work runs.
 func New(parts Parts, set Settings) *Service {
+	if parts.IsSmallTalk == nil {
+		parts.IsSmallTalk = func(string) bool { return false }
+	}
 	if parts.OnWritten == nil {
 		parts.OnWritten = func(memory.Owner) {}
 	}

@@ -47,7 +47,7 @@ func (s *Service) draft(m memory.Memory, embedding []float32, model string) memo
 		m.LastAccessedAt = m.UpdatedAt // a date in the future does not make it fresher
 	}
 	if m.Lexemes == "" {
-		m.Lexemes = text.Join(text.Lexemes(m.Content))
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 	}
 	m.Embedding, m.EmbeddingModel = embedding, model
 	return m
@@ -180,6 +180,15 @@ func (w *writing) isNew(m *memory.Memory) bool {
 	return false
 }
 
+// derive notes that a memory was taken from a message, if there is one.
+func (w *writing) derive(id string, message *memory.Memory) {
+	if message != nil {
+		w.relations = append(w.relations, memory.Relation{
+			From: id, Kind: memory.DerivedFrom, To: message.ID, CreatedAt: memory.Instant(w.s.Now()),
+		})
+	}
+}
+
 // flush writes the collected changes at the end of the transaction.
 func (w *writing) flush(ctx context.Context) error {
 	if len(w.inserted) > 0 {
@@ -201,7 +210,8 @@ func (w *writing) push(ctx context.Context, owner memory.Owner) {
 		w.s.Pusher.PushNew(ctx, w.memories())
 	}
 	w.s.Pusher.Push(ctx, w.Changed())
-	if len(w.inserted)+len(w.Changed()) > 0 {
+	isFact := func(m *memory.Memory) bool { return m.Type != memory.TypeMessage }
+	if slices.ContainsFunc(w.inserted, isFact) || len(w.Changed()) > 0 {
 		w.s.OnWritten(owner)
 	}
 	if len(w.inserted) > 0 {

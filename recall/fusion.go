@@ -51,6 +51,7 @@ type relevant struct {
 	when      float64
 	routed    float64
 	question  float64 // share of its text that consists of questions, 0..1
+	message   float64 // added to reach the relevance of a message that it was taken from
 	skill     float64 // added to reach the relevance of the best workflow of its skill
 	relevance float64
 	undecayed bool // a workflow of a skill: its decay is 1
@@ -65,7 +66,8 @@ type relevant struct {
 //
 // If no candidate has a cosine, x is lexical. Contrast sets relevant memories
 // apart, so that decay and importance decide between nearly equal ones only.
-// In the end the workflows of a skill get one relevance.
+// In the end a fact and its message become one item, and the workflows of a skill get
+// one relevance.
 func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain) []relevant {
 	cosines, words := span{}, 1.0
 	for _, c := range candidates {
@@ -105,6 +107,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 			list[i].relevance = math.Pow(list[i].relevance/best, set.Contrast)
 		}
 	}
+	list = fold(list, x, values)
 	equalizeSkills(list, x)
 	return list
 }

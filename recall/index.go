@@ -43,7 +43,8 @@ type document struct {
 	tags       uint32 // place of its list in tagLists
 	speaker    uint32 // place in speakers
 	length     float32
-	timed      bool // its text states a time
+	timed      bool     // its text states a time
+	messages   []uint32 // places of the messages that it was taken from
 }
 
 // traits are what many documents share.
@@ -95,6 +96,9 @@ func newIndex(revision int64, docs []db.Document) *index {
 			shared[t] = &t
 		}
 		c := cuesOf(d.Content)
+		if d.Type == memory.TypeMessage {
+			c.speaker = strings.ToLower(d.Speaker)
+		}
 		x.docs[i] = document{
 			id: ids[:len(d.ID)], traits: shared[t], importance: d.Importance, question: c.question,
 			created: d.CreatedAt.UnixMicro(), length: float32(len(tokens) - before), timed: c.timed,
@@ -106,9 +110,21 @@ func newIndex(revision int64, docs []db.Document) *index {
 		x.byID[i] = uint32(i)
 	}
 	slices.SortFunc(x.byID, func(a, b uint32) int { return cmp.Compare(x.docs[a].id, x.docs[b].id) })
+	x.linkMessages(docs)
 	x.average = float64(len(tokens)) / float64(max(1, len(docs)))
 	x.invert(tokens, ordinals)
 	return x
+}
+
+// linkMessages notes for each document the messages that it was taken from.
+func (x *index) linkMessages(docs []db.Document) {
+	for i := range docs {
+		for _, id := range docs[i].DerivedFrom {
+			if doc, known := x.place(id); known && x.docs[doc].Type == memory.TypeMessage {
+				x.docs[i].messages = append(x.docs[i].messages, uint32(doc))
+			}
+		}
+	}
 }
 
 // joinIDs puts all ids into one string, which takes less memory than one each.
@@ -212,6 +228,6 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perTerm, perToken = 126, 12, 4
+	const perDocument, perTerm, perToken = 150, 12, 4
 	return perDocument*len(x.docs) + perTerm*len(x.terms) + perToken*len(x.postings)
 }

@@ -84,6 +84,7 @@ type Recalled struct {
 	When       float64  // added if the query asks when and the memory states a time
 	Routed     float64  // added because the memory is in a domain of the route
 	Question   float64  // share of its text that consists of questions, 0..1, which lowers the relevance
+	Message    float64  // added to reach the relevance of a message that it was taken from
 	Skill      float64  // added to reach the relevance of the best workflow of its skill
 	Relevance  float64  // fused and scaled over the candidates, 0..1; see fuse
 	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill

@@ -32,7 +32,7 @@ type rules struct{}
 func (rules) Name() string { return RulesName }
 
 func (rules) Route(_ context.Context, query string) ([]memory.Domain, error) {
-	if isSmallTalk(query) {
+	if IsSmallTalk(query) {
 		return []memory.Domain{memory.GeneralChat}, nil
 	}
 	domains := rank(query, text.Lexemes(query))
@@ -147,8 +147,8 @@ func rank(s string, lexemes []string) []memory.Domain {
 	return domains
 }
 
-// isSmallTalk reports whether s consists of phrases of small talk.
-func isSmallTalk(s string) bool {
+// IsSmallTalk reports whether s consists of phrases of small talk.
+func IsSmallTalk(s string) bool {
 	const longest = 40 // tokens; longer texts are no greetings
 	words := tokens(s)
 	if len(words) > longest {

@@ -132,11 +132,11 @@ func TestRules_RecogniseOnlyPlainSmallTalk(t *testing.T) {
 		"Hi, what is my name?", "Thanks. Where do I live?", "hello world program", "ok so my wife", "你好，我叫什么",
 		"好的，那我明天要做什么", "谢谢，顺便问一下我住哪", "great wall", "goodness",
 	} {
-		if isSmallTalk(query) {
+		if IsSmallTalk(query) {
 			t.Errorf("%q is taken for small talk", query)
 		}
 	}
-	if isSmallTalk(strings.Repeat("hi ", 1000)) {
+	if IsSmallTalk(strings.Repeat("hi ", 1000)) {
 		t.Error("a thousand greetings are taken for small talk")
 	}
 }

@@ -22,7 +22,7 @@ func TestRules_SkipSmallTalkOnly(t *testing.T) {
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		fields := strings.SplitN(lines.Text(), "\t", 3)
 		label, language, text := fields[0], fields[1], fields[2]
-		skips := isSmallTalk(text)
+		skips := IsSmallTalk(text)
 		if label != smallTalk {
 			messages[language]++
 			if skips {

@@ -71,7 +71,8 @@ func facts(t *testing.T, s db.Store) {
 			m.Status = memory.Statuses[i%len(memory.Statuses)]
 		}
 		all = append(all, m)
-		if m.Status == memory.Active && m.Type != memory.TypeReflection && m.Type != memory.TypeSummary && i/3 > 2 {
+		if m.Status == memory.Active && m.Type != memory.TypeMessage && m.Type != memory.TypeReflection &&
+			m.Type != memory.TypeSummary && i/3 > 2 {
 			want = append(want, bare(m))
 		}
 	}

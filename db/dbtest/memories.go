@@ -132,12 +132,16 @@ func documents(t *testing.T, s db.Store) {
 		m.ConversationID = []string{"", "b", "B", "a", "ä", "茶"}[i%6]
 		m.CreatedAt = after(-(i / 12))
 		m.Lexemes = describe(i)
+		if i%4 == 1 {
+			m.Type, m.Speaker = memory.TypeMessage, "茶 Ana"
+		}
 		m.Status = []memory.Status{memory.Active, memory.Active, memory.Forgotten}[i%3]
 		all = append(all, m)
 		if m.Status == memory.Active {
 			want = append(want, db.Document{
 				ID:             m.ID,
 				Lexemes:        m.Lexemes,
+				Speaker:        m.Speaker,
 				Content:        m.Content,
 				Domain:         m.Domain,
 				Type:           m.Type,
@@ -151,6 +155,22 @@ func documents(t *testing.T, s db.Store) {
 		}
 	}
 	insert(t, s, time.Time{}, all...)
+	var relations []memory.Relation
+	for i := range want {
+		from := &want[i]
+		for _, to := range []int{(i + 1) % len(want), (i + 2) % len(want)} {
+			relations = append(relations,
+				memory.Relation{From: from.ID, Kind: memory.DerivedFrom, To: want[to].ID, CreatedAt: epoch},
+				memory.Relation{From: from.ID, Kind: memory.Supports, To: want[(to+5)%len(want)].ID, CreatedAt: epoch})
+			if from.Type != memory.TypeMessage {
+				from.DerivedFrom = append(from.DerivedFrom, want[to].ID)
+			}
+		}
+		slices.Sort(from.DerivedFrom)
+	}
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, relations)
+	}))
 	slices.SortFunc(want, func(a, b db.Document) int {
 		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID), a.CreatedAt.Compare(b.CreatedAt),
 			cmp.Compare(a.ID, b.ID))
@@ -251,12 +271,14 @@ func sameContent(t *testing.T, s db.Store) {
 	older := newMemory(alice, "茶 tea")
 	newer := newMemory(alice, "茶 tea")
 	forgotten := newMemory(alice, "茶 tea")
+	message := newMemory(alice, "茶 tea")
+	message.CreatedAt, message.Type = after(-2), memory.TypeMessage
 	shared := newMemory(alice, "茶 tea")
 	newer.CreatedAt = after(1)
 	forgotten.CreatedAt = after(-1)
 	forgotten.Status = memory.Forgotten
 	shared.AgentID = ""
-	insert(t, s, time.Time{}, newer, older, forgotten, shared)
+	insert(t, s, time.Time{}, newer, older, forgotten, message, shared)
 	find := func(agent, content string) (m memory.Memory, ok bool) {
 		must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) (err error) {
 			m, ok, err = tx.SameContent(ctx, agent, content)

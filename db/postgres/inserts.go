@@ -59,7 +59,8 @@ func into(table string, columns ...string) insertion {
 // A memory is a row in each of these tables.
 var (
 	intoMemories = into("agent_memories",
-		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "content", "content_hash",
+		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "speaker",
+		"content", "content_hash",
 		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
 		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model",
 		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims")
@@ -68,7 +69,7 @@ var (
 
 func memoryRow(m *memory.Memory, p projection) []any {
 	return []any{
-		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Content,
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Speaker, m.Content,
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, textOrNull(m.SupersededBy),
 		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,

@@ -13,9 +13,10 @@ import (
 )
 
 const documents = `
-	SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at,
-	last_accessed_at
-	FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'active'
+	SELECT id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id, importance_score,
+	created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(SELECT to_id::text FROM memory_relations
+		WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END
+	FROM agent_memories m WHERE app_id = $1 AND user_id = $2 AND status = 'active'
 	ORDER BY conversation_id, created_at, id`
 
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
@@ -25,10 +26,13 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 }
 
 func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
-	err = row.Scan(&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
-		&d.Importance, &d.CreatedAt, &d.LastAccessedAt)
+	err = row.Scan(&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID,
+		&d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom)
 	if len(d.Tags) == 0 {
 		d.Tags = nil
+	}
+	if len(d.DerivedFrom) == 0 {
+		d.DerivedFrom = nil
 	}
 	return d, err
 }

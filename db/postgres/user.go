@@ -49,7 +49,8 @@ func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, e
 
 func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
 	found, err := memories(ctx, u.tx, `SELECT `+memoryColumns+` FROM agent_memories
-		WHERE app_id = $1 AND user_id = $2 AND agent_id = $3 AND content_hash = $4 AND content = $5 AND status = 'active'
+		WHERE app_id = $1 AND user_id = $2 AND agent_id = $3 AND content_hash = $4 AND content = $5
+			AND status = 'active' AND memory_type <> 'message'
 		ORDER BY created_at, id LIMIT 1`,
 		u.Owner.AppID, u.Owner.UserID, agentID, rowcodec.ContentHash(content), content)
 	if err != nil || len(found) == 0 {

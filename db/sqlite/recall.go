@@ -12,12 +12,13 @@ import (
 
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
-		return []any{&d.ID, &d.Lexemes, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID, &d.ConversationID,
-			&d.Importance,
-			(*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt)}
-	}, `SELECT id, lexemes, content, domain, memory_type, tags, agent_id, conversation_id, importance_score, created_at,
-		last_accessed_at
-		FROM agent_memories WHERE app_id = ? AND user_id = ? AND status = 'active'
+		return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID,
+			&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt),
+			(*tagList)(&d.DerivedFrom)}
+	}, `SELECT id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id, importance_score,
+		created_at, last_accessed_at, iif(memory_type = 'message', '[]', (SELECT json_group_array(to_id) FROM (
+			SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id)))
+		FROM agent_memories m WHERE app_id = ? AND user_id = ? AND status = 'active'
 		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
 	return documents, fault(err, "read the user's documents")
 }

@@ -54,7 +54,8 @@ func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, e
 func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error) {
 	m, err = one(ctx, u.tx, memoryFields,
 		`SELECT `+memoryColumns+` FROM agent_memories INDEXED BY agent_memories_by_content
-		WHERE app_id = ? AND user_id = ? AND agent_id = ? AND content_hash = ? AND content = ? AND status = 'active'
+		WHERE app_id = ? AND user_id = ? AND agent_id = ? AND content_hash = ? AND content = ?
+			AND status = 'active' AND memory_type <> 'message'
 		ORDER BY created_at, id LIMIT 1`,
 		u.Owner.AppID, u.Owner.UserID, agentID, rowcodec.ContentHash(content), content)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -44,16 +44,18 @@ func (u *userTx) insert(ctx context.Context, memories []memory.Memory, project f
 		}
 	}
 	err := each(ctx, u.tx, `
-		INSERT INTO agent_memories (id, app_id, user_id, agent_id, conversation_id, source_turn_id, content, content_hash,
+		INSERT INTO agent_memories (id, app_id, user_id, agent_id, conversation_id, source_turn_id, speaker,
+			content, content_hash,
 			memory_type, domain, tags, importance_score, metadata, pinned, status, superseded_by,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
 			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?,
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?,
 		?, ?)`,
 		memories, func(m memory.Memory) []any {
 			p := project(m)
 			return []any{
-				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
+				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Speaker, m.Content,
+				rowcodec.ContentHash(m.Content),
 				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.SupersededBy,
 				moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
 				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),

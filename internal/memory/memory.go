@@ -30,6 +30,7 @@ type Memory struct {
 	AgentID        string // the agent that alone sees it; empty: all of the user's agents do
 	ConversationID string // empty: it belongs to no conversation
 	SourceTurnID   string // turn it was extracted from; empty: written directly
+	Speaker        string // of a message: the name of who said it, else the role; at most MaxIDBytes
 	Content        string // 1..MaxContentRunes characters
 	Type           Type
 	Domain         Domain
@@ -45,7 +46,7 @@ type Memory struct {
 	LastAccessedAt time.Time // starts as CreatedAt
 	AccessCount    int
 
-	Lexemes        string    // text.Lexemes of Content: normal forms separated by one space, in order
+	Lexemes        string    // text.Lexemes of IndexedText: normal forms separated by one space, in order
 	Embedding      []float32 // unit length
 	EmbeddingModel string
 	OtherEmbedding []float32 // embedding by a second model during a change of models (see db.Serving), or nil
@@ -119,6 +120,23 @@ var Types = []Type{
 // TypeFact is the default type of a memory.
 const TypeFact Type = "fact"
 
+// TypeMessage is the type of a memory that holds what was said, word by word.
+const TypeMessage Type = "message"
+
+// IndexedText is the text that a memory is embedded and searched by words as: its
+// content, and for a message also its day and the name of its speaker, as in
+// "[2023-05-07] Ana: We moved last week."
+func (m *Memory) IndexedText() string {
+	if m.Type != TypeMessage {
+		return m.Content
+	}
+	day := m.CreatedAt.UTC().Format("[2006-01-02] ")
+	if m.Speaker == "" || m.Speaker == RoleUser || m.Speaker == RoleAssistant {
+		return day + m.Content
+	}
+	return day + m.Speaker + ": " + m.Content
+}
+
 // Status is the state of a memory. Only active memories are recalled.
 type Status string
 
@@ -157,7 +175,7 @@ type RelationKind string
 
 // The relations.
 const (
-	DerivedFrom RelationKind = "derived_from" // from a reflection or summary to one of its sources
+	DerivedFrom RelationKind = "derived_from" // from a reflection or summary to a source, from a fact to its message
 	Supports    RelationKind = "supports"
 	Contradicts RelationKind = "contradicts" // from a memory to the one it replaced
 	Refines     RelationKind = "refines"     // from a memory to the one it made more precise

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// The roles of the messages that are remembered.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
 // Message is one utterance of a turn.
 type Message struct {
 	Role    string `json:"role"`    // "user", "assistant", "system" or "tool"

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"hippocampus/internal/memory"
@@ -47,6 +48,7 @@ type recallRequest struct {
 	Limit          *int            `json:"limit"`
 	Domains        []memory.Domain `json:"domains"`
 	Types          []memory.Type   `json:"types"`
+	Include        []string        `json:"include"`
 	Tags           []string        `json:"tags"`
 	AgentID        string          `json:"agent_id"`
 	ConversationID string          `json:"conversation_id"`
@@ -78,7 +80,8 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 	r.note("tags", memory.CheckTags(b.Tags))
 	q := recall.Query{
 		Owner: r.bodyOwner(b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
-		Domains: b.Domains, Types: b.Types, Tags: b.Tags, AgentID: b.AgentID, ConversationID: b.ConversationID,
+		Domains: b.Domains, Types: r.included(b.Include, b.Types), Tags: b.Tags,
+		AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: r.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter),
@@ -91,6 +94,31 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		}
 	}
 	return q
+}
+
+// The values of include.
+const (
+	includeFacts    = "facts"
+	includeMessages = "messages"
+)
+
+// included restricts types, which is empty if the request names none, to messages or to
+// the other types. Without include, or with both, nothing is excluded.
+func (r *request) included(include []string, types []memory.Type) []memory.Type {
+	messages, facts := slices.Contains(include, includeMessages), slices.Contains(include, includeFacts)
+	if messages == facts {
+		return types
+	}
+	if len(types) == 0 {
+		types = memory.Types
+	}
+	kept := slices.DeleteFunc(slices.Clone(types), func(t memory.Type) bool {
+		return (t == memory.TypeMessage) != messages
+	})
+	if len(kept) == 0 {
+		r.note("include", "excludes all types that are named: leave out one of include and types")
+	}
+	return kept
 }
 
 // recallBody is what the answers of recall and context have in common.
@@ -112,6 +140,7 @@ type recalledBody struct {
 	When       float64  `json:"when"`
 	Routed     float64  `json:"routed"`
 	Question   float64  `json:"question"`
+	Message    float64  `json:"message"`
 	Skill      float64  `json:"skill"`
 	Relevance  float64  `json:"relevance"`
 	Decay      float64  `json:"decay"`
@@ -143,7 +172,7 @@ func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
 		Memory: wire.MemoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
 		Speaker: m.Speaker, Date: m.Date, When: m.When, Routed: m.Routed, Question: m.Question,
-		Skill: m.Skill, Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
+		Message: m.Message, Skill: m.Skill, Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
 	}
 }
 

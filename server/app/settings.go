@@ -104,6 +104,8 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	return ingest.Settings{
 		Threshold:       g.Threshold,
 		MinImportance:   cfg.Memories.MinImportance,
+		Messages:        cfg.Messages.Enabled,
+		AnswerRunes:     cfg.Messages.AnswerChars,
 		EchoWindow:      g.EchoWindow,
 		MergeSimilarity: g.MergeSimilarity,
 		JudgeSimilarity: g.JudgeSimilarity,

@@ -50,6 +50,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
 		Guess:       router.GuessByLexemes,
+		IsSmallTalk: router.IsSmallTalk,
 		OnAccepted:  w.session.OnTurnAccepted,
 		OnProcessed: w.session.OnTurnProcessed,
 		OnWritten:   w.reflection.MemoriesChanged,

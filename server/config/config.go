@@ -29,6 +29,7 @@ type Config struct {
 	Embedding     Embedding     `koanf:"embedding"`
 	Gate          Gate          `koanf:"gate"`
 	Memories      Memories      `koanf:"memories"`
+	Messages      Messages      `koanf:"messages"`
 	Jobs          Jobs          `koanf:"jobs"`
 	Router        Router        `koanf:"router"`
 	Recall        Recall        `koanf:"recall"`
@@ -121,6 +122,12 @@ type Gate struct {
 type Memories struct {
 	MaxPerUser    int     `koanf:"max_per_user" default:"100000" rule:"0..10000000"` // 0: unlimited
 	MinImportance float64 `koanf:"min_importance" default:"0.3" rule:"0..1"`
+}
+
+// Messages sets what is kept of the chat messages of a turn, besides its facts.
+type Messages struct {
+	Enabled     bool `koanf:"enabled" default:"true"`
+	AnswerChars int  `koanf:"answer_chars" default:"1000" rule:"0..100000"` // of an assistant's message, besides list items
 }
 
 // Jobs sets how turns and jobs are worked on.

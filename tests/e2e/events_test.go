@@ -148,8 +148,9 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		s.call("PATCH", "/v1/memories/"+id, object{"content": "Likes green tea."}, 200)
 		s.call("POST", "/v1/memories", object{"user_id": "bob", "content": "Is another."}, 201)
 		s.call("DELETE", "/v1/memories/"+id, nil, 200)
-		got := first.waitFor(t, 4)
+		got := first.waitFor(t, 5)
 		want := []string{
+			"memory.written created I live in Lisbon and work as a marine biologist.", // the message, then the fact
 			"memory.written created I live in Lisbon and work as a marine biologist.",
 			"memory.written created Likes tea.", "memory.written updated Likes green tea.", "memory.forgotten forgotten ",
 		}
@@ -169,7 +170,7 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 				return ""
 			})
 		}
-		delivered(5)
+		delivered(6)
 
 		// The receiver and the process stop and start again.
 		to.set(true)
@@ -181,7 +182,7 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 			}
 			return ""
 		})
-		first.waitFor(t, 5)
+		first.waitFor(t, 6)
 		s.kill()
 		<-first.ended
 		to.set(false)
@@ -195,8 +196,8 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		if got := second.waitFor(t, 1); len(got) != 1 || got[0].Data.Content != "Was announced by the other." {
 			t.Errorf("after the kill %v", got)
 		}
-		delivered(7)
-		all := s.stream("?after=0&kind=memory.written", "").waitFor(t, 6)
+		delivered(8)
+		all := s.stream("?after=0&kind=memory.written", "").waitFor(t, 7)
 		to.mu.Lock()
 		for _, e := range all {
 			if to.taken[e.ID] != e {
@@ -206,7 +207,7 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		to.mu.Unlock()
 
 		receipt := s.erase("ada")
-		if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["announcements"] != 6.0 {
+		if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["announcements"] != 7.0 {
 			t.Errorf("receipt %s", receipt.raw)
 		}
 		s.call("POST", "/v1/memories", object{"user_id": "bob", "content": "Is the last."}, 201)

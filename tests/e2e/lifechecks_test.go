@@ -2,12 +2,16 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hippocampus/internal/text"
+	"hippocampus/router"
 )
 
 // check checks the result of the life against rules that hold for every script. It
@@ -23,6 +27,7 @@ func (l *life) check() {
 		l.checkPrivacy(user, all)
 		l.checkHistories(all)
 		l.checkPast(user, all)
+		l.checkMessages(user, all)
 	}
 	l.checkLog()
 	l.servers[0].storesEqual(scripted, l.users()...)
@@ -256,5 +261,40 @@ func (l *life) checkLog() {
 	}
 	if r := l.call("GET", "/v1/turns?status=failed", nil, 200); len(r.list("turns")) != 0 {
 		l.t.Errorf("turns have failed: %s", r.raw)
+	}
+}
+
+// checkMessages expects each chat message of the script that is not small talk as a memory of
+// type message, with its time, conversation and agent.
+func (l *life) checkMessages(user string, all []remembered) {
+	l.t.Helper()
+	var want, got []string
+	for _, e := range l.script {
+		if e.Talk == "" || e.User != user {
+			continue
+		}
+		for i, turn := range e.Turns {
+			at := lifetime(e.At.Add(time.Duration(i) * between).Format(time.RFC3339))
+			for _, m := range turn.Said {
+				role := "user"
+				if m.Assistant != "" {
+					role = "assistant"
+				}
+				if m.Tool == "" && (m.Kind == "" || m.Kind == "chat") && !router.IsSmallTalk(m.text()) {
+					want = append(want, fmt.Sprintf("%s %s %s %s: %s", at, e.Talk, e.Agent, role, m.text()))
+				}
+			}
+		}
+	}
+	for _, one := range all {
+		if m := one.Memory; m["type"] == "message" {
+			got = append(got, fmt.Sprintf("%s %v %s %v: %v", lifetime(m["created_at"]), m["conversation_id"], agentOf(m),
+				m["said_by"], m["content"]))
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		l.t.Errorf("messages of %s (-want +got):\n%s", user, diff)
 	}
 }

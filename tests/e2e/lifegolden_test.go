@@ -146,6 +146,9 @@ func (l *life) memories() string {
 		all, contents := l.export(user)
 		for _, one := range all {
 			m := one.Memory
+			if m["type"] == "message" {
+				continue // see checkMessages
+			}
 			fmt.Fprintf(&b, "    %s %v %v %v", lifetime(m["created_at"]), m["type"], rounded(m["importance"]), m["status"])
 			if agent, ok := m["agent_id"]; ok {
 				fmt.Fprintf(&b, " for %v", agent)

@@ -68,8 +68,14 @@ func (l *life) checkPrivacy(user string, all []remembered) {
 			l.t.Errorf("%q is private to %q, but its agent is %q", content, meant, owner)
 		}
 		for _, agent := range agents {
-			found := ask("/v1/recall", agent, content, object{"limit": 100}).list("memories")
-			if sees := owner == "" || owner == agent; slices.Contains(ids(found), one.Memory["id"]) != sees {
+			found := ask("/v1/recall", agent, content, object{"limit": 100, "expand": "sources"}).list("memories")
+			shown := ids(found)
+			for _, m := range found { // a fact stands for the message that it was taken from
+				for _, source := range listOf(m["derived_from"]) {
+					shown = append(shown, source["id"])
+				}
+			}
+			if sees := owner == "" || owner == agent; slices.Contains(shown, one.Memory["id"]) != sees {
 				l.t.Errorf("%s finds %q of %s: %v, want %v", agent, content, user, !sees, sees)
 			}
 			for _, m := range found {

@@ -287,8 +287,11 @@ func (s *server) erase(user string) (receipt reply) {
 }
 
 // list returns the objects under a key of an answer.
-func (r reply) list(key string) []object {
-	items, _ := r.body[key].([]any)
+func (r reply) list(key string) []object { return listOf(r.body[key]) }
+
+// listOf returns a list of objects in a JSON value.
+func listOf(value any) []object {
+	items, _ := value.([]any)
 	list := make([]object, len(items))
 	for i, item := range items {
 		list[i], _ = item.(map[string]any)

@@ -120,14 +120,22 @@ func (s *server) setting(name string) string {
 	return ""
 }
 
-// active returns the ids of a user's active memories, sorted.
+// active returns the ids of a user's active memories other than messages, sorted.
 func (s *server) active(user string) []string {
+	s.t.Helper()
+	return s.activeIDs(user, func(m object) bool { return m["type"] != "message" })
+}
+
+// activeIDs returns the ids of those of a user's active memories that are wanted, sorted.
+func (s *server) activeIDs(user string, wanted func(m object) bool) []string {
 	s.t.Helper()
 	var ids []string
 	for cursor := ""; ; {
 		r := s.call("GET", "/v1/memories?limit=500&user_id="+user+cursor, nil, 200)
 		for _, m := range r.list("memories") {
-			ids = append(ids, m["id"].(string))
+			if wanted(m) {
+				ids = append(ids, m["id"].(string))
+			}
 		}
 		next, _ := r.body["next_cursor"].(string)
 		if next == "" {
@@ -144,7 +152,7 @@ func (s *server) storesEqual(space vectorstore.Space, users ...string) {
 	eventually(s.t, "the stores being equal by ids", func() string {
 		var want []string
 		for _, user := range users {
-			want = append(want, s.active(user)...)
+			want = append(want, s.activeIDs(user, func(object) bool { return true })...)
 		}
 		slices.Sort(want)
 		var got []string

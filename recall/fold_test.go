@@ -1,0 +1,98 @@
+package recall
+
+import (
+	"context"
+	"testing"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// addMessage writes a message.
+func (f *fixture) addMessage(content string) memory.Memory {
+	f.t.Helper()
+	return f.add(content, func(m *memory.Memory) {
+		m.Type, m.Speaker, m.Importance = memory.TypeMessage, "Ana", 0.5
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+	}, true)
+}
+
+// addFact writes a fact that was taken from a message.
+func (f *fixture) addFact(content string, from memory.Memory) memory.Memory {
+	f.t.Helper()
+	fact := f.add(content, nil, true)
+	if err := f.store.InUser(f.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, []memory.Relation{
+			{From: fact.ID, Kind: memory.DerivedFrom, To: from.ID, CreatedAt: begin},
+		})
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+	return fact
+}
+
+func TestRecall_MakesOneItemOfAFactAndItsMessage(t *testing.T) {
+	t.Parallel()
+	const (
+		said  = "Guess what, I moved to Lisbon in May and adopted a greyhound called Rex!"
+		moved = "Ana moved to Lisbon"
+		dog   = "Ana adopted a greyhound called Rex"
+	)
+	tests := map[string]struct {
+		query string
+		facts []string
+		types []memory.Type
+		want  []string
+	}{
+		"a fact stands for its message":          {query: "moved to Lisbon?", facts: []string{moved}, want: []string{moved}},
+		"a message that says more stands for it": {query: "greyhound called Rex", facts: []string{moved}, want: []string{said}},
+		"two facts of one message stay two":      {query: "greyhound called Rex", facts: []string{moved, dog}, want: []string{moved, dog}},
+		"messages alone":                         {query: "moved to Lisbon?", facts: []string{moved}, types: []memory.Type{memory.TypeMessage}, want: []string{said}},
+		"facts alone":                            {query: "greyhound called Rex", facts: []string{moved}, types: []memory.Type{memory.TypeFact}, want: []string{moved}},
+		"a message without a fact":               {query: "greyhound called Rex", want: []string{said}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			message := f.addMessage(said)
+			for _, fact := range test.facts {
+				f.addFact(fact, message)
+			}
+			f.add("something about the weather in general", nil, true)
+			answer := f.recall(Query{Text: test.query, Types: test.types, Limit: len(test.want) + 1})
+			if n := len(answer.Memories); n > len(test.want) { // the last is about the weather
+				answer.Memories = answer.Memories[:n-1]
+			}
+			expect(t, answer, test.want...)
+		})
+	}
+}
+
+func TestFold_RaisesAFactToItsMessage(t *testing.T) {
+	t.Parallel()
+	x := newIndex(0, []db.Document{
+		{ID: "1-message", Type: memory.TypeMessage}, {ID: "2-fact", DerivedFrom: []string{"1-message", "gone"}}, {ID: "3-other"},
+	})
+	list := []relevant{
+		{candidate: candidate{doc: 0}, relevance: 1},
+		{candidate: candidate{doc: 1}, relevance: 0.25},
+		{candidate: candidate{doc: 2}, relevance: 0.5},
+	}
+	got := fold(list, x, []float64{0.9, 0.7, 0.7})
+	if len(got) != 2 || got[0].doc != 1 || got[0].relevance != 1 || got[0].message != 0.75 || got[1].relevance != 0.5 {
+		t.Errorf("folded to %+v", got)
+	}
+}
+
+// A message's speaker is a cue, as in a memory of the form "Name: text".
+func TestRecall_KnowsTheSpeakerOfAMessage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.addMessage("The harvest was good")
+	answer := f.recall(Query{Text: "What did Ana say?"})
+	if len(answer.Memories) != 1 || answer.Memories[0].Speaker == 0 {
+		t.Errorf("recalled %+v", answer.Memories)
+	}
+}
