@@ -157,7 +157,7 @@ func retire(insights []insight, named *[]int, facts []memory.Memory) error {
 		if why != "" {
 			return llm.BadAnswer("retire %s", why)
 		}
-		retiring = derivation.IDs(found)
+		retiring = memory.IDs(found)
 	}
 	cited := map[string]bool{}
 	for i := range insights {

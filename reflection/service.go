@@ -30,11 +30,6 @@ type Records interface {
 	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
 }
 
-// Deriver stores conclusions; reflection/derivation implements it.
-type Deriver interface {
-	Derive(ctx context.Context, d derivation.Derivation, conclusions []derivation.Conclusion) ([]memory.Memory, error)
-}
-
 // Rule decides when a reflection is due.
 type Rule struct {
 	Importance float64       // sum over the new facts at which a reflection is due
@@ -55,7 +50,7 @@ type Settings struct {
 // Parts are what a Service works with.
 type Parts struct {
 	Records Records
-	Derive  Deriver
+	Derive  *derivation.Service
 	Chat    llm.Chat // nil: no reflection
 	Now     func() time.Time
 	Log     *zap.Logger

@@ -43,13 +43,6 @@ type Writer interface {
 	Consolidate(ctx context.Context, c ingest.Consolidation) (ingest.Consolidated, error)
 }
 
-// FactKeeper takes evidence within a user's transaction; package facts implements it.
-type FactKeeper interface {
-	Prepare(ctx context.Context, owner memory.Owner, evidence []facts.Evidence) (*facts.Prepared, error)
-	Apply(ctx context.Context, tx db.UserTx, p *facts.Prepared, cause string) (facts.Applied, error)
-	Push(ctx context.Context, done facts.Applied)
-}
-
 // Settings of consolidation; server/config holds their defaults and ranges.
 type Settings struct {
 	Importance float64       // at which a stated event becomes a memory, whatever the gate asks of a turn
@@ -65,10 +58,10 @@ type Settings struct {
 type Parts struct {
 	Records Records
 	Writer  Writer
-	Facts   FactKeeper
+	Facts   *facts.Service
 	Chat    llm.Chat // nil: a replay takes whole sentences, and there is no deep reflection
 	Guess   func(content string) memory.Domain
-	// OnAttempt is called for each attempt that reached a state; it may be nil.
+	// OnAttempt is called for each attempt that reached a state.
 	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
 	Now       func() time.Time
 	Lease     time.Duration // of a claim: the greatest duration of a job
@@ -82,9 +75,4 @@ type Service struct {
 }
 
 // New makes a service.
-func New(parts Parts, set Settings) *Service {
-	if parts.OnAttempt == nil {
-		parts.OnAttempt = func(memory.ConsolidationType, memory.ConsolidationState) {}
-	}
-	return &Service{parts, set}
-}
+func New(parts Parts, set Settings) *Service { return &Service{parts, set} }

@@ -78,10 +78,12 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 		RetryLimit: time.Minute,
 		GiveUp:     time.Hour, Lease: time.Minute,
 	})
-	b.know = facts.New(facts.Parts{Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now},
-		0.5)
+	b.know = facts.New(facts.Parts{
+		Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now,
+		OnChanged: func(memory.Owner) {}, OnAdded: func(context.Context, memory.Owner, int) {},
+	}, 0.5)
 	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now, Lease: time.Minute,
-		Log: log}
+		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {}, Log: log}
 	if withModel {
 		parts.Chat = b.chat
 	}

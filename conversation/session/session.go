@@ -47,7 +47,7 @@ type Parts struct {
 	Records Records
 	Chat    llm.Chat // condenses; nil: the most important events are kept as lines
 	// OnTurn is called for each turn of a conversation once it is durable, and
-	// again if its processing is retried; it may be nil.
+	// again if its processing is retried.
 	OnTurn func(ctx context.Context, h ProcessedTurn)
 	Now    func() time.Time
 	Log    *zap.Logger
@@ -69,9 +69,6 @@ type Service struct {
 
 // New makes a working memory.
 func New(parts Parts, set Settings) *Service {
-	if parts.OnTurn == nil {
-		parts.OnTurn = func(context.Context, ProcessedTurn) {}
-	}
 	return &Service{Parts: parts, set: set, rings: cache.New[ring](set.CacheBytes)}
 }
 

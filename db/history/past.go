@@ -31,13 +31,9 @@ func List(ctx context.Context, r Reader, f db.MemoryFilter) ([]memory.Memory, er
 		if err != nil || len(rows) == 0 {
 			return page, err
 		}
-		ids := make([]string, len(rows))
-		for i, m := range rows {
-			ids[i] = m.ID
-		}
 		// Read the events after the rows: undoing an event that is newer than the
 		// row changes nothing.
-		events, err := r.Events(ctx, f.Owner, ids)
+		events, err := r.Events(ctx, f.Owner, memory.IDs(rows))
 		if err != nil {
 			return nil, err
 		}

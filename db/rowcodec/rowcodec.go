@@ -1,7 +1,7 @@
 // Package rowcodec converts values to and from the columns of both databases:
 //
 //	embedding <-> little-endian float32 bytes
-//	messages  <-> JSON array
+//	messages  ->  JSON array
 //	content   ->  hash column
 //	any text  ->  text that a column can hold
 //	memory    ->  whether its ids fit their columns
@@ -52,15 +52,6 @@ func MessagesJSON(messages []memory.Message) ([]byte, error) {
 		messages = []memory.Message{}
 	}
 	return json.Marshal(messages)
-}
-
-// Messages is the inverse of MessagesJSON; nil for a null column.
-func Messages(column []byte) (messages []memory.Message, err error) {
-	if column == nil {
-		return nil, nil
-	}
-	err = json.Unmarshal(column, &messages)
-	return messages, err
 }
 
 // ContentHash is the SHA-256 of a content. It is a short index key for long texts.

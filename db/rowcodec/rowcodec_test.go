@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"hippocampus/internal/memory"
 )
 
 func TestVector_InvertsVectorBytes(t *testing.T) {
@@ -32,30 +30,6 @@ func TestVectorBytes_AreLittleEndian(t *testing.T) {
 	if diff := cmp.Diff([]byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}, VectorBytes([]float32{1, -2})); diff != "" {
 		t.Error(diff)
 	}
-}
-
-func TestMessages_InvertsMessagesJSON(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) memory.Message {
-			return memory.Message{
-				Role:    rapid.String().Draw(t, "role"),
-				Content: rapid.String().Draw(t, "content"),
-				Name:    rapid.String().Draw(t, "name"),
-			}
-		})).Draw(t, "messages")
-		column, err := MessagesJSON(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Messages(column)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
-	})
 }
 
 func TestStorable_ReplacesWhatNoColumnHolds(t *testing.T) {

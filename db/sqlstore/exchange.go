@@ -34,11 +34,7 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 		if err != nil {
 			return err
 		}
-		ids := make([]string, len(found))
-		for i, m := range found {
-			ids[i] = m.ID
-		}
-		events, relations, err := recorded(ctx, c, memory.Owner{AppID: p.AppID, UserID: p.UserID}, ids)
+		events, relations, err := recorded(ctx, c, memory.Owner{AppID: p.AppID, UserID: p.UserID}, memory.IDs(found))
 		records = exported(found, events, relations)
 		return err
 	})

@@ -46,12 +46,9 @@ type Service struct {
 }
 
 // New makes a service. onErased is called for each user who is erased, to remove
-// what this process holds of the user in memory; it may be nil.
+// what this process holds of the user in memory.
 func New(records Records, vectors Vectors, onErased func(owner memory.Owner), now func() time.Time,
 	log *zap.Logger) *Service {
-	if onErased == nil {
-		onErased = func(memory.Owner) {}
-	}
 	return &Service{records: records, vectors: vectors, onErased: onErased, now: now, log: log}
 }
 

@@ -213,7 +213,7 @@ func TestErase_ReturnsTheReceiptOfAnotherProcess(t *testing.T) {
 	b := newFixture(t)
 	b.live(ada)
 	b.Service.vectors = &hooked{b.vectors, func() {
-		_, err := New(b.store, b.vectors, nil, b.clock.Now, b.log).Erase(t.Context(), ada)
+		_, err := New(b.store, b.vectors, func(memory.Owner) {}, b.clock.Now, b.log).Erase(t.Context(), ada)
 		b.must(err)
 		b.write(ada, "Is here again.")
 	}}

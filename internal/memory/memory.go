@@ -89,6 +89,15 @@ func ParseID(s string) (id [16]byte, ok bool) {
 	return u, err == nil && len(s) == idLength && s == strings.ToLower(s)
 }
 
+// IDs lists the ids of memories.
+func IDs(memories []Memory) []string {
+	ids := make([]string, len(memories))
+	for i, m := range memories {
+		ids[i] = m.ID
+	}
+	return ids
+}
+
 // Instant is t as the stores keep it: UTC, truncated to microseconds.
 func Instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 

@@ -36,10 +36,9 @@ type Parts struct {
 	Embedder llm.Embedder
 	Pusher   projection.Pusher
 	Guess    func(content string) memory.Domain // of a fact's memory
-	// OnChanged is called for each user whose memories have changed. It must not
-	// block, and may be nil.
+	// OnChanged is called for each user whose memories have changed. It must not block.
 	OnChanged func(owner memory.Owner)
-	// OnAdded is called after memories of a user were added; it may be nil.
+	// OnAdded is called after memories of a user were added.
 	OnAdded func(ctx context.Context, owner memory.Owner, added int)
 	Now     func() time.Time
 }
@@ -52,15 +51,7 @@ type Service struct {
 
 // New makes a service. Newer evidence with a confidence of at least trust (0..1)
 // replaces the valid fact, whatever the confidence of that is.
-func New(parts Parts, trust float64) *Service {
-	if parts.OnChanged == nil {
-		parts.OnChanged = func(memory.Owner) {}
-	}
-	if parts.OnAdded == nil {
-		parts.OnAdded = func(context.Context, memory.Owner, int) {}
-	}
-	return &Service{parts, trust}
-}
+func New(parts Parts, trust float64) *Service { return &Service{parts, trust} }
 
 // Evidence is a statement that a value is valid.
 type Evidence struct {

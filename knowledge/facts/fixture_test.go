@@ -49,7 +49,8 @@ func newFixture(store db.Store) *fixture {
 	}
 	b.Service = New(Parts{
 		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Lifestyle },
-		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) }, Now: clock.Now,
+		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) },
+		OnAdded:   func(context.Context, memory.Owner, int) {}, Now: clock.Now,
 	}, 0.5)
 	return b
 }

@@ -38,10 +38,9 @@ type Parts struct {
 	Embedder llm.Embedder
 	Pusher   projection.Pusher
 	Guess    func(content string) memory.Domain // of a skill, by its name
-	// OnChanged is called for each user whose memories have changed. It must not
-	// block, and may be nil.
+	// OnChanged is called for each user whose memories have changed. It must not block.
 	OnChanged func(owner memory.Owner)
-	// OnAdded is called after memories of a user were added; it may be nil.
+	// OnAdded is called after memories of a user were added.
 	OnAdded func(ctx context.Context, owner memory.Owner, added int)
 	Now     func() time.Time
 }
@@ -50,15 +49,7 @@ type Parts struct {
 type Service struct{ Parts }
 
 // New makes a service.
-func New(parts Parts) *Service {
-	if parts.OnChanged == nil {
-		parts.OnChanged = func(memory.Owner) {}
-	}
-	if parts.OnAdded == nil {
-		parts.OnAdded = func(context.Context, memory.Owner, int) {}
-	}
-	return &Service{parts}
-}
+func New(parts Parts) *Service { return &Service{parts} }
 
 // Outcome is one success or failure of a workflow.
 type Outcome struct {

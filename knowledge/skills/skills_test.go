@@ -37,7 +37,8 @@ func newFixture(t *testing.T, store db.Store) *fixture {
 	b := &fixture{t: t, store: store, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock)}
 	b.Service = New(Parts{
 		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Tasks },
-		OnChanged: func(memory.Owner) { b.written.Add(1) }, Now: clock.Now,
+		OnChanged: func(memory.Owner) { b.written.Add(1) },
+		OnAdded:   func(context.Context, memory.Owner, int) {}, Now: clock.Now,
 	})
 	return b
 }

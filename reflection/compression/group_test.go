@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hippocampus/internal/memory"
-	"hippocampus/reflection/derivation"
 )
 
 // at is a memory at an angle, in degrees.
@@ -20,7 +19,7 @@ func at(name string, degrees float64) memory.Memory {
 
 func names(found [][]memory.Memory) (all []string) {
 	for _, group := range found {
-		all = append(all, strings.Join(derivation.IDs(group), ""))
+		all = append(all, strings.Join(memory.IDs(group), ""))
 	}
 	return all
 }

@@ -31,11 +31,6 @@ type Records interface {
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 }
 
-// Deriver stores conclusions; reflection/derivation implements it.
-type Deriver interface {
-	Derive(ctx context.Context, d derivation.Derivation, conclusions []derivation.Conclusion) ([]memory.Memory, error)
-}
-
 // Settings of the runs; server/config holds their defaults and ranges.
 type Settings struct {
 	Similarity  float64       // least cosine of related memories
@@ -47,7 +42,7 @@ type Settings struct {
 // Parts are what a Service works with.
 type Parts struct {
 	Records Records
-	Derive  Deriver
+	Derive  *derivation.Service
 	Chat    llm.Chat // nil: no compression
 	Now     func() time.Time
 	Log     *zap.Logger
@@ -105,7 +100,7 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 	result := Result{At: at, Considered: len(old), Groups: []Group{}}
 	condensed := false
 	for _, group := range groups(old, s.set.Similarity) {
-		done := Group{Memories: derivation.IDs(group)}
+		done := Group{Memories: memory.IDs(group)}
 		if dryRun {
 			result.Groups = append(result.Groups, done)
 			continue
@@ -178,7 +173,7 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 		summaries[i].Domain = domain
 		summaries[i].Importance = importance
 	}
-	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: derivation.IDs(group)}
+	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: memory.IDs(group)}
 	d.State = func(now db.UserState) (db.UserState, error) {
 		if !now.CompressedAt.Equal(last) {
 			return now, errOtherRun

@@ -14,7 +14,6 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/reflection/derivation"
 )
 
 func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
@@ -33,7 +32,7 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 		len(r.Groups[0].Summaries) != 2 || !r.At.Equal(begin) {
 		t.Fatalf("%+v", r)
 	}
-	if diff := cmp.Diff(derivation.IDs(old), r.Groups[0].Memories); diff != "" {
+	if diff := cmp.Diff(memory.IDs(old), r.Groups[0].Memories); diff != "" {
 		t.Error(diff)
 	}
 	first := b.memory(r.Groups[0].Summaries[0].ID)

@@ -101,12 +101,3 @@ func CommonDomain(memories []memory.Memory) (best memory.Domain) {
 	}
 	return best
 }
-
-// IDs lists the ids of memories.
-func IDs(memories []memory.Memory) []string {
-	ids := make([]string, len(memories))
-	for i, m := range memories {
-		ids[i] = m.ID
-	}
-	return ids
-}

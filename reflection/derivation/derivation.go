@@ -91,7 +91,7 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 	for i, c := range conclusions {
 		m := s.Draft(d.Owner, c.Content, c.Type, c.Domain, c.Importance, vectors[i])
 		m.AgentID, m.EmbeddingModel = c.Sources[0].AgentID, embedder.Model()
-		d.Derived = append(d.Derived, Derived{Memory: m, Sources: IDs(c.Sources)})
+		d.Derived = append(d.Derived, Derived{Memory: m, Sources: memory.IDs(c.Sources)})
 		for _, source := range c.Sources {
 			if !listed[source.ID] {
 				listed[source.ID] = true
@@ -162,7 +162,7 @@ func unchanged(ctx context.Context, tx db.UserTx, read []memory.Memory) (map[str
 	if len(read) == 0 {
 		return nil, nil
 	}
-	stored, err := tx.Memories(ctx, IDs(read))
+	stored, err := tx.Memories(ctx, memory.IDs(read))
 	if err != nil {
 		return nil, err
 	}

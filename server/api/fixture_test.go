@@ -79,7 +79,8 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	push := projection.New(f.store, f.vectors, projection.Settings{
 		Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute,
 	}, f.now, log)
-	f.session = session.New(session.Parts{Records: f.store, Now: f.now, Log: log},
+	f.session = session.New(session.Parts{
+		Records: f.store, OnTurn: func(context.Context, session.ProcessedTurn) {}, Now: f.now, Log: log},
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
 	f.service = ingest.New(ingest.Parts{
 		OnAccepted: f.session.OnTurnAccepted, OnProcessed: f.session.OnTurnProcessed,
@@ -119,11 +120,14 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		f.issue(string(role), "app", role)
 	}
 	announcing := notify.Settings{Poll: 10 * time.Millisecond}
+	onChanged, onAdded := func(memory.Owner) {}, func(context.Context, memory.Owner, int) {}
 	timelines := facts.New(facts.Parts{
-		Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: f.now,
+		Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess,
+		OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 	}, 0.5)
 	f.consolidate = consolidation.New(consolidation.Parts{
 		Records: f.store, Writer: f.service, Facts: timelines, Guess: router.Guess, Now: f.now, Lease: time.Minute, Log: log,
+		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {},
 	}, consolidation.Settings{
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,
 	})
@@ -145,7 +149,8 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Facts:        FactParts{Writer: timelines, Reader: f.store},
 		Instructions: InstructionParts{Publisher: instructions.New(f.store, f.now), Reader: f.store},
 		Skills: SkillParts{Recorder: skills.New(skills.Parts{
-			Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess, Now: f.now,
+			Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess,
+			OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 		}), Reader: f.store},
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service},
 		Recall:     RecallParts{Recaller: recaller, Sources: f.store},
