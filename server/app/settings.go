@@ -46,6 +46,7 @@ const (
 	breakerFailures  = 5                // of a model in a row, after which calls are refused at once
 	breakerDelay     = 10 * time.Second // until the next trial
 	embeddingRetries = 2
+	turnAttempts     = 3               // with bad answers of the model, after which a turn fails
 	turnRetryLimit   = 5 * time.Minute // wait for a model or a store
 	pushRetryDelay   = time.Second     // doubles with each failure
 	pushRetryLimit   = time.Minute
@@ -113,7 +114,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		OwnWindow:       cfg.Recall.OwnWindow,
 		OwnLimit:        ownWritesLimit,
 		FallbackLimit:   fallbackLimit,
-		Attempts:        g.Attempts,
+		Attempts:        turnAttempts,
 		RetryDelay:      pace.TurnRetry,
 		RetryLimit:      turnRetryLimit,
 		GiveUp:          g.GiveUp,

@@ -114,7 +114,6 @@ type Gate struct {
 	EchoWindow      time.Duration `koanf:"echo_window" default:"10m" rule:"0s..24h"`
 	MergeSimilarity float64       `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
 	JudgeSimilarity float64       `koanf:"judge_similarity" default:"0.8" rule:"0..1"`
-	Attempts        int           `koanf:"attempts" default:"3" rule:"1..100"`
 	GiveUp          time.Duration `koanf:"give_up" default:"24h" rule:"1s..720h"`
 }
 

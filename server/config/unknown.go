@@ -24,7 +24,7 @@ var removedKeys = []string{
 	"chat.breaker_failures", "chat.max_retry_wait", "compression.accesses", "compression.context_cache",
 	"consolidation.attempts", "consolidation.full", "consolidation.importance", "consolidation.messages",
 	"consolidation.similarity", "consolidation.urgent", "embedding.cache_bytes", "embedding.previous.model",
-	"embedding.retries", "events.heartbeat", "events.poll", "gate.judge_timeout", "gate.retry_delay",
+	"embedding.retries", "events.heartbeat", "events.poll", "gate.attempts", "gate.judge_timeout", "gate.retry_delay",
 	"gate.retry_limit", "jobs.poll", "jobs.renew", "jobs.resume_after", "milvus.timeout", "pgvector.exact",
 	"pgvector.timeout", "projection.backoff", "projection.backoff_limit", "projection.batch", "projection.interval",
 	"projection.lease", "recall.bm25_b", "recall.bm25_k1", "recall.fallback_limit", "recall.own_limit",

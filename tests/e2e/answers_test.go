@@ -21,26 +21,46 @@ func good(llmtest.ChatRequest) llmtest.Reply {
 func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
-		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{"HIPPOCAMPUS_GATE_ATTEMPTS=1"})...)
+		s := start(t, append(size.settings(t), withModels(models)...)...)
 		bad := llmtest.Malformed()
 		if len(bad) < 40 {
 			t.Fatalf("%d malformed kinds", len(bad))
 		}
+		answers, ids := map[string]string{}, make([]string, len(bad))
 		for i, b := range bad {
-			user := fmt.Sprintf("user-%d", i)
-			models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text(b.Answer) })
-			r := s.call("POST", "/v1/turns", turn(user, "I keep bees"), 200)
-			if r.body["status"] != "failed" || r.body["last_error"] == "" || r.body["attempts"] != 1.0 {
+			answers[fmt.Sprintf("item%dx", i)] = b.Answer
+		}
+		models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
+			return llmtest.Text(answers[numbered.FindString(r.User)])
+		})
+		for i := range bad {
+			asked := turn(fmt.Sprintf("user-%d", i), fmt.Sprintf("I keep bees in item%dx", i))
+			delete(asked, "wait")
+			ids[i] = s.call("POST", "/v1/turns", asked, 202).body["id"].(string)
+		}
+		for i, b := range bad {
+			var r reply
+			eventually(t, b.Name+": the turn failing", func() string {
+				if r = s.call("GET", "/v1/turns/"+ids[i], nil, 200); r.body["status"] != "failed" {
+					return r.raw
+				}
+				return ""
+			})
+			if r.body["last_error"] == "" || r.body["attempts"] != 3.0 {
 				t.Errorf("%s: %s", b.Name, r.raw)
 			}
 			candidates := r.list("candidates")
-			if len(candidates) != 1 || candidates[0]["verdict"] != "invalid" || candidates[0]["reason"] == "" {
+			if len(candidates) == 0 || slices.ContainsFunc(candidates, func(c object) bool {
+				return c["verdict"] != "invalid" || c["reason"] == ""
+			}) {
 				t.Errorf("%s: %s", b.Name, r.raw)
 			}
-			if n := s.active(user); len(n) != 0 {
+			if n := s.active(fmt.Sprintf("user-%d", i)); len(n) != 0 {
 				t.Errorf("%s: a bad answer made memories %v", b.Name, n)
 			}
-			s.replay(models, b.Name, user, r.body["id"].(string))
+		}
+		for i, b := range bad {
+			s.replay(models, b.Name, fmt.Sprintf("user-%d", i), ids[i])
 		}
 		if n := len(s.call("GET", "/v1/turns?status=failed", nil, 200).list("turns")); n != 0 {
 			t.Errorf("%d turns are still failed", n)
