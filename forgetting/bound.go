@@ -70,15 +70,17 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 	return forgotten, nil
 }
 
-// surplus lists the memories to forget so that only keep remain: the lowest
-// retention first, then by age and id. Pinned ones are left out.
+// surplus lists the memories to forget so that only keep remain: messages first, then
+// the lowest retention, then by age and id. Pinned ones are left out.
 func (s *Service) surplus(ctx context.Context, owner memory.Owner, keep int) ([]string, error) {
 	var candidates []candidate
 	active, now := 0, s.now()
 	err := s.records.OwnerAges(ctx, owner, func(id string, a db.Age) error {
 		active++
 		if !a.Pinned {
-			candidates = append(candidates, candidate{id: id, retention: s.set.Retention(a, now), created: a.CreatedAt})
+			candidates = append(candidates, candidate{
+				id: id, message: a.Type == memory.TypeMessage, retention: s.set.Retention(a, now), created: a.CreatedAt,
+			})
 		}
 		return nil
 	})
@@ -91,13 +93,21 @@ func (s *Service) surplus(ctx context.Context, owner memory.Owner, keep int) ([]
 // candidate is a memory that may be forgotten.
 type candidate struct {
 	id        string
+	message   bool
 	retention float64
 	created   time.Time
 }
 
-// lowest returns the ids of up to n candidates: the lowest retention first, then by age and id.
+// lowest returns the ids of up to n candidates: messages first, then the lowest retention,
+// then by age and id.
 func lowest(candidates []candidate, n int) []string {
 	slices.SortFunc(candidates, func(a, b candidate) int {
+		if a.message != b.message {
+			if a.message {
+				return -1
+			}
+			return 1
+		}
 		return cmp.Or(cmp.Compare(a.retention, b.retention), a.created.Compare(b.created), cmp.Compare(a.id, b.id))
 	})
 	ids := make([]string, min(n, len(candidates)))

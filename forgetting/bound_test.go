@@ -47,6 +47,22 @@ func (c *counting) CountActive(ctx context.Context, owner memory.Owner) (int, er
 	return c.Records.CountActive(ctx, owner)
 }
 
+// Messages go before every fact, whatever their retention.
+func TestTrim_ForgetsMessagesFirst(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.set.MaxMemories = 3
+	said := func(m *memory.Memory) { m.Type = memory.TypeMessage }
+	faded, fresh := b.add(2, 60, nil), b.add(2, 0, said)
+	if n, err := b.Trim(t.Context(), ada); err != nil || n != 1 {
+		t.Fatalf("forgot %d: %v", n, err)
+	}
+	want := []string{faded[0].ID, faded[1].ID, fresh[1].ID}
+	if got := b.active(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("%v are left, want %v", got, want)
+	}
+}
+
 // The order of forgetting, computed by hand: base^days * (0.5 + 0.5*importance), base 0.9.
 func TestTrim_ForgetsTheLowestRetentionFirst(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,8 @@ type Rule struct {
 	Lambda float64       // Exponential: decay a day, more than 0
 	MinAge time.Duration // Exponential: younger memories are kept
 
+	MessageAge time.Duration // of messages from which they are forgotten whatever their retention; 0: never
+
 	MaxShare float64 // of a user's active memories that one run forgets at most, 0..1
 }
 
@@ -91,7 +93,20 @@ const forever = 200 * 365 * 24
 // if it is not accessed again; never is true if that is centuries away or the
 // memory is exempt.
 func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
-	if Exempt(a) || r.Threshold <= 0 {
+	if Exempt(a) {
+		return time.Time{}, true
+	}
+	if at, never = r.fadesByRetention(a); a.Type == memory.TypeMessage && r.MessageAge > 0 {
+		if tooOld := a.CreatedAt.Add(r.MessageAge); never || tooOld.Before(at) {
+			return tooOld, false
+		}
+	}
+	return at, never
+}
+
+// fadesByRetention is FadesAt for a memory that is not exempt, whatever its age.
+func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
+	if r.Threshold <= 0 {
 		return time.Time{}, true
 	}
 	hours := 0.0
@@ -114,6 +129,9 @@ func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 
 // Faded reports whether a memory is to be forgotten at an instant.
 func (r Rule) Faded(a db.Age, at time.Time) bool {
+	if !Exempt(a) && a.Type == memory.TypeMessage && r.MessageAge > 0 && at.Sub(a.CreatedAt) >= r.MessageAge {
+		return true
+	}
 	if Exempt(a) || r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge {
 		return false
 	}

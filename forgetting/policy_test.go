@@ -132,3 +132,44 @@ func TestFaded_ExemptsPinnedMemoriesAndReflections(t *testing.T) {
 		t.Error("a memory that is used all the time has a date of fading")
 	}
 }
+
+// messages.keep limits the age of messages, and of no other memory.
+func TestFaded_ForgetsOldMessages(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	rule := Rule{Policy: Strengthening, Threshold: 0.1, Base: 0.99, Growth: 2, MessageAge: 30 * day}
+	age := func(days int, kind memory.Type) db.Age {
+		at := now.Add(-time.Duration(days) * day)
+		return db.Age{CreatedAt: at, LastAccessedAt: now, Importance: 0.5, Type: kind}
+	}
+	tests := map[string]struct {
+		age  db.Age
+		want bool
+	}{
+		"younger message": {age(29, memory.TypeMessage), false},
+		"old message":     {age(30, memory.TypeMessage), true},
+		"old fact":        {age(30, memory.TypeFact), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := rule.Faded(test.age, now); got != test.want {
+				t.Errorf("faded is %v", got)
+			}
+			if at, _ := rule.FadesAt(test.age); !at.After(now) != test.want {
+				t.Errorf("it fades at %s", at)
+			}
+		})
+	}
+	pinned := age(90, memory.TypeMessage)
+	pinned.Pinned = true
+	if rule.Faded(pinned, now) {
+		t.Error("a pinned message was forgotten")
+	}
+	unlimited := rule
+	unlimited.MessageAge = 0
+	if unlimited.Faded(age(90, memory.TypeMessage), now) {
+		t.Error("without a limit of the age a fresh message was forgotten")
+	}
+}
