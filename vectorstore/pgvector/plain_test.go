@@ -100,7 +100,9 @@ func TestPlain_RebuildChangesToVectors(t *testing.T) {
 	write(after, 5)
 	sameHits(before, after)
 
-	err = after.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error { return into.Insert(ctx, all) })
+	err = after.Rebuild(t.Context(), func(ctx context.Context, into vectorstore.Writer) error {
+		return into.Insert(ctx, all)
+	})
 	if err != nil || after.Plain() {
 		t.Fatalf("rebuilding: %v, plain: %v", err, after.Plain())
 	}
