@@ -36,6 +36,7 @@ type Options struct {
 	BreakerFailures int
 	BreakerDelay    time.Duration // from opening the breaker to the next trial; 15 s
 
+	Health *Health          // receives the outcome of each call; required by Probe, else nil: not kept
 	Logger *zap.Logger      // silent
 	Now    func() time.Time // for a Retry-After given as a date; nil ignores those
 }
@@ -130,16 +131,27 @@ func (c *Client) call(ctx context.Context, action string, request func(context.C
 		return nil, err
 	})
 	if err == nil {
+		c.options.Health.note(nil, nil)
 		return nil
 	}
 	if ctx.Err() != nil {
 		if last == nil {
 			last = errors.New("no answer yet")
+		} else {
+			c.note(action, last)
 		}
 		return memory.Errorf(memory.KindUnavailable, "%s at %s: the caller stopped waiting (%w); so far: %s",
 			action, endpointName(c.options.BaseURL), context.Cause(ctx), c.redact(last.Error()))
 	}
+	c.note(action, err)
 	return c.explain(action, err)
+}
+
+// note records the error of a call that the endpoint failed.
+func (c *Client) note(action string, err error) {
+	if !errors.Is(err, circuitbreaker.ErrOpen) {
+		c.options.Health.note(err, c.explain(action, err))
+	}
 }
 
 func (c *Client) try(ctx context.Context, request func(context.Context) error) error {

@@ -50,12 +50,25 @@ func (f *failure) retriable() bool {
 	return f.endpointDown() || f.status == http.StatusTooManyRequests || f.status == http.StatusTooEarly
 }
 
+// concernsRequest reports whether the endpoint refuses this request, and may accept others.
+func (f *failure) concernsRequest() bool {
+	switch f.status {
+	case http.StatusPaymentRequired, http.StatusNotFound:
+		return false
+	}
+	return f.status >= 400 && !f.retriable() && !f.refusesKey()
+}
+
+func (f *failure) refusesKey() bool {
+	return f.status == http.StatusUnauthorized || f.status == http.StatusForbidden
+}
+
 // remedy says what the operator of the server can do.
 func (f *failure) remedy() string {
 	switch {
 	case f.status == 0:
 		return "check that it runs and that its base URL is right"
-	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
+	case f.refusesKey():
 		return "check the API key and its permissions"
 	case f.status == http.StatusNotFound:
 		return "check the base URL and the model's name"

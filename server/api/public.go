@@ -3,27 +3,12 @@ package api
 import (
 	"context"
 	"net/http"
-	"sync"
-	"time"
-
-	"go.uber.org/zap"
 )
-
-const checkTimeout = 2 * time.Second
-
-// Check reports whether a part of the server works.
-type Check struct {
-	Name     string // as /readyz shows it: "database", "vector_store"
-	Required bool   // if it fails, the server is not ready; otherwise it is degraded
-	// Check must return when ctx ends, which is after 2 s.
-	Check func(ctx context.Context) error
-}
 
 // publicHandlers serve the routes that need no key.
 type publicHandlers struct {
-	checks []Check
-	log    *zap.Logger
-	scrape http.Handler
+	readiness *readiness
+	scrape    http.Handler
 }
 
 func (h publicHandlers) register(r *routes) {
@@ -38,32 +23,21 @@ func (h publicHandlers) health(context.Context, *request) (any, error) {
 	return map[string]string{"status": "ok"}, nil
 }
 
-// ready runs every check at once. The reason of a failure goes to the log only,
-// since the route needs no key.
+// ready reports the parts. The reason of a failure goes to the log only, since the
+// route needs no key.
 func (h publicHandlers) ready(ctx context.Context, _ *request) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	errs := make([]error, len(h.checks))
-	var running sync.WaitGroup
-	for i, check := range h.checks {
-		running.Go(func() { errs[i] = check.Check(ctx) })
-	}
-	running.Wait()
-
+	parts := h.readiness.observe(ctx)
 	status, overall := http.StatusOK, "ready"
 	body := map[string]any{}
-	for i, check := range h.checks {
-		part := "ready"
-		if errs[i] != nil {
-			part = "away"
-			h.log.Warn("a part is unavailable", zap.String("part", check.Name), zap.Error(errs[i]))
-			if check.Required {
-				status, overall = http.StatusServiceUnavailable, "away"
-			} else if status == http.StatusOK {
-				overall = "degraded"
-			}
+	for _, part := range parts {
+		switch {
+		case part.Err == nil:
+		case part.required:
+			status, overall = http.StatusServiceUnavailable, "unavailable"
+		case status == http.StatusOK:
+			overall = "degraded"
 		}
-		body[check.Name] = map[string]string{"status": part}
+		body[part.Name] = map[string]any{"status": part.Status(), "since": part.Since}
 	}
 	body["status"] = overall
 	return answer{status, body}, nil

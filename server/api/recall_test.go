@@ -185,8 +185,10 @@ func TestPublic_HealthAndReadiness(t *testing.T) {
 		status            int
 		overall           string
 	}{
-		{nil, nil, 200, "ready"}, {nil, refused, 200, "degraded"}, {refused, nil, 503, "away"}, {refused, refused, 503,
-			"away"},
+		{nil, nil, 200, "ready"},
+		{nil, refused, 200, "degraded"},
+		{refused, nil, 503, "unavailable"},
+		{refused, refused, 503, "unavailable"},
 	} {
 		database, vectors = c.database, c.vectors
 		w := f.want(c.status, "GET", "/readyz", "", "Authorization", "")

@@ -33,9 +33,11 @@ type Server struct {
 	contract *contract
 	keys     *keyring
 	rates    *rates
-	streams  *streams        // of events
-	draining context.Context // ends when the server shuts down
-	drain    context.CancelFunc
+	streams  *streams // of events
+
+	readiness *readiness
+	draining  context.Context // ends when the server shuts down
+	drain     context.CancelFunc
 }
 
 // New returns a server. It fails if openapi.yaml lacks a route, a metric is
@@ -53,6 +55,7 @@ func New(o Options) (*Server, error) {
 		limits: o.limits, dev: o.Access.Dev, log: o.Logger, now: o.Now, echo: echo.New(), contract: contract,
 		keys:  newKeyring(o.Access.Keys, o.Access.KeyTTL, o.Now),
 		rates: newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now), streams: newStreams(o.Events.Streams),
+		readiness: newReadiness(o.Checks, o.Now, o.Logger),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	metrics, scrape, err := instrument(o.Metrics)
@@ -103,7 +106,7 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		eventHandlers{o.Events, s},
 		webhookHandlers{o.Webhooks},
 		jobHandlers{o.Jobs},
-		publicHandlers{o.Checks, s.log, scrape},
+		publicHandlers{s.readiness, scrape},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"hippocampus/server/api"
 )
 
-func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.Server, error) {
+func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenance) (*api.Server, error) {
 	metrics := newMetrics(b, s, r, w)
 	record := s.record
 	return api.New(api.Options{
@@ -20,12 +20,9 @@ func openAPI(b base, s *stores, r *reading, w *writing, mt *maintenance) (*api.S
 		},
 		Wait:    b.cfg.API.WaitTimeout,
 		Metrics: api.Metrics{Registerer: metrics, Gatherer: metrics},
-		Checks: []api.Check{
-			{Name: "database", Required: true, Check: record.Ping},
-			{Name: "vector_store", Check: s.unguarded.Ping},
-		},
-		Logger: b.log.Named("api"),
-		Now:    b.now,
+		Checks:  checks(s, m),
+		Logger:  b.log.Named("api"),
+		Now:     b.now,
 
 		Turns:          api.TurnParts{Ingester: w.ingest, Lister: record},
 		Conversations:  api.ConversationParts{Reader: record, Sessions: w.session},

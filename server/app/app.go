@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 			return fmt.Errorf("admin key: %w", err)
 		}
 	}
-	printBanner(host.Out, cfg, s.inUse, secret, listener.Addr().String())
+	printBanner(host.Out, cfg, s.inUse, s.handler.Observe(ctx), secret, listener.Addr().String())
 
 	select {
 	case <-ctx.Done():
@@ -138,6 +138,6 @@ func newLog(c config.Log, w io.Writer) *zap.Logger {
 
 // slogOf returns a slog.Logger that writes warnings and errors to log.
 func slogOf(log *zap.Logger, name string) *slog.Logger {
-	quiet := log.WithOptions(zap.IncreaseLevel(zapcore.WarnLevel))
+	quiet := log.WithOptions(zap.IncreaseLevel(max(zapcore.WarnLevel, log.Level())))
 	return slog.New(zapslog.NewHandler(quiet.Core(), zapslog.WithName(name)))
 }

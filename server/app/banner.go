@@ -3,8 +3,10 @@ package app
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"hippocampus/server/api"
 	"hippocampus/server/config"
 )
 
@@ -14,9 +16,17 @@ const (
 	sampleQuery = `{"user_id":"ada","query":"Where does Ada work?"}`
 )
 
-// printBanner prints the server's address, the parts in use, and how to try it.
-// secret is that of an admin key which was just generated, or empty.
-func printBanner(out io.Writer, cfg config.Config, use inUse, secret, addr string) {
+// effects says what a server does without a part, for people.
+var effects = map[string]string{
+	"vector_store": "Writes are kept and reach it later; until then recall answers from the database.",
+	"embedder":     "Turns are kept and processed later; until then recall finds memories by their words.",
+	"scorer":       "Turns are kept and processed later.",
+	"router":       "Rules route queries until then.",
+}
+
+// printBanner prints the server's address, the parts in use, those that do not work,
+// and how to try it. secret is that of an admin key which was just generated, or empty.
+func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, secret, addr string) {
 	url := "http://" + addr
 	var text strings.Builder
 	fmt.Fprintf(&text, `Hippocampus is listening on %s
@@ -27,6 +37,7 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, secret, addr strin
   scorer        %s
   router        %s
 `, url, use.database, use.vectors, use.embedder, use.scorer, use.router)
+	printDegraded(&text, parts)
 	auth, note := ` -H "Authorization: Bearer $HIPPOCAMPUS_KEY"`, ""
 	switch {
 	case cfg.Dev:
@@ -46,4 +57,19 @@ Recall:  curl -s %s/v1/recall%s -H 'Content-Type: application/json' -d '%s'
 
 `, note, url, auth, sampleTurn, url, auth, sampleQuery)
 	_, _ = io.WriteString(out, text.String())
+}
+
+// printDegraded prints which parts do not work, why, and what that means.
+func printDegraded(text *strings.Builder, parts []api.Part) {
+	parts = slices.DeleteFunc(parts, func(p api.Part) bool { return p.Err == nil })
+	if len(parts) == 0 {
+		return
+	}
+	fmt.Fprint(text, "\nDegraded. These parts are tried again until they work; GET /readyz shows their state:\n")
+	for _, p := range parts {
+		fmt.Fprintf(text, "  %s is %s: %v\n", p.Name, p.Status(), p.Err)
+		if effect := effects[p.Name]; effect != "" {
+			fmt.Fprintf(text, "    %s\n", effect)
+		}
+	}
 }

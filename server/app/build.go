@@ -20,6 +20,14 @@ type base struct {
 	log  *zap.Logger
 }
 
+// waitFor runs f, which waits for a part that the start needs, and logs that if it
+// takes longer than a second.
+func (b base) waitFor(part string, f func() error) error {
+	timer := time.AfterFunc(time.Second, func() { b.log.Info("the start waits for " + part) })
+	defer timer.Stop()
+	return f()
+}
+
 // server is ready to answer requests.
 type server struct {
 	handler *api.Server
@@ -38,7 +46,7 @@ func build(ctx context.Context, b base, wrap Wrap) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	models, err := openModels(ctx, b)
+	models, err := openModels(ctx, b, record)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +60,11 @@ func build(ctx context.Context, b base, wrap Wrap) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler, err := openAPI(b, stores, reading, writing, maintenance)
+	handler, err := openAPI(b, stores, models, reading, writing, maintenance)
 	if err != nil {
 		return nil, err
 	}
+	observeParts(b, models, handler)
 	return &server{handler: handler, keys: record, inUse: inUse{
 		database: record.name,
 		vectors:  stores.vectorsName,

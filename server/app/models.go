@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
 	"hippocampus/internal/wordvec"
 	"hippocampus/router"
 	"hippocampus/scorer"
@@ -23,39 +24,57 @@ type models struct {
 	condenser llm.Chat    // for contexts; nil without a chat key
 
 	embedderName, scorerName, routerName string // for people
+
+	parts []modelPart // those at an endpoint
 }
 
-func openModels(ctx context.Context, b base) (*models, error) {
-	embedder, name, closeEmbedder, err := openEmbedder(ctx, b)
-	if err != nil {
+// modelPart is a model at an endpoint, whose state /readyz shows.
+type modelPart struct {
+	name   string
+	health *llm.Health
+	probe  func(ctx context.Context) // asks the endpoint, and so updates health
+}
+
+func openModels(ctx context.Context, b base, record *database) (*models, error) {
+	m := &models{}
+	if err := m.openEmbedder(ctx, b, record); err != nil {
 		return nil, err
 	}
-	b.life.onStop("embedder", func(context.Context) error { closeEmbedder(); return nil })
+	m.openChat(b)
+	_ = b.waitFor("the models", func() error { m.probe(ctx); return nil })
+	return m, nil
+}
+
+// openChat opens the models of a chat key, or the rules that need no key.
+func (m *models) openChat(b base) {
 	if b.cfg.Chat.APIKey == "" {
 		const hint = "rules (weaker than a model: set DEEPSEEK_API_KEY for one)"
-		return &models{
-			embedder: embedder, embedderName: name,
-			scorer: scorer.NewRules(), scorerName: hint,
-			router: router.NewRules(), routerName: hint,
-		}, nil
+		m.scorer, m.scorerName = scorer.NewRules(), hint
+		m.router, m.routerName = router.NewRules(), hint
+		return
 	}
 	// Each use has its own breaker, so that timeouts of one whose deadline is short
 	// do not stop another.
-	newChat := func(model string) llm.Chat {
-		client := llm.NewClient(chatOptions(b))
+	newClient := func(health *llm.Health) *llm.Client {
+		options := chatOptions(b)
+		options.Health = health
+		client := llm.NewClient(options)
 		b.life.onStop("chat", func(context.Context) error { client.Close(); return nil })
-		return client.Chat(model)
+		return client
 	}
-	scorerModel, routerModel := b.cfg.Chat.ScorerModel, b.cfg.Chat.RouterModel
-	chat := newChat(scorerModel)
-	return &models{
-		embedder: embedder, embedderName: name,
-		scorer: scorer.NewLLM(chat), scorerName: scorerModel,
-		router: router.NewLLM(newChat(routerModel)), routerName: routerModel,
-		judge:     judge.NewLLM(newChat(scorerModel)),
-		chat:      chat,
-		condenser: newChat(scorerModel),
-	}, nil
+	newPart := func(name string) *llm.Client {
+		part := modelPart{name: name, health: llm.NewHealth()}
+		client := newClient(part.health)
+		part.probe = client.Probe
+		m.parts = append(m.parts, part)
+		return client
+	}
+	m.scorerName, m.routerName = b.cfg.Chat.ScorerModel, b.cfg.Chat.RouterModel
+	chat := newPart("scorer").Chat(m.scorerName)
+	m.scorer, m.chat = scorer.NewLLM(chat), chat
+	m.router = router.NewLLM(newPart("router").Chat(m.routerName))
+	m.judge = judge.NewLLM(newClient(nil).Chat(m.scorerName))
+	m.condenser = newClient(nil).Chat(m.scorerName)
 }
 
 func chatOptions(b base) llm.Options {
@@ -68,27 +87,80 @@ func chatOptions(b base) llm.Options {
 }
 
 // openEmbedder opens the configured embedder, or the built-in one without a key.
-func openEmbedder(ctx context.Context, b base) (e llm.Embedder, name string, closeClient func(), err error) {
+func (m *models) openEmbedder(ctx context.Context, b base, record *database) error {
 	if b.cfg.Embedding.APIKey == "" {
 		e := wordvec.New()
-		name := fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)", e.Model(), e.Dim())
-		return e, name, func() {}, nil
+		m.embedder = e
+		m.embedderName = fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)",
+			e.Model(), e.Dim())
+		return nil
 	}
-	client, e, err := openRemoteEmbedder(ctx, b, b.cfg.Embedding)
+	part := modelPart{name: "embedder", health: llm.NewHealth()}
+	client, e, err := openConfiguredEmbedder(ctx, b, record, part.health)
 	if err != nil {
-		return nil, "", nil, err
+		return err
 	}
-	return e, fmt.Sprintf("%s, %d numbers", e.Model(), e.Dim()), client.Close, nil
+	b.life.onStop("embedder", func(context.Context) error { client.Close(); return nil })
+	part.probe = func(ctx context.Context) {
+		_, _ = e.Embed(ctx, llm.ForQuery, []string{"ready"}) // which updates health
+	}
+	m.parts = append(m.parts, part)
+	m.embedder, m.embedderName = e, fmt.Sprintf("%s, %d numbers", e.Model(), e.Dim())
+	return nil
 }
 
-// openRemoteEmbedder opens an embedding model at an endpoint.
-func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding) (*llm.Client, llm.Embedder, error) {
+// openConfiguredEmbedder opens the model at the configured endpoint. If no dimension
+// is configured, the endpoint is asked for it. If it does not answer, the dimension
+// is that of the model's vectors in the database.
+func openConfiguredEmbedder(ctx context.Context, b base, record *database, health *llm.Health) (
+	*llm.Client, llm.Embedder, error) {
+	cfg := b.cfg.Embedding
+	known := cfg.Dimension
+	if known == 0 {
+		state, err := record.ServingState(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, space := range []memory.Space{state.Previous, state.Serving, state.Target} {
+			if space.Model == cfg.Model {
+				known = space.Dim
+			}
+		}
+	}
+	asking, cancel := ctx, context.CancelFunc(func() {})
+	if known > 0 {
+		asking, cancel = context.WithTimeout(ctx, probeTimeout)
+	}
+	defer cancel()
+	var client *llm.Client
+	var e llm.Embedder
+	err := b.waitFor("the embedding model "+cfg.Model, func() (err error) {
+		client, e, err = openRemoteEmbedder(asking, b, cfg, health)
+		return err
+	})
+	switch {
+	case err == nil:
+		return client, e, nil
+	case known == 0:
+		return nil, nil, fmt.Errorf("%w; the first start needs its dimension: start again when it answers, "+
+			"or set embedding.dimension to the length of its vectors", err)
+	case !memory.IsKind(err, memory.KindUnavailable):
+		return nil, nil, err
+	}
+	cfg.Dimension = known
+	return openRemoteEmbedder(ctx, b, cfg, health)
+}
+
+// openRemoteEmbedder opens an embedding model at an endpoint; health may be nil.
+func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding, health *llm.Health) (
+	*llm.Client, llm.Embedder, error) {
 	options := chatOptions(b)
 	options.BaseURL = cfg.BaseURL
 	options.APIKey = cfg.APIKey
 	options.Timeout = cfg.Timeout
 	options.Retries = embeddingRetries
 	options.Concurrency = cfg.Concurrency
+	options.Health = health
 	client := llm.NewClient(options)
 	e, err := client.Embedder(ctx, llm.EmbedderOptions{
 		Model: cfg.Model, QueryPrefix: cfg.QueryPrefix, DocumentPrefix: cfg.DocumentPrefix,

@@ -14,6 +14,8 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wordvec"
 	"hippocampus/server/api"
+	"hippocampus/server/config"
+	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/reembed"
 )
@@ -41,15 +43,23 @@ func openSpaces(ctx context.Context, b base, record *database, configured llm.Em
 	if state.Serving.Model == "" {
 		state.Serving = llm.SpaceOf(configured)
 	}
-	first, err := s.open(ctx, state.Serving)
+	first, err := s.open(ctx, state.Serving, connectVectors)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s, reembed.NewSwitch(first), nil
 }
 
-func (s *spaces) open(ctx context.Context, space memory.Space) (reembed.Pair, error) {
-	vectors, name, err := openVectors(ctx, s.base.cfg, space, s.base.log)
+// openServing opens the embedder and the vectors of a space, which then serve.
+func (s *spaces) openServing(ctx context.Context, space memory.Space) (reembed.Pair, error) {
+	return s.open(ctx, space, openVectors)
+}
+
+// opener opens or connects to the vectors of a space; the name is for people.
+type opener func(context.Context, config.Config, memory.Space, *zap.Logger) (vectorstore.Store, string, error)
+
+func (s *spaces) open(ctx context.Context, space memory.Space, vectorsOf opener) (reembed.Pair, error) {
+	vectors, name, err := vectorsOf(ctx, s.base.cfg, space, s.base.log)
 	if err != nil {
 		return reembed.Pair{}, err
 	}
@@ -105,7 +115,7 @@ func (s *spaces) embedder(ctx context.Context, space memory.Space) (llm.Embedder
 	}
 	cfg.Model = space.Model
 	cfg.Dimension = space.Dim // not 0, which would call the endpoint
-	client, embedder, err := openRemoteEmbedder(ctx, s.base, cfg)
+	client, embedder, err := openRemoteEmbedder(ctx, s.base, cfg, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +153,7 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 	log := b.log.Named("reembedding")
 	service = reembed.New(reembed.Parts{
 		Records: record, Switch: sw, Maintenance: maintenance, SawUnembedded: push.SawUnembedded,
-		Open: s.open, CanEmbed: s.canEmbed,
+		Open: s.openServing, CanEmbed: s.canEmbed,
 		RequestWork: func(ctx context.Context) error {
 			_, err := jobs.EnqueueAt(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
 			return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -60,8 +61,8 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	if err != nil {
 		return nil, err
 	}
-	if err := maintenance.Recover(ctx); err != nil {
-		return nil, fmt.Errorf("check the vector store: %w", err)
+	if err := startVectors(ctx, b, maintenance); err != nil {
+		return nil, fmt.Errorf("vector store: %w", err)
 	}
 	b.life.run("repair", maintenance.Run)
 	b.life.run("projection", push.Run)
@@ -73,6 +74,21 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 		s.pusher = projection.NoopPusher{}
 	}
 	return s, nil
+}
+
+// startVectors makes the vector store serve. A Milvus that is unavailable, or is
+// still loading after the timeout of a call, is waited for in the background.
+func startVectors(ctx context.Context, b base, maintenance *projection.Maintenance) error {
+	var wait time.Duration
+	if !inOneDatabase(b.cfg) && b.cfg.Milvus.Host != "" {
+		wait = vectorCallTimeout(b.cfg)
+	}
+	err := b.waitFor("the vector store", func() error { return maintenance.Start(ctx, wait) })
+	if wait > 0 && memory.IsKind(err, memory.KindUnavailable) {
+		b.log.Warn("the vector store does not serve yet; it is tried again until it does", zap.Error(err))
+		return nil
+	}
+	return err
 }
 
 // database is an open database with its job runner.
@@ -160,9 +176,25 @@ func inOneDatabase(cfg config.Config) bool {
 	return cfg.Vectors == "pgvector" || cfg.Milvus.Host == "" && cfg.Database.URL != ""
 }
 
-// openVectors opens the vector store of a space: Milvus if a host is set, else the
-// Postgres of the record, else sqlite-vec in the data folder.
+// openVectors connects to the vector store of a space and makes it serve.
 func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (
+	store vectorstore.Store, name string, err error) {
+	store, name, err = connectVectors(ctx, cfg, space, log)
+	if err != nil {
+		return nil, "", err
+	}
+	if remote, ok := store.(*milvus.Store); ok {
+		if err := remote.Ensure(ctx); err != nil {
+			return nil, "", errors.Join(fmt.Errorf("vector store: %w", err), store.Close())
+		}
+	}
+	return store, name, nil
+}
+
+// connectVectors opens the vector store of a space, without asking one in another
+// process: Milvus if a host is set, else the Postgres of the record, else sqlite-vec
+// in the data folder.
+func connectVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (
 	store vectorstore.Store, name string, err error) {
 	switch {
 	case inOneDatabase(cfg):
@@ -171,7 +203,7 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 	case cfg.Milvus.Host != "":
 		addr := fmt.Sprintf("%s:%d", cfg.Milvus.Host, cfg.Milvus.Port)
 		name = fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection)
-		store, err = milvus.Open(ctx, milvus.Options{
+		store, err = milvus.Connect(ctx, milvus.Options{
 			Addr: addr, Collection: cfg.Milvus.Collection, Space: space, Index: cfg.Milvus.Index,
 			Partitions: cfg.Milvus.Partitions, Timeout: vectorCallTimeout(cfg), Logger: log,
 		})

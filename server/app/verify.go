@@ -44,10 +44,12 @@ func Rebuild(ctx context.Context, cfg config.Config, host Host) error {
 
 // withProjection opens the stores for f and prints its result.
 func withProjection(ctx context.Context, cfg config.Config, host Host,
-	f func(*projection.Maintenance, db.ServingState) (any, error)) error {
+	f func(*projection.Maintenance, db.ServingState) (any, error)) (err error) {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
-	b := base{cfg: cfg, now: host.Now, log: log}
+	life := &lifecycle{log: log}
+	defer func() { err = errors.Join(err, life.stop()) }()
+	b := base{cfg: cfg, now: host.Now, log: log, life: life}
 	return withDatabase(ctx, cfg, log, func(record *database) (err error) {
 		state, err := servingState(ctx, b, record)
 		if err != nil {
@@ -75,12 +77,11 @@ func servingState(ctx context.Context, b base, record *database) (db.ServingStat
 	if err != nil || state.Serving.Model != "" {
 		return state, err
 	}
-	embedder, _, closeEmbedder, err := openEmbedder(ctx, b)
-	if err != nil {
+	m := &models{}
+	if err := m.openEmbedder(ctx, b, record); err != nil {
 		return state, err
 	}
-	defer closeEmbedder()
-	state.Serving = llm.SpaceOf(embedder)
+	state.Serving = llm.SpaceOf(m.embedder)
 	state.Target = state.Serving
 	return state, nil
 }

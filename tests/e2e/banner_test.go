@@ -92,18 +92,15 @@ func TestSettings_ErrorIsOneLine(t *testing.T) {
 			[]string{"DATABASE_URL=postgres://someone:secret@127.0.0.1:1/x"},
 			[]string{"127.0.0.1:1", "database"},
 		},
-		"unreachable Milvus": {
-			[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1", "HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=400ms"},
-			[]string{"127.0.0.1:1", "ector store"},
-		},
 		"pgvector alone": {[]string{"HIPPOCAMPUS_VECTORS=pgvector"}, []string{"vectors", "database.url"}},
 		"no pgvector there": {
 			[]string{"HIPPOCAMPUS_VECTORS=pgvector", "DATABASE_URL=" + postgrestest.URL(t)},
 			[]string{"CREATE EXTENSION vector", "vector store"},
 		},
 		"unreachable embedder": {
-			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1"},
-			[]string{"127.0.0.1:1", "embedder"},
+			// At the level info, the log says that the start waits for the embedder.
+			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_LOG_LEVEL=error"},
+			[]string{"127.0.0.1:1", "embedder", "set embedding.dimension"},
 		},
 		"dev on the network": {
 			[]string{"HIPPOCAMPUS_DEV=true", "HIPPOCAMPUS_LISTEN=0.0.0.0:8080"},

@@ -70,6 +70,21 @@ var (
 // KindConflict if an alias points to a collection of another program or space,
 // KindInvalid if an option is wrong, KindUnavailable if Milvus is unavailable.
 func Open(ctx context.Context, options Options) (*Store, error) {
+	s, err := Connect(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Ensure(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Connect makes a store without asking Milvus, which may be unavailable. Searches
+// fail with KindUnavailable until Ensure has succeeded once, in any process. Errors:
+// KindInvalid if an option is wrong.
+func Connect(ctx context.Context, options Options) (*Store, error) {
 	if options.Collection == "" {
 		options.Collection = DefaultCollection
 	}
@@ -103,10 +118,6 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 		s.connection = grpc.Conn
 	}
 	s.writer = writer{client: c, space: options.Space, collection: s.alias, call: s.callEnsured}
-	if err := s.Ensure(ctx); err != nil {
-		s.Close()
-		return nil, err
-	}
 	return s, nil
 }
 

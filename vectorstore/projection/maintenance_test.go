@@ -212,21 +212,21 @@ func TestMaintenance_RecoversLostStore(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *fixture, drop func() vectorstore.Store) {
 		u := b.maintenance()
-		must(t, u.Recover(t.Context()))
+		must(t, u.Start(t.Context(), 0))
 		m := b.insert(5)
 		b.PushNew(t.Context(), m)
 		b.clock.Advance(time.Hour)
-		u.ensure(t.Context())
+		must(t, u.ensure(t.Context(), 0))
 		if b.backlog().Pending != 0 {
 			t.Fatalf("rows of a complete store are requeued: %+v", b.backlog())
 		}
 
 		b.vectors.Store = drop()
 		if _, same := b.vectors.Store.(*milvus.Store); same {
-			u.ensure(t.Context())
+			must(t, u.ensure(t.Context(), 0))
 		} else { // a file is lost between two processes
 			u = b.maintenance()
-			must(t, u.Recover(t.Context()))
+			must(t, u.Start(t.Context(), 0))
 		}
 		if n := b.backlog().Pending; n != 5 {
 			t.Errorf("%d are pushed again, want all 5", n)
@@ -237,7 +237,7 @@ func TestMaintenance_RecoversLostStore(t *testing.T) {
 		if r := b.verify(u); r.Checked != 5 || r.Drift() != 0 {
 			t.Errorf("after the recovery: %+v", r)
 		}
-		u.ensure(t.Context())
+		must(t, u.ensure(t.Context(), 0))
 		if b.backlog().Pending != 0 {
 			t.Error("the loss is recovered from twice")
 		}
@@ -285,14 +285,53 @@ func TestMaintenance_RequeuesBeforeEnsure(t *testing.T) {
 		}
 		return nil
 	}}
-	u.ensure(t.Context())
+	_ = u.ensure(t.Context(), 0)
 	for b.reconcile(t.Context()) {
 	}
 	for range 3 {
-		u.ensure(t.Context())
+		_ = u.ensure(t.Context(), 0)
 	}
 	if b.backlog().Pending != 0 || made != 3 {
 		t.Errorf("after %d tries %+v", made, b.backlog())
+	}
+}
+
+// If the vector store is unavailable at the start, nothing is pushed before a missing
+// collection has been created and all rows are due. Then everything is pushed.
+func TestMaintenance_PushesNothingBeforeStart(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.PushNew(t.Context(), b.insert(5))
+	away := memory.Errorf(memory.KindUnavailable, "not now")
+	store := &lost{Store: apptest.VectorFile(t, filepath.Join(t.TempDir(), "new.db"), space), ensure: func() error {
+		return away
+	}}
+	b.vectors.Store = store
+	u := b.maintenance()
+	u.vectors = store
+	if err := u.Start(t.Context(), time.Minute); !errors.Is(err, away) {
+		t.Fatalf("the start gives %v", err)
+	}
+	changed := b.insert(5)
+	b.PushNew(t.Context(), changed)
+	b.Push(t.Context(), ids(asTasks(changed)))
+	for b.reconcile(t.Context()) {
+	}
+	if err := u.check(t.Context()); !errors.Is(err, away) || b.backlog().Pending != 10 {
+		t.Errorf("while the store is unavailable: %v, %+v", err, b.backlog())
+	}
+	must(t, store.Scan(t.Context(), "", 1, func(r vectorstore.Record) error { return fmt.Errorf("%s was pushed", r.ID) }))
+
+	store.ensure = func() error { return nil }
+	must(t, u.check(t.Context()))
+	for b.reconcile(t.Context()) {
+	}
+	if b.backlog().Pending != 0 {
+		t.Errorf("after the start: %+v", b.backlog())
+	}
+	b.clock.Advance(2 * grace)
+	if r := b.verify(u); r.Checked != 10 || r.Drift() != 0 {
+		t.Errorf("after the start: %+v", r)
 	}
 }
 

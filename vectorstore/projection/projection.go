@@ -43,6 +43,7 @@ type Projection struct {
 	log        *zap.Logger
 	space      func() memory.Space // the serving space; zero: every embedding is pushed
 	unembedded atomic.Bool
+	held       atomic.Bool // the vector store has not served yet, so that nothing is pushed
 	queue      *queue
 }
 
@@ -91,7 +92,7 @@ func (p *Projection) Push(ctx context.Context, ids []string) {
 }
 
 func (p *Projection) pushChanged(ctx context.Context, ids []string) {
-	if len(ids) == 0 {
+	if len(ids) == 0 || p.held.Load() { // the rows are due
 		return
 	}
 	ctx, cancel := p.bounded(ctx)
@@ -128,6 +129,9 @@ func (p *Projection) Run(ctx context.Context) {
 // reconcile pushes one batch of due rows; more is true if it was full and
 // succeeded.
 func (p *Projection) reconcile(ctx context.Context) (more bool) {
+	if p.held.Load() {
+		return false
+	}
 	now := p.now()
 	tasks, err := p.outbox.ClaimDueVectors(ctx, now, now.Add(p.set.Lease), p.set.Batch)
 	if err != nil {

@@ -24,6 +24,10 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 	}
 	ctx, cancel := p.bounded(ctx)
 	defer cancel()
+	if p.held.Load() {
+		p.release(ctx, tasks)
+		return false
+	}
 
 	space := p.space()
 	var removed, first, changed, unembedded []db.VectorTask
@@ -101,6 +105,15 @@ func (p *Projection) postpone(ctx context.Context, tasks []db.VectorTask) {
 	retries := make([]db.VectorRetry, len(tasks))
 	for i, t := range tasks {
 		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now().Add(p.backoff(t.Attempts))}
+	}
+	p.endClaims(ctx, retries)
+}
+
+// release makes tasks due at once.
+func (p *Projection) release(ctx context.Context, tasks []db.VectorTask) {
+	retries := make([]db.VectorRetry, len(tasks))
+	for i, t := range tasks {
+		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now()}
 	}
 	p.endClaims(ctx, retries)
 }

@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -79,72 +80,113 @@ func (m *Maintenance) begin(ctx context.Context, what string) error {
 
 func (m *Maintenance) end() { <-m.busy }
 
+// Start makes the vector store serve, and requeues all rows if the store is empty
+// because its file was deleted or its collection dropped while no server ran. It
+// waits for the store at most as long as wait; 0: as long as the store's own timeouts
+// allow. After an error, nothing is pushed until Run has made the store serve.
+// Call it before the first push: until then the store stays empty, so that if this
+// process crashes, the next one recovers.
+func (m *Maintenance) Start(ctx context.Context, wait time.Duration) error {
+	err := m.ensure(ctx, wait)
+	if err == nil {
+		err = m.recoverEmpty(ctx)
+	}
+	m.push.held.Store(err != nil)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.started = err == nil
+	return err
+}
+
 // Run checks the vector store at each interval and repairs it, until the context
 // ends.
 func (m *Maintenance) Run(ctx context.Context) {
 	ticker := time.NewTicker(m.push.set.Interval)
 	defer ticker.Stop()
+	logged := ""
 	for {
 		select {
 		case <-ticker.C:
-			m.ensure(ctx)
+			err := m.check(ctx)
+			if err != nil && ctx.Err() == nil && err.Error() != logged {
+				logged = err.Error()
+				m.log.Warn("the vector store does not serve; it is tried again", zap.Error(err))
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// ensure makes a store that was dropped or released serve again, and requeues
-// all rows if it has lost its records.
-func (m *Maintenance) ensure(ctx context.Context) {
+func (m *Maintenance) check(ctx context.Context) error {
+	m.mu.Lock()
+	started := m.started
+	m.mu.Unlock()
+	if started {
+		return m.ensure(ctx, 0)
+	}
+	err := m.Start(ctx, 0)
+	if err == nil {
+		m.log.Info("the vector store serves")
+	}
+	return err
+}
+
+// ensure makes a store that is missing, or was dropped or released, serve again, and
+// requeues all rows if it has lost its records.
+func (m *Maintenance) ensure(ctx context.Context, wait time.Duration) error {
 	store, ok := m.vectors.(vectorstore.Ensurer)
 	if !ok {
-		return
+		return nil
 	}
-	if err := m.vectors.Ping(ctx); err != nil {
+	limited, cancel := ctx, func() {}
+	if wait > 0 {
+		limited, cancel = context.WithTimeoutCause(ctx, wait, fmt.Errorf("it does not serve within %s", wait))
+	}
+	defer cancel()
+	if err := m.vectors.Ping(limited); err != nil {
 		// All rows must be due before the new collection exists. Otherwise a process
 		// could take a collection that has only the latest writes for complete.
-		if errors.Is(err, vectorstore.ErrGone) && !m.recoverFrom(ctx, store.Losses()+1) {
-			return
+		if errors.Is(err, vectorstore.ErrGone) {
+			if err := m.recoverFrom(ctx, store.Losses()+1); err != nil {
+				return err
+			}
 		}
-		if err := store.Ensure(ctx); err != nil {
-			return // the store is unavailable: the next interval tries again
+		if err := store.Ensure(limited); err != nil {
+			return err
 		}
 	}
-	m.recoverFrom(ctx, store.Losses())
+	return m.recoverFrom(ctx, store.Losses())
 }
 
 // recoverFrom requeues all rows, unless that was done for this number of losses.
-// It reports whether that succeeded.
-func (m *Maintenance) recoverFrom(ctx context.Context, losses int) bool {
+func (m *Maintenance) recoverFrom(ctx context.Context, losses int) error {
 	m.mu.Lock()
 	done := m.recovered == losses
 	m.mu.Unlock()
 	if done {
-		return true
+		return nil
 	}
-	err := m.requeueAll(ctx, losses)
-	if err != nil && ctx.Err() == nil {
-		m.log.Warn("the vector store lost its records, and not all could be requeued; it is tried again", zap.Error(err))
+	if err := m.requeueAll(ctx, losses); err != nil {
+		return fmt.Errorf("requeue all memories, since the vector store lost its records: %w", err)
 	}
-	return err == nil
+	return nil
 }
 
-// Recover requeues all rows if the vector store is empty because its file was
-// deleted or its collection dropped while no server ran. Call it before the first
-// push: until then the store stays empty, so that if this process crashes, the
-// next one recovers.
-func (m *Maintenance) Recover(ctx context.Context) error {
-	empty := true
-	if err := m.vectors.Scan(ctx, "", 1, func(vectorstore.Record) error { empty = false; return nil }); err != nil {
-		return err
-	}
+// recoverEmpty requeues all rows if the store is empty and ensure has not requeued
+// them: a process that created the store may have crashed before it could do so.
+func (m *Maintenance) recoverEmpty(ctx context.Context) error {
 	losses := 0
 	if store, ok := m.vectors.(vectorstore.Ensurer); ok {
 		losses = store.Losses()
 	}
-	if !empty && losses == 0 {
+	if losses > 0 {
 		return nil
+	}
+	empty := true
+	err := m.vectors.Scan(ctx, "", 1, func(vectorstore.Record) error { empty = false; return nil })
+	if err != nil || !empty {
+		return err
 	}
 	return m.requeueAll(ctx, losses)
 }

@@ -43,7 +43,8 @@ type Maintenance struct {
 
 	mu        sync.Mutex
 	last      *Report
-	recovered int // losses of the vector store that have been recovered from
+	recovered int  // losses of the vector store that have been recovered from
+	started   bool // Start has succeeded
 }
 
 // NewMaintenance returns the maintenance of one projection.

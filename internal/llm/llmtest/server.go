@@ -3,6 +3,7 @@
 //
 //	client -> /v1/chat/completions -> script -> Reply
 //	client -> /v1/embeddings       -> script, or hashed-feature vectors
+//	client -> /v1/models           -> an empty list
 //
 // By default it answers the prompts of the scorer and the router from the facts and
 // domains that the test has set. It serves tests within one process (New) and tests
@@ -52,6 +53,7 @@ type Server struct {
 
 	mu         sync.Mutex
 	down       bool
+	key        string // that is accepted; empty: any
 	dim        int
 	chats      int
 	embeddings int
@@ -82,7 +84,10 @@ func Start(addr string) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.serveChat)
 	mux.HandleFunc("POST /v1/embeddings", s.serveEmbeddings)
-	s.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: mux}}
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		JSON(map[string]any{"object": "list", "data": []any{}}).serve(s, w, r)
+	})
+	s.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.checkKey(mux)}}
 	s.http.Start()
 	return s, nil
 }
@@ -116,6 +121,22 @@ func (s *Server) Chats() int { return s.count(&s.chats) }
 
 // Embeddings counts the embedding calls so far, including failed ones.
 func (s *Server) Embeddings() int { return s.count(&s.embeddings) }
+
+// SetKey makes the server refuse every call with another key; empty: it accepts any key.
+func (s *Server) SetKey(key string) { s.set(func() { s.key = key }) }
+
+func (s *Server) checkKey(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		key := s.key
+		s.mu.Unlock()
+		if key != "" && bearer(r) != key {
+			Status(http.StatusUnauthorized).serve(s, w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 func (s *Server) set(change func()) {
 	s.mu.Lock()
