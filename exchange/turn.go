@@ -29,10 +29,7 @@ type turnLine struct {
 	ProcessedAt time.Time         `json:"processed_at,omitzero"`
 }
 
-var (
-	exportedTurns = []memory.TurnStatus{memory.TurnProcessed, memory.TurnFailed}
-	roles         = []string{"user", "assistant", "system", "tool"}
-)
+var exportedTurns = []memory.TurnStatus{memory.TurnProcessed, memory.TurnFailed}
 
 func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 	return turnLine{
@@ -66,13 +63,14 @@ func (l *turnLine) check(f *faults) {
 	}
 	for n, m := range l.Messages {
 		path := fmt.Sprintf("turn.messages[%d].", n)
-		oneOf(f, path+"role", roles, m.Role)
+		oneOf(f, path+"role", memory.MessageRoles, m.Role)
 		f.note(path+"content", memory.CheckMessage(m.Content))
 		f.note(path+"name", memory.CheckID(m.Name, true))
 		if m.Kind != "" {
 			oneOf(f, path+"kind", memory.MessageKinds, m.Kind)
 		}
 		f.note(path+"tags", memory.CheckTags(m.Tags))
+		f.note(path+"raw", memory.CheckRawMessage(compact(m.Raw)))
 		inRange(f, path+"tokens", m.Tokens, 0, maxNumber)
 	}
 	f.note("turn.metadata", memory.CheckMetadata(compact(l.Metadata)))

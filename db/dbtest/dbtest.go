@@ -177,7 +177,7 @@ func newTurn(owner memory.Owner, clientID string) memory.Turn {
 		AgentID:  "agent",
 		Messages: []memory.Message{
 			{Role: "user", Content: "我喜欢绿茶 🍵 \"it's\" \\ fine\n"},
-			{Role: "tool", Content: "", Name: "t"},
+			{Role: "tool", Content: "", Name: "t", Raw: json.RawMessage(`{"role":"tool","content":null,"n":[1.50,"é"]}`)},
 		},
 		Metadata:   json.RawMessage(`{"k":  "v"}`),
 		At:         after(-60),

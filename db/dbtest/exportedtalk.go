@@ -25,6 +25,7 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 		Tags:    []string{"<a>"},
 		Context: memory.MessageContext{ActionTaken: true},
 		Tokens:  3,
+		Raw:     json.RawMessage(`{"role":"tool","name":"t","tool_call_id":"<c>","content":""}`),
 	}
 	if t.LastError = "unavailable"; status == memory.TurnProcessed {
 		t.LastError, t.ProcessedAt = "", after(100)

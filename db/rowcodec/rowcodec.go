@@ -8,6 +8,7 @@
 package rowcodec
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -46,12 +47,17 @@ func AppendVector(v []float32, b []byte) []float32 {
 	return v
 }
 
-// MessagesJSON is the messages column of a turn.
+// MessagesJSON is the messages column of a turn. It has no HTML escapes, so that
+// Message.Raw keeps its bytes and its size.
 func MessagesJSON(messages []memory.Message) ([]byte, error) {
 	if messages == nil {
 		messages = []memory.Message{}
 	}
-	return json.Marshal(messages)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(messages)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // ContentHash is the SHA-256 of a content. It is a short index key for long texts.

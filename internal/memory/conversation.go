@@ -61,6 +61,9 @@ const (
 // MessageKinds lists every kind.
 var MessageKinds = []MessageKind{Chat, Observation, Task, Decision, ToolUse, Failure, Insight}
 
+// MessageRoles lists who may speak, as in OpenAI's chat completions.
+var MessageRoles = []string{"user", "assistant", "system", "developer", "tool", "function"}
+
 // MessageContext are flags that make an event matter more.
 type MessageContext struct {
 	MentionedMe    bool `json:"mentioned_me,omitempty"`

@@ -14,6 +14,7 @@ const (
 	MaxContentRunes  = 4096
 	MaxMessages      = 100
 	MaxMessageBytes  = 64 << 10
+	MaxRawBytes      = 256 << 10 // of a message as JSON
 	MaxMetadataBytes = 8 << 10
 	MaxTags          = 32
 	MaxTagRunes      = 64
@@ -58,6 +59,15 @@ func CheckMessage(s string) string {
 	return checkText(s, false)
 }
 
+// CheckRawMessage says what is wrong with the JSON of a message; nil is valid.
+func CheckRawMessage(raw json.RawMessage) string {
+	if len(raw) > MaxRawBytes {
+		return fmt.Sprintf("has %d bytes of JSON: at most %d are allowed, so send links to images and files",
+			len(raw), MaxRawBytes)
+	}
+	return checkObject(raw)
+}
+
 // CheckTitle says what is wrong with the title of a conversation: one line of
 // visible text.
 func CheckTitle(s string) string {
@@ -69,11 +79,16 @@ func CheckTitle(s string) string {
 
 // CheckMetadata says what is wrong with a metadata object; nil is valid.
 func CheckMetadata(raw json.RawMessage) string {
-	if raw == nil {
-		return ""
-	}
 	if len(raw) > MaxMetadataBytes {
 		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(raw), MaxMetadataBytes)
+	}
+	return checkObject(raw)
+}
+
+// checkObject refuses what is not a JSON object of values that every store keeps.
+func checkObject(raw json.RawMessage) string {
+	if raw == nil {
+		return ""
 	}
 	var object map[string]any
 	if json.Unmarshal(raw, &object) != nil || object == nil {

@@ -13,7 +13,7 @@ const (
 
 // Message is one utterance of a turn.
 type Message struct {
-	Role    string `json:"role"`    // "user", "assistant", "system" or "tool"
+	Role    string `json:"role"`    // see MessageRoles
 	Content string `json:"content"` // at most MaxMessageBytes
 	Name    string `json:"name,omitempty"`
 
@@ -24,6 +24,11 @@ type Message struct {
 	// Tokens of the content, counted if its turn has a conversation; 0 in turns
 	// that were stored before tokens were counted.
 	Tokens int `json:"tokens,omitempty"`
+
+	// Raw is the message as the client sent it, a JSON object of at most MaxRawBytes,
+	// if the other fields do not hold all of it: it has parts other than text, calls
+	// of tools or a refusal. Else nil.
+	Raw json.RawMessage `json:"raw,omitempty"`
 }
 
 // Turn is a raw turn as a backend reported it. It is durable before the request is answered.

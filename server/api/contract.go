@@ -194,6 +194,9 @@ func fieldErrors(path string, err error) []memory.Field {
 				path = joinPath(path, clip(name))
 			}
 		}
+		if err := bestAlternative(schema); err != nil {
+			return fieldErrors(path, err)
+		}
 		if path == "" {
 			path = "body"
 		}
@@ -210,6 +213,29 @@ func fieldErrors(path string, err error) []memory.Field {
 		return []memory.Field{{Path: path, Message: message}}
 	}
 	return []memory.Field{{Path: path, Message: err.Error()}}
+}
+
+// bestAlternative returns what is wrong with a value by the alternative of an anyOf
+// that is of the value's type, or nil if there is none.
+func bestAlternative(e *openapi3.SchemaError) error {
+	if e.SchemaField != "anyOf" {
+		return nil
+	}
+	kind := ""
+	switch e.Value.(type) {
+	case string:
+		kind = openapi3.TypeString
+	case []any:
+		kind = openapi3.TypeArray
+	case map[string]any:
+		kind = openapi3.TypeObject
+	}
+	for _, alternative := range e.Schema.AnyOf {
+		if alternative.Value.Type.Is(kind) {
+			return alternative.Value.VisitJSON(e.Value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
+		}
+	}
+	return nil
 }
 
 // complaint describes what is wrong with a value, without the value.
@@ -239,6 +265,14 @@ func complaint(e *openapi3.SchemaError) string {
 		return fmt.Sprintf("is not one of %v", s.Enum)
 	case "format":
 		return fmt.Sprintf("is not a %s as in RFC 3339, such as 2026-01-31T08:00:00Z", s.Format)
+	case "anyOf":
+		var kinds []string
+		for _, alternative := range s.AnyOf {
+			kinds = append(kinds, alternative.Value.Type.Slice()...)
+		}
+		return "is not of type " + strings.Join(kinds, " or ")
+	case "pattern":
+		return "does not match " + s.Pattern
 	case "type":
 		return "is not of type " + strings.Join(s.Type.Slice(), " or ")
 	}

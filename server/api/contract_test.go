@@ -46,7 +46,7 @@ func TestContract_StatesTheLimits(t *testing.T) {
 		"user_id":     {*value("UserID").MaxLength, memory.MaxIDBytes},
 		"content":     {*value("Content").MaxLength, memory.MaxContentRunes},
 		"query":       {*value("Query").MaxLength, memory.MaxQueryRunes},
-		"message":     {*value("Message").Properties["content"].Value.MaxLength, memory.MaxMessageBytes},
+		"message":     {*value("Message").Properties["content"].Value.AnyOf[0].Value.MaxLength, memory.MaxMessageBytes},
 		"messages":    {*value("TurnRequest").Properties["messages"].Value.MaxItems, memory.MaxMessages},
 		"memory ids":  {*value("MemoryIDs").MaxItems, memory.MaxPage},
 		"tags":        {*value("Tags").MaxItems, memory.MaxTags},
@@ -72,6 +72,7 @@ func TestContract_StatesTheLimits(t *testing.T) {
 	}
 	sameNames(t, value("Domain"), memory.Domains)
 	sameNames(t, value("Type"), memory.Types)
+	sameNames(t, value("MessageRole"), memory.MessageRoles)
 	sameNames(t, value("MemoryStatus"), memory.Statuses)
 	sameNames(t, value("TurnStatus"), memory.TurnStatuses)
 	sameNames(t, value("MessageKind"), memory.MessageKinds)

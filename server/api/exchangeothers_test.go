@@ -24,7 +24,8 @@ func (f *fixture) fillOthers() {
 		`"id":"run"}`)
 	f.want(200, "POST", "/v1/turns", `{"user_id":"u","conversation_id":"c","wait":true,"id":"client","metadata":{"a":1},
 		"messages":[{"role":"user","content":"Hi.","name":"U","tags":["x"],"context":{"direct_message":true}},
-			{"role":"tool","content":"","kind":"observation"}]}`)
+			{"role":"tool","content":"","kind":"observation"},
+			{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","function":{"name":"<b>","arguments":"{}"}}]}]}`)
 }
 
 // Every exported line satisfies openapi.yaml, the round trip is exact, and the

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -61,7 +60,7 @@ type turnRequest struct {
 	UserID         string           `json:"user_id"`
 	ConversationID string           `json:"conversation_id"`
 	AgentID        string           `json:"agent_id"`
-	Messages       []memory.Message `json:"messages"`
+	Messages       []messageRequest `json:"messages"`
 	Metadata       json.RawMessage  `json:"metadata"`
 	At             string           `json:"at"`
 	Wait           bool             `json:"wait"`
@@ -111,17 +110,11 @@ func outcomeOf(o ingest.Outcome) turnBody {
 func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (any, error) {
 	turn := memory.Turn{
 		Owner: r.bodyOwner(body.UserID), ClientID: body.ID,
-		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: body.Messages,
+		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: r.messages(body.Messages),
 		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At),
 	}
 	r.note("id", memory.CheckID(body.ID, true))
 	r.optionalIDs("", body.AgentID, body.ConversationID)
-	for i, m := range body.Messages {
-		path := fmt.Sprintf("messages[%d].", i)
-		r.note(path+"content", memory.CheckMessage(m.Content))
-		r.note(path+"name", memory.CheckID(m.Name, true))
-		r.note(path+"tags", memory.CheckTags(m.Tags))
-	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}

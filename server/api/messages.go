@@ -1,0 +1,120 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"hippocampus/internal/memory"
+)
+
+// messageRequest is a message of a turn, in the shape of a message of OpenAI's
+// chat completions: https://platform.openai.com/docs/api-reference/chat/create
+type messageRequest struct {
+	Role    string                `json:"role"`
+	Content any                   `json:"content"` // a string, a list of parts, or nil
+	Name    string                `json:"name"`
+	Kind    memory.MessageKind    `json:"kind"`
+	Tags    []string              `json:"tags"`
+	Context memory.MessageContext `json:"context"`
+
+	*MessageExtras // nil: the message has none of its fields
+}
+
+// MessageExtras are the fields of a message that few messages have. It is
+// exported for encoding/json, which allocates it for the messages that have one.
+type MessageExtras struct {
+	Refusal      string `json:"refusal"`
+	ToolCalls    []any  `json:"tool_calls"`
+	ToolCallID   string `json:"tool_call_id"`
+	FunctionCall any    `json:"function_call"`
+	Audio        any    `json:"audio"`
+	Annotations  []any  `json:"annotations"`
+	Reasoning    string `json:"reasoning_content"`
+}
+
+// extras returns the fields that few messages have.
+func (m messageRequest) extras() MessageExtras { return orDefault(m.MessageExtras, MessageExtras{}) }
+
+// isPlain reports whether memory.Message holds the whole message without its Raw.
+func (m messageRequest) isPlain() bool {
+	_, text := m.Content.(string)
+	e := m.extras()
+	return text && e.Refusal == "" && len(e.ToolCalls) == 0 && e.ToolCallID == "" && e.FunctionCall == nil &&
+		e.Audio == nil && len(e.Annotations) == 0 && e.Reasoning == ""
+}
+
+// text returns the words of the message: its content, else its refusal.
+func (m messageRequest) text(path string, c *checks) string {
+	e := m.extras()
+	switch content := m.Content.(type) {
+	case string:
+		return cmp.Or(content, e.Refusal)
+	case []any:
+		return cmp.Or(textOfParts(content, path+"content", c), e.Refusal)
+	}
+	if e.Refusal == "" && len(e.ToolCalls) == 0 && e.FunctionCall == nil && e.Audio == nil {
+		c.note(path+"content", "is missing: only a message with tool_calls, function_call, refusal or audio has none")
+	}
+	return e.Refusal
+}
+
+// partNames are the names of parts that are not text, by their type; another
+// type is its own name.
+var partNames = map[string]string{
+	"image_url": "image", "input_image": "image", "input_audio": "audio", "input_file": "file", "video_url": "video",
+}
+
+// textOfParts joins the texts of content parts, and names the others: "[image]".
+func textOfParts(parts []any, path string, c *checks) string {
+	lines := make([]string, len(parts))
+	for i, part := range parts {
+		fields, _ := part.(map[string]any) // openapi.yaml admits nothing else
+		kind, _ := fields["type"].(string)
+		switch field := kind; field {
+		case "text", "input_text", "output_text":
+			field = "text"
+			fallthrough
+		case "refusal":
+			said, ok := fields[field].(string)
+			if !ok {
+				c.note(fmt.Sprintf("%s[%d].%s", path, i, field), "is missing")
+			}
+			lines[i] = said
+		default:
+			lines[i] = "[" + cmp.Or(partNames[kind], kind) + "]"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// messages converts and checks the messages of a turn. Those that are not plain
+// keep the JSON of the body.
+func (r *request) messages(asked []messageRequest) []memory.Message {
+	var sent struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	messages := make([]memory.Message, len(asked))
+	for i, m := range asked {
+		path := fmt.Sprintf("messages[%d].", i)
+		messages[i] = memory.Message{
+			Role: m.Role, Content: m.text(path, &r.checks), Name: m.Name, Kind: m.Kind, Tags: m.Tags, Context: m.Context,
+		}
+		r.note(path+"content", memory.CheckMessage(messages[i].Content))
+		r.note(path+"name", memory.CheckID(m.Name, true))
+		r.note(path+"tags", memory.CheckTags(m.Tags))
+		if m.isPlain() {
+			continue
+		}
+		if sent.Messages == nil {
+			_ = json.Unmarshal(r.body, &sent) // the body was decoded before
+		}
+		var raw bytes.Buffer
+		_ = json.Compact(&raw, sent.Messages[i])
+		messages[i].Raw = raw.Bytes()
+		r.note(strings.TrimSuffix(path, "."), memory.CheckRawMessage(messages[i].Raw))
+	}
+	return messages
+}
