@@ -216,7 +216,7 @@ func (m *model) retry(t *rapid.T) {
 	if r := m.rows[task.Memory.ID]; r.state == memory.VectorPending || r.state == memory.VectorRemoving {
 		r.claimed = time.Time{}
 		r.due = due
-		r.attempts = r.attempts + 1
+		r.attempts++
 	}
 }
 

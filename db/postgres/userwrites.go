@@ -3,20 +3,22 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
 func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
-	u.Wrote(m)
 	if !memory.IsID(m.ID) || m.Owner != u.Owner {
 		return notFound("memory", m.ID)
 	}
-	if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
+	if err := u.Writing(m); err != nil {
 		return err
 	}
 	takes, vectored := u.vectors.takes(m), false
@@ -86,4 +88,89 @@ func tags(m *memory.Memory) []string {
 		return []string{}
 	}
 	return m.Tags
+}
+
+func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
+	return u.insert(ctx, memories, sqlstore.Inserted(claimed))
+}
+
+func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
+	return u.insert(ctx, memories, sqlstore.Restored(due))
+}
+
+// insertion stores new rows of a table.
+type insertion struct {
+	table   string
+	columns []string
+	one     string // the statement that inserts one row
+}
+
+func into(table string, columns ...string) insertion {
+	places := make([]string, len(columns))
+	for i := range places {
+		places[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return insertion{table, columns,
+		fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(columns, ", "), strings.Join(places, ", "))}
+}
+
+// A memory is a row in each of these tables.
+var (
+	intoMemories = into("agent_memories",
+		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "speaker",
+		"content", "content_hash",
+		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
+		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model",
+		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims")
+	intoEmbeddings = into("embeddings", "memory_id", "app_id", "user_id", "active", "model", "embedding")
+)
+
+func memoryRow(m *memory.Memory, p sqlstore.Projection) []any {
+	return []any{
+		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Speaker, m.Content,
+		rowcodec.ContentHash(m.Content),
+		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, textOrNull(m.SupersededBy),
+		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
+		p.State, 0, p.Due, p.Due, orNull(p.Claimed), p.Claims,
+	}
+}
+
+func embeddingRow(m *memory.Memory) []any {
+	return []any{m.ID, m.AppID, m.UserID, m.Status == memory.Active, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding)}
+}
+
+// Up to few memories are inserted one by one in one round trip. COPY asks for the
+// columns' types each time and needs two round trips for each table.
+const few = 8
+
+func (u *userTx) insert(
+	ctx context.Context, memories []memory.Memory, project func(memory.Memory) sqlstore.Projection,
+) error {
+	if err := u.Writing(memories...); err != nil {
+		return err
+	}
+	whole := func(i int) []any {
+		return memoryRow(&memories[i], u.vectors.project(memories[i], project(memories[i])))
+	}
+	embedding := func(i int) []any { return embeddingRow(&memories[i]) }
+	if len(memories) > few {
+		err := u.copy(ctx, intoMemories, len(memories), whole)
+		if err == nil {
+			err = u.copy(ctx, intoEmbeddings, len(memories), embedding)
+		}
+		return fault(err, "store the memories")
+	}
+	batch := &pgx.Batch{}
+	for i := range memories {
+		batch.Queue(intoMemories.one, whole(i)...)
+		batch.Queue(intoEmbeddings.one, embedding(i)...)
+	}
+	return fault(u.tx.SendBatch(ctx, batch).Close(), "store the memories")
+}
+
+func (u *userTx) copy(ctx context.Context, to insertion, n int, row func(i int) []any) error {
+	_, err := u.tx.CopyFrom(ctx, pgx.Identifier{to.table}, to.columns, pgx.CopyFromSlice(n, func(i int) ([]any, error) {
+		return row(i), nil
+	}))
+	return err
 }

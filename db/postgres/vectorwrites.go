@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
@@ -68,12 +69,13 @@ func (w *vectorWrites) note(m memory.Memory) {
 
 // project returns the desired vector state of a new row, given the one for a vector
 // store elsewhere.
-func (w *vectorWrites) project(m memory.Memory, elsewhere projection) projection {
-	if elsewhere.state != memory.VectorPending || !w.takes(m) {
+func (w *vectorWrites) project(m memory.Memory, elsewhere sqlstore.Projection) sqlstore.Projection {
+	if elsewhere.State != memory.VectorPending || !w.takes(m) {
 		return elsewhere
 	}
 	w.note(m)
-	return projection{state: memory.VectorSynced, due: elsewhere.due, claims: 1} // so that the next claim is not the first
+	// One claim counts, so that the next claim is not the first.
+	return sqlstore.Projection{State: memory.VectorSynced, Due: elsewhere.Due, Claims: 1}
 }
 
 // end queues the writes of the noted memories.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
@@ -46,14 +47,51 @@ func (s *Store) Admit(ctx context.Context, tx Querier, owner memory.Owner) error
 // shared returns what the statements of the transaction run on.
 func (u *UserTx) shared() conn { return u.conn }
 
-// Wrote notes memories as they are written, for their announcements.
-func (u *UserTx) Wrote(memories ...memory.Memory) {
+// Writing checks memories that are about to be written, and notes them for their
+// announcements. KindInvalid: see rowcodec.CheckMemory.
+func (u *UserTx) Writing(memories ...memory.Memory) error {
 	u.Changed = true
 	if u.written == nil {
 		u.written = make(map[string]memory.Memory, len(memories))
 	}
 	for _, m := range memories {
+		if err := rowcodec.CheckMemory(u.Owner, m); err != nil {
+			return err
+		}
 		u.written[m.ID] = m
+	}
+	return nil
+}
+
+// Projection is the desired vector state of a new row.
+type Projection struct {
+	State   memory.VectorState
+	Due     time.Time
+	Claimed time.Time // until when; zero: not claimed
+	Claims  int
+}
+
+// Inserted returns the projections of new memories, which are created with their
+// first claim unless claimed is zero.
+func Inserted(claimed time.Time) func(memory.Memory) Projection {
+	claims := 0
+	if !claimed.IsZero() {
+		claims = 1
+	}
+	return func(m memory.Memory) Projection {
+		return Projection{State: memory.VectorPending, Due: m.UpdatedAt, Claimed: claimed, Claims: claims}
+	}
+}
+
+// Restored returns the projections of restored memories. They count as claimed
+// once, so that the next claim is not the first one.
+func Restored(due time.Time) func(memory.Memory) Projection {
+	return func(m memory.Memory) Projection {
+		state := memory.VectorAbsent
+		if m.Status == memory.Active {
+			state = memory.VectorPending
+		}
+		return Projection{State: state, Due: due, Claims: 1}
 	}
 }
 
