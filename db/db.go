@@ -69,6 +69,11 @@ type Turns interface {
 	TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error)
 	// TurnCandidates lists what the scorer proposed from a turn, oldest first.
 	TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error)
+	// PastTurns lists processed turns of any app from before messages were kept, whose
+	// messages are not taken in yet, by id, strictly after an id ("" for the first).
+	PastTurns(ctx context.Context, after string, limit int) ([]memory.Turn, error)
+	// CountPastTurns counts what PastTurns lists.
+	CountPastTurns(ctx context.Context) (int, error)
 	// ListTurns pages through turns, newest first, without their messages.
 	ListTurns(ctx context.Context, f TurnFilter) ([]memory.Turn, error)
 

@@ -109,6 +109,9 @@ type UserTx interface {
 	// and announces the events at the commit.
 	AddEvents(ctx context.Context, events []memory.Event) error
 	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
+	// TakeInTurn notes that the messages of a turn of PastTurns are memories; ok is false if it
+	// is not such a turn, since another process has taken it in.
+	TakeInTurn(ctx context.Context, turnID string) (ok bool, err error)
 	// FinishTurn makes an accepted turn processed. KindConflict: another worker has
 	// finished it.
 	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"claim turns":             claimTurns,
 		"finish turn":             finishTurn,
 		"end turns":               endTurns,
+		"past turns":              pastTurns,
 		"candidates":              candidates,
 		"round trip":              roundTrip,
 		"limits":                  limits,

@@ -121,7 +121,8 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	err := s.execAsync(ctx, lockAccepted+`
-		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2
+		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2,
+			messages_kept = true
 		FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), at)
 	return fault(err, "end the turns")
 }

@@ -84,7 +84,8 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 
 func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	_, err := s.exec(ctx, `
-		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?
+		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?,
+			messages_kept = true
 		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), list(turnIDs))
 	return fault(err, "end the turns")
 }

@@ -75,6 +75,29 @@ func (s *Store) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, 
 	return turns, s.fault(err, "list the turns")
 }
 
+const pastTurns = ` FROM turns{| INDEXED BY turns_without_messages} WHERE NOT messages_kept AND status = 'processed'`
+
+func (s *Store) PastTurns(ctx context.Context, after string, limit int) ([]memory.Turn, error) {
+	turns, err := collect(ctx, s.conn, turnFields,
+		`SELECT `+TurnColumns+pastTurns+` AND id > $1 ORDER BY id LIMIT $2`, orLeast(after), limit)
+	return turns, s.fault(err, "list the turns without messages")
+}
+
+func (s *Store) CountPastTurns(ctx context.Context) (int, error) {
+	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*)`+pastTurns)
+	return n, s.fault(err, "count the turns without messages")
+}
+
+func (u *UserTx) TakeInTurn(ctx context.Context, turnID string) (ok bool, err error) {
+	if !memory.IsID(turnID) {
+		return false, nil
+	}
+	n, err := u.exec(ctx, `UPDATE turns SET messages_kept = true
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND NOT messages_kept AND status = 'processed'`,
+		turnID, u.Owner.AppID, u.Owner.UserID)
+	return n == 1, u.fault(err, "note that messages are kept")
+}
+
 func (s *Store) ConversationTurns(
 	ctx context.Context, owner memory.Owner, id string, after int64, limit int,
 ) ([]memory.Turn, error) {
@@ -89,7 +112,8 @@ func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at
 	if !memory.IsID(turnID) {
 		return NotFound("turn", turnID)
 	}
-	n, err := u.exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5
+	n, err := u.exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5,
+			messages_kept = true
 		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND {|+}status = 'accepted'`,
 		turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
 	if err != nil || n == 1 {

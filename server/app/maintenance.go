@@ -4,11 +4,14 @@ import (
 	"context"
 	"time"
 
+	"go.uber.org/zap"
+
 	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
 	"hippocampus/db/jobs"
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
+	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/notify"
@@ -58,7 +61,10 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 		handlers = append(handlers, job.Handler())
 		mt.jobKinds = append(mt.jobKinds, job.Kind)
 	}
-	return mt, startJobs(ctx, b, s.record, handlers, scheduled)
+	if err := startJobs(ctx, b, s.record, handlers, scheduled); err != nil {
+		return nil, err
+	}
+	return mt, requestPastMessages(ctx, b, s.record)
 }
 
 // startJobs runs jobs until shutdown, and enqueues the scheduled ones.
@@ -102,6 +108,7 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 		job(set.Timeout, api.Repair, "", s.projection.Repair),
 		job(set.Timeout, api.Rebuild, "", s.projection.Rebuild),
 		job(set.Timeout, api.Reembedding, "", s.reembedding.Work),
+		job(set.Timeout, pastMessages, "", takeInPast(w.ingest)),
 		job(set.Timeout, "facts", set.Facts, func(ctx context.Context) (facts.Totals, error) {
 			return w.facts.RunDue(ctx, cause)
 		}),
@@ -111,6 +118,36 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 			return notify.Purge(ctx, s.record, b.now().Add(-b.cfg.Events.Keep))
 		}),
 	}
+}
+
+// pastMessages is the kind of the job that makes memories of the messages of turns from before
+// messages were kept.
+const pastMessages = "past_messages"
+
+// takeInPast does the job in slices, each of which records the progress. While the embedder is
+// unavailable, the job waits.
+func takeInPast(service *ingest.Service) func(ctx context.Context) (ingest.TakenIn, error) {
+	return func(ctx context.Context) (ingest.TakenIn, error) {
+		done, err := service.TakeInPast(ctx)
+		switch {
+		case memory.IsKind(err, memory.KindUnavailable):
+			err = jobs.Later(30 * time.Second)
+		case err == nil && done.Remaining > 0:
+			err = jobs.Later(0)
+		}
+		return done, err
+	}
+}
+
+// requestPastMessages enqueues the job if there are such turns.
+func requestPastMessages(ctx context.Context, b base, record *database) error {
+	n, err := record.CountPastTurns(ctx)
+	if err != nil || n == 0 || !b.cfg.Messages.Enabled {
+		return err
+	}
+	b.log.Info("the messages of earlier turns are becoming memories", zap.Int("turns", n), zap.String("job", pastMessages))
+	_, err = jobs.EnqueueAt(ctx, record, pastMessages, memory.Instant(b.now()))
+	return err
 }
 
 // purged is the result of a purge job.

@@ -179,6 +179,12 @@ func (store *crashingStore) CountActive(ctx context.Context, owner memory.Owner)
 	})
 }
 
+func (store *crashingStore) CountPastTurns(ctx context.Context) (int, error) {
+	return get(store.fuse, "CountPastTurns", func() (int, error) {
+		return store.real.CountPastTurns(ctx)
+	})
+}
+
 func (store *crashingStore) CountUnembedded(ctx context.Context, space memory.Space) (int, error) {
 	return get(store.fuse, "CountUnembedded", func() (int, error) {
 		return store.real.CountUnembedded(ctx, space)
@@ -681,6 +687,12 @@ func (store *crashingStore) Owners(
 ) ([]memory.Owner, error) {
 	return get(store.fuse, "Owners", func() ([]memory.Owner, error) {
 		return store.real.Owners(ctx, after, limit)
+	})
+}
+
+func (store *crashingStore) PastTurns(ctx context.Context, after string, limit int) ([]memory.Turn, error) {
+	return get(store.fuse, "PastTurns", func() ([]memory.Turn, error) {
+		return store.real.PastTurns(ctx, after, limit)
 	})
 }
 
@@ -1264,6 +1276,12 @@ func (store *crashingTx) SettleCandidate(ctx context.Context, c memory.Candidate
 func (store *crashingTx) State(ctx context.Context) (db.UserState, error) {
 	return get(store.fuse, "tx.State", func() (db.UserState, error) {
 		return store.real.State(ctx)
+	})
+}
+
+func (store *crashingTx) TakeInTurn(ctx context.Context, turnID string) (bool, error) {
+	return get(store.fuse, "tx.TakeInTurn", func() (bool, error) {
+		return store.real.TakeInTurn(ctx, turnID)
 	})
 }
 

@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+const (
+	pastPage  = 100         // turns of any user read at a time
+	pastSlice = time.Minute // of one job
+)
+
+// TakenIn is the result of TakeInPast.
+type TakenIn struct {
+	Turns     int `json:"turns"`     // whose messages are memories now
+	Messages  int `json:"messages"`  // that became memories
+	Remaining int `json:"remaining"` // turns of which the messages are still to be taken in
+}
+
+// TakeInPast makes memories of the messages of turns that were processed before messages were
+// kept. It ends after about a minute; repeating it continues where it ended, and no turn is
+// taken in twice, even if several processes run it.
+func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
+	if !s.set.Messages {
+		return done, nil
+	}
+	after := ""
+	for begin := s.Now(); s.Now().Sub(begin) < pastSlice; {
+		turns, err := s.Records.PastTurns(ctx, after, pastPage)
+		if err != nil || len(turns) == 0 {
+			return done, err
+		}
+		for _, turn := range turns {
+			after = turn.ID
+			kept, err := s.takeIn(ctx, turn)
+			if errors.Is(err, db.ErrErasing) {
+				continue // its turns are being deleted
+			}
+			if err != nil {
+				return done, err
+			}
+			done.Turns++
+			done.Messages += kept
+		}
+	}
+	done.Remaining, err = s.Records.CountPastTurns(ctx)
+	return done, err
+}
+
+// takeIn makes memories of the messages of one turn and returns their number.
+func (s *Service) takeIn(ctx context.Context, turn memory.Turn) (kept int, err error) {
+	_, messages, err := s.embed(ctx, nil, nil, s.messages(turn, echoes{}))
+	if err != nil {
+		return 0, err
+	}
+	candidates, err := s.Records.TurnCandidates(ctx, turn.AppID, turn.ID)
+	if err != nil {
+		return 0, err
+	}
+	var w *writing
+	err = s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
+		w, kept = s.writing(tx, "turn "+turn.ID), 0
+		if ok, err := tx.TakeInTurn(ctx, turn.ID); err != nil || !ok {
+			return err
+		}
+		for _, m := range messages {
+			w.add(m)
+		}
+		kept = len(messages)
+		var ids []string
+		for _, c := range candidates {
+			if c.MemoryID != "" && c.Verdict != memory.Echo {
+				ids = append(ids, c.MemoryID)
+			}
+		}
+		facts, err := tx.Memories(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, fact := range facts {
+			w.derive(fact.ID, spoken(fact.Content, messages))
+		}
+		return w.flush(ctx)
+	})
+	if err == nil {
+		w.push(ctx, turn.Owner)
+	}
+	return kept, err
+}
