@@ -85,8 +85,7 @@ func startVectors(ctx context.Context, b base, maintenance *projection.Maintenan
 	}
 	err := b.waitFor("the vector store", func() error { return maintenance.Start(ctx, wait) })
 	if wait > 0 && memory.IsKind(err, memory.KindUnavailable) {
-		b.log.Warn("the vector store does not serve yet; it is tried again until it does", zap.Error(err))
-		return nil
+		return nil // the banner and the log name the part
 	}
 	return err
 }
@@ -234,7 +233,7 @@ func openPgvector(ctx context.Context, cfg config.Config, space vectorstore.Spac
 	name = "pgvector in the same database, written with the memories"
 	if opened.Plain() {
 		name = "the same database, written with the memories; this server compares all vectors of a user\n" +
-			"                (for users with tens of thousands of memories: CREATE EXTENSION vector, then hippocampus rebuild)"
+			"                (for users with tens of thousands of memories: CREATE EXTENSION vector, hippocampus rebuild, restart)"
 	}
 	return opened, name, nil
 }

@@ -99,7 +99,7 @@ func (m *Maintenance) Start(ctx context.Context, wait time.Duration) error {
 }
 
 // Run checks the vector store at each interval and repairs it, until the context
-// ends.
+// ends. It logs what waiting cannot repair, such as a collection of another program.
 func (m *Maintenance) Run(ctx context.Context) {
 	ticker := time.NewTicker(m.push.set.Interval)
 	defer ticker.Stop()
@@ -108,7 +108,7 @@ func (m *Maintenance) Run(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			err := m.check(ctx)
-			if err != nil && ctx.Err() == nil && err.Error() != logged {
+			if err != nil && !memory.IsKind(err, memory.KindUnavailable) && err.Error() != logged {
 				logged = err.Error()
 				m.log.Warn("the vector store does not serve; it is tried again", zap.Error(err))
 			}
