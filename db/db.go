@@ -36,6 +36,7 @@ type Store interface {
 	Bounds
 	Announcements
 	Webhooks
+	Recalls
 	Keys
 	Counts
 	Jobs

@@ -57,6 +57,7 @@ type Erased struct {
 	Skills         int `json:"skills"`       // workflows
 	Outcomes       int `json:"outcomes"`     // of workflows, that had an id
 	Announcements  int `json:"announcements"`
+	Recalls        int `json:"recalls"` // entries of the log
 	Jobs           int `json:"jobs"`    // without the erasing one
 	Vectors        int `json:"vectors"` // records in the vector store
 }
@@ -76,6 +77,7 @@ func (e Erased) Plus(more Erased) Erased {
 		Skills:         e.Skills + more.Skills,
 		Outcomes:       e.Outcomes + more.Outcomes,
 		Announcements:  e.Announcements + more.Announcements,
+		Recalls:        e.Recalls + more.Recalls,
 		Jobs:           e.Jobs + more.Jobs,
 		Vectors:        e.Vectors + more.Vectors,
 	}

@@ -72,15 +72,17 @@ func (t *Touches) merge(touches []db.Touch) {
 }
 
 // Run flushes at the interval until the context ends, then once more.
-func (t *Touches) Run(ctx context.Context) {
-	ticker := time.NewTicker(t.every)
+func (t *Touches) Run(ctx context.Context) { flushEvery(ctx, t.every, t.flush) }
+
+func flushEvery(ctx context.Context, every time.Duration, flush func(ctx context.Context)) {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			t.flush(ctx)
+			flush(ctx)
 		case <-ctx.Done():
-			t.flush(context.WithoutCancel(ctx))
+			flush(context.WithoutCancel(ctx))
 			return
 		}
 	}

@@ -142,6 +142,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"consolidation life":      consolidationLife,
 		"due consolidations":      dueConsolidations,
 		"list consolidations":     listConsolidations,
+		"log of recalls":          logOfRecalls,
+		"log and erasure":         logAndErasure,
 	}
 	for name, check := range groups {
 		t.Run(name, func(t *testing.T) {

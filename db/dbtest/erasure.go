@@ -59,7 +59,8 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 }
 
 // fill stores rows of every kind for an owner: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
-// 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome and a state.
+// 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome,
+// 2 logged recalls and a state.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
@@ -96,6 +97,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 		newConsolidation(owner, "talk", memory.DeepReflection, 1, 1),
 		newConsolidation(owner, "another talk", memory.FastReplay, 1, 1))
 	fillProcedures(t, s, owner)
+	must(t, s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(owner, 10_000), newRecall(owner, 10_001)}))
 	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
 }
 
@@ -112,6 +114,7 @@ var filled = db.Erased{
 	Skills:         2,
 	Outcomes:       1,
 	Announcements:  5,
+	Recalls:        2,
 	Jobs:           4,
 }
 
@@ -149,8 +152,10 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 		must(t, err)
 		events += len(history)
 	}
+	recalls, err := s.ListRecalls(ctx, db.RecallFilter{Owner: owner, Limit: 100})
+	must(t, err)
 	return map[string]any{
-		"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
+		"recalls": recalls, "turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
 		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
 		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
 	}
@@ -203,6 +208,7 @@ func erase(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
 	wantSame(t, "contents of the erased user", contents(t, s, alice), map[string]any{
+		"recalls":        []memory.LoggedRecall{},
 		"turns":          []memory.Turn{},
 		"memories":       []memory.Memory{},
 		"candidates":     []db.Proposal{},

@@ -53,6 +53,7 @@ func Load(t *testing.T, s db.Store, owners int) {
 		loadFacts(t, s, owner)
 		loadProcedures(t, s, owner)
 		loadConsolidations(t, s, owner)
+		loadRecalls(t, s, owner)
 		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))
 		must(t, err)
 		must(t, s.FinishVectors(t.Context(), tasks, epoch))
@@ -171,6 +172,7 @@ func Exercise(t *testing.T, s db.Store) {
 	exerciseConversations(t, s, owner)
 	exerciseRelated(t, s, owner, list)
 	exerciseAnnouncements(t, s, owner)
+	exerciseRecalls(t, s, owner)
 	exerciseErasure(t, s, owner)
 	for method, err := range every(ctx, s) {
 		if err != nil && !memory.IsKind(err, memory.KindNotFound) {

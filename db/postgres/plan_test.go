@@ -79,7 +79,7 @@ func explain(t *testing.T, s *Store, of statement) string {
 // bigTables are the tables that no query may scan.
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
-	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|river_job)`
+	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|recalls|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -104,7 +104,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO river_job (kind, max_attempts, args) SELECT 'many', 3, jsonb_build_object('turn_id', i)
 		FROM generate_series(1, 10000) AS i`,
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
-		memory_relations, announcements, user_states, facts, instructions, instruction_versions, skills, skill_outcomes,
+		memory_relations, announcements, user_states, facts, instructions, instruction_versions, skills, skill_outcomes, recalls,
 		river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {

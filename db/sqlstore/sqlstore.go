@@ -80,6 +80,7 @@ var (
 	_ db.Instructions   = (*Store)(nil)
 	_ db.Keys           = (*Store)(nil)
 	_ db.Maintenance    = (*Store)(nil)
+	_ db.Recalls        = (*Store)(nil)
 	_ db.Related        = (*Store)(nil)
 	_ db.Serving        = (*Store)(nil)
 	_ db.Skills         = (*Store)(nil)
@@ -117,6 +118,14 @@ type tx struct {
 func (t tx) lock(ctx context.Context, key int64) (err error) {
 	if t.dialect == Postgres {
 		_, err = t.exec(ctx, `SELECT pg_advisory_xact_lock($1)`, key)
+	}
+	return err
+}
+
+// lockShared takes locks that lock excludes, and that any number of transactions may hold.
+func (t tx) lockShared(ctx context.Context, keys []int64) (err error) {
+	if t.dialect == Postgres {
+		_, err = t.exec(ctx, `SELECT pg_advisory_xact_lock_shared(key) FROM unnest($1::bigint[]) AS key`, keys)
 	}
 	return err
 }

@@ -153,7 +153,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 			OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 		}), Reader: f.store},
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service},
-		Recall:     RecallParts{Recaller: recaller, Sources: f.store},
+		Recall:     RecallParts{Recaller: recaller, Sources: f.store, Log: f.store},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Forgetter:  forgetter,

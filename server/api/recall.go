@@ -15,6 +15,7 @@ import (
 type RecallParts struct {
 	Recaller Recaller
 	Sources  SourceReader
+	Log      RecallLister
 	Limit    int // memories if the request names no limit; 0: 10
 }
 
@@ -38,6 +39,7 @@ type recallHandlers struct {
 
 func (h recallHandlers) register(r *routes) {
 	r.add("POST /v1/recall", memory.RoleRead, withBody(h.recall))
+	r.add("GET /v1/recalls", memory.RoleRead, h.listRecalls())
 }
 
 const defaultRecall = 10 // memories
@@ -164,7 +166,7 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
 			Skipped: a.Skipped,
 		},
-		Degraded: notNil(a.Degraded), At: a.At, TookMS: float64(took.Microseconds()) / 1000,
+		Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
 	}
 }
 

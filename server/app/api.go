@@ -33,7 +33,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Instructions:   api.InstructionParts{Publisher: w.instructions, Reader: record},
 		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},
 		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest},
-		Recall:         api.RecallParts{Recaller: r.recall, Sources: record, Limit: b.cfg.Recall.Limit},
+		Recall:         api.RecallParts{Recaller: r.recaller, Sources: record, Log: record, Limit: b.cfg.Recall.Limit},
 		Condenser:      r.condenser,
 		Reflector:      w.reflection,
 		Forgetter:      w.forgetting,

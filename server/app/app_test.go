@@ -11,8 +11,8 @@ import (
 	"hippocampus/server/config"
 )
 
-// Run ends with its context: accepted turns are kept, touches are flushed, and no
-// goroutine is left.
+// Run ends with its context: accepted turns are kept, touches and the log of
+// recalls are flushed, and no goroutine is left.
 func TestRun_EndsCleanlyOnSQLite(t *testing.T) { runEndsCleanly(t, config.Default()) }
 
 func runEndsCleanly(t *testing.T, cfg config.Config) {
@@ -20,6 +20,7 @@ func runEndsCleanly(t *testing.T, cfg config.Config) {
 	cfg.Listen = "127.0.0.1:0"
 	cfg.Data = t.TempDir()
 	cfg.AdminKey = testKey
+	cfg.Recall.Log = true
 	pace := standardPace
 	pace.Touches = time.Hour // only the shutdown flushes
 	for starts := range 2 {
@@ -31,6 +32,10 @@ func runEndsCleanly(t *testing.T, cfg config.Config) {
 		answer := s.post("/v1/recall", `{"user_id":"ada","query":"Where does Ada live?"}`)
 		if !strings.Contains(answer, "Oslo") || !strings.Contains(answer, fmt.Sprintf(`"access_count":%d`, starts)) {
 			t.Errorf("start %d recalls %s", starts, answer)
+		}
+		logged := s.get("/v1/recalls?user_id=ada")
+		if n := strings.Count(logged, `"query":"Where does Ada live?"`); n != starts {
+			t.Errorf("start %d: %d recalls are logged: %s", starts, n, logged)
 		}
 		s.stop()
 	}

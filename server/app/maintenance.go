@@ -15,6 +15,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/notify"
+	"hippocampus/recall"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
 	"hippocampus/server/api"
@@ -104,6 +105,10 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 			n, err := w.forgetting.Purge(ctx, cause)
 			return purged{n}, err
 		}),
+		job(set.Timeout, "recall_log", set.Purge, func(ctx context.Context) (purged, error) {
+			n, err := recall.PurgeLog(ctx, s.record, b.now().Add(-b.cfg.Recall.LogKeep))
+			return purged{n}, err
+		}),
 		job(set.Timeout, api.Verification, set.Verification, s.projection.Verify),
 		job(set.Timeout, api.Repair, "", s.projection.Repair),
 		job(set.Timeout, api.Rebuild, "", s.projection.Rebuild),
@@ -152,7 +157,7 @@ func requestPastMessages(ctx context.Context, b base, record *database) error {
 
 // purged is the result of a purge job.
 type purged struct {
-	Purged int `json:"purged"` // memories
+	Purged int `json:"purged"` // memories, or entries of the log of recalls
 }
 
 // job makes a job of run, whose result the API shows.

@@ -20,6 +20,7 @@ func TestMaintenance_RunsOnSchedule(t *testing.T) {
 	for kind, want := range map[string]string{
 		"forgetting": `{"considered":0,"failed":0,"forgotten":0,"limited":0,"notes":[],"stopped":0,"users":0}`,
 		"purge":      `{"purged":0}`,
+		"recall_log": `{"purged":0}`,
 		"facts":      `{"begun":0,"due":0,"ended":0,"failed":0}`,
 		// There is no model.
 		"compression": `{"considered":0,"failed":0,"groups":0,"refused":0,"retired":0,"summaries":0,"users":0}`,

@@ -7,11 +7,13 @@ import (
 	"hippocampus/recall/related"
 	"hippocampus/reflection/compression"
 	"hippocampus/router"
+	"hippocampus/server/api"
 )
 
 // reading is what finds memories.
 type reading struct {
 	recall    *recall.Service
+	recaller  api.Recaller // recall, logged if the settings ask for it
 	related   *related.Service
 	routes    *router.Gate
 	condenser *compression.Condenser
@@ -25,8 +27,16 @@ func openReading(b base, s *stores, m *models) *reading {
 		Timeout: b.cfg.Router.Timeout, Now: b.now, Logger: b.log.Named("router"),
 	})
 	b.life.onStop("router", func(context.Context) error { routes.Close(); return nil })
+	service := recall.New(s.record, s.vectors, routes, s.embedder, touches, recallSettings(b.cfg), b.now, log)
+	var recaller api.Recaller = service
+	if b.cfg.Recall.Log {
+		entries := recall.NewLog(s.record, b.pace.Touches, log)
+		b.life.run("log of recalls", entries.Run)
+		recaller = recall.Logged{Service: service, Log: entries}
+	}
 	return &reading{
-		recall:    recall.New(s.record, s.vectors, routes, s.embedder, touches, recallSettings(b.cfg), b.now, log),
+		recall:    service,
+		recaller:  recaller,
 		related:   related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
 		routes:    routes,
 		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),

@@ -166,6 +166,8 @@ type Recall struct {
 	CompareLimit  int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
 	VectorTimeout time.Duration `koanf:"vector_timeout" default:"2s" rule:"1ms..1m"`
 	EmbedTimeout  time.Duration `koanf:"embed_timeout" default:"5s" rule:"1ms..1m"`
+	Log           bool          `koanf:"log" default:"false"`
+	LogKeep       time.Duration `koanf:"log_keep" default:"168h" rule:"1h..8760h"`
 }
 
 // Projection pushes memories from the database to the vector store.

@@ -625,6 +625,15 @@ func (store *crashingStore) ListMemories(ctx context.Context, f db.MemoryFilter)
 	})
 }
 
+func (store *crashingStore) ListRecalls(
+	ctx context.Context,
+	f db.RecallFilter,
+) ([]memory.LoggedRecall, error) {
+	return get(store.fuse, "ListRecalls", func() ([]memory.LoggedRecall, error) {
+		return store.real.ListRecalls(ctx, f)
+	})
+}
+
 func (store *crashingStore) ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skill, error) {
 	return get(store.fuse, "ListSkills", func() ([]memory.Skill, error) {
 		return store.real.ListSkills(ctx, f)
@@ -645,6 +654,12 @@ func (store *crashingStore) ListWebhooks(
 ) ([]memory.Webhook, error) {
 	return get(store.fuse, "ListWebhooks", func() ([]memory.Webhook, error) {
 		return store.real.ListWebhooks(ctx, appID, before, limit)
+	})
+}
+
+func (store *crashingStore) LogRecalls(ctx context.Context, entries []memory.LoggedRecall) error {
+	return act(store.fuse, "LogRecalls", func() error {
+		return store.real.LogRecalls(ctx, entries)
 	})
 }
 
@@ -725,6 +740,12 @@ func (store *crashingStore) PurgeAnnouncements(
 ) (int, error) {
 	return get(store.fuse, "PurgeAnnouncements", func() (int, error) {
 		return store.real.PurgeAnnouncements(ctx, before, limit)
+	})
+}
+
+func (store *crashingStore) PurgeRecalls(ctx context.Context, before time.Time, limit int) (int, error) {
+	return get(store.fuse, "PurgeRecalls", func() (int, error) {
+		return store.real.PurgeRecalls(ctx, before, limit)
 	})
 }
 
