@@ -58,10 +58,10 @@ var labelled = []struct {
 	{"I need to renew my passport by the end of May.", memory.Tasks},
 	{"Remind me to call the bank.", memory.Tasks},
 	{"I've decided to switch to a standing desk.", memory.Tasks},
-	{"I finally quit smoking.", memory.Tasks},
+	{"I finally quit smoking.", memory.Lifestyle},
 	{"I plan to run a marathon.", memory.Tasks},
 	{"Remember that my sister is vegan.", memory.Social},
-	{"Please remember: the spare key is under the pot.", memory.Preferences},
+	{"Please remember: the spare key is under the pot.", memory.Lifestyle},
 
 	{"I teach high school chemistry in Boston.", memory.Profession},
 	{"i'm vegetarian btw", memory.Preferences},
@@ -182,7 +182,7 @@ var labelled = []struct {
 	{"我计划学西班牙语", memory.Tasks},
 	{"我的论文6月1日截止", memory.Tasks},
 	{"记住我不吃牛肉", memory.Preferences},
-	{"请记住，我女儿对猫毛过敏", memory.Preferences},
+	{"请记住，我女儿对猫毛过敏", memory.Social},
 
 	{"我家有一只金毛，名字是豆豆", memory.Social},
 	{"我妈妈下个月过生日，我要回老家", memory.Tasks},

@@ -65,8 +65,9 @@ func TestRules_ReadOnlyTheUser(t *testing.T) {
 		{Role: "system", Content: "I live in Rome."},
 		{Role: "assistant", Content: "I love jazz. My name is Bot."},
 		{
-			Role:    "user",
-			Content: "Hi! Dr. Lee says hello. I live in St. Petersburg.\nI paid 3.50 for it\n- I hate fog…\nI hate fog…",
+			Role: "user",
+			Content: "Hi! Dr. Lee says hello. I live in St. Petersburg.\nI paid 3.50 for it\n- I hate fog…\nI hate fog…\n" +
+				`She wrote: "I moved. I live in Ohio. I am a nurse." Then she left.`,
 		},
 		{Role: "tool", Content: "My name is Tool."},
 	}})
@@ -81,6 +82,26 @@ func TestRules_ReadOnlyTheUser(t *testing.T) {
 	}
 	if got, want := strings.Join(kept, "|"), "I live in St. Petersburg.|I hate fog…"; got != want {
 		t.Errorf("kept %q, want %q", got, want)
+	}
+}
+
+func TestHoldsSecret_FindsPasswordsKeysAndNumbers(t *testing.T) {
+	t.Parallel()
+	for sentence, want := range map[string]bool{
+		"My wifi PASSWORD is guest.":                   true,
+		"The API key is sk-12345.":                     true,
+		"My passport number is X12345.":                true,
+		"The code for my safe is 24-7-36.":             true,
+		"我家门禁密码是7531。":                                 true,
+		"这是我的 API key：AKIA。":                           true,
+		"The key is under the pot.":                    false,
+		"I pinned the note to my passport.":            false,
+		"I speak Spanish, the number of verbs is huge": false,
+		"我的护照三月到期。":                                    false,
+	} {
+		if got := HoldsSecret(sentence); got != want {
+			t.Errorf("HoldsSecret(%q) = %t", sentence, got)
+		}
 	}
 }
 

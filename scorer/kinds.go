@@ -1,0 +1,69 @@
+package scorer
+
+import (
+	"regexp"
+
+	"hippocampus/internal/memory"
+)
+
+// Importances. The gate's default threshold is 0.7.
+const (
+	vital  = 0.9
+	high   = 0.85
+	strong = 0.8
+	firm   = 0.75
+	weak   = 0.4
+)
+
+// The types that the rules distinguish.
+const (
+	aFact       = memory.TypeFact
+	aPreference = memory.Type("preference")
+	aHabit      = memory.Type("pattern")
+	aSkill      = memory.Type("skill")
+	aProject    = memory.Type("project")
+	aTask       = memory.Type("task")
+	aDecision   = memory.Type("decision")
+	aRemark     = memory.Type("observation")
+)
+
+// kinds are the kinds of statement of each domain; the first that matches counts. Expressions ignore case and write
+// the plain apostrophe.
+var kinds = map[memory.Domain][]struct {
+	says       *regexp.Regexp
+	kind       memory.Type
+	importance float64
+}{
+	memory.Preferences: {
+		{expression(`\bname\b|\bcalls? me\b|\byears old\b|\bi(?:'m| am) \w+\W*$|\bborn\b|birthday|\bpronouns\b|` +
+			`allerg|intoleran|vegan|vegetarian|\b(?:can't|cannot) (?:eat|drink)|` +
+			`叫|名字|岁|生日|出生|过敏|不耐受|不能[吃喝碰]|素食|吃素|母语`), aFact, vital},
+		{expression(``), aPreference, strong},
+	},
+	memory.Profession: {
+		{expression(`\b(?:speak|know|fluent|good at|code in|program in)\b|精通|擅长|熟悉|[我也]会|懂`), aSkill, firm},
+		{expression(`\b(?:working on|building|developing|writing|rewriting)\b|正在[写做开重]`), aProject, firm},
+		{expression(`\b(?:decided|chose|agreed|settled on|switched)\b|决定|选了|定了|换成`), aDecision, strong},
+		{expression(``), aFact, high},
+	},
+	memory.Lifestyle: {
+		{expression(`\b(?:every|each|usually|always|often|times a|twice a|once a)\b|` +
+			`每[天周月年晚早个]|经常|常常|天天|平时|通常`), aHabit, firm},
+		{expression(``), aFact, high},
+	},
+	memory.Social: {{expression(``), aFact, strong}},
+	memory.Tasks: {
+		{expression(`\b(?:decided|chose|agreed|made up my mind|quit)\b|决定|说好|约好|想好`), aDecision, strong},
+		{expression(``), aTask, high},
+	},
+}
+
+// kindOf returns the type of a statement in a domain, and its importance.
+func kindOf(plain string, domain memory.Domain) (memory.Type, float64) {
+	for _, k := range kinds[domain] {
+		if k.says.MatchString(plain) {
+			return k.kind, k.importance
+		}
+	}
+	return aFact, strong
+}
