@@ -127,7 +127,6 @@ func (s *Service) writeFor(
 
 // asked returns the memory that a write describes, with defaults filled in.
 func (s *Service) asked(w Write) memory.Memory {
-	lexemes := text.Lexemes(w.Content)
 	m := memory.Memory{
 		Owner: w.Owner, AgentID: w.AgentID, ConversationID: w.ConversationID, Content: w.Content,
 		Type: w.Type, Domain: w.Domain, Tags: w.Tags, Importance: DefaultImportance,
@@ -141,10 +140,10 @@ func (s *Service) asked(w Write) memory.Memory {
 		m.Type = memory.TypeFact
 	}
 	if m.Domain == "" {
-		m.Domain = s.Guess(w.Content, lexemes)
+		m.Domain = s.Guess(w.Content)
 	}
 	if m.Type != memory.TypeMessage {
-		m.Lexemes = text.Join(lexemes)
+		m.Lexemes = text.Join(text.Lexemes(w.Content))
 	} else if m.CreatedAt.IsZero() {
 		m.CreatedAt = s.Now() // a message is indexed with its day
 	}

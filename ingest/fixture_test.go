@@ -52,7 +52,7 @@ func newFixture(t *testing.T) *fixture {
 		Embedder: embedder, Vectors: vectors,
 		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
 			BackoffLimit: time.Minute}, b.clock.Now, log),
-		Guess: func(string, []string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
+		Guess: func(string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
 		JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,

@@ -29,7 +29,7 @@ type Write struct {
 	Owner          memory.Owner
 	Content        string
 	Importance     *float64      // nil: DefaultImportance
-	Domain         memory.Domain // empty: the rules' guess from the content
+	Domain         memory.Domain // empty: guessed from the content
 	Type           memory.Type   // empty: fact
 	At             time.Time     // zero: now
 	ConversationID string

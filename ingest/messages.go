@@ -39,8 +39,7 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 				Speaker: speaker, Content: content, Type: memory.TypeMessage, Importance: importance, CreatedAt: turn.At,
 			}
-			lexemes := text.Lexemes(content)
-			draft.Domain, draft.Lexemes = s.Guess(content, lexemes), text.Join(text.Lexemes(draft.IndexedText()))
+			draft.Domain, draft.Lexemes = s.Guess(content), text.Join(text.Lexemes(draft.IndexedText()))
 			drafts = append(drafts, draft)
 		}
 	}

@@ -76,7 +76,7 @@ type Parts struct {
 	Embedder llm.Embedder
 	Vectors  Searcher
 	Pusher   Pusher
-	Guess    func(content string, lexemes []string) memory.Domain // for a direct write without a domain
+	Guess    func(content string) memory.Domain // for a direct write without a domain
 	// IsSmallTalk reports whether a text consists of greetings, thanks and fillers alone.
 	IsSmallTalk func(text string) bool
 	// OnWritten is called for each user of whom a turn or a write has changed memories other than

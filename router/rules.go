@@ -39,18 +39,6 @@ func (rules) Route(_ context.Context, query string) ([]memory.Domain, error) {
 	return domains[:min(len(domains), MaxDomains)], nil
 }
 
-// Guess returns the domain whose vocabulary a memory's content shares most, or
-// general_chat if it shares no vocabulary.
-func Guess(content string) memory.Domain { return GuessByLexemes(content, text.Lexemes(content)) }
-
-// GuessByLexemes is Guess for a content with known lexemes.
-func GuessByLexemes(content string, lexemes []string) memory.Domain {
-	if domains := rank(content, lexemes); len(domains) > 0 {
-		return domains[0]
-	}
-	return memory.GeneralChat
-}
-
 // term is an entry of a vocabulary.
 type term struct {
 	domain int // place in memory.Domains

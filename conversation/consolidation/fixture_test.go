@@ -68,9 +68,7 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 	guess := func(string) memory.Domain { return memory.Lifestyle }
 	b.write = ingest.New(ingest.Parts{
 		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push,
-		Guess: func(s string, _ []string) memory.Domain {
-			return guess(s)
-		}, Now: b.clock.Now, Log: log,
+		Guess: guess, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
 		JudgeTimeout: time.Minute,

@@ -123,7 +123,7 @@ func newFixture(t *testing.T) *fixture {
 		Embedder: topics{},
 		Vectors:  vectors,
 		Pusher:   pusher,
-		Guess:    func(string, []string) memory.Domain { return memory.GeneralChat },
+		Guess:    func(string) memory.Domain { return memory.GeneralChat },
 		Now:      f.now,
 		Log:      log,
 	}, ingest.Settings{

@@ -33,6 +33,7 @@ import (
 	"hippocampus/reflection/derivation"
 	"hippocampus/router"
 	"hippocampus/scorer"
+	"hippocampus/scorer/statement"
 	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/sqlitevec"
@@ -85,7 +86,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	f.service = ingest.New(ingest.Parts{
 		OnAccepted: f.session.OnTurnAccepted, OnProcessed: f.session.OnTurnProcessed,
 		Records: f.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: f.vectors, Pusher: push,
-		Guess: router.GuessByLexemes, Now: f.now, Log: log,
+		Guess: statement.Domain, Now: f.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
@@ -122,11 +123,11 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	announcing := notify.Settings{Poll: 10 * time.Millisecond}
 	onChanged, onAdded := func(memory.Owner) {}, func(context.Context, memory.Owner, int) {}
 	timelines := facts.New(facts.Parts{
-		Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess,
+		Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,
 		OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 	}, 0.5)
 	f.consolidate = consolidation.New(consolidation.Parts{
-		Records: f.store, Writer: f.service, Facts: timelines, Guess: router.Guess, Now: f.now, Lease: time.Minute, Log: log,
+		Records: f.store, Writer: f.service, Facts: timelines, Guess: statement.Domain, Now: f.now, Lease: time.Minute, Log: log,
 		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {},
 	}, consolidation.Settings{
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,
@@ -149,7 +150,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Facts:        FactParts{Writer: timelines, Reader: f.store},
 		Instructions: InstructionParts{Publisher: instructions.New(f.store, f.now), Reader: f.store},
 		Skills: SkillParts{Recorder: skills.New(skills.Parts{
-			Records: f.store, Embedder: embedder, Pusher: push, Guess: router.Guess,
+			Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,
 			OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 		}), Reader: f.store},
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service},

@@ -17,6 +17,7 @@ import (
 	"hippocampus/reflection"
 	"hippocampus/reflection/derivation"
 	"hippocampus/router"
+	"hippocampus/scorer/statement"
 )
 
 // writing is what changes memories.
@@ -49,7 +50,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 	}, reflectionSettings(b.cfg))
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
-		Guess:       router.GuessByLexemes,
+		Guess:       statement.Domain,
 		IsSmallTalk: router.IsSmallTalk,
 		OnAccepted:  w.session.OnTurnAccepted,
 		OnProcessed: w.session.OnTurnProcessed,
@@ -58,11 +59,11 @@ func openWriting(b base, s *stores, m *models) *writing {
 		Now:         b.now, Log: b.log.Named("ingest"),
 	}, ingestSettings(b.cfg, b.pace))
 	w.facts = facts.New(facts.Parts{
-		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: router.Guess,
+		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
 	}, b.cfg.Facts.Trust)
 	w.skills = skills.New(skills.Parts{
-		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: router.Guess,
+		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
 	})
 	w.consolidation, w.consolidations = openConsolidation(b, s, m, w)
@@ -79,7 +80,7 @@ func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation
 		Name: "hippocampus_consolidations_total", Help: "Consolidations that this process has worked on, by outcome.",
 	}, []string{"type", "state"})
 	service := consolidation.New(consolidation.Parts{
-		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: router.Guess,
+		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: statement.Domain,
 		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
 			attempts.WithLabelValues(string(kind), string(state)).Inc()
 		},
