@@ -19,9 +19,10 @@ const (
 // effects says what a server does without a part, for people.
 var effects = map[string]string{
 	"vector_store": "Writes are kept and reach it later; until then recall answers from the database.",
-	"embedder":     "Turns are kept and processed later; until then other writes are refused, and recall finds memories by words.",
-	"scorer":       "Turns are kept and processed later.",
-	"router":       "Rules route queries until then.",
+	"embedder": "Turns are kept and processed later; until then other writes are refused, " +
+		"and recall finds memories by words.",
+	"scorer": "Turns are kept and processed later.",
+	"router": "Rules route queries until then.",
 }
 
 // printBanner prints the server's address, the parts in use, those that do not work,
