@@ -233,7 +233,7 @@ func openPgvector(ctx context.Context, cfg config.Config, space vectorstore.Spac
 	name = "pgvector in the same database, written with the memories"
 	if opened.Plain() {
 		name = "the same database, written with the memories; this server compares all vectors of a user\n" +
-			"                (for users with tens of thousands of memories: CREATE EXTENSION vector, hippocampus rebuild, restart)"
+			"                (for users with over 10,000 memories: CREATE EXTENSION vector, hippocampus rebuild, restart)"
 	}
 	return opened, name, nil
 }
