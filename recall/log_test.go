@@ -47,7 +47,9 @@ func TestLogged_LogsWhatIsReturned(t *testing.T) {
 	f.vectorsDown = true
 	log := NewLog(f.store, time.Hour, zaptest.NewLogger(t))
 	service := Logged{Service: f.Service, Log: log}
-	a, err := service.Recall(t.Context(), Query{Owner: ada, AgentID: "vet", Text: "bees", Limit: 2, At: begin.AddDate(1, 0, 0)})
+	a, err := service.Recall(t.Context(), Query{
+		Owner: ada, AgentID: "vet", Text: "bees", Limit: 2, At: begin.AddDate(1, 0, 0),
+	})
 	if err != nil || len(a.Memories) != 2 {
 		t.Fatalf("%+v %v", a, err)
 	}

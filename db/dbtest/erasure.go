@@ -155,7 +155,8 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 	recalls, err := s.ListRecalls(ctx, db.RecallFilter{Owner: owner, Limit: 100})
 	must(t, err)
 	return map[string]any{
-		"recalls": recalls, "turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
+		"recalls": recalls,
+		"turns":   turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
 		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
 		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
 	}

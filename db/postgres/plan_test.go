@@ -104,8 +104,8 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO river_job (kind, max_attempts, args) SELECT 'many', 3, jsonb_build_object('turn_id', i)
 		FROM generate_series(1, 10000) AS i`,
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
-		memory_relations, announcements, user_states, facts, instructions, instruction_versions, skills, skill_outcomes, recalls,
-		river_job`,
+		memory_relations, announcements, user_states, facts, instructions, instruction_versions, skills,
+		skill_outcomes, recalls, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
