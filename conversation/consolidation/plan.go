@@ -67,26 +67,27 @@ func (s *Service) endAs(ctx context.Context, c memory.Conversation, trigger memo
 	// The plan is stored before the conversation ends: if the process dies in
 	// between, the plan is still carried out, and ending again continues.
 	for all := false; !all; {
-		if all, err = s.plan(ctx, c, trigger); err != nil {
+		if all, err = s.plan(ctx, c, trigger, s.stepsOf(trigger)); err != nil {
 			return ended, err
 		}
 	}
 	if c, _, err = s.Records.EndConversation(ctx, c, s.Now(), reasons[trigger]); err != nil {
 		return ended, err
 	}
+	return s.enqueued(ctx, c, ConsolidateConversation{Trigger: trigger})
+}
+
+// enqueued returns the consolidations of all events of a conversation, and
+// enqueues the job if any of them is pending.
+func (s *Service) enqueued(ctx context.Context, c memory.Conversation, job ConsolidateConversation) (
+	ended Ended, err error,
+) {
 	ended.Conversation = c
-	if ended.Consolidations, err = s.ofEnd(ctx, c); err != nil {
+	if ended.Consolidations, err = s.ofEnd(ctx, c); err != nil || !ended.Pending() {
 		return ended, err
 	}
-	for _, one := range ended.Consolidations {
-		if one.State == memory.ConsolidationPending {
-			_, _, err = s.Records.Enqueue(ctx, ConsolidateConversation{
-				AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID, Trigger: trigger,
-				Mark: c.Events,
-			})
-			break
-		}
-	}
+	job.AppID, job.UserID, job.ConversationID, job.FirstTurnID, job.Mark = c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events
+	_, _, err = s.Records.Enqueue(ctx, job)
 	return ended, err
 }
 
@@ -112,9 +113,22 @@ func (s *Service) ofEnd(ctx context.Context, c memory.Conversation) ([]memory.Co
 // maxStated is the greatest number of stated events in one consolidation.
 const maxStated = 200
 
+// steps are the steps to plan beside the stated events: each with the least
+// number of events since it was planned last, from which it is planned; 0: never.
+type steps map[memory.ConsolidationType]int64
+
+// stepsOf returns the steps that a trigger plans.
+func (s *Service) stepsOf(trigger memory.ConsolidationTrigger) steps {
+	if reasons[trigger] == "" {
+		return nil
+	}
+	least := int64(s.set.Messages)
+	return steps{memory.FastReplay: least, memory.DeepReflection: least}
+}
+
 // plan stores the consolidations of a conversation as it was read, once however
 // often it is called, and reports whether they cover all of it.
-func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger) (
+func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger, also steps) (
 	all bool, err error,
 ) {
 	for from := c.ConsolidatedThrough; ; {
@@ -127,8 +141,17 @@ func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memor
 			if planned, err = tx.Planned(ctx, c.ID); err != nil || planned[memory.ConsolidateEvents] > from {
 				return err
 			}
-			return s.planFrom(ctx, tx, c, trigger, span{after: from, through: through, stated: count},
-				planned[memory.FastReplay])
+			if err := s.planFrom(ctx, tx, c, trigger, span{after: from, through: through, stated: count}); err != nil {
+				return err
+			}
+			for _, kind := range memory.ConsolidationTypes {
+				if least := also[kind]; least > 0 && c.Events-planned[kind] >= least {
+					if err := s.add(ctx, tx, c, trigger, kind, planned[kind]+1, c.Events); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
 		})
 		if err != nil || planned[memory.ConsolidateEvents] <= from {
 			return through == c.Events, err
@@ -143,34 +166,25 @@ type span struct {
 	stated         int // stated events that matter
 }
 
-// planFrom plans the stated events of a span that is not planned yet, and, at an
-// end, the replay of the events after the last replayed one.
+// planFrom plans the stated events of a span that is not planned yet.
 func (s *Service) planFrom(ctx context.Context, tx db.UserTx, c memory.Conversation,
-	trigger memory.ConsolidationTrigger,
-	events span, replayed int64) error {
-	add := func(kind memory.ConsolidationType, from, through int64) error {
-		return tx.PlanConsolidation(ctx, memory.Consolidation{
-			ID: memory.NewID(), Owner: c.Owner, ConversationID: c.ID, Type: kind, Trigger: trigger,
-			State: memory.ConsolidationPending, From: from, Through: through, CreatedAt: memory.Instant(s.Now()),
-		})
-	}
+	trigger memory.ConsolidationTrigger, events span) error {
 	switch {
 	case events.stated > 0:
-		if err := add(memory.ConsolidateEvents, events.after+1, events.through); err != nil {
-			return err
-		}
+		return s.add(ctx, tx, c, trigger, memory.ConsolidateEvents, events.after+1, events.through)
 	case events.through > events.after && events.after <= c.ConsolidatedThrough: // no earlier events are pending
-		if err := tx.ConsolidateThrough(ctx, c.ID, events.through); err != nil {
-			return err
-		}
+		return tx.ConsolidateThrough(ctx, c.ID, events.through)
 	}
-	if reasons[trigger] == "" || c.Events-replayed < int64(s.set.Messages) {
-		return nil
-	}
-	if err := add(memory.FastReplay, replayed+1, c.Events); err != nil {
-		return err
-	}
-	return add(memory.DeepReflection, replayed+1, c.Events)
+	return nil
+}
+
+// add plans one consolidation.
+func (s *Service) add(ctx context.Context, tx db.UserTx, c memory.Conversation, trigger memory.ConsolidationTrigger,
+	kind memory.ConsolidationType, from, through int64) error {
+	return tx.PlanConsolidation(ctx, memory.Consolidation{
+		ID: memory.NewID(), Owner: c.Owner, ConversationID: c.ID, Type: kind, Trigger: trigger,
+		State: memory.ConsolidationPending, From: from, Through: through, CreatedAt: memory.Instant(s.Now()),
+	})
 }
 
 // stated counts the stated events that matter after a number, at most maxStated,

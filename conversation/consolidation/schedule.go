@@ -21,7 +21,7 @@ func (s *Service) RunAll(ctx context.Context) (done Totals, err error) {
 		if err != nil {
 			return done, err
 		}
-		_, err = s.plan(ctx, c, memory.TriggerSchedule)
+		_, err = s.plan(ctx, c, memory.TriggerSchedule, nil)
 		if run.note(ctx, err) {
 			return done, run.err()
 		}

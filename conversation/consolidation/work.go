@@ -16,7 +16,7 @@ import (
 )
 
 // ConsolidateConversation is the job that plans and carries out the
-// consolidations of a trigger. One job is kept for each conversation, trigger and mark.
+// consolidations of a trigger. One job is kept for each conversation, trigger, mark and mode.
 type ConsolidateConversation struct {
 	jobs.Background `json:"-"`
 
@@ -25,7 +25,8 @@ type ConsolidateConversation struct {
 	ConversationID string                      `json:"conversation_id"`
 	FirstTurnID    string                      `json:"began"`
 	Trigger        memory.ConsolidationTrigger `json:"trigger"`
-	Mark           int64                       `json:"mark"` // an event of the conversation
+	Mark           int64                       `json:"mark"`           // an event of the conversation
+	Mode           Mode                        `json:"mode,omitempty"` // of a request; see Consolidate
 }
 
 // Kind is the name that the job is stored under.
@@ -69,7 +70,7 @@ func (s *Service) Work(ctx context.Context, job ConsolidateConversation) (any, e
 		}
 		all := true
 		if reasons[job.Trigger] == "" { // an end has planned its consolidations already
-			all, err = s.plan(ctx, c, job.Trigger)
+			all, err = s.plan(ctx, c, job.Trigger, nil)
 		}
 		if gone(err) {
 			return done, nil

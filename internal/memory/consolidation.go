@@ -49,7 +49,7 @@ const (
 	TriggerImportant ConsolidationTrigger = "important" // an important event
 	TriggerFull      ConsolidationTrigger = "full"      // the working memory is nearly full
 	TriggerSchedule  ConsolidationTrigger = "schedule"
-	TriggerEnd       ConsolidationTrigger = "end"  // a client ended the conversation
+	TriggerEnd       ConsolidationTrigger = "end"  // a client ended the conversation, or asked for its consolidation
 	TriggerIdle      ConsolidationTrigger = "idle" // the conversation was idle for too long
 )
 

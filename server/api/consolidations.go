@@ -17,11 +17,13 @@ type ConsolidationParts struct {
 	Lister       ConsolidationLister
 }
 
-// Consolidator ends conversations; package consolidation implements it.
+// Consolidator ends and consolidates conversations; package consolidation implements it.
 type Consolidator interface {
 	End(
 		ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger,
 	) (consolidation.Ended, error)
+	// Consolidate consolidates a conversation that goes on.
+	Consolidate(ctx context.Context, appID, userID, id string, mode consolidation.Mode) (consolidation.Ended, error)
 	// Await waits until no consolidation of the conversation is pending, or ctx ends.
 	Await(ctx context.Context, ended consolidation.Ended) (consolidation.Ended, error)
 }
@@ -39,6 +41,7 @@ type consolidationHandlers struct {
 
 func (h consolidationHandlers) register(r *routes) {
 	r.add("POST /v1/conversations/:id/end", memory.RoleWrite, withBody(h.end))
+	r.add("POST /v1/conversations/:id/consolidate", memory.RoleWrite, withBody(h.consolidate))
 	r.add("GET /v1/conversations/:id/consolidations", memory.RoleRead,
 		list[consolidationQuery, memory.Consolidation, wire.Consolidation]{
 			name:     "consolidations",
@@ -60,24 +63,44 @@ type endedBody struct {
 }
 
 func (h consolidationHandlers) end(ctx context.Context, r *request, body endRequest) (any, error) {
+	return h.start(ctx, r, body, func(id string) (consolidation.Ended, error) {
+		return h.Consolidator.End(ctx, r.key.AppID, body.UserID, id, memory.TriggerEnd)
+	})
+}
+
+type consolidateRequest struct {
+	endRequest
+	Mode consolidation.Mode `json:"mode"`
+}
+
+func (h consolidationHandlers) consolidate(ctx context.Context, r *request, body consolidateRequest) (any, error) {
+	return h.start(ctx, r, body.endRequest, func(id string) (consolidation.Ended, error) {
+		return h.Consolidator.Consolidate(ctx, r.key.AppID, body.UserID, id, body.Mode)
+	})
+}
+
+// start begins the consolidations of the conversation that the path names, and
+// waits for them if the request asks for it.
+func (h consolidationHandlers) start(ctx context.Context, r *request, body endRequest,
+	begin func(id string) (consolidation.Ended, error)) (any, error) {
 	id := r.param("id")
 	r.note("path.id", memory.CheckID(id, false))
 	r.note("user_id", memory.CheckID(body.UserID, true))
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	ended, err := h.Consolidator.End(ctx, r.key.AppID, body.UserID, id, memory.TriggerEnd)
+	begun, err := begin(id)
 	if err == nil && body.Wait {
 		waiting, cancel := h.waiter.context(ctx)
 		defer cancel()
-		ended, err = h.Consolidator.Await(waiting, ended)
+		begun, err = h.Consolidator.Await(waiting, begun)
 	}
 	status := http.StatusOK
-	if ended.Pending() {
+	if begun.Pending() {
 		status = http.StatusAccepted
 	}
 	return answer{status, endedBody{
-		conversationOf(ended.Conversation), bodiesOf(ended.Consolidations, wire.ConsolidationOf),
+		conversationOf(begun.Conversation), bodiesOf(begun.Consolidations, wire.ConsolidationOf),
 	}}, err
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -67,6 +68,49 @@ func TestConsolidations_EndConversations(t *testing.T) {
 	reopened := fetch[conversationAnswer](f, http.StatusOK, "GET", "/v1/conversations/c", "")
 	if reopened.Conversation.State != "open" {
 		t.Error("a turn does not reopen the conversation")
+	}
+}
+
+func TestConsolidations_WithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.talk("u", "c", hello, `{"role":"user","kind":"decision","content":"We meet on Monday."}`)
+	const path = "/v1/conversations/c/consolidate"
+	begun := fetch[endedBody](f, http.StatusAccepted, "POST", path, `{"user_id":"u","mode":"fast"}`, "Authorization",
+		"Bearer write")
+	if begun.Conversation.State != "open" || len(begun.Consolidations) != 2 {
+		t.Errorf("%+v", begun)
+	}
+	f.finishEnd("u", "c")
+	done := fetch[endedBody](f, http.StatusOK, "POST", path, `{"mode":"fast","wait":true}`)
+	states := map[memory.ConsolidationType]memory.ConsolidationState{}
+	for _, one := range done.Consolidations {
+		states[one.Type] = one.State
+	}
+	if want := map[memory.ConsolidationType]memory.ConsolidationState{
+		memory.ConsolidateEvents: memory.ConsolidationDone, memory.FastReplay: memory.ConsolidationDone,
+	}; !maps.Equal(states, want) || done.Conversation.State != "open" || done.Conversation.Kept != 2 {
+		t.Errorf("%+v", done)
+	}
+	f.want(http.StatusAccepted, "POST", path, `{"mode":"full"}`) // the deep step is left
+	f.finishEnd("u", "c")
+	f.want(http.StatusOK, "POST", path, `{"mode":"deep"}`)
+
+	f.talk("v", "c", hello)
+	f.want(http.StatusConflict, "POST", path, `{"mode":"fast"}`)
+	f.want(http.StatusNotFound, "POST", path, `{"mode":"fast","user_id":"w"}`)
+	f.want(http.StatusNotFound, "POST", "/v1/conversations/none/consolidate", `{"mode":"fast"}`)
+	f.want(http.StatusForbidden, "POST", path, `{"mode":"fast"}`, "Authorization", "Bearer read")
+	for body, field := range map[string]string{
+		`{}`:                              "mode",
+		`{"mode":null}`:                   "mode",
+		`{"mode":"slow"}`:                 "mode",
+		`{"mode":["fast"]}`:               "mode",
+		`{"mode":"fast","wait":1}`:        "wait",
+		`{"mode":"fast","user_id":"a\n"}`: "user_id",
+		`{"mode":"fast","end":true}`:      "end",
+	} {
+		f.wantPaths("POST", path, body, field)
 	}
 }
 

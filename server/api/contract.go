@@ -216,7 +216,7 @@ func fieldErrors(path string, err error) []memory.Field {
 }
 
 // bestAlternative returns what is wrong with a value by the alternative of an anyOf
-// that is of the value's type, or nil if there is none.
+// that is of the value's type, or nil without such an alternative.
 func bestAlternative(e *openapi3.SchemaError) error {
 	if e.SchemaField != "anyOf" {
 		return nil

@@ -20,7 +20,7 @@ type messageRequest struct {
 	Tags    []string              `json:"tags"`
 	Context memory.MessageContext `json:"context"`
 
-	*MessageExtras // nil: the message has none of its fields
+	*MessageExtras // nil: the message lacks all of its fields
 }
 
 // MessageExtras are the fields of a message that few messages have. It is
