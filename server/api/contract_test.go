@@ -144,8 +144,9 @@ func TestContract_IsServed(t *testing.T) {
 // The server accepts every example request of openapi.yaml.
 func TestContract_ExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Wait = time.Second }) // for a consolidation, which no job carries out here
-	f.work()                                                      // some requests wait for a turn
+	// No job carries out a consolidation here, and some requests wait for one.
+	f := newFixture(t, func(o *Options) { o.Wait = time.Second })
+	f.work()
 	id := f.peanuts().ID
 	f.talk("u", id, hello)
 	sent := 0
