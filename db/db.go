@@ -26,6 +26,7 @@ type Store interface {
 	Maintenance
 	Erasures
 	Serving
+	Calibrations
 	Exchange
 	Conversations
 	Consolidations

@@ -45,6 +45,16 @@ type Serving interface {
 	SettleEmbeddings(ctx context.Context, space memory.Space, limit int) (int, error)
 }
 
+// Calibrations keeps what similarities mean in each embedding space, so that every
+// replica uses the same calibration.
+type Calibrations interface {
+	// Calibration returns the calibration of a space; zero if it has none.
+	Calibration(ctx context.Context, space memory.Space) (memory.Calibration, error)
+	// KeepCalibration stores a calibration unless the space has one, and returns the
+	// one that the space has.
+	KeepCalibration(ctx context.Context, space memory.Space, c memory.Calibration) (memory.Calibration, error)
+}
+
 // ServingState is which space serves, and which will.
 type ServingState struct {
 	Serving   memory.Space

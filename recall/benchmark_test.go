@@ -54,3 +54,21 @@ func BenchmarkIndexOf10000(b *testing.B) {
 		newIndex(0, docs)
 	}
 }
+
+// The fit of 100 candidates among 10,000 memories, with the words of the query.
+func BenchmarkFitAmong10000(b *testing.B) {
+	x := newIndex(0, manyDocuments(10_000))
+	s := &Service{set: ranking}
+	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
+	r := searchResult{index: x, scope: q.scope(x)}
+	list := make([]relevant, 100)
+	for i := range list {
+		list[i] = relevant{candidate: candidate{id: x.docs[i*99].id, doc: i * 99}, relevance: 1 / float64(i+1)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if s.fit(q, queryVector{}, r, list).Memories != 10_000 {
+			b.Fatal("memories are missing")
+		}
+	}
+}

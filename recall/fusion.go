@@ -45,16 +45,17 @@ type Cues struct {
 // relevant is a candidate with its relevance and what contributed to it.
 type relevant struct {
 	candidate
-	neighbour float64 // added for neighbours in the conversation
-	speaker   float64 // added by a cue, like date and when
-	date      float64
-	when      float64
-	routed    float64
-	question  float64 // share of its text that consists of questions, 0..1
-	message   float64 // added to reach the relevance of a message that it was taken from
-	skill     float64 // added to reach the relevance of the best workflow of its skill
-	relevance float64
-	undecayed bool // a workflow of a skill: its decay is 1
+	neighbour  float64 // added for neighbours in the conversation
+	speaker    float64 // added by a cue, like date and when
+	date       float64
+	when       float64
+	routed     float64
+	question   float64 // share of its text that consists of questions, 0..1
+	message    float64 // added to reach the relevance of a message that it was taken from
+	skill      float64 // added to reach the relevance of the best workflow of its skill
+	relevance  float64
+	confidence float64 // see Fit
+	undecayed  bool    // a workflow of a skill: its decay is 1
 }
 
 // fuse gives every candidate its relevance, 0..1:

@@ -97,8 +97,9 @@ func (s *Service) recalled(q Query, x *index, rows map[string]row, list []scored
 		m := rows[c.id].whole
 		recalled[i] = Recalled{
 			Memory: *m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
-			When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill, Relevance: c.relevance, Decay: c.decay,
-			Importance: m.Importance, Score: c.score, Sources: c.sources.names(),
+			When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill,
+			Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
+			Score: c.score, Sources: c.sources.names(),
 		}
 		if !q.NoTouch {
 			x.docs[c.doc].access(s.notAfterNow(q.At))

@@ -176,13 +176,18 @@ func (x *index) invert(tokens []token, ordinals map[uint64]uint32) {
 // posting is how often a document holds a lexeme.
 type posting struct{ doc, count uint32 }
 
-// appendPostings appends the postings of a lexeme to a list, by place.
-func (x *index) appendPostings(list []posting, lexeme string) []posting {
+// places returns the places of the documents that hold a lexeme, one for each time.
+func (x *index) places(lexeme string) []uint32 {
 	i, known := slices.BinarySearch(x.terms, maphash.String(seed, lexeme))
 	if !known {
-		return list
+		return nil
 	}
-	for _, doc := range x.postings[x.starts[i]:x.starts[i+1]] {
+	return x.postings[x.starts[i]:x.starts[i+1]]
+}
+
+// appendPostings appends the postings of a lexeme to a list, by place.
+func (x *index) appendPostings(list []posting, lexeme string) []posting {
+	for _, doc := range x.places(lexeme) {
 		if n := len(list); n > 0 && list[n-1].doc == doc {
 			list[n-1].count++
 		} else {

@@ -27,12 +27,10 @@ type BM25 struct {
 // the sum of the terms' idf, including terms that no document holds.
 func (p BM25) scores(terms []string, x *index) (scores []float64, totalIDF float64) {
 	scores = make([]float64, len(x.docs))
-	n := float64(len(x.docs))
 	var postings []posting
 	for _, term := range terms {
 		postings = x.appendPostings(postings[:0], term)
-		df := float64(len(postings))
-		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+		idf := idf(len(x.docs), len(postings))
 		totalIDF += idf
 		for _, posting := range postings {
 			tf := float64(posting.count)
@@ -42,6 +40,9 @@ func (p BM25) scores(terms []string, x *index) (scores []float64, totalIDF float
 	}
 	return scores, totalIDF
 }
+
+// idf is the weight of a term that df of n documents hold.
+func idf(n, df int) float64 { return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5)) }
 
 // lexicalScores are how well each document matches the words of a query, by place.
 type lexicalScores struct {

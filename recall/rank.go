@@ -33,12 +33,15 @@ type scored struct {
 	decay, score float64
 }
 
-// rank drops the candidates below MinSimilarity and divides the others into
+// rank drops the candidates below MinSimilarity and MinConfidence and divides the others into
 // contenders, in the probable order, and pruned ones, which cannot be among the
 // first. hydrate determines the order by the rows in the database.
 func (s *Service) rank(q Query, vector queryVector, x *index, list []relevant) (contenders, pruned []scored) {
 	if vector.values != nil && q.MinSimilarity != 0 {
 		list = slices.DeleteFunc(list, func(r relevant) bool { return r.cosine < q.MinSimilarity })
+	}
+	if q.MinConfidence != 0 {
+		list = slices.DeleteFunc(list, func(r relevant) bool { return r.confidence < q.MinConfidence })
 	}
 	first, rest := prune(q, x, list)
 	return s.estimate(q, x, first), s.estimate(q, x, rest)

@@ -4,6 +4,7 @@
 //	      -> search: hits by similarity, own writes among them
 //	      -> candidates: the best hits, and the best by words
 //	      -> fuse: one relevance from similarity, words, neighbours and cues
+//	      -> fit: how well all of this fits the query, and a confidence of each
 //	      -> rank: relevance, decay and importance
 //	      -> hydrate: rows from the database, cut at the limit
 //	      -> touch: accesses, batched off the request path
@@ -55,6 +56,7 @@ type Query struct {
 	Where          *filter.Filter
 	MinImportance  float64   // 0..1
 	MinSimilarity  float64   // -1..1; 0: no minimum
+	MinConfidence  float64   // 0..1
 	At             time.Time // clock of the ranking; zero: now
 	NoTouch        bool      // do not count an access
 	NoRoute        bool      // search all domains
@@ -69,6 +71,7 @@ type Answer struct {
 	Memories []Recalled
 	Route    router.Route
 	Skipped  bool     // small talk: nothing was searched
+	Fit      Fit      // zero if the query was skipped or has no candidate
 	Degraded []string // unavailable parts: "vector_store", "embedder"
 	At       time.Time
 }
@@ -87,6 +90,7 @@ type Recalled struct {
 	Message    float64  // added to reach the relevance of a message that it was taken from
 	Skill      float64  // added to reach the relevance of the best workflow of its skill
 	Relevance  float64  // fused and scaled over the candidates, 0..1; see fuse
+	Confidence float64  // that it fits the query, 0..1, whatever else was found; see Fit
 	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill
 	Importance float64  // 0..1
 	Score      float64  // the order; ties by id

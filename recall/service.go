@@ -59,8 +59,9 @@ type Settings struct {
 	FallbackLimit int           // memories compared while the vector store is unavailable, newest first
 	VectorTimeout time.Duration
 	EmbedTimeout  time.Duration
-	QueryCache    int // bytes of query embeddings kept
-	IndexCache    int // bytes of indexes kept
+	Calibration   func(memory.Space) memory.Calibration // what similarities mean; nil: it is not known
+	QueryCache    int                                   // bytes of query embeddings kept
+	IndexCache    int                                   // bytes of indexes kept
 }
 
 // Service answers queries.
@@ -108,6 +109,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 		return Answer{}, err
 	}
 	relevant := fuse(candidates, found.index, &s.set, queryCuesOf(q.Text), q.liftedBy(route))
+	fit := s.fit(q, vector, found, relevant)
 	contenders, pruned := s.rank(q, vector, found.index, relevant)
 	memories, err := s.hydrate(ctx, q, found.index, contenders, pruned)
 	if err != nil {
@@ -117,7 +119,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 		s.Touch(idsOf(memories), q.At)
 	}
 	return Answer{
-		Memories: memories, Route: route, Degraded: found.degraded, At: q.At,
+		Memories: memories, Route: route, Fit: fit, Degraded: found.degraded, At: q.At,
 	}, nil
 }
 

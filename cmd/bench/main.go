@@ -1,7 +1,9 @@
 // Command bench measures a server against a floor, and its recall against
 // questions with known answers:
 //
-//	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts
+//	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts;
+//	                       with --confidence, what it is for questions about other users
+//	bench fit FILE...      reports of quality --confidence -> coefficients of confidence
 //	bench speed            server and bare clients on the same data -> ratios
 //	bench peers            the load shape that other memory servers were measured with
 //	bench slices           one user with many memories -> intervals of time, tags, the past
@@ -33,8 +35,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), speedCommand(), peersCommand(), slicesCommand(), contextCommand(), soakCommand(),
-		floorCommand())
+	root.AddCommand(qualityCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
+		contextCommand(), soakCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {
@@ -60,7 +62,7 @@ func qualityCommand() *cobra.Command {
 	var size, url, model, queryPrefix, file string
 	var settings []string
 	var through, roles string
-	var ablate, contexts bool
+	var ablate, contexts, doubts bool
 	c := &cobra.Command{
 		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions",
 		Args: func(_ *cobra.Command, paths []string) error {
@@ -88,7 +90,8 @@ func qualityCommand() *cobra.Command {
 			}
 			r, err := quality.Run(c.Context(), quality.Options{
 				Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate,
-				Turns: through != "", Roles: quality.Roles(roles), Contexts: contexts, Progress: os.Stderr,
+				Turns: through != "", Roles: quality.Roles(roles), Contexts: contexts, Doubts: doubts,
+				Progress: os.Stderr,
 			})
 			if err != nil {
 				return err
@@ -109,8 +112,24 @@ func qualityCommand() *cobra.Command {
 	f.BoolVar(&ablate, "ablate", false, "measure once more without each part of the ranking, 7 d after the last turn")
 	f.BoolVar(&contexts, "context", false,
 		"measure what contexts of 500 to 4,000 tokens hold, instead of rankings")
+	f.BoolVar(&doubts, "confidence", false,
+		"measure the confidence of questions about their own and about other users, instead of rankings")
 	jsonFlag(c, &file)
 	return c
+}
+
+func fitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "fit FILE...", Short: "Fit the coefficients of confidence to reports of quality --confidence --json",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			coefficients, err := quality.Fit(files)
+			if err != nil {
+				return err
+			}
+			return deliver(coefficients, "")
+		},
+	}
 }
 
 func speedCommand() *cobra.Command {

@@ -100,6 +100,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"erase against writers":   eraseAgainstWriters,
 		"erase hostile ids":       eraseHostile,
 		"changing models":         changingModels,
+		"calibrations":            calibrations,
 		"hold re-embedding":       holdReembedding,
 		"announcements":           announcements,
 		"ended conversation":      endedConversation,

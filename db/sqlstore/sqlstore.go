@@ -72,6 +72,7 @@ type Store struct {
 var (
 	_ db.Announcements  = (*Store)(nil)
 	_ db.Bounds         = (*Store)(nil)
+	_ db.Calibrations   = (*Store)(nil)
 	_ db.Consolidations = (*Store)(nil)
 	_ db.Conversations  = (*Store)(nil)
 	_ db.Counts         = (*Store)(nil)

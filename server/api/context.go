@@ -14,6 +14,7 @@ import (
 
 const (
 	defaultContext = 500     // characters
+	minConfidence  = 0.15    // of the memories of a context; see docs/decisions/0023-confidence.md
 	countsCached   = 8 << 20 // bytes of token counts that contexts share
 	asMessages     = "messages"
 )
@@ -160,6 +161,7 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages,
 	}
+	ask.Query.MinConfidence = orDefault(body.MinConfidence, minConfidence)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
 	if orDefault(body.Condense, true) {
 		ask.Condense = orDefault(body.Limit, h.Limit)

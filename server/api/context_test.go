@@ -341,3 +341,19 @@ func TestContext_OrdersFactsByTheQuery(t *testing.T) {
 		}
 	}
 }
+
+func TestContext_HasAMinimumConfidence(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	recorded := f.record()
+	for request, want := range map[string]float64{
+		`{"user_id":"u","query":"q"}`:                      0.15,
+		`{"user_id":"u","query":"q","min_confidence":0}`:   0,
+		`{"user_id":"u","query":"q","min_confidence":0.7}`: 0.7,
+	} {
+		f.want(200, "POST", "/v1/context", request)
+		if got := recorded.query.MinConfidence; got != want {
+			t.Errorf("%s: the minimum is %v, want %v", request, got, want)
+		}
+	}
+}

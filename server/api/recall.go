@@ -59,6 +59,7 @@ type recallRequest struct {
 	Filter         json.RawMessage `json:"filter"`
 	MinImportance  float64         `json:"min_importance"`
 	MinSimilarity  float64         `json:"min_similarity"`
+	MinConfidence  *float64        `json:"min_confidence"`
 	At             string          `json:"at"`
 	Touch          *bool           `json:"touch"`
 	Route          *bool           `json:"route"`
@@ -84,7 +85,8 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		Owner: r.bodyOwner(b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
 		Domains: b.Domains, Types: r.included(b.Include, b.Types), Tags: b.Tags,
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
-		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, At: r.time("at", b.At),
+		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: orDefault(b.MinConfidence, 0),
+		At:      r.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter),
 	}
@@ -127,6 +129,7 @@ func (r *request) included(include []string, types []memory.Type) []memory.Type 
 type recallBody struct {
 	Memories []recalledBody `json:"memories"`
 	Route    routeBody      `json:"route"`
+	Fit      *fitBody       `json:"fit,omitempty"` // nil if no memory was compared with the query
 	Degraded []string       `json:"degraded"`
 	At       time.Time      `json:"at"`
 	TookMS   float64        `json:"took_ms"`
@@ -145,6 +148,7 @@ type recalledBody struct {
 	Message    float64  `json:"message"`
 	Skill      float64  `json:"skill"`
 	Relevance  float64  `json:"relevance"`
+	Confidence float64  `json:"confidence"`
 	Decay      float64  `json:"decay"`
 	Score      float64  `json:"score"`
 	Sources    []string `json:"sources"`
@@ -159,6 +163,21 @@ type routeBody struct {
 	Skipped bool            `json:"skipped"`
 }
 
+type fitBody struct {
+	Closeness    float64 `json:"closeness"`
+	Coverage     float64 `json:"coverage"`
+	UnknownNames float64 `json:"unknown_names"`
+	Memories     int     `json:"memories"`
+}
+
+func fitOf(f recall.Fit) *fitBody {
+	if f == (recall.Fit{}) {
+		return nil
+	}
+	body := fitBody(f)
+	return &body
+}
+
 func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 	return recallBody{
 		Memories: bodiesOf(a.Memories, recalledOf),
@@ -166,7 +185,7 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
 			Skipped: a.Skipped,
 		},
-		Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
+		Fit: fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
 	}
 }
 
@@ -174,7 +193,8 @@ func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
 		Memory: wire.MemoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
 		Speaker: m.Speaker, Date: m.Date, When: m.When, Routed: m.Routed, Question: m.Question,
-		Message: m.Message, Skill: m.Skill, Relevance: m.Relevance, Decay: m.Decay, Score: m.Score, Sources: notNil(m.Sources),
+		Message: m.Message, Skill: m.Skill, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay, Score: m.Score,
+		Sources: notNil(m.Sources),
 	}
 }
 

@@ -54,13 +54,14 @@ func TestRecall_PassesTheQuery(t *testing.T) {
 	f.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"她住哪？","limit":3,
 		"domains":["user_preferences"],"types":["fact","task"],
 		"agent_id":"a","conversation_id":"c","since":"2025-01-01T00:00:00Z","until":"2026-01-01T00:00:00Z",
-		"min_importance":0.5,"min_similarity":-0.5,"at":"2026-01-31T08:00:00Z","touch":false,"route":false,"mode":"additive",
+		"min_importance":0.5,"min_similarity":-0.5,"min_confidence":0.25,
+		"at":"2026-01-31T08:00:00Z","touch":false,"route":false,"mode":"additive",
 		"weights":{"relevance":1,"decay":0,"importance":0.5},"decay_rate":0.9,"candidates":200}`)
 	want := recall.Query{
 		Owner: owner("u"), Text: "她住哪？", Limit: 3, Domains: []memory.Domain{memory.Preferences},
 		Types: []memory.Type{"fact", "task"}, AgentID: "a", ConversationID: "c",
 		Since: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		MinImportance: .5, MinSimilarity: -.5, At: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
+		MinImportance: .5, MinSimilarity: -.5, MinConfidence: .25, At: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
 		NoTouch: true, NoRoute: true, Mode: recall.Additive, Weights: &recall.Weights{Relevance: 1, Importance: .5},
 		DecayRate: .9, Candidates: 200,
 	}
@@ -96,8 +97,8 @@ func TestRecall_Answers(t *testing.T) {
 		`{"user_id":"nobody","query":"q","route":false}`: `{"memories":[],"route":{"domains":[],"source":"off",` +
 			`"skipped":false},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 		`{"user_id":"u","query":"q","min_similarity":0.9}`: `{"memories":[],"route":{"domains":[],"source":"rules",` +
-			`"reason":"no domain stands out: all are searched","skipped":false},"degraded":["vector_store"],` +
-			`"at":"2026-01-31T13:00:00Z","took_ms":0}`,
+			`"reason":"no domain stands out: all are searched","skipped":false},"fit":{"closeness":0.9,` +
+			`"coverage":0,"unknown_names":0,"memories":2},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 	} {
 		if got := strings.TrimSpace(f.want(200, "POST", "/v1/recall", request).Body.String()); got != want {
 			t.Errorf("%s\nwant %s", got, want)

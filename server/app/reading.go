@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hippocampus/recall"
+	"hippocampus/recall/calibration"
 	"hippocampus/recall/related"
 	"hippocampus/reflection/compression"
 	"hippocampus/router"
@@ -27,7 +28,11 @@ func openReading(b base, s *stores, m *models) *reading {
 		Timeout: b.cfg.Router.Timeout, Now: b.now, Logger: b.log.Named("router"),
 	})
 	b.life.onStop("router", func(context.Context) error { routes.Close(); return nil })
-	service := recall.New(s.record, s.vectors, routes, s.embedder, touches, recallSettings(b.cfg), b.now, log)
+	calibrations := calibration.New(s.record, s.embedder, b.log.Named("calibration"))
+	b.life.run("calibration", calibrations.Run)
+	set := recallSettings(b.cfg)
+	set.Calibration = calibrations.Of
+	service := recall.New(s.record, s.vectors, routes, s.embedder, touches, set, b.now, log)
 	var recaller api.Recaller = service
 	if b.cfg.Recall.Log {
 		entries := recall.NewLog(s.record, b.pace.Touches, log)

@@ -82,6 +82,12 @@ func (store *crashingStore) BeginErasure(
 	})
 }
 
+func (store *crashingStore) Calibration(ctx context.Context, space memory.Space) (memory.Calibration, error) {
+	return get(store.fuse, "Calibration", func() (memory.Calibration, error) {
+		return store.real.Calibration(ctx, space)
+	})
+}
+
 func (store *crashingStore) ChangeOver(
 	ctx context.Context,
 	to memory.Space,
@@ -557,6 +563,16 @@ func (store *crashingStore) InstructionVersions(
 func (store *crashingStore) Job(ctx context.Context, id int64) (db.JobInfo, error) {
 	return get(store.fuse, "Job", func() (db.JobInfo, error) {
 		return store.real.Job(ctx, id)
+	})
+}
+
+func (store *crashingStore) KeepCalibration(
+	ctx context.Context,
+	space memory.Space,
+	c memory.Calibration,
+) (memory.Calibration, error) {
+	return get(store.fuse, "KeepCalibration", func() (memory.Calibration, error) {
+		return store.real.KeepCalibration(ctx, space, c)
 	})
 }
 

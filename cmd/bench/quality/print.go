@@ -14,6 +14,10 @@ func (r Report) Print(out io.Writer) error {
 		printContexts(w, r.Contexts)
 		return w.Flush()
 	}
+	if len(r.Confidence) > 0 {
+		printTradeOffs(w, r.Confidence)
+		return w.Flush()
+	}
 	for _, lag := range Lags {
 		fmt.Fprintf(w, "%s after the last turn\tquestions\tR@5\tR@10\t(95 %%)\tR@20\tnDCG@10\tMRR\t(95 %%)\n", lag.Name)
 		for _, row := range r.Results {

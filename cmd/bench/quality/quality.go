@@ -31,6 +31,7 @@ type Options struct {
 	Turns    bool     // measure conversations that are reported as turns also
 	Roles    Roles    // of the speakers of reported turns
 	Contexts bool     // measure contexts, and no rankings
+	Doubts   bool     // measure confidence, and no rankings
 	Progress io.Writer
 }
 
@@ -43,6 +44,9 @@ type Report struct {
 	Through       *Through `json:"through_turns,omitempty"`
 	Results       []Result `json:"results,omitempty"`
 	Contexts      []Held   `json:"contexts,omitempty"`
+
+	Confidence []TradeOff `json:"confidence,omitempty"`
+	Doubts     []Doubt    `json:"doubts,omitempty"` // what Confidence summarises and Fit reads
 }
 
 // Result is one row: a ranking at a lag, over the questions of a category or a
@@ -99,6 +103,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	if o.Contexts {
 		report.Contexts, err = contexts(ctx, o, conversations)
+		return report, err
+	}
+	if o.Doubts {
+		report.Doubts, err = doubts(ctx, o, conversations)
+		report.Confidence = tradeOffs(report.Doubts)
 		return report, err
 	}
 	if report.Results, err = run(ctx, o, conversations, Lags); err != nil {

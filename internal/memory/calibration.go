@@ -1,0 +1,20 @@
+package memory
+
+// Calibration states what the cosine similarities of an embedding space mean. The zero
+// value means that this is not known.
+type Calibration struct {
+	English SimilarityRange // of texts in English and other languages with spaces between words
+	Chinese SimilarityRange // of texts in Chinese and other languages without
+}
+
+// SimilarityRange is where the cosines of a question and a statement lie. Both are -1..1.
+type SimilarityRange struct {
+	Unrelated float64 // mean cosine if the statement has nothing to do with the question
+	Related   float64 // cosine if the statement answers the question; more than Unrelated
+}
+
+// Scale maps a cosine to 0 for Unrelated and 1 for Related. Other cosines lie outside
+// of 0..1.
+func (r SimilarityRange) Scale(cosine float64) float64 {
+	return (cosine - r.Unrelated) / (r.Related - r.Unrelated)
+}

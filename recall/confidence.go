@@ -1,0 +1,197 @@
+package recall
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// Fit states how well the memories of an owner fit a query at all. It is taken from the
+// ten most relevant candidates, so that it does not depend on the limit of the query.
+type Fit struct {
+	Closeness    float64 // best similarity, 0 as unrelated texts to 1 as a question and its answer, or outside
+	Coverage     float64 // best share of the query's words, by idf, in a memory and its neighbours, 0..1
+	UnknownNames float64 // share of the query's names that no memory of the owner has, 0..1
+	Memories     int     // active memories of the owner
+}
+
+// The coefficients of confidence come from a logistic regression that separates questions
+// with an answer from questions about another user. `bench quality --confidence` asks the
+// questions and `bench fit` repeats the regression; see docs/decisions/0023-confidence.md.
+const (
+	fitBias         = -2.3
+	fitCloseness    = 1.5
+	fitCoverage     = 3.3
+	fitUnknownNames = -2.5
+	fitMemories     = -0.4
+
+	// Midway between questions with an answer and others: these count if a signal is missing.
+	neutralCloseness = 0.9
+	neutralCoverage  = 0.5
+
+	// confidenceLoss is the share of the confidence that a memory without relevance loses.
+	confidenceLoss = 0.2
+)
+
+// confidence is how sure it is that a memory of this relevance fits the query, 0..1:
+//
+//	fit        = 1 / (1 + exp(-(bias + a*closeness + b*coverage + c*unknownNames + d*ln(n/100))))
+//	confidence = fit * (1 - 0.2*(1-relevance))
+//
+// n is the number of memories, within 10..1000: the more memories there are, the nearer to
+// the query the best of them is by chance. The relevance counts little, since evidence
+// often ranks high because of its neighbours alone.
+//
+// At 0.5 it is equally probable that the query has an answer and that it is about another
+// user, if both kinds of query are equally frequent.
+func (f Fit) confidence(relevance float64) float64 {
+	n := float64(min(max(f.Memories, 10), 1000))
+	logit := fitBias + fitCloseness*f.Closeness + fitCoverage*f.Coverage + fitUnknownNames*f.UnknownNames +
+		fitMemories*math.Log(n/100)
+	return (1 - confidenceLoss*(1-relevance)) / (1 + math.Exp(-logit))
+}
+
+// fittest is the number of candidates that Fit is taken from.
+const fittest = 10
+
+// fit measures how well the candidates fit the query, and gives each its confidence.
+func (s *Service) fit(q Query, vector queryVector, r searchResult, list []relevant) Fit {
+	if len(list) == 0 {
+		return Fit{}
+	}
+	best := slices.Clone(list)
+	slices.SortFunc(best, func(a, b relevant) int {
+		return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
+	})
+	best = best[:min(fittest, len(best))]
+	known := text.Lexemes(q.Owner.UserID) // a user id often is a name
+	f := Fit{
+		Closeness:    s.closeness(q, vector, best),
+		Coverage:     coverage(r, known, queryTerms(q.Text), best),
+		UnknownNames: unknownNames(r.index, known, q.Text),
+		Memories:     len(r.index.docs),
+	}
+	for i := range list {
+		list[i].confidence = f.confidence(list[i].relevance)
+	}
+	return f
+}
+
+// closeness is the best similarity on the scale of the embedding model.
+func (s *Service) closeness(q Query, vector queryVector, best []relevant) float64 {
+	cosine, compared := -1.0, false
+	for i := range best {
+		if best[i].compared {
+			cosine, compared = max(cosine, best[i].cosine), true
+		}
+	}
+	if !compared || s.set.Calibration == nil {
+		return neutralCloseness
+	}
+	calibration := s.set.Calibration(llm.SpaceOf(vector.embedder))
+	if calibration == (memory.Calibration{}) {
+		return neutralCloseness
+	}
+	if !isASCII(q.Text) && strings.ContainsFunc(q.Text, text.IsCJK) {
+		return calibration.Chinese.Scale(cosine)
+	}
+	return calibration.English.Scale(cosine)
+}
+
+// coverage is the best share of the query's terms, each weighing its idf among the
+// owner's memories, that one of the candidates and its open neighbours in the
+// conversation at a distance of at most two have together. Known terms do not count.
+func coverage(r searchResult, known, terms []string, best []relevant) float64 {
+	x := r.index
+	windows := make([]window, len(best))
+	for i := range best {
+		windows[i] = windowOf(r, best[i].doc)
+	}
+	covered := make([]float64, len(best))
+	total := 0.0
+	for _, term := range terms {
+		if slices.Contains(known, term) {
+			continue
+		}
+		places := x.places(term)
+		idf := idf(len(x.docs), min(len(places), len(x.docs))) // nearly each place is another document
+		total += idf
+		for i, w := range windows {
+			if first, _ := slices.BinarySearch(places, w.first); first < len(places) && places[first] <= w.last {
+				covered[i] += idf
+			}
+		}
+	}
+	if total == 0 {
+		return neutralCoverage
+	}
+	return slices.Max(covered) / total
+}
+
+// window is a memory with its neighbours, by place.
+type window struct{ first, last uint32 }
+
+func windowOf(r searchResult, doc int) window {
+	neighbour := func(i int) bool {
+		return i >= 0 && i < len(r.index.docs) && r.scope.open[i] && r.index.sameConversation(i, doc)
+	}
+	first, last := doc, doc
+	for first > doc-2 && neighbour(first-1) {
+		first--
+	}
+	for last < doc+2 && neighbour(last+1) {
+		last++
+	}
+	return window{uint32(first), uint32(last)}
+}
+
+// unknownNames is the share of the query's names that occur in no memory of the owner.
+func unknownNames(x *index, known []string, query string) float64 {
+	names, unknown := 0.0, 0.0
+	for _, name := range namesIn(query) {
+		lexemes := text.Lexemes(name)
+		if len(lexemes) == 0 {
+			continue // a stop word in a title
+		}
+		names++
+		if !slices.ContainsFunc(lexemes, func(l string) bool {
+			return slices.Contains(known, l) || len(x.places(l)) > 0
+		}) {
+			unknown++
+		}
+	}
+	return unknown / max(1, names)
+}
+
+// namesIn returns the words of a query that begin with a capital within a sentence,
+// except for months, days of the week and the like. A query in which every word begins
+// with a capital names nothing.
+func namesIn(query string) []string {
+	var names []string
+	lower, begins := false, true
+	for word := range strings.FieldsSeq(query) {
+		last, _ := utf8.DecodeLastRuneInString(word)
+		first := begins
+		begins = strings.ContainsRune(".!?:。！？：", last)
+		word = strings.TrimFunc(word, notLetterOrDigit)
+		initial := firstRune(word)
+		switch {
+		case unicode.IsLower(initial):
+			lower = true
+		case first || !unicode.IsUpper(initial) || timeWords[strings.TrimSuffix(strings.ToLower(word), "'s")]:
+		default:
+			names = append(names, word)
+		}
+	}
+	if !lower {
+		return nil
+	}
+	return names
+}
