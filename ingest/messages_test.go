@@ -40,7 +40,8 @@ func TestProcess_KeepsTheMessagesOfATurn(t *testing.T) {
 		Owner: ada, AgentID: "butler", ConversationID: "c", At: at, Messages: []memory.Message{
 			{Role: "system", Content: "Answer briefly."},
 			{Role: "user", Name: "Ana", Content: "I moved to Lisbon. My password is hunter2."},
-			{Role: "assistant", Content: "How exciting! " + strings.Repeat("Moving takes time. ", 4) + "\n1. Pack early\n- Label boxes"},
+			{Role: "assistant", Content: "How exciting! " + strings.Repeat("Moving takes time. ", 4) +
+				"\n1. Pack early\n- Label boxes"},
 			{Role: "tool", Content: "42"},
 			{Role: "user", Content: "thanks"},
 			{Role: "user", Content: "a tool was used", Kind: memory.ToolUse},
@@ -121,8 +122,8 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 	}{
 		"answer that repeats one": {memory.Message{Role: "assistant", Content: known + ". Try the lemon cake instead!"},
 			[]string{"Try the lemon cake instead!"}},
-		"context before the user's words": {memory.Message{Role: "user", Content: "- " + known + "\nWhich cake shall I bake?"},
-			[]string{"Which cake shall I bake?"}},
+		"context before the user's words": {
+			memory.Message{Role: "user", Content: "- " + known + "\nWhich cake shall I bake?"}, []string{"Which cake shall I bake?"}},
 		"user who says it again": {memory.Message{Role: "user", Content: known}, []string{known}},
 	}
 	for name, test := range tests {

@@ -181,4 +181,6 @@ func alike(m, draft memory.Memory) bool {
 }
 
 // mergeable are the types of memories that a draft may be merged into.
-var mergeable = slices.DeleteFunc(slices.Clone(memory.Types), func(t memory.Type) bool { return t == memory.TypeMessage })
+var mergeable = slices.DeleteFunc(slices.Clone(memory.Types), func(t memory.Type) bool {
+	return t == memory.TypeMessage
+})

@@ -45,12 +45,22 @@ func TestRecall_MakesOneItemOfAFactAndItsMessage(t *testing.T) {
 		types []memory.Type
 		want  []string
 	}{
-		"a fact stands for its message":          {query: "moved to Lisbon?", facts: []string{moved}, want: []string{moved}},
-		"a message that says more stands for it": {query: "greyhound called Rex", facts: []string{moved}, want: []string{said}},
-		"two facts of one message stay two":      {query: "greyhound called Rex", facts: []string{moved, dog}, want: []string{moved, dog}},
-		"messages alone":                         {query: "moved to Lisbon?", facts: []string{moved}, types: []memory.Type{memory.TypeMessage}, want: []string{said}},
-		"facts alone":                            {query: "greyhound called Rex", facts: []string{moved}, types: []memory.Type{memory.TypeFact}, want: []string{moved}},
-		"a message without a fact":               {query: "greyhound called Rex", want: []string{said}},
+		"a fact stands for its message": {
+			query: "moved to Lisbon?", facts: []string{moved}, want: []string{moved},
+		},
+		"a message that says more stands for it": {
+			query: "greyhound called Rex", facts: []string{moved}, want: []string{said},
+		},
+		"two facts of one message stay two": {
+			query: "greyhound called Rex", facts: []string{moved, dog}, want: []string{moved, dog},
+		},
+		"messages alone": {
+			query: "moved to Lisbon?", facts: []string{moved}, types: []memory.Type{memory.TypeMessage}, want: []string{said},
+		},
+		"facts alone": {
+			query: "greyhound called Rex", facts: []string{moved}, types: []memory.Type{memory.TypeFact}, want: []string{moved},
+		},
+		"a message without a fact": {query: "greyhound called Rex", want: []string{said}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +83,9 @@ func TestRecall_MakesOneItemOfAFactAndItsMessage(t *testing.T) {
 func TestFold_RaisesAFactToItsMessage(t *testing.T) {
 	t.Parallel()
 	x := newIndex(0, []db.Document{
-		{ID: "1-message", Type: memory.TypeMessage}, {ID: "2-fact", DerivedFrom: []string{"1-message", "gone"}}, {ID: "3-other"},
+		{ID: "1-message", Type: memory.TypeMessage},
+		{ID: "2-fact", DerivedFrom: []string{"1-message", "gone"}},
+		{ID: "3-other"},
 	})
 	list := []relevant{
 		{candidate: candidate{doc: 0}, relevance: 1},

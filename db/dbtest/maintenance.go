@@ -18,7 +18,7 @@ func forgotten(t *testing.T, s db.Store, m memory.Memory, at time.Time) memory.M
 	t.Helper()
 	m.Status = memory.Forgotten
 	m.UpdatedAt = at
-	m.Revision = m.Revision + 1
+	m.Revision++
 	update(t, s, m)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Remove: true}}, at))
 	return m

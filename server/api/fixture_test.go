@@ -127,7 +127,8 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 	}, 0.5)
 	f.consolidate = consolidation.New(consolidation.Parts{
-		Records: f.store, Writer: f.service, Facts: timelines, Guess: statement.Domain, Now: f.now, Lease: time.Minute, Log: log,
+		Records: f.store, Writer: f.service, Facts: timelines, Guess: statement.Domain, Now: f.now,
+		Lease: time.Minute, Log: log,
 		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {},
 	}, consolidation.Settings{
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,

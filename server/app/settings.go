@@ -161,7 +161,8 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 	return forgetting.Settings{
 		Rule: forgetting.Rule{
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
-			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge, MaxShare: f.MaxShare, MessageAge: cfg.Messages.Keep,
+			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge, MaxShare: f.MaxShare,
+			MessageAge: cfg.Messages.Keep,
 		},
 		PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
 	}

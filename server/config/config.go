@@ -125,9 +125,11 @@ type Memories struct {
 
 // Messages sets what is kept of the chat messages of a turn, besides its facts.
 type Messages struct {
-	Enabled     bool          `koanf:"enabled" default:"true"`
-	Keep        time.Duration `koanf:"keep" default:"0s" rule:"0s..876000h"`         // forgotten after this; 0: by retention alone
-	AnswerChars int           `koanf:"answer_chars" default:"1000" rule:"0..100000"` // of an assistant's message, besides list items
+	Enabled bool `koanf:"enabled" default:"true"`
+	// Messages of this age are forgotten; 0: when they have faded, like all memories.
+	Keep time.Duration `koanf:"keep" default:"0s" rule:"0s..876000h"`
+	// Characters of an assistant's message that are kept, besides list items.
+	AnswerChars int `koanf:"answer_chars" default:"1000" rule:"0..100000"`
 }
 
 // Jobs sets how turns and jobs are worked on.
