@@ -9,8 +9,9 @@ const foldMargin = 0.25
 
 // fold makes one item of a fact and a message that it was taken from, where both are
 // candidates: the fact, as relevant as the message, if it matches nearly as well; else the
-// message. Two facts of one message stay two. values are the fused values of the
-// documents before anything was added.
+// message. Two facts of one message stay two, of which the one that matches better gets the
+// relevance of the message. values are the fused values of the documents before anything was
+// added.
 func fold(list []relevant, x *index, values []float64) []relevant {
 	messages := map[uint32]*relevant{} // by document
 	for i := range list {
@@ -21,16 +22,21 @@ func fold(list []relevant, x *index, values []float64) []relevant {
 	if len(messages) == 0 {
 		return list
 	}
-	dropped := make([]bool, len(x.docs))
+	stands := map[uint32]*relevant{} // the fact for each message
 	for i := range list {
 		fact := &list[i]
 		for _, doc := range x.docs[fact.doc].messages {
-			if m := messages[doc]; m != nil && values[doc]-values[fact.doc] <= foldMargin {
-				dropped[doc] = true
-				fact.message = max(fact.message, m.relevance-fact.relevance)
+			best := stands[doc]
+			if messages[doc] != nil && values[doc]-values[fact.doc] <= foldMargin &&
+				(best == nil || values[fact.doc] > values[best.doc]) {
+				stands[doc] = fact
 			}
 		}
-		fact.relevance += fact.message
+	}
+	dropped := make([]bool, len(x.docs))
+	for doc, fact := range stands {
+		dropped[doc] = true
+		fact.message = max(fact.message, messages[doc].relevance-fact.relevance)
 	}
 	for i := range list {
 		for _, doc := range x.docs[list[i].doc].messages {
@@ -42,6 +48,7 @@ func fold(list []relevant, x *index, values []float64) []relevant {
 	kept := make([]relevant, 0, len(list))
 	for _, r := range list {
 		if !dropped[r.doc] {
+			r.relevance += r.message
 			kept = append(kept, r)
 		}
 	}

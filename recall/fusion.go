@@ -18,16 +18,20 @@ type Lift struct {
 // have 0:
 //
 //	near*max(0, best(previous, next) - v) + far*max(0, best(at distance two) - v)
+//
+// The neighbours of a fact are those of its message.
 func (l Lift) of(x *index, doc int, values []float64) float64 {
 	v := values[doc]
 	near, far := v, v
-	for i := max(0, doc-2); i < min(len(values), doc+3); i++ {
+	at := int(x.docs[doc].turn)
+	for i := max(0, at-2); i < min(len(x.sequence), at+3); i++ {
+		other := int(x.sequence[i])
 		switch {
-		case values[i] <= v || !x.sameConversation(i, doc):
-		case i == doc-1 || i == doc+1:
-			near = max(near, values[i])
+		case i == at || values[other] <= v || !x.sameConversation(other, doc):
+		case i == at-1 || i == at+1:
+			near = max(near, values[other])
 		default:
-			far = max(far, values[i])
+			far = max(far, values[other])
 		}
 	}
 	return l.Near*(near-v) + l.Far*(far-v)

@@ -19,6 +19,7 @@ type index struct {
 	revision int64
 
 	docs     []document
+	sequence []uint32   // places of the documents that were not taken from messages, in their order
 	byID     []uint32   // places of the documents in the order of their ids
 	tagLists [][]string // the distinct lists of tags
 	speakers []string   // the distinct speakers
@@ -45,6 +46,7 @@ type document struct {
 	length     float32
 	timed      bool     // its text states a time
 	messages   []uint32 // places of the messages that it was taken from
+	turn       uint32   // place in sequence, of its first message if it was taken from messages
 }
 
 // traits are what many documents share.
@@ -116,13 +118,24 @@ func newIndex(revision int64, docs []db.Document) *index {
 	return x
 }
 
-// linkMessages notes for each document the messages that it was taken from.
+// linkMessages notes for each document the messages that it was taken from, and the sequence
+// of what was said. A fact stands where its first message does, so that it separates no
+// neighbours.
 func (x *index) linkMessages(docs []db.Document) {
 	for i := range docs {
 		for _, id := range docs[i].DerivedFrom {
 			if doc, known := x.place(id); known && x.docs[doc].Type == memory.TypeMessage {
 				x.docs[i].messages = append(x.docs[i].messages, uint32(doc))
 			}
+		}
+		if len(x.docs[i].messages) == 0 {
+			x.docs[i].turn = uint32(len(x.sequence))
+			x.sequence = append(x.sequence, uint32(i))
+		}
+	}
+	for i := range x.docs {
+		if taken := x.docs[i].messages; len(taken) > 0 {
+			x.docs[i].turn = x.docs[taken[0]].turn
 		}
 	}
 }
@@ -233,6 +246,6 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perTerm, perToken = 150, 12, 4
+	const perDocument, perTerm, perToken = 158, 12, 4
 	return perDocument*len(x.docs) + perTerm*len(x.terms) + perToken*len(x.postings)
 }
