@@ -65,6 +65,7 @@ func (s *Service) search(ctx context.Context, q Query, vector queryVector, loadi
 type storeHits struct {
 	hits     []hit
 	complete bool  // hits holds all memories of the owner
+	full     bool  // hits holds as many as were asked for
 	err      error // the vector store failed
 }
 
@@ -127,7 +128,7 @@ func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector
 	for i, n := range near {
 		hits[i] = hit{n.ID, round(n.Similarity), fromVectors}
 	}
-	return &storeHits{hits: hits, err: err}
+	return &storeHits{hits: hits, full: len(hits) == limit, err: err}
 }
 
 // roundUpToMillisecond returns the end of the millisecond of an instant: vector
@@ -156,7 +157,7 @@ func (s *Service) searchStores(
 			early = s.searchVectors(ctx, q, vector)
 		}
 		err := early.err
-		if err == nil && s.lacksMemories(r, own, early.hits) {
+		if err == nil && s.lacksMemories(r, own, early) {
 			err = errLacksMemories
 		}
 		if err == nil {
@@ -174,17 +175,20 @@ func (s *Service) searchStores(
 
 // lacksMemories reports whether the vector store has lost memories, or may lack
 // more than the own writes that were read: more writes wait than OwnLimit, or
-// the hits are own writes only although other memories match. This is the case
+// the hits are own writes only although other memories match and more hits were asked for. This is the case
 // after a collection was dropped, until all memories have been pushed again.
-func (s *Service) lacksMemories(r searchResult, own []memory.Memory, hits []hit) bool {
+func (s *Service) lacksMemories(r searchResult, own []memory.Memory, found *storeHits) bool {
 	if len(own) == s.set.OwnLimit {
 		return true
+	}
+	if found.full {
+		return false
 	}
 	isOwn := make(map[string]bool, len(own))
 	for i := range own {
 		isOwn[own[i].ID] = true
 	}
-	for _, h := range hits {
+	for _, h := range found.hits {
 		if _, known := r.index.place(h.id); known && !isOwn[h.id] {
 			return false
 		}

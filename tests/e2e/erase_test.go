@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,9 +21,9 @@ func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 		s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200)
 		r := s.erase("a/da")
 		deleted, _ := r.body["deleted"].(map[string]any)
-		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 2.0 ||
+		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 3.0 ||
 			deleted["turns"] != 1.0 ||
-			deleted["vectors"] != 2.0 {
+			deleted["vectors"] != 3.0 {
 			t.Errorf("receipt %s", r.raw)
 		}
 		for _, record := range s.records(builtin) {
@@ -52,9 +53,9 @@ func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	proxy := newProxy(t, milvustest.Addr(t))
 	s := start(t, slices.Concat(large(t, proxy.Listen), impatient, unwaiting)...)
 	s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
-	eventually(t, "the memory in Milvus", func() string {
-		if n := len(s.records(builtin)); n != 1 {
-			return "none"
+	eventually(t, "the fact and its message in Milvus", func() string {
+		if n := len(s.records(builtin)); n != 2 {
+			return fmt.Sprintf("%d records", n)
 		}
 		return ""
 	})
@@ -73,8 +74,8 @@ func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	s.run()
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 409)
 	receipt := s.erase("ada")
-	if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["memories"] != 1.0 || deleted["turns"] != 1.0 ||
-		deleted["vectors"] != 1.0 {
+	if deleted, _ := receipt.body["deleted"].(map[string]any); deleted["memories"] != 2.0 || deleted["turns"] != 1.0 ||
+		deleted["vectors"] != 2.0 {
 		t.Errorf("receipt %s", receipt.raw)
 	}
 	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 201)

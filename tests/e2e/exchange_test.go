@@ -120,7 +120,7 @@ func (s *server) rememberOthers(models *llmtest.Server) int {
 	}
 	s.call("POST", "/v1/skills/deploy/outcomes",
 		object{"user_id": "ada", "agent_id": "butler", "workflow": "by hand", "success": false}, 200)
-	return 6 // the three cities, the job, the workflow that worked, and the summary of the conversation
+	return 9 // the three cities, the job, the workflow that worked, and the summary and messages of the conversation
 }
 
 // answersAlike compares two servers' answers about everything except memories.

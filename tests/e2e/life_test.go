@@ -253,3 +253,30 @@ func (l *life) consolidated(e entry) (list []object) {
 	})
 	return list
 }
+
+// awaitStated waits until the events that a talk without an end states are consolidated,
+// which the schedule does.
+func (l *life) awaitStated() {
+	l.t.Helper()
+	stated := []string{"task", "decision", "tool_use", "error", "insight"}
+	for _, e := range l.script {
+		if e.Talk == "" || e.End != nil {
+			continue
+		}
+		want := 0
+		for _, turn := range e.Turns {
+			for _, m := range turn.Said {
+				if slices.Contains(stated, m.Kind) {
+					want++
+				}
+			}
+		}
+		eventually(l.t, "the stated events of "+e.Talk, func() string {
+			got := l.consolidations(e.User, e.Talk)
+			if !strings.HasPrefix(got, fmt.Sprintf("stated: %d,", want)) {
+				return got
+			}
+			return ""
+		})
+	}
+}

@@ -13,6 +13,7 @@ func TestTwoWeeks_EndInGoldenDocuments(t *testing.T) {
 		for _, e := range script {
 			l.live(e)
 		}
+		l.awaitStated()
 		l.golden()
 		l.check()
 	})
