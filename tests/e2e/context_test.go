@@ -98,7 +98,8 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 			t.Errorf("recalled for %v", r.body["query"])
 		}
 		inOrder(ask("wang", object{"max_tokens": 2000}).body["text"].(string), "【指令】\n", "称呼他王老师。\n",
-			"\n【事实】\n- 居住城市: 上海\n", "\n【长期记忆】\n偏好：\n- 喜欢早上跑步。\n技能：\n- 训练：跑步之前先热身。\n", "\n【对话摘要】\n", "\n【最近消息】\n",
+			"\n【事实】\n- 居住城市: 上海\n", "\n【长期记忆】\n偏好：\n- 喜欢早上跑步。\n",
+			"技能：\n- 训练：跑步之前先热身。\n", "\n【对话摘要】\n", "\n【最近消息】\n",
 			"user: 我去跑步了，第 13 公里。")
 
 		messages := ask("wang", object{"model": "gpt-4o", "format": "messages"}).list("messages")
