@@ -128,7 +128,7 @@ func TestCompose_SetsAValidEnvironment(t *testing.T) {
 	t.Parallel()
 	env := []string{}
 	for name, value := range compose(t).Services["hippocampus"].Environment {
-		env = append(env, name+"="+os.Expand(value, func(string) string { return "x1" }))
+		env = append(env, name+"="+os.Expand(value, func(string) string { return "value-for-variable" }))
 	}
 	env = append(env, regexp.MustCompile(`HIPPOCAMPUS_[A-Z_]+=\S+`).FindAllString(text(t, "Dockerfile"), -1)...)
 	c, err := config.Load(config.Sources{Env: env})

@@ -123,7 +123,9 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 		"answer that repeats one": {memory.Message{Role: "assistant", Content: known + ". Try the lemon cake instead!"},
 			[]string{"Try the lemon cake instead!"}},
 		"context before the user's words": {
-			memory.Message{Role: "user", Content: "- " + known + "\nWhich cake shall I bake?"}, []string{"Which cake shall I bake?"}},
+			memory.Message{Role: "user", Content: "- " + known + "\nWhich cake shall I bake?"},
+			[]string{"Which cake shall I bake?"},
+		},
 		"user who says it again": {memory.Message{Role: "user", Content: known}, []string{known}},
 	}
 	for name, test := range tests {
