@@ -42,8 +42,9 @@ var uncounted = []string{
 	"ServingState", "CountUnembedded", "HoldReembedding", // a change of the embedding model
 	"State", "Facts", // a due reflection
 	"AnnouncedApps", "EnqueueDeliveries", // announcements to deliver
-	"Erasure",     // an erasure that its caller did not finish
-	"CountActive", // the bound of memories, if the last count is old
+	"Erasure",                        // an erasure that its caller did not finish
+	"CountActive",                    // the bound of memories, if the last count is old
+	"Calibration", "KeepCalibration", // the scale of confidence, in the background
 	"Ping",
 }
 
