@@ -11,7 +11,11 @@
 // the budget.
 package assembly
 
-import "hippocampus/recall"
+import (
+	"time"
+
+	"hippocampus/recall"
+)
 
 // Part is a part of a context.
 type Part string
@@ -29,15 +33,17 @@ var Parts = []Part{Instructions, Facts, Memories, Conversation}
 
 // Item is what a context holds whole or not at all.
 type Item struct {
-	ID        string // in LeftOut
-	Group     Group  // of a memory
-	Role      string // of an event, as a message: "user", "assistant" or "system"; else empty
-	Who       string // of an event: its author, in a text
-	Mark      string // of an event: prefix of its message if the role is not enough
+	ID        string    // in LeftOut
+	Group     Group     // of a memory
+	Role      string    // of an event, as a message: "user", "assistant" or "system"; else empty
+	Who       string    // of an event or a remembered message: its author
+	Mark      string    // of an event: prefix of its message if the role is not enough
+	At        time.Time // of a remembered message: when it was said
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
+	HeldBy    string // statement of the event that holds the text of a remembered message; the event replaces the message
 
-	condensed bool // it stands for the best memories
+	condensed []Item // the best memories, if it is a model's text that stands for them
 }
 
 // SummaryID is the ID of a conversation's running summary.

@@ -11,9 +11,10 @@ type plan struct {
 
 	waiting Contents        // not offered yet, or too large when offered
 	chosen  []pick          // in the order of choice
+	shown   headings        // of the chosen items
 	stated  map[string]bool // by Item.Statement
 	spent   map[Part]*Spent
-	repeats []pick // not chosen because their statement was included already
+	repeats []pick // not chosen because another item states the same
 }
 
 // pick is a chosen item.
@@ -58,18 +59,18 @@ func (p *plan) fill(left int) {
 	}
 }
 
-// offer chooses waiting items of a part within a room, and returns their cost.
+// offer chooses waiting items of a part within a room, and returns their cost less
+// that of the memories that they replace.
 func (p *plan) offer(part Part, room int) (used int) {
 	var rest []Item
 	full := room <= 0
 	for _, item := range p.waiting[part] {
-		if item.Statement != "" && p.stated[item.Statement] {
+		if p.stated[item.Statement] || p.stated[item.HeldBy] {
 			p.repeats = append(p.repeats, pick{part: part, Item: item})
 			continue
 		}
 		if !full {
-			if cost := p.cost(part, item); used+cost <= room {
-				p.add(part, item, cost)
+			if cost, fits := p.take(part, item, room-used); fits {
 				used += cost
 				continue
 			}
@@ -81,22 +82,60 @@ func (p *plan) offer(part Part, room int) (used int) {
 	return used
 }
 
+// take chooses an item if it fits into a room. An event replaces the remembered
+// messages that it holds. take returns the cost of the item less theirs.
+func (p *plan) take(part Part, item Item, room int) (cost int, fits bool) {
+	before := p.chosen
+	held := func(c pick) bool { return item.Statement != "" && c.HeldBy == item.Statement }
+	replaces := slices.ContainsFunc(before, held)
+	if replaces {
+		cost -= p.rechoose(slices.DeleteFunc(slices.Clone(before), held))
+	}
+	own := p.cost(part, item)
+	if cost += own; cost > room {
+		if replaces {
+			p.rechoose(before)
+		}
+		return 0, false
+	}
+	p.add(part, item, own)
+	if replaces {
+		p.repeats = append(p.repeats, slices.DeleteFunc(before, func(c pick) bool { return !held(c) })...)
+	}
+	return cost, true
+}
+
 func (p *plan) add(part Part, item Item, cost int) {
 	p.chosen = append(p.chosen, pick{part, item, cost})
+	p.shown.add(sectionOf(part, item), item, p.asMessages)
 	p.spent[part].Used += cost
-	p.spent[part].Items++
-	if item.Statement != "" {
-		p.stated[item.Statement] = true
+	p.spent[part].Items += max(1, len(item.condensed))
+	for _, i := range append(slices.Clip(item.condensed), item) {
+		if i.Statement != "" {
+			p.stated[i.Statement] = true
+		}
 	}
+}
+
+// rechoose replaces the chosen items, and returns the room that this leaves.
+func (p *plan) rechoose(items []pick) (freed int) {
+	for _, s := range p.spent {
+		freed += s.Used
+		s.Used, s.Items = 0, 0
+	}
+	p.chosen, p.shown, p.stated = make([]pick, 0, len(items)+1), headings{}, map[string]bool{}
+	for _, c := range items {
+		cost := p.cost(c.part, c.Item)
+		p.add(c.part, c.Item, cost)
+		freed -= cost
+	}
+	return freed
 }
 
 // drop undoes the last choice.
 func (p *plan) drop() {
 	last := p.chosen[len(p.chosen)-1]
-	p.chosen = p.chosen[:len(p.chosen)-1]
-	p.spent[last.part].Used -= last.cost
-	p.spent[last.part].Items--
-	delete(p.stated, last.Statement)
+	p.rechoose(p.chosen[:len(p.chosen)-1])
 	p.waiting[last.part] = slices.Insert(p.waiting[last.part], 0, last.Item)
 }
 
@@ -106,24 +145,6 @@ func (p *plan) fit() {
 	for len(p.chosen) > 0 && p.size() > p.budget {
 		p.drop()
 	}
-}
-
-// size of the whole.
-func (p *plan) size() int { return p.measure(p.write()) }
-
-// measure is the size of a whole context.
-func (p *plan) measure(prompt string, messages []Message) int {
-	if !p.asMessages {
-		return p.counter.Size(prompt)
-	}
-	size := 0
-	for _, m := range messages {
-		size += p.counter.Size(m.Content) + p.counter.message()
-	}
-	if size > 0 {
-		size += p.counter.request()
-	}
-	return size
 }
 
 // account returns what each part used, and what was left out.
@@ -136,59 +157,10 @@ func (p *plan) account() (parts []Spent, left []LeftOut) {
 	}
 	for _, s := range p.repeats {
 		reason := AlreadyIncluded
-		if !p.stated[s.Statement] { // the item with the same statement was dropped
+		if !p.stated[s.Statement] && !p.stated[s.HeldBy] { // the item with the same statement was dropped
 			reason = NoRoom
 		}
 		left = append(left, LeftOut{s.part, s.ID, reason})
 	}
 	return parts, left
 }
-
-// cost is what an item adds to the chosen ones, with the headings that it needs.
-// The sum of all costs is the size of the whole in characters, and rarely less
-// than its size in tokens.
-func (p *plan) cost(part Part, item Item) int {
-	at := sectionOf(part, item)
-	if p.isMessage(at) {
-		return p.counter.Size(messageOf(item).Content) + p.counter.message()
-	}
-	first, sectionIsNew, grouped := true, true, false
-	var shown [groups]bool
-	for _, c := range p.chosen {
-		s := sectionOf(c.part, c.Item)
-		first = first && p.isMessage(s)
-		sectionIsNew = sectionIsNew && s != at
-		if s == inMemories && !c.condensed {
-			grouped, shown[c.Group] = true, true
-		}
-	}
-	cost := p.counter.Size(textLine(at, item))
-	switch {
-	case first: // the whole does not end with a line break, which makes up for one
-		cost += p.counter.Size(p.headings[at])
-		if p.asMessages {
-			cost += p.counter.message()
-		}
-	case sectionIsNew:
-		cost += p.counter.Size("\n") + p.counter.Size(p.headings[at]+"\n")
-	}
-	if at == inMemories && grouped && !shown[item.Group] {
-		cost += p.counter.Size(p.groups[item.Group] + "\n")
-		if only := onlyOne(shown); only >= 0 {
-			cost += p.counter.Size(p.groups[only] + "\n")
-		}
-	}
-	return cost
-}
-
-// onlyOne is the only group that is shown; -1 if no group or several are shown.
-func onlyOne(shown [groups]bool) int {
-	only := slices.Index(shown[:], true)
-	if only >= 0 && slices.Contains(shown[only+1:], true) {
-		return -1
-	}
-	return only
-}
-
-// isMessage reports whether each item of a section is a message.
-func (p *plan) isMessage(s section) bool { return p.asMessages && s == inEvents }

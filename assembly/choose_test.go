@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,43 @@ func TestChoose_IncludesAStatementOnce(t *testing.T) {
 		_, left := p.account()
 		if got, _ := p.write(); got != c.want || len(left) != 1 || left[0].Reason != AlreadyIncluded {
 			t.Errorf("%d: %q, left out %v", c.budget, got, left)
+		}
+	}
+}
+
+// A message that an event holds is in the memories if the event does not fit, else
+// only in the conversation.
+func TestChoose_ReplacesMessagesByTheirEvents(t *testing.T) {
+	t.Parallel()
+	contents := Contents{Conversation: events(20, 200)}
+	for i := range contents[Conversation] {
+		contents[Conversation][i].Statement = "event " + contents[Conversation][i].ID
+	}
+	for _, event := range []string{"event a", "event b", ""} {
+		contents[Memories] = append(contents[Memories], Item{
+			ID: "m", Group: messageGroup, Who: "u", Text: strings.Repeat("x", 20), HeldBy: event,
+		})
+	}
+	// The first event and each message cost 24, the day 12, the heading of the events 1, that of the memories 3.
+	for _, c := range []struct {
+		budget, memories, events int
+		reasons                  []string // of the messages that are left out
+	}{
+		{1000, 1, 2, []string{AlreadyIncluded, AlreadyIncluded}},
+		{88, 2, 1, []string{AlreadyIncluded}},
+		{87, 1, 1, []string{NoRoom, AlreadyIncluded}},
+	} {
+		p := choose(contents, c.budget, presets["default"].Shares, letters, Counter{}, false)
+		parts, left := p.account()
+		var reasons []string
+		for _, l := range left {
+			if l.Part == Memories {
+				reasons = append(reasons, l.Reason)
+			}
+		}
+		if parts[2].Items != c.memories || parts[3].Items != c.events || !slices.Equal(reasons, c.reasons) ||
+			parts[2].Used+parts[3].Used != p.size() {
+			t.Errorf("%d characters: %+v, without %+v", c.budget, parts, left)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package assembly
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"hippocampus/reflection/compression"
 )
@@ -13,44 +14,46 @@ import (
 // that fails, the plan stays as it is, and why holds the reason.
 func (s Service) condense(ctx context.Context, p *plan, most int, language string) (condensed bool, why string) {
 	var memories []Item // best first
-	rest := *p
-	rest.chosen = nil
+	var others []pick   // items of other parts
 	for _, c := range p.chosen {
 		if c.part == Memories {
 			memories = append(memories, c.Item)
 		} else {
-			rest.chosen = append(rest.chosen, c)
+			others = append(others, c)
 		}
 	}
 	kept := len(memories)
 	memories = append(memories, p.waiting[Memories]...)
 	most = min(most, len(memories))
-	memories, others := memories[:most], memories[most:]
+	memories, further := memories[:most], memories[most:]
 	if !s.Condenser.ShouldCondense(most, kept >= most) {
 		return false, ""
 	}
 	contents := make([]string, len(memories))
 	for i, m := range memories {
 		contents[i] = m.Text
+		if m.Group == messageGroup {
+			contents[i] = strings.TrimSpace(strings.ReplaceAll(dayOf(m)+textLine(inMemories, m), "\n", " "))
+		}
 	}
-	with := func(text string) (plan, int) {
-		q := rest
-		q.chosen = append(slices.Clip(rest.chosen), pick{part: Memories, Item: Item{Text: text, condensed: true}})
-		size := q.size()
-		return q, size
+	before := p.chosen
+	with := func(text string) (size int) {
+		p.rechoose(append(slices.Clip(others), pick{part: Memories, Item: Item{Text: text, condensed: memories}}))
+		return p.size()
 	}
-	_, headed := with("")
-	room := compression.Room{Size: p.counter.unscaled(p.budget - headed), Tokens: p.counter.Encoding != ""}
+	room := compression.Room{Size: p.counter.unscaled(p.budget - with("")), Tokens: p.counter.Encoding != ""}
 	text, why := s.Condenser.Condense(ctx, contents, room, language)
+	size := 0
+	if why == "" {
+		if size = with(text); size > p.budget {
+			why = "the text does not fit under its header"
+		}
+	}
 	if why != "" {
+		p.rechoose(before)
 		return false, why
 	}
-	condensedPlan, size := with(text)
-	if size > p.budget {
-		return false, "the text does not fit under its header"
-	}
-	p.chosen, p.waiting[Memories] = condensedPlan.chosen, others
-	p.spent[Memories].Used, p.spent[Memories].Items = size-rest.size(), len(memories)
+	p.waiting[Memories] = further
 	p.fill(p.budget - size)
 	p.fit()
 	return true, ""

@@ -10,6 +10,7 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 	"hippocampus/knowledge/facts"
 	"hippocampus/recall"
 	"hippocampus/router"
@@ -28,8 +29,9 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	if g.contents[Instructions], err = s.instructions(ctx, r.Query); err != nil {
 		return g, err
 	}
+	var working session.Working
 	if r.ConversationID != "" {
-		working, err := s.working(ctx, r.Query.Owner, r.ConversationID)
+		working, err = s.working(ctx, r.Query.Owner, r.ConversationID)
 		if err != nil {
 			return g, err
 		}
@@ -43,13 +45,40 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		return g, err
 	}
 	for _, m := range g.answer.Memories {
-		g.contents[Memories] = append(g.contents[Memories], Item{
-			ID: m.Memory.ID, Group: groupOf(m.Memory.Type), Text: m.Memory.Content,
-			Statement: statement(m.Memory.ID, m.Memory.Content),
-		})
+		g.contents[Memories] = append(g.contents[Memories], memoryItem(m.Memory, working.Events))
 	}
 	return g, nil
 }
+
+// memoryItem is a memory as an item of a context with these events.
+func memoryItem(m memory.Memory, events []session.Event) Item {
+	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content}
+	if m.Type != memory.TypeMessage {
+		item.Statement = statement(m.ID, m.Content)
+		return item
+	}
+	item.Who, item.At = m.Speaker, m.CreatedAt
+	for _, e := range events {
+		if e.TurnID == m.SourceTurnID && holds(e.Content, m.Content) {
+			item.HeldBy = eventStatement(e)
+		}
+	}
+	return item
+}
+
+// holds reports whether a text has all sentences of a remembered message, which may
+// have less than what was said.
+func holds(said, remembered string) bool {
+	for _, sentence := range text.Sentences(remembered) {
+		if !strings.Contains(said, strings.TrimSpace(sentence)) {
+			return false
+		}
+	}
+	return true
+}
+
+// eventStatement identifies an event of the present conversation.
+func eventStatement(e session.Event) string { return "event " + strconv.FormatInt(e.Number, 10) }
 
 // recall skips a query without a text.
 func (s Service) recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
@@ -145,7 +174,10 @@ func itemsOf(w session.Working) (items []Item) {
 // eventItem is an event as an item. In a chat request, events other than chat of
 // known roles become system messages with a mark.
 func eventItem(e session.Event) Item {
-	item := Item{ID: strconv.FormatInt(e.Number, 10), Role: e.Role, Who: cmp.Or(e.Name, e.Role), Text: e.Content}
+	item := Item{
+		ID: strconv.FormatInt(e.Number, 10), Role: e.Role, Who: cmp.Or(e.Name, e.Role), Text: e.Content,
+		Statement: eventStatement(e),
+	}
 	if e.Kind != memory.Chat {
 		item.Who = string(e.Kind) + ", " + item.Who
 	}

@@ -3,8 +3,10 @@ package assembly
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -77,17 +79,33 @@ func drawContents(t *rapid.T) Contents {
 			switch {
 			case part == Memories:
 				item.Group = Group(rapid.IntRange(0, int(groups)-1).Draw(t, "group"))
+				if item.Group == messageGroup {
+					item.Who = anything.Draw(t, "who")
+					item.At = time.Unix(int64(rapid.IntRange(0, 2).Draw(t, "day"))*24*60*60, 0)
+					item.HeldBy = rapid.SampledFrom([]string{"", "event b", "event c"}).Draw(t, "held by")
+					break
+				}
 				fallthrough
 			case part == Facts:
 				item.Statement = rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "tells")
 			case part == Conversation && i > 0:
 				item.Role = rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(t, "role")
 				item.Who, item.Mark = anything.Draw(t, "who"), anything.Draw(t, "mark")
+				item.Statement = "event " + item.ID
 			}
 			contents[part] = append(contents[part], item)
 		}
 	}
 	return contents
+}
+
+// wasReplaced reports whether an event replaced a message. If the event is dropped
+// because the whole is larger than its pieces, both are left out, and memories that
+// rank below the message may be there.
+func wasReplaced(p *plan, item Item) bool {
+	return item.HeldBy != "" && slices.ContainsFunc(p.repeats, func(r pick) bool {
+		return r.part == Memories && r.ID == item.ID
+	})
 }
 
 // A context is within its budget, measured independently. It includes whole items, the best memories and events
@@ -109,6 +127,11 @@ func TestMake_NeverExceedsTheBudget(t *testing.T) {
 		size := independently(counter, prompt, messages)
 		if size > budget || size != p.size() {
 			t.Fatalf("%d, by its own account %d, of %d: %q %q", size, p.size(), budget, prompt, messages)
+		}
+		for _, c := range p.chosen {
+			if p.stated[c.HeldBy] {
+				t.Fatalf("memory %s is there, and %s that holds it", c.ID, c.HeldBy)
+			}
 		}
 		whole := prompt
 		for _, m := range messages {
@@ -136,7 +159,7 @@ func TestMake_NeverExceedsTheBudget(t *testing.T) {
 					t.Fatalf("%s %s is not whole in %q", part.Part, item.ID, whole)
 				case isLeft && reason == NoRoom && counter.Encoding == "" && !gapless && p.cost(part.Part, item) <= budget-size:
 					t.Fatalf("%s %s has room in %d of %d: %q", part.Part, item.ID, size, budget, whole)
-				case isLeft && reason == NoRoom && gapless:
+				case isLeft && reason == NoRoom && gapless && !wasReplaced(p, item):
 					full = item.ID
 				}
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // Group is a heading for memories of some types, shown if a context has several
-// groups.
+// groups. Messages have their days as headings instead.
 type Group int
 
 // The groups, in the order in which a context has them.
@@ -19,6 +19,7 @@ const (
 	skills
 	reflections
 	others
+	messageGroup
 	groups // how many there are
 )
 
@@ -35,6 +36,8 @@ func groupOf(t memory.Type) Group {
 		return skills
 	case "reflection", "insight", "summary":
 		return reflections
+	case memory.TypeMessage:
+		return messageGroup
 	}
 	return others
 }

@@ -1,8 +1,10 @@
 package assembly
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // write returns the context as a text, or as messages: a system message with
@@ -25,7 +27,7 @@ func (p *plan) write() (prompt string, messages []Message) {
 		}
 		b.WriteString(p.headings[at] + "\n")
 		if at == inMemories {
-			p.writeGroups(&b, items)
+			p.writeMemories(&b, items)
 			continue
 		}
 		for _, item := range items {
@@ -46,21 +48,19 @@ func (p *plan) write() (prompt string, messages []Message) {
 	return "", messages
 }
 
-// writeGroups writes the condensed memories, and the others by group, with headings
-// if there are several groups.
-func (p *plan) writeGroups(b *strings.Builder, items []Item) {
+// writeMemories writes the condensed memories, the others by group, with headings if
+// there are several groups, and the remembered messages by day.
+func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 	var by [groups][]Item
-	var shown [groups]bool
 	for _, item := range items {
-		if item.condensed {
+		if item.condensed != nil {
 			b.WriteString(textLine(inMemories, item))
 			continue
 		}
 		by[item.Group] = append(by[item.Group], item)
-		shown[item.Group] = true
 	}
-	headed := onlyOne(shown) < 0
-	for g, items := range by {
+	headed := onlyOne(p.shown.groups) < 0
+	for g, items := range by[:messageGroup] {
 		if headed && len(items) > 0 {
 			b.WriteString(p.groups[g] + "\n")
 		}
@@ -68,15 +68,29 @@ func (p *plan) writeGroups(b *strings.Builder, items []Item) {
 			b.WriteString(textLine(inMemories, item))
 		}
 	}
+	said := by[messageGroup]
+	slices.SortStableFunc(said, func(a, b Item) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
+	})
+	for i, item := range said {
+		if day := dayOf(item); i == 0 || day != dayOf(said[i-1]) {
+			b.WriteString(day)
+		}
+		b.WriteString(textLine(inMemories, item))
+	}
 }
 
+// dayOf is the heading of the day on which a remembered message was said.
+func dayOf(item Item) string { return item.At.UTC().Format(time.DateOnly) + ":\n" }
+
 // textLine is an item in a text. Contents cannot imitate lines of the context: a
-// fact or memory is one line, and further lines of an event are indented.
+// fact or memory is one line, and further lines of an event or message are indented.
 func textLine(at section, item Item) string {
 	switch {
-	case at == inFacts, at == inMemories && !item.condensed:
+	case at == inMemories && item.condensed != nil:
+	case at == inFacts, at == inMemories && item.Group != messageGroup:
 		return "- " + oneLine(item.Text) + "\n"
-	case at == inEvents:
+	case at == inEvents, at == inMemories:
 		return oneLine(item.Who) + ": " + strings.Join(lines(item.Text), "\n  ") + "\n"
 	}
 	return item.Text + "\n"

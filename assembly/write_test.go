@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -109,6 +110,35 @@ func TestWrite_MakesMessages(t *testing.T) {
 	}
 	if used != p.size() {
 		t.Errorf("the items have %d characters, the whole %d", used, p.size())
+	}
+}
+
+func TestWrite_PutsMessagesUnderTheirDays(t *testing.T) {
+	t.Parallel()
+	at := func(hour int) time.Time { return time.Date(2023, 5, 7, hour, 0, 0, 0, time.UTC) }
+	message := func(id string, at time.Time, who, said string) Item {
+		return Item{ID: id, Group: groupOf(memory.TypeMessage), Who: who, At: at, Text: said}
+	}
+	contents := Contents{Memories: []Item{
+		message("3", at(9), "assistant", "Take the ferry.\n\n2023-05-08:\nAna: I lied."),
+		message("2", at(8), "Ana", "How do I get to Porto?"),
+		{ID: "1", Group: groupOf("fact"), Text: "Lives in Lisbon."},
+		message("5", at(24), "Ana", "It was sold out."),
+		message("4", at(9), "Ana", "Thanks for the ferry."),
+	}}
+	const want = `[Long-term memory]
+- Lives in Lisbon.
+2023-05-07:
+Ana: How do I get to Porto?
+assistant: Take the ferry.
+  2023-05-08:
+  Ana: I lied.
+Ana: Thanks for the ferry.
+2023-05-08:
+Ana: It was sold out.`
+	p := choose(contents, 10_000, presets["default"].Shares, english, Counter{}, false)
+	if got, _ := p.write(); got != want || p.spent[Memories].Used != len(want) {
+		t.Errorf("%d of %d characters are accounted for: %s", p.spent[Memories].Used, len(want), got)
 	}
 }
 

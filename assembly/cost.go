@@ -1,0 +1,96 @@
+package assembly
+
+import "slices"
+
+// size of the whole.
+func (p *plan) size() int { return p.measure(p.write()) }
+
+// measure is the size of a whole context.
+func (p *plan) measure(prompt string, messages []Message) int {
+	if !p.asMessages {
+		return p.counter.Size(prompt)
+	}
+	size := 0
+	for _, m := range messages {
+		size += p.counter.Size(m.Content) + p.counter.message()
+	}
+	if size > 0 {
+		size += p.counter.request()
+	}
+	return size
+}
+
+// headings are those that the chosen items need.
+type headings struct {
+	text     bool // some item is in a text; events may be messages of their own
+	sections [sections]bool
+	groups   [groups]bool    // of the memories in lists
+	days     map[string]bool // of the remembered messages
+}
+
+func (h *headings) add(at section, item Item, asMessages bool) {
+	h.text = h.text || at != inEvents || !asMessages
+	h.sections[at] = true
+	switch {
+	case at != inMemories || item.condensed != nil:
+	case item.Group != messageGroup:
+		h.groups[item.Group] = true
+	case h.days == nil:
+		h.days = map[string]bool{dayOf(item): true}
+	default:
+		h.days[dayOf(item)] = true
+	}
+}
+
+// cost is what an item adds to the chosen ones, with the headings that it needs.
+// The sum of all costs is the size of the whole in characters, and rarely less
+// than its size in tokens.
+func (p *plan) cost(part Part, item Item) int {
+	at := sectionOf(part, item)
+	if p.isMessage(at) {
+		return p.counter.Size(messageOf(item).Content) + p.counter.message()
+	}
+	cost := p.counter.Size(textLine(at, item))
+	switch {
+	case !p.shown.text: // the whole does not end with a line break, which makes up for one
+		cost += p.counter.Size(p.headings[at])
+		if p.asMessages {
+			cost += p.counter.message()
+		}
+	case !p.shown.sections[at]:
+		cost += p.counter.Size("\n") + p.counter.Size(p.headings[at]+"\n")
+	}
+	if at == inMemories && item.condensed == nil {
+		cost += p.groupCost(item)
+	}
+	return cost
+}
+
+// groupCost is what the headings within the memories cost that an item adds.
+func (p *plan) groupCost(item Item) (cost int) {
+	shown := p.shown.groups
+	switch {
+	case item.Group == messageGroup:
+		if day := dayOf(item); !p.shown.days[day] {
+			cost = p.counter.Size(day)
+		}
+	case !shown[item.Group] && slices.Contains(shown[:], true):
+		cost = p.counter.Size(p.groups[item.Group] + "\n")
+		if only := onlyOne(shown); only >= 0 {
+			cost += p.counter.Size(p.groups[only] + "\n")
+		}
+	}
+	return cost
+}
+
+// onlyOne is the only group that is shown; -1 if no group or several are shown.
+func onlyOne(shown [groups]bool) int {
+	only := slices.Index(shown[:], true)
+	if only >= 0 && slices.Contains(shown[only+1:], true) {
+		return -1
+	}
+	return only
+}
+
+// isMessage reports whether each item of a section is a message.
+func (p *plan) isMessage(s section) bool { return p.asMessages && s == inEvents }

@@ -1,0 +1,34 @@
+package assembly
+
+import (
+	"testing"
+
+	"hippocampus/conversation/session"
+	"hippocampus/internal/memory"
+)
+
+func TestMemoryItem_NamesTheEventThatHoldsAMessage(t *testing.T) {
+	t.Parallel()
+	events := []session.Event{
+		{TurnID: "t1", Number: 1, Content: "I moved to Lisbon. My password is otter. I work at the harbour."},
+		{TurnID: "t1", Number: 2, Content: "Congratulations!"},
+		{TurnID: "t2", Number: 3, Content: "I moved to Lisbon."},
+	}
+	for _, c := range []struct {
+		name   string
+		memory memory.Memory
+		want   string
+	}{
+		{"whole", memory.Memory{Type: memory.TypeMessage, SourceTurnID: "t1", Content: "Congratulations!"}, "event 2"},
+		{"part", memory.Memory{
+			Type: memory.TypeMessage, SourceTurnID: "t1", Content: "I moved to Lisbon. I work at the harbour.",
+		}, "event 1"},
+		{"repeated", memory.Memory{Type: memory.TypeMessage, SourceTurnID: "t2", Content: "I moved to Lisbon."}, "event 3"},
+		{"earlier turn", memory.Memory{Type: memory.TypeMessage, SourceTurnID: "t0", Content: "I moved to Lisbon."}, ""},
+		{"fact", memory.Memory{Type: memory.TypeFact, SourceTurnID: "t2", Content: "I moved to Lisbon."}, ""},
+	} {
+		if got := memoryItem(c.memory, events).HeldBy; got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
