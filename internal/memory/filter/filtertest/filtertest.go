@@ -18,13 +18,15 @@ var (
 		`0`, `-0.0`, `1`, `1.0`, `10e-1`, `1e2`, `100`, `0.1`, `0.10000000000000000001`, `9007199254740993`,
 		`9007199254740992`, `1e300`, `-1e-300`, `true`, `false`, `null`,
 	}
-	scalar = rapid.SampledFrom(scalars)
 )
+
+// scalar returns a generator of its own, since concurrent tests must not share one.
+func scalar() *rapid.Generator[string] { return rapid.SampledFrom(scalars) }
 
 // Metadata generates metadata, or nil.
 func Metadata() *rapid.Generator[json.RawMessage] {
-	value := rapid.OneOf(scalar, scalar, rapid.Custom(func(t *rapid.T) string {
-		list := rapid.SliceOfN(scalar, 0, 3).Draw(t, "list")
+	value := rapid.OneOf(scalar(), scalar(), rapid.Custom(func(t *rapid.T) string {
+		list := rapid.SliceOfN(scalar(), 0, 3).Draw(t, "list")
 		form := rapid.SampledFrom([]string{`[%s]`, `[%s]`, `[[%s]]`, `{"a":[%s]}`}).Draw(t, "form")
 		return fmt.Sprintf(form, strings.Join(list, ", "))
 	}))
@@ -78,11 +80,11 @@ func condition() *rapid.Generator[string] {
 			"", "eq", "eq", "ne", "in", "in", "gt", "gte", "lt", "lte", "contains", "icontains",
 		}).Draw(t, "operator"); operator {
 		case "":
-			return scalar.Draw(t, "equal")
+			return scalar().Draw(t, "equal")
 		case "eq", "ne":
-			return fmt.Sprintf(`{%q:%s}`, operator, scalar.Draw(t, "equal"))
+			return fmt.Sprintf(`{%q:%s}`, operator, scalar().Draw(t, "equal"))
 		case "in":
-			return fmt.Sprintf(`{"in":[%s]}`, strings.Join(rapid.SliceOfN(scalar, 1, 3).Draw(t, "values"), ","))
+			return fmt.Sprintf(`{"in":[%s]}`, strings.Join(rapid.SliceOfN(scalar(), 1, 3).Draw(t, "values"), ","))
 		case "contains", "icontains":
 			part := rapid.SampledFrom([]string{"a", "A", "%", "_", "é", "É", `\`, "2026"}).Draw(t, "part")
 			return fmt.Sprintf(`{%q:%s}`, operator, quote(part))
