@@ -42,7 +42,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Stats:          api.StatsParts{Counter: record, Retention: w.forgetting, Embedding: embedding(s)},
 		Exchange:       exchange.New(record, s.embedder, b.now),
 		Webhooks:       mt.notifications.webhooks,
-		Events:         api.EventParts{Feed: mt.notifications.feed, Streams: b.cfg.Events.Streams},
+		Events:         api.EventParts{Feed: mt.notifications.feed},
 		Jobs: api.JobParts{
 			Reader: record, Kinds: mt.jobKinds,
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {

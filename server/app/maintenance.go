@@ -119,8 +119,8 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 		}),
 		job(set.Timeout, "consolidation", set.Consolidation, w.consolidation.RunAll),
 		job(set.Timeout, "idle_conversations", set.Idle, w.consolidation.EndIdle),
-		job(set.Timeout, "events", set.Events, func(ctx context.Context) (notify.Purged, error) {
-			return notify.Purge(ctx, s.record, b.now().Add(-b.cfg.Events.Keep))
+		job(set.Timeout, "events", set.Purge, func(ctx context.Context) (notify.Purged, error) {
+			return notify.Purge(ctx, s.record, b.now().Add(-eventAge))
 		}),
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"time"
 
 	"hippocampus/conversation/consolidation"
@@ -33,8 +34,9 @@ const (
 	ownWritesLimit = 1000 // own writes compared in the database
 	fallbackLimit  = 5000 // memories compared in the database if the vector store is unavailable
 
-	maxReflectedFacts = 100 // in one prompt
-	spareFromAccesses = 5   // memories recalled this often are not condensed
+	maxReflectedFacts = 100  // in one prompt
+	sessionTokens     = 8000 // in the working memory of a conversation
+	spareFromAccesses = 5    // memories recalled this often are not condensed
 
 	minorEventAge        = time.Hour // older events of little importance are left out of the working memory
 	runningSummaryLength = 2000      // characters
@@ -48,8 +50,16 @@ const (
 	embeddingRetries = 2
 	turnAttempts     = 3               // with bad answers of the model, after which a turn fails
 	turnRetryLimit   = 5 * time.Minute // wait for a model or a store
+	turnGiveUp       = 24 * time.Hour  // age at which a turn fails if its model is unavailable
+	webhookGiveUp    = 24 * time.Hour  // of failures, after which a webhook is switched off
 	pushRetryDelay   = time.Second     // doubles with each failure
 	pushRetryLimit   = time.Minute
+)
+
+const (
+	eventAge   = 7 * 24 * time.Hour // at which an event of the outgoing stream is deleted
+	echoWindow = 10 * time.Minute   // in which a candidate that repeats a recalled memory is dropped
+	factTrust  = 0.5                // confidence of evidence that replaces a more confident value of a timeline fact
 )
 
 // Pace holds the intervals of background work, which are the same in every
@@ -73,16 +83,16 @@ var bm25 = recall.BM25{K1: 1.2, B: 0.4}
 
 func recallSettings(cfg config.Config) recall.Settings {
 	r := cfg.Recall
-	return recall.Settings{
+	set := recall.Settings{
 		Mode:          recall.Mode(r.Mode),
 		Weights:       recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
 		DecayRate:     r.DecayRate,
-		Lift:          recall.Lift{Near: r.Neighbour, Far: r.SecondNext},
-		Cues:          recall.Cues{Speaker: r.Speaker, Date: r.Date, When: r.When, Route: r.Routed, Question: r.Question},
+		Lift:          recall.Lift{Near: 0.5, Far: 0.2},
+		Cues:          recall.Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Route: 0.005, Question: 0.5},
 		BM25:          bm25,
-		LexicalFloor:  r.LexicalFloor,
-		Words:         r.Words,
-		Contrast:      r.Contrast,
+		LexicalFloor:  0.3,
+		Words:         0.5,
+		Contrast:      3,
 		Candidates:    r.Candidates,
 		OwnWindow:     r.OwnWindow,
 		OwnLimit:      ownWritesLimit,
@@ -93,6 +103,28 @@ func recallSettings(cfg config.Config) recall.Settings {
 		QueryCache:    queryCacheBytes,
 		IndexCache:    r.CacheBytes,
 	}
+	for name := range strings.SplitSeq(r.Without, ",") {
+		if leaveOut, known := rankingParts[name]; known {
+			leaveOut(&set)
+		}
+	}
+	return set
+}
+
+// rankingParts holds, for each name that recall.without may have, what leaves that part
+// of the ranking out.
+var rankingParts = map[string]func(*recall.Settings){
+	"words":             func(s *recall.Settings) { s.Words = 0 }, // words still find candidates
+	"vectors":           func(s *recall.Settings) { s.Words = 1 }, // and so do vectors
+	"neighbours":        func(s *recall.Settings) { s.Lift.Near = 0 },
+	"second_neighbours": func(s *recall.Settings) { s.Lift.Far = 0 },
+	"speaker":           func(s *recall.Settings) { s.Cues.Speaker = 0 },
+	"date":              func(s *recall.Settings) { s.Cues.Date = 0 },
+	"when":              func(s *recall.Settings) { s.Cues.When = 0 },
+	"question":          func(s *recall.Settings) { s.Cues.Question = 0 },
+	"route":             func(s *recall.Settings) { s.Cues.Route = 0 },
+	"lexical_floor":     func(s *recall.Settings) { s.LexicalFloor = 0 },
+	"contrast":          func(s *recall.Settings) { s.Contrast = 1 },
 }
 
 func relatedSettings(cfg config.Config) related.Settings {
@@ -107,7 +139,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		MinImportance:   cfg.Memories.MinImportance,
 		Messages:        cfg.Messages.Enabled,
 		AnswerRunes:     cfg.Messages.AnswerChars,
-		EchoWindow:      g.EchoWindow,
+		EchoWindow:      echoWindow,
 		MergeSimilarity: g.MergeSimilarity,
 		JudgeSimilarity: g.JudgeSimilarity,
 		JudgeTimeout:    cfg.Chat.Timeout,
@@ -117,7 +149,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		Attempts:        turnAttempts,
 		RetryDelay:      pace.TurnRetry,
 		RetryLimit:      turnRetryLimit,
-		GiveUp:          g.GiveUp,
+		GiveUp:          turnGiveUp,
 		Lease:           j.Lease,
 		Renew:           j.Lease / 4,
 		Workers:         j.Workers,
@@ -136,7 +168,7 @@ func ProjectionSettings(cfg config.Config, pace Pace) projection.Settings {
 
 func sessionSettings(cfg config.Config) session.Settings {
 	return session.Settings{
-		Events: cfg.Session.Events, Tokens: cfg.Session.Tokens, Age: minorEventAge,
+		Events: cfg.Session.Events, Tokens: sessionTokens, Age: minorEventAge,
 		Summary: runningSummaryLength, CacheBytes: ringCacheBytes,
 	}
 }
@@ -151,7 +183,7 @@ func consolidationSettings(cfg config.Config) consolidation.Settings {
 func reflectionSettings(cfg config.Config) reflection.Settings {
 	r := cfg.Reflection
 	return reflection.Settings{
-		Rule:     reflection.Rule{Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: r.MinFacts},
+		Rule:     reflection.Rule{Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: 2},
 		MaxFacts: maxReflectedFacts, KeepSources: r.KeepSources,
 	}
 }
@@ -171,7 +203,7 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 func compressionSettings(cfg config.Config) compression.Settings {
 	c := cfg.Compression
 	return compression.Settings{
-		Similarity: c.Similarity, MinAge: c.MinAge, Accesses: spareFromAccesses, MaxMemories: c.MaxMemories,
+		Similarity: 0.6, MinAge: c.MinAge, Accesses: spareFromAccesses, MaxMemories: c.MaxMemories,
 	}
 }
 
@@ -182,7 +214,7 @@ func condenserLimits(cfg config.Config) compression.Limits {
 
 func notifySettings(cfg config.Config) notify.Settings {
 	return notify.Settings{
-		Poll: eventPoll, Keep: cfg.Events.Keep, Timeout: min(deliveryTimeout, cfg.Jobs.Timeout/2),
-		DisableAfter: cfg.Webhooks.DisableAfter, AllowPrivate: cfg.Webhooks.AllowPrivate,
+		Poll: eventPoll, Keep: eventAge, Timeout: min(deliveryTimeout, cfg.Jobs.Timeout/2),
+		DisableAfter: webhookGiveUp, AllowPrivate: cfg.Webhooks.AllowPrivate,
 	}
 }

@@ -61,7 +61,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
-	}, b.cfg.Facts.Trust)
+	}, factTrust)
 	w.skills = skills.New(skills.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,

@@ -40,8 +40,6 @@ type Config struct {
 	Compression   Compression   `koanf:"compression"`
 	Session       Session       `koanf:"session"`
 	Consolidation Consolidation `koanf:"consolidation"`
-	Facts         Facts         `koanf:"facts"`
-	Events        Events        `koanf:"events"`
 	Webhooks      Webhooks      `koanf:"webhooks"`
 	API           API           `koanf:"api"`
 }
@@ -108,13 +106,11 @@ type Previous struct {
 	DocumentPrefix string `koanf:"document_prefix" rule:"text"`
 }
 
-// Gate decides which candidates become memories, and how often scoring is tried.
+// Gate decides which candidates become memories.
 type Gate struct {
-	Threshold       float64       `koanf:"threshold" default:"0.7" rule:"0..1"`
-	EchoWindow      time.Duration `koanf:"echo_window" default:"10m" rule:"0s..24h"`
-	MergeSimilarity float64       `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
-	JudgeSimilarity float64       `koanf:"judge_similarity" default:"0.8" rule:"0..1"`
-	GiveUp          time.Duration `koanf:"give_up" default:"24h" rule:"1s..720h"`
+	Threshold       float64 `koanf:"threshold" default:"0.7" rule:"0..1"`
+	MergeSimilarity float64 `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
+	JudgeSimilarity float64 `koanf:"judge_similarity" default:"0.8" rule:"0..1"`
 }
 
 // Memories bounds the memories of a user.
@@ -146,23 +142,16 @@ type Router struct {
 
 // Recall finds and ranks memories.
 type Recall struct {
-	Limit         int           `koanf:"limit" default:"10" rule:"1..100"`
-	Candidates    int           `koanf:"candidates" default:"50" rule:"1..1000"`
-	Mode          string        `koanf:"mode" default:"modulated" rule:"modulated|additive"`
-	Relevance     float64       `koanf:"relevance" default:"0.5" rule:"0..1000"`  // weight alpha
-	Decay         float64       `koanf:"decay" default:"0.2" rule:"0..1000"`      // weight beta
-	Importance    float64       `koanf:"importance" default:"0.3" rule:"0..1000"` // weight gamma
-	DecayRate     float64       `koanf:"decay_rate" default:"0.99" rule:"0.0001..1"`
-	Neighbour     float64       `koanf:"neighbour" default:"0.5" rule:"0..1"`
-	SecondNext    float64       `koanf:"second_next" default:"0.2" rule:"0..1"`
-	Speaker       float64       `koanf:"speaker" default:"0.2" rule:"0..1"`
-	Date          float64       `koanf:"date" default:"0.2" rule:"0..1"`
-	When          float64       `koanf:"when" default:"0.1" rule:"0..1"`
-	Routed        float64       `koanf:"routed" default:"0.005" rule:"0..1"`
-	Question      float64       `koanf:"question" default:"0.5" rule:"0..1"`
-	LexicalFloor  float64       `koanf:"lexical_floor" default:"0.3" rule:"0..1"`
-	Words         float64       `koanf:"words" default:"0.5" rule:"0..1"`
-	Contrast      float64       `koanf:"contrast" default:"3" rule:"0.1..10"`
+	Limit      int     `koanf:"limit" default:"10" rule:"1..100"`
+	Candidates int     `koanf:"candidates" default:"50" rule:"1..1000"`
+	Mode       string  `koanf:"mode" default:"modulated" rule:"modulated|additive"`
+	Relevance  float64 `koanf:"relevance" default:"0.5" rule:"0..1000"`  // weight alpha
+	Decay      float64 `koanf:"decay" default:"0.2" rule:"0..1000"`      // weight beta
+	Importance float64 `koanf:"importance" default:"0.3" rule:"0..1000"` // weight gamma
+	DecayRate  float64 `koanf:"decay_rate" default:"0.99" rule:"0.0001..1"`
+	// Parts of the ranking that are left out, to measure what each gives.
+	Without string `koanf:"without" rule:"ranking parts"`
+
 	CacheBytes    int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`
 	OwnWindow     time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
 	CompareLimit  int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
@@ -187,7 +176,6 @@ type Schedule struct {
 	Purge         string        `koanf:"purge" default:"30 3 * * *" rule:"schedule"`
 	Compression   string        `koanf:"compression" default:"0 4 * * *" rule:"schedule"`
 	Verification  string        `koanf:"verification" default:"0 5 * * *" rule:"schedule"`
-	Events        string        `koanf:"events" default:"@hourly" rule:"schedule"`
 	Timeout       time.Duration `koanf:"timeout" default:"1h" rule:"1s..24h"` // of one run over all users
 }
 
@@ -195,7 +183,6 @@ type Schedule struct {
 type Reflection struct {
 	Importance  float64       `koanf:"importance" default:"4" rule:"0..1000"` // sum over the new facts
 	Cooldown    time.Duration `koanf:"cooldown" default:"1h" rule:"0s..8760h"`
-	MinFacts    int           `koanf:"min_facts" default:"2" rule:"2..100"`
 	KeepSources bool          `koanf:"keep_sources" default:"false"`
 }
 
@@ -215,7 +202,6 @@ type Forgetting struct {
 type Compression struct {
 	ContextMemories int           `koanf:"context_memories" default:"5" rule:"1..100"`
 	ContextTimeout  time.Duration `koanf:"context_timeout" default:"3s" rule:"1ms..1m"`
-	Similarity      float64       `koanf:"similarity" default:"0.6" rule:"0..1"`
 	MinAge          time.Duration `koanf:"min_age" default:"2160h" rule:"0s..87600h"`
 	MaxMemories     int           `koanf:"max_memories" default:"2000" rule:"3..5000"`
 }
@@ -223,7 +209,6 @@ type Compression struct {
 // Session bounds the working memory of a conversation.
 type Session struct {
 	Events int `koanf:"events" default:"200" rule:"2..10000"`
-	Tokens int `koanf:"tokens" default:"8000" rule:"100..1000000"`
 }
 
 // Consolidation decides when a conversation ends.
@@ -231,21 +216,9 @@ type Consolidation struct {
 	Idle time.Duration `koanf:"idle" default:"30m" rule:"1s..8760h"`
 }
 
-// Facts decides which evidence replaces the value of a timeline fact.
-type Facts struct {
-	Trust float64 `koanf:"trust" default:"0.5" rule:"0..1"`
-}
-
-// Events bounds the outgoing event stream.
-type Events struct {
-	Keep    time.Duration `koanf:"keep" default:"168h" rule:"1m..8760h"`
-	Streams int           `koanf:"streams" default:"16" rule:"1..10000"` // of one key in this process
-}
-
 // Webhooks sets how announcements are delivered.
 type Webhooks struct {
-	DisableAfter time.Duration `koanf:"disable_after" default:"24h" rule:"1s..8760h"`
-	AllowPrivate bool          `koanf:"allow_private" default:"false"`
+	AllowPrivate bool `koanf:"allow_private" default:"false"`
 }
 
 // API bounds the requests of clients.

@@ -257,9 +257,9 @@ var errorCases = map[string]struct {
 		file: "recall: {limit: 60}",
 		want: []string{"recall.candidates is 50", "at least recall.limit, which is 60"},
 	},
-	"deliveries of deleted events": {
-		file: "events: {keep: 1h}",
-		want: []string{"webhooks.disable_after is 24h0m0s", "at most events.keep, which is 1h"},
+	"unknown part of the ranking": {
+		file: "recall: {without: \"words,meaning\"}",
+		want: []string{`recall.without is "words,meaning"`, "any of words, vectors,"},
 	},
 	"job shorter than its models": {
 		file: "jobs: {timeout: 1m}",

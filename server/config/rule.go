@@ -38,6 +38,8 @@ var textRules = map[string]rule{
 	"text":         textRule("valid UTF-8", utf8.ValidString),
 	"schedule": textRule(`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`,
 		optional(isSchedule)),
+	"ranking parts": listRule("words", "vectors", "neighbours", "second_neighbours", "speaker", "date", "when",
+		"question", "lexical_floor", "contrast", "route"),
 }
 
 func textRule(want string, fits func(string) bool) rule {
@@ -65,6 +67,19 @@ func parseRule(field reflect.StructField) rule {
 		})
 	}
 	panic(fmt.Sprintf("config: %s has the rule %q, which does not fit its type", field.Name, tag))
+}
+
+// listRule allows some of the names, separated by commas.
+func listRule(names ...string) rule {
+	want := "any of " + strings.Join(names, ", ") + ", separated by commas, or nothing"
+	return textRule(want, optional(func(list string) bool {
+		for name := range strings.SplitSeq(list, ",") {
+			if !slices.Contains(names, name) {
+				return false
+			}
+		}
+		return true
+	}))
 }
 
 // rangeRule allows numbers or durations from low to high.
@@ -185,7 +200,5 @@ func (c Config) conditions() []condition {
 			fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{models < c.Jobs.Timeout, "jobs.timeout", fmt.Sprintf("more than %s, which the scorer and the judge may take "+
 			"(chat.timeout, chat.retries)", models)},
-		{c.Webhooks.DisableAfter <= c.Events.Keep, "webhooks.disable_after",
-			fmt.Sprintf("at most events.keep, which is %s", c.Events.Keep)},
 	}
 }

@@ -22,14 +22,18 @@ func unknown(what, name, source string, known []string) error {
 var removedKeys = []string{
 	"api.batch_limit", "api.body_limit", "api.key_cache", "api.rate_burst", "chat.breaker_delay",
 	"chat.breaker_failures", "chat.max_retry_wait", "compression.accesses", "compression.context_cache",
-	"consolidation.attempts", "consolidation.full", "consolidation.importance", "consolidation.messages",
-	"consolidation.similarity", "consolidation.urgent", "embedding.cache_bytes", "embedding.previous.model",
-	"embedding.retries", "events.heartbeat", "events.poll", "gate.attempts", "gate.judge_timeout", "gate.retry_delay",
-	"gate.retry_limit", "jobs.poll", "jobs.renew", "jobs.resume_after", "milvus.timeout", "pgvector.exact",
-	"pgvector.timeout", "projection.backoff", "projection.backoff_limit", "projection.batch", "projection.interval",
-	"projection.lease", "recall.bm25_b", "recall.bm25_k1", "recall.fallback_limit", "recall.own_limit",
-	"recall.touch_interval", "reflection.max_facts", "router.cache_bytes", "router.cache_ttl", "session.age",
-	"session.cache_bytes", "session.summary", "sqlitevec.cache_bytes", "webhooks.timeout",
+	"compression.similarity", "consolidation.attempts", "consolidation.full",
+	"consolidation.importance", "consolidation.messages", "consolidation.similarity", "consolidation.urgent",
+	"embedding.cache_bytes", "embedding.previous.model", "embedding.retries", "events.heartbeat", "events.keep",
+	"events.poll", "events.streams", "facts.trust", "gate.attempts", "gate.echo_window", "gate.give_up",
+	"gate.judge_timeout", "gate.retry_delay", "gate.retry_limit", "jobs.poll", "jobs.renew", "jobs.resume_after",
+	"milvus.timeout", "pgvector.exact", "pgvector.timeout", "projection.backoff", "projection.backoff_limit",
+	"projection.batch", "projection.interval", "projection.lease", "recall.bm25_b", "recall.bm25_k1",
+	"recall.contrast", "recall.date", "recall.fallback_limit", "recall.lexical_floor", "recall.neighbour",
+	"recall.own_limit", "recall.question", "recall.routed", "recall.second_next", "recall.speaker",
+	"recall.touch_interval", "recall.when", "recall.words", "reflection.max_facts", "reflection.min_facts",
+	"router.cache_bytes", "router.cache_ttl", "schedule.events", "session.age", "session.cache_bytes",
+	"session.summary", "session.tokens", "sqlitevec.cache_bytes", "webhooks.disable_after", "webhooks.timeout",
 }
 
 // removed reports whether a key, or an environment variable, was a setting.

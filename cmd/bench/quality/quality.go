@@ -74,16 +74,16 @@ var Rankings = []string{"BM25 alone", "vectors alone", "relevance alone", "addit
 
 // Parts of the ranking, each with the setting that turns it off.
 var Parts = []struct{ Name, Off string }{
-	{"words", "HIPPOCAMPUS_RECALL_WORDS=0"},   // words still find candidates, and so do vectors below
-	{"vectors", "HIPPOCAMPUS_RECALL_WORDS=1"}, // only words are fused
-	{"neighbours", "HIPPOCAMPUS_RECALL_NEIGHBOUR=0"},
-	{"neighbours at distance two", "HIPPOCAMPUS_RECALL_SECOND_NEXT=0"},
-	{"speaker", "HIPPOCAMPUS_RECALL_SPEAKER=0"},
-	{"date", "HIPPOCAMPUS_RECALL_DATE=0"},
-	{"when", "HIPPOCAMPUS_RECALL_WHEN=0"},
-	{"question", "HIPPOCAMPUS_RECALL_QUESTION=0"},
-	{"lexical floor", "HIPPOCAMPUS_RECALL_LEXICAL_FLOOR=0"},
-	{"contrast", "HIPPOCAMPUS_RECALL_CONTRAST=1"},
+	{"words", "HIPPOCAMPUS_RECALL_WITHOUT=words"},
+	{"vectors", "HIPPOCAMPUS_RECALL_WITHOUT=vectors"},
+	{"neighbours", "HIPPOCAMPUS_RECALL_WITHOUT=neighbours"},
+	{"neighbours at distance two", "HIPPOCAMPUS_RECALL_WITHOUT=second_neighbours"},
+	{"speaker", "HIPPOCAMPUS_RECALL_WITHOUT=speaker"},
+	{"date", "HIPPOCAMPUS_RECALL_WITHOUT=date"},
+	{"when", "HIPPOCAMPUS_RECALL_WITHOUT=when"},
+	{"question", "HIPPOCAMPUS_RECALL_WITHOUT=question"},
+	{"lexical floor", "HIPPOCAMPUS_RECALL_WITHOUT=lexical_floor"},
+	{"contrast", "HIPPOCAMPUS_RECALL_WITHOUT=contrast"},
 	{"importance", "HIPPOCAMPUS_RECALL_IMPORTANCE=0"},
 	{"decay", "HIPPOCAMPUS_RECALL_DECAY=0"},
 }
