@@ -107,10 +107,10 @@ func (s *Service) closeness(q Query, vector queryVector, best []relevant) float6
 
 // coverage is the best share of the query's terms, each weighing its idf among the
 // owner's memories, that one of the candidates and its open neighbours in the
-// conversation at a distance of at most two have together. Known terms do not count.
+// conversation have together. Known terms do not count.
 func coverage(r searchResult, known, terms []string, best []relevant) float64 {
 	x := r.index
-	windows := make([]window, len(best))
+	windows := make([][]uint32, len(best))
 	for i := range best {
 		windows[i] = windowOf(r, best[i].doc)
 	}
@@ -124,7 +124,7 @@ func coverage(r searchResult, known, terms []string, best []relevant) float64 {
 		idf := idf(len(x.docs), min(len(places), len(x.docs))) // nearly each place is another document
 		total += idf
 		for i, w := range windows {
-			if first, _ := slices.BinarySearch(places, w.first); first < len(places) && places[first] <= w.last {
+			if slices.ContainsFunc(w, func(doc uint32) bool { return contains(places, doc) }) {
 				covered[i] += idf
 			}
 		}
@@ -135,21 +135,20 @@ func coverage(r searchResult, known, terms []string, best []relevant) float64 {
 	return slices.Max(covered) / total
 }
 
-// window is a memory with its neighbours, by place.
-type window struct{ first, last uint32 }
+// windowOf returns the places of a document and its open neighbours.
+func windowOf(r searchResult, doc int) []uint32 {
+	window := []uint32{uint32(doc)}
+	for _, other := range r.index.neighbours(doc) {
+		if other >= 0 && other != doc && r.scope.open[other] {
+			window = append(window, uint32(other))
+		}
+	}
+	return window
+}
 
-func windowOf(r searchResult, doc int) window {
-	neighbour := func(i int) bool {
-		return i >= 0 && i < len(r.index.docs) && r.scope.open[i] && r.index.sameConversation(i, doc)
-	}
-	first, last := doc, doc
-	for first > doc-2 && neighbour(first-1) {
-		first--
-	}
-	for last < doc+2 && neighbour(last+1) {
-		last++
-	}
-	return window{uint32(first), uint32(last)}
+func contains(sorted []uint32, doc uint32) bool {
+	_, found := slices.BinarySearch(sorted, doc)
+	return found
 }
 
 // unknownNames is the share of the query's names that occur in no memory of the owner.

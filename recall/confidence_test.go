@@ -103,6 +103,21 @@ func TestFit_CountsNeighboursOfTheConversation(t *testing.T) {
 	}
 }
 
+// Facts stand between the messages that they were taken from, by their time.
+func TestFit_CountsNeighboursBeyondFacts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.inConversation = "c"
+	for _, content := range []string{"Shall we talk about the regatta?", "Yes, on Saturday", "The winner gets a trophy"} {
+		message := f.addMessage(content)
+		f.addFact("a fact about the weather", message)
+		f.addFact("another fact about the weather", message)
+	}
+	if fit := f.recall(Query{Text: "regatta trophy"}).Fit; fit.Coverage != 1 {
+		t.Errorf("words of two messages at a distance of two: coverage %v", fit.Coverage)
+	}
+}
+
 func TestFit_UsesNeutralValuesForMissingSignals(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

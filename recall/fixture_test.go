@@ -41,7 +41,8 @@ type fixture struct {
 	vectorsDown, embedderDown bool
 	strayHits                 []vectorstore.Hit // added to the hits of every search
 	searches                  []vectorstore.Query
-	remote                    bool // the vector store is healthy and in another process
+	remote                    bool   // the vector store is healthy and in another process
+	inConversation            string // of the memories that are added
 }
 
 func (f *fixture) Healthy() bool { return f.remote && !f.vectorsDown }
@@ -92,7 +93,8 @@ func (f *fixture) add(content string, change func(*memory.Memory), projected boo
 	m := memory.Memory{
 		ID: memory.NewID(), Owner: ada, Content: content, Lexemes: text.Join(text.Lexemes(content)),
 		Type: memory.TypeFact, Domain: memory.Lifestyle, Importance: 0.8, Status: memory.Active,
-		Embedding: vectors[0], EmbeddingModel: hashed.Model(), Revision: 1,
+		ConversationID: f.inConversation,
+		Embedding:      vectors[0], EmbeddingModel: hashed.Model(), Revision: 1,
 		CreatedAt: begin.Add(-time.Hour), UpdatedAt: begin, LastAccessedAt: begin.Add(-time.Hour),
 	}
 	if change != nil {

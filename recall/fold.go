@@ -25,7 +25,8 @@ func fold(list []relevant, x *index, values []float64) []relevant {
 	stands := map[uint32]*relevant{} // the fact for each message
 	for i := range list {
 		fact := &list[i]
-		for _, doc := range x.docs[fact.doc].messages {
+		for _, t := range x.messagesOf(fact.doc) {
+			doc := t.message
 			best := stands[doc]
 			if messages[doc] != nil && values[doc]-values[fact.doc] <= foldMargin &&
 				(best == nil || values[fact.doc] > values[best.doc]) {
@@ -39,8 +40,8 @@ func fold(list []relevant, x *index, values []float64) []relevant {
 		fact.message = max(fact.message, messages[doc].relevance-fact.relevance)
 	}
 	for i := range list {
-		for _, doc := range x.docs[list[i].doc].messages {
-			if m := messages[doc]; m != nil && !dropped[doc] && m.relevance >= list[i].relevance {
+		for _, t := range x.messagesOf(list[i].doc) {
+			if m := messages[t.message]; m != nil && !dropped[t.message] && m.relevance >= list[i].relevance {
 				dropped[list[i].doc] = true
 			}
 		}

@@ -23,12 +23,10 @@ type Lift struct {
 func (l Lift) of(x *index, doc int, values []float64) float64 {
 	v := values[doc]
 	near, far := v, v
-	at := int(x.docs[doc].turn)
-	for i := max(0, at-2); i < min(len(x.sequence), at+3); i++ {
-		other := int(x.sequence[i])
+	for i, other := range x.neighbours(doc) {
 		switch {
-		case i == at || values[other] <= v || !x.sameConversation(other, doc):
-		case i == at-1 || i == at+1:
+		case i == nearby || other < 0:
+		case i == nearby-1 || i == nearby+1:
 			near = max(near, values[other])
 		default:
 			far = max(far, values[other])

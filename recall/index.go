@@ -19,10 +19,15 @@ type index struct {
 	revision int64
 
 	docs     []document
-	sequence []uint32   // places of the documents that were not taken from messages, in their order
 	byID     []uint32   // places of the documents in the order of their ids
 	tagLists [][]string // the distinct lists of tags
 	speakers []string   // the distinct speakers
+
+	// What was said in which order. All are nil if no document was taken from a message:
+	// then the sequence is that of the documents.
+	taken     []taking // by document
+	sequence  []uint32 // places of the documents that were not taken from messages
+	positions []uint32 // in sequence, by document; a fact has the position of its first message
 
 	// The inverted list: postings[starts[i]:starts[i+1]] are the places of the
 	// documents that hold the lexeme with the hash terms[i], one for each time.
@@ -44,10 +49,11 @@ type document struct {
 	tags       uint32 // place of its list in tagLists
 	speaker    uint32 // place in speakers
 	length     float32
-	timed      bool     // its text states a time
-	messages   []uint32 // places of the messages that it was taken from
-	turn       uint32   // place in sequence, of its first message if it was taken from messages
+	timed      bool // its text states a time
 }
+
+// taking links a document to a message that it was taken from; both are places.
+type taking struct{ doc, message uint32 }
 
 // traits are what many documents share.
 type traits struct {
@@ -118,26 +124,41 @@ func newIndex(revision int64, docs []db.Document) *index {
 	return x
 }
 
-// linkMessages notes for each document the messages that it was taken from, and the sequence
-// of what was said. A fact stands where its first message does, so that it separates no
-// neighbours.
+// linkMessages notes which documents were taken from which messages, and the sequence of
+// what was said. A fact stands where its first message does, so that it separates no neighbours.
 func (x *index) linkMessages(docs []db.Document) {
 	for i := range docs {
 		for _, id := range docs[i].DerivedFrom {
 			if doc, known := x.place(id); known && x.docs[doc].Type == memory.TypeMessage {
-				x.docs[i].messages = append(x.docs[i].messages, uint32(doc))
+				x.taken = append(x.taken, taking{doc: uint32(i), message: uint32(doc)})
 			}
 		}
-		if len(x.docs[i].messages) == 0 {
-			x.docs[i].turn = uint32(len(x.sequence))
+	}
+	if len(x.taken) == 0 {
+		return
+	}
+	x.positions = make([]uint32, len(docs))
+	for i := range docs {
+		if len(x.messagesOf(i)) == 0 {
+			x.positions[i] = uint32(len(x.sequence))
 			x.sequence = append(x.sequence, uint32(i))
 		}
 	}
-	for i := range x.docs {
-		if taken := x.docs[i].messages; len(taken) > 0 {
-			x.docs[i].turn = x.docs[taken[0]].turn
+	for i := range docs {
+		if taken := x.messagesOf(i); len(taken) > 0 {
+			x.positions[i] = x.positions[taken[0].message]
 		}
 	}
+}
+
+// messagesOf returns the links of a document to the messages that it was taken from.
+func (x *index) messagesOf(doc int) []taking {
+	first, _ := slices.BinarySearchFunc(x.taken, doc, func(t taking, doc int) int { return cmp.Compare(int(t.doc), doc) })
+	end := first
+	for end < len(x.taken) && int(x.taken[end].doc) == doc {
+		end++
+	}
+	return x.taken[first:end]
 }
 
 // joinIDs puts all ids into one string, which takes less memory than one each.
@@ -165,7 +186,8 @@ type token struct{ term, doc uint32 }
 
 // invert builds the inverted list of tokens in the order of their documents.
 func (x *index) invert(tokens []token, ordinals map[uint64]uint32) {
-	x.terms = slices.Sorted(maps.Keys(ordinals))
+	x.terms = slices.AppendSeq(make([]uint64, 0, len(ordinals)), maps.Keys(ordinals))
+	slices.Sort(x.terms)
 	place := make([]uint32, len(ordinals)) // ordinal -> place among the terms
 	for i, hash := range x.terms {
 		place[ordinals[hash]] = uint32(i)
@@ -230,10 +252,29 @@ func (x *index) listsWithTags(wanted []string) []bool {
 	return holds
 }
 
-// sameConversation reports whether two documents are of the same conversation.
-func (x *index) sameConversation(a, b int) bool {
-	id := x.docs[a].ConversationID
-	return id != "" && id == x.docs[b].ConversationID
+// nearby is the greatest distance between neighbours in the sequence.
+const nearby = 2
+
+// neighbours returns the places of the documents at distances of -2 to 2 in the sequence that
+// are of the same conversation, -1 for others. In the middle is the document itself or, if it
+// was taken from messages, the first of them.
+func (x *index) neighbours(doc int) [2*nearby + 1]int {
+	places := [2*nearby + 1]int{-1, -1, -1, -1, -1}
+	at, end := doc, len(x.docs)
+	if x.sequence != nil {
+		at, end = int(x.positions[doc]), len(x.sequence)
+	}
+	id := x.docs[doc].ConversationID
+	for i := max(0, at-nearby); i < min(end, at+nearby+1); i++ {
+		place := i
+		if x.sequence != nil {
+			place = int(x.sequence[i])
+		}
+		if i == at || id != "" && id == x.docs[place].ConversationID {
+			places[i-at+nearby] = place
+		}
+	}
+	return places
 }
 
 // skillOf returns the name of the skill that a document is a workflow of, or "".
@@ -246,6 +287,7 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perTerm, perToken = 158, 12, 4
-	return perDocument*len(x.docs) + perTerm*len(x.terms) + perToken*len(x.postings)
+	const perDocument, perTerm, perToken, perTaking, perPosition = 126, 12, 4, 8, 4
+	return perDocument*len(x.docs) + perTerm*len(x.terms) + perToken*len(x.postings) +
+		perTaking*len(x.taken) + perPosition*(len(x.sequence)+len(x.positions))
 }

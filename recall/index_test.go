@@ -1,12 +1,14 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // The postings match a count of the words of each document.
@@ -39,4 +41,24 @@ func TestIndex_PostingsMatchTheDocuments(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestIndex_KeepsASequenceOnlyIfDocumentsWereTakenFromMessages(t *testing.T) {
+	t.Parallel()
+	direct := newIndex(0, []db.Document{{ID: "1"}, {ID: "2", DerivedFrom: []string{"1"}}})
+	if direct.taken != nil || direct.sequence != nil || direct.positions != nil {
+		t.Errorf("without messages: links %v, sequence %v, positions %v", direct.taken, direct.sequence, direct.positions)
+	}
+	message := db.Document{ID: "1", ConversationID: "c", Type: memory.TypeMessage}
+	docs := []db.Document{message, {ID: "2", ConversationID: "c", DerivedFrom: []string{"1"}}, message}
+	docs[2].ID = "3"
+	x := newIndex(0, docs)
+	if len(x.messagesOf(0)) != 0 || !slices.Equal(x.messagesOf(1), []taking{{doc: 1, message: 0}}) {
+		t.Errorf("links: %v", x.taken)
+	}
+	for doc, want := range [][5]int{{-1, -1, 0, 2, -1}, {-1, -1, 0, 2, -1}, {-1, 0, 2, -1, -1}} {
+		if got := x.neighbours(doc); got != want {
+			t.Errorf("neighbours of %d: %v, want %v", doc, got, want)
+		}
+	}
 }
