@@ -119,6 +119,7 @@ type consolidationLine struct {
 var (
 	triggers = []memory.ConsolidationTrigger{
 		memory.TriggerImportant, memory.TriggerFull, memory.TriggerSchedule, memory.TriggerEnd, memory.TriggerIdle,
+		memory.TriggerRequest,
 	}
 	exportedConsolidations = []memory.ConsolidationState{memory.ConsolidationDone, memory.ConsolidationSkipped}
 )

@@ -113,7 +113,7 @@ func TestReflect_RefusesMalformedAnswers(t *testing.T) {
 		t.Errorf("changed: %s", diff)
 	}
 	t.Logf("%d malformed answers refused, %d of them made for reflection", len(answers), own)
-	b.chat.Answers(`{"insights":[` + goodInsight + `]}`)
+	b.chat.Answers(`{"insights":[` + goodInsight + `],"retire":[1,2]}`)
 	if r := b.reflect(true); len(r.Insights) != 1 || len(r.Retired) != 2 {
 		t.Errorf("and a good one: %+v", r)
 	}

@@ -148,8 +148,7 @@ func parse(answer string, facts []memory.Memory) ([]insight, error) {
 	return insights, retire(insights, reply.Retire, facts)
 }
 
-// retire sets which sources each insight retires: those that the answer names,
-// or all if it has no retire field.
+// retire sets which sources each insight retires: those that the answer names.
 func retire(insights []insight, named *[]int, facts []memory.Memory) error {
 	var retiring []string
 	if named != nil {
@@ -163,7 +162,7 @@ func retire(insights []insight, named *[]int, facts []memory.Memory) error {
 	for i := range insights {
 		for _, m := range insights[i].Sources {
 			cited[m.ID] = true
-			if named == nil || slices.Contains(retiring, m.ID) {
+			if slices.Contains(retiring, m.ID) {
 				insights[i].retire = append(insights[i].retire, m.ID)
 			}
 		}

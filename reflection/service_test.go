@@ -22,7 +22,8 @@ func TestReflect_StoresInsightsAndRetiresSources(t *testing.T) {
 	facts := b.addFacts(4)
 	pinned := b.add(func(m *memory.Memory) { m.Pinned = true }, "Ada is allergic to chlorine.")[0]
 	b.chat.Answers("Here:\n" +
-		`{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}]}`)
+		`{"insights":[{"insight":" Ada swims every day, a little more each time. ","sources":[1,2,3,5]}],` +
+		`"retire":[1,2,3,5]}`)
 	due, why, err := b.Due(t.Context(), ada)
 	if err != nil || !due {
 		t.Fatalf("not due: %s, %v", why, err)
@@ -86,9 +87,11 @@ func TestReflect_RetiresNamedSourcesOnly(t *testing.T) {
 		retire string
 		want   int
 	}{
-		"two":     {func(*Settings) {}, `[3,1]`, 2},
-		"none":    {func(*Settings) {}, `[]`, 0},
-		"setting": {func(s *Settings) { s.KeepSources = true }, `[1,2]`, 0},
+		"two":      {func(*Settings) {}, `,"retire":[3,1]`, 2},
+		"none":     {func(*Settings) {}, `,"retire":[]`, 0},
+		"null":     {func(*Settings) {}, `,"retire":null`, 0},
+		"left out": {func(*Settings) {}, ``, 0},
+		"setting":  {func(s *Settings) { s.KeepSources = true }, `,"retire":[1,2]`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +100,7 @@ func TestReflect_RetiresNamedSourcesOnly(t *testing.T) {
 			b := newFixture(t, set)
 			b.addFacts(5)
 			b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]},` +
-				`{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}],"retire":` + test.retire + `}`)
+				`{"insight":"Ada swims more.","sources":[2,3],"domain":"tasks_and_schedules"}]` + test.retire + `}`)
 			r := b.reflect(false)
 			if len(r.Insights) != 2 || len(r.Retired) != test.want || r.Insights[1].Domain != memory.Tasks {
 				t.Errorf("%+v", r)
@@ -160,7 +163,7 @@ func TestDue_RequiresAllConditions(t *testing.T) {
 
 func TestReflect_ChangesNothingIfItFails(t *testing.T) {
 	t.Parallel()
-	const good = `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`
+	const good = `{"insights":[{"insight":"Ada swims.","sources":[1,2]}],"retire":[1,2]}`
 	away := memory.Errorf(memory.KindUnavailable, "it is unavailable")
 	for name, test := range map[string]struct {
 		prepare func(b *fixture)
@@ -207,7 +210,7 @@ func TestReflect_RefusesChangedSources(t *testing.T) {
 			return tx.Update(ctx, rows[0])
 		})
 		before = b.snapshot()
-		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, err
+		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}],"retire":[1,2]}`, err
 	})
 	if _, err := b.Reflect(t.Context(), ada, b.Rule()); !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("%v", err)
@@ -230,7 +233,7 @@ func TestReflect_RunsOnceAtATime(t *testing.T) {
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) {
 		thinking.Done()
 		thinking.Wait() // all have read the same
-		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`, nil
+		return `{"insights":[{"insight":"Ada swims.","sources":[1,2]}],"retire":[1,2]}`, nil
 	})
 	results := make(chan error, replicas)
 	for range replicas {
@@ -271,7 +274,7 @@ func TestReflect_KeepsAgentsApart(t *testing.T) {
 		if strings.Contains(p.User, "图书馆") != strings.Contains(p.System, "你负责") {
 			return "", errors.New("the prompt is in another language than its facts")
 		}
-		return `{"insights":[{"insight":"Ada has habits.","sources":[1,2]}]}`, nil
+		return `{"insights":[{"insight":"Ada has habits.","sources":[1,2]}],"retire":[1,2]}`, nil
 	})
 	r := b.reflect(false)
 	agents := []string{}

@@ -46,7 +46,7 @@ func TestRun_EnqueuesOneJobForManyWrites(t *testing.T) {
 	if err := json.Unmarshal(jobs[0].Payload, &job); err != nil || job.AppID != "app" || job.UserID != "ada" {
 		t.Fatalf("payload %s, %v", jobs[0].Payload, err)
 	}
-	b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]}]}`)
+	b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2]}],"retire":[1,2]}`)
 	if result, err := b.Work(t.Context(), job); err != nil || result != (Totals{Users: 1, Insights: 1, Retired: 2}) {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -118,7 +118,7 @@ func TestReflectAll_ReflectsForEveryUser(t *testing.T) {
 	if _, err := b.ReflectAll(t.Context()); !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("%v", err)
 	}
-	b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2,3]}]}`)
+	b.chat.Answers(`{"insights":[{"insight":"Ada swims.","sources":[1,2,3]}],"retire":[1,2,3]}`)
 	if totals, err := b.ReflectAll(t.Context()); err != nil || totals != (Totals{Users: 1, Insights: 1, Retired: 3}) {
 		t.Errorf("%+v, %v", totals, err)
 	}

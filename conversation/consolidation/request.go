@@ -29,17 +29,17 @@ var modeSteps = map[Mode]steps{
 // Consolidate has a conversation consolidated without ending it: the events since
 // the last step of each kind. An empty userID means the only user who has a
 // conversation of this id. Without further events it plans nothing, and returns
-// the consolidations that reach the last event. The trigger of the steps is
-// memory.TriggerEnd. KindNotFound, KindConflict: see db.Conversations. ErrErasing.
+// the consolidations that reach the last event. KindNotFound, KindConflict: see
+// db.Conversations. ErrErasing.
 func (s *Service) Consolidate(ctx context.Context, appID, userID, id string, mode Mode) (done Ended, err error) {
 	c, err := s.Records.Conversation(ctx, appID, userID, id)
 	if err != nil {
 		return done, err
 	}
 	for all := false; !all; {
-		if all, err = s.plan(ctx, c, memory.TriggerEnd, modeSteps[mode]); err != nil {
+		if all, err = s.plan(ctx, c, memory.TriggerRequest, modeSteps[mode]); err != nil {
 			return done, err
 		}
 	}
-	return s.enqueued(ctx, c, ConsolidateConversation{Trigger: memory.TriggerEnd, Mode: mode})
+	return s.enqueued(ctx, c, ConsolidateConversation{Trigger: memory.TriggerRequest, Mode: mode})
 }

@@ -13,7 +13,7 @@ func (b *fixture) request(id string, mode Mode) Ended {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.work(id, memory.TriggerEnd)
+	b.work(id, memory.TriggerRequest)
 	return done
 }
 
@@ -37,12 +37,12 @@ func TestConsolidate_CoversEachEventOnceAStep(t *testing.T) {
 	b.say("c", "", event("", "And Faro."), event("", "And Braga."), event("", "And Tomar."))
 	b.end("c")
 	want(t, "rows", b.rows("c"), []string{
-		`deep_reflection end 1-4 done {"facts":0,"memories":0,"merged":0}`,
 		`deep_reflection end 5-7 done {"facts":0,"memories":0,"merged":0}`,
-		`events end 1-3 done {"events":1,"kept":1,"merged":0,"refused":0}`,
-		`fast_replay end 1-3 done {"summaries":1}`,
-		`fast_replay end 4-4 done {"summaries":1}`,
+		`deep_reflection request 1-4 done {"facts":0,"memories":0,"merged":0}`,
+		`events request 1-3 done {"events":1,"kept":1,"merged":0,"refused":0}`,
 		`fast_replay end 5-7 done {"summaries":1}`,
+		`fast_replay request 1-3 done {"summaries":1}`,
+		`fast_replay request 4-4 done {"summaries":1}`,
 	})
 	if c := b.conversation("c"); c.EndedAt.IsZero() || c.ConsolidatedThrough != 7 {
 		t.Errorf("the ended conversation: %+v", c)
@@ -57,7 +57,7 @@ func TestConsolidate_EnqueuesAJobForEachMode(t *testing.T) {
 	job := func(mode Mode) ConsolidateConversation {
 		c := b.conversation("c")
 		return ConsolidateConversation{
-			AppID: "app", UserID: "ada", ConversationID: "c", FirstTurnID: c.FirstTurnID, Trigger: memory.TriggerEnd,
+			AppID: "app", UserID: "ada", ConversationID: "c", FirstTurnID: c.FirstTurnID, Trigger: memory.TriggerRequest,
 			Mark: 3, Mode: mode,
 		}
 	}

@@ -51,6 +51,11 @@ func (t *Totals) count(state memory.ConsolidationState) {
 	}
 }
 
+// plannedAhead are the triggers whose consolidations are planned before the job is enqueued.
+var plannedAhead = map[memory.ConsolidationTrigger]bool{
+	memory.TriggerEnd: true, memory.TriggerIdle: true, memory.TriggerRequest: true,
+}
+
 const (
 	maxRounds = 100             // plans of one job
 	busy      = 2 * time.Second // before a job retries a conversation that another process works on
@@ -69,7 +74,7 @@ func (s *Service) Work(ctx context.Context, job ConsolidateConversation) (any, e
 			return done, err
 		}
 		all := true
-		if reasons[job.Trigger] == "" { // an end has planned its consolidations already
+		if !plannedAhead[job.Trigger] {
 			all, err = s.plan(ctx, c, job.Trigger, nil)
 		}
 		if gone(err) {

@@ -72,7 +72,7 @@ func consolidationLife(t *testing.T, s db.Store) {
 	say(t, s, talked(alice, "c", epoch, "one", "two", "three"))
 	events := newConsolidation(alice, "c", memory.ConsolidateEvents, 1, 3)
 	replay := newConsolidation(alice, "c", memory.FastReplay, 1, 3)
-	replay.CreatedAt = after(1)
+	replay.CreatedAt, replay.Trigger = after(1), memory.TriggerRequest
 	planAll(t, s, events, replay)
 	wantSame(t, "planned", consolidationsOf(t, s, alice, "c"), []memory.Consolidation{replay, events})
 	inTx(t, s, alice, func(ctx context.Context, tx db.UserTx) error {

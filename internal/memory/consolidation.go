@@ -49,8 +49,9 @@ const (
 	TriggerImportant ConsolidationTrigger = "important" // an important event
 	TriggerFull      ConsolidationTrigger = "full"      // the working memory is nearly full
 	TriggerSchedule  ConsolidationTrigger = "schedule"
-	TriggerEnd       ConsolidationTrigger = "end"  // a client ended the conversation, or asked for its consolidation
-	TriggerIdle      ConsolidationTrigger = "idle" // the conversation was idle for too long
+	TriggerEnd       ConsolidationTrigger = "end"     // a client ended the conversation
+	TriggerIdle      ConsolidationTrigger = "idle"    // the conversation was idle for too long
+	TriggerRequest   ConsolidationTrigger = "request" // a client asked for it while the conversation goes on
 )
 
 // ConsolidationState is the progress of a consolidation.

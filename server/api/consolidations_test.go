@@ -86,6 +86,9 @@ func TestConsolidations_WithoutAnEnd(t *testing.T) {
 	states := map[memory.ConsolidationType]memory.ConsolidationState{}
 	for _, one := range done.Consolidations {
 		states[one.Type] = one.State
+		if one.Trigger != memory.TriggerRequest {
+			t.Errorf("the trigger of %s is %s", one.Type, one.Trigger)
+		}
 	}
 	if want := map[memory.ConsolidationType]memory.ConsolidationState{
 		memory.ConsolidateEvents: memory.ConsolidationDone, memory.FastReplay: memory.ConsolidationDone,

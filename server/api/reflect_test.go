@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/wire"
 )
 
-const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}]}`
+const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}],"retire":[1,2]}`
 
 // swims writes three facts of the user "u".
 func (f *fixture) swims() (facts []memory.Memory) {
@@ -129,6 +129,6 @@ func TestReflect_ChecksRequests(t *testing.T) {
 	f.want(400, "POST", "/v1/context", `{"user_id":"u","query":"swims?","expand":"sources"}`)
 	f.want(403, "POST", "/v1/reflect", `{"user_id":"u"}`, "Authorization", "Bearer read")
 	f.want(403, "POST", fmt.Sprintf("/v1/memories/%s/undo", someID), "", "Authorization", "Bearer read")
-	f.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}]}`)
+	f.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}],"retire":[4]}`)
 	f.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`)
 }

@@ -31,7 +31,7 @@ func (s *server) carryTo(url, key string, args ...string) (out string, err error
 func (s *server) remember(models *llmtest.Server) int {
 	s.t.Helper()
 	models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
-		return llmtest.Text(`{"insights":[{"insight":"Ada is an athlete.","sources":[1,2]}]}`)
+		return llmtest.Text(`{"insights":[{"insight":"Ada is an athlete.","sources":[1,2]}],"retire":[1,2]}`)
 	})
 	near := func(text string, second float32) { // the two have a cosine of 0.9, by the first number
 		v := make([]float32, llmtest.Dim)

@@ -67,7 +67,7 @@ func TestReflection_CondensesAndIsUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
-			return llmtest.Text(`{"insights":[{"insight":"Ada trains for a triathlon.","sources":[1,2,3]}]}`)
+			return llmtest.Text(`{"insights":[{"insight":"Ada trains for a triathlon.","sources":[1,2,3]}],"retire":[1,2,3]}`)
 		})
 		settings := append(size.settings(t), withModels(models)...)
 		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // only on request

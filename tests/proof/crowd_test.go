@@ -79,6 +79,7 @@ func newCrowd(t *testing.T, size size) *crowd {
 			"insights": []fields{
 				{"insight": label.FindString(r.User) + " and another one were condensed", "sources": []int{1, 2}},
 			},
+			"retire": []int{1, 2},
 		})
 	})
 	models.OnPrompt("hippocampus/judge", judged)
