@@ -34,9 +34,13 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 		if err != nil || len(turns) == 0 {
 			return done, err
 		}
+		messages, err := s.pastMessages(ctx, turns)
+		if err != nil {
+			return done, err
+		}
 		for _, turn := range turns {
 			after = turn.ID
-			kept, err := s.takeIn(ctx, turn)
+			kept, err := s.takeIn(ctx, turn, messages[turn.ID])
 			if errors.Is(err, db.ErrErasing) {
 				continue // its turns are being deleted
 			}
@@ -51,12 +55,26 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 	return done, err
 }
 
-// takeIn makes memories of the messages of one turn and returns their number.
-func (s *Service) takeIn(ctx context.Context, turn memory.Turn) (kept int, err error) {
-	_, messages, err := s.embed(ctx, nil, nil, s.messages(turn, echoes{}))
-	if err != nil {
-		return 0, err
+// pastMessages completes the messages of turns, by turn id, with one call of the embedder
+// unless that refuses a text.
+func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[string][]memory.Memory, error) {
+	var drafts []memory.Memory
+	for _, turn := range turns {
+		drafts = append(drafts, s.messages(turn, echoes{})...)
 	}
+	_, complete, err := s.embed(ctx, nil, nil, drafts)
+	if err != nil {
+		return nil, err
+	}
+	messages := map[string][]memory.Memory{}
+	for _, m := range complete {
+		messages[m.SourceTurnID] = append(messages[m.SourceTurnID], m)
+	}
+	return messages, nil
+}
+
+// takeIn makes memories of the messages of one turn and returns their number.
+func (s *Service) takeIn(ctx context.Context, turn memory.Turn, messages []memory.Memory) (kept int, err error) {
 	candidates, err := s.Records.TurnCandidates(ctx, turn.AppID, turn.ID)
 	if err != nil {
 		return 0, err

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
 )
@@ -117,44 +116,6 @@ func (s *Service) gate(
 		candidates[i] = c
 	}
 	return candidates
-}
-
-// embed makes a draft memory of every kept candidate, by the candidate's index, and completes
-// the messages, all with one call of the embedder. turnOf returns the turn of an index.
-func (s *Service) embed(
-	ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate, messages []memory.Memory,
-) (drafts map[int]memory.Memory, complete []memory.Memory, err error) {
-	var places []int
-	var texts []string
-	for i := range messages {
-		texts = append(texts, messages[i].IndexedText())
-	}
-	for i, c := range candidates {
-		if c.Verdict == memory.Kept {
-			places, texts = append(places, i), append(texts, c.Content)
-		}
-	}
-	if len(texts) == 0 {
-		return nil, nil, nil
-	}
-	by := llm.Serving(s.Embedder)
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, m := range messages {
-		complete = append(complete, s.draft(m, vectors[i], by.Model()))
-	}
-	vectors = vectors[len(messages):]
-	drafts = make(map[int]memory.Memory, len(places))
-	for n, i := range places {
-		c, turn := candidates[i], turnOf(i)
-		drafts[i] = s.draft(memory.Memory{
-			Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-			Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
-		}, vectors[n], by.Model())
-	}
-	return drafts, complete, nil
 }
 
 // errFinished rolls back the transaction of a turn that is no longer accepted.

@@ -107,6 +107,7 @@ type Service struct {
 	ended *batcher         // held turns that are to be ended; open while Work runs
 
 	undecidedCount atomic.Int64
+	refusedCount   atomic.Int64
 
 	mu   sync.Mutex
 	held map[string]int // ids of turns that this process renews, with the number of holders

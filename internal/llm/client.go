@@ -214,9 +214,11 @@ func (c *Client) explain(action string, err error) error {
 		if hint := f.remedy(); hint != "" {
 			text += ": " + hint
 		}
-		return &memory.Error{
-			Kind: memory.KindUnavailable, Err: fmt.Errorf("%s: %s", action, text), RetryAfter: f.retryAfter,
+		cause := fmt.Errorf("%s: %s", action, text)
+		if f.concernsRequest() {
+			cause = refusal{cause}
 		}
+		return &memory.Error{Kind: memory.KindUnavailable, Err: cause, RetryAfter: f.retryAfter}
 	}
 	// The endpoint answered, but not in the form of the API.
 	return memory.Errorf(memory.KindBadAnswer,

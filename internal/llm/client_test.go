@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,6 +119,10 @@ func TestAnswer_ClassifiesFaults(t *testing.T) {
 			}
 			if !memory.IsKind(err, test.kind) || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%v", err)
+			}
+			refused := test.kind == memory.KindBadAnswer || slices.Contains([]string{"400", "422", "huge error"}, name)
+			if llm.Refused(err) != refused {
+				t.Errorf("Refused is %t: %v", !refused, err)
 			}
 			if server.Chats() != test.calls {
 				t.Errorf("%d calls, want %d", server.Chats(), test.calls)

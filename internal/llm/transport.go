@@ -59,6 +59,16 @@ func (f *failure) concernsRequest() bool {
 	return f.status >= 400 && !f.retriable() && !f.refusesKey()
 }
 
+// refusal marks the error of a request that the endpoint refuses.
+type refusal struct{ error }
+
+// Refused reports whether err is of a request that its endpoint refused, such as one with a
+// text that is too long, or that it answered with KindBadAnswer. The endpoint may accept others.
+func Refused(err error) bool {
+	var r refusal
+	return errors.As(err, &r) || memory.IsKind(err, memory.KindBadAnswer)
+}
+
 func (f *failure) refusesKey() bool {
 	return f.status == http.StatusUnauthorized || f.status == http.StatusForbidden
 }

@@ -26,6 +26,10 @@ func newMetrics(b base, s *stores, r *reading, w *writing) *prometheus.Registry 
 			Name: "hippocampus_judgements_undecided_total",
 			Help: "Memories kept next to similar ones because the model was unavailable or its answer was refused.",
 		}, func() float64 { return float64(w.ingest.Undecided()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "hippocampus_messages_refused_total",
+			Help: "Messages not kept as memories because the embedder refused them, such as for their length.",
+		}, func() float64 { return float64(w.ingest.Refused()) }),
 	)
 	return registry
 }

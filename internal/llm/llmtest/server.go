@@ -104,7 +104,7 @@ func (s *Server) URL() string { return s.http.URL + "/v1" }
 // OnChat sets the function that answers chat calls; nil restores Facts and Domains.
 func (s *Server) OnChat(f func(ChatRequest) Reply) { s.set(func() { s.onChat = f }) }
 
-// OnEmbed sets the function that answers embedding calls; nil restores Vector.
+// OnEmbed sets the function that answers embedding calls; nil restores Embed.
 func (s *Server) OnEmbed(f func(EmbedRequest) Reply) { s.set(func() { s.onEmbed = f }) }
 
 // SetDown sets whether the server closes every connection without an answer.
@@ -206,7 +206,7 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	request := EmbedRequest{Call: s.embeddings, Model: body.Model, Texts: body.Input}
 	answer := s.onEmbed
 	if answer == nil {
-		answer = s.embed
+		answer = s.Embed
 	}
 	down := s.down
 	s.mu.Unlock()
@@ -217,9 +217,9 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	reply.serve(s, w, r)
 }
 
-// embed answers with the vectors of the texts in reverse order, since clients must
+// Embed answers with the vectors of the texts in reverse order, since clients must
 // order them by index.
-func (s *Server) embed(r EmbedRequest) Reply {
+func (s *Server) Embed(r EmbedRequest) Reply {
 	data := []map[string]any{}
 	for i := len(r.Texts) - 1; i >= 0; i-- {
 		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": s.Vector(r.Texts[i])})
