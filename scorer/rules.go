@@ -87,6 +87,7 @@ func read(said string) (Fact, bool) {
 		plain = strings.TrimSpace(plain[:cut[0]])
 		said = string([]rune(said)[:utf8.RuneCountInString(plain)]) // plain has the same number of runes
 	}
+	said = strings.TrimRight(said, " ;,:；，：、")
 	if memory.CheckContent(said, memory.MaxContentRunes) != "" {
 		return Fact{}, false
 	}

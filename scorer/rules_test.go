@@ -59,6 +59,31 @@ func isHan(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x4e00 && r < 0xa000 })
 }
 
+func TestRules_TrimMarksAtTheEndOfAFact(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"I'm learning Portuguese; thanks!": "I'm learning Portuguese",
+		"I live in Lisbon,\nbye":           "I live in Lisbon",
+		"I am allergic to walnuts:":        "I am allergic to walnuts",
+		"我住在里斯本；":                          "我住在里斯本",
+		"我对花生过敏，":                          "我对花生过敏",
+		"I keep bees.":                     "I keep bees.",
+	} {
+		turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: said}}}
+		facts, err := NewRules().Score(t.Context(), turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(facts) == 0 || facts[0].Content != want {
+			t.Errorf("%q became %+v, want %q", said, facts, want)
+		}
+	}
+	turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: " ; :,"}}}
+	if facts, err := NewRules().Score(t.Context(), turn); err != nil || len(facts) != 0 {
+		t.Errorf("marks became %+v: %v", facts, err)
+	}
+}
+
 func TestRules_ReadOnlyTheUser(t *testing.T) {
 	t.Parallel()
 	facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{
