@@ -5,6 +5,7 @@ import (
 	"embed"
 	"strings"
 
+	"hippocampus/internal/grounding"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
@@ -138,6 +139,10 @@ func (d decision) check(i int, draft, m memory.Memory) (Verdict, error) {
 		}
 		if !drawnFrom(v.Merged, draft.Content, m.Content) {
 			return Verdict{}, refuse("decisions[%d] has a merged text that says what neither of the two says", i)
+		}
+		if invented := grounding.Invented(v.Merged, grounding.Source{Text: draft.Content, At: draft.CreatedAt},
+			grounding.Source{Text: m.Content, At: m.CreatedAt}); invented != nil {
+			return Verdict{}, refuse("decisions[%d] has a merged text with %q, which neither of the two has", i, invented)
 		}
 	}
 	return v, nil

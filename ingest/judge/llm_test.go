@@ -99,6 +99,8 @@ func TestLLM_RefusesBadAnswers(t *testing.T) {
 		"merged a number": decisions(`"memory":1,"decision":"merge","merged":7`),
 		"merged is the prompt": decisions(
 			`"memory":1,"decision":"merge","merged":"Decide on every memory once, by its number."`),
+		"merged with an invented name": decisions(
+			`"memory":1,"decision":"merge","merged":"Has a grey cat called Miso and Tofu."`),
 		"merged into two": `{"decisions":[{"memory":1,"decision":"merge"},{"memory":2,"decision":"merge"}]}`,
 		"duplicate field": decisions(`"memory":1,"decision":"keep_both","decision":"replace"`),
 	} {

@@ -1,0 +1,104 @@
+// Package grounding finds what a text that a model has written adds to its sources:
+//
+//	text -> names, places, numbers, dates -> those that no source has
+//
+// It reads English and Chinese. English names are words with a capital; places are also those of places.txt, in any
+// case and in both languages. Chinese names are found where the words around them show that they are names, so that
+// an invented Chinese name may pass.
+package grounding
+
+import (
+	"slices"
+	"time"
+)
+
+// Source is a text that a statement may be drawn from.
+type Source struct {
+	Text string
+	At   time.Time // when it was said; zero: unknown
+}
+
+// Texts returns sources without times.
+func Texts(texts ...string) []Source {
+	sources := make([]Source, len(texts))
+	for i, t := range texts {
+		sources[i].Text = t
+	}
+	return sources
+}
+
+// Invented returns the names, places, numbers and dates of a statement that occur in none of its sources, as the
+// statement has them, without repeats; nil if there are none. "five", "5" and "五" are one number, "Germany", "German"
+// and "德国" one place. A number up to the number of sources, or 2, may be a count and is accepted, as are dates within
+// a year of a source that has a relative date ("yesterday").
+func Invented(statement string, sources ...Source) []string {
+	has := evidenceOf(sources)
+	var invented []string
+	add := func(word string) {
+		if !slices.Contains(invented, word) {
+			invented = append(invented, word)
+		}
+	}
+	for _, name := range namesIn(statement) {
+		if !has.name(name) {
+			add(name)
+		}
+	}
+	for _, place := range chinesePlacesIn(statement) {
+		if !has.place(place) {
+			add(place)
+		}
+	}
+	dates, rest := datesIn(statement)
+	for _, d := range dates {
+		if !has.date(d) {
+			add(d.words)
+		}
+	}
+	for _, n := range numbersIn(rest) {
+		if !has.number(n) {
+			add(n.words)
+		}
+	}
+	return invented
+}
+
+// evidence is what the sources have.
+type evidence struct {
+	texts   []string // in plain form, see plain
+	words   map[string]bool
+	numbers map[float64]bool
+	digits  []string // all digits of each source
+	dates   []date
+	times   []time.Time // of sources that are dated
+	near    []time.Time // of dated sources with a relative date
+	count   int
+}
+
+func evidenceOf(sources []Source) evidence {
+	has := evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: len(sources)}
+	for _, source := range sources {
+		said := plain(source.Text)
+		has.texts = append(has.texts, said)
+		for _, w := range wordsOf(said) {
+			has.words[w] = true
+		}
+		dates, _ := datesIn(source.Text)
+		has.dates = append(has.dates, dates...)
+		for _, n := range numbersIn(source.Text) {
+			has.numbers[n.value] = true
+		}
+		for _, n := range clockNumbers(source.Text) {
+			has.numbers[n] = true
+		}
+		has.digits = append(has.digits, digitsOf(said))
+		if source.At.IsZero() {
+			continue
+		}
+		has.times = append(has.times, source.At)
+		if relative.MatchString(said) {
+			has.near = append(has.near, source.At)
+		}
+	}
+	return has
+}

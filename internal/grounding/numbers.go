@@ -1,0 +1,289 @@
+package grounding
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// number is a number of a text.
+type number struct {
+	words string
+	value float64
+}
+
+// date is a date of a text, in part: zero is unknown.
+type date struct {
+	words   string
+	year    int
+	month   time.Month
+	day     int
+	weekday int // 1: Monday to 7: Sunday
+}
+
+var months = numbered(`january jan february feb march mar april apr may june jun july jul august aug september sep
+	october oct november nov december dec`, 2)
+
+var weekdays = func() map[string]int {
+	days := numbered("monday mon tuesday tue wednesday wed thursday thu friday fri saturday sat sunday sun", 2)
+	for i, r := range []rune("一二三四五六日") {
+		days[string(r)] = i + 1
+	}
+	days["天"] = 7
+	return days
+}()
+
+// numbered maps words to 1, 2, ..., each number having a long and a short form; "may" has one.
+func numbered(words string, forms int) map[string]int {
+	of := map[string]int{}
+	place := 0
+	for _, w := range strings.Fields(words) {
+		of[w] = place/forms + 1
+		place++
+		if w == "may" {
+			place++
+		}
+	}
+	of["sept"] = 9
+	return of
+}
+
+const (
+	monthName = `(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|` +
+		`Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)`
+	hanNumber = `[〇零一二两三四五六七八九十百千万]+`
+)
+
+// datePatterns find dates; the groups hold the parts in the order of fields.
+var datePatterns = []struct {
+	says   *regexp.Regexp
+	fields string // y, m, d, w
+}{
+	{regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b`), "ymd"},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`), "mdy"},
+	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `,? (\d{4})\b`), "dmy"},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{4})\b`), "my"},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?\b`), "md"},
+	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `\b`), "dm"},
+	{regexp.MustCompile(`\b(January|February|March|April|June|July|August|September|October|November|December)\b`), "m"},
+	{regexp.MustCompile(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m"},
+	{regexp.MustCompile(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w"},
+	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd"},
+	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym"},
+	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md"},
+	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m"},
+	{regexp.MustCompile(`(?:周|星期|礼拜)([一二三四五六日天])`), "w"},
+	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y"},
+}
+
+// datesIn returns the dates of a text, and the text without them.
+func datesIn(s string) (dates []date, rest string) {
+	for _, pattern := range datePatterns {
+		s = pattern.says.ReplaceAllStringFunc(s, func(words string) string {
+			d := date{words: strings.TrimSpace(words)}
+			for i, part := range pattern.says.FindStringSubmatch(words)[1:] {
+				d.set(pattern.fields[i], part)
+			}
+			if d.month > 12 || d.day > 31 {
+				return words
+			}
+			dates = append(dates, d)
+			return " , "
+		})
+	}
+	return dates, s
+}
+
+// set sets the field of a date that a letter names.
+func (d *date) set(field byte, part string) {
+	low := strings.ToLower(part)
+	n := hanValue(part)
+	if v, err := strconv.Atoi(part); err == nil {
+		n = v
+	}
+	switch field {
+	case 'y':
+		d.year = n
+	case 'm':
+		if months[low] != 0 {
+			n = months[low]
+		}
+		d.month = time.Month(n)
+	case 'd':
+		d.day = n
+	case 'w':
+		d.weekday = weekdays[low]
+	}
+}
+
+// relative matches a date that is counted from when it was said, in a plain text.
+var relative = regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|now|just|ago|last|next|this|coming|recently|` +
+	`lately|new|(?:mon|tues|wednes|thurs|fri|satur|sun)day|in (?:a|an|\w+) (?:day|week|month|year)s?)\b|` +
+	`昨|今|明[天年晚早]|[前后][天年]|[上下本这]个?[周月星学]|去年|刚|最近|[天周月年]前|[天周月年]后|周[一二三四五六日末]`)
+
+// year is how far from a source with a relative date a date may be.
+const year = 366 * 24 * time.Hour
+
+// date reports whether the sources have every known part of a date, or a relative date that may mean it.
+func (has evidence) date(d date) bool {
+	if slices.ContainsFunc(has.near, d.isWithinAYear) {
+		return true
+	}
+	return d.has(d.year, func(o date) int { return o.year }, has) &&
+		d.has(int(d.month), func(o date) int { return int(o.month) }, has) &&
+		d.has(d.day, func(o date) int { return o.day }, has) &&
+		d.has(d.weekday, func(o date) int { return o.weekday }, has)
+}
+
+// has reports whether a source has a part of a date, or was said at a date with it. A source may have it as a number.
+func (date) has(part int, of func(date) int, has evidence) bool {
+	if part == 0 || has.numbers[float64(part)] {
+		return true
+	}
+	for _, at := range has.times {
+		day := date{year: at.Year(), month: at.Month(), day: at.Day(), weekday: (int(at.Weekday())+6)%7 + 1}
+		if of(day) == part {
+			return true
+		}
+	}
+	return slices.ContainsFunc(has.dates, func(o date) bool { return of(o) == part })
+}
+
+// isWithinAYear reports whether a date may lie within a year of an instant.
+func (d date) isWithinAYear(at time.Time) bool {
+	if d.year == 0 {
+		return true
+	}
+	from := time.Date(d.year, max(d.month, 1), max(d.day, 1), 0, 0, 0, 0, time.UTC)
+	until := from.AddDate(1, 0, 0)
+	if d.month != 0 {
+		until = from.AddDate(0, 1, 0)
+	}
+	return from.Sub(at) < year && at.Sub(until) < year
+}
+
+var (
+	digits   = regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
+	spelled  = regexp.MustCompile(`(?i)\b` + spelledWord + `(?:[- ]` + spelledWord + `)*\b`)
+	han      = regexp.MustCompile(`第?` + hanNumber + `\p{Han}?`)
+	counters = "岁年月日号个只天次人点元块公里米斤层楼周小时条本台辆张位名口届级期度遍趟"
+	clock    = regexp.MustCompile(`(?i)\b(\d{1,2})(?::\d{2})? ?p\.?m\b|(?:下午|晚上)(\d{1,2})`)
+	ordinal  = regexp.MustCompile(`(?i)\b(?:` + strings.Join(ordinals, "|") + `)\b`)
+	ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
+)
+
+var spelledWords = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+	"twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty",
+	"forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million"}
+
+var spelledWord = "(?:" + strings.Join(spelledWords, "|") + ")"
+
+// numbersIn returns the numbers of a text: digits, English words, and Chinese numerals before a counter or of at
+// least two characters.
+func numbersIn(s string) []number {
+	var list []number
+	for _, words := range digits.FindAllString(s, -1) {
+		value, _ := strconv.ParseFloat(strings.ReplaceAll(words, ",", ""), 64)
+		list = append(list, number{words, value})
+	}
+	for _, words := range spelled.FindAllString(s, -1) {
+		list = append(list, number{words, float64(spelledValue(words))})
+	}
+	for _, words := range ordinal.FindAllString(s, -1) {
+		list = append(list, number{words, float64(slices.Index(ordinals, strings.ToLower(words)) + 1)})
+	}
+	for _, words := range han.FindAllString(s, -1) {
+		numerals := strings.TrimFunc(words, func(r rune) bool { return hanDigits[r] == 0 && r != '零' && r != '〇' })
+		_, after, _ := strings.Cut(words, numerals)
+		counted := after != "" && strings.Contains(counters, after) || strings.HasPrefix(words, "第")
+		if counted || utf8.RuneCountInString(numerals) > 1 && numerals != "千万" {
+			list = append(list, number{numerals, float64(hanValue(numerals))})
+		}
+	}
+	return list
+}
+
+func spelledValue(words string) (total int) {
+	part := 0
+	for _, w := range strings.FieldsFunc(strings.ToLower(words), func(r rune) bool { return r == ' ' || r == '-' }) {
+		switch i := slices.Index(spelledWords, w); {
+		case w == "hundred":
+			part = max(part, 1) * 100
+		case w == "thousand":
+			total, part = total+max(part, 1)*1000, 0
+		case w == "million":
+			total, part = (total+max(part, 1))*1_000_000, 0
+		case i < 19:
+			part += i + 1
+		default:
+			part += (i - 17) * 10
+		}
+	}
+	return total + part
+}
+
+var hanDigits = map[rune]int{'一': 1, '二': 2, '两': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9,
+	'十': 10, '百': 100, '千': 1000, '万': 10_000}
+
+// hanValue is the value of a Chinese numeral, as in 三十四, 一百零五 or 二〇二六; 0 for another text.
+func hanValue(s string) (total int) {
+	part, digit, places := 0, 0, 0
+	for _, r := range s {
+		switch v := hanDigits[r]; {
+		case r == '零' || r == '〇':
+			digit, places = digit*10, places+1
+		case v == 0:
+			return 0
+		case v < 10:
+			if places > 0 && part == 0 {
+				v += digit * 10
+			}
+			digit, places = v, places+1
+		case v == 10_000:
+			total, part, digit, places = total+(part+max(digit, 1))*v, 0, 0, 0
+		default:
+			part, digit, places = part+max(digit, 1)*v, 0, 0
+		}
+	}
+	return total + part + digit
+}
+
+// clockNumbers returns the hours of a day that a text names in the afternoon, as 24-hour clocks have them.
+func clockNumbers(s string) (hours []float64) {
+	for _, match := range clock.FindAllStringSubmatch(s, -1) {
+		if hour, err := strconv.Atoi(match[1] + match[2]); err == nil && hour < 12 {
+			hours = append(hours, float64(hour+12))
+		}
+	}
+	return hours
+}
+
+// minDigits is the length of a number that a source may have with other separators, such as a telephone number.
+const minDigits = 4
+
+// number reports whether a source has a number.
+func (has evidence) number(n number) bool {
+	if n.value <= float64(max(2, has.count)) || has.numbers[n.value] {
+		return true
+	}
+	d := digitsOf(n.words)
+	if len(d) >= minDigits && slices.ContainsFunc(has.digits, func(all string) bool { return strings.Contains(all, d) }) {
+		return true
+	}
+	return slices.ContainsFunc(has.dates, func(o date) bool {
+		return n.value == float64(o.year) || n.value == float64(o.month) || n.value == float64(o.day)
+	})
+}
+
+func digitsOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
