@@ -123,7 +123,9 @@ func (p *plan) rechoose(items []pick) (freed int) {
 		freed += s.Used
 		s.Used, s.Items = 0, 0
 	}
-	p.chosen, p.shown, p.stated = make([]pick, 0, len(items)+1), headings{}, map[string]bool{}
+	p.chosen = make([]pick, 0, len(items)+1)
+	p.shown = headings{}
+	p.stated = map[string]bool{}
 	for _, c := range items {
 		cost := p.cost(c.part, c.Item)
 		p.add(c.part, c.Item, cost)

@@ -30,8 +30,12 @@ func (p *fixture) fillConversations(n int) exchange.Counts {
 				ConsolidatedThrough: 1,
 			}
 			if id != "open" {
-				c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens, c.EndedAt, c.EndReason = "<T>", "so\nfar", 2, 9, noon,
-					"idle"
+				c.Title = "<T>"
+				c.Summary = "so\nfar"
+				c.SummarisedThrough = 2
+				c.SummarisedTokens = 9
+				c.EndedAt = noon
+				c.EndReason = "idle"
 			}
 			p.change(owner, func(ctx context.Context, tx db.UserTx) error {
 				errs := []error{tx.RestoreConversation(ctx, c, noon)}
@@ -51,8 +55,11 @@ func (p *fixture) fillConversations(n int) exchange.Counts {
 					case i == n:
 						t.Status, t.ProcessedAt = memory.TurnAccepted, time.Time{}
 					case i%3 == 1:
-						t.Status, t.ProcessedAt, t.LastError, t.ClientID, t.Metadata = memory.TurnFailed, time.Time{}, "a <bad> answer",
-							"", nil
+						t.Status = memory.TurnFailed
+						t.ProcessedAt = time.Time{}
+						t.LastError = "a <bad> answer"
+						t.ClientID = ""
+						t.Metadata = nil
 					}
 					errs = append(errs, tx.RestoreTurn(ctx, t))
 				}

@@ -122,7 +122,9 @@ func (p *fixture) fill(n int) int {
 				Embedding:      vectors[0], EmbeddingModel: llm.HashedModel, Lexemes: "of another version",
 			}
 			if i%2 == 0 {
-				m.AgentID, m.ConversationID, m.SourceTurnID = "agent \"x\"", "c", memory.NewID()
+				m.AgentID = "agent \"x\""
+				m.ConversationID = "c"
+				m.SourceTurnID = memory.NewID()
 				m.Tags, m.Metadata = []string{"<a>", "b\u2028"}, json.RawMessage(`{"b":1.50,"a":["<&>","\u00e9é",null,1e2],"":{}}`)
 			}
 			if m.Status == memory.Superseded && i > 0 {

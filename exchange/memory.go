@@ -63,7 +63,9 @@ func (l line) record(appID string) db.Record {
 		r.Memory.ID, r.Memory.Owner = l.Continues.ID, memory.Owner{AppID: appID, UserID: l.Continues.UserID}
 	}
 	for _, e := range l.Events {
-		e.MemoryID, e.Detail, e.At = r.Memory.ID, compact(e.Detail), memory.Instant(e.At)
+		e.MemoryID = r.Memory.ID
+		e.Detail = compact(e.Detail)
+		e.At = memory.Instant(e.At)
 		r.Events = append(r.Events, memory.Event(e))
 	}
 	for _, e := range l.Relations {

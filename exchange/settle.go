@@ -30,7 +30,9 @@ func (i *importing) add(ctx context.Context, it item, size int) error {
 			return err
 		}
 	}
-	i.pending, i.waiting, i.size = append(i.pending, it), i.waiting+1, i.size+size
+	i.pending = append(i.pending, it)
+	i.waiting++
+	i.size += size
 	return nil
 }
 
@@ -48,7 +50,9 @@ func (i *importing) settle(ctx context.Context) error {
 		}
 		items[owner] = append(items[owner], it)
 	}
-	i.pending, i.waiting, i.size = nil, 0, 0
+	i.pending = nil
+	i.waiting = 0
+	i.size = 0
 	for _, owner := range owners {
 		if err := i.settleFor(ctx, owner, items[owner]); err != nil {
 			return err

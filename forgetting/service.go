@@ -126,7 +126,9 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	}
 	most := s.set.Most(report.Active)
 	if whole {
-		most, report.Stopped, report.Warning = report.Due, "", ""
+		most = report.Due
+		report.Stopped = ""
+		report.Warning = ""
 	}
 	if why := report.Stopped + report.Warning; why != "" {
 		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))

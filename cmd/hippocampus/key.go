@@ -27,7 +27,9 @@ func keyCommand(o *overrides, host app.Host) *cobra.Command {
 }
 
 func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
-	appID, name, role := "default", "", memory.RoleWrite
+	appID := "default"
+	name := ""
+	role := memory.RoleWrite
 	cmd := o.command("create", "Create a key and print its secret, which is not shown again",
 		func(cmd *cobra.Command, cfg config.Config) error {
 			secret, key, err := app.CreateKey(cmd.Context(), cfg, host, name, appID, role)

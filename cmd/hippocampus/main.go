@@ -42,7 +42,8 @@ func versionCommand() *cobra.Command {
 
 // describe returns the version, with the revision if the build recorded it.
 func describe() string {
-	name, toolchain, revision := version, "", ""
+	name := version
+	var toolchain, revision string
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if name == "" {
 			name = info.Main.Version

@@ -28,7 +28,9 @@ func where(t rapid.TB, raw string) *filter.Filter {
 func listByFilter(t *testing.T, s db.Store) {
 	for i := range 1200 { // more than a page: few match
 		m := newMemory(alice, fmt.Sprint(i))
-		m.CreatedAt, m.Metadata, m.Tags = after(i), nil, nil
+		m.CreatedAt = after(i)
+		m.Metadata = nil
+		m.Tags = nil
 		switch {
 		case i%400 == 0:
 			m.Metadata, m.Tags = json.RawMessage(fmt.Sprintf(`{"project":"atlas","n":%d}`, i)), []string{"a"}
@@ -75,7 +77,9 @@ func filtersMatch(t *testing.T, s db.Store) {
 		var stored []memory.Memory
 		for i, metadata := range rapid.SliceOfN(filtertest.Metadata(), 1, 8).Draw(t, "metadata") {
 			m := newMemory(owner, []string{"even", "odd"}[i%2])
-			m.Metadata, m.CreatedAt, m.Status = metadata, after(-i), memory.Statuses[i%7/6]
+			m.Metadata = metadata
+			m.CreatedAt = after(-i)
+			m.Status = memory.Statuses[i%7/6]
 			m.Tags, m.AgentID = [][]string{{"work", "茶"}, nil}[i/2%2], []string{"", "agent"}[i/3%2]
 			m.Importance, m.Pinned = float64(i)/10, i%4 == 0
 			stored = append(stored, m)

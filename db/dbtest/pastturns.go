@@ -33,7 +33,10 @@ func execute(t *testing.T, s db.Store, statement string) {
 // Turns that are processed now are not among them.
 func pastTurns(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "other", UserID: "bob"}
-	first, second, waiting, foreign := newTurn(alice, ""), newTurn(alice, ""), newTurn(alice, ""), newTurn(bob, "")
+	first := newTurn(alice, "")
+	second := newTurn(alice, "")
+	waiting := newTurn(alice, "")
+	foreign := newTurn(bob, "")
 	accepted(t, s, first, second, waiting, foreign)
 	finish := func(turn memory.Turn) {
 		must(t, s.InUser(t.Context(), turn.Owner, func(ctx context.Context, tx db.UserTx) error {

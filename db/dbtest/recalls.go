@@ -40,7 +40,10 @@ func logOfRecalls(t *testing.T, s db.Store) {
 	for i := range 5 {
 		want = append(want, newRecall(alice, i/2)) // two share an instant
 	}
-	want[1].AgentID, want[1].Memories, want[1].Degraded, want[1].Took = "", nil, nil, 0
+	want[1].AgentID = ""
+	want[1].Memories = nil
+	want[1].Degraded = nil
+	want[1].Took = 0
 	want[4].Query = "holds a \x00 and \xff"
 	bobs := newRecall(bob, 0)
 	must(t, s.LogRecalls(t.Context(), nil))

@@ -142,14 +142,22 @@ func TestMemories_Patch(t *testing.T) {
 		change func(m *memory.Memory)
 	}{
 		{`{"pinned":false,"tags":[],"metadata":{}}`, func(m *memory.Memory) {
-			m.Pinned, m.Tags, m.Metadata = false, nil, []byte(`{}`)
+			m.Pinned = false
+			m.Tags = nil
+			m.Metadata = []byte(`{}`)
 		}},
 		{`{"content":" Eats nuts. ","importance":0,"domain":"lifestyle_and_interests","type":"task"}`,
 			func(m *memory.Memory) {
-				m.Content, m.Importance, m.Domain, m.Type, m.Revision = " Eats nuts. ", 0, memory.Lifestyle, "task", 2
+				m.Content = " Eats nuts. "
+				m.Importance = 0
+				m.Domain = memory.Lifestyle
+				m.Type = "task"
+				m.Revision = 2
 			}},
 		{`{"pinned":true,"tags":["x"],"metadata":{"b": 2}}`, func(m *memory.Memory) {
-			m.Pinned, m.Tags, m.Metadata = true, []string{"x"}, []byte(`{"b":2}`)
+			m.Pinned = true
+			m.Tags = []string{"x"}
+			m.Metadata = []byte(`{"b":2}`)
 		}},
 	} {
 		f.advance(time.Minute)

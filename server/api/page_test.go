@@ -175,8 +175,9 @@ func TestPage_CursorsVisitEachRowOnce(t *testing.T) {
 func TestPage_CursorsHoldLongestNames(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	instruction, skill, conversation := strings.Repeat("🙂", memory.MaxInstructionName-1), strings.Repeat("🙂",
-		memory.MaxSkillName-1), strings.Repeat("c", memory.MaxIDBytes-1)
+	instruction := strings.Repeat("🙂", memory.MaxInstructionName-1)
+	skill := strings.Repeat("🙂", memory.MaxSkillName-1)
+	conversation := strings.Repeat("c", memory.MaxIDBytes-1)
 	for _, end := range []string{"a", "b"} {
 		f.publish(`"scope":"app","name":"` + instruction + end + `","content":"x"`)
 		f.want(200, "POST", "/v1/skills/"+skill+end+"/outcomes", `{"user_id":"u","workflow":"w","success":true}`)

@@ -166,8 +166,9 @@ func TestRelated_HidesOtherAgents(t *testing.T) {
 func TestRelated_ChecksRequests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	m, other, foreign := f.peanuts(), f.keep(ingest.Write{Owner: owner("u"),
-		Content: "other"}), f.keep(ingest.Write{Owner: owner("v"), Content: "foreign"})
+	m := f.peanuts()
+	other := f.keep(ingest.Write{Owner: owner("u"), Content: "other"})
+	foreign := f.keep(ingest.Write{Owner: owner("v"), Content: "foreign"})
 	path := "/v1/memories/" + m.ID + "/relations"
 	body := func(to, kind string) string { return fmt.Sprintf(`{"to":%q,"kind":%q}`, to, kind) }
 	f.wantPaths("POST", path, `{}`, "to", "kind")

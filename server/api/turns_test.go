@@ -163,7 +163,9 @@ func TestTurns_ListFilters(t *testing.T) {
 	t.Parallel()
 	var listed turnsListed
 	f := newFixture(t, func(o *Options) { listed.TurnLister = o.Turns.Lister; o.Turns.Lister = &listed })
-	one, two, other := f.accept("u 1", "", "one"), f.accept("u 1", "", "two"), f.accept("v", "", "three")
+	one := f.accept("u 1", "", "one")
+	two := f.accept("u 1", "", "two")
+	other := f.accept("v", "", "three")
 	for _, turn := range []memory.Turn{one, other} {
 		f.must(f.store.FailTurn(t.Context(), turn.ID, 1, "no answer", f.now(), nil))
 	}

@@ -128,7 +128,9 @@ func TestDistance_IsAMetric(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-c]{0,6}`)
-		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
+		a := word.Draw(t, "a")
+		b := word.Draw(t, "b")
+		c := word.Draw(t, "c")
 		same, symmetric := (distance(a, b) == 0) == (a == b), distance(a, b) == distance(b, a)
 		if !same || !symmetric || distance(a, c) > distance(a, b)+distance(b, c) {
 			t.Fatalf("not a metric: %q %q %q", a, b, c)

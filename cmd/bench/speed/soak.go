@@ -167,7 +167,9 @@ func (b *bench) soak(
 			if err != nil {
 				return err
 			}
-			r.Seconds, r.P95, r.Errors = time.Since(begin).Seconds(), t.sample().P95, failed.Load()
+			r.Seconds = time.Since(begin).Seconds()
+			r.P95 = t.sample().P95
+			r.Errors = failed.Load()
 			report.Readings = append(report.Readings, r)
 		}
 	}

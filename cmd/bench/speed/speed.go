@@ -189,19 +189,19 @@ func (b *bench) pair(
 	fmt.Fprintf(b.Progress, "%s by %d clients, %s\n", name, clients, data)
 	// Each request has a unique number, so that each writes a new memory.
 	var next atomic.Int64
-	var bare, handled, ours, warm times
+	var measured, warmUp struct{ bare, handled, server times }
 	for round := range b.Rounds + 1 {
-		first, between, second, slice := &bare, &handled, &ours, b.Slice
-		if round == 0 { // the first round is a warm-up
-			first, between, second, slice = &warm, &warm, &warm, b.Slice/4
+		m, slice := &measured, b.Slice
+		if round == 0 {
+			m, slice = &warmUp, b.Slice/4
 		}
 		if b.floor != nil {
-			if err := first.run(ctx, clients, slice, &next, floor); err != nil {
+			if err := m.bare.run(ctx, clients, slice, &next, floor); err != nil {
 				return fmt.Errorf("floor of %s: %w", name, err)
 			}
 		}
 		if b.floor != nil && over != nil {
-			if err := between.run(ctx, clients, slice, &next, over); err != nil {
+			if err := m.handled.run(ctx, clients, slice, &next, over); err != nil {
 				return fmt.Errorf("floor of %s over HTTP: %w", name, err)
 			}
 		}
@@ -209,18 +209,18 @@ func (b *bench) pair(
 		if err != nil {
 			return err
 		}
-		if err := second.run(ctx, clients, slice, &next, server); err != nil {
+		if err := m.server.run(ctx, clients, slice, &next, server); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		after, err := b.cpu()
 		if err != nil {
 			return err
 		}
-		second.cpu += after - before
+		m.server.cpu += after - before
 	}
 	b.report.Pairs = append(b.report.Pairs, Pair{
 		Name: name, Data: data.String(), Clients: clients,
-		Floor: bare.sample(), OverHTTP: handled.sample(), Server: ours.sample(),
+		Floor: measured.bare.sample(), OverHTTP: measured.handled.sample(), Server: measured.server.sample(),
 	})
 	return nil
 }

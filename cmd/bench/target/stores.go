@@ -48,7 +48,9 @@ func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
 			`then eval "export $(scripts/services env | xargs)"`)
 	}
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")
-	s.schema, s.Collection, s.Milvus = "bench_"+id, "bench_"+id, net.JoinHostPort(host, port)
+	s.schema = "bench_" + id
+	s.Collection = "bench_" + id
+	s.Milvus = net.JoinHostPort(host, port)
 	u, err := url.Parse(s.server)
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
