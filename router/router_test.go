@@ -204,8 +204,8 @@ func TestLLM_ParsesAnswers(t *testing.T) {
 		`["user_preferences"]`:                   nil,
 		`{"domains":"user_preferences"}`:         nil,
 		`{"domains":["finance"]}`:                nil,
-		`{"domains":["user_preferences"],"x":1}`: nil,
-		`{"Domains":["user_preferences"]}`:       nil,
+		`{"domains":["user_preferences"],"x":1}`: {pref},
+		`{"Domains":["user_preferences"]}`:       {pref},
 		`{"domains":["user_preferences","general_chat","tasks_and_schedules","social_and_relationships"]}`: nil,
 	} {
 		t.Run(answer, func(t *testing.T) {

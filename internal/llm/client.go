@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
@@ -36,9 +37,11 @@ type Options struct {
 	BreakerFailures int
 	BreakerDelay    time.Duration // from opening the breaker to the next trial; 15 s
 
+	Observer Observer // of chat calls and answers; nil: no observer
+
 	Health *Health          // receives the outcome of each call; required by Probe, else nil: not kept
 	Logger *zap.Logger      // silent
-	Now    func() time.Time // for a Retry-After given as a date; nil ignores those
+	Now    func() time.Time // for a Retry-After given as a date, and Call.Took; nil: neither
 }
 
 func (o Options) withDefaults() Options {
@@ -73,6 +76,8 @@ type Client struct {
 	retry    retrypolicy.RetryPolicy[any]
 	breaker  circuitbreaker.CircuitBreaker[any]
 	bulkhead bulkhead.Bulkhead[any]
+
+	refusedFormats atomic.Int32 // the number of formats, best first, that the endpoint refuses
 }
 
 // NewClient makes a client without contacting the endpoint.
@@ -145,6 +150,16 @@ func (c *Client) call(ctx context.Context, action string, request func(context.C
 	}
 	c.note(action, err)
 	return c.explain(action, err)
+}
+
+// stopwatch starts to measure a duration. Without a clock, it measures 0.
+func (c *Client) stopwatch() (took func() time.Duration) {
+	now := c.options.Now
+	if now == nil {
+		return func() time.Duration { return 0 }
+	}
+	start := now()
+	return func() time.Duration { return now().Sub(start) }
 }
 
 // note records the error of a call that the endpoint failed.

@@ -48,7 +48,8 @@ func TestAnswer_SendsPrompt(t *testing.T) {
 		t.Fatalf("%q %v", answer, err)
 	}
 	if asked.Model != "deepseek-chat" || asked.System != "s\n" || asked.User != "u\n" || asked.MaxTokens != 7 ||
-		!asked.JSON || !asked.HasTemperature || asked.Temperature > 1e-30 || asked.Key != secret {
+		asked.Format != "json_object" || asked.Key != secret ||
+		!asked.HasTemperature || !strings.Contains(asked.Body, `"temperature":0,`) {
 		t.Errorf("asked %+v", asked)
 	}
 }

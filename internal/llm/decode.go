@@ -4,75 +4,97 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 )
 
-const fence = "```"
+// Answer is a model's answer that is being read.
+type Answer struct {
+	Text string
 
-// Decode reads the single JSON object of a model's answer into a pointer to a
-// struct. The object may be surrounded by prose without braces or brackets, and by
-// one code fence. Every other answer is an error of KindBadAnswer with the reason:
-// no object, a second one, an object inside a list, unknown fields (case-sensitive),
-// duplicate names, wrong types, numbers that are not JSON, comments, a truncated
-// object, or invalid UTF-8, also in escapes.
+	// Salvaged lists what was wrong with the answer and did not prevent reading it.
+	// Readers append to it what they leave out or replace.
+	Salvaged []string
+}
+
+// Salvage records something that was wrong and did not prevent reading the answer.
+func (a *Answer) Salvage(format string, args ...any) {
+	a.Salvaged = append(a.Salvaged, fmt.Sprintf(format, args...))
+}
+
+// Decode reads the JSON object of the answer into a pointer to a struct. It is
+// tolerant about form; callers must check the meaning. It steps over
 //
-// JSON null leaves a field zero. If null must be refused, use a pointer.
-func Decode(answer string, into any) error {
-	object, err := cutObject(answer)
+//   - prose, code fences and thoughts around the object, and a byte order mark
+//   - comments, trailing commas, and control characters within strings
+//   - unknown fields, and names in another case
+//   - numbers as strings, such as "0.9"
+//   - an object where a list is expected, see Items
+//   - a list or a single item in place of the object, if the struct has one field of type Items
+//
+// It strips control characters and bidirectional overrides from strings. JSON null
+// leaves a field zero. Errors have KindBadAnswer: there is no object, or more than
+// one; the object is malformed or cut off; a name occurs twice; a field of another
+// type than Items has a value of the wrong type.
+func (a *Answer) Decode(into any) error {
+	value, err := cut(a.Text)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal([]byte(object), into, json.RejectUnknownMembers(true)); err != nil {
+	strict := json.Unmarshal(value, into, strictly)
+	if strict == nil {
+		return nil
+	}
+	reflect.ValueOf(into).Elem().SetZero()
+	if value, err = standardise(value); err == nil {
+		value, err = asObject(value, into)
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(value, into, tolerantly); err != nil {
 		return BadAnswer("the answer does not fit: %w", plain(err))
 	}
+	a.Salvage("%v", plain(strict))
 	return nil
 }
 
-// cutObject removes the text around the object of an answer.
-func cutObject(answer string) (string, error) {
-	text := strings.TrimSpace(answer)
-	lower := strings.ToLower(text[:min(len(text), 16)])
-	switch {
-	case !utf8.ValidString(answer):
-		return "", BadAnswer("the answer is not valid UTF-8")
-	case text == "":
-		return "", BadAnswer("the answer is empty")
-	case strings.HasPrefix(text, "\ufeff"):
-		return "", BadAnswer("the answer begins with a byte order mark")
-	case strings.HasPrefix(lower, "<!doctype") || strings.HasPrefix(lower, "<html"):
-		return "", BadAnswer("the answer is an HTML page")
-	}
-	start := strings.IndexByte(text, '{')
-	end := strings.LastIndexByte(text, '}') + 1
-	switch {
-	case start < 0:
-		return "", BadAnswer("the answer has no JSON object")
-	case end <= start:
-		return "", BadAnswer("the answer's JSON object is cut off")
-	}
-	before := text[:start]
-	object := text[start:end]
-	after := text[end:]
-	if strings.ContainsAny(before+after, "[]{}") {
-		return "", BadAnswer("the answer has brackets outside its JSON object")
-	}
-	if opened, closed := strings.Count(before, fence), strings.Count(after, fence); opened != closed || opened > 1 {
-		return "", BadAnswer("the answer has code fences other than one around its JSON object")
-	}
-	decoder := jsontext.NewDecoder(strings.NewReader(object))
-	if err := decoder.SkipValue(); err != nil {
-		return "", BadAnswer("the answer's JSON object is malformed: %w", plain(err))
-	}
-	if decoder.InputOffset() != int64(len(object)) {
-		return "", BadAnswer("the answer has more than one JSON object, or prose with braces")
-	}
-	return object, nil
+// Decode reads the JSON object of an answer, see Answer.Decode.
+func Decode(answer string, into any) error { return (&Answer{Text: answer}).Decode(into) }
+
+var (
+	cleaned = json.UnmarshalFromFunc(func(d *jsontext.Decoder, s *string) error {
+		if d.PeekKind() != '"' {
+			return errors.ErrUnsupported
+		}
+		token, err := d.ReadToken()
+		*s = text.StripControls(token.String())
+		return err
+	})
+	strictly = json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(cleaned))
+
+	tolerantly = json.JoinOptions(json.MatchCaseInsensitiveNames(true), json.WithUnmarshalers(
+		json.JoinUnmarshalers(cleaned, quotedNumber[int](), quotedNumber[float64]())))
+)
+
+// quotedNumber reads a number that is written as a string.
+func quotedNumber[T int | float64]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, n *T) error {
+		if d.PeekKind() != '"' {
+			return errors.ErrUnsupported
+		}
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(strings.TrimSpace(token.String())), n)
+	})
 }
 
 // BadAnswer is an error of KindBadAnswer.

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -13,50 +14,81 @@ type box struct {
 	Count *float64 `json:"count"`
 }
 
-func TestDecode_AcceptsOneObjectOnly(t *testing.T) {
+func TestDecode_ReadsOneObject(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ answer, want string }{
-		"plain":                  {`{"text":"a"}`, "a"},
-		"space around":           {"\n {\"text\":\"a\"}\r\n", "a"},
-		"fence":                  {"```json\n{\"text\":\"a\"}\n```", "a"},
-		"fence without language": {"```\n{\"text\":\"a\"}```", "a"},
-		"prose before":           {`Here you are: {"text":"a"}`, "a"},
-		"prose after":            {`{"text":"a"} Hope this helps!`, "a"},
-		"prose and fence":        {"好的：\n```json\n{\"text\":\"a\"}\n```\n以上。", "a"},
-		"thoughts":               {"<think>hmm</think>\n{\"text\":\"a\"}", "a"},
-		"braces in a string":     {`{"text":"} {\"x\":[]} ` + "```" + `"}`, "} {\"x\":[]} ```"},
-		"escapes":                {`{"text":"\ud83d\ude00 \u4f60"}`, "😀 你"},
+	for name, test := range map[string]struct {
+		answer, want string
+		salvaged     bool
+	}{
+		"plain":                  {answer: `{"text":"a"}`, want: "a"},
+		"space around":           {answer: "\n {\"text\":\"a\"}\r\n", want: "a"},
+		"fence":                  {answer: "```json\n{\"text\":\"a\"}\n```", want: "a"},
+		"fence without language": {answer: "```\n{\"text\":\"a\"}```", want: "a"},
+		"open fence":             {answer: "```json\n{\"text\":\"a\"}", want: "a"},
+		"nested fences":          {answer: "```\n```json\n{\"text\":\"a\"}\n```\n```", want: "a"},
+		"prose before":           {answer: `Here you are: {"text":"a"}`, want: "a"},
+		"prose after":            {answer: `{"text":"a"} Hope this helps!`, want: "a"},
+		"prose and fence":        {answer: "好的：\n```json\n{\"text\":\"a\"}\n```\n以上。", want: "a"},
+		"prose with braces":      {answer: `{not json} {"text":"a"}`, want: "a"},
+		"prose with brackets":    {answer: `see [1]: {"text":"a"} and [2]`, want: "a"},
+		"brace after":            {answer: `{"text":"a"} }`, want: "a"},
+		"thoughts":               {answer: "<think>hmm</think>\n{\"text\":\"a\"}", want: "a"},
+		"thoughts with an object": {
+			answer: "<think>{\"text\":\"b\"} or [</think>\n{\"text\":\"a\"}", want: "a",
+		},
+		"thoughts without a beginning": {answer: "{? no }</thinking>{\"text\":\"a\"}", want: "a"},
+		"thoughts as data":             {answer: `{"text":"</think> {x}"}`, want: "</think> {x}"},
+		"byte order mark":              {answer: "\ufeff{\"text\":\"a\"}", want: "a"},
+		"braces in a string":           {answer: `{"text":"} {\"x\":[]} ` + "```" + `"}`, want: "} {\"x\":[]} ```"},
+		"escapes":                      {answer: `{"text":"\ud83d\ude00 \u4f60"}`, want: "😀 你"},
+		"raw line end":                 {answer: "{\"text\":\"a\nb\"}", want: "a b"},
+		"controls":                     {answer: `{"text":"a\u0000\u202eb\u2066\n"}`, want: "ab\n"},
+
+		"unknown field":       {answer: `{"text":"a","more":{"b":[1]}}`, want: "a", salvaged: true},
+		"other case":          {answer: `{"Text":"a"}`, want: "a", salvaged: true},
+		"trailing comma":      {answer: `{"text":"a",}`, want: "a", salvaged: true},
+		"block comment":       {answer: `{"text":"a" /* it's } */}`, want: "a", salvaged: true},
+		"line comment":        {answer: "{\"text\":\"a\" // it's }\n}", want: "a", salvaged: true},
+		"list of the object":  {answer: `[{"text":"a"}]`, want: "a", salvaged: true},
+		"number as a string":  {answer: `{"text":"a","count":" 0.5 "}`, want: "a", salvaged: true},
+		"thoughts and comma":  {answer: `<think>{</think> {"text":"a",}`, want: "a", salvaged: true},
+		"unknown, then other": {answer: `{"text":"b","x":1} [{"text":"a"}]`, want: "b", salvaged: true},
 	} {
+		a := llm.Answer{Text: test.answer}
 		var b box
-		if err := llm.Decode(test.answer, &b); err != nil || b.Text != test.want {
-			t.Errorf("%s: %q, %v", name, b.Text, err)
+		if err := a.Decode(&b); err != nil || b.Text != test.want || (len(a.Salvaged) > 0) != test.salvaged {
+			t.Errorf("%s: %q, %q, %v", name, b.Text, a.Salvaged, err)
+		}
+		if test.salvaged && strings.Contains(test.answer, "count") && (b.Count == nil || *b.Count != 0.5) {
+			t.Errorf("%s: count %v", name, b.Count)
 		}
 	}
+}
+
+func TestDecode_RefusesOtherAnswers(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]string{
-		"empty":               "",
-		"no object":           "none",
-		"two objects":         `{"text":"a"}{"text":"b"}`,
-		"object then brace":   `{"text":"a"} }`,
-		"prose with braces":   `{not json} {"text":"a"}`,
-		"prose with brackets": `see [1]: {"text":"a"}`,
-		"list":                `[{"text":"a"}]`,
-		"unknown field":       `{"text":"a","more":1}`,
-		"other case":          `{"Text":"a"}`,
-		"duplicate":           `{"text":"a","text":"b"}`,
-		"wrong type":          `{"text":1}`,
-		"NaN":                 `{"count":NaN}`,
-		"too large":           `{"count":1e400}`,
-		"truncated":           `{"text":"a`,
-		"truncated number":    `{"count":1`,
-		"reversed":            `} {`,
-		"comment":             `{"text":"a" /* x */}`,
-		"invalid UTF-8":       "{\"text\":\"\xff\"}",
-		"lone surrogate":      `{"text":"\ud800"}`,
-		"BOM":                 "\ufeff{\"text\":\"a\"}",
-		"html":                `<HTML>{"text":"a"}</HTML>`,
-		"open fence":          "```json\n{\"text\":\"a\"}",
-		"close fence":         "{\"text\":\"a\"}\n```",
-		"nested fences":       "```\n```json\n{\"text\":\"a\"}\n```\n```",
+		"empty":             "",
+		"no object":         "none",
+		"two objects":       `{"text":"a"}{"text":"b"}`,
+		"list of strings":   `["a"]`,
+		"list of two":       `[{"text":"a"},{"text":"b"}]`,
+		"duplicate":         `{"text":"a","text":"b"}`,
+		"duplicate by case": `{"text":"a","Text":"b"}`,
+		"wrong type":        `{"text":1}`,
+		"NaN":               `{"count":NaN}`,
+		"NaN as a string":   `{"count":"NaN"}`,
+		"word as a number":  `{"count":"high"}`,
+		"too large":         `{"count":1e400}`,
+		"truncated":         `{"text":"a`,
+		"truncated number":  `{"count":1`,
+		"truncated comment": `{"text":"a" /* b }`,
+		"truncated think":   `<think> perhaps {"text":"a"}`,
+		"reversed":          `} {`,
+		"single quotes":     `{'text':'a'}`,
+		"invalid UTF-8":     "{\"text\":\"\xff\"}",
+		"lone surrogate":    `{"text":"\ud800"}`,
+		"html":              `<HTML>{"text":"a"}</HTML>`,
 	} {
 		var b box
 		if err := llm.Decode(answer, &b); !memory.IsKind(err, memory.KindBadAnswer) {
@@ -65,8 +97,54 @@ func TestDecode_AcceptsOneObjectOnly(t *testing.T) {
 	}
 }
 
+// An item that cannot be read fails alone.
+func TestDecode_ReadsItemsOneByOne(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ answer, want string }{
+		"none":                  {`{"boxes":[]}`, ""},
+		"plain":                 {`{"boxes":[{"text":"a"},{"text":"b"}]}`, "a b"},
+		"wrong type":            {`{"boxes":[{"text":1},{"text":"b"}]}`, "! b"},
+		"not an object":         {`{"boxes":["x",{"text":"b"},[]]}`, "! b !"},
+		"unknown field":         {`{"boxes":[{"text":"a","why":1},{"text":"b"}],"why":2}`, "a b"},
+		"number as a string":    {`{"boxes":[{"text":"a","count":"0.5"},{"text":"b","count":"x"}]}`, "a !"},
+		"single item":           {`{"boxes":{"text":"a"}}`, "a"},
+		"list alone":            {`[{"text":"a"},{"text":"b"}]`, "a b"},
+		"empty list":            {`[]`, ""},
+		"list of the object":    {`[{"boxes":[{"text":"a"}]}]`, "a"},
+		"item alone":            {`{"text":"a"}`, "a"},
+		"list in another case":  {`{"Boxes":[{"TEXT":"a"}]}`, "a"},
+		"null list":             {`{"boxes":null}`, "nil"},
+		"no list, other fields": {`{"other":[{"text":"a"}],"Note":"x"}`, "nil"},
+	} {
+		var got struct {
+			Boxes llm.Items[box] `json:"boxes"`
+			Note  string         `json:"note"`
+		}
+		if err := llm.Decode(test.answer, &got); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var texts []string
+		for _, item := range got.Boxes {
+			if item.Err != nil {
+				item.Value.Text = "!"
+			}
+			if item.Raw == "" {
+				t.Errorf("%s: an item without its text", name)
+			}
+			texts = append(texts, item.Value.Text)
+		}
+		if got.Boxes == nil {
+			texts = []string{"nil"}
+		}
+		if read := strings.Join(texts, " "); read != test.want {
+			t.Errorf("%s: %q instead of %q", name, read, test.want)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{`{"text":"a","count":1}`, "```json\n{}\n```", "{}{}", "}{", "[{}]", "\xff"} {
+	for _, seed := range []string{`{"text":"a","count":1}`, "```json\n{}\n```", "{}{}", "}{", "[{}]", "\xff",
+		`{"text":"a",}//`, `<think>{</think>{"Text":"\u202e","count":"1"}`, `[{"text":1},]`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {

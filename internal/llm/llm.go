@@ -1,8 +1,11 @@
-// Package llm calls language models and embedders with the OpenAI API, and checks
-// their answers strictly:
+// Package llm calls language models and embedders with the OpenAI API, and reads
+// their answers:
 //
-//	prompt -> Chat -> text -> Decode -> checked value
+//	prompt -> Ask -> Chat -> Answer -> Decode -> parse -> value, or one correction
 //	texts  -> Embedder -> unit vectors
+//
+// Decode is tolerant about the form of an answer; parse, which the caller gives, is strict
+// about its meaning.
 //
 // Calls have a deadline, a bounded number of retries that honour Retry-After,
 // a circuit breaker and a concurrency limit. Errors have KindUnavailable (with
@@ -12,18 +15,26 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 
 	"hippocampus/internal/memory"
 )
 
 // Prompt is one question to a chat model. The model must answer with one JSON object.
 type Prompt struct {
+	Name      string // "score", "judge", ...: what calls are counted by
 	System    string
 	User      string
 	MaxTokens int // of the answer; 0: the endpoint's default
+
+	// Schema is the JSON schema of the answer, for endpoints that enforce one; nil: any object.
+	Schema json.RawMessage
+
+	// Refused is the previous answer to this prompt, which was refused, or nil. Ask sets it.
+	Refused *Refusal
 }
 
-// Chat asks a model. The answer is its text, unchecked: see Decode.
+// Chat asks a model. The answer is its text, unchecked: see Ask.
 type Chat interface {
 	Answer(ctx context.Context, p Prompt) (string, error)
 	Model() string

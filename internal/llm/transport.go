@@ -116,6 +116,9 @@ type doer struct {
 }
 
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
+	if err := sendZeroTemperature(request); err != nil {
+		return nil, err
+	}
 	response, err := d.http.Do(request)
 	if err != nil {
 		var u *url.Error
@@ -141,6 +144,23 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
+}
+
+// sendZeroTemperature replaces the smallest temperature in the body by 0. Servers that divide by the
+// temperature would otherwise overflow.
+func sendZeroTemperature(request *http.Request) error {
+	if request.Body == nil {
+		return nil
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return memory.Errorf(memory.KindInternal, "read the request: %w", err)
+	}
+	// In a string, the quotes would be escaped.
+	body = bytes.Replace(body, []byte(`"temperature":1e-45`), []byte(`"temperature":0`), 1)
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return nil
 }
 
 // apiMessage extracts the endpoint's message from the body of an error.

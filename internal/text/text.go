@@ -26,6 +26,20 @@ func Split(joined string) []string {
 	return strings.Split(joined, joint)
 }
 
+// StripControls removes control characters other than line ends and tabs, and the characters that
+// override the direction of the text around them (Unicode 16, 23.2, "Bidirectional Ordering Controls").
+func StripControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return r
+		case unicode.IsControl(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+			return -1
+		}
+		return r
+	}, s)
+}
+
 // IsChinese reports whether s should be answered in Chinese: it has more Han
 // characters than Latin words, and at most as many kana as Han characters.
 func IsChinese(s string) bool {

@@ -117,3 +117,17 @@ func FuzzLexemes(f *testing.F) {
 		IsChinese(s)
 	})
 }
+
+func TestStripControls_KeepsLinesAndScripts(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"a\x00b\x1bc\u0085d":             "abcd",
+		"a\nb\tc\r\n":                    "a\nb\tc\r\n",
+		"\u202eevil\u202c \u2066x\u2069": "evil x",
+		"می\u200cخواهم 👩\u200d🚀 你\u200e": "می\u200cخواهم 👩\u200d🚀 你\u200e",
+	} {
+		if got := StripControls(s); got != want {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}

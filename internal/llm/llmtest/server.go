@@ -34,8 +34,11 @@ type ChatRequest struct {
 	Model          string
 	Temperature    float64
 	MaxTokens      int
-	JSON           bool   // JSON-object mode was requested
-	System, User   string // the texts of these roles, each joined by newlines
+	Format         string // of the response: "json_schema", "json_object" or ""
+	Schema         json.RawMessage
+	System, User   string // the texts of these roles, each joined by newlines; those of the assistant are in User
+	Correction     string // the user's last message, if it follows an answer of the assistant
+	Body           string // of the request
 	HasTemperature bool
 }
 
@@ -156,16 +159,20 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 		Temperature *float64 `json:"temperature"`
 		MaxTokens   int      `json:"max_tokens"`
 		Format      struct {
-			Type string `json:"type"`
+			Type   string `json:"type"`
+			Schema struct {
+				Schema json.RawMessage `json:"schema"`
+			} `json:"json_schema"`
 		} `json:"response_format"`
 		Messages []struct{ Role, Content string } `json:"messages"`
 	}
-	if !readJSON(w, r, &body) {
+	sent, ok := readJSON(w, r, &body)
+	if !ok {
 		return
 	}
 	request := ChatRequest{
-		Key: bearer(r), Model: body.Model, MaxTokens: body.MaxTokens,
-		JSON: body.Format.Type == "json_object", HasTemperature: body.Temperature != nil,
+		Key: bearer(r), Model: body.Model, MaxTokens: body.MaxTokens, Body: sent,
+		Format: body.Format.Type, Schema: body.Format.Schema.Schema, HasTemperature: body.Temperature != nil,
 	}
 	if body.Temperature != nil {
 		request.Temperature = *body.Temperature
@@ -176,6 +183,9 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 		} else {
 			request.User += m.Content + "\n"
 		}
+	}
+	if n := len(body.Messages); n > 2 && body.Messages[n-2].Role == "assistant" {
+		request.Correction = body.Messages[n-1].Content
 	}
 	s.mu.Lock()
 	s.chats++
@@ -198,7 +208,7 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 		Model string   `json:"model"`
 		Input []string `json:"input"`
 	}
-	if !readJSON(w, r, &body) {
+	if _, ok := readJSON(w, r, &body); !ok {
 		return
 	}
 	s.mu.Lock()
@@ -247,7 +257,7 @@ func (s *Server) Vector(text string) []float32 {
 	return vectors[0]
 }
 
-func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
+func readJSON(w http.ResponseWriter, r *http.Request, into any) (sent string, ok bool) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = json.Unmarshal(body, into)
@@ -255,7 +265,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	}
-	return err == nil
+	return string(body), err == nil
 }
 
 func bearer(r *http.Request) string {

@@ -2,7 +2,8 @@
 //
 //	data -> template in the language of the data -> llm.Prompt
 //
-// A file has two blocks, "system" and "user". Texts of users are quoted: each is
+// A file has two blocks, "system" and "user". NAME.schema.json, if it is there, is the JSON schema of the
+// answer. Texts of users are quoted: each is
 // one line of JSON, between two lines with a delimiter. The delimiter is derived
 // from a hash of the lines, so that no line can contain it.
 package prompt
@@ -13,6 +14,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -30,6 +33,7 @@ type Template struct {
 	english *template.Template
 	chinese *template.Template
 	lexemes []string // of each file, see lexemesOf
+	schema  json.RawMessage
 }
 
 // Parse reads prompts/NAME.en.txt and prompts/NAME.zh.txt. It panics if a file is
@@ -39,8 +43,12 @@ func Parse(files fs.FS, name string) Template {
 	parse := func(language string) *template.Template {
 		return template.Must(template.ParseFS(files, path(language)))
 	}
+	schema, err := fs.ReadFile(files, "prompts/"+name+".schema.json")
+	if err == nil && !json.Valid(schema) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		panic(fmt.Sprintf("the schema of the prompt %s cannot be read: %v", name, err))
+	}
 	return Template{
-		name: name, english: parse("en"), chinese: parse("zh"),
+		name: name, english: parse("en"), chinese: parse("zh"), schema: schema,
 		lexemes: []string{lexemesOf(files, path("en")), lexemesOf(files, path("zh"))},
 	}
 }
@@ -57,7 +65,9 @@ func (t Template) Render(sample string, data any, maxTokens int) (llm.Prompt, er
 			return llm.Prompt{}, memory.Errorf(memory.KindInternal, "fill the prompt %s: %w", t.name, err)
 		}
 	}
-	return llm.Prompt{System: system.String(), User: user.String(), MaxTokens: maxTokens}, nil
+	return llm.Prompt{
+		Name: t.name, System: system.String(), User: user.String(), MaxTokens: maxTokens, Schema: t.schema,
+	}, nil
 }
 
 // Quoted is lines of data with their delimiter.
@@ -86,6 +96,19 @@ func Quote[T any](values ...T) (Quoted, error) {
 
 // maxAnswerTokens bounds the answers that Ask asks for.
 const maxAnswerTokens = 4096
+
+// Ask fills the template in the language of sample, asks the model, and reads its answer with parse, as
+// llm.Ask does.
+func Ask[T any](ctx context.Context, t Template, chat llm.Chat, sample string, data any,
+	parse func(*llm.Answer) (T, error),
+) (T, error) {
+	p, err := t.Render(sample, data, maxAnswerTokens)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return llm.Ask(ctx, chat, p, parse)
+}
 
 // Ask fills the template in the language of sample and returns the model's answer.
 func (t Template) Ask(ctx context.Context, chat llm.Chat, sample string, data any) (string, error) {
