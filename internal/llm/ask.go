@@ -24,17 +24,17 @@ func Ask[T any](ctx context.Context, chat Chat, p Prompt, parse func(*Answer) (T
 			return value, err
 		}
 		value, err = parse(&answer)
-		outcome := Used
+		outcome := OutcomeUsed
 		switch {
 		case memory.IsKind(err, memory.KindBadAnswer):
-			outcome = Refused
+			outcome = OutcomeRefused
 		case len(answer.Salvaged) > 0:
-			outcome = Salvaged
+			outcome = OutcomeSalvaged
 		}
 		if c, ok := chat.(observed); ok {
 			c.onAnswer(p.Name, outcome)
 		}
-		if outcome != Refused {
+		if outcome != OutcomeRefused {
 			return value, err
 		}
 		p.Refused = &Refusal{Answer: answer.Text, Reason: err.Error()}
@@ -47,9 +47,9 @@ type Outcome string
 
 // The outcomes of an answer.
 const (
-	Used     Outcome = "used"
-	Salvaged Outcome = "salvaged" // used, although something was wrong with it
-	Refused  Outcome = "refused"
+	OutcomeUsed     Outcome = "used"
+	OutcomeSalvaged Outcome = "salvaged" // used, although something was wrong with it
+	OutcomeRefused  Outcome = "refused"
 )
 
 // Call is one request for an answer, including its retries.
