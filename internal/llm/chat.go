@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
@@ -38,7 +39,7 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 		if err != nil {
 			return err
 		}
-		usage = usageOf(response.Usage)
+		usage = usageOf(response)
 		if len(response.Choices) == 0 {
 			return memory.Errorf(memory.KindBadAnswer, "the answer has no choice: check the base URL")
 		}
@@ -51,10 +52,13 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 	return answer, err
 }
 
-func usageOf(u openai.Usage) Usage {
-	usage := Usage{In: u.PromptTokens, Out: u.CompletionTokens}
-	if u.PromptTokensDetails != nil {
-		usage.Cached = u.PromptTokensDetails.CachedTokens
+func usageOf(r openai.ChatCompletionResponse) Usage {
+	usage := Usage{In: r.Usage.PromptTokens, Out: r.Usage.CompletionTokens}
+	if details := r.Usage.PromptTokensDetails; details != nil {
+		usage.Cached = details.CachedTokens
+	}
+	if usage.Cached == 0 {
+		usage.Cached, _ = strconv.Atoi(r.Header().Get(cacheHeader)) // 0 if there is no such number
 	}
 	return usage
 }

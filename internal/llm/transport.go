@@ -143,7 +143,23 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 		return nil, memory.Errorf(memory.KindBadAnswer, "the answer is over %d bytes", maxBody)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.Header.Set(cacheHeader, deepSeekCacheHits(body))
 	return response, nil
+}
+
+// cacheHeader has deepSeekCacheHits of an answer.
+const cacheHeader = "Hippocampus-Cache-Hits"
+
+// deepSeekCacheHits is the number of cached tokens in DeepSeek's own field, which the
+// library does not read, or "".
+func deepSeekCacheHits(body []byte) string {
+	var answer struct {
+		Usage struct {
+			Hits json.Number `json:"prompt_cache_hit_tokens"`
+		} `json:"usage"`
+	}
+	_ = json.Unmarshal(body, &answer) // the library reports a malformed answer
+	return answer.Usage.Hits.String()
 }
 
 // sendZeroTemperature replaces the smallest temperature in the body by 0. Servers that divide by the

@@ -15,7 +15,8 @@ import (
 type StatsParts struct {
 	Counter   StatsCounter
 	Retention RetentionCounter
-	Embedding func() Embedding // nil: the answer omits it
+	Embedding func() Embedding               // nil: the answer omits it
+	Prompts   func() map[string]PromptCounts // by prompt; nil: the answer omits them
 }
 
 // StatsCounter counts the rows of an app; db.Counts implements it.
@@ -49,6 +50,7 @@ type statsBody struct {
 	Retention  retentionBody              `json:"retention"`
 	User       *userStatsBody             `json:"user,omitempty"`
 	Embedding  *Embedding                 `json:"embedding,omitempty"`
+	Prompts    map[string]PromptCounts    `json:"prompts,omitempty"`
 }
 
 // userStatsBody is what the answer has of the user whom the request names.
@@ -62,6 +64,18 @@ type Embedding struct {
 	Serving   string `json:"serving"`
 	Target    string `json:"target"`    // the model that is to serve
 	Remaining int    `json:"remaining"` // active memories of all apps that the target has not embedded
+}
+
+// PromptCounts is the use of one prompt by this process since its start.
+type PromptCounts struct {
+	Calls        int     `json:"calls"`
+	Failed       int     `json:"failed"`
+	TokensIn     int     `json:"tokens_in"`
+	TokensCached int     `json:"tokens_cached"` // of TokensIn
+	TokensOut    int     `json:"tokens_out"`
+	Salvaged     int     `json:"salvaged"`
+	Refused      int     `json:"refused"`
+	Seconds      float64 `json:"seconds"`
 }
 
 func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
@@ -86,6 +100,9 @@ func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
 	if h.Embedding != nil {
 		embedding := h.Embedding()
 		body.Embedding = &embedding
+	}
+	if h.Prompts != nil {
+		body.Prompts = h.Prompts()
 	}
 	if userID != "" {
 		d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.key.AppID, UserID: userID})

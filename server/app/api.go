@@ -11,7 +11,7 @@ import (
 )
 
 func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenance) (*api.Server, error) {
-	metrics := newMetrics(b, s, r, w)
+	metrics := newMetrics(b, s, m, r, w)
 	record := s.record
 	return api.New(api.Options{
 		Access: api.Access{
@@ -39,10 +39,12 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Forgetter:      w.forgetting,
 		Compressor:     mt.compression,
 		Eraser:         mt.erasure,
-		Stats:          api.StatsParts{Counter: record, Retention: w.forgetting, Embedding: embedding(s)},
-		Exchange:       exchange.New(record, s.embedder, b.now),
-		Webhooks:       mt.notifications.webhooks,
-		Events:         api.EventParts{Feed: mt.notifications.feed},
+		Stats: api.StatsParts{
+			Counter: record, Retention: w.forgetting, Embedding: embedding(s), Prompts: promptStats(m.counts),
+		},
+		Exchange: exchange.New(record, s.embedder, b.now),
+		Webhooks: mt.notifications.webhooks,
+		Events:   api.EventParts{Feed: mt.notifications.feed},
 		Jobs: api.JobParts{
 			Reader: record, Kinds: mt.jobKinds,
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 // newMetrics registers what /metrics shows besides requests.
-func newMetrics(b base, s *stores, r *reading, w *writing) *prometheus.Registry {
+func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
@@ -17,6 +17,7 @@ func newMetrics(b base, s *stores, r *reading, w *writing) *prometheus.Registry 
 		backlog(s, b.now),
 		drift(s),
 		caches(r, w),
+		prompts(m.counts),
 		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",

@@ -25,7 +25,8 @@ type models struct {
 
 	embedderName, scorerName, routerName string // for people
 
-	parts []modelPart // those at an endpoint
+	parts  []modelPart // those at an endpoint
+	counts *llm.Counts // of all chat calls
 }
 
 // modelPart is a model at an endpoint, whose state /readyz shows.
@@ -36,7 +37,7 @@ type modelPart struct {
 }
 
 func openModels(ctx context.Context, b base, record *database) (*models, error) {
-	m := &models{}
+	m := &models{counts: llm.NewCounts()}
 	if err := m.openEmbedder(ctx, b, record); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (m *models) openChat(b base) {
 	// do not stop another.
 	newClient := func(health *llm.Health) *llm.Client {
 		options := chatOptions(b)
-		options.Health = health
+		options.Health, options.Observer = health, m.counts
 		client := llm.NewClient(options)
 		b.life.onStop("chat", func(context.Context) error { client.Close(); return nil })
 		return client

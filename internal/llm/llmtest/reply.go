@@ -19,9 +19,12 @@ type Reply struct {
 }
 
 // Text is a chat answer with this text.
-func Text(text string) Reply {
+func Text(text string) Reply { return TextWithUsage(text, nil) }
+
+// TextWithUsage is a chat answer with this text and this usage, in the form of the endpoint.
+func TextWithUsage(text string, usage map[string]any) Reply {
 	return JSON(map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "model": "fake",
+		"id": "chatcmpl-1", "object": "chat.completion", "model": "fake", "usage": usage,
 		"choices": []any{map[string]any{
 			"index": 0, "finish_reason": "stop",
 			"message": map[string]any{"role": "assistant", "content": text},

@@ -1,0 +1,71 @@
+package llm
+
+import (
+	"maps"
+	"sync"
+	"time"
+)
+
+// Counts counts the use of chat models by prompt. It is an Observer.
+type Counts struct {
+	mu       sync.Mutex
+	byPrompt map[string]PromptCounts
+}
+
+// PromptCounts is the use of one prompt. Tokens are those that the endpoint reports; an
+// endpoint may report none.
+type PromptCounts struct {
+	Calls    int           // requests for an answer, each with its retries
+	Failed   int           // calls without an answer
+	In       int           // tokens of the prompts, including cached ones
+	Cached   int           // tokens of the prompts that the endpoint had cached
+	Out      int           // tokens of the answers
+	Salvaged int           // answers that were used although something was wrong with them
+	Refused  int           // answers that were not used
+	Took     time.Duration // of all calls
+}
+
+// NewCounts makes counts that are all zero.
+func NewCounts() *Counts { return &Counts{byPrompt: map[string]PromptCounts{}} }
+
+// ByPrompt returns the counts of each prompt that was used.
+func (c *Counts) ByPrompt() map[string]PromptCounts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.byPrompt)
+}
+
+// OnCall implements Observer.
+func (c *Counts) OnCall(call Call) {
+	c.change(call.Prompt, func(n *PromptCounts) {
+		n.Calls++
+		if call.Err != nil {
+			n.Failed++
+		}
+		n.In += call.Usage.In
+		n.Cached += call.Usage.Cached
+		n.Out += call.Usage.Out
+		n.Took += call.Took
+	})
+}
+
+// OnAnswer implements Observer.
+func (c *Counts) OnAnswer(prompt string, outcome Outcome) {
+	c.change(prompt, func(n *PromptCounts) {
+		switch outcome {
+		case OutcomeSalvaged:
+			n.Salvaged++
+		case OutcomeRefused:
+			n.Refused++
+		case OutcomeUsed:
+		}
+	})
+}
+
+func (c *Counts) change(prompt string, change func(*PromptCounts)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.byPrompt[prompt]
+	change(&n)
+	c.byPrompt[prompt] = n
+}
