@@ -3,6 +3,7 @@
 //
 //	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts;
 //	                       with --confidence, what it is for questions about other users
+//	bench cost DIR...      conversations -> calls of a chat model and their tokens, by prompt
 //	bench fit FILE...      reports of quality --confidence -> coefficients of confidence
 //	bench speed            server and bare clients on the same data -> ratios
 //	bench peers            the load shape that other memory servers were measured with
@@ -35,7 +36,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
+	root.AddCommand(qualityCommand(), costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), soakCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
@@ -59,7 +60,8 @@ func deliver(r report, file string) error {
 }
 
 func qualityCommand() *cobra.Command {
-	var size, url, model, queryPrefix, file string
+	var size, url, embedderModel, queryPrefix, file string
+	var chat *quality.ChatModel
 	var settings []string
 	var through, roles string
 	var ablate, contexts, doubts bool
@@ -72,13 +74,14 @@ func qualityCommand() *cobra.Command {
 			return nil
 		},
 		Example: "  bench quality cmd/bench/testdata/zh\n" +
-			"  bench quality DIR --embedder http://127.0.0.1:8089/v1 --model bge-small-en-v1.5 --ablate --json quality.json",
+			"  bench quality DIR --embedder http://127.0.0.1:8089/v1 --embedder-model bge-small-en-v1.5 --ablate\n" +
+			"  bench quality DIR --through turns --model https://api.deepseek.com/v1 --record recording.json",
 		RunE: func(c *cobra.Command, paths []string) error {
 			embedder := "built-in"
 			if url != "" {
-				embedder = model
+				embedder = embedderModel
 				settings = append([]string{
-					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model,
+					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + embedderModel,
 					"HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
 				}, settings...)
 			}
@@ -88,11 +91,12 @@ func qualityCommand() *cobra.Command {
 			if roles != string(quality.AllUsers) && roles != string(quality.WithAssistant) {
 				return fmt.Errorf("--roles %s: give user or assistant", roles)
 			}
-			r, err := quality.Run(c.Context(), quality.Options{
+			o := quality.Options{
 				Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate,
 				Turns: through != "", Roles: quality.Roles(roles), Contexts: contexts, Doubts: doubts,
 				Progress: os.Stderr,
-			})
+			}
+			r, err := measureQuality(c.Context(), o, *chat)
 			if err != nil {
 				return err
 			}
@@ -100,10 +104,11 @@ func qualityCommand() *cobra.Command {
 			return deliver(r, file)
 		},
 	}
+	chat = modelFlags(c)
 	f := c.Flags()
 	sizeFlag(c, &size, target.Small)
 	f.StringVar(&url, "embedder", "", "base URL of an OpenAI-compatible embeddings endpoint; empty: the built-in embedder")
-	f.StringVar(&model, "model", "bge-small-en-v1.5", "model of that endpoint")
+	f.StringVar(&embedderModel, "embedder-model", "bge-small-en-v1.5", "model of that endpoint")
 	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
 	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	f.StringVar(&through, "through", "", "turns: report the conversations turn by turn as well, and ask by defaults")

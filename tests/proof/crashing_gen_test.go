@@ -934,10 +934,13 @@ func (store *crashingStore) Sources(
 func (store *crashingStore) Stale(
 	ctx context.Context,
 	owner memory.Owner,
-	f db.StaleFilter,
+	before time.Time,
+	accesses int,
+	after db.Position,
+	limit int,
 ) ([]memory.Memory, error) {
 	return get(store.fuse, "Stale", func() ([]memory.Memory, error) {
-		return store.real.Stale(ctx, owner, f)
+		return store.real.Stale(ctx, owner, before, accesses, after, limit)
 	})
 }
 

@@ -40,6 +40,9 @@ func (r Report) Print(out io.Writer) error {
 	if r.Through != nil {
 		fmt.Fprintf(w, "evidence that was reported as turns and can be recalled: %d of %d (%.3f)\n\n",
 			r.Through.Recallable, r.Through.Evidence, r.Through.Share)
+		if r.Through.Failed > 0 {
+			fmt.Fprintf(w, "turns that the server gave up: %d\n\n", r.Through.Failed)
+		}
 	}
 	printAblations(w, r.Results)
 	return w.Flush()

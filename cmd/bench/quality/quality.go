@@ -33,12 +33,15 @@ type Options struct {
 	Contexts bool     // measure contexts, and no rankings
 	Doubts   bool     // measure confidence, and no rankings
 	Progress io.Writer
+
+	model bool // a chat model scores
 }
 
 // Report is the result of a measurement.
 type Report struct {
 	Conversations []string `json:"conversations"`
 	Embedder      string   `json:"embedder"`
+	Chat          string   `json:"chat_model,omitempty"`
 	Size          string   `json:"size"`
 	Settings      []string `json:"settings,omitempty"`
 	Through       *Through `json:"through_turns,omitempty"`

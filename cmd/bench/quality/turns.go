@@ -22,6 +22,7 @@ type Through struct {
 	Evidence   int     `json:"evidence"`   // turns that some question needs
 	Recallable int     `json:"recallable"` // those with an active memory
 	Share      float64 `json:"share"`      // Recallable / Evidence
+	Failed     int     `json:"failed"`     // turns that the server gave up
 }
 
 // throughTurns reports every conversation turn by turn to a new server, and queries
@@ -45,6 +46,10 @@ func throughTurns(ctx context.Context, o Options, conversations []conversation, 
 	if through, err = recallable(ctx, server.Client, conversations, reported); err != nil {
 		return Through{}, nil, err
 	}
+	for _, c := range conversations {
+		through.Failed += len(c.Turns)
+	}
+	through.Failed -= len(reported)
 	for _, lag := range lags {
 		fmt.Fprintf(o.Progress, "asking by defaults %s after the last turn\n", lag.Name)
 		answers, err := askByDefaults(ctx, server.Client, conversations, turnsByDefaults, lag.Duration,
@@ -66,8 +71,8 @@ const (
 	WithAssistant Roles = "assistant"
 )
 
-// reportTurns reports every conversation turn by turn, and returns the turns by the
-// ids of the server's turns.
+// reportTurns reports every conversation turn by turn, and returns the processed turns
+// by the ids of the server's turns. A failed turn is an error, unless a chat model scores.
 func reportTurns(ctx context.Context, o Options, client target.Client, conversations []conversation) (
 	reported map[string]string, err error,
 ) {
@@ -75,9 +80,14 @@ func reportTurns(ctx context.Context, o Options, client target.Client, conversat
 	for _, c := range conversations {
 		fmt.Fprintf(o.Progress, "reporting %s: %d turns\n", c.user(), len(c.Turns))
 		for _, t := range c.Turns {
-			id, err := report(ctx, client, c, t, o.Roles)
-			if err != nil {
+			id, status, err := report(ctx, client, c, t, o.Roles)
+			switch {
+			case err != nil:
 				return nil, fmt.Errorf("report %s of %s: %w", t.ID, c.user(), err)
+			case status == "failed" && o.model:
+				continue
+			case status != "processed":
+				return nil, fmt.Errorf("report %s of %s: the turn is %s", t.ID, c.user(), status)
 			}
 			reported[id] = t.ID
 		}
@@ -85,8 +95,10 @@ func reportTurns(ctx context.Context, o Options, client target.Client, conversat
 	return reported, client.Settle(ctx)
 }
 
-// report posts one turn and returns the server's id of it once it is processed.
-func report(ctx context.Context, client target.Client, c conversation, t turn, roles Roles) (string, error) {
+// report posts one turn, waits for its processing, and returns the server's id of it.
+func report(ctx context.Context, client target.Client, c conversation, t turn, roles Roles) (
+	id, status string, err error,
+) {
 	role := "user"
 	if roles == WithAssistant && t.Speaker != c.Turns[0].Speaker {
 		role = "assistant"
@@ -99,13 +111,8 @@ func report(ctx context.Context, client target.Client, c conversation, t turn, r
 		ID     string `json:"id"`
 		Status string `json:"status"`
 	}
-	if err := client.Call(ctx, "POST", "/v1/turns", body, &answer); err != nil {
-		return "", err
-	}
-	if answer.Status != "processed" {
-		return "", fmt.Errorf("the turn is %s", answer.Status)
-	}
-	return answer.ID, nil
+	err = client.Call(ctx, "POST", "/v1/turns", body, &answer)
+	return answer.ID, answer.Status, err
 }
 
 // recallable counts the turns that are evidence, and those with an active memory.
