@@ -72,7 +72,7 @@ type Answer struct {
 	Route    router.Route
 	Skipped  bool     // small talk: nothing was searched
 	Fit      Fit      // zero if the query was skipped or has no candidate
-	Degraded []string // unavailable parts: "vector_store", "embedder"
+	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router"
 	At       time.Time
 }
 

@@ -19,6 +19,7 @@ import (
 const (
 	partVectors  = "vector_store"
 	partEmbedder = "embedder"
+	partRouter   = "router" // a model
 )
 
 // hit is a memory that a search returned, before it is read back from the database.

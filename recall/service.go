@@ -96,9 +96,13 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 	q = s.complete(q)
 	loading := s.startLoading(ctx, q)
 	route, vector := s.routeAndEmbed(ctx, q)
+	var degraded []string
+	if route.Degraded {
+		degraded = []string{partRouter}
+	}
 	if q.isSmallTalk(route) {
 		err := loading.wait()
-		return Answer{Route: route, At: q.At, Skipped: true}, err
+		return Answer{Route: route, At: q.At, Skipped: true, Degraded: degraded}, err
 	}
 	found, err := s.search(ctx, q, vector, loading)
 	if err != nil {
@@ -119,7 +123,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
 		s.Touch(idsOf(memories), q.At)
 	}
 	return Answer{
-		Memories: memories, Route: route, Fit: fit, Degraded: found.degraded, At: q.At,
+		Memories: memories, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
 	}, nil
 }
 

@@ -18,7 +18,8 @@ var promptFiles embed.FS
 var template = prompt.Parse(promptFiles, "route")
 
 // NewLLM returns the router that asks a chat model. If the answer does not name
-// 1 to MaxDomains known domains, the error is KindBadAnswer.
+// 1 to MaxDomains known domains, the error is KindBadAnswer. Next to other domains,
+// general_chat is ignored.
 func NewLLM(chat llm.Chat) Router { return &model{chat: chat} }
 
 type model struct{ chat llm.Chat }
@@ -64,6 +65,9 @@ func parse(answer string) ([]memory.Domain, error) {
 		if !slices.Contains(domains, d) {
 			domains = append(domains, d)
 		}
+	}
+	if len(domains) > 1 {
+		domains = slices.DeleteFunc(domains, func(d memory.Domain) bool { return d == memory.GeneralChat })
 	}
 	return domains, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"embed"
 	"slices"
 	"strings"
@@ -15,28 +14,25 @@ import (
 	"hippocampus/internal/text"
 )
 
-// RulesName is the name of the router that needs no model.
+// RulesName is the source of the routes of rules.
 const RulesName = "rules"
 
 //go:embed vocabulary/*.txt
 var vocabularyFiles embed.FS
 
-// NewRules returns the router that needs no model. It routes a query to the
-// domains whose vocabulary the query shares, at most MaxDomains, those with the
-// most words first; to general_chat alone if the query consists of small talk; to
-// no domain, which means all, if no vocabulary has any of its words.
-func NewRules() Router { return rules{} }
-
-type rules struct{}
-
-func (rules) Name() string { return RulesName }
-
-func (rules) Route(_ context.Context, query string) ([]memory.Domain, error) {
+// routeByRules routes a query without a model: to the domains whose vocabulary the
+// query shares, at most MaxDomains, those with the most words first; to general_chat
+// alone if the query consists of small talk; to no domain if no vocabulary has any of
+// its words.
+func routeByRules(query string) Route {
 	if IsSmallTalk(query) {
-		return []memory.Domain{memory.GeneralChat}, nil
+		return Route{Domains: []memory.Domain{memory.GeneralChat}, Source: RulesName}
 	}
 	domains := rank(query, text.Lexemes(query))
-	return domains[:min(len(domains), MaxDomains)], nil
+	if len(domains) == 0 {
+		return Route{Source: RulesName, Reason: "no domain stands out: all are searched"}
+	}
+	return Route{Domains: domains[:min(len(domains), MaxDomains)], Source: RulesName}
 }
 
 // term is an entry of a vocabulary.

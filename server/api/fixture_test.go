@@ -93,7 +93,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
 		GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
-	gate := router.Open(router.NewRules(), router.Options{Timeout: time.Minute, Now: f.now})
+	gate := router.Open(nil, router.Options{Now: f.now})
 	t.Cleanup(gate.Close)
 	f.touches = recall.NewTouches(f.store, time.Hour, log)
 	recaller := recall.New(f.store, f.vectors, gate, embedder, f.touches, recall.Settings{

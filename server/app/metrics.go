@@ -18,6 +18,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		drift(s),
 		caches(r, w),
 		prompts(m.counts),
+		routes(r),
 		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",
@@ -127,6 +128,18 @@ func caches(r *reading, w *writing) collector {
 			ch <- prometheus.MustNewConstMetric(cacheHits, prometheus.CounterValue, float64(s.Hits), name)
 			ch <- prometheus.MustNewConstMetric(cacheMisses, prometheus.CounterValue, float64(s.Misses), name)
 			ch <- gauge(cacheBytes, float64(s.Bytes), name)
+		}
+	}}
+}
+
+var routesTotal = describe("hippocampus_routes_total", "Queries by what routed them: the model, or rules because "+
+	"there is no model (rules), it had not answered within router.timeout (late) or it failed (failed).", "by")
+
+// routes collects the numbers of routes.
+func routes(r *reading) collector {
+	return collector{[]*prometheus.Desc{routesTotal}, func(ch chan<- prometheus.Metric) {
+		for by, n := range r.routes.Counts() {
+			ch <- prometheus.MustNewConstMetric(routesTotal, prometheus.CounterValue, float64(n), by)
 		}
 	}}
 }

@@ -18,10 +18,10 @@ import (
 type models struct {
 	embedder  llm.Embedder // as configured, which may not be the one that serves yet
 	scorer    scorer.Scorer
-	router    router.Router
-	judge     judge.Judge // nil without a chat key
-	chat      llm.Chat    // for background work; nil without a chat key
-	condenser llm.Chat    // for contexts; nil without a chat key
+	router    router.Router // nil without a chat key: rules route
+	judge     judge.Judge   // nil without a chat key
+	chat      llm.Chat      // for background work; nil without a chat key
+	condenser llm.Chat      // for contexts; nil without a chat key
 
 	embedderName, scorerName, routerName string // for people
 
@@ -51,7 +51,7 @@ func (m *models) openChat(b base) {
 	if b.cfg.Chat.APIKey == "" {
 		const hint = "rules (weaker than a model: set DEEPSEEK_API_KEY for one)"
 		m.scorer, m.scorerName = scorer.NewRules(), hint
-		m.router, m.routerName = router.NewRules(), hint
+		m.routerName = hint
 		return
 	}
 	// Each use has its own breaker, so that timeouts of one whose deadline is short

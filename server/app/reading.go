@@ -25,7 +25,7 @@ func openReading(b base, s *stores, m *models) *reading {
 	touches := recall.NewTouches(s.record, b.pace.Touches, log)
 	b.life.run("touches", touches.Run)
 	routes := router.Open(m.router, router.Options{
-		Timeout: b.cfg.Router.Timeout, Now: b.now, Logger: b.log.Named("router"),
+		Timeout: b.cfg.Router.Timeout, CallTimeout: b.cfg.Chat.Timeout, Now: b.now, Logger: b.log.Named("router"),
 	})
 	b.life.onStop("router", func(context.Context) error { routes.Close(); return nil })
 	calibrations := calibration.New(s.record, s.embedder, b.log.Named("calibration"))
