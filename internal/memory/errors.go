@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -45,11 +46,14 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := e.Err.Error()
-	for i, f := range e.Fields {
-		text += []string{": ", "; "}[min(i, 1)] + f.Path + " " + f.Message
+	var text strings.Builder
+	text.WriteString(e.Err.Error())
+	separator := ": "
+	for _, f := range e.Fields {
+		text.WriteString(separator + f.Path + " " + f.Message)
+		separator = "; "
 	}
-	return text
+	return text.String()
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -77,9 +81,14 @@ func (f Fields) Err() error {
 	return Invalid(f...)
 }
 
-// Invalid is the error of a request whose fields are wrong.
+// MaxFields is the number of wrong fields that an error names at most.
+const MaxFields = 100
+
+// Invalid is the error of a request whose fields are wrong. It names the first MaxFields.
 func Invalid(fields ...Field) error {
-	return &Error{Kind: KindInvalid, Err: errors.New("the request is not valid"), Fields: fields}
+	return &Error{
+		Kind: KindInvalid, Err: errors.New("the request is not valid"), Fields: fields[:min(len(fields), MaxFields)],
+	}
 }
 
 // KindOf returns the kind of the outermost *Error in err's chain, KindInternal

@@ -86,8 +86,7 @@ func (op *operation) check(r *request, limit int64) error {
 		if fault != nil {
 			return memory.Invalid(append(fields, *fault)...)
 		}
-		err := op.body.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
-		fields = append(fields, r.setAside(op.each, fieldErrors("", err))...)
+		fields = append(fields, r.setAside(op.each, faultsOf(op.body, value))...)
 	}
 	if len(fields) > 0 {
 		return memory.Invalid(fields...)
@@ -221,8 +220,16 @@ func bestAlternative(e *openapi3.SchemaError) error {
 	if e.SchemaField != "anyOf" {
 		return nil
 	}
+	if best := alternative(e.Schema, e.Value); best != nil {
+		return best.VisitJSON(e.Value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
+	}
+	return nil
+}
+
+// alternative returns the alternative of an anyOf that is of the value's type, or nil.
+func alternative(schema *openapi3.Schema, value any) *openapi3.Schema {
 	kind := ""
-	switch e.Value.(type) {
+	switch value.(type) {
 	case string:
 		kind = openapi3.TypeString
 	case []any:
@@ -230,12 +237,19 @@ func bestAlternative(e *openapi3.SchemaError) error {
 	case map[string]any:
 		kind = openapi3.TypeObject
 	}
-	for _, alternative := range e.Schema.AnyOf {
+	for _, alternative := range schema.AnyOf {
 		if alternative.Value.Type.Is(kind) {
-			return alternative.Value.VisitJSON(e.Value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
+			return alternative.Value
 		}
 	}
 	return nil
+}
+
+// unknownField is what is wrong with a field that the schema does not have.
+const unknownField = "is not a known field"
+
+func tooManyItems(s *openapi3.Schema) string {
+	return fmt.Sprintf("has more than %d items", *s.MaxItems)
 }
 
 // complaint describes what is wrong with a value, without the value.
@@ -244,7 +258,7 @@ func complaint(e *openapi3.SchemaError) string {
 	case "required":
 		return "is missing"
 	case "properties":
-		return "is not a known field"
+		return unknownField
 	case "nullable":
 		return "is null: leave the field out instead"
 	case "minLength":
@@ -254,7 +268,7 @@ func complaint(e *openapi3.SchemaError) string {
 	case "minItems":
 		return fmt.Sprintf("has fewer than %d items", s.MinItems)
 	case "maxItems":
-		return fmt.Sprintf("has more than %d items", *s.MaxItems)
+		return tooManyItems(s)
 	case "minProperties":
 		return fmt.Sprintf("has fewer than %d fields", s.MinProps)
 	case "minimum":

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 	"go.uber.org/zap"
 
@@ -100,6 +99,5 @@ func (h exchangeHandlers) checkLine(raw []byte) error {
 		return exchange.Wrong([]memory.Field{*fault})
 	}
 	schema := h.server.contract.doc.Components.Schemas["ExportLine"].Value
-	err := schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
-	return exchange.Wrong(fieldErrors("", err))
+	return exchange.Wrong(faultsOf(schema, value))
 }

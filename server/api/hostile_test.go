@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"hippocampus/internal/memory"
 	"net/url"
 	"strings"
 	"testing"
@@ -125,7 +126,7 @@ func TestProblem_LimitsFieldErrors(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	w := f.want(400, "POST", "/v1/turns", `{"user_id":"u","messages":[`+strings.Repeat("{},", 99)+`{}]}`)
-	if n := len(parse[Problem](t, w).Errors); n != maxFieldErrors {
+	if n := len(parse[Problem](t, w).Errors); n != memory.MaxFields {
 		t.Errorf("%d errors", n)
 	}
 }

@@ -23,15 +23,14 @@ type Problem struct {
 	Detail    string         `json:"detail,omitempty"`
 	Instance  string         `json:"instance,omitempty"`
 	RequestID string         `json:"request_id,omitempty"`
-	Errors    []memory.Field `json:"errors,omitempty"` // at most maxFieldErrors
+	Errors    []memory.Field `json:"errors,omitempty"` // at most memory.MaxFields
 }
 
 const (
-	problemType    = "urn:hippocampus:problem:"
-	problemMIME    = "application/problem+json"
-	maxFieldErrors = 100
-	statusGone     = 499 // the client has left; only logs and metrics show it
-	retryAfter     = 5 * time.Second
+	problemType = "urn:hippocampus:problem:"
+	problemMIME = "application/problem+json"
+	statusGone  = 499 // the client has left; only logs and metrics show it
+	retryAfter  = 5 * time.Second
 )
 
 // table holds the problem of each kind of error. If detail is empty, the text of
@@ -70,12 +69,13 @@ func problemOf(err error) Problem {
 	kind := memory.KindOf(err)
 	row := table[kind]
 	p := Problem{Type: problemType + string(kind), Title: row.title, Status: row.status, Detail: row.detail}
-	if p.Detail == "" {
+	switch {
+	case p.Detail != "":
+	case known != nil && len(known.Fields) > 0:
+		p.Detail = known.Err.Error()
+		p.Errors = known.Fields
+	default:
 		p.Detail = err.Error()
-		if known != nil && len(known.Fields) > 0 {
-			p.Detail = known.Err.Error()
-			p.Errors = known.Fields[:min(len(known.Fields), maxFieldErrors)]
-		}
 	}
 	return p
 }
