@@ -18,13 +18,10 @@ type Maintenance interface {
 	// summary and were changed after since, the latest changed first, without
 	// embeddings.
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	// Stale lists those of the owner's active memories that were created before
-	// an instant and accessed fewer than accesses times, strictly after a
-	// position in (CreatedAt, ID) order, oldest first, with embeddings. Pinned
-	// ones, reflections, summaries and those that some summary was derived from
-	// are left out.
-	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after Position, limit int) (
-		[]memory.Memory, error)
+	// Stale lists the owner's active memories that are old and rarely accessed, oldest
+	// first, with embeddings. Pinned ones, reflections, summaries and those that some
+	// summary was derived from are left out.
+	Stale(ctx context.Context, owner memory.Owner, f StaleFilter) ([]memory.Memory, error)
 	// Sources returns, for each of the ids that is a memory of the owner, the
 	// memories that it is derived from, in any status, oldest first, without
 	// embeddings. Ids with no sources are left out.
@@ -174,4 +171,13 @@ type RelatedTx interface {
 	// RemoveRelation deletes a relation between memories of the owner.
 	// KindNotFound: it does not exist.
 	RemoveRelation(ctx context.Context, r memory.Relation) error
+}
+
+// StaleFilter selects old memories.
+type StaleFilter struct {
+	Before         time.Time // messages excepted: created before
+	MessagesBefore time.Time // messages: accessed last before
+	Accesses       int       // accessed fewer times
+	After          Position  // strictly after this, in (CreatedAt, ID) order
+	Limit          int       // required
 }

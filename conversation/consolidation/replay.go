@@ -24,9 +24,6 @@ const (
 	otherRunes      = 800 // of one in another language also
 )
 
-// summaryImportance is the importance of every summary.
-const summaryImportance = 0.7
-
 // summarised counts what a replay did.
 type summarised struct {
 	Summaries int `json:"summaries"`
@@ -55,7 +52,7 @@ func (s *Service) replay(ctx context.Context, one memory.Consolidation) (memory.
 			}
 		}
 		if summary != "" {
-			c.Made = append(c.Made, sh.draft(one, typeSummary, summary, s.Guess(summary), summaryImportance))
+			c.Made = append(c.Made, sh.draft(one, typeSummary, summary, s.Guess(summary), memory.SummaryImportance))
 		}
 	}
 	if len(c.Made) == 0 {

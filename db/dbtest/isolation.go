@@ -46,7 +46,7 @@ func isolation(t *testing.T, s db.Store) {
 		facts, err := s.Facts(ctx, other, after(-1), 10)
 		must(t, err)
 		wantSame(t, "facts", ids(facts), []string{})
-		stale, err := s.Stale(ctx, other, after(99), 99, db.Position{}, 10)
+		stale, err := s.Stale(ctx, other, db.StaleFilter{Before: after(99), Accesses: 99, Limit: 10})
 		must(t, err)
 		wantSame(t, "stale", ids(stale), []string{})
 		state, err := s.State(ctx, other)

@@ -187,7 +187,7 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Owners"] = s.Owners(ctx, memory.Owner{}, 1)
 	_, errs["Facts"] = s.Facts(ctx, alice, epoch, 1)
-	_, errs["Stale"] = s.Stale(ctx, alice, epoch, 1, db.Position{}, 1)
+	_, errs["Stale"] = s.Stale(ctx, alice, db.StaleFilter{Before: epoch, Accesses: 1, Limit: 1})
 	_, errs["Sources"] = s.Sources(ctx, alice, []string{id})
 	_, errs["Relations"] = s.Relations(ctx, "app", id)
 	_, errs["State"] = s.State(ctx, alice)
@@ -227,7 +227,7 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 	must(t, err)
 	_, err = s.Proposals(ctx, owner.AppID, []string{candidates[0].ID})
 	must(t, err)
-	_, err = s.Stale(ctx, owner, after(1), 5, db.Position{}, 5)
+	_, err = s.Stale(ctx, owner, db.StaleFilter{Before: after(1), MessagesBefore: after(2), Accesses: 5, Limit: 5})
 	must(t, err)
 	_, err = s.Facts(ctx, owner, after(-1), 5)
 	must(t, err)

@@ -25,12 +25,16 @@ func stale(t *testing.T, s db.Store) {
 		want = append(want, old(func(m *memory.Memory) { m.CreatedAt = after(-20 + i/2) }))
 	}
 	used := old(func(m *memory.Memory) { m.AccessCount = 4 })
+	said := old(func(m *memory.Memory) {
+		m.Type, m.CreatedAt, m.LastAccessedAt = memory.TypeMessage, after(-4), after(-4)
+	})
 	condensed, reflected := old(func(*memory.Memory) {}), old(func(*memory.Memory) {})
-	want = append(want, used, reflected)
+	want = append(want, used, reflected, said)
 	others := []memory.Memory{
 		condensed,
 		old(func(m *memory.Memory) { m.CreatedAt = after(-5) }),
 		old(func(m *memory.Memory) { m.Pinned = true }),
+		old(func(m *memory.Memory) { m.Type, m.LastAccessedAt = memory.TypeMessage, after(-3) }),
 		old(func(m *memory.Memory) { m.AccessCount = 5 }),
 		old(func(m *memory.Memory) { m.Status = memory.Forgotten }),
 	}
@@ -55,7 +59,9 @@ func stale(t *testing.T, s db.Store) {
 	for _, limit := range []int{1, 3, 100} {
 		found := []memory.Memory{}
 		for position := (db.Position{}); ; {
-			page, err := s.Stale(t.Context(), alice, after(-5), 5, position, limit)
+			page, err := s.Stale(t.Context(), alice, db.StaleFilter{
+				Before: after(-5), MessagesBefore: after(-3), Accesses: 5, After: position, Limit: limit,
+			})
 			must(t, err)
 			found = append(found, page...)
 			if len(page) < limit {

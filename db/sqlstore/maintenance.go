@@ -28,16 +28,20 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 	return found, s.fault(err, "read the user's newest facts")
 }
 
-func (s *Store) Stale(
-	ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position, limit int,
-) ([]memory.Memory, error) {
+func (s *Store) Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter) ([]memory.Memory, error) {
+	created := f.Before // no memory was accessed before it was created
+	if f.MessagesBefore.After(created) {
+		created = f.MessagesBefore
+	}
 	found, err := collect(ctx, s.conn, embeddedFields, `
 		SELECT `+memoryColumns+embeddingColumns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time}
 		WHERE app_id = $1 AND user_id = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
-			AND status = 'active' AND access_count < $6 AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
+			AND CASE WHEN memory_type = 'message' THEN last_accessed_at < $6 ELSE created_at < $7 END
+			AND status = 'active' AND access_count < $8 AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
 			AND NOT EXISTS (SELECT 1 FROM memory_relations AS r JOIN agent_memories AS s ON s.id = r.from_id
 				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND s.memory_type = 'summary')
-		ORDER BY created_at, id LIMIT $7`, owner.AppID, owner.UserID, after.At, orLeast(after.ID), before, accesses, limit)
+		ORDER BY created_at, id LIMIT $9`, owner.AppID, owner.UserID, f.After.At, orLeast(f.After.ID), created,
+		f.MessagesBefore, f.Before, f.Accesses, f.Limit)
 	return found, s.fault(err, "read the user's old memories")
 }
 

@@ -38,6 +38,10 @@ func (c *Conversation) FillRatio(events, tokens int) float64 {
 		float64(c.Tokens-c.SummarisedTokens)/float64(tokens))
 }
 
+// SummaryImportance is the importance of a memory that sums up a conversation or some
+// of its messages.
+const SummaryImportance = 0.7
+
 // SameEvents reports whether no event was added between two reads of a
 // conversation, and it was not deleted and started again.
 func (c *Conversation) SameEvents(other Conversation) bool {

@@ -69,7 +69,7 @@ func malformed() map[string]string {
 			fmt.Sprintf(`{"summary":%q,"sources":[3,4,5]}`, strings.Repeat("b", 150))),
 		"5,000 characters":    one(fmt.Sprintf(`"summary":%q,"sources":[1,2,3,4,5]`, strings.Repeat("a", 5000))),
 		"the prompt's words":  one(`"summary":"Keep every name, number, date, negation and reason.","sources":[1,2,3,4,5]`),
-		"the prompt's sample": one(`"summary":"苏眠周二、周四和周五随市交响乐团排练。","sources":[1,2,3,4,5]`),
+		"the prompt's sample": one(`"summary":"苏眠2031年5月6日、8日和9日随市交响乐团排练。","sources":[1,2,3,4,5]`),
 		"said twice":          list(goodSummary, goodSummary),
 		"said twice, nearly":  list(goodSummary, `{"summary":"ada swam, for five days","sources":[3]}`),
 	}

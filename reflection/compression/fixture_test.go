@@ -26,7 +26,7 @@ var (
 const day = 24 * time.Hour
 
 // defaults are the defaults of server/config.
-var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, Accesses: 5, MaxMemories: 2000}
+var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, MessageAge: 11 * day, Accesses: 5, MaxMemories: 2000}
 
 // fixture is a service on a real SQLite database, with a scripted model and a
 // clock that the test moves.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"hippocampus/internal/llm"
@@ -34,28 +33,31 @@ type condenseData struct {
 type compressData struct {
 	prompt.Quoted // memories, one per line
 	MaxSummaries  int
+	Messages      bool // the memories are messages of one conversation
 }
 
 // promptMemory is an old memory in a prompt.
 type promptMemory struct {
-	Number int           `json:"number"`
-	Said   string        `json:"said"` // day
-	Domain memory.Domain `json:"domain"`
-	Memory string        `json:"memory"`
+	Number int    `json:"number"`
+	Said   string `json:"said"`         // day
+	By     string `json:"by,omitempty"` // who said it; empty: it is not a message
+	Memory string `json:"memory"`
 }
 
 // ask has the model summarise a group, in the group's language.
 func (s *Service) ask(ctx context.Context, group []memory.Memory) ([]derivation.Conclusion, error) {
 	lines, texts := make([]promptMemory, len(group)), make([]string, len(group))
 	for i, m := range group {
-		lines[i] = promptMemory{Number: i + 1, Said: m.CreatedAt.Format(time.DateOnly), Domain: m.Domain, Memory: m.Content}
+		lines[i] = promptMemory{Number: i + 1, Said: m.CreatedAt.Format(prompt.Day), By: m.Speaker, Memory: m.Content}
 		texts[i] = m.Content
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := compressPrompt.Ask(ctx, s.Chat, strings.Join(texts, "\n"), compressData{quoted, maxSummaries})
+	answer, err := compressPrompt.Ask(ctx, s.Chat, strings.Join(texts, "\n"), compressData{
+		Quoted: quoted, MaxSummaries: maxSummaries, Messages: conversationOf(group) != "",
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 // Package compression shortens memories:
 //
 //	recalled memories -> prompt -> one text that fits, cached by content         (Condenser)
-//	old, rarely accessed memories -> groups of related ones -> prompt -> summaries,
-//	  embedded, stored, their sources consolidated                               (Service)
+//	old, rarely accessed memories -> groups of related ones, and of messages of one
+//	  conversation -> prompt -> summaries, embedded, stored, their sources consolidated (Service)
 //
 // An answer of the model with any defect changes nothing: a context then holds
 // the memories themselves, and a group stays as it is. reflection/derivation
@@ -26,15 +26,16 @@ import (
 // Records is what compression needs of the database.
 type Records interface {
 	jobs.OwnerLister
-	Stale(ctx context.Context, owner memory.Owner, before time.Time, accesses int, after db.Position,
-		limit int) ([]memory.Memory, error)
+	Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter) ([]memory.Memory, error)
+	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 }
 
 // Settings of the runs; server/config holds their defaults and ranges.
 type Settings struct {
 	Similarity  float64       // least cosine of related memories
-	MinAge      time.Duration // younger memories are left alone
+	MinAge      time.Duration // younger memories are left alone, messages excepted
+	MessageAge  time.Duration // messages that were accessed within this time are left alone
 	Accesses    int           // memories with this many accesses are left alone
 	MaxMemories int           // in one run of a user, the oldest first
 }
@@ -65,16 +66,16 @@ type Result struct {
 	Stopped    string // why the remaining groups were left for another run; empty if they were not
 }
 
-// Group is what became of some related memories.
+// Group is what became of some related memories, or of messages of one conversation.
 type Group struct {
 	Memories  []string        // ids, oldest first
 	Summaries []memory.Memory // that replace them, without embeddings; empty in a dry run
 	Refused   string          // why the memories stay as they are; empty if they do not, and in a dry run
 }
 
-// Compress condenses groups of related memories among a user's old ones, each in
-// a transaction of its own. If the answer for one group is refused, the run
-// goes on with the others. A dry run lists the groups without asking the model.
+// Compress condenses groups of related memories among a user's old ones, and the old
+// messages of each conversation, each group in a transaction of its own. If the answer
+// for one group is refused, the run goes on with the others. A dry run lists the groups without asking the model.
 // If several runs of a user take place at the same time, in any processes, at
 // most one condenses.
 //
@@ -100,6 +101,9 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 	result := Result{At: at, Considered: len(old), Groups: []Group{}}
 	condensed := false
 	for _, group := range groups(old, s.set.Similarity) {
+		if group, err = s.withSummaries(ctx, group); err != nil {
+			return result, err
+		}
 		done := Group{Memories: memory.IDs(group)}
 		if dryRun {
 			result.Groups = append(result.Groups, done)
@@ -138,10 +142,11 @@ const stalePage = 200
 
 // stale reads the user's old and rarely accessed memories.
 func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (found []memory.Memory, err error) {
-	before := at.Add(-s.set.MinAge)
 	list := func(after memory.Memory, limit int) ([]memory.Memory, error) {
-		limit = min(limit, s.set.MaxMemories-len(found))
-		return s.Records.Stale(ctx, owner, before, s.set.Accesses, db.Position{At: after.CreatedAt, ID: after.ID}, limit)
+		return s.Records.Stale(ctx, owner, db.StaleFilter{
+			Before: at.Add(-s.set.MinAge), MessagesBefore: at.Add(-s.set.MessageAge), Accesses: s.set.Accesses,
+			After: db.Position{At: after.CreatedAt, ID: after.ID}, Limit: min(limit, s.set.MaxMemories-len(found)),
+		})
 	}
 	for m, err := range db.All(stalePage, list) {
 		if err != nil {
@@ -163,15 +168,10 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 	if err != nil {
 		return nil, err
 	}
-	importance := 0.0
-	for _, m := range group {
-		importance = max(importance, m.Importance)
-	}
-	domain := derivation.CommonDomain(group)
-	for i := range summaries {
-		summaries[i].Type = memory.TypeSummary
-		summaries[i].Domain = domain
-		summaries[i].Importance = importance
+	like := attributes(group)
+	for i, c := range summaries {
+		summaries[i] = like
+		summaries[i].Content, summaries[i].Sources = c.Content, c.Sources
 	}
 	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: memory.IDs(group)}
 	d.State = func(now db.UserState) (db.UserState, error) {
@@ -182,6 +182,23 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 		return now, nil
 	}
 	return s.Derive.Derive(ctx, d, summaries)
+}
+
+// attributes returns what all summaries of a group share. Those of messages are dated as
+// the last message.
+func attributes(group []memory.Memory) derivation.Conclusion {
+	c := derivation.Conclusion{
+		Type: memory.TypeSummary, Domain: derivation.CommonDomain(group), ConversationID: conversationOf(group),
+	}
+	for _, m := range group {
+		switch {
+		case c.ConversationID == "":
+			c.Importance = max(c.Importance, m.Importance)
+		case m.CreatedAt.After(c.At):
+			c.At, c.Importance = m.CreatedAt, memory.SummaryImportance
+		}
+	}
+	return c
 }
 
 // Totals is what a run over all users did.

@@ -56,7 +56,7 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 	}
 	p := b.chat.Prompts()[0]
 	if !strings.Contains(p.System, "[hippocampus/compress]") ||
-		!strings.Contains(p.User, `"number":4,"said":"2025-11-21"`) {
+		!strings.Contains(p.User, `"number":4,"said":"2025-11-21, Friday"`) {
 		t.Errorf("prompt %s", p.User)
 	}
 	if r := b.compress(); r.Considered != 0 || len(b.chat.Prompts()) != 1 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
@@ -23,6 +24,9 @@ type Conclusion struct {
 	Domain     memory.Domain
 	Importance float64
 	Sources    []memory.Memory // at least one, all of the same agent
+
+	ConversationID string    // empty: it belongs to no conversation
+	At             time.Time // CreatedAt of the memory; zero: now
 }
 
 // Rules are what proposals must satisfy.

@@ -91,6 +91,10 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 	for i, c := range conclusions {
 		m := s.Draft(d.Owner, c.Content, c.Type, c.Domain, c.Importance, vectors[i])
 		m.AgentID, m.EmbeddingModel = c.Sources[0].AgentID, embedder.Model()
+		m.ConversationID = c.ConversationID
+		if !c.At.IsZero() {
+			m.CreatedAt = c.At
+		}
 		d.Derived = append(d.Derived, Derived{Memory: m, Sources: memory.IDs(c.Sources)})
 		for _, source := range c.Sources {
 			if !listed[source.ID] {
@@ -201,7 +205,7 @@ func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Record
 	for _, derived := range list {
 		for _, source := range derived.Sources {
 			relations = append(relations, memory.Relation{
-				From: derived.Memory.ID, To: source, Kind: memory.DerivedFrom, CreatedAt: derived.Memory.CreatedAt,
+				From: derived.Memory.ID, To: source, Kind: memory.DerivedFrom, CreatedAt: derived.Memory.UpdatedAt,
 			})
 		}
 	}

@@ -35,7 +35,8 @@ func TestMaintenance_RunsOnSchedule(t *testing.T) {
 func TestMaintenance_ReflectsAfterWritesWithoutASchedule(t *testing.T) {
 	model := llmtest.New(t)
 	model.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
-		return llmtest.Text(`{"insights":[{"insight":"The user swims in five seas.","sources":[1,2,3,4,5]}],"retire":[1,2,3,4,5]}`)
+		return llmtest.Text(`{"insights":[{"insight":"The user swims in five seas.","sources":[1,2,3,4,5]}],` +
+			`"retire":[1,2,3,4,5]}`)
 	})
 	cfg := devConfig(t)
 	cfg.Schedule = config.Schedule{Timeout: time.Minute}

@@ -6,8 +6,10 @@ import (
 
 	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
+	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
+	"hippocampus/internal/memory"
 	"hippocampus/notify"
 	"hippocampus/recall"
 	"hippocampus/recall/related"
@@ -203,8 +205,22 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 func compressionSettings(cfg config.Config) compression.Settings {
 	c := cfg.Compression
 	return compression.Settings{
-		Similarity: 0.6, MinAge: c.MinAge, Accesses: spareFromAccesses, MaxMemories: c.MaxMemories,
+		Similarity: 0.6, MinAge: c.MinAge, MessageAge: messageAge(cfg), Accesses: spareFromAccesses,
+		MaxMemories: c.MaxMemories,
 	}
+}
+
+// messageAge is three quarters of the time after which a message of no importance would be forgotten, so that
+// messages are condensed before they are forgotten; at most compression.min_age.
+func messageAge(cfg config.Config) time.Duration {
+	age, start := cfg.Compression.MinAge, time.Unix(0, 0)
+	fades, never := forgettingSettings(cfg).FadesAt(db.Age{
+		Type: memory.TypeMessage, CreatedAt: start, LastAccessedAt: start,
+	})
+	if never {
+		return age
+	}
+	return min(age, fades.Sub(start)*3/4)
 }
 
 func condenserLimits(cfg config.Config) compression.Limits {

@@ -934,13 +934,10 @@ func (store *crashingStore) Sources(
 func (store *crashingStore) Stale(
 	ctx context.Context,
 	owner memory.Owner,
-	before time.Time,
-	accesses int,
-	after db.Position,
-	limit int,
+	f db.StaleFilter,
 ) ([]memory.Memory, error) {
 	return get(store.fuse, "Stale", func() ([]memory.Memory, error) {
-		return store.real.Stale(ctx, owner, before, accesses, after, limit)
+		return store.real.Stale(ctx, owner, f)
 	})
 }
 

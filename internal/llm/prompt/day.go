@@ -1,0 +1,4 @@
+package prompt
+
+// Day is the layout of a date in a prompt. Models resolve "next Friday" by the weekday.
+const Day = "2006-01-02, Monday"
