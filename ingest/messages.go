@@ -25,12 +25,13 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 	if !s.set.Messages {
 		return nil
 	}
+	remarks := !s.onlyStates(turn.Messages)
 	for _, m := range turn.Messages {
 		importance := s.set.Threshold * userMessageImportance
 		if m.Role == memory.RoleAssistant {
 			importance = s.set.Threshold * assistantMessageImportance
 		}
-		for _, content := range pieces(s.memorable(m, e), memory.MaxContentRunes) {
+		for _, content := range pieces(s.memorable(m, e, remarks), memory.MaxContentRunes) {
 			speaker := m.Name
 			if speaker == "" {
 				speaker = m.Role
@@ -46,15 +47,17 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 	return drafts
 }
 
-// memorable returns the part of a message that is remembered; "" if nothing is.
-func (s *Service) memorable(m memory.Message, e echoes) string {
+// memorable returns the part of a message that is remembered, with or without the assistant's
+// remarks; "" if nothing is.
+func (s *Service) memorable(m memory.Message, e echoes, remarks bool) string {
 	if !m.IsChat() || m.Role != memory.RoleUser && m.Role != memory.RoleAssistant || s.IsSmallTalk(m.Content) {
 		return ""
 	}
 	sentences := text.Sentences(m.Content)
 	kept := sentences[:0]
 	for _, sentence := range sentences {
-		if !scorer.HoldsSecret(sentence) && !e.repeats(m.Role, sentence, len(sentences)) {
+		if !scorer.HoldsSecret(sentence) && !e.repeats(m.Role, sentence, len(sentences)) &&
+			(remarks || m.Role == memory.RoleUser || !isRemark(sentence)) {
 			kept = append(kept, sentence)
 		}
 	}

@@ -264,7 +264,7 @@ func (l *life) checkLog() {
 	}
 }
 
-// checkMessages expects each chat message of the script that is not small talk as a memory of
+// checkMessages expects each chat message of the script but small talk and remarks as a memory of
 // type message, with its time, conversation and agent.
 func (l *life) checkMessages(user string, all []remembered) {
 	l.t.Helper()
@@ -280,7 +280,7 @@ func (l *life) checkMessages(user string, all []remembered) {
 				if m.Assistant != "" {
 					role = "assistant"
 				}
-				if m.Tool == "" && (m.Kind == "" || m.Kind == "chat") && !router.IsSmallTalk(m.text()) {
+				if m.Tool == "" && m.Remark == "" && (m.Kind == "" || m.Kind == "chat") && !router.IsSmallTalk(m.text()) {
 					want = append(want, fmt.Sprintf("%s %s %s %s: %s", at, e.Talk, e.Agent, role, m.text()))
 				}
 			}

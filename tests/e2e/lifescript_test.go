@@ -42,18 +42,19 @@ type said struct {
 }
 
 type message struct {
-	User, Assistant, Tool string // one of them: the text
+	User, Assistant, Tool string // one of them, or Remark: the text
+	Remark                string // of the assistant, which answers nothing
 	Kind                  string
 	Tags, Flags           []string
 }
 
-func (m message) text() string { return m.User + m.Assistant + m.Tool }
+func (m message) text() string { return m.User + m.Assistant + m.Remark + m.Tool }
 
 // body returns the message as a client sends it.
 func (m message) body() object {
 	role := "user"
 	switch {
-	case m.Assistant != "":
+	case m.Assistant != "", m.Remark != "":
 		role = "assistant"
 	case m.Tool != "":
 		role = "tool"
