@@ -53,10 +53,12 @@ func newFixture(t *testing.T) *fixture {
 		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
 			BackoffLimit: time.Minute}, b.clock.Now, log),
 		Guess: func(string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
+		IsSmallTalk: func(s string) bool { return s == "" || s == "thanks" || s == "yes" || s == "How are you?" },
 	}, Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
 		JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		Attempts: 3, RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute,
+		Before: 3, Attempts: 3,
+		RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute,
 		Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	return b

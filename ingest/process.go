@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -65,59 +64,6 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	return s.finish(ctx, turn, candidates, drafts, near, messages)
 }
 
-// score asks the scorer, and caches its answer until the turn is finished, so that a failure of
-// a later stage does not cost another model call.
-func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
-	if facts, ok := s.scored.Get(turn.ID); ok {
-		return facts, nil
-	}
-	asked := turn
-	if asked.Messages = scorable(turn); len(asked.Messages) == 0 {
-		return nil, nil
-	}
-	facts, err := s.Scorer.Score(ctx, asked)
-	if err == nil {
-		s.scored.Add(turn.ID, facts)
-	}
-	return facts, err
-}
-
-// scorable returns the messages that a scorer reads: in a conversation the chat messages only,
-// since its other events are consolidated with the conversation.
-func scorable(turn memory.Turn) (messages []memory.Message) {
-	if turn.ConversationID == "" {
-		return turn.Messages
-	}
-	for _, m := range turn.Messages {
-		if m.Tokens = 0; m.IsChat() {
-			messages = append(messages, m)
-		}
-	}
-	return messages
-}
-
-// gate gives each proposed fact its first verdict: kept, below the threshold, or echo.
-func (s *Service) gate(
-	turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
-) []memory.Candidate {
-	candidates := make([]memory.Candidate, len(facts))
-	for i, f := range facts {
-		c := memory.Candidate{
-			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
-			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
-		}
-		if f.Importance < threshold {
-			c.Verdict = memory.BelowThreshold
-			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)
-		} else if echoed, ok := echoes.find(f.Content); ok {
-			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
-			c.Reason = "repeats a memory that recall had just handed out; the user did not say it"
-		}
-		candidates[i] = c
-	}
-	return candidates
-}
-
 // errFinished rolls back the transaction of a turn that is no longer accepted.
 var errFinished = errors.New("the turn was finished by another worker")
 
@@ -170,7 +116,8 @@ const setBackTimeout = 5 * time.Second
 
 // setBack defers a turn, or fails it. If a model or a store is unavailable, no attempt is
 // counted: the turn waits for half its age each time, until it is too old. Any other failure
-// counts one attempt, and the wait doubles each time.
+// counts one attempt, and the wait doubles each time. An answer that stays bad after a correction
+// fails the turn at once, since the model would repeat it.
 func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) error {
 	aborted := errors.Is(cause, context.Canceled) && ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
@@ -178,13 +125,15 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	if aborted { // by the end of Work: any process may claim the turn at once
 		return s.Records.RenewTurns(ctx, []string{turn.ID}, s.Now())
 	}
+	var bad *scorer.BadAnswer
+	corrected := errors.As(cause, &bad) && bad.Corrected
 	now := memory.Instant(s.Now())
 	age := now.Sub(turn.QueuedAt)
 	wait, failed := max(s.set.RetryDelay, age/2), age >= s.set.GiveUp
 	if !memory.IsKind(cause, memory.KindUnavailable) {
 		wait = s.set.RetryDelay << min(turn.Attempts, 20)
 		turn.Attempts++
-		failed = failed || turn.Attempts >= s.set.Attempts
+		failed = failed || corrected || turn.Attempts >= s.set.Attempts
 	}
 	refused, reason := s.refusal(turn, cause, now), excerpt(cause.Error())
 	if failed {

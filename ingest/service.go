@@ -22,6 +22,7 @@ type Records interface {
 	db.Turns
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
@@ -57,7 +58,8 @@ type Settings struct {
 	OwnWindow       time.Duration // how long a confirmed write may be missing from searches
 	OwnLimit        int           // unconfirmed memories compared, newest first
 	FallbackLimit   int           // memories compared if the vector store is unavailable, newest first
-	Attempts        int           // bad answers after which a turn has failed
+	Before          int           // chat messages before a turn that the scorer is given
+	Attempts        int           // failures other than unavailable parts after which a turn has failed
 	RetryDelay      time.Duration // after the first failed attempt; doubles
 	RetryLimit      time.Duration
 	GiveUp          time.Duration // age at which a turn that cannot be scored has failed

@@ -12,10 +12,36 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func TestProcess_FailsAfterTooManyBadAnswers(t *testing.T) {
+// The model learns what was wrong with its answer. If it answers badly again, the turn fails at once, since the
+// model would give the same answer later.
+func TestProcess_FailsAfterACorrectedBadAnswer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON at all") })
+	b.models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
+		if r.Call == 2 && !strings.Contains(r.Correction, "no JSON object") {
+			t.Errorf("correction %q", r.Correction)
+		}
+		return llmtest.Text("no JSON at all")
+	})
+	turn := b.accept("I keep bees")
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	o := b.outcome(turn.ID)
+	if o.Turn.Status != memory.TurnFailed || o.Turn.Attempts != 1 ||
+		!strings.Contains(o.Turn.LastError, "no JSON object") || len(o.Candidates) != 1 || o.Candidates[0].Verdict != memory.InvalidAnswer || o.Candidates[0].Reason == "" {
+		t.Errorf("%+v", o)
+	}
+	if n := b.models.Chats(); n != 2 || len(b.memories()) != 0 {
+		t.Errorf("%d memories after %d questions", len(b.memories()), n)
+	}
+}
+
+// An endpoint that does not speak its API may recover.
+func TestProcess_RepeatsAnswersThatAreNoneOfTheModel(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Raw("<html>Bad gateway</html>") })
 	turn := b.accept("I keep bees")
 	for attempt := 1; attempt <= 3; attempt++ {
 		if err := b.processTurn(t.Context(), turn.ID); err != nil {
@@ -33,11 +59,8 @@ func TestProcess_FailsAfterTooManyBadAnswers(t *testing.T) {
 			t.Errorf("attempt %d waits until %s, want %s", attempt, b.deferred(), wait)
 		}
 	}
-	if n := b.models.Chats(); n != 3 {
-		t.Errorf("the model was asked %d times", n)
-	}
-	if len(b.memories()) != 0 {
-		t.Error("bad answers made memories")
+	if n := b.models.Chats(); n != 3 || len(b.memories()) != 0 {
+		t.Errorf("%d memories after %d questions", len(b.memories()), n)
 	}
 }
 

@@ -18,7 +18,7 @@ func BenchmarkRules(b *testing.B) {
 			turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: strings.TrimSpace(content)}}}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := NewRules().Score(b.Context(), turn); err != nil {
+				if _, err := NewRules().Score(b.Context(), turn, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

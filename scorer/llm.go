@@ -2,144 +2,153 @@ package scorer
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
+	"hippocampus/scorer/statement"
 )
 
 // NewLLM returns a scorer that asks a chat model, once a turn.
 //
-//	turn -> prompt in the user's language -> answer -> checked facts
+//	turn, messages before it -> prompt in the user's language -> answer -> facts, each checked
 //
-// An answer with any error is refused as a whole, as *BadAnswer.
+// An invalid fact of an answer falls alone. An answer without any valid fact among its facts is refused; the
+// model is then asked once more with the reason.
 func NewLLM(chat llm.Chat) Scorer { return &model{chat: chat} }
 
 type model struct{ chat llm.Chat }
 
 func (m *model) Name() string { return m.chat.Model() }
 
-func (m *model) Score(ctx context.Context, turn memory.Turn) ([]Fact, error) {
-	prompt, err := render(turn)
+func (m *model) Score(ctx context.Context, turn memory.Turn, before []memory.Message) ([]Fact, error) {
+	prompt, err := render(turn, before)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := m.chat.Answer(ctx, prompt)
-	if err == nil {
-		var facts []Fact
-		if facts, err = parse(answer, turn); err == nil {
-			return facts, nil
-		}
-	}
+	var last *llm.Answer
+	facts, err := llm.Ask(ctx, m.chat, prompt, func(answer *llm.Answer) ([]Fact, error) {
+		last = answer
+		return parse(answer, words(append(slices.Clone(before), turn.Messages...)))
+	})
 	if memory.IsKind(err, memory.KindBadAnswer) {
-		return nil, &BadAnswer{Answer: answer, Err: err}
+		refused := &BadAnswer{Err: err}
+		if last != nil {
+			refused.Answer, refused.Corrected = last.Text, true
+		}
+		return nil, refused
 	}
-	return nil, err
+	return facts, err
 }
 
-// proposal is a fact as the model writes it; nil: left out, or null.
+// proposal is a fact as the model writes it. A nil field was missing or null.
 type proposal struct {
-	Fact       *string        `json:"fact"`
-	Importance *float64       `json:"importance"`
-	Domain     *memory.Domain `json:"domain"`
-	Type       *memory.Type   `json:"type"`
+	Fact       *string  `json:"fact"`
+	Importance *float64 `json:"importance"`
+	Domain     string   `json:"domain"`
+	Type       string   `json:"type"`
 }
 
-// parse reads an answer and checks every fact in it.
-func parse(answer string, turn memory.Turn) ([]Fact, error) {
+// parse reads an answer about what was said. It refuses an answer without a list of facts, with too
+// many of them, or with invalid ones only.
+func parse(answer *llm.Answer, said string) ([]Fact, error) {
 	var reply struct {
-		Facts *[]proposal `json:"facts"`
+		Facts llm.Items[proposal] `json:"facts"`
 	}
-	if err := llm.Decode(answer, &reply); err != nil {
+	if err := answer.Decode(&reply); err != nil {
 		return nil, err
 	}
 	if reply.Facts == nil {
-		return nil, memory.Errorf(memory.KindBadAnswer, "the answer has no facts field")
+		return nil, llm.BadAnswer("the answer has no facts field")
 	}
-	if n := len(*reply.Facts); n > MaxFacts {
-		return nil, memory.Errorf(memory.KindBadAnswer, "the answer has %d facts: at most %d are allowed", n, MaxFacts)
+	if n := len(reply.Facts); n > MaxFacts {
+		return nil, llm.BadAnswer("the answer has %d facts: at most %d are allowed", n, MaxFacts)
 	}
-	facts := make([]Fact, len(*reply.Facts))
-	for i, p := range *reply.Facts {
-		fact, why := p.check()
-		if why == "" && isEcho(fact.Content, turn) {
-			why = "repeats the prompt's own words"
+	facts := make([]Fact, len(reply.Facts))
+	valid := 0
+	for i, item := range reply.Facts {
+		fact := item.Value.fact(answer)
+		if fact.Invalid = item.Value.check(said); item.Err != nil {
+			fact.Invalid = item.Err.Error()
 		}
-		if why != "" {
-			return nil, memory.Errorf(memory.KindBadAnswer, "facts[%d] %s", i, why)
+		if fact.Invalid == "" {
+			valid++
+		} else {
+			answer.Salvage("facts[%d] %s", i, fact.Invalid)
+			fact = Fact{Content: item.Raw, Domain: memory.GeneralChat, Type: memory.TypeFact, Invalid: fact.Invalid}
 		}
 		facts[i] = fact
+	}
+	if len(facts) > 0 && valid == 0 {
+		return nil, llm.BadAnswer("facts[0] %s", facts[0].Invalid)
 	}
 	return facts, nil
 }
 
-// check returns what is wrong with a proposal, or "".
-func (p proposal) check() (Fact, string) {
+// check returns what is wrong with a proposal about what was said, or "".
+func (p proposal) check(said string) string {
 	switch {
 	case p.Fact == nil:
-		return Fact{}, "has no fact"
+		return "has no fact"
 	case p.Importance == nil:
-		return Fact{}, "has no importance"
-	case p.Domain == nil:
-		return Fact{}, "has no domain"
+		return "has no importance"
+	case math.IsNaN(*p.Importance) || *p.Importance < 0 || *p.Importance > 1:
+		return "has an importance outside 0 to 1"
 	}
-	fact := Fact{Content: strings.TrimSpace(*p.Fact), Importance: *p.Importance, Domain: *p.Domain, Type: memory.TypeFact}
-	if p.Type != nil {
-		fact.Type = *p.Type
+	content := strings.TrimSpace(*p.Fact)
+	if why := memory.CheckContent(content, memory.MaxContentRunes); why != "" {
+		return "has a fact that " + why
 	}
-	if why := memory.CheckContent(fact.Content, memory.MaxContentRunes); why != "" {
-		return Fact{}, "has a fact that " + why
+	if template.Echoes(content, said) {
+		return "repeats the prompt's own words"
 	}
-	switch {
-	case math.IsNaN(fact.Importance) || fact.Importance < 0 || fact.Importance > 1:
-		return Fact{}, "has an importance outside 0 to 1"
-	case !slices.Contains(memory.Domains, fact.Domain):
-		return Fact{}, fmt.Sprintf("has the unknown domain %.40q", fact.Domain)
-	case !slices.Contains(memory.Types, fact.Type):
-		return Fact{}, fmt.Sprintf("has the unknown type %.40q", fact.Type)
-	}
-	return fact, ""
+	return ""
 }
 
-// promptLexemes holds the instructions and examples of both prompts, with separators around
-// each lexeme so that only whole lexemes match.
-var promptLexemes = func() []string {
-	var prompts []string
-	for _, name := range []string{"prompts/score.en.txt", "prompts/score.zh.txt"} {
-		file, err := promptFiles.ReadFile(name)
-		if err != nil {
-			panic(err) // the file is embedded
-		}
-		prompts = append(prompts, " "+text.Join(text.Lexemes(string(file)))+" ")
+// fact returns a proposal that check accepts as a fact. It replaces an unknown domain by that of the
+// classifier of sentences, and an unknown type by TypeFact.
+func (p proposal) fact(answer *llm.Answer) Fact {
+	if p.Fact == nil || p.Importance == nil {
+		return Fact{}
 	}
-	return prompts
-}()
+	fact := Fact{
+		Content: strings.TrimSpace(*p.Fact), Importance: *p.Importance,
+		Domain: memory.Domain(identifier(p.Domain)), Type: memory.Type(identifier(p.Type)),
+	}
+	if !slices.Contains(memory.Domains, fact.Domain) {
+		fact.Domain = statement.Domain(fact.Content)
+		answer.Salvage("the domain %.40q is unknown: %s instead", p.Domain, fact.Domain)
+	}
+	if fact.Type == "" {
+		fact.Type = memory.TypeFact
+	} else if !slices.Contains(types, fact.Type) {
+		fact.Type = memory.TypeFact
+		answer.Salvage("the type %.40q is unknown: %s instead", p.Type, fact.Type)
+	}
+	return fact
+}
 
-// isEcho reports whether a fact is copied from the prompt: it has four lexemes or more, the
-// prompt contains them in a row, and the turn holds less than half of them.
-func isEcho(fact string, turn memory.Turn) bool {
-	lexemes := text.Lexemes(fact)
-	row := " " + text.Join(lexemes) + " "
-	inPrompt := slices.ContainsFunc(promptLexemes, func(prompt string) bool { return strings.Contains(prompt, row) })
-	if len(lexemes) < 4 || !inPrompt {
-		return false
-	}
-	said := map[string]bool{}
-	messages, _ := fit(turn.Messages)
+// types are those that a scorer may give to a fact. The other types are those of memories that the
+// server makes.
+var types = []memory.Type{
+	memory.TypeFact, "preference", "pattern", "skill", "project", "observation", "task", "decision", "tool_use",
+	"error", "insight",
+}
+
+// identifier writes a name as an identifier: "User Preferences" and "user-preferences" are user_preferences.
+func identifier(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return r == ' ' || r == '-' || r == '_' || r == '\t' || r == '\n'
+	}), "_")
+}
+
+// words joins the contents of messages.
+func words(messages []memory.Message) string {
+	var contents []string
 	for _, m := range messages {
-		for _, lexeme := range text.Lexemes(m.Content) {
-			said[lexeme] = true
-		}
+		contents = append(contents, m.Content)
 	}
-	shared := 0
-	for _, lexeme := range lexemes {
-		if said[lexeme] {
-			shared++
-		}
-	}
-	return 2*shared < len(lexemes)
+	return strings.Join(contents, "\n")
 }

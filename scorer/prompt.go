@@ -12,32 +12,63 @@ import (
 const (
 	maxTurnRunes    = 24_000 // of message text in one prompt
 	maxMessageRunes = 8_000  // of one message
-	cutMark         = " […]" // ends a message that was cut
+	maxBeforeRunes  = 400    // of one message before the turn
+	cutMark         = " […]" // stands for what was cut off
 	maxAnswerTokens = 4096
 )
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS
 
 var template = prompt.Parse(promptFiles, "score")
 
-// promptData fills a prompt file.
+// promptData fills a prompt file. Only the user block may use it: the system block is the same for all
+// turns, so that endpoints can cache it.
 type promptData struct {
-	prompt.Quoted // messages, one a line
-	MaxFacts      int
+	prompt.Quoted        // messages, one a line
 	At            string // of the turn, with the weekday
 	LeftOut       int    // messages dropped from the beginning
 }
 
-// render returns the prompt of a turn, in the language of the user's messages.
-func render(turn memory.Turn) (llm.Prompt, error) {
+// line is a message in a prompt.
+type line struct {
+	Before  bool               `json:"before,omitempty"` // said before the turn
+	Role    string             `json:"role"`
+	Name    string             `json:"name,omitempty"`
+	Kind    memory.MessageKind `json:"kind,omitempty"`
+	Content string             `json:"content"`
+}
+
+func lineOf(m memory.Message) line {
+	l := line{Role: m.Role, Name: m.Name, Content: m.Content}
+	if !m.IsChat() {
+		l.Kind = m.Kind
+	}
+	return l
+}
+
+// render returns the prompt of a turn and of messages before it, in the language of the user's messages.
+func render(turn memory.Turn, before []memory.Message) (llm.Prompt, error) {
 	messages, leftOut := fit(turn.Messages)
-	quoted, err := prompt.Quote(messages...)
+	var lines []line
+	for _, m := range before {
+		l := lineOf(m)
+		l.Before = true
+		// A reply refers to the end of what was said.
+		if all := []rune(m.Content); len(all) > maxBeforeRunes {
+			l.Content = strings.TrimLeft(cutMark, " ") + " " + string(all[len(all)-maxBeforeRunes:])
+		}
+		lines = append(lines, l)
+	}
+	for _, m := range messages {
+		lines = append(lines, lineOf(m))
+	}
+	quoted, err := prompt.Quote(lines...)
 	if err != nil {
 		return llm.Prompt{}, err
 	}
 	return template.Render(userWords(messages), promptData{
-		Quoted: quoted, MaxFacts: MaxFacts, LeftOut: leftOut, At: turn.At.Format("2006-01-02 15:04 MST, Monday"),
+		Quoted: quoted, LeftOut: leftOut, At: turn.At.Format("2006-01-02 15:04 MST, Monday"),
 	}, maxAnswerTokens)
 }
 
@@ -65,15 +96,14 @@ func fit(all []memory.Message) (kept []memory.Message, leftOut int) {
 
 // userWords joins the user's messages, or all messages if the user has none.
 func userWords(messages []memory.Message) string {
-	var user, all []string
+	var user []memory.Message
 	for _, m := range messages {
-		all = append(all, m.Content)
-		if m.Role == "user" {
-			user = append(user, m.Content)
+		if m.Role == memory.RoleUser {
+			user = append(user, m)
 		}
 	}
 	if user == nil {
-		user = all
+		user = messages
 	}
-	return strings.Join(user, "\n")
+	return words(user)
 }

@@ -35,7 +35,7 @@ type rules struct{}
 
 func (rules) Name() string { return RulesName }
 
-func (rules) Score(ctx context.Context, turn memory.Turn) ([]Fact, error) {
+func (rules) Score(ctx context.Context, turn memory.Turn, _ []memory.Message) ([]Fact, error) {
 	var facts []Fact
 	seen := map[string]bool{}
 	room := maxReadRunes

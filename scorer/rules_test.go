@@ -14,7 +14,7 @@ func TestRules_LabelledSentences(t *testing.T) {
 	count := map[string]int{}
 	for _, row := range labelled {
 		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user",
-			Content: row.says}}})
+			Content: row.says}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestRules_TrimMarksAtTheEndOfAFact(t *testing.T) {
 		"I keep bees.":                     "I keep bees.",
 	} {
 		turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: said}}}
-		facts, err := NewRules().Score(t.Context(), turn)
+		facts, err := NewRules().Score(t.Context(), turn, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestRules_TrimMarksAtTheEndOfAFact(t *testing.T) {
 		}
 	}
 	turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: " ; :,"}}}
-	if facts, err := NewRules().Score(t.Context(), turn); err != nil || len(facts) != 0 {
+	if facts, err := NewRules().Score(t.Context(), turn, nil); err != nil || len(facts) != 0 {
 		t.Errorf("marks became %+v: %v", facts, err)
 	}
 }
@@ -95,7 +95,7 @@ func TestRules_ReadOnlyTheUser(t *testing.T) {
 				`She wrote: "I moved. I live in Ohio. I am a nurse." Then she left.`,
 		},
 		{Role: "tool", Content: "My name is Tool."},
-	}})
+	}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestRules_AreBounded(t *testing.T) {
 	}
 	for _, content := range []string{says.String(), "I love " + strings.Repeat("a", 60_000), strings.Repeat("我", 20_000),
 		strings.Repeat("i ", 30_000), strings.Repeat("?", 60_000)} {
-		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: content}}})
+		facts, err := NewRules().Score(t.Context(), said(content), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestRules_AreBounded(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := NewRules().Score(stopped, memory.Turn{Messages: []memory.Message{{Role: "user", Content: "x"}}})
+	_, err := NewRules().Score(stopped, memory.Turn{Messages: []memory.Message{{Role: "user", Content: "x"}}}, nil)
 	if !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("a cancelled context gives %v", err)
 	}
@@ -168,7 +168,7 @@ func FuzzRules(f *testing.F) {
 		if !utf8.ValidString(says) {
 			return
 		}
-		facts, err := NewRules().Score(t.Context(), memory.Turn{Messages: []memory.Message{{Role: "user", Content: says}}})
+		facts, err := NewRules().Score(t.Context(), said(says), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

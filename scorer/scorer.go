@@ -21,12 +21,18 @@ type Fact struct {
 	Importance float64 // 0..1
 	Domain     memory.Domain
 	Type       memory.Type
+
+	// Invalid says why the proposal cannot be a fact; Content then is the proposal as the scorer wrote it,
+	// of any length. Empty: it can.
+	Invalid string
 }
 
 // Scorer proposes facts from a turn. Errors: KindUnavailable if the model is unavailable;
 // *BadAnswer (KindBadAnswer) if its answer is refused.
 type Scorer interface {
-	Score(ctx context.Context, turn memory.Turn) ([]Fact, error)
+	// Score reads a turn. The messages before it, of the same conversation and oldest first, help to
+	// understand it; no facts are taken from them.
+	Score(ctx context.Context, turn memory.Turn, before []memory.Message) ([]Fact, error)
 	// Name is recorded with each candidate: "rules", or the model's name.
 	Name() string
 }
@@ -35,6 +41,10 @@ type Scorer interface {
 type BadAnswer struct {
 	Answer string // as the model gave it
 	Err    error  // of KindBadAnswer
+
+	// Corrected: the model was given the reason for which its first answer was refused, and this is
+	// its second. False: the endpoint's answer has no text.
+	Corrected bool
 }
 
 func (e *BadAnswer) Error() string { return e.Err.Error() }

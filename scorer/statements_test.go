@@ -33,7 +33,7 @@ func TestRules_SeparateStatementsFromOtherSentences(t *testing.T) {
 				fields := strings.SplitN(lines.Text(), "\t", 3)
 				label, domain, text := fields[0], memory.Domain(fields[1]), fields[2]
 				turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: text}}}
-				facts, err := NewRules().Score(t.Context(), turn)
+				facts, err := NewRules().Score(t.Context(), turn, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

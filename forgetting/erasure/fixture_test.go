@@ -88,9 +88,11 @@ type judge struct {
 	b *fixture
 }
 
-func (j *judge) Score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
+func (j *judge) Score(
+	ctx context.Context, turn memory.Turn, before []memory.Message,
+) ([]scorer.Fact, error) {
 	j.b.call(&j.b.scored)
-	return j.Scorer.Score(ctx, turn)
+	return j.Scorer.Score(ctx, turn, before)
 }
 
 func (b *fixture) call(hook *func()) {

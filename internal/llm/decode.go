@@ -93,7 +93,10 @@ func quotedNumber[T int | float64]() *json.Unmarshalers {
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal([]byte(strings.TrimSpace(token.String())), n)
+		if json.Unmarshal([]byte(strings.TrimSpace(token.String())), n) != nil {
+			return errors.New("not a number")
+		}
+		return nil
 	})
 }
 
@@ -111,6 +114,8 @@ func plain(err error) error {
 		return errors.New("it is cut off")
 	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
 		return fmt.Errorf("unknown field %.80s", semantic.JSONPointer)
+	case errors.As(err, &semantic) && semantic.JSONPointer == "":
+		return fmt.Errorf("it is a %s", kindName(semantic.JSONKind))
 	case errors.As(err, &semantic):
 		return fmt.Errorf("the %s at %.80s is of the wrong type or out of range",
 			kindName(semantic.JSONKind), semantic.JSONPointer)
@@ -126,6 +131,8 @@ func kindName(kind jsontext.Kind) string {
 	switch kind {
 	case '{':
 		return "object"
+	case 0:
+		return "value"
 	case '[':
 		return "list"
 	}

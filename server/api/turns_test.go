@@ -40,7 +40,7 @@ func TestTurns_PostAccepts(t *testing.T) {
 // unsure is a scorer whose answers are unusable.
 type unsure struct{ scorer.Scorer }
 
-func (unsure) Score(context.Context, memory.Turn) ([]scorer.Fact, error) {
+func (unsure) Score(context.Context, memory.Turn, []memory.Message) ([]scorer.Fact, error) {
 	return nil, &scorer.BadAnswer{Answer: "well", Err: memory.Errorf(memory.KindBadAnswer, "the answer is not JSON")}
 }
 

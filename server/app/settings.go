@@ -50,7 +50,8 @@ const (
 	breakerFailures  = 5                // of a model in a row, after which calls are refused at once
 	breakerDelay     = 10 * time.Second // until the next trial
 	embeddingRetries = 2
-	turnAttempts     = 3               // with bad answers of the model, after which a turn fails
+	turnAttempts     = 3               // failures other than unavailable parts, after which a turn fails
+	scorerBefore     = 4               // messages of a conversation before a turn that a model is given
 	turnRetryLimit   = 5 * time.Minute // wait for a model or a store
 	turnGiveUp       = 24 * time.Hour  // age at which a turn fails if its model is unavailable
 	webhookGiveUp    = 24 * time.Hour  // of failures, after which a webhook is switched off
@@ -136,6 +137,10 @@ func relatedSettings(cfg config.Config) related.Settings {
 
 func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
+	before := scorerBefore
+	if cfg.Chat.APIKey == "" {
+		before = 0 // rules read each sentence alone
+	}
 	return ingest.Settings{
 		Threshold:       g.Threshold,
 		MinImportance:   cfg.Memories.MinImportance,
@@ -148,6 +153,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		OwnWindow:       cfg.Recall.OwnWindow,
 		OwnLimit:        ownWritesLimit,
 		FallbackLimit:   fallbackLimit,
+		Before:          before,
 		Attempts:        turnAttempts,
 		RetryDelay:      pace.TurnRetry,
 		RetryLimit:      turnRetryLimit,

@@ -39,7 +39,6 @@ func Malformed() []Bad {
 		{"top-level string", `"facts"`},
 		{"top-level number", "0.9"},
 		{"top-level null", "null"},
-		{"top-level array of facts", "[" + goodFact + "]"},
 		{"object in a JSON string", fmt.Sprintf("%q", good)},
 
 		// The object is not JSON, or not the only one.
@@ -58,12 +57,10 @@ func Malformed() []Bad {
 		// The wrong shape.
 		{"no facts", `{}`},
 		{"facts null", `{"facts":null}`},
-		{"facts an object", `{"facts":` + goodFact + `}`},
 		{"facts a string", `{"facts":"none"}`},
 		{"list of strings", `{"facts":["The user lives in Oslo."]}`},
 		{"list of lists", `{"facts":[[` + goodFact + `]]}`},
 		{"null fact", `{"facts":[null]}`},
-		{"bare fact", goodFact},
 		{"field names in another language", `{"事实":[{"内容":"用户住在奥斯陆","重要性":0.9}]}`},
 		{"duplicate facts field", `{"facts":[],"facts":[` + goodFact + `]}`},
 		{"duplicate importance", fact(`"fact":"x","importance":0.1,"importance":0.9,"domain":"general_chat"`)},
@@ -77,12 +74,7 @@ func Malformed() []Bad {
 		{"importance null", fact(`"fact":"x","importance":null,"domain":"general_chat"`)},
 		{"importance missing", fact(`"fact":"x","domain":"general_chat"`)},
 		{"importance true", fact(`"fact":"x","importance":true,"domain":"general_chat"`)},
-		{"domain unknown", fact(`"fact":"x","importance":0.9,"domain":"finance"`)},
-		{"domain in another case", fact(`"fact":"x","importance":0.9,"domain":"General_Chat"`)},
-		{"domain missing", fact(`"fact":"x","importance":0.9`)},
-		{"domain null", fact(`"fact":"x","importance":0.9,"domain":null`)},
 		{"domain a list", fact(`"fact":"x","importance":0.9,"domain":["general_chat"]`)},
-		{"type unknown", fact(`"fact":"x","importance":0.9,"domain":"general_chat","type":"gossip"`)},
 		{"type a number", fact(`"fact":"x","importance":0.9,"domain":"general_chat","type":3`)},
 		{"fact missing", fact(`"importance":0.9,"domain":"general_chat"`)},
 		{"fact null", fact(`"fact":null,"importance":0.9,"domain":"general_chat"`)},
@@ -94,6 +86,5 @@ func Malformed() []Bad {
 		{"51 facts", many(51)},
 		{"500 facts", many(500)},
 		{"prompt echoed", fact(fmt.Sprintf(`"fact":%q,"importance":0.9,"domain":"general_chat"`, EchoedInstruction))},
-		{"one bad fact among good ones", `{"facts":[` + goodFact + `,{"fact":"x","importance":9,"domain":"general_chat"}]}`},
 	}
 }

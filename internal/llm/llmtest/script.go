@@ -63,8 +63,9 @@ func (s script) answer(r ChatRequest) Reply {
 	switch {
 	case strings.Contains(r.System, ScoreMark):
 		facts := []Fact{}
+		turn := withoutBefore(r.User)
 		for _, f := range s.facts {
-			if contains(r.User, f.part) {
+			if contains(turn, f.part) {
 				facts = append(facts, f.value...)
 			}
 		}
@@ -79,6 +80,17 @@ func (s script) answer(r ChatRequest) Reply {
 		return answerJSON(map[string]any{"domains": domains})
 	}
 	return Text("I do not know this prompt.")
+}
+
+// withoutBefore removes the messages before the turn from a prompt of the scorer.
+func withoutBefore(prompt string) string {
+	var turn strings.Builder
+	for line := range strings.Lines(prompt) {
+		if !strings.HasPrefix(line, `{"before":true`) {
+			turn.WriteString(line)
+		}
+	}
+	return turn.String()
 }
 
 func answerJSON(v any) Reply {

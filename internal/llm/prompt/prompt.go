@@ -121,13 +121,13 @@ func (t Template) Ask(ctx context.Context, chat llm.Chat, sample string, data an
 
 // Check returns what is wrong with a statement of an answer, "" if nothing is:
 // invalid content, the template's own words, or another language than sample.
-// An empty sample skips the check of the language.
+// An empty sample skips the check of the language. Words of sample are no copy of the template.
 func (t Template) Check(statement string, maxRunes int, sample string) string {
 	why := memory.CheckContent(statement, maxRunes)
 	switch {
 	case why != "":
 		return why
-	case t.Echoes(statement):
+	case t.Echoes(statement, sample):
 		return "repeats the prompt's own words"
 	case sample != "" && Foreign(statement, sample):
 		return "is in another language than the texts that it is about"
@@ -135,15 +135,29 @@ func (t Template) Check(statement string, maxRunes int, sample string) string {
 	return ""
 }
 
-// Echoes reports whether an answer is copied from a file of the template: it has at
-// least minEcho lexemes, which occur in the file in the same sequence.
-func (t Template) Echoes(answer string) bool {
+// Echoes reports whether an answer is copied from a file of the template: it has at least
+// minEcho lexemes, which occur in the file in the same sequence, and fewer than half of
+// them occur in what was said.
+func (t Template) Echoes(answer string, said ...string) bool {
 	lexemes := text.Lexemes(answer)
 	if len(lexemes) < minEcho {
 		return false
 	}
 	sequence := " " + text.Join(lexemes) + " "
-	return slices.ContainsFunc(t.lexemes, func(file string) bool { return strings.Contains(file, sequence) })
+	if !slices.ContainsFunc(t.lexemes, func(file string) bool { return strings.Contains(file, sequence) }) {
+		return false
+	}
+	heard := map[string]bool{}
+	for _, lexeme := range text.Lexemes(strings.Join(said, "\n")) {
+		heard[lexeme] = true
+	}
+	shared := 0
+	for _, lexeme := range lexemes {
+		if heard[lexeme] {
+			shared++
+		}
+	}
+	return 2*shared < len(lexemes)
 }
 
 // minEcho is the length of a sequence of lexemes that is no coincidence.

@@ -1,0 +1,107 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+)
+
+// score asks the scorer, and caches its answer until the turn is finished, so that a failure of
+// a later stage does not cost another model call. A turn that cannot state a fact costs none.
+func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
+	if facts, ok := s.scored.Get(turn.ID); ok {
+		return facts, nil
+	}
+	asked := turn
+	if asked.Messages = scorable(turn); len(asked.Messages) == 0 {
+		return nil, nil
+	}
+	before, err := s.before(ctx, turn)
+	if err != nil || !s.mayStateFacts(asked.Messages, before) {
+		return nil, err
+	}
+	facts, err := s.Scorer.Score(ctx, asked, before)
+	if err == nil {
+		s.scored.Add(turn.ID, facts)
+	}
+	return facts, err
+}
+
+// scorable returns the messages that a scorer reads: in a conversation the chat messages only,
+// since its other events are consolidated with the conversation.
+func scorable(turn memory.Turn) (messages []memory.Message) {
+	if turn.ConversationID == "" {
+		return turn.Messages
+	}
+	for _, m := range turn.Messages {
+		if m.IsChat() {
+			messages = append(messages, m)
+		}
+	}
+	return messages
+}
+
+// before returns the last chat messages of the conversation before a turn, at most Settings.Before and
+// oldest first, which the turn's agent may see.
+func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memory.Message, err error) {
+	if turn.ConversationID == "" || turn.FirstEvent <= 1 || s.set.Before == 0 {
+		return nil, nil
+	}
+	events := 2 * s.set.Before // some are not chat messages, or another agent's
+	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID,
+		turn.FirstEvent-1-int64(events), events)
+	for _, earlier := range turns {
+		if earlier.FirstEvent < turn.FirstEvent && (earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
+			messages = append(messages, scorable(earlier)...)
+		}
+	}
+	return messages[max(0, len(messages)-s.set.Before):], err
+}
+
+// mayStateFacts reports whether messages may state facts about a user: one that is not the assistant's is
+// more than small talk, or follows a question, which a mere "yes" answers.
+func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
+	previous := ""
+	if len(before) > 0 {
+		previous = before[len(before)-1].Content
+	}
+	return slices.ContainsFunc(messages, func(m memory.Message) bool {
+		answers := asks(previous) && !s.IsSmallTalk(previous)
+		previous = m.Content
+		return m.Role != memory.RoleAssistant && (answers || !s.IsSmallTalk(m.Content))
+	})
+}
+
+// asks reports whether a text holds a question.
+func asks(content string) bool {
+	end := strings.TrimRight(content, " \n。.!！")
+	return strings.ContainsAny(content, "?？") || strings.HasSuffix(end, "吗") || strings.HasSuffix(end, "呢")
+}
+
+// gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid.
+func (s *Service) gate(
+	turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
+) []memory.Candidate {
+	candidates := make([]memory.Candidate, len(facts))
+	for i, f := range facts {
+		c := memory.Candidate{
+			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
+			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
+		}
+		if f.Invalid != "" {
+			c.Verdict, c.Content, c.Reason = memory.InvalidAnswer, excerpt(f.Content), "it "+f.Invalid
+		} else if f.Importance < threshold {
+			c.Verdict = memory.BelowThreshold
+			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)
+		} else if echoed, ok := echoes.find(f.Content); ok {
+			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
+			c.Reason = "repeats a memory that recall had just handed out; the user did not say it"
+		}
+		candidates[i] = c
+	}
+	return candidates
+}
