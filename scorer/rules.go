@@ -140,13 +140,19 @@ func sentences(message string) []string {
 			flush(i + 1)
 		case strings.ContainsRune("!?;", r) && !strings.ContainsRune("!?", next):
 			flush(i + 1)
-		case r == '.' && unicode.IsSpace(next) && !abbreviation.MatchString(string(chars[start:i+1])):
-			flush(i + 1)
+		case r == '.' && unicode.IsSpace(next):
+			if end := chars[max(start, i-longestAbbreviation) : i+1]; !abbreviation.MatchString(string(end)) {
+				flush(i + 1)
+			}
 		}
 	}
 	flush(len(chars))
 	return list
 }
+
+// longestAbbreviation is more than the characters of any abbreviation with the one before it,
+// so that what is matched does not grow with the sentence.
+const longestAbbreviation = 8
 
 var abbreviation = regexp.MustCompile(
 	`(?i)(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)

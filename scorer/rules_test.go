@@ -2,6 +2,7 @@ package scorer
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -178,4 +179,19 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The bytes that a message costs grow in proportion to its length, also if nothing in it ends
+// a sentence. This test is not parallel: it reads the allocations of the process.
+func TestSentences_TakeLinearSpace(t *testing.T) {
+	for _, unit := range []string{"a. I like b c. ", "e.g. ", "\"a. ", "... ", "?!", "。", "- ", "x"} {
+		message := strings.Repeat(unit, 64<<10/len(unit))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		sentences(message)
+		runtime.ReadMemStats(&after)
+		if cost := (after.TotalAlloc - before.TotalAlloc) / uint64(len(message)); cost > 100 {
+			t.Errorf("a message of %q allocates %d bytes for each of its own, want at most 100", unit, cost)
+		}
+	}
 }

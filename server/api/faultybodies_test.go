@@ -68,7 +68,7 @@ func eachFaultyBody(f *fixture, size int, call func(route, what, target, body st
 // The bytes that a refused body costs grow in proportion to its size. This test is not
 // parallel: it reads the allocations of the process.
 func TestServer_RefusesFaultyBodiesInLinearSpace(t *testing.T) {
-	const size, most = 256 << 10, 600 // bytes allocated for each byte of the body
+	const size, most = 256 << 10, 150 // bytes allocated for each byte of the body
 	f := newFixture(t, nil)
 	bodies := 0
 	eachFaultyBody(f, size, func(route, what, target, body string) {
