@@ -9,6 +9,7 @@
 //	bench peers            the load shape that other memory servers were measured with
 //	bench slices           one user with many memories -> intervals of time, tags, the past
 //	bench context          whole prompts of growing conversations
+//	bench messages         turns with and without messages -> rows, bytes, times
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and
@@ -37,7 +38,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
 	root.AddCommand(qualityCommand(), costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
-		contextCommand(), soakCommand(), floorCommand())
+		contextCommand(), soakCommand(), messagesCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {
@@ -237,6 +238,30 @@ func soakCommand() *cobra.Command {
 	f.Float64Var(&o.Share, "share", 0.7, "of the highest rate")
 	f.DurationVar(&o.Every, "every", 15*time.Second, "between two readings")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+func messagesCommand() *cobra.Command {
+	var file string
+	o := speed.MessagesOptions{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "messages", Short: "What the messages of turns cost, on Postgres and Milvus", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := speed.RunMessages(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.Turns, "turns", 1000, "turns that each side processes")
+	f.IntVar(&o.Users, "users", 50, "users whose turns these are")
+	f.DurationVar(&o.Slice, "slice", 2*time.Second, "how long each side accepts turns in one round")
+	f.IntVar(&o.Rounds, "rounds", 10, "rounds of each side")
+	f.DurationVar(&o.Pause, "pause", 20*time.Millisecond, "between two accepted turns")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of both servers, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c
 }

@@ -1,0 +1,142 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/milvus-io/milvus-sdk-go/v2/client"
+	"github.com/milvus-io/milvus-sdk-go/v2/entity"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// messagesBench is one server with its stores' clients.
+type messagesBench struct {
+	*target.Server
+	stores              *floor
+	accepted, processed times
+	next                int // number of the next turn
+}
+
+// turn is the n-th turn: a statement or a question of the user, and an answer of about 280 characters.
+func (o MessagesOptions) turn(n int, wait bool) map[string]any {
+	random := rand.New(rand.NewPCG(uint64(n), 11))
+	some := func() string { return word(random.IntN(20_000)) }
+	said := fmt.Sprintf("I moved to %s last year and I work as a %s at %s.", some(), some(), some())
+	if n%2 == 1 {
+		said = fmt.Sprintf("What should I know about %s before I buy a %s?", some(), some())
+	}
+	answer := ""
+	for range 4 {
+		answer += sentence(random, 14) + ". "
+	}
+	user := n % o.Users
+	return map[string]any{
+		"user_id": Data{}.user(user), "conversation_id": fmt.Sprintf("c%d-%d", user, n/o.Users/20), "wait": wait,
+		"messages": []map[string]string{{"role": "user", "content": said}, {"role": "assistant", "content": answer}},
+	}
+}
+
+// process reports turns, each after the one before was processed.
+func (m *messagesBench) process(ctx context.Context, o MessagesOptions, turns int) error {
+	for range turns {
+		at := time.Now()
+		if _, err := m.Do(ctx, "POST", "/v1/turns", body(o.turn(m.next, true))); err != nil {
+			return err
+		}
+		m.processed.latencies = append(m.processed.latencies, time.Since(at))
+		m.processed.took += time.Since(at)
+		m.next++
+	}
+	return nil
+}
+
+// paced calls f with increasing numbers for a slice of time, with pauses.
+func (t *times) paced(ctx context.Context, o MessagesOptions, next *int, f func(n int) error) error {
+	for begin := time.Now(); time.Since(begin) < o.Slice; *next++ {
+		at := time.Now()
+		if err := f(*next); err != nil {
+			return err
+		}
+		t.latencies = append(t.latencies, time.Since(at))
+		t.took += time.Since(at)
+		select {
+		case <-time.After(o.Pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// drain waits until all turns are processed and all vectors pushed.
+func (m *messagesBench) drain(ctx context.Context) error {
+	for {
+		var accepted int
+		err := m.stores.database.QueryRow(ctx, `SELECT count(*) FROM turns WHERE status = 'accepted'`).Scan(&accepted)
+		if err != nil {
+			return err
+		}
+		if accepted == 0 {
+			return m.Settle(ctx)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// count counts what turns have left in both stores. before is the size of the empty tables.
+func (m *messagesBench) count(ctx context.Context, turns int, before int64) (side MessagesSide, err error) {
+	if err := m.drain(ctx); err != nil {
+		return side, err
+	}
+	side.Rows = map[string]float64{}
+	for _, table := range []string{
+		"turns", "candidates", "agent_memories", "embeddings", "memory_events", "memory_relations", "announcements",
+	} {
+		var rows int
+		if err := m.stores.database.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&rows); err != nil {
+			return side, err
+		}
+		side.Rows[table] = float64(rows) / float64(turns)
+	}
+	after, err := m.bytes(ctx)
+	if err != nil {
+		return side, err
+	}
+	side.Bytes = float64(after-before) / float64(turns)
+	found, err := m.stores.milvus.Query(ctx, m.stores.collection, nil, "", []string{"count(*)"},
+		client.WithSearchQueryConsistencyLevel(entity.ClStrong))
+	if err != nil {
+		return side, err
+	}
+	entities, err := found.GetColumn("count(*)").GetAsInt64(0)
+	side.Vectors = float64(entities) / float64(turns)
+	return side, err
+}
+
+// bytes is the size of all tables and indexes without dead rows.
+func (m *messagesBench) bytes(ctx context.Context) (size int64, err error) {
+	rows, err := m.stores.database.Query(ctx, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
+	if err != nil {
+		return 0, err
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, err
+	}
+	for _, table := range tables {
+		if _, err := m.stores.database.Exec(ctx, "VACUUM FULL "+pgx.Identifier{table}.Sanitize()); err != nil {
+			return 0, err
+		}
+	}
+	err = m.stores.database.QueryRow(ctx, `SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).Scan(&size)
+	return size, err
+}
