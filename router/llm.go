@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"slices"
+	"strings"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
@@ -18,8 +19,8 @@ var promptFiles embed.FS
 var template = prompt.Parse(promptFiles, "route")
 
 // NewLLM returns the router that asks a chat model. If the answer does not name
-// 1 to MaxDomains known domains, the error is KindBadAnswer. Next to other domains,
-// general_chat is ignored.
+// any known domain, the error is KindBadAnswer. Next to other domains, general_chat
+// is ignored.
 func NewLLM(chat llm.Chat) Router { return &model{chat: chat} }
 
 type model struct{ chat llm.Chat }
@@ -31,11 +32,7 @@ func (m *model) Route(ctx context.Context, query string) ([]memory.Domain, error
 	if err != nil {
 		return nil, err
 	}
-	answer, err := m.chat.Answer(ctx, prompt)
-	if err != nil {
-		return nil, err
-	}
-	return parse(answer)
+	return llm.Ask(ctx, m.chat, prompt, parse)
 }
 
 // render returns the prompt for a query, in its language.
@@ -47,27 +44,34 @@ func render(query string) (llm.Prompt, error) {
 	return template.Render(query, struct{ Query, Delimiter string }{quoted.Lines[0], quoted.Delimiter}, maxAnswerTokens)
 }
 
-func parse(answer string) ([]memory.Domain, error) {
+// parse reads an answer. It skips unknown domains next to known ones, and domains after MaxDomains.
+func parse(answer *llm.Answer) ([]memory.Domain, error) {
 	var reply struct {
-		Domains []memory.Domain `json:"domains"`
+		Domains llm.Items[string] `json:"domains"`
 	}
-	if err := llm.Decode(answer, &reply); err != nil {
+	if err := answer.Decode(&reply); err != nil {
 		return nil, err
 	}
-	if n := len(reply.Domains); n == 0 || n > MaxDomains {
-		return nil, memory.Errorf(memory.KindBadAnswer, "the answer names %d domains: 1 to %d are expected", n, MaxDomains)
-	}
 	var domains []memory.Domain
-	for _, d := range reply.Domains {
-		if !slices.Contains(memory.Domains, d) {
-			return nil, memory.Errorf(memory.KindBadAnswer, "the answer names the unknown domain %.40q", d)
-		}
-		if !slices.Contains(domains, d) {
+	for _, item := range reply.Domains {
+		d := memory.Domain(strings.ToLower(strings.TrimSpace(item.Value)))
+		switch {
+		case slices.Contains(domains, d):
+		case slices.Contains(memory.Domains, d):
 			domains = append(domains, d)
+		default:
+			answer.Salvage("the domain %.40s is unknown", item.Raw)
 		}
 	}
 	if len(domains) > 1 {
 		domains = slices.DeleteFunc(domains, func(d memory.Domain) bool { return d == memory.GeneralChat })
+	}
+	if n := len(domains); n > MaxDomains {
+		answer.Salvage("the answer names %d domains, %d too many", n, n-MaxDomains)
+		domains = domains[:MaxDomains]
+	}
+	if len(domains) == 0 {
+		return nil, llm.BadAnswer("the answer names no known domain: give 1 to %d of those listed", MaxDomains)
 	}
 	return domains, nil
 }

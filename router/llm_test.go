@@ -18,20 +18,27 @@ func TestLLM_ParsesAnswers(t *testing.T) {
 		`{"domains":["user_preferences"]}`:                                    {pref},
 		"```json\n{\"domains\":[\"user_preferences\",\"general_chat\"]}\n```": {pref},
 		`{"domains":["user_preferences","user_preferences"]}`:                 {pref},
-		`{"domains":[]}`:                         nil,
-		`{"domains":null}`:                       nil,
-		`{}`:                                     nil,
-		``:                                       nil,
-		`["user_preferences"]`:                   nil,
-		`{"domains":"user_preferences"}`:         nil,
-		`{"domains":["finance"]}`:                nil,
-		`{"domains":["user_preferences"],"x":1}`: {pref},
-		`{"Domains":["user_preferences"]}`:       {pref},
-		`{"domains":["user_preferences","general_chat","tasks_and_schedules","social_and_relationships"]}`: nil,
+		`{"domains":[]}`:                       nil,
+		`{"domains":null}`:                     nil,
+		`{}`:                                   nil,
+		``:                                     nil,
+		`["user_preferences"]`:                 {pref},
+		`{"domains":"user_preferences"}`:       {pref},
+		`{"domains":[" User_Preferences ",1]}`: {pref},
+		`{"domains":["finance"]}`:              nil,
+		`{"domains":["finance","user_preferences"]}`: {pref},
+		`{"domains":["user_preferences"],"x":1}`:     {pref},
+		`{"Domains":["user_preferences"]}`:           {pref},
+		`{"domains":["user_preferences","general_chat","tasks_and_schedules","social_and_relationships"]}`: {
+			pref, memory.Tasks, memory.Social,
+		},
+		`{"domains":["user_preferences","lifestyle_and_interests","tasks_and_schedules","social_and_relationships"]}`: {
+			pref, life, memory.Tasks,
+		},
 	} {
 		t.Run(answer, func(t *testing.T) {
 			t.Parallel()
-			got, err := parse(answer)
+			got, err := parse(&llm.Answer{Text: answer})
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}

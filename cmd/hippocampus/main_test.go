@@ -53,6 +53,7 @@ func TestExecute_Exits1OnWrongSettings(t *testing.T) {
 	for _, command := range [][]string{
 		{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"},
 		{"healthcheck"}, {"verify"}, {"rebuild"}, {"export"}, {"import", "x"},
+		{"prompts", "try", "x"},
 	} {
 		for want, args := range map[string][]string{
 			"did you mean recall.limit?":     {"--set", "recall.limt=3"},

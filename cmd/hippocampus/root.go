@@ -53,6 +53,7 @@ func newRoot(env []string, host app.Host) *cobra.Command {
 		rebuildCommand(o, host),
 		exportCommand(o),
 		importCommand(o),
+		promptsCommand(o, host),
 		healthcheckCommand(o),
 		versionCommand(),
 	)

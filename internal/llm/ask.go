@@ -24,17 +24,17 @@ func Ask[T any](ctx context.Context, chat Chat, p Prompt, parse func(*Answer) (T
 			return value, err
 		}
 		value, err = parse(&answer)
-		outcome := OutcomeUsed
+		reading := Reading{Prompt: p.Name, Answer: answer.Text, Outcome: OutcomeUsed}
 		switch {
 		case memory.IsKind(err, memory.KindBadAnswer):
-			outcome = OutcomeRefused
+			reading.Outcome, reading.Why = OutcomeRefused, []string{err.Error()}
 		case len(answer.Salvaged) > 0:
-			outcome = OutcomeSalvaged
+			reading.Outcome, reading.Why = OutcomeSalvaged, answer.Salvaged
 		}
 		if c, ok := chat.(observed); ok {
-			c.onAnswer(p.Name, outcome)
+			c.onAnswer(reading)
 		}
-		if outcome != OutcomeRefused {
+		if reading.Outcome != OutcomeRefused {
 			return value, err
 		}
 		p.Refused = &Refusal{Answer: answer.Text, Reason: err.Error()}
@@ -51,6 +51,14 @@ const (
 	OutcomeSalvaged Outcome = "salvaged" // used, although something was wrong with it
 	OutcomeRefused  Outcome = "refused"
 )
+
+// Reading is what Ask made of an answer.
+type Reading struct {
+	Prompt  string // its name
+	Answer  string // as the model wrote it
+	Outcome Outcome
+	Why     []string // what was wrong with the answer; empty if it was used
+}
 
 // Call is one request for an answer, including its retries.
 type Call struct {
@@ -71,13 +79,13 @@ type Usage struct {
 // Observer is notified of calls and answers. Several goroutines may call it at once.
 type Observer interface {
 	OnCall(call Call)
-	// OnAnswer is called by Ask after the answer to the named prompt was read.
-	OnAnswer(prompt string, outcome Outcome)
+	// OnAnswer is called by Ask after it read an answer.
+	OnAnswer(reading Reading)
 }
 
 // observed is a chat whose answers an observer counts.
 type observed interface {
-	onAnswer(prompt string, outcome Outcome)
+	onAnswer(reading Reading)
 }
 
 // maxRefusedRunes bounds the refused answer that is sent back.

@@ -27,10 +27,10 @@ func (c *tally) OnCall(call llm.Call) {
 	c.calls = append(c.calls, call)
 }
 
-func (c *tally) OnAnswer(prompt string, outcome llm.Outcome) {
+func (c *tally) OnAnswer(reading llm.Reading) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.outcomes = append(c.outcomes, prompt+" "+string(outcome))
+	c.outcomes = append(c.outcomes, reading.Prompt+" "+string(reading.Outcome))
 }
 
 func readBox(a *llm.Answer) (string, error) {

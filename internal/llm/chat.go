@@ -24,9 +24,9 @@ type chat struct {
 
 func (c *chat) Model() string { return c.model }
 
-func (c *chat) onAnswer(prompt string, outcome Outcome) {
+func (c *chat) onAnswer(reading Reading) {
 	if o := c.client.options.Observer; o != nil {
-		o.OnAnswer(prompt, outcome)
+		o.OnAnswer(reading)
 	}
 }
 

@@ -50,9 +50,9 @@ func (c *Counts) OnCall(call Call) {
 }
 
 // OnAnswer implements Observer.
-func (c *Counts) OnAnswer(prompt string, outcome Outcome) {
-	c.change(prompt, func(n *PromptCounts) {
-		switch outcome {
+func (c *Counts) OnAnswer(reading Reading) {
+	c.change(reading.Prompt, func(n *PromptCounts) {
+		switch reading.Outcome {
 		case OutcomeSalvaged:
 			n.Salvaged++
 		case OutcomeRefused:

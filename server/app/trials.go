@@ -1,0 +1,212 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hippocampus/conversation/consolidation"
+	"hippocampus/conversation/session"
+	"hippocampus/ingest/judge"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/reflection"
+	"hippocampus/reflection/compression"
+	"hippocampus/router"
+	"hippocampus/scorer"
+	"hippocampus/server/config"
+)
+
+var (
+	errNoMessages = errors.New("there are no messages")
+	errNoMemories = errors.New("there are no memories")
+)
+
+func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) (made []Made, err error) {
+	if len(t.Messages) == 0 {
+		return nil, errNoMessages
+	}
+	turn := memory.Turn{At: t.At, Messages: messagesOf(t.Messages)}
+	facts, err := scorer.NewLLM(chat).Score(ctx, turn, messagesOf(t.Before))
+	for _, f := range facts {
+		one := Made{
+			Verdict: string(memory.Kept), Content: f.Content,
+			Note: fmt.Sprintf("importance %.2f, %s, %s", f.Importance, f.Domain, f.Type),
+		}
+		switch {
+		case f.Invalid != "":
+			one.Verdict, one.Note = string(memory.InvalidAnswer), f.Invalid
+		case f.Importance < cfg.Gate.Threshold:
+			one.Verdict = string(memory.BelowThreshold)
+		}
+		made = append(made, one)
+	}
+	return made, err
+}
+
+func tryJudge(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+	if t.Fact == nil || len(t.Memories) == 0 || len(t.Memories) > judge.MaxNear {
+		return nil, fmt.Errorf("there is no fact, or there are not 1 to %d memories", judge.MaxNear)
+	}
+	near := t.statements(t.Memories)
+	verdicts, err := judge.NewLLM(chat).Judge(ctx, t.statements([]TrialStatement{*t.Fact})[0], near)
+	for i, v := range verdicts {
+		one := Made{Verdict: string(v.Decision), Content: near[i].Content, Note: string(v.Relation)}
+		if v.Merged != "" {
+			one.Note = strings.TrimSpace(one.Note + " merged: " + v.Merged)
+		}
+		made = append(made, one)
+	}
+	return made, err
+}
+
+func tryRoute(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+	if t.Query == "" {
+		return nil, errors.New("there is no query")
+	}
+	domains, err := router.NewLLM(chat).Route(ctx, t.Query)
+	for _, d := range domains {
+		made = append(made, Made{Verdict: string(memory.Kept), Content: string(d)})
+	}
+	return made, err
+}
+
+func tryReflect(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+	if len(t.Memories) == 0 {
+		return nil, errNoMemories
+	}
+	insights, err := reflection.Try(ctx, chat, t.statements(t.Memories))
+	for _, in := range insights {
+		made = append(made, Made{
+			Verdict: string(memory.Kept), Content: in.Content,
+			Note: fmt.Sprintf("from %s, retires %s", strings.Join(memory.IDs(in.Sources), ", "), strings.Join(in.Retire, ", ")),
+		})
+	}
+	return made, err
+}
+
+func tryCompress(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+	if len(t.Memories) == 0 {
+		return nil, errNoMemories
+	}
+	summaries, err := compression.Try(ctx, chat, t.statements(t.Memories))
+	for _, s := range summaries {
+		made = append(made, Made{
+			Verdict: string(memory.Kept), Content: s.Content, Note: "from " + strings.Join(memory.IDs(s.Sources), ", "),
+		})
+	}
+	return made, err
+}
+
+func tryCondense(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) ([]Made, error) {
+	if len(t.Memories) == 0 {
+		return nil, errNoMemories
+	}
+	var contents []string
+	for _, m := range t.Memories {
+		contents = append(contents, m.Content)
+	}
+	condenser := compression.NewCondenser(chat, compression.Limits{Timeout: cfg.Chat.Timeout})
+	text, why := condenser.Condense(ctx, contents, compression.Room{Size: t.maxChars()}, "")
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	return []Made{{Verdict: string(memory.Kept), Content: text}}, nil
+}
+
+func tryCompact(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) ([]Made, error) {
+	if len(t.Messages) == 0 {
+		return nil, errNoMessages
+	}
+	var events []session.Event
+	for _, e := range t.logged() {
+		events = append(events, e.Event)
+	}
+	return oneMade(session.Try(ctx, chat, t.Summary, events, t.maxChars()))
+}
+
+func tryReplay(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) ([]Made, error) {
+	if len(t.Messages) == 0 {
+		return nil, errNoMessages
+	}
+	return oneMade(consolidation.TryReplay(ctx, chat, t.Summary, t.logged()))
+}
+
+func tryDeep(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+	if len(t.Messages) == 0 {
+		return nil, errNoMessages
+	}
+	found, err := consolidation.TryDeep(ctx, chat, t.logged())
+	for _, m := range found {
+		made = append(made, Made{
+			Verdict: string(memory.Kept), Content: m.Content, Note: fmt.Sprintf("importance %.2f, %s", m.Importance, m.Type),
+		})
+	}
+	return made, err
+}
+
+func oneMade(text string, err error) ([]Made, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []Made{{Verdict: string(memory.Kept), Content: text}}, nil
+}
+
+// defaultChars is the size of a result if the trial gives no size.
+const defaultChars = 500
+
+func (t Trial) maxChars() int {
+	if t.MaxChars == 0 {
+		return defaultChars
+	}
+	return t.MaxChars
+}
+
+// statements are memories whose ids are their numbers, from 1.
+func (t Trial) statements(list []TrialStatement) []memory.Memory {
+	memories := make([]memory.Memory, len(list))
+	for i, s := range list {
+		m := memory.Memory{
+			ID: fmt.Sprint(i + 1), Content: s.Content, CreatedAt: s.At, Domain: s.Domain, Importance: s.Importance,
+			Type: memory.TypeFact,
+		}
+		if m.CreatedAt.IsZero() {
+			m.CreatedAt = t.At
+		}
+		if m.Domain == "" {
+			m.Domain = memory.GeneralChat
+		}
+		if m.Importance == 0 {
+			m.Importance = 0.8
+		}
+		memories[i] = m
+	}
+	return memories
+}
+
+func messagesOf(list []TrialMessage) []memory.Message {
+	messages := make([]memory.Message, len(list))
+	for i, m := range list {
+		messages[i] = memory.Message{Role: m.Role, Name: m.Name, Kind: m.Kind, Content: m.Content}
+	}
+	return messages
+}
+
+// logged are the messages as events of a conversation, one turn each.
+func (t Trial) logged() []session.Logged {
+	events := make([]session.Logged, len(t.Messages))
+	for i, m := range messagesOf(t.Messages) {
+		if m.Kind == "" {
+			m.Kind = memory.Chat
+		}
+		at := t.Messages[i].At
+		if at.IsZero() {
+			at = t.At.Add(time.Duration(i) * time.Second)
+		}
+		turn := memory.Turn{ID: fmt.Sprint(i + 1), At: at, FirstEvent: int64(i + 1), Messages: []memory.Message{m}}
+		events[i] = session.Logged{Event: session.EventsOf(turn)[0], Turn: turn}
+	}
+	return events
+}
