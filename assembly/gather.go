@@ -107,8 +107,8 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 	return items, nil
 }
 
-// facts lists the facts that are valid at the time of the query: those first whose
-// memories a recall finds, in its order, and the others by confidence, the latest of
+// facts lists the facts that are valid at the time of the query, as their memories word them: those
+// first whose memories a recall finds, in its order, and the others by confidence, the latest of
 // a tie first. A skipped query is small talk, which concerns no fact.
 func (s Service) facts(ctx context.Context, q recall.Query, skipped bool) (items []Item, err error) {
 	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: q.At, Limit: memory.MaxPage})
@@ -116,16 +116,22 @@ func (s Service) facts(ctx context.Context, q recall.Query, skipped bool) (items
 		return nil, err
 	}
 	ranks := map[string]int{} // by id of the fact's memory; the best is the lowest
+	wordings := map[string]string{}
 	if len(valid) > 1 && !skipped {
-		if ranks, err = s.factRanks(ctx, q); err != nil {
+		recalled, err := s.recallFacts(ctx, q)
+		if err != nil {
 			return nil, err
+		}
+		for i, m := range recalled {
+			ranks[m.Memory.ID] = i - len(recalled) // below that of a memory that was not recalled
+			wordings[m.Memory.ID] = m.Memory.Content
 		}
 	}
 	slices.SortStableFunc(valid, func(a, b memory.Fact) int {
 		return cmp.Or(cmp.Compare(ranks[a.MemoryID], ranks[b.MemoryID]), cmp.Compare(b.Confidence, a.Confidence))
 	})
 	for _, f := range valid {
-		item := Item{ID: f.ID, Text: facts.Content(f.Key, f.Value)}
+		item := Item{ID: f.ID, Text: cmp.Or(wordings[f.MemoryID], facts.Sentence(f.Type, f.Key, f.Value))}
 		if f.MemoryID != "" {
 			item.Statement = statement(f.MemoryID, item.Text)
 		}
@@ -134,19 +140,13 @@ func (s Service) facts(ctx context.Context, q recall.Query, skipped bool) (items
 	return items, nil
 }
 
-// factRanks recalls memories of type fact, whatever other memories the query admits.
-// The rank of a recalled memory is below 0, so that a memory that was not recalled
-// ranks after it.
-func (s Service) factRanks(ctx context.Context, q recall.Query) (map[string]int, error) {
+// recallFacts recalls memories of type fact, whatever other memories the query admits.
+func (s Service) recallFacts(ctx context.Context, q recall.Query) ([]recall.Recalled, error) {
 	answer, err := s.Recaller.Recall(ctx, recall.Query{
 		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Types: []memory.Type{memory.TypeFact},
 		Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
 	})
-	ranks := map[string]int{}
-	for i, m := range answer.Memories {
-		ranks[m.Memory.ID] = i - len(answer.Memories)
-	}
-	return ranks, err
+	return answer.Memories, err
 }
 
 // working is the working memory of a conversation, empty if it has no turn yet.

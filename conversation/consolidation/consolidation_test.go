@@ -145,7 +145,7 @@ func TestDeepReflection_StoresFactsAndMemories(t *testing.T) {
 		"skills":[{"text":"The user reads scores at sight.","importance":0.5}]}`)
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
-		"decision 0.80 Ada takes the night train to Porto.", "fact 0.97 home city: Porto",
+		"decision 0.80 Ada takes the night train to Porto.", "fact 0.83 The user's home city is Porto.",
 		"insight 0.40 The user saves money.", "insight 0.70 The user likes rivers.",
 		"insight 1.00 The user travels by night.",
 		"preference 0.60 The user likes green tea.", "project 0.75 The user is writing an opera.",
@@ -185,7 +185,7 @@ func TestEnd_KeepsAgentsApart(t *testing.T) {
 	})
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
-		"fact 0.97 allergy: nuts @doctor", "fact 0.97 city: Porto", "summary 0.70 The user is allergic to nuts. @doctor",
+		"fact 0.83 The user's city is Porto.", "fact 0.83 allergy: nuts @doctor", "summary 0.70 The user is allergic to nuts. @doctor",
 		"summary 0.70 The user lives in Porto.",
 	})
 }

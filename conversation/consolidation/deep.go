@@ -92,7 +92,7 @@ func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (
 		if sh.agentID != "" {
 			m.Content = facts.Content(f.key, f.value)
 			m.Domain = s.Guess(m.Content)
-			m.Importance = facts.Importance(f.confidence)
+			m.Importance = facts.Importance(m.Content, m.Domain, f.confidence)
 			m.Metadata = facts.Metadata(memory.Fact{
 				Type: facts.CanonicalName(f.kind), Key: facts.CanonicalName(f.key), Value: f.value, Confidence: f.confidence,
 			})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -65,6 +64,12 @@ func canonical(e Evidence) (Evidence, []memory.Field) {
 	}
 	if e.Source != "" {
 		wrong.Add("source", memory.CheckContent(e.Source, memory.MaxFactSource))
+	}
+	if e.Sentence != "" {
+		wrong.Add("sentence", memory.CheckContent(e.Sentence, memory.MaxContentRunes))
+	}
+	if e.Importance != nil && !(*e.Importance >= 0 && *e.Importance <= 1) {
+		wrong.Add("importance", "is not between 0 and 1")
 	}
 	e.ValidFrom, e.ValidUntil = orInstant(e.ValidFrom), orInstant(e.ValidUntil)
 	if !e.ValidFrom.IsZero() && !e.ValidUntil.IsZero() && !e.ValidUntil.After(e.ValidFrom) {
@@ -165,48 +170,6 @@ func holdsNUL(v any) bool {
 	}
 	return false
 }
-
-// Content is the content of a fact's memory, as in "home city: Lisbon": the key
-// in words, and the value as people write it. A longer value is cut at
-// memory.MaxContentRunes, with an ellipsis.
-func Content(key string, value json.RawMessage) string {
-	var v any
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.UseNumber()
-	_ = dec.Decode(&v) // cannot fail for a canonical value
-	content := []rune(strings.ReplaceAll(key, "_", " ") + ": " + words(v))
-	if len(content) > memory.MaxContentRunes {
-		return string(content[:memory.MaxContentRunes-1]) + "…"
-	}
-	return string(content)
-}
-
-// words is a value as people write it: lists with commas, objects as "key: value".
-func words(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []any:
-		items := make([]string, len(v))
-		for i, item := range v {
-			items[i] = words(item)
-		}
-		return strings.Join(items, ", ")
-	case map[string]any:
-		var items []string
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			items = append(items, strings.ReplaceAll(key, "_", " ")+": "+words(v[key]))
-		}
-		return strings.Join(items, "; ")
-	case nil:
-		return "none"
-	}
-	return fmt.Sprint(v)
-}
-
-// Importance of the memory of a fact of this confidence (0..1): from 0.7, the
-// default threshold of the gate, to 1, with four decimals.
-func Importance(confidence float64) float64 { return math.Round(1e4*(0.7+0.3*confidence)) / 1e4 }
 
 // orInstant is memory.Instant, but keeps zero.
 func orInstant(t time.Time) time.Time {

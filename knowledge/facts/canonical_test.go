@@ -85,7 +85,4 @@ func TestContent_ReadsLikeText(t *testing.T) {
 		memory.CheckContent(long, memory.MaxContentRunes) != "" {
 		t.Errorf("%d characters: …%q", n, long[len(long)-10:])
 	}
-	if Importance(0) != 0.7 || Importance(1) != 1 {
-		t.Error("importance")
-	}
 }

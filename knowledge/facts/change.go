@@ -156,11 +156,11 @@ func (c *change) mirror(ctx context.Context, t timeline) error {
 	}
 	var m memory.Memory
 	if isValid {
-		content := Content(valid.Key, valid.Value)
-		if c.p.vectors[content] == nil {
+		worded := c.p.wordingOf(valid)
+		if c.p.vectors[worded.content] == nil {
 			return nil
 		}
-		m = c.draft(valid, content)
+		m = c.draft(valid, worded)
 	}
 	if hasOld {
 		if err := c.retire(ctx, old, m.ID); err != nil {
@@ -219,7 +219,8 @@ func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 		return err
 	}
 	before := m
-	m.Importance, m.Metadata = max(m.Importance, Importance(f.Confidence)), restated(m.Metadata, f)
+	m.Importance = max(m.Importance, c.p.wordingOf(f).importanceOf(m.Content, m.Domain, f.Confidence))
+	m.Metadata = restated(m.Metadata, f)
 	changes := history.Diff(before, m)
 	if changes == nil {
 		return nil
@@ -237,13 +238,18 @@ func (c *change) active(ctx context.Context, id string) (m memory.Memory, ok boo
 	return found[0], true, nil
 }
 
-// draft is the memory of a fact. It is dated by when the fact was recorded, not
-// by when it began, so that the memory of an old fact is not a faded one.
-func (c *change) draft(f memory.Fact, content string) memory.Memory {
-	return memory.Memory{
-		ID: memory.NewID(), Owner: c.p.owner, Content: content, Type: memory.TypeFact, Domain: c.s.Guess(content),
-		Importance: Importance(f.Confidence), Metadata: Metadata(f), Status: memory.Active,
-		CreatedAt: c.now, UpdatedAt: c.now, LastAccessedAt: c.now, Lexemes: text.Join(text.Lexemes(content)),
-		Embedding: c.p.vectors[content], EmbeddingModel: c.p.model, Revision: 1,
+// draft is the memory of a fact. It is dated by when the fact was said, not by when
+// it began, and it has not faded.
+func (c *change) draft(f memory.Fact, w wording) memory.Memory {
+	domain := c.s.Guess(w.content)
+	m := memory.Memory{
+		ID: memory.NewID(), Owner: c.p.owner, Content: w.content, Type: memory.TypeFact, Domain: domain,
+		Importance: w.importanceOf(w.content, domain, f.Confidence), Metadata: Metadata(f), Status: memory.Active,
+		CreatedAt: c.now, UpdatedAt: c.now, LastAccessedAt: c.now, Lexemes: text.Join(text.Lexemes(w.content)),
+		Embedding: c.p.vectors[w.content], EmbeddingModel: c.p.model, Revision: 1,
 	}
+	if !w.said.IsZero() && w.said.Before(c.now) {
+		m.CreatedAt = memory.Instant(w.said)
+	}
+	return m
 }

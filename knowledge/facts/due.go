@@ -61,7 +61,7 @@ func (s *Service) follow(ctx context.Context, f memory.Fact, now time.Time, caus
 	}
 	if len(valid) > 0 {
 		embedder := llm.Serving(s.Embedder)
-		content := Content(f.Key, valid[0].Value)
+		content := Sentence(f.Type, f.Key, valid[0].Value)
 		vectors, err := embedder.Embed(ctx, llm.ForDocument, []string{content})
 		if err != nil {
 			return done, err

@@ -61,6 +61,11 @@ type Evidence struct {
 	ValidFrom  time.Time       // zero: now
 	ValidUntil time.Time       // zero: until another value is valid
 	Source     string          // origin of the evidence; may be empty
+
+	// How the memory of the fact is worded, rated and dated, while the fact is valid from now on.
+	Sentence   string    // at most memory.MaxContentRunes characters; empty: see the function Sentence
+	Importance *float64  // 0..1, if the evidence is certain; nil: that of its kind
+	SaidAt     time.Time // zero: now; not after now
 }
 
 // Outcome is what became of a piece of evidence.
@@ -73,6 +78,7 @@ type Outcome struct {
 type Prepared struct {
 	owner    memory.Owner
 	evidence []Evidence           // checked and canonical
+	wordings map[string]wording   // by place
 	vectors  map[string][]float32 // embeddings by content
 	model    string
 }
@@ -108,7 +114,7 @@ func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause
 // memories. It stores nothing. KindInvalid: a field is wrong; if there are
 // several pieces of evidence, the paths name the piece, as in "[2].key".
 func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Evidence) (*Prepared, error) {
-	p := &Prepared{owner: owner, vectors: map[string][]float32{}}
+	p := &Prepared{owner: owner, wordings: map[string]wording{}, vectors: map[string][]float32{}}
 	var wrong []memory.Field
 	var contents []string
 	for i, e := range evidence {
@@ -120,7 +126,9 @@ func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Ev
 			wrong = append(wrong, f)
 		}
 		p.evidence = append(p.evidence, e)
-		contents = append(contents, Content(e.Key, e.Value))
+		worded := wordingOf(e)
+		p.wordings[place(e.Type, e.Key, e.Value)] = worded
+		contents = append(contents, worded.content)
 	}
 	if len(wrong) > 0 {
 		return nil, memory.Invalid(wrong...)
@@ -138,6 +146,19 @@ func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Ev
 		p.vectors[content] = vectors[i]
 	}
 	return p, nil
+}
+
+// place identifies a value on a timeline.
+func place(factType, key string, value json.RawMessage) string {
+	return factType + "\x00" + key + "\x00" + string(value)
+}
+
+// wordingOf returns how the memory of a fact is worded.
+func (p *Prepared) wordingOf(f memory.Fact) wording {
+	if w, ok := p.wordings[place(f.Type, f.Key, f.Value)]; ok {
+		return w
+	}
+	return wordingOf(Evidence{Type: f.Type, Key: f.Key, Value: f.Value})
 }
 
 // Apply weighs evidence and records it within a transaction of its owner. The

@@ -23,7 +23,7 @@ func (b *fixture) kinds(t tester, memoryID string) (kinds []memory.EventKind, la
 	return kinds, last
 }
 
-// metadataOf is the metadata of the memory of "home city: Lisbon".
+// metadataOf is the metadata of the memory of "The user's home city is Lisbon.".
 func metadataOf(confidence string) string {
 	return `{"fact":{"type":"profile","key":"home_city","value":"Lisbon","confidence":` + confidence + `}}`
 }
@@ -34,7 +34,7 @@ func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 		b := newFixture(open())
 		lisbon := b.put(t, says("Lisbon", .5, time.Time{}, time.Time{}), accepted).Fact
 		m := b.memory(t, lisbon.MemoryID)
-		if m.Content != "home city: Lisbon" || m.Type != memory.TypeFact || m.Importance != 0.85 ||
+		if m.Content != "The user's home city is Lisbon." || m.Type != memory.TypeFact || m.Importance != 0.775 ||
 			m.Domain != memory.Lifestyle ||
 			string(m.Metadata) != metadataOf("0.5") || m.Status != memory.Active ||
 			!m.CreatedAt.Equal(day(100)) || m.Lexemes == "" {
@@ -47,7 +47,7 @@ func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 
 		b.clock.Set(day(101))
 		b.put(t, says("Lisbon", 1, time.Time{}, time.Time{}), confirmed)
-		if m = b.memory(t, m.ID); m.Importance != 1 || m.Revision != 1 ||
+		if m = b.memory(t, m.ID); m.Importance != 0.85 || m.Revision != 1 ||
 			string(m.Metadata) != metadataOf("1") {
 			t.Errorf("confirmed: %+v", m)
 		}
@@ -187,7 +187,7 @@ func TestPut_BeforeTheScheduleRuns(t *testing.T) {
 		t.Errorf("%+v, %v", totals, err)
 	}
 	b.inStep(t, city)
-	if got := b.active(t, ada)[0].Content; got != "home city: Porto" {
+	if got := b.active(t, ada)[0].Content; got != "The user's home city is Porto." {
 		t.Error(got)
 	}
 }
@@ -199,7 +199,7 @@ func TestPut_LeavesAMemoryThatTheUserChanged(t *testing.T) {
 	lisbon := b.put(t, says("Lisbon", .9, day(0), time.Time{}), accepted).Fact
 	b.change(t, lisbon.MemoryID, func(m *memory.Memory) { m.Status = memory.Forgotten })
 	b.put(t, says("Lisbon", 1, day(10), time.Time{}), confirmed)
-	if m := b.memory(t, lisbon.MemoryID); m.Status != memory.Forgotten || m.Importance != Importance(.9) {
+	if m := b.memory(t, lisbon.MemoryID); m.Status != memory.Forgotten || m.Importance != 0.835 {
 		t.Errorf("a forgotten memory came back: %+v", m)
 	}
 	if got := b.timeline(t); got != "Lisbon[0,)" {

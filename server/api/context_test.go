@@ -50,7 +50,7 @@ Be formal.
 Call her Dr. Ada.
 
 [Facts]
-- home city: Lisbon
+- The user's home city is Lisbon.
 
 [Long-term memory]
 - Is allergic to peanuts.
@@ -89,10 +89,10 @@ assistant: No peanuts, Doctor.`
 	}
 
 	// Each part is cut to its own share.
-	small := f.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_chars":79,"language":"zh",` +
+	small := f.contextOf(`"user_id":"u","agent_id":"butler","conversation_id":"c","max_chars":93,"language":"zh",` +
 		`"budget":{"facts":0.5,"conversation":0.5},"touch":false`)
-	const smallText = "【事实】\n- home city: Lisbon\n\n【最近消息】\nassistant: No peanuts, Doctor."
-	if small.Text != smallText || small.Size.Used != 63 {
+	const smallText = "【事实】\n- The user's home city is Lisbon.\n\n【最近消息】\nassistant: No peanuts, Doctor."
+	if small.Text != smallText || small.Size.Used != 77 {
 		t.Errorf("%q of %d", small.Text, small.Size.Used)
 	}
 }
@@ -105,8 +105,8 @@ func TestContext_ReturnsMessages(t *testing.T) {
 		`{"role":"assistant","kind":"decision","content":"cook"}`, `{"role":"user","content":"今天吃什么？"}`)
 	got := f.contextOf(`"user_id":"u","conversation_id":"c","model":"gpt-4o-mini","format":"messages","query":"peanuts"`)
 	want := []assembly.Message{
-		{Role: "system", Content: "[Instructions]\nBe kind.\nCall her Dr. Ada.\n\n[Facts]\n- home city: " +
-			"Lisbon\n\n[Long-term memory]\n- Is allergic to peanuts."},
+		{Role: "system", Content: "[Instructions]\nBe kind.\nCall her Dr. Ada.\n\n[Facts]\n- The user's home city is " +
+			"Lisbon.\n\n[Long-term memory]\n- Is allergic to peanuts."},
 		{Role: "user", Content: "What may I eat: peanuts?"},
 		{Role: "assistant", Content: "No peanuts, Doctor."},
 		{Role: "system", Content: "[oven] 200 °C"},
@@ -153,7 +153,7 @@ func TestContext_TakesQueryFromConversation(t *testing.T) {
 	f := newFixture(t, nil)
 	allergy, _ := f.fillParts()
 	got := f.contextOf(`"user_id":"u","max_chars":1000`)
-	if !strings.HasSuffix(got.Text, "[Facts]\n- home city: Lisbon") || len(got.Memories) != 0 || !got.Route.Skipped ||
+	if !strings.HasSuffix(got.Text, "[Facts]\n- The user's home city is Lisbon.") || len(got.Memories) != 0 || !got.Route.Skipped ||
 		got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
 		t.Errorf("without a query: %+v", got)
 	}
@@ -214,7 +214,7 @@ func TestContext_CondensesWithinItsShare(t *testing.T) {
 		t.Errorf("%d characters: %+v, %+v", whole, got.Size, got.Parts)
 	}
 	// The room that condensing saves goes to items that did not fit.
-	got = f.contextOf(ask + `,"max_chars":183`)
+	got = f.contextOf(ask + `,"max_chars":216`)
 	if !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") ||
 		len(got.LeftOut) != 2 {
 		t.Errorf("%q: %+v", got.Text, got.LeftOut)
@@ -245,12 +245,12 @@ func TestContext_OrdersFactsByTheQuery(t *testing.T) {
 		return lines[1]
 	}
 	for query, want := range map[string]string{
-		"Which tea is her favourite?": "- favourite tea: green tea",
-		"What is her first language?": "- first language: Portuguese",
-		"Which hospital employs her?": "- employer: the harbour hospital",
+		"Which tea is her favourite?": "- The user's favourite tea is green tea.",
+		"What is her first language?": "- The user's first language is Portuguese.",
+		"Which hospital employs her?": "- The user's employer is the harbour hospital.",
 	} {
 		// Recall's own filters exclude the memories of the facts.
-		for _, more := range []string{"", `,"types":["preference"]`, `,"max_chars":50`} {
+		for _, more := range []string{"", `,"types":["preference"]`, `,"max_chars":60`} {
 			got := f.contextOf(fmt.Sprintf(`"user_id":"u","query":%q,"budget":{"facts":1}%s`, query, more))
 			if firstFact(got.Text) != want {
 				t.Errorf("%s%s: %q", query, more, got.Text)
@@ -258,7 +258,7 @@ func TestContext_OrdersFactsByTheQuery(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"", `,"query":"Thank you!"`} {
-		if got := f.contextOf(`"user_id":"u"` + query); firstFact(got.Text) != "- shoe size: 38" || !got.Route.Skipped {
+		if got := f.contextOf(`"user_id":"u"` + query); firstFact(got.Text) != "- The user's shoe size is 38." || !got.Route.Skipped {
 			t.Errorf("without a subject%s: %q", query, got.Text)
 		}
 	}

@@ -37,7 +37,8 @@ func TestFacts_ChangeOverTime(t *testing.T) {
 		!first.ValidUntil.IsZero() {
 		t.Errorf("%+v", first)
 	}
-	if m := f.stored(first.MemoryID); m.Content != "home city: Lisbon" || m.Importance != 0.97 || m.Domain == "" {
+	if m := f.stored(first.MemoryID); m.Content != "The user's home city is Lisbon." || m.Importance != 0.835 ||
+		m.Domain == "" {
 		t.Errorf("%+v", m)
 	}
 	guess := fetch[outcomeBody](f, 200, "PUT", "/v1/facts", `{"user_id":"u","type":"profile","key":"home_city",`+

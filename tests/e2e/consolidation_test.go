@@ -87,7 +87,7 @@ func TestConsolidation_HappensOnce(t *testing.T) {
 				"A flat in Rua das Flores is reserved for Ada.",
 				"Ada moves to Porto in May; the flat is found.",
 				"Ada plans long ahead.",
-				"home city: Porto",
+				"The user's home city is Porto.",
 			}) {
 				t.Errorf("memories %q", memories)
 			}

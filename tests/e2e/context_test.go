@@ -91,14 +91,14 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 		}
 		r := ask("ada", object{"max_tokens": 2000})
 		inOrder(r.body["text"].(string), "[Instructions]\nBe cheerful.\nNever scold.\nCall her Dr. Ada.\n",
-			"\n[Facts]\n- home city: Lisbon\n", "\n[Long-term memory]\n", "Preferences:\n- Prefers running in the morning.\n",
+			"\n[Facts]\n- The user's home city is Lisbon.\n", "\n[Long-term memory]\n", "Preferences:\n- Prefers running in the morning.\n",
 			"Skills:\n- training: start with a warm-up before running\n", "\n[Conversation so far]\n", "kilometre 1.",
 			"\n[Latest messages]\n", "kilometre 12.\nobservation, watch: 12 km\nuser: I went running, kilometre 13.")
 		if r.body["query"] != "I went running, kilometre 13." {
 			t.Errorf("recalled for %v", r.body["query"])
 		}
 		inOrder(ask("wang", object{"max_tokens": 2000}).body["text"].(string), "【指令】\n", "称呼他王老师。\n",
-			"\n【事实】\n- 居住城市: 上海\n", "\n【长期记忆】\n偏好：\n- 喜欢早上跑步。\n",
+			"\n【事实】\n- 用户的居住城市是上海。\n", "\n【长期记忆】\n偏好：\n- 喜欢早上跑步。\n",
 			"技能：\n- 训练：跑步之前先热身。\n", "\n【对话摘要】\n", "\n【最近消息】\n",
 			"user: 我去跑步了，第 13 公里。")
 

@@ -55,13 +55,14 @@ func TestFacts_FollowTimeline(t *testing.T) {
 		}
 		found := contents(
 			s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "home city", "route": false}, 200).list("memories"))
-		if len(found) == 0 || found[0] != "home city: Porto" || slices.Contains(found, "home city: Lisbon") {
+		if len(found) == 0 || found[0] != "The user's home city is Porto." ||
+			slices.Contains(found, "The user's home city is Lisbon.") {
 			t.Errorf("recalled %q", found)
 		}
 		found = contents(
 			s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "她的居住城市是哪里？", "route": false, "limit": 1},
 				200).list("memories"))
-		if !slices.Equal(found, []string{"居住城市: 里斯本"}) {
+		if !slices.Equal(found, []string{"用户的居住城市是里斯本。"}) {
 			t.Errorf("recalled %q", found)
 		}
 		s.storesEqual(builtin, "ada")
@@ -73,7 +74,7 @@ func TestFacts_FollowTimeline(t *testing.T) {
 		}
 		eventually(t, "the schedule applying the change", func() string {
 			found = contents(s.call("GET", "/v1/memories?user_id=ada", nil, 200).list("memories"))
-			if slices.Contains(found, "home city: Braga") && len(found) == 3 {
+			if slices.Contains(found, "The user's home city is Braga.") && len(found) == 3 {
 				return ""
 			}
 			return strings.Join(found, ", ")
