@@ -38,7 +38,7 @@ type Item struct {
 	Role      string    // of an event, as a message: "user", "assistant" or "system"; else empty
 	Who       string    // of an event or a remembered message: its author
 	Mark      string    // of an event: prefix of its message if the role is not enough
-	At        time.Time // of a remembered message: when it was said
+	At        time.Time // of a memory: when it was said
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
 	HeldBy    string // statement of the event that holds the text of a remembered message; the event replaces the message

@@ -52,12 +52,12 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 
 // memoryItem is a memory as an item of a context with these events.
 func memoryItem(m memory.Memory, events []session.Event) Item {
-	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content}
+	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt}
 	if m.Type != memory.TypeMessage {
 		item.Statement = statement(m.ID, m.Content)
 		return item
 	}
-	item.Who, item.At = m.Speaker, m.CreatedAt
+	item.Who = m.Speaker
 	for _, e := range events {
 		if e.TurnID == m.SourceTurnID && holds(e.Content, m.Content) {
 			item.HeldBy = eventStatement(e)

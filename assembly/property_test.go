@@ -176,7 +176,9 @@ type saying string
 
 func (saying) ShouldCondense(memories int, _ bool) bool { return memories > 0 }
 
-func (s saying) Condense(context.Context, []string, compression.Room, string) (condensed, why string) {
+func (s saying) Condense(
+	context.Context, []compression.Line, compression.Room, string,
+) (condensed, why string) {
 	return string(s), ""
 }
 

@@ -35,7 +35,8 @@ type Sessions interface {
 // Condenser shortens memories for a prompt; see compression.Condenser.
 type Condenser interface {
 	ShouldCondense(memories int, fits bool) bool
-	Condense(ctx context.Context, contents []string, room compression.Room, language string) (condensed, why string)
+	Condense(ctx context.Context, memories []compression.Line, room compression.Room, language string) (
+		condensed, why string)
 }
 
 // Service makes contexts. Without an Instructor they have no instructions.

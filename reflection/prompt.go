@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"hippocampus/internal/llm"
@@ -39,7 +39,7 @@ type promptData struct {
 
 // ask has the model condense the facts. It asks for each agent's private facts
 // separately, so that no insight reveals them to another agent.
-func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all []insight, err error) {
+func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all findings, err error) {
 	byAgent := map[string][]memory.Memory{}
 	var agents []string
 	for _, m := range facts {
@@ -54,33 +54,31 @@ func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all []insight
 		if len(group) < Always.MinFacts {
 			continue
 		}
-		insights, err := s.askAbout(ctx, group)
+		found, err := s.askAbout(ctx, group)
 		if err != nil {
-			return nil, err
+			return findings{}, err
 		}
-		all = append(all, insights...)
+		all.insights = append(all.insights, found.insights...)
+		all.leftOut = append(all.leftOut, found.leftOut...)
 	}
 	return all, nil
 }
 
 // askAbout asks for insights from one agent's facts, in the language of the facts.
-func (s *Service) askAbout(ctx context.Context, facts []memory.Memory) ([]insight, error) {
+func (s *Service) askAbout(ctx context.Context, facts []memory.Memory) (findings, error) {
 	lines, texts := make([]promptFact, len(facts)), make([]string, len(facts))
 	for i, m := range facts {
 		lines[i] = promptFact{
-			Number: i + 1, Said: m.CreatedAt.Format(time.DateOnly), Domain: m.Domain, Importance: m.Importance, Fact: m.Content,
+			Number: i + 1, Said: m.CreatedAt.Format(prompt.Day), Domain: m.Domain, Importance: m.Importance, Fact: m.Content,
 		}
 		texts[i] = m.Content
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {
-		return nil, err
+		return findings{}, err
 	}
-	answer, err := template.Ask(ctx, s.Chat, strings.Join(texts, "\n"), promptData{quoted, maxInsights})
-	if err != nil {
-		return nil, err
-	}
-	return parse(answer, facts)
+	return prompt.Ask(ctx, template, s.Chat, strings.Join(texts, "\n"), promptData{quoted, maxInsights},
+		func(answer *llm.Answer) (findings, error) { return parse(answer, facts) })
 }
 
 // fit returns the most recently changed facts that fit into a prompt, oldest first.
@@ -109,68 +107,69 @@ type insight struct {
 	retire []string // ids of the sources that retire
 }
 
-// parse reads an answer about facts that were numbered from 1. It refuses the
-// whole answer if any part of it is wrong (KindBadAnswer).
-func parse(answer string, facts []memory.Memory) ([]insight, error) {
-	var reply struct {
-		Insights *[]struct { // a nil field was missing or null
-			Insight *string        `json:"insight"`
-			Sources *[]int         `json:"sources"`
-			Domain  *memory.Domain `json:"domain"`
-		} `json:"insights"`
-		Retire *[]int `json:"retire"`
-	}
-	if err := llm.Decode(answer, &reply); err != nil {
-		return nil, err
-	}
-	if reply.Insights == nil {
-		return nil, llm.BadAnswer("the answer has no insights field")
-	}
-	proposals := make([]derivation.Proposal, len(*reply.Insights))
-	for i, p := range *reply.Insights {
-		proposals[i] = derivation.Proposal{Text: p.Insight, Sources: p.Sources}
-	}
-	rules := derivation.Rules{Field: "insights", Template: template, Max: maxInsights, MaxRunes: maxInsightRunes}
-	conclusions, err := rules.Check(proposals, facts)
-	if err != nil {
-		return nil, err
-	}
-	insights := make([]insight, len(conclusions))
-	for i, c := range conclusions {
-		c.Type, c.Importance = memory.TypeReflection, Importance
-		if domain := (*reply.Insights)[i].Domain; domain != nil {
-			if c.Domain = *domain; !slices.Contains(memory.Domains, c.Domain) {
-				return nil, llm.BadAnswer("insights[%d] has the unknown domain %.40q", i, c.Domain)
-			}
-		}
-		insights[i].Conclusion = c
-	}
-	return insights, retire(insights, reply.Retire, facts)
+// findings are a checked answer.
+type findings struct {
+	insights []insight
+	leftOut  []string // what of the answer was refused, with the reasons
 }
 
-// retire sets which sources each insight retires: those that the answer names.
-func retire(insights []insight, named *[]int, facts []memory.Memory) error {
-	var retiring []string
-	if named != nil {
-		found, why := derivation.Cited(*named, facts)
-		if why != "" {
-			return llm.BadAnswer("retire %s", why)
-		}
-		retiring = memory.IDs(found)
+// parse reads an answer about facts that were numbered from 1. A bad insight is left out alone. KindBadAnswer: there
+// is no list of insights, or it has only bad ones.
+func parse(answer *llm.Answer, facts []memory.Memory) (found findings, err error) {
+	var reply struct {
+		Insights llm.Items[struct {
+			Insight string             `json:"insight"`
+			Sources derivation.Numbers `json:"sources"`
+			Domain  memory.Domain      `json:"domain"`
+		}] `json:"insights"`
+		Retire derivation.Numbers `json:"retire"`
 	}
-	cited := map[string]bool{}
-	for i := range insights {
-		for _, m := range insights[i].Sources {
-			cited[m.ID] = true
-			if slices.Contains(retiring, m.ID) {
-				insights[i].retire = append(insights[i].retire, m.ID)
+	if err := answer.Decode(&reply); err != nil {
+		return found, err
+	}
+	if reply.Insights == nil {
+		return found, llm.BadAnswer("the answer has no insights field")
+	}
+	proposals := make([]derivation.Proposal, len(reply.Insights))
+	for i, p := range reply.Insights {
+		proposals[i] = derivation.Proposal{
+			Text: p.Value.Insight, Sources: p.Value.Sources, Domain: p.Value.Domain, Err: p.Err,
+		}
+	}
+	rules := derivation.Rules{Field: "insights", Template: template, Max: maxInsights, MaxRunes: maxInsightRunes}
+	conclusions, leftOut, err := rules.Check(proposals, facts)
+	if err != nil {
+		return found, err
+	}
+	found.leftOut = leftOut
+	for _, c := range conclusions {
+		c.Type, c.Importance = memory.TypeReflection, Importance
+		found.insights = append(found.insights, insight{Conclusion: c})
+	}
+	found.retire(reply.Retire, facts)
+	for _, why := range found.leftOut {
+		answer.Salvage("%s", why)
+	}
+	return found, nil
+}
+
+// retire sets which sources each insight retires: those that the answer names. It leaves out numbers that no insight
+// cites.
+func (f *findings) retire(named derivation.Numbers, facts []memory.Memory) {
+	for _, wrong := range named.Wrong {
+		f.leftOut = append(f.leftOut, fmt.Sprintf("retire names %s, which is no number", wrong))
+	}
+	for _, number := range named.All {
+		cited := false
+		for i := range f.insights {
+			in := &f.insights[i]
+			if number >= 1 && number <= len(facts) && slices.Contains(memory.IDs(in.Sources), facts[number-1].ID) {
+				in.retire = append(in.retire, facts[number-1].ID)
+				cited = true
 			}
 		}
-	}
-	for _, id := range retiring {
-		if !cited[id] {
-			return llm.BadAnswer("the answer would retire a fact that no insight cites")
+		if !cited {
+			f.leftOut = append(f.leftOut, fmt.Sprintf("retire names %d, which no insight cites", number))
 		}
 	}
-	return nil
 }

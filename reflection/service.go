@@ -4,7 +4,7 @@
 //	insights -> embedded -> stored as reflections, their sources retired
 //
 // reflection/derivation stores insights and retires their sources in one
-// transaction. An answer of the model with any defect changes nothing.
+// transaction. A bad part of an answer is left out; an answer without a good part changes nothing.
 package reflection
 
 import (
@@ -78,6 +78,7 @@ type Result struct {
 	Skipped  string          // why no reflection took place; empty if one did
 	Insights []memory.Memory // that were stored, without embeddings
 	Retired  []string        // ids of the sources that became consolidated
+	LeftOut  []string        // what of the model's answer was refused, with the reasons
 }
 
 // Due reports whether a reflection is due, and if not, why.
@@ -163,13 +164,13 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (R
 	if result.Skipped != "" {
 		return result, nil
 	}
-	insights, err := s.ask(ctx, facts)
+	found, err := s.ask(ctx, facts)
 	if err != nil {
 		return Result{}, err
 	}
 	d := derivation.Derivation{Owner: owner, Cause: "reflection", State: advance(state, at)}
-	conclusions := make([]derivation.Conclusion, len(insights))
-	for i, in := range insights {
+	conclusions := make([]derivation.Conclusion, len(found.insights))
+	for i, in := range found.insights {
 		conclusions[i] = in.Conclusion
 		for _, m := range in.Sources {
 			if slices.Contains(in.retire, m.ID) && !m.Pinned && !s.set.KeepSources && !slices.Contains(d.Retire, m.ID) {
@@ -181,6 +182,7 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (R
 		return Result{}, err
 	}
 	result.Retired = append(result.Retired, d.Retire...)
+	result.LeftOut = found.leftOut
 	return result, nil
 }
 

@@ -274,7 +274,11 @@ func TestReflect_KeepsAgentsApart(t *testing.T) {
 		if strings.Contains(p.User, "图书馆") != strings.Contains(p.System, "你负责") {
 			return "", errors.New("the prompt is in another language than its facts")
 		}
-		return `{"insights":[{"insight":"Ada has habits.","sources":[1,2]}],"retire":[1,2]}`, nil
+		insight := "Ada has habits."
+		if strings.Contains(p.User, "图书馆") {
+			insight = "艾达有固定的习惯。"
+		}
+		return `{"insights":[{"insight":"` + insight + `","sources":[1,2]}],"retire":[1,2]}`, nil
 	})
 	r := b.reflect(false)
 	agents := []string{}

@@ -2,11 +2,16 @@ package consolidation
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"hippocampus/conversation/session"
+	"hippocampus/internal/grounding"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 	"hippocampus/knowledge/facts"
 )
 
@@ -21,15 +26,24 @@ const (
 // levels are the importances of insights.
 var levels = map[string]float64{"high": 1, "medium": 0.7, "low": 0.4}
 
+// What a finding without its own number gets.
+const (
+	defaultImportance = 0.7
+	defaultConfidence = 0.5
+)
+
 // findings are a checked answer.
 type findings struct {
 	facts    []fact
 	memories []statement
+	leftOut  []string // the items that were refused, with the reasons
 }
 
 type fact struct {
 	kind, key  string
 	value      json.RawMessage
+	sentence   string // empty: the model gave none
+	importance float64
 	confidence float64
 }
 
@@ -43,113 +57,190 @@ type statement struct {
 // The answer as the model writes it. A nil field was missing or null.
 type (
 	deepReply struct {
-		Facts       *[]factReply    `json:"facts"`
-		Insights    *[]insightReply `json:"insights"`
-		Preferences *[]textReply    `json:"preferences"`
-		Patterns    *[]textReply    `json:"patterns"`
-		Projects    *[]textReply    `json:"projects"`
-		Skills      *[]textReply    `json:"skills"`
+		Facts       llm.Items[factReply]      `json:"facts"`
+		Insights    llm.Items[statementReply] `json:"insights"`
+		Preferences llm.Items[statementReply] `json:"preferences"`
+		Patterns    llm.Items[statementReply] `json:"patterns"`
+		Projects    llm.Items[statementReply] `json:"projects"`
+		Skills      llm.Items[statementReply] `json:"skills"`
 	}
 	factReply struct {
-		Type       *string         `json:"type"`
-		Key        *string         `json:"key"`
+		Who        string          `json:"who"`
+		Type       string          `json:"type"`
+		Key        string          `json:"key"`
 		Value      json.RawMessage `json:"value"`
+		Text       string          `json:"text"`
+		Importance *float64        `json:"importance"`
 		Confidence *float64        `json:"confidence"`
 	}
-	insightReply struct {
-		Text  *string `json:"text"`
-		Level *string `json:"level"`
-	}
-	textReply struct {
-		Text       *string  `json:"text"`
+	statementReply struct {
+		Text       string   `json:"text"`
+		Level      *string  `json:"level"` // of an insight
 		Importance *float64 `json:"importance"`
 	}
 )
 
-// parseDeep reads an answer about the events of sample. It refuses the whole
-// answer if any part of it is wrong (KindBadAnswer).
-func parseDeep(answer, sample string) (found findings, err error) {
+// talk is what the findings are drawn from.
+type talk struct {
+	sample   string // its texts
+	has      grounding.Evidence
+	speakers []string // if several users speak: their names
+}
+
+func talkOf(events []session.Event) talk {
+	t := talk{sample: session.Texts("", events), has: grounding.Read(session.Sources("", events)...)}
+	for _, e := range events {
+		if e.Role == memory.RoleUser && e.Name != "" && !slices.Contains(t.speakers, e.Name) {
+			t.speakers = append(t.speakers, e.Name)
+		}
+	}
+	if len(t.speakers) < 2 {
+		t.speakers = nil
+	}
+	return t
+}
+
+// parseDeep reads an answer about a conversation. A bad item is left out alone. KindBadAnswer: the answer has none of
+// the six lists, or only bad items.
+func parseDeep(answer *llm.Answer, about talk) (found findings, err error) {
 	var reply deepReply
-	if err := llm.Decode(answer, &reply); err != nil {
+	if err := answer.Decode(&reply); err != nil {
 		return found, err
 	}
-	if reply.Facts == nil || reply.Insights == nil {
-		return found, llm.BadAnswer("the answer has no facts or no insights field")
-	}
-	if n := len(*reply.Facts); n > maxFacts {
-		return found, llm.BadAnswer("the answer has %d facts: at most %d are allowed", n, maxFacts)
-	}
-	for i, f := range *reply.Facts {
-		one, why := f.check()
-		if why != "" {
-			return found, llm.BadAnswer("facts[%d] %s", i, why)
-		}
-		found.facts = append(found.facts, one)
-	}
-	insights := make([]textReply, len(*reply.Insights))
-	for i, in := range *reply.Insights {
-		if in.Level == nil || levels[*in.Level] == 0 {
-			return found, llm.BadAnswer("insights[%d] has no level of high, medium and low", i)
-		}
-		importance := levels[*in.Level]
-		insights[i] = textReply{Text: in.Text, Importance: &importance}
-	}
-	for _, list := range []struct {
+	lists := []struct {
 		field string
 		kind  memory.Type
-		items *[]textReply
+		items llm.Items[statementReply]
 		limit int
 	}{
-		{field: "insights", kind: "insight", items: &insights, limit: maxInsights},
+		{field: "insights", kind: "insight", items: reply.Insights, limit: maxInsights},
 		{field: "preferences", kind: "preference", items: reply.Preferences, limit: maxLasting},
 		{field: "patterns", kind: "pattern", items: reply.Patterns, limit: maxLasting},
 		{field: "projects", kind: "project", items: reply.Projects, limit: maxLasting},
 		{field: "skills", kind: "skill", items: reply.Skills, limit: maxLasting},
-	} {
-		if list.items == nil {
-			return found, llm.BadAnswer("the answer has no %s field", list.field)
+	}
+	empty := reply.Facts == nil
+	refuse := func(field string, i int, why error) {
+		found.leftOut = append(found.leftOut, fmt.Sprintf("%s[%d] %v", field, i, why))
+	}
+	for i, item := range reply.Facts {
+		if i >= maxFacts {
+			refuse("facts", i, fmt.Errorf("is over the limit of %d", maxFacts))
+			continue
 		}
-		if n := len(*list.items); n > list.limit {
-			return found, llm.BadAnswer("the answer has %d %s: at most %d are allowed", n, list.field, list.limit)
+		one, err := item.Value.check(about)
+		if err = firstOf(item.Err, err); err != nil {
+			refuse("facts", i, err)
+			continue
 		}
-		for i, item := range *list.items {
-			one, why := item.check(list.kind, sample)
-			if why != "" {
-				return found, llm.BadAnswer("%s[%d] %s", list.field, i, why)
+		found.facts = append(found.facts, one)
+	}
+	for _, list := range lists {
+		empty = empty && list.items == nil
+		for i, item := range list.items {
+			if i >= list.limit {
+				refuse(list.field, i, fmt.Errorf("is over the limit of %d", list.limit))
+				continue
+			}
+			one, err := item.Value.check(list.kind, about)
+			if err = firstOf(item.Err, err); err != nil {
+				refuse(list.field, i, err)
+				continue
 			}
 			found.memories = append(found.memories, one)
 		}
 	}
+	if empty {
+		return found, llm.BadAnswer("the answer has none of the lists facts, insights, preferences, patterns, " +
+			"projects, skills")
+	}
+	if len(found.facts)+len(found.memories) == 0 && len(found.leftOut) > 0 {
+		return found, llm.BadAnswer("%s", strings.Join(found.leftOut, "; "))
+	}
+	for _, why := range found.leftOut {
+		answer.Salvage("%s", why)
+	}
 	return found, nil
 }
 
+// firstOf returns the first error that is not nil.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check returns the fact, or what is wrong with it.
-func (f factReply) check() (one fact, why string) {
-	switch {
-	case f.Type == nil || f.Key == nil || f.Confidence == nil:
-		return one, "lacks its type, key or confidence"
-	case len(f.Value) == 0 || string(f.Value) == "null":
-		return one, "has no value"
-	case !(*f.Confidence >= 0 && *f.Confidence <= 1):
-		return one, fmt.Sprintf("has a confidence of %v, which is not between 0 and 1", *f.Confidence)
+func (f factReply) check(about talk) (one fact, err error) {
+	one = fact{
+		kind: f.Type, sentence: strings.TrimSpace(f.Text), importance: defaultImportance, confidence: defaultConfidence,
 	}
-	if why := facts.CheckName(*f.Type); why != "" {
-		return one, "has a type that " + why
+	if one.key, err = f.keyOf(about.speakers); err != nil {
+		return one, err
 	}
-	if why := facts.CheckName(*f.Key); why != "" {
-		return one, "has a key that " + why
+	if err := firstOf(share01(f.Importance, &one.importance), share01(f.Confidence, &one.confidence)); err != nil {
+		return one, fmt.Errorf("has an importance or confidence that %w", err)
+	}
+	for _, name := range []string{one.kind, one.key} {
+		if why := facts.CheckName(name); why != "" {
+			return one, fmt.Errorf("has a type or key that %s", why)
+		}
 	}
 	value, err := facts.CanonicalValue(f.Value)
-	if err != nil {
-		return one, "has a value that " + err.Error()
+	switch {
+	case len(f.Value) == 0 || string(f.Value) == "null":
+		return one, errors.New("has no value")
+	case err != nil:
+		return one, fmt.Errorf("has a value that %w", err)
+	case blank(value):
+		return one, fmt.Errorf("has an empty value %.40q", value)
 	}
-	if blank(value) {
-		return one, fmt.Sprintf("has an empty value %.40q", value)
+	one.value = json.RawMessage(text.StripControls(string(value)))
+	words := strings.TrimPrefix(facts.Content("", one.value), ": ")
+	for _, said := range []string{words, one.sentence} {
+		if said == "" {
+			continue
+		}
+		why := deepPrompt.Check(said, memory.MaxContentRunes, "")
+		if why == "" {
+			why = about.has.Why(said)
+		}
+		if why != "" {
+			return one, errors.New(why)
+		}
 	}
-	if deepPrompt.Echoes(string(value)) {
-		return one, "repeats the prompt's own words"
+	return one, nil
+}
+
+// keyOf returns the key of a fact, which begins with the name of its subject if several users speak.
+func (f factReply) keyOf(speakers []string) (string, error) {
+	if speakers == nil {
+		return f.Key, nil
 	}
-	return fact{kind: *f.Type, key: *f.Key, value: value, confidence: *f.Confidence}, ""
+	for _, name := range speakers {
+		prefix := facts.CanonicalName(name) + "_"
+		switch {
+		case strings.HasPrefix(facts.CanonicalName(f.Key), prefix):
+			return f.Key, nil
+		case strings.EqualFold(strings.TrimSpace(f.Who), name):
+			return prefix + f.Key, nil
+		}
+	}
+	return "", fmt.Errorf("does not name in who one of %s", strings.Join(speakers, ", "))
+}
+
+// share01 sets a number if it was given. Its error says that the number is not between 0 and 1.
+func share01(given *float64, into *float64) error {
+	if given == nil {
+		return nil
+	}
+	if *into = *given; !(*given >= 0 && *given <= 1) {
+		return fmt.Errorf("is %v, not between 0 and 1", *given)
+	}
+	return nil
 }
 
 // blank reports whether a value is empty.
@@ -163,13 +254,23 @@ func blank(value json.RawMessage) bool {
 }
 
 // check returns the statement, or what is wrong with it.
-func (t textReply) check(kind memory.Type, sample string) (one statement, why string) {
-	if t.Text == nil || t.Importance == nil {
-		return one, "lacks its text or importance"
+func (s statementReply) check(kind memory.Type, about talk) (one statement, err error) {
+	one = statement{kind: kind, text: strings.TrimSpace(s.Text), importance: defaultImportance}
+	if s.Level != nil {
+		level, known := levels[strings.ToLower(strings.TrimSpace(*s.Level))]
+		if one.importance = level; !known {
+			return one, fmt.Errorf("has the level %.20q, not high, medium or low", *s.Level)
+		}
 	}
-	if !(*t.Importance >= 0 && *t.Importance <= 1) {
-		return one, fmt.Sprintf("has an importance of %v, which is not between 0 and 1", *t.Importance)
+	if err := share01(s.Importance, &one.importance); err != nil {
+		return one, fmt.Errorf("has an importance that %w", err)
 	}
-	one = statement{kind: kind, text: strings.TrimSpace(*t.Text), importance: *t.Importance}
-	return one, deepPrompt.Check(one.text, maxTextRunes, sample)
+	why := deepPrompt.Check(one.text, maxTextRunes, about.sample)
+	if why == "" {
+		why = about.has.Why(one.text)
+	}
+	if why != "" {
+		return one, errors.New(why)
+	}
+	return one, nil
 }

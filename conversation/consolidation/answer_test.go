@@ -7,8 +7,10 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/db"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
+	"hippocampus/knowledge/facts"
 )
 
 // malformedReplays are answers about an English conversation, each with a different defect.
@@ -29,74 +31,183 @@ func malformedReplays() map[string]string {
 		"field true":      `{"summary":true}`, "a list of texts": `["Ada plans a trip."]`,
 		"field empty": text(""), "field blank": text(" \n "),
 		"lone surrogate": `{"summary":"\ud83d"}`, "invalid UTF-8": "{\"summary\":\"\xff\"}",
-		"81 words": text(strings.Repeat("word ", 81)), "801 characters": text(strings.Repeat("a", 801)),
+		"121 words": text(strings.Repeat("word ", 121)), "1,201 characters": text(strings.Repeat("a", 1201)),
 		"Chinese":             text("艾达计划五月去波尔图旅行。"),
 		"5,000 characters":    text(strings.Repeat("a", 5000)),
 		"the prompt's words":  text("Say what the conversation was about, what was decided or done and how it turned out."),
-		"the prompt's sample": text("The user travels to Bergen for an oboe course on 3 May."),
+		"the prompt's sample": text("The user travels to Bergen on 3 May 2031 for an oboe course."),
 		"fences":              "```json\n" + good + "\n```\n```json\n" + good + "\n```",
 	}
 }
 
-// malformedReflections are answers about an English conversation, each with a different defect.
-func malformedReflections() map[string]string {
+// trip is what the conversation of fixture.trip holds.
+func tripTalk() talk {
+	return talkOf([]session.Event{
+		{Role: "user", Content: "I want to go to Porto in May.", At: noon, Kind: memory.Chat},
+		{Role: "assistant", Content: "Shall I look for trains?", At: noon, Kind: memory.Chat},
+		{Role: "user", Content: "Ada takes the night train to Porto.", At: noon, Kind: memory.Decision},
+	})
+}
+
+// outcome describes what becomes of an answer: facts, statements, the reasons of what is left out, or why it is
+// refused.
+func outcome(answer string) string {
+	found, err := parseDeep(&llm.Answer{Text: answer}, tripTalk())
+	if err != nil {
+		return "refused: " + err.Error()
+	}
+	var parts []string
+	for _, f := range found.facts {
+		parts = append(parts, fmt.Sprintf("%s.%s=%s %g %g%s", f.kind, f.key, f.value, f.confidence, f.importance, f.sentence))
+	}
+	for _, m := range found.memories {
+		parts = append(parts, fmt.Sprintf("%s %g %s", m.kind, m.importance, m.text))
+	}
+	return strings.Join(append(parts, found.leftOut...), " | ")
+}
+
+// sloppy are answers about the trip, each with a different defect, and what must become of each; the end of an
+// outcome that ends with … is not compared.
+func sloppy() map[string][2]string {
 	with := func(list, items string) string {
 		return strings.Replace(nothing, fmt.Sprintf(`%q:[]`, list), fmt.Sprintf(`%q:%s`, list, items), 1)
 	}
-	fact := func(s string) string { return with("facts", "["+s+"]") }
 	const good = `{"type":"profile","key":"city","value":"Porto","confidence":0.9}`
+	const porto = `profile.city="Porto" 0.9 0.7`
+	fact := func(s string) string { return with("facts", "["+good+","+s+"]") }
+	text := func(s string) string { return fmt.Sprintf(`[{"text":%q,"importance":0.5}]`, s) }
 	many := func(n int, item string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 	}
-	text := func(s string) string { return fmt.Sprintf(`[{"text":%q,"importance":0.5}]`, s) }
-	answers := map[string]string{
-		"empty": "", "prose": "Nothing lasts.", "html": "<html>502</html>", "null": "null",
-		"truncated":   nothing[:len(nothing)-1],
-		"two objects": nothing + nothing, "no field": "{}",
-		"field twice": strings.Replace(nothing, "{", `{"facts":[],`, 1),
-		"facts null":  with("facts", "null"), "facts an object": with("facts", good),
-		"facts of strings": with("facts", `["Porto"]`), "a fact null": with("facts", "[null]"),
-		"21 facts":                with("facts", many(21, good)),
-		"fact without type":       fact(`{"key":"city","value":"Porto","confidence":0.9}`),
-		"fact without key":        fact(`{"type":"profile","value":"Porto","confidence":0.9}`),
-		"fact without value":      fact(`{"type":"profile","key":"city","confidence":0.9}`),
-		"fact of value null":      fact(`{"type":"profile","key":"city","value":null,"confidence":0.9}`),
-		"fact of empty value":     fact(`{"type":"profile","key":"city","value":"","confidence":0.9}`),
-		"fact of blank value":     fact(`{"type":"profile","key":"city","value":" ","confidence":0.9}`),
-		"fact without confidence": fact(`{"type":"profile","key":"city","value":"Porto"}`),
-		"confidence above 1":      fact(`{"type":"profile","key":"city","value":"Porto","confidence":1.1}`),
-		"confidence below 0":      fact(`{"type":"profile","key":"city","value":"Porto","confidence":-0.1}`),
-		"confidence a string":     fact(`{"type":"profile","key":"city","value":"Porto","confidence":"high"}`),
-		"key empty":               fact(`{"type":"profile","key":"","value":"Porto","confidence":0.9}`),
-		"type blank":              fact(`{"type":" ","key":"city","value":"Porto","confidence":0.9}`),
-		"key too long": fact(fmt.Sprintf(`{"type":"profile","key":%q,"value":"Porto","confidence":0.9}`,
-			strings.Repeat("k", 129))),
-		"value too long": fact(fmt.Sprintf(`{"type":"profile","key":"city","value":%q,"confidence":0.9}`,
-			strings.Repeat("v", 5000))), "one good, one bad": with("facts", "["+good+`,{"type":"profile"}]`),
-		"insights null": with("insights", "null"), "insight without level": with("insights",
-			`[{"text":"The user saves."}]`),
-		"level unknown":        with("insights", `[{"text":"The user saves.","level":"huge"}]`),
-		"level in capitals":    with("insights", `[{"text":"The user saves.","level":"HIGH"}]`),
-		"level a number":       with("insights", `[{"text":"The user saves.","level":1}]`),
-		"insight without text": with("insights", `[{"level":"high"}]`),
-		"11 insights":          with("insights", many(11, `{"text":"The user saves.","level":"high"}`)),
-		"patterns null":        with("patterns", "null"), "skill without importance": with("skills",
-			`[{"text":"The user swims."}]`), "importance of 2": with("skills", `[{"text":"The user swims.","importance":2}]`),
-		"text empty": with("projects", text("")), "text blank": with("projects", text(" ")),
-		"501 characters":      with("projects", text(strings.Repeat("a", 501))),
-		"Chinese":             with("preferences", text("用户喜欢绿茶和乌龙茶。")),
-		"the prompt's sample": with("patterns", text("The user always practises before breakfast.")),
-		"11 skills":           with("skills", many(11, `{"text":"The user swims.","importance":0.5}`)),
+	answer := with("facts", "["+good+"]")
+	return map[string][2]string{
+		// The form is repaired.
+		"nothing":            {nothing, ""},
+		"good":               {answer, porto},
+		"a byte order mark":  {"\ufeff" + answer, porto},
+		"a fence and prose":  {"Sure!\n```json\n" + answer + "\n```\nBye.", porto},
+		"thoughts":           {"<think>{hm}</think>" + answer, porto},
+		"trailing commas":    {with("facts", "["+good+",]"), porto},
+		"comments":           {with("facts", "["+good+" /* sure */]"), porto},
+		"a single object":    {with("facts", good), porto},
+		"unknown fields":     {strings.Replace(answer, "{", `{"mood":"good",`, 1), porto},
+		"names in capitals":  {strings.Replace(answer, `"facts"`, `"Facts"`, 1), porto},
+		"facts alone":        {`{"facts":[` + good + `]}`, porto},
+		"a list null":        {strings.Replace(answer, `"skills":[]`, `"skills":null`, 1), porto},
+		"numbers as strings": {with("facts", `[{"type":"profile","key":"city","value":"Porto","confidence":"0.9"}]`), porto},
+		"no confidence": {with("facts", `[{"type":"profile","key":"city","value":"Porto"}]`),
+			`profile.city="Porto" 0.5 0.7`},
+		"a sentence": {with("facts",
+			`[{"type":"profile","key":"city","value":"Porto","text":" Ada goes to Porto. ","importance":0.8}]`),
+			`profile.city="Porto" 0.5 0.8Ada goes to Porto.`},
+		"level in capitals":  {with("insights", `[{"text":"Ada saves.","level":"HIGH"}]`), "insight 1 Ada saves."},
+		"no level":           {with("insights", `[{"text":"Ada saves."}]`), "insight 0.7 Ada saves."},
+		"no importance":      {with("skills", `[{"text":"Ada swims."}]`), "skill 0.7 Ada swims."},
+		"control characters": {with("skills", `[{"text":"Ada \u202eswims.\u0007"}]`), "skill 0.7 Ada swims."},
+
+		// A bad item falls alone.
+		"fact of text":      {fact(`"Porto"`), porto + " | facts[1] does not fit…"},
+		"fact null":         {fact(`null`), porto + " | facts[1] has a type or key that …"},
+		"fact without type": {fact(`{"key":"city","value":"Porto"}`), porto + " | facts[1] has a type or key that …"},
+		"fact without key": {fact(`{"type":"profile","value":"Porto"}`),
+			porto + " | facts[1] has a type or key that …"},
+		"fact without value": {fact(`{"type":"profile","key":"city"}`), porto + " | facts[1] has no value"},
+		"fact of value null": {fact(`{"type":"profile","key":"city","value":null}`), porto + " | facts[1] has no value"},
+		"fact of empty value": {fact(`{"type":"profile","key":"city","value":""}`),
+			porto + " | facts[1] has an empty value…"},
+		"fact of blank value": {fact(`{"type":"profile","key":"city","value":" "}`),
+			porto + " | facts[1] has an empty value…"},
+		"fact of a long value": {fact(fmt.Sprintf(`{"type":"profile","key":"city","value":%q}`, strings.Repeat("v", 5000))),
+			porto + " | facts[1] has a value that …"},
+		"fact of a long key": {fact(fmt.Sprintf(`{"type":"profile","key":%q,"value":"Porto"}`, strings.Repeat("k", 129))),
+			porto + " | facts[1] has a type or key that …"},
+		"fact of a blank type": {fact(`{"type":" ","key":"city","value":"Porto"}`),
+			porto + " | facts[1] has a type or key that …"},
+		"confidence above 1": {fact(`{"type":"profile","key":"city","value":"Porto","confidence":1.1}`),
+			porto + " | facts[1] has an importance or confidence that is 1.1…"},
+		"confidence below 0": {fact(`{"type":"profile","key":"city","value":"Porto","confidence":-0.1}`),
+			porto + " | facts[1] has an importance or confidence that is -0.1…"},
+		"confidence a word": {fact(`{"type":"profile","key":"city","value":"Porto","confidence":"high"}`),
+			porto + " | facts[1] does not fit…"},
+		"invented value": {fact(`{"type":"profile","key":"birthplace","value":"in Kyoto"}`),
+			porto + ` | facts[1] adds "Kyoto"…`},
+		"invented number": {fact(`{"type":"profile","key":"age","value":34}`), porto + ` | facts[1] adds "34"…`},
+		"invented sentence": {fact(`{"type":"profile","key":"trip","value":"train","text":"Ada takes Bea to Porto."}`),
+			porto + ` | facts[1] adds "Bea"…`},
+		"21 facts": {with("facts", many(21, good)),
+			strings.Repeat(porto+" | ", 20) + "facts[20] is over the limit of 20"},
+		"level unknown": {with("insights", `[{"text":"Ada saves.","level":"huge"},{"text":"Ada saves."}]`),
+			`insight 0.7 Ada saves. | insights[0] has the level "huge", …`},
+		"importance of 2": {with("skills", `[{"text":"Ada swims."},{"text":"Ada runs.","importance":2}]`),
+			"skill 0.7 Ada swims. | skills[1] has an importance that is 2, …"},
+		"statement of text": {with("skills", `[{"text":"Ada swims."},"Ada runs."]`),
+			"skill 0.7 Ada swims. | skills[1] does not fit…"},
+		"statement without text": {with("skills", `[{"text":"Ada swims."},{"importance":1}]`),
+			"skill 0.7 Ada swims. | skills[1] is empty…"},
+		"invented name": {with("skills", `[{"text":"Ada swims."},{"text":"Ada swims with Bea."}]`),
+			`skill 0.7 Ada swims. | skills[1] adds "Bea"…`},
+		"11 skills": {with("skills", many(11, `{"text":"Ada swims."}`)),
+			strings.Repeat("skill 0.7 Ada swims. | ", 10) + "skills[10] is over the limit of 10"},
+
+		// Nothing is left.
+		"empty":            {"", "refused: …"},
+		"prose":            {"Nothing lasts.", "refused: …"},
+		"html":             {"<html>502</html>", "refused: …"},
+		"null":             {"null", "refused: …"},
+		"truncated":        {nothing[:len(nothing)-1], "refused: …"},
+		"two objects":      {nothing + nothing, "refused: …"},
+		"no field":         {"{}", "refused: the answer has none of the lists…"},
+		"field twice":      {strings.Replace(nothing, "{", `{"facts":[],`, 1), "refused: …"},
+		"a bare list":      {"[" + good + "]", "refused: …"},
+		"only bad items":   {with("skills", text("")), "refused: skills[0] is empty…"},
+		"501 characters":   {with("projects", text(strings.Repeat("a", 501))), "refused: projects[0] …"},
+		"another language": {with("preferences", text("用户喜欢绿茶和乌龙茶。")), "refused: preferences[0] is in another language…"},
+		"the prompt's sample": {with("patterns", text("The user always practises before breakfast.")),
+			"refused: patterns[0] repeats the prompt's own words"},
+		"invented": {with("insights", `[{"text":"Ada was born in Kyoto in 1931.","level":"high"}]`),
+			`refused: insights[0] adds "Kyoto" and "1931", …`},
 	}
-	for _, list := range []string{"facts", "insights", "preferences", "patterns", "projects", "skills"} {
-		answers["without "+list] = strings.Replace(strings.Replace(nothing, fmt.Sprintf(`%q:[],`, list), "", 1),
-			fmt.Sprintf(`,%q:[]`, list), "", 1)
-	}
-	return answers
 }
 
-// An answer with any defect is refused whole: only the row changes, and states the reason.
-func TestDeepReflection_RefusesMalformedAnswers(t *testing.T) {
+func TestParseDeep_KeepsTheGoodPartsOfAnswers(t *testing.T) {
+	t.Parallel()
+	for name, test := range sloppy() {
+		got, want := outcome(test[0]), test[1]
+		if begin, cut := strings.CutSuffix(want, "…"); cut && !strings.HasPrefix(got, begin) || !cut && got != want {
+			t.Errorf("%s:\n%.300s\nwant\n%s", name, got, want)
+		}
+	}
+	t.Logf("%d kinds of answers", len(sloppy()))
+}
+
+// Each of several users who speak has keys of its own.
+func TestParseDeep_SeparatesSpeakers(t *testing.T) {
+	t.Parallel()
+	about := talkOf([]session.Event{
+		{Role: "user", Name: "Gina", Content: "I live in Bergen.", At: noon, Kind: memory.Chat},
+		{Role: "user", Name: "Jon", Content: "And I live in Porto.", At: noon, Kind: memory.Chat},
+	})
+	found, err := parseDeep(&llm.Answer{Text: `{"facts":[
+		{"who":"Gina","type":"profile","key":"home city","value":"Bergen"},
+		{"who":"jon ","type":"profile","key":"home_city","value":"Porto"},
+		{"type":"profile","key":"Gina home city","value":"Bergen"},
+		{"type":"profile","key":"home_city","value":"Porto"},
+		{"who":"Bea","type":"profile","key":"home_city","value":"Porto"}]}`}, about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, f := range found.facts {
+		keys = append(keys, facts.CanonicalName(f.key))
+	}
+	want(t, "keys", keys, []string{"gina_home_city", "jon_home_city", "gina_home_city"})
+	want(t, "left out", found.leftOut, []string{
+		"facts[3] does not name in who one of Gina, Jon", "facts[4] does not name in who one of Gina, Jon",
+	})
+}
+
+// A refused answer changes only the row, which states the reason. The model is asked once more.
+func TestConsolidations_RefusedAnswersChangeNothing(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
 	b.set.Attempts = 1000
@@ -104,43 +215,36 @@ func TestDeepReflection_RefusesMalformedAnswers(t *testing.T) {
 	if _, err := b.End(t.Context(), "app", "ada", "c", memory.TriggerEnd); err != nil {
 		t.Fatal(err)
 	}
-	row := func(kind memory.ConsolidationType) memory.Consolidation {
-		list, err := b.store.ListConsolidations(t.Context(),
-			db.ConsolidationFilter{Owner: ada, ConversationID: "c", Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, one := range list {
-			if one.Type == kind {
-				return one
-			}
-		}
-		t.Fatal("no row")
-		return memory.Consolidation{}
-	}
-	try := func(kind memory.ConsolidationType, made map[string]string) {
-		own := len(made)
-		for _, bad := range llmtest.Malformed() { // also those of the scorer
-			made["scorer: "+bad.Name] = bad.Answer
-		}
+	try := func(kind memory.ConsolidationType, answers map[string]string) {
 		attempts := 0
-		for name, answer := range made {
+		for name, answer := range answers {
 			b.answers(answer, answer)
 			attempts++
-			state, err := b.attempt(t.Context(), row(kind))
-			if is := row(kind); err != nil || state != memory.ConsolidationFailed || is.State != state ||
+			state, err := b.attempt(t.Context(), b.row(kind))
+			if is := b.row(kind); err != nil || state != memory.ConsolidationFailed || is.State != state ||
 				is.Attempts != attempts || is.Error == "" || is.EndedAt.IsZero() {
 				t.Errorf("%s: %s: %+v, %v", kind, name, is, err)
 			}
+			prompts := b.chat.Prompts()
+			last := prompts[len(prompts)-1]
+			if last.Refused == nil || !strings.Contains(b.row(kind).Error, last.Refused.Reason) {
+				t.Errorf("%s: %s: corrected with %+v", kind, name, last.Refused)
+			}
 		}
 		want(t, "memories", b.memories(), nil)
-		if own < 30 {
-			t.Errorf("only %d answers are made for %s", own, kind)
-		}
-		t.Logf("%d malformed answers refused, %d of them made for %s", len(made), own, kind)
 	}
-	try(memory.FastReplay, malformedReplays())
-	try(memory.DeepReflection, malformedReflections())
+	replays := malformedReplays()
+	for _, bad := range llmtest.Malformed() { // also those of the scorer
+		replays["scorer: "+bad.Name] = bad.Answer
+	}
+	reflections := map[string]string{}
+	for name, test := range sloppy() {
+		if strings.HasPrefix(test[1], "refused") {
+			reflections[name] = test[0]
+		}
+	}
+	try(memory.FastReplay, replays)
+	try(memory.DeepReflection, reflections)
 	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.clock.Now(), Limit: 10})
 	if err != nil || len(found) != 0 {
 		t.Errorf("facts %+v, %v", found, err)
@@ -151,20 +255,68 @@ func TestDeepReflection_RefusesMalformedAnswers(t *testing.T) {
 	}
 }
 
-func TestParseReplay_LimitsTheSummary(t *testing.T) {
+// The row of a deep reflection states what was left out of the answer.
+func TestDeepReflection_RecordsWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t, embedder, true)
+	b.trip("c")
+	b.answers(goodReplay, sloppy()["invented name"][0])
+	b.end("c")
+	row := b.row(memory.DeepReflection)
+	if row.State != memory.ConsolidationDone ||
+		!strings.Contains(row.Error, `left out of the answer: skills[1] adds "Bea"`) ||
+		string(row.Counts) != `{"facts":0,"memories":1,"merged":0}` {
+		t.Errorf("%+v", row)
+	}
+}
+
+// A summary of a sloppy form is read.
+func TestParseReplay_ReadsSloppyAnswers(t *testing.T) {
+	t.Parallel()
+	const good, want = goodReplay, "The user plans a trip."
+	for name, answer := range map[string]string{
+		"a byte order mark":     "\ufeff" + good,
+		"a fence and prose":     "Sure!\n```json\n" + good + "\n```\nBye.",
+		"thoughts":              "<think>{hm}</think>" + good,
+		"a trailing comma":      `{"summary":"The user plans a trip.",}`,
+		"unknown fields":        `{"summary":"The user plans a trip.","words":5}`,
+		"names in another case": `{"Summary":"The user plans a trip."}`,
+		"a list of one":         "[" + good + "]",
+		"control characters":    `{"summary":"The user \u202eplans a trip.\u0007"}`,
+	} {
+		events := []session.Event{{Role: "user", Content: "I want to go to Porto in May.", At: noon}}
+		if got, err := parseReplay(&llm.Answer{Text: answer}, "", events); got != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestFits_LimitsTheSummary(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		summary string
+		times   float64
 		fits    bool
 	}{
-		{strings.Repeat("长", 200), true}, {strings.Repeat("长", 201), false},
-		{strings.TrimSpace(strings.Repeat("word ", 80)), true}, {strings.TrimSpace(strings.Repeat("word ", 81)), false},
-		{strings.Repeat("a", 800), true}, {strings.Repeat("a", 801), false},
+		{strings.Repeat("长", 200), 1, true},
+		{strings.Repeat("长", 201), 1, false},
+		{strings.Repeat("长", 300), tolerance, true},
+		{strings.Repeat("长", 301), tolerance, false},
+		{strings.Repeat("word ", 80), 1, true},
+		{strings.Repeat("word ", 81), 1, false},
+		{strings.Repeat("word ", 120), tolerance, true},
+		{strings.Repeat("word ", 121), tolerance, false},
+		{strings.Repeat("a", 800), 1, true},
+		{strings.Repeat("a", 801), 1, false},
 	} {
-		if fits(test.summary) != test.fits {
-			t.Errorf("%d bytes: %t", len(test.summary), !test.fits)
+		if fits(strings.TrimSpace(test.summary), test.times) != test.fits {
+			t.Errorf("%d bytes, %g times: %t", len(test.summary), test.times, !test.fits)
 		}
 	}
+}
+
+func TestExtract_TakesTheMostImportantSentences(t *testing.T) {
+	t.Parallel()
 	long := strings.TrimSpace(strings.Repeat("word ", 78)) + "."
 	for _, test := range []struct {
 		name   string

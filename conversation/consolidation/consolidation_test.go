@@ -96,7 +96,7 @@ func TestEnd_TakesPlaceOnce(t *testing.T) {
 	}
 	want(t, "rows", b.rows("c"), rows)
 	memories := []string{"decision 0.80 Ada takes the night train to Porto.",
-		"summary 0.70 Ada plans a trip to Porto in May."}
+		"summary 0.70 The user plans a trip."}
 	want(t, "memories", b.memories(), memories)
 	if c := b.conversation("c"); c.EndedAt.IsZero() || c.EndReason != "client" {
 		t.Errorf("%+v", c)
@@ -150,7 +150,7 @@ func TestDeepReflection_StoresFactsAndMemories(t *testing.T) {
 		"insight 1.00 The user travels by night.",
 		"preference 0.60 The user likes green tea.", "project 0.75 The user is writing an opera.",
 		"skill 0.50 The user reads scores at sight.",
-		"summary 0.70 Ada plans a trip to Porto in May.", "task 0.90 The user always practises the oboe before breakfast.",
+		"summary 0.70 The user plans a trip.", "task 0.90 The user always practises the oboe before breakfast.",
 	})
 	want(t, "rows", b.rows("c")[:1], []string{`deep_reflection end 1-3 done {"facts":1,"memories":6,"merged":2}`})
 	found, err := b.store.ListFacts(t.Context(), db.FactFilter{Owner: ada, At: b.clock.Now(), Limit: 10})
@@ -281,7 +281,7 @@ func TestAttempt_RequiresTheClaim(t *testing.T) {
 	close(leave)
 	group.Wait()
 	want(t, "memories", b.memories(), []string{"decision 0.80 Ada takes the night train to Porto.",
-		"summary 0.70 Ada plans a trip to Porto in May."})
+		"summary 0.70 The user plans a trip."})
 }
 
 func TestOnTurn_EnqueuesAJob(t *testing.T) {

@@ -2,7 +2,9 @@ package consolidation
 
 import (
 	"context"
+	"strings"
 
+	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
@@ -35,6 +37,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 	}
 	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Similarity: s.set.Similarity}
 	var evidence []facts.Evidence
+	var leftOut []string
 	for _, sh := range shares {
 		found, err := s.askDeep(ctx, sh)
 		if err != nil {
@@ -43,6 +46,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 		for _, m := range found.memories {
 			c.Made = append(c.Made, sh.draft(one, m.kind, m.text, s.Guess(m.text), m.importance))
 		}
+		leftOut = append(leftOut, found.leftOut...)
 		stated, private := s.evidence(one, sh, found.facts)
 		evidence, c.Made = append(evidence, stated...), append(c.Made, private...)
 	}
@@ -64,7 +68,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 			}
 		}
 		// End the row first: if another process has ended it, nothing is written.
-		if err := s.end(ctx, tx, one, memory.ConsolidationDone, "", did); err != nil {
+		if err := s.end(ctx, tx, one, memory.ConsolidationDone, leftOutError(leftOut), did); err != nil {
 			return err
 		}
 		if len(evidence) == 0 {
@@ -80,6 +84,14 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 		s.Facts.Push(ctx, applied)
 	}
 	return memory.ConsolidationDone, nil
+}
+
+// leftOutError describes what was left out of an answer; "" if nothing was.
+func leftOutError(leftOut []string) string {
+	if len(leftOut) == 0 {
+		return ""
+	}
+	return memory.Clip("left out of the answer: "+strings.Join(leftOut, "; "), maxErrorRunes)
 }
 
 // evidence turns the facts of a share into evidence. Facts are visible to all
@@ -121,21 +133,30 @@ var deepPrompt = prompt.Parse(promptFiles, "deep")
 // deepData fills the prompt.
 type deepData struct {
 	prompt.Quoted         // events, one per line, oldest first
+	Time                  string
+	Speakers              bool // several users speak
 	MaxFacts, MaxInsights int
-	MaxLasting, MaxRunes  int
+	MaxLasting            int
+	MaxWords, MaxRunes    int // of a text in English and in Chinese, as asked
 }
 
+// The lengths that the model is asked for; see maxTextRunes.
+const (
+	askedWords = 50
+	askedRunes = 100
+)
+
 func (s *Service) askDeep(ctx context.Context, sh share) (findings, error) {
-	quoted, err := quote("", sh)
+	events := sh.said()
+	quoted, err := prompt.Quote(session.PromptLines("", events, maxEventRunes)...)
 	if err != nil {
 		return findings{}, err
 	}
-	sample := sh.sample()
-	answer, err := deepPrompt.Ask(ctx, s.Chat, sample, deepData{
-		Quoted: quoted, MaxFacts: maxFacts, MaxInsights: maxInsights, MaxLasting: maxLasting, MaxRunes: maxTextRunes,
-	})
-	if err != nil {
-		return findings{}, err
+	about := talkOf(events)
+	data := deepData{
+		Quoted: quoted, Time: session.PromptTime(events), Speakers: about.speakers != nil,
+		MaxFacts: maxFacts, MaxInsights: maxInsights, MaxLasting: maxLasting, MaxWords: askedWords, MaxRunes: askedRunes,
 	}
-	return parseDeep(answer, sample)
+	return prompt.Ask(ctx, deepPrompt, s.Chat, about.sample, data,
+		func(answer *llm.Answer) (findings, error) { return parseDeep(answer, about) })
 }

@@ -11,7 +11,6 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/ingest"
-	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
 )
@@ -124,13 +123,13 @@ func latest(events []session.Logged) []session.Logged {
 	return events
 }
 
-// sample is the text of the events, whose language decides that of the prompt.
-func (sh share) sample() string {
-	var all []string
-	for _, e := range sh.events {
-		all = append(all, e.Content)
+// said are the events of the share.
+func (sh share) said() []session.Event {
+	events := make([]session.Event, len(sh.events))
+	for i, e := range sh.events {
+		events[i] = e.Event
 	}
-	return strings.Join(all, "\n")
+	return events
 }
 
 // draft is a memory of the share, dated as its last event.
@@ -150,16 +149,3 @@ func (sh share) draft(one memory.Consolidation, t memory.Type, content string, d
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
-
-// quote makes lines of a share's events, after a summary of earlier ones if it is
-// not empty.
-func quote(before string, sh share) (prompt.Quoted, error) {
-	var lines []any
-	if before != "" {
-		lines = append(lines, session.SummaryLine(before))
-	}
-	for _, e := range sh.events {
-		lines = append(lines, session.PromptLine(e.Event, maxEventRunes))
-	}
-	return prompt.Quote(lines...)
-}

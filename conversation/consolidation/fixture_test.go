@@ -43,7 +43,7 @@ type fixture struct {
 }
 
 const (
-	goodReplay = `{"summary":"Ada plans a trip to Porto in May."}`
+	goodReplay = `{"summary":"The user plans a trip."}`
 	nothing    = `{"facts":[],"insights":[],"preferences":[],"patterns":[],"projects":[],"skills":[]}`
 )
 
@@ -147,6 +147,23 @@ func (b *fixture) rows(id string) (lines []string) {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// row is the consolidation of a type of the conversation c.
+func (b *fixture) row(kind memory.ConsolidationType) memory.Consolidation {
+	b.t.Helper()
+	list, err := b.store.ListConsolidations(context.Background(),
+		db.ConsolidationFilter{Owner: ada, ConversationID: "c", Limit: 10})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, one := range list {
+		if one.Type == kind {
+			return one
+		}
+	}
+	b.t.Fatalf("there is no %s", kind)
+	return memory.Consolidation{}
 }
 
 // memories lists ada's active memories as type, importance and content.

@@ -71,29 +71,32 @@ var replayPrompt = prompt.Parse(promptFiles, "replay")
 
 // replayData fills the prompt.
 type replayData struct {
-	prompt.Quoted // events, one per line, oldest first
-	MaxRunes      int
-	MaxWords      int
+	prompt.Quoted      // events, one per line, oldest first
+	Time               string
+	MaxRunes, MaxWords int
 }
 
 func (s *Service) askReplay(ctx context.Context, before string, sh share) (string, error) {
-	quoted, err := quote(before, sh)
+	events := sh.said()
+	quoted, err := prompt.Quote(session.PromptLines(before, events, maxEventRunes)...)
 	if err != nil {
 		return "", err
 	}
-	sample := sh.sample()
-	data := replayData{Quoted: quoted, MaxRunes: maxSummaryRunes, MaxWords: maxSummaryWords}
-	answer, err := replayPrompt.Ask(ctx, s.Chat, sample, data)
-	if err != nil {
-		return "", err
+	data := replayData{
+		Quoted: quoted, Time: session.PromptTime(events), MaxRunes: maxSummaryRunes, MaxWords: maxSummaryWords,
 	}
-	return parseReplay(answer, sample)
+	return prompt.Ask(ctx, replayPrompt, s.Chat, session.Texts(before, events), data,
+		func(answer *llm.Answer) (string, error) { return parseReplay(answer, before, events) })
 }
 
-// parseReplay reads a summary of sample. KindBadAnswer: any part of the answer is wrong.
-func parseReplay(answer, sample string) (string, error) {
-	summary, err := session.ParseSummary(answer, replayPrompt, sample, otherRunes)
-	if err == nil && !fits(summary) {
+// tolerance is how much longer than asked a model's summary may be, since models count roughly.
+const tolerance = 1.5
+
+// parseReplay reads a summary of an earlier one and the events after it. KindBadAnswer: see session.ParseSummary,
+// or it is too long.
+func parseReplay(answer *llm.Answer, before string, events []session.Event) (string, error) {
+	summary, err := session.ParseSummary(answer, replayPrompt, before, events, otherRunes*tolerance)
+	if err == nil && !fits(summary, tolerance) {
 		err = llm.BadAnswer("its summary is too long: at most %d characters of Chinese or %d words are allowed",
 			maxSummaryRunes, maxSummaryWords)
 	}
@@ -103,12 +106,13 @@ func parseReplay(answer, sample string) (string, error) {
 	return summary, nil
 }
 
-// fits reports whether a summary has the allowed size.
-func fits(summary string) bool {
+// fits reports whether a summary has at most so many times the greatest size.
+func fits(summary string, times float64) bool {
+	size := float64(utf8.RuneCountInString(summary))
 	if text.IsChinese(summary) {
-		return utf8.RuneCountInString(summary) <= maxSummaryRunes
+		return size <= times*maxSummaryRunes
 	}
-	return len(strings.Fields(summary)) <= maxSummaryWords && utf8.RuneCountInString(summary) <= otherRunes
+	return float64(len(strings.Fields(summary))) <= times*maxSummaryWords && size <= times*otherRunes
 }
 
 // sentence is one that may become part of a summary.
@@ -161,7 +165,7 @@ func extract(events []session.Logged) string {
 	}
 	for _, index := range indexes {
 		kept[index] = true
-		kept[index] = fits(join())
+		kept[index] = fits(join(), 1)
 	}
 	return join()
 }

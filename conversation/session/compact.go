@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"embed"
-	"strings"
 	"unicode/utf8"
 
 	"hippocampus/db"
@@ -144,35 +143,9 @@ var compactPrompt = prompt.Parse(promptFiles, "compact")
 
 // compactData fills the prompt.
 type compactData struct {
-	prompt.Quoted // events, one per line, oldest first
-	Summary       string
-	Room          int // characters
-}
-
-// PromptEvent is an event in a prompt.
-type PromptEvent struct {
-	Role string             `json:"role"`
-	Name string             `json:"name,omitempty"`
-	Kind memory.MessageKind `json:"kind,omitempty"` // empty for chat
-	Said string             `json:"said"`
-}
-
-// PromptLine is an event as a line of a prompt, with at most so many characters
-// of its content.
-func PromptLine(e Event, maxRunes int) PromptEvent {
-	line := PromptEvent{Role: e.Role, Name: e.Name, Kind: e.Kind, Said: memory.Clip(e.Content, maxRunes)}
-	if e.Kind == memory.Chat {
-		line.Kind = ""
-	}
-	return line
-}
-
-// SummaryLine is a running summary as a line of a prompt. It is quoted like the
-// events, since it holds users' words also.
-func SummaryLine(summary string) any {
-	return struct {
-		Summary string `json:"summary_so_far"`
-	}{summary}
+	prompt.Quoted      // events, one per line, oldest first
+	Time               string
+	MaxRunes, MaxWords int
 }
 
 const (
@@ -180,40 +153,24 @@ const (
 	maxEventRunes  = 4_000  // of one event; longer ones are cut
 )
 
+// asked is the share of the room that the model is asked to fill, since models count roughly.
+const asked = 0.8
+
+// runesAWord is the average length of an English word with the space after it.
+const runesAWord = 6
+
 // ask has the model condense a summary and the events after it.
 func (s *Service) ask(ctx context.Context, summary string, events []Event) (string, error) {
-	lines, texts := []any{SummaryLine(summary)}, []string{summary}
-	for _, e := range events {
-		line := PromptLine(e, maxEventRunes)
-		lines, texts = append(lines, line), append(texts, line.Said)
-	}
-	quoted, err := prompt.Quote(lines...)
+	quoted, err := prompt.Quote(PromptLines(summary, events, maxEventRunes)...)
 	if err != nil {
 		return "", err
 	}
-	sample := strings.Join(texts, "\n")
-	answer, err := compactPrompt.Ask(ctx, s.Chat, sample, compactData{Quoted: quoted, Room: s.set.Summary})
-	if err != nil {
-		return "", err
+	room := asked * float64(s.set.Summary)
+	data := compactData{
+		Quoted: quoted, Time: PromptTime(events), MaxRunes: int(room), MaxWords: int(room / runesAWord),
 	}
-	return ParseSummary(answer, compactPrompt, sample, s.set.Summary)
-}
-
-// ParseSummary reads an answer that holds a summary of sample in at most
-// maxRunes characters. KindBadAnswer: any part of the answer is wrong.
-func ParseSummary(answer string, template prompt.Template, sample string, maxRunes int) (string, error) {
-	var reply struct {
-		Summary *string `json:"summary"`
-	}
-	if err := llm.Decode(answer, &reply); err != nil {
-		return "", err
-	}
-	if reply.Summary == nil {
-		return "", llm.BadAnswer("the answer has no summary")
-	}
-	summary := strings.TrimSpace(*reply.Summary)
-	if why := template.Check(summary, maxRunes, sample); why != "" {
-		return "", llm.BadAnswer("its summary %s", why)
-	}
-	return summary, nil
+	return prompt.Ask(ctx, compactPrompt, s.Chat, Texts(summary, events), data,
+		func(answer *llm.Answer) (string, error) {
+			return ParseSummary(answer, compactPrompt, summary, events, s.set.Summary)
+		})
 }

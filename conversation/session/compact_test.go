@@ -105,7 +105,8 @@ func TestCompaction_ByAModel(t *testing.T) {
 		t.Errorf("the log has %d turns", len(turns))
 	}
 	if user := b.chat.Prompts()[0].User; !strings.Contains(user, "message 5\"") ||
-		strings.Contains(user, "message 6\"") || !strings.Contains(user, `{"summary_so_far":""}`) {
+		strings.Contains(user, "message 6\"") ||
+		!strings.Contains(user, `{"day":"2026-03-01, Sunday","role":"user","said":"message 1"}`) {
 		t.Errorf("asked with %s", user)
 	}
 	if done, err := b.compact(s, "c"); err != nil || done.Steps != 0 || len(b.chat.Prompts()) != 1 {
@@ -235,7 +236,7 @@ func TestCompaction_TakesPlaceOnce(t *testing.T) {
 	s := b.withModel(small)
 	var calls atomic.Int64
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
-		return answering(fmt.Sprintf("Summary %d.", calls.Add(1)))(p)
+		return answering("A summary" + strings.Repeat("!", int(calls.Add(1))))(p)
 	})
 	b.sayMany(s, "c", 1, 11)
 	job := s.compaction(b.conversation("c")).(CompactConversation)
@@ -245,7 +246,7 @@ func TestCompaction_TakesPlaceOnce(t *testing.T) {
 		t.Fatalf("the crash: %v", err)
 	}
 	after := b.conversation("c")
-	if after.Summary != "Summary 1." || after.SummarisedThrough != 5 {
+	if after.Summary != "A summary!" || after.SummarisedThrough != 5 {
 		t.Fatalf("%+v", after)
 	}
 	done, err := s.Work(t.Context(), job)
@@ -308,10 +309,33 @@ func malformed() map[string]string {
 		"the prompt's words":         of("Leave out greetings, thanks and what has been settled since."),
 		"the prompt's example":       of("Rosalind is packing for a concert tour."),
 		"the Chinese prompt's words": of("略去问候、致谢和已经了结的内容"), "another language": of("他们互相发送了消息。"),
+		"an invented name": of("They sent messages to Bea."), "an invented number": of("They sent 78 messages."),
 	}
 }
 
-// An answer with any defect is refused whole, and changes nothing.
+// An answer of a sloppy form is read.
+func TestCompaction_ReadsSloppyAnswers(t *testing.T) {
+	t.Parallel()
+	const good, want = `{"summary":"They sent messages."}`, "They sent messages."
+	events := []Event{{Role: "user", Content: "message 1", Kind: memory.Chat}}
+	for name, answer := range map[string]string{
+		"a byte order mark":     "\ufeff" + good,
+		"a fence and prose":     "Sure!\n```json\n" + good + "\n```\nBye.",
+		"thoughts":              "<think>{hm}</think>" + good,
+		"a trailing comma":      `{"summary":"They sent messages.",}`,
+		"comments":              `{"summary":"They sent messages." /* short */}`,
+		"unknown fields":        `{"summary":"They sent messages.","words":3}`,
+		"names in another case": `{"Summary":"They sent messages."}`,
+		"a list of one":         "[" + good + "]",
+		"control characters":    `{"summary":"They \u202esent messages.\u0007"}`,
+	} {
+		if got, err := ParseSummary(&llm.Answer{Text: answer}, compactPrompt, "", events, 400); got != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// An answer without a good summary changes nothing.
 func TestCompaction_RefusesMalformedAnswers(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -32,7 +32,23 @@ func Texts(texts ...string) []Source {
 // and "德国" one place. A number up to the number of sources, or 2, may be a count and is accepted, as are dates within
 // a year of a source that has a relative date ("yesterday").
 func Invented(statement string, sources ...Source) []string {
-	has := evidenceOf(sources)
+	return Read(sources...).Invented(statement)
+}
+
+// Evidence is what sources have.
+type Evidence struct {
+	texts   []string // in plain form, see plain
+	words   map[string]bool
+	numbers map[float64]bool
+	digits  []string // all digits of each source
+	dates   []date
+	times   []time.Time // of sources that are dated
+	near    []time.Time // of dated sources with a relative date
+	count   int
+}
+
+// Invented is the function of this name for sources that have been read.
+func (has Evidence) Invented(statement string) []string {
 	var invented []string
 	add := func(word string) {
 		if !slices.Contains(invented, word) {
@@ -63,20 +79,9 @@ func Invented(statement string, sources ...Source) []string {
 	return invented
 }
 
-// evidence is what the sources have.
-type evidence struct {
-	texts   []string // in plain form, see plain
-	words   map[string]bool
-	numbers map[float64]bool
-	digits  []string // all digits of each source
-	dates   []date
-	times   []time.Time // of sources that are dated
-	near    []time.Time // of dated sources with a relative date
-	count   int
-}
-
-func evidenceOf(sources []Source) evidence {
-	has := evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: len(sources)}
+// Read reads sources, for several statements about them.
+func Read(sources ...Source) Evidence {
+	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: len(sources)}
 	for _, source := range sources {
 		said := plain(source.Text)
 		has.texts = append(has.texts, said)

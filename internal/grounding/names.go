@@ -86,7 +86,7 @@ func namesIn(s string) []string {
 		low := plain(stem)
 		before := s[:at[0]]
 		switch {
-		case noNames[low] || months[low] != 0 || weekdays[low] != 0:
+		case noNames[low] || months[low] != 0 || weekdays[strings.TrimSuffix(low, "s")] != 0:
 		case i > 0 && found[i-1][1] == at[0] || strings.HasSuffix(before, "@"):
 		case places.of[low] != nil && (firstUpper(word) || len(low) > 4 && low != "turkey" && low != "polish"):
 			names = append(names, stem)
@@ -162,7 +162,7 @@ func chinesePlacesIn(s string) []string {
 }
 
 // name reports whether a source has a name, or a word of the same place.
-func (has evidence) name(name string) bool {
+func (has Evidence) name(name string) bool {
 	low := plain(name)
 	if has.words[low] || has.place(low) {
 		return true
@@ -176,13 +176,13 @@ func (has evidence) name(name string) bool {
 }
 
 // place reports whether a source has a word of the same place.
-func (has evidence) place(word string) bool {
+func (has Evidence) place(word string) bool {
 	return slices.ContainsFunc(places.of[plain(word)], func(w string) bool {
 		return has.words[plain(w)] || w[0] >= 0xe4 && has.contains(w)
 	})
 }
 
 // contains reports whether a source contains a text that is not delimited: a Chinese one, or a part of an address.
-func (has evidence) contains(s string) bool {
+func (has Evidence) contains(s string) bool {
 	return slices.ContainsFunc(has.texts, func(t string) bool { return strings.Contains(t, s) })
 }

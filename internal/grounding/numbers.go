@@ -129,7 +129,7 @@ var relative = regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|now|jus
 const year = 366 * 24 * time.Hour
 
 // date reports whether the sources have every known part of a date, or a relative date that may mean it.
-func (has evidence) date(d date) bool {
+func (has Evidence) date(d date) bool {
 	if slices.ContainsFunc(has.near, d.isWithinAYear) {
 		return true
 	}
@@ -140,7 +140,7 @@ func (has evidence) date(d date) bool {
 }
 
 // has reports whether a source has a part of a date, or was said at a date with it. A source may have it as a number.
-func (date) has(part int, of func(date) int, has evidence) bool {
+func (date) has(part int, of func(date) int, has Evidence) bool {
 	if part == 0 || has.numbers[float64(part)] {
 		return true
 	}
@@ -266,7 +266,7 @@ func clockNumbers(s string) (hours []float64) {
 const minDigits = 4
 
 // number reports whether a source has a number.
-func (has evidence) number(n number) bool {
+func (has Evidence) number(n number) bool {
 	if n.value <= float64(max(2, has.count)) || has.numbers[n.value] {
 		return true
 	}

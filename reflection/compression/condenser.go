@@ -11,6 +11,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"hippocampus/internal/grounding"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
@@ -29,6 +30,30 @@ func (r Room) Measure(s string) int {
 		return text.CountTokens(s)
 	}
 	return utf8.RuneCountInString(s)
+}
+
+// The lengths that a model is asked for. Models count words better than characters or tokens, and roughly.
+const (
+	asked         = 0.8 // of the room
+	runesAWord    = 6   // of English, with the space
+	wordsAToken   = 0.75
+	chineseAToken = 1 // character
+)
+
+// words is the number of English words to ask for.
+func (r Room) words() int {
+	if r.Tokens {
+		return max(1, int(asked*wordsAToken*float64(r.Size)))
+	}
+	return max(1, int(asked*float64(r.Size)/runesAWord))
+}
+
+// chinese is the number of Chinese characters to ask for.
+func (r Room) chinese() int {
+	if r.Tokens {
+		return max(1, int(asked*chineseAToken*float64(r.Size)))
+	}
+	return max(1, int(asked*float64(r.Size)))
 }
 
 // Limits of a Condenser; server/config holds their defaults and ranges.
@@ -60,25 +85,32 @@ func (c *Condenser) ShouldCondense(memories int, fits bool) bool {
 	return memories > 0 && (memories > c.set.Memories || !fits)
 }
 
-// Condense has the model summarise the contents, best first, in one line that is
-// at most as large as the room and as the contents. If it fails, why states the
-// reason for people, else why is empty. Results are cached by contents, room
+// Line is a memory that is condensed.
+type Line struct {
+	Said time.Time
+	Text string
+}
+
+// Condense has the model summarise the memories, best first, in one line that is
+// at most as large as the room and as the memories. If it fails, why states the
+// reason for people, else why is empty. Results are cached by memories, room
 // and language. language is that of the surrounding text; the model answers in
-// the language of the contents.
-func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, language string) (
+// the language of the memories.
+func (c *Condenser) Condense(ctx context.Context, memories []Line, room Room, language string) (
 	condensed, why string,
 ) {
+	contents := contentsOf(memories)
 	switch {
 	case c.chat == nil:
 		return "", "there is no chat model: set chat.api_key (DEEPSEEK_API_KEY)"
 	case room.Size < 1:
 		return "", "the room is too small"
-	case runes(contents...) > maxPromptRunes:
+	case runes(contents) > maxPromptRunes:
 		return "", "the memories are too long for one prompt"
 	}
 	// The result must not be longer than the contents.
-	room.Size = min(room.Size, room.Measure(strings.Join(contents, "\n")))
-	id, err := cacheKey(contents, room, language)
+	room.Size = min(room.Size, room.Measure(contents))
+	id, err := cacheKey(memories, room, language)
 	if err != nil {
 		return "", "the memories could not be encoded"
 	}
@@ -87,7 +119,7 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 			return condensed, ""
 		}
 	}
-	condensed, err = c.ask(ctx, contents, room)
+	condensed, err = c.ask(ctx, memories, room)
 	switch {
 	case memory.IsKind(err, memory.KindBadAnswer):
 		return "", fmt.Sprintf("the model's answer was refused: %s", err)
@@ -100,50 +132,60 @@ func (c *Condenser) Condense(ctx context.Context, contents []string, room Room, 
 	return condensed, ""
 }
 
+// contentsOf joins the texts of memories.
+func contentsOf(memories []Line) string {
+	texts := make([]string, len(memories))
+	for i, m := range memories {
+		texts[i] = m.Text
+	}
+	return strings.Join(texts, "\n")
+}
+
 // cacheKey is a hash of everything that the condensed text depends on.
-func cacheKey(contents []string, room Room, language string) (key [sha256.Size]byte, err error) {
+func cacheKey(memories []Line, room Room, language string) (key [sha256.Size]byte, err error) {
 	data, err := json.Marshal(struct {
-		Contents []string
+		Memories []promptLine
 		Room     Room
 		Language string
-	}{contents, room, language})
+	}{promptLines(memories), room, language})
 	return sha256.Sum256(data), err
 }
 
-func (c *Condenser) ask(ctx context.Context, contents []string, room Room) (string, error) {
-	quoted, err := prompt.Quote(contents...)
+func (c *Condenser) ask(ctx context.Context, memories []Line, room Room) (string, error) {
+	quoted, err := prompt.Quote(promptLines(memories)...)
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.set.Timeout)
 	defer cancel()
-	data := condenseData{Quoted: quoted, Room: room.Size, Tokens: room.Tokens}
-	answer, err := condensePrompt.Ask(ctx, c.chat, strings.Join(contents, "\n"), data)
-	if err != nil {
-		return "", err
-	}
-	return parseText(answer, contents, room)
+	data := condenseData{Quoted: quoted, MaxWords: room.words(), MaxRunes: room.chinese()}
+	return prompt.Ask(ctx, condensePrompt, c.chat, contentsOf(memories), data,
+		func(answer *llm.Answer) (string, error) { return parseText(answer, memories, room) })
 }
 
-// parseText reads the answer of a Condenser. It refuses the whole answer if any
-// part of it is wrong (KindBadAnswer).
-func parseText(answer string, contents []string, room Room) (string, error) {
+// parseText reads the answer of a Condenser. KindBadAnswer: its text is missing, invalid or too long, or adds
+// something.
+func parseText(answer *llm.Answer, memories []Line, room Room) (string, error) {
 	var reply struct {
-		Text *string `json:"text"`
+		Text string `json:"text"`
 	}
-	if err := llm.Decode(answer, &reply); err != nil {
+	if err := answer.Decode(&reply); err != nil {
 		return "", err
 	}
-	if reply.Text == nil {
+	condensed := strings.Join(strings.Fields(reply.Text), " ")
+	if condensed == "" {
 		return "", llm.BadAnswer("it has no text")
 	}
-	condensed := strings.Join(strings.Fields(*reply.Text), " ")
-	why := memory.CheckContent(*reply.Text, maxPromptRunes)
+	why := condensePrompt.Check(condensed, maxPromptRunes, contentsOf(memories))
 	if size := room.Measure(condensed); why == "" && size > room.Size {
 		why = fmt.Sprintf("has a size of %d: the room, or the size of the memories, is %d", size, room.Size)
 	}
 	if why == "" {
-		why = condensePrompt.Check(condensed, maxPromptRunes, strings.Join(contents, "\n"))
+		sources := make([]grounding.Source, len(memories))
+		for i, m := range memories {
+			sources[i] = grounding.Source{Text: m.Text, At: m.Said}
+		}
+		why = grounding.Read(sources...).Why(condensed)
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its text %s", why)

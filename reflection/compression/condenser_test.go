@@ -27,6 +27,15 @@ var (
 	games = []string{"艾达每周一去图书馆借书。", "艾达每周五去图书馆还书。", "艾达周日不去图书馆。"}
 )
 
+// linesOf returns memories of one day.
+func linesOf(contents ...string) []Line {
+	lines := make([]Line, len(contents))
+	for i, content := range contents {
+		lines[i] = Line{Said: begin, Text: content}
+	}
+	return lines
+}
+
 func TestCondenser_ShouldCondense(t *testing.T) {
 	t.Parallel()
 	c := NewCondenser(nil, limits)
@@ -49,11 +58,11 @@ func TestCondenser_CondensesToFit(t *testing.T) {
 		asks         string // what the prompt says
 	}{
 		"characters": {swims, Room{40, false}, "```json\n{\"text\":\" Ada swims Mon and\\nWed, not Sun. \"}\n```",
-			"Ada swims Mon and Wed, not Sun.", "At most 40 characters"},
-		"fits to the letter": {swims, Room{10, false}, `{"text":"Ada swims."}`, "Ada swims.", "At most 10 characters"},
+			"Ada swims Mon and Wed, not Sun.", "At most 5 words"},
+		"fits to the letter": {swims, Room{10, false}, `{"text":"Ada swims."}`, "Ada swims.", "At most 1 words"},
 		"tokens": {swims, Room{12, true}, `{"text":"Ada swims Mon and Wed."}`, "Ada swims Mon and Wed.",
-			"At most 12 tokens"},
-		"Chinese": {games, Room{30, false}, `{"text":"艾达周一借书，周五还书，周日不去。"}`, "艾达周一借书，周五还书，周日不去。", "最多 30 个字符"},
+			"At most 7 words"},
+		"Chinese": {games, Room{30, false}, `{"text":"艾达周一借书，周五还书，周日不去。"}`, "艾达周一借书，周五还书，周日不去。", "最多 24 个字"},
 		"Chinese with a name": {[]string{"艾达喜欢用 PostgreSQL 写程序。", "艾达每天都写程序。"}, Room{30, false},
 			`{"text":"艾达每天写 PostgreSQL"}`, "艾达每天写 PostgreSQL", ""},
 	} {
@@ -64,7 +73,7 @@ func TestCondenser_CondensesToFit(t *testing.T) {
 			}
 			return test.answer, nil
 		}), limits)
-		if got, why := c.Condense(t.Context(), test.contents, test.room, ""); got != test.want || why != "" {
+		if got, why := c.Condense(t.Context(), linesOf(test.contents...), test.room, ""); got != test.want || why != "" {
 			t.Errorf("%s: %q, %q", name, got, why)
 		}
 	}
@@ -79,7 +88,7 @@ func TestCondenser_CachesTexts(t *testing.T) {
 	}), limits)
 	ask := func(contents []string, room Room, language string, want int) {
 		t.Helper()
-		if _, why := c.Condense(t.Context(), contents, room, language); why != "" || asked != want {
+		if _, why := c.Condense(t.Context(), linesOf(contents...), room, language); why != "" || asked != want {
 			t.Errorf("asked %d times, want %d: %q", asked, want, why)
 		}
 	}
@@ -127,7 +136,7 @@ func TestCondenser_StatesWhyItFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := NewCondenser(test.chat, Limits{Memories: 5, Timeout: 10 * time.Millisecond, Cache: 1})
-			if got, why := c.Condense(t.Context(), test.contents, test.room, ""); got != "" ||
+			if got, why := c.Condense(t.Context(), linesOf(test.contents...), test.room, ""); got != "" ||
 				!strings.Contains(why, test.want) || strings.Contains(why, "10.0.0.7") {
 				t.Errorf("%q, %q", got, why)
 			}
@@ -173,6 +182,30 @@ func malformedTexts() map[string]string {
 		"the prompt's sample":       text("Rosalind plays the oboe in the city orchestra"),
 		"the other prompt's sample": text("苏眠在市交响乐团吹双簧管"),
 		"another language":          text("艾达周一和周三游泳。"),
+		"an invented name":          text("Ada swims with Bea."),
+		"an invented day":           text("Ada swims on Saturdays."),
+	}
+}
+
+// An answer of a sloppy form is read.
+func TestCondenser_ReadsSloppyAnswers(t *testing.T) {
+	t.Parallel()
+	const good, want = `{"text":"Ada swims."}`, "Ada swims."
+	for name, answer := range map[string]string{
+		"a byte order mark":     "\ufeff" + good,
+		"a fence and prose":     "Sure!\n```json\n" + good + "\n```\nBye.",
+		"thoughts":              "<think>{hm}</think>" + good,
+		"a trailing comma":      `{"text":"Ada swims.",}`,
+		"comments":              `{"text":"Ada swims." /* short */}`,
+		"unknown fields":        `{"text":"Ada swims.","characters":10}`,
+		"names in another case": `{"Text":"Ada swims."}`,
+		"a list of one":         "[" + good + "]",
+		"control characters":    `{"text":"Ada \u202eswims.\u0007"}`,
+	} {
+		c := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) { return answer, nil }), limits)
+		if got, why := c.Condense(t.Context(), linesOf(swims...), Room{60, false}, ""); got != want {
+			t.Errorf("%s: %q, %q", name, got, why)
+		}
 	}
 }
 
@@ -185,7 +218,8 @@ func TestCondenser_RefusesMalformedAnswers(t *testing.T) {
 	}
 	for name, answer := range answers {
 		c := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) { return answer, nil }), limits)
-		if got, why := c.Condense(t.Context(), swims, Room{60, false}, ""); got != "" || !strings.Contains(why, "refused") {
+		got, why := c.Condense(t.Context(), linesOf(swims...), Room{60, false}, "")
+		if got != "" || !strings.Contains(why, "refused") {
 			t.Errorf("%s: %q, %q", name, got, why)
 		}
 		if n := c.kept.Len(); n != 0 {
@@ -201,7 +235,8 @@ func TestCondenser_RefusesMalformedAnswers(t *testing.T) {
 		"longer than the memories":       {[]string{"Ada swims."}, `{"text":"Ada swims a lot."}`},
 	} {
 		condenser := NewCondenser(model(func(context.Context, llm.Prompt) (string, error) { return c.answer, nil }), limits)
-		if _, why := condenser.Condense(t.Context(), c.contents, Room{60, false}, ""); !strings.Contains(why, "refused") {
+		_, why := condenser.Condense(t.Context(), linesOf(c.contents...), Room{60, false}, "")
+		if !strings.Contains(why, "refused") {
 			t.Errorf("%s: %q", name, why)
 		}
 	}

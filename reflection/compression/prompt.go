@@ -3,6 +3,7 @@ package compression
 import (
 	"context"
 	"embed"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -24,9 +25,22 @@ var (
 
 // condenseData fills the prompt of a Condenser.
 type condenseData struct {
-	prompt.Quoted // contents, one per line
-	Room          int
-	Tokens        bool
+	prompt.Quoted      // memories, one per line
+	MaxWords, MaxRunes int
+}
+
+// promptLine is a memory in the prompt of a Condenser.
+type promptLine struct {
+	Said   string `json:"said"` // day
+	Memory string `json:"memory"`
+}
+
+func promptLines(memories []Line) []promptLine {
+	lines := make([]promptLine, len(memories))
+	for i, m := range memories {
+		lines[i] = promptLine{Said: m.Said.UTC().Format(prompt.Day), Memory: m.Text}
+	}
+	return lines
 }
 
 // compressData fills the prompt of a Service.
@@ -45,7 +59,7 @@ type promptMemory struct {
 }
 
 // ask has the model summarise a group, in the group's language.
-func (s *Service) ask(ctx context.Context, group []memory.Memory) ([]derivation.Conclusion, error) {
+func (s *Service) ask(ctx context.Context, group []memory.Memory) (condensed, error) {
 	lines, texts := make([]promptMemory, len(group)), make([]string, len(group))
 	for i, m := range group {
 		lines[i] = promptMemory{Number: i + 1, Said: m.CreatedAt.Format(prompt.Day), By: m.Speaker, Memory: m.Content}
@@ -53,15 +67,11 @@ func (s *Service) ask(ctx context.Context, group []memory.Memory) ([]derivation.
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {
-		return nil, err
+		return condensed{}, err
 	}
-	answer, err := compressPrompt.Ask(ctx, s.Chat, strings.Join(texts, "\n"), compressData{
-		Quoted: quoted, MaxSummaries: maxSummaries, Messages: conversationOf(group) != "",
-	})
-	if err != nil {
-		return nil, err
-	}
-	return parse(answer, group)
+	data := compressData{Quoted: quoted, MaxSummaries: maxSummaries, Messages: conversationOf(group) != ""}
+	return prompt.Ask(ctx, compressPrompt, s.Chat, strings.Join(texts, "\n"), data,
+		func(answer *llm.Answer) (condensed, error) { return parse(answer, group) })
 }
 
 // runes counts the characters of all texts.
@@ -75,54 +85,80 @@ func runes(texts ...string) (n int) {
 // maxSummaries of one group.
 const maxSummaries = 3
 
-// parse reads an answer about a group that was numbered from 1. It refuses the
-// whole answer if any part of it is wrong (KindBadAnswer).
-func parse(answer string, group []memory.Memory) ([]derivation.Conclusion, error) {
+// condensed is a checked answer.
+type condensed struct {
+	summaries []derivation.Conclusion
+	leftOut   []string // what of the answer was refused, with the reasons, and what no summary stands for
+}
+
+// parse reads an answer about a group that was numbered from 1. A bad summary is left out alone. KindBadAnswer: there
+// is no good one.
+func parse(answer *llm.Answer, group []memory.Memory) (c condensed, err error) {
 	var reply struct {
-		Summaries *[]struct { // a nil field was missing or null
-			Summary *string `json:"summary"`
-			Sources *[]int  `json:"sources"`
-		} `json:"summaries"`
+		Summaries llm.Items[struct {
+			Summary string             `json:"summary"`
+			Sources derivation.Numbers `json:"sources"`
+		}] `json:"summaries"`
 	}
-	if err := llm.Decode(answer, &reply); err != nil {
-		return nil, err
+	if err := answer.Decode(&reply); err != nil {
+		return c, err
 	}
-	if reply.Summaries == nil || len(*reply.Summaries) == 0 {
-		return nil, llm.BadAnswer("the answer has no summaries")
+	if len(reply.Summaries) == 0 {
+		return c, llm.BadAnswer("the answer has no summaries")
 	}
-	proposals := make([]derivation.Proposal, len(*reply.Summaries))
-	for i, p := range *reply.Summaries {
-		proposals[i] = derivation.Proposal{Text: p.Summary, Sources: p.Sources}
+	proposals := make([]derivation.Proposal, len(reply.Summaries))
+	for i, p := range reply.Summaries {
+		proposals[i] = derivation.Proposal{Text: p.Value.Summary, Sources: p.Value.Sources, Err: p.Err}
 	}
 	rules := derivation.Rules{
 		Field: "summaries", Template: compressPrompt, Max: maxSummaries, MaxRunes: memory.MaxContentRunes,
 	}
-	summaries, err := rules.Check(proposals, group)
-	if err != nil {
-		return nil, err
+	if c.summaries, c.leftOut, err = rules.Check(proposals, group); err != nil {
+		return c, err
 	}
-	return summaries, checkWhole(summaries, group)
+	if err := c.shorten(); err != nil {
+		return c, err
+	}
+	if kept := len(group) - len(c.cited()); kept > 0 {
+		c.leftOut = append(c.leftOut, fmt.Sprintf("no summary stands for %d of %d memories, which stay", kept, len(group)))
+	}
+	for _, why := range c.leftOut {
+		answer.Salvage("%s", why)
+	}
+	return c, nil
 }
 
-// checkWhole refuses summaries that leave a memory of the group out, or are
-// longer than the group.
-func checkWhole(summaries []derivation.Conclusion, group []memory.Memory) error {
-	cited := map[string]bool{}
-	var length, groupLength int
-	for _, s := range summaries {
-		length += runes(s.Content)
+// cited returns the memories that the summaries stand for.
+func (c *condensed) cited() map[string]memory.Memory {
+	cited := map[string]memory.Memory{}
+	for _, s := range c.summaries {
 		for _, m := range s.Sources {
-			cited[m.ID] = true
+			cited[m.ID] = m
 		}
 	}
-	for i, m := range group {
-		groupLength += runes(m.Content)
-		if !cited[m.ID] {
-			return llm.BadAnswer("no summary cites the memory %d of %d", i+1, len(group))
+	return cited
+}
+
+// shorten leaves summaries out until the others are no longer than the memories that they stand for, the last one
+// first. KindBadAnswer: none is left.
+func (c *condensed) shorten() error {
+	for len(c.summaries) > 0 {
+		var length, before int
+		for _, s := range c.summaries {
+			length += runes(s.Content)
 		}
-	}
-	if length > groupLength {
-		return llm.BadAnswer("the summaries have %d characters, the memories only %d", length, groupLength)
+		for _, m := range c.cited() {
+			before += runes(m.Content)
+		}
+		if length <= before {
+			return nil
+		}
+		last := len(c.summaries) - 1
+		why := fmt.Sprintf("the summaries have %d characters, the memories that they cite only %d", length, before)
+		if last == 0 {
+			return llm.BadAnswer("%s", why)
+		}
+		c.summaries, c.leftOut = c.summaries[:last], append(c.leftOut, why)
 	}
 	return nil
 }

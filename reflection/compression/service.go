@@ -4,7 +4,7 @@
 //	old, rarely accessed memories -> groups of related ones, and of messages of one
 //	  conversation -> prompt -> summaries, embedded, stored, their sources consolidated (Service)
 //
-// An answer of the model with any defect changes nothing: a context then holds
+// Bad parts of an answer are left out. Without a good part nothing changes: a context then holds
 // the memories themselves, and a group stays as it is. reflection/derivation
 // stores summaries and undoes them.
 package compression
@@ -12,6 +12,8 @@ package compression
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -70,7 +72,9 @@ type Result struct {
 type Group struct {
 	Memories  []string        // ids, oldest first
 	Summaries []memory.Memory // that replace them, without embeddings; empty in a dry run
-	Refused   string          // why the memories stay as they are; empty if they do not, and in a dry run
+	Retired   int             // memories that the summaries replace; the others stay
+	Refused   string          // why all memories stay as they are; empty if they do not, and in a dry run
+	LeftOut   []string        // what of the model's answer was refused, with the reasons
 }
 
 // Compress condenses groups of related memories among a user's old ones, and the old
@@ -109,14 +113,14 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 			result.Groups = append(result.Groups, done)
 			continue
 		}
-		done.Summaries, err = s.condense(ctx, owner, group, last, at)
+		err = s.condense(ctx, owner, group, last, at, &done)
 		switch {
 		case err == nil:
 			condensed, last = true, at
 		case memory.IsKind(err, memory.KindBadAnswer),
 			memory.IsKind(err, memory.KindConflict) && !errors.Is(err, errOtherRun):
 			s.Log.Warn("a group of memories was not compressed", zap.String("app", owner.AppID), zap.Error(err))
-			done.Refused = err.Error()
+			done = Group{Memories: done.Memories, Refused: err.Error()}
 		case !condensed:
 			return Result{}, err
 		case errors.Is(err, errOtherRun):
@@ -160,20 +164,21 @@ func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (
 	return found, nil
 }
 
-// condense replaces a group by its summaries, unless another run has compressed
-// since last.
-func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory,
-	last, at time.Time) ([]memory.Memory, error) {
-	summaries, err := s.ask(ctx, group)
+// condense replaces the memories of a group by summaries that stand for them, unless another run has compressed
+// since last. It notes the result in done.
+func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory, last, at time.Time,
+	done *Group) error {
+	found, err := s.ask(ctx, group)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	like := attributes(group)
-	for i, c := range summaries {
-		summaries[i] = like
-		summaries[i].Content, summaries[i].Sources = c.Content, c.Sources
+	for i, c := range found.summaries {
+		found.summaries[i] = like
+		found.summaries[i].Content, found.summaries[i].Sources = c.Content, c.Sources
 	}
-	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: memory.IDs(group)}
+	cited := found.cited()
+	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: slices.Sorted(maps.Keys(cited))}
 	d.State = func(now db.UserState) (db.UserState, error) {
 		if !now.CompressedAt.Equal(last) {
 			return now, errOtherRun
@@ -181,7 +186,9 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 		now.CompressedAt = at
 		return now, nil
 	}
-	return s.Derive.Derive(ctx, d, summaries)
+	done.Retired, done.LeftOut = len(cited), found.leftOut
+	done.Summaries, err = s.Derive.Derive(ctx, d, found.summaries)
+	return err
 }
 
 // attributes returns what all summaries of a group share. Those of messages are dated as
@@ -221,7 +228,7 @@ func (t *Totals) add(r Result) {
 		if g.Refused != "" {
 			t.Refused++
 		} else {
-			t.Retired += len(g.Memories)
+			t.Retired += g.Retired
 		}
 	}
 }

@@ -163,12 +163,12 @@ func TestCompress_ContinuesAfterARefusedGroup(t *testing.T) {
 	b.add(ada, 2, 3, nil)
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		if strings.Contains(p.User, "topic 1") {
-			return `{"summaries":[{"summary":"Ada swam.","sources":[1,2]}]}`, nil
+			return `{"summaries":[{"summary":"Ada swam.","sources":[1,2,4]}]}`, nil
 		}
 		return citing(p, "Ada swam."), nil
 	})
 	r := b.compress()
-	if len(r.Groups) != 3 || r.Groups[0].Refused != "" || !strings.Contains(r.Groups[1].Refused, "memory 3 of 3") ||
+	if len(r.Groups) != 3 || r.Groups[0].Refused != "" || !strings.Contains(r.Groups[1].Refused, "the number 4 of 3") ||
 		r.Groups[2].Refused != "" {
 		t.Errorf("%+v", r)
 	}

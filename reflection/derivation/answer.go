@@ -1,20 +1,24 @@
 package derivation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"hippocampus/internal/grounding"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
 )
 
-// Proposal is a statement as the model writes it. A nil field was missing or null.
+// Proposal is a statement as the model writes it.
 type Proposal struct {
-	Text    *string
-	Sources *[]int // numbers of memories, counted from 1
+	Text    string
+	Sources Numbers       // of memories, counted from 1
+	Domain  memory.Domain // if it is none of memory.Domains, the sources decide
+	Err     error         // why it could not be read, or nil
 }
 
 // Conclusion is a statement that is derived from memories.
@@ -37,59 +41,83 @@ type Rules struct {
 	MaxRunes int             // of one proposal
 }
 
-// Check turns proposals about the memories into conclusions with content,
-// sources and their most frequent domain. KindBadAnswer: a proposal is invalid,
-// cites a source wrongly or repeats another one.
-func (r Rules) Check(proposals []Proposal, memories []memory.Memory) ([]Conclusion, error) {
-	if n := len(proposals); n > r.Max {
-		return nil, llm.BadAnswer("the answer has %d %s: at most %d are allowed", n, r.Field, r.Max)
-	}
-	conclusions := make([]Conclusion, len(proposals))
+// Check turns proposals about the memories into conclusions with content, sources and domain. It leaves out each
+// proposal that is invalid, cites a source wrongly, adds something to its sources, repeats another one or is over
+// the limit, and returns the reasons. KindBadAnswer: there are proposals, but each is left out.
+func (r Rules) Check(proposals []Proposal, memories []memory.Memory) (
+	conclusions []Conclusion, leftOut []string, err error,
+) {
 	wordings := map[string]bool{}
 	for i, p := range proposals {
-		c, why := r.check(p, memories)
+		c, err := r.check(p, memories)
 		wording := prompt.Wording(c.Content)
-		if why == "" && wordings[wording] {
-			why = "repeats another one"
+		switch {
+		case err == nil && wordings[wording]:
+			err = errors.New("repeats another one")
+		case err == nil && len(conclusions) == r.Max:
+			err = fmt.Errorf("is over the limit of %d", r.Max)
 		}
-		if why != "" {
-			return nil, llm.BadAnswer("%s[%d] %s", r.Field, i, why)
+		if err != nil {
+			leftOut = append(leftOut, fmt.Sprintf("%s[%d] %v", r.Field, i, err))
+			continue
 		}
-		conclusions[i], wordings[wording] = c, true
+		conclusions = append(conclusions, c)
+		wordings[wording] = true
 	}
-	return conclusions, nil
+	if len(conclusions) == 0 && len(leftOut) > 0 {
+		return nil, nil, llm.BadAnswer("%s", strings.Join(leftOut, "; "))
+	}
+	return conclusions, leftOut, nil
 }
 
 // check returns the conclusion of one proposal, or what is wrong with it.
-func (r Rules) check(p Proposal, memories []memory.Memory) (c Conclusion, why string) {
-	switch {
-	case p.Text == nil:
-		return c, "has no text"
-	case p.Sources == nil || len(*p.Sources) == 0:
-		return c, "cites no source"
+func (r Rules) check(p Proposal, memories []memory.Memory) (c Conclusion, err error) {
+	if p.Err != nil {
+		return c, p.Err
 	}
-	c.Content = strings.TrimSpace(*p.Text)
-	if why := r.Template.Check(c.Content, r.MaxRunes, ""); why != "" {
-		return c, why
+	c.Content = strings.TrimSpace(p.Text)
+	if c.Content == "" {
+		return c, errors.New("has no text")
 	}
-	c.Sources, why = Cited(*p.Sources, memories)
-	c.Domain = CommonDomain(c.Sources)
-	return c, why
+	if c.Sources, err = p.Sources.Cited(memories); err != nil {
+		return c, err
+	}
+	texts := make([]string, len(c.Sources))
+	for i, m := range c.Sources {
+		texts[i] = m.Content
+	}
+	why := r.Template.Check(c.Content, r.MaxRunes, strings.Join(texts, "\n"))
+	if why == "" {
+		why = grounding.Read(groundsOf(c.Sources)...).Why(c.Content)
+	}
+	if why != "" {
+		return c, errors.New(why)
+	}
+	if c.Domain = p.Domain; !slices.Contains(memory.Domains, c.Domain) {
+		c.Domain = CommonDomain(c.Sources)
+	}
+	return c, nil
 }
 
-// Cited returns the memories that a model cites by their numbers, counted from
-// 1. why is not empty if a number is unknown or occurs twice.
-func Cited(numbers []int, memories []memory.Memory) (found []memory.Memory, why string) {
-	for i, n := range numbers {
-		if n < 1 || n > len(memories) {
-			return nil, fmt.Sprintf("cites the number %d of %d", n, len(memories))
+// groundsOf returns what a conclusion from memories may be drawn from: one source for each memory, but one for all
+// messages of a day, since messages are no things to count.
+func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
+	days := map[string]int{} // indexes in sources of messages
+	for _, m := range memories {
+		if m.Type != memory.TypeMessage {
+			sources = append(sources, grounding.Source{Text: m.Content, At: m.CreatedAt})
+			continue
 		}
-		if slices.Contains(numbers[:i], n) {
-			return nil, fmt.Sprintf("cites the number %d twice", n)
+		said := m.Speaker + ": " + m.Content
+		day := m.CreatedAt.UTC().Format(time.DateOnly)
+		if i, known := days[day]; known {
+			sources[i].Text += "\n" + said
+			continue
 		}
-		found = append(found, memories[n-1])
+		days[day] = len(sources)
+		sources = append(sources, grounding.Source{Text: said, At: m.CreatedAt})
 	}
-	return found, ""
+	return sources
 }
 
 // CommonDomain is the most frequent domain of the memories; the first one of a tie.

@@ -48,6 +48,7 @@ type reflectBody struct {
 	Skipped  string        `json:"skipped,omitempty"`
 	Insights []wire.Memory `json:"insights"`
 	Retired  []string      `json:"retired"`
+	LeftOut  []string      `json:"left_out,omitempty"`
 }
 
 func (h reflectHandlers) reflect(ctx context.Context, r *request, body reflectRequest) (any, error) {
@@ -62,6 +63,7 @@ func (h reflectHandlers) reflect(ctx context.Context, r *request, body reflectRe
 	return reflectBody{
 		At: result.At, Facts: result.Facts, Skipped: result.Skipped,
 		Insights: bodiesOf(result.Insights, wire.MemoryOf), Retired: notNil(result.Retired),
+		LeftOut: result.LeftOut,
 	}, err
 }
 
@@ -93,6 +95,7 @@ type groupBody struct {
 	Memories  []string      `json:"memories"`
 	Summaries []wire.Memory `json:"summaries"`
 	Refused   string        `json:"refused,omitempty"`
+	LeftOut   []string      `json:"left_out,omitempty"`
 }
 
 func (h compressHandlers) compress(ctx context.Context, r *request, body compressRequest) (any, error) {
@@ -103,7 +106,9 @@ func (h compressHandlers) compress(ctx context.Context, r *request, body compres
 	result, err := h.compressor.Compress(ctx, owner, body.DryRun)
 	groups := make([]groupBody, len(result.Groups))
 	for i, g := range result.Groups {
-		groups[i] = groupBody{g.Memories, bodiesOf(g.Summaries, wire.MemoryOf), g.Refused}
+		groups[i] = groupBody{
+			Memories: g.Memories, Summaries: bodiesOf(g.Summaries, wire.MemoryOf), Refused: g.Refused, LeftOut: g.LeftOut,
+		}
 	}
 	return compressBody{
 		DryRun: body.DryRun, At: result.At, Considered: result.Considered, Groups: groups, Stopped: result.Stopped,

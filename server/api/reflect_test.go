@@ -12,7 +12,8 @@ import (
 	"hippocampus/internal/wire"
 )
 
-const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}],"retire":[1,2]}`
+const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}],` +
+	`"retire":[1,2]}`
 
 // swims writes three facts of the user "u".
 func (f *fixture) swims() (facts []memory.Memory) {

@@ -17,7 +17,7 @@ func TestCompression_CondensesAndIsUndone(t *testing.T) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/compress", func(r llmtest.ChatRequest) llmtest.Reply {
 			if strings.Contains(r.User, "chess") {
-				return llmtest.Text(`{"summaries":[{"summary":"Ada plays chess.","sources":[1,2]}]}`)
+				return llmtest.Text(`{"summaries":[{"summary":"Ada plays chess with Bea.","sources":[1,2,3]}]}`)
 			}
 			return llmtest.Text(`{"summaries":[{"summary":"In 2020 Ada went sailing on four Sundays.","sources":[1,2,3,4]}]}`)
 		})

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"strings"
+	"time"
+
+	"hippocampus/internal/grounding"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/prompt"
+	"hippocampus/internal/memory"
+)
+
+// promptEvent is an event as a line of a prompt.
+type promptEvent struct {
+	Day  string             `json:"day,omitempty"` // empty: that of the line before
+	Role string             `json:"role"`
+	Name string             `json:"name,omitempty"`
+	Kind memory.MessageKind `json:"kind,omitempty"` // empty for chat
+	Said string             `json:"said"`
+}
+
+// PromptLines returns a summary of earlier events, if it is not empty, and events as lines of a prompt, with at
+// most so many characters of each event's content.
+func PromptLines(summary string, events []Event, maxRunes int) []any {
+	var lines []any
+	if summary != "" {
+		lines = append(lines, struct {
+			Summary string `json:"summary_so_far"`
+		}{summary})
+	}
+	today := ""
+	for _, e := range events {
+		line := promptEvent{Role: e.Role, Name: e.Name, Said: memory.Clip(e.Content, maxRunes)}
+		if e.Kind != memory.Chat {
+			line.Kind = e.Kind
+		}
+		if day := e.At.UTC().Format(prompt.Day); day != today {
+			line.Day, today = day, day
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// PromptTime returns the time of events for a prompt, from the first to the last one.
+func PromptTime(events []Event) string {
+	const layout = "2006-01-02 15:04 MST, Monday"
+	first, last := events[0].At, events[0].At
+	for _, e := range events {
+		if e.At.Before(first) {
+			first = e.At
+		}
+		if e.At.After(last) {
+			last = e.At
+		}
+	}
+	if last.Sub(first) < time.Minute {
+		return first.UTC().Format(layout)
+	}
+	return first.UTC().Format(layout) + " – " + last.UTC().Format(layout)
+}
+
+// Sources returns what a text about a summary and the events after it may be drawn from: one source for each day,
+// since messages are no things to count.
+func Sources(summary string, events []Event) []grounding.Source {
+	sources := []grounding.Source{{Text: summary}}
+	for _, e := range events {
+		said := e.Name + ": " + e.Content
+		last := &sources[len(sources)-1]
+		if last.At.UTC().Format(time.DateOnly) != e.At.UTC().Format(time.DateOnly) {
+			sources = append(sources, grounding.Source{Text: said, At: e.At})
+			continue
+		}
+		last.Text += "\n" + said
+	}
+	return sources
+}
+
+// Texts joins a summary and the contents of events. The language of a prompt is that of its texts.
+func Texts(summary string, events []Event) string {
+	texts := []string{summary}
+	for _, e := range events {
+		texts = append(texts, e.Content)
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// ParseSummary reads an answer that holds a summary of events, and of an earlier summary, in at most maxRunes
+// characters. KindBadAnswer: it has none, or the summary is not valid or adds something.
+func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, events []Event, maxRunes int) (
+	string, error,
+) {
+	var reply struct {
+		Summary string `json:"summary"`
+	}
+	if err := answer.Decode(&reply); err != nil {
+		return "", err
+	}
+	summary := strings.TrimSpace(reply.Summary)
+	if summary == "" {
+		return "", llm.BadAnswer("the answer has no summary")
+	}
+	why := template.Check(summary, maxRunes, Texts(earlier, events))
+	if why == "" {
+		why = grounding.Read(Sources(earlier, events)...).Why(summary)
+	}
+	if why != "" {
+		return "", llm.BadAnswer("its summary %s", why)
+	}
+	return summary, nil
+}
