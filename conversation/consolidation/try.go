@@ -7,6 +7,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
+	classifier "hippocampus/scorer/statement"
 )
 
 // TryReplay has a model summarise events, after a summary of earlier ones or "", as the end of a
@@ -20,9 +21,12 @@ func TryReplay(ctx context.Context, chat llm.Chat, before string, events []sessi
 func TryDeep(ctx context.Context, chat llm.Chat, events []session.Logged) (made []memory.Memory, err error) {
 	found, err := (&Service{Parts: Parts{Chat: chat}}).askDeep(ctx, share{events: events})
 	for _, f := range found.facts {
+		content := facts.Sentence(facts.CanonicalName(f.kind), facts.CanonicalName(f.key), f.value)
 		made = append(made, memory.Memory{
-			Type: memory.TypeFact, Content: facts.Content(f.key, f.value), Importance: facts.Importance(f.confidence),
+			Type: memory.TypeFact, Content: content,
+			Importance: facts.Importance(content, classifier.Domain(content), f.confidence),
 		})
+
 	}
 	for _, m := range found.memories {
 		made = append(made, memory.Memory{Type: m.kind, Content: m.text, Importance: m.importance})
