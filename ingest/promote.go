@@ -64,7 +64,7 @@ func (s *Service) Promote(ctx context.Context, p Promotion) (results []Promoted,
 			refused[proposal.Owner] = append(refused[proposal.Owner], proposal)
 		case memory.InvalidAnswer:
 			outcome[proposal.ID] = Promoted{Err: memory.Errorf(memory.KindConflict,
-				"candidate %s is a refused answer of the scorer, or a part of one, and not a fact: its reason says why", proposal.ID)}
+				"candidate %s is a refused answer of the scorer, or a part of one, and not a fact: see its reason", proposal.ID)}
 		default:
 			outcome[proposal.ID] = Promoted{Verdict: proposal.Verdict, Reason: proposal.Reason, MemoryID: proposal.MemoryID}
 		}

@@ -29,7 +29,8 @@ func TestProcess_FailsAfterACorrectedBadAnswer(t *testing.T) {
 	}
 	o := b.outcome(turn.ID)
 	if o.Turn.Status != memory.TurnFailed || o.Turn.Attempts != 1 ||
-		!strings.Contains(o.Turn.LastError, "no JSON object") || len(o.Candidates) != 1 || o.Candidates[0].Verdict != memory.InvalidAnswer || o.Candidates[0].Reason == "" {
+		!strings.Contains(o.Turn.LastError, "no JSON object") || len(o.Candidates) != 1 ||
+		o.Candidates[0].Verdict != memory.InvalidAnswer || o.Candidates[0].Reason == "" {
 		t.Errorf("%+v", o)
 	}
 	if n := b.models.Chats(); n != 2 || len(b.memories()) != 0 {
