@@ -6,8 +6,6 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/knowledge/facts"
-	classifier "hippocampus/scorer/statement"
 )
 
 // TryReplay has a model summarise events, after a summary of earlier ones or "", as the end of a
@@ -17,19 +15,19 @@ func TryReplay(ctx context.Context, chat llm.Chat, before string, events []sessi
 }
 
 // TryDeep has a model find what lasts in events, as the end of a conversation does, and stores nothing.
-// The results have a type, a content and an importance.
-func TryDeep(ctx context.Context, chat llm.Chat, events []session.Logged) (made []memory.Memory, err error) {
-	found, err := (&Service{Parts: Parts{Chat: chat}}).askDeep(ctx, share{events: events})
-	for _, f := range found.facts {
-		content := facts.Sentence(facts.CanonicalName(f.kind), facts.CanonicalName(f.key), f.value)
-		made = append(made, memory.Memory{
-			Type: memory.TypeFact, Content: content,
-			Importance: facts.Importance(content, classifier.Domain(content), f.confidence),
-		})
-
+// It returns facts also as memories, as if an agent alone had seen the events.
+func TryDeep(ctx context.Context, chat llm.Chat, guess func(string) memory.Domain, events []session.Logged) (
+	[]memory.Memory, error,
+) {
+	s := &Service{Parts: Parts{Chat: chat, Guess: guess}}
+	sh := share{agentID: "any", events: events}
+	found, err := s.askDeep(ctx, sh)
+	if err != nil {
+		return nil, err
 	}
+	_, made := s.evidence(memory.Consolidation{}, sh, found.facts)
 	for _, m := range found.memories {
-		made = append(made, memory.Memory{Type: m.kind, Content: m.text, Importance: m.importance})
+		made = append(made, sh.draft(memory.Consolidation{}, m.kind, m.text, guess(m.text), m.importance))
 	}
-	return made, err
+	return made, nil
 }

@@ -16,6 +16,7 @@ import (
 	"hippocampus/reflection/compression"
 	"hippocampus/router"
 	"hippocampus/scorer"
+	"hippocampus/scorer/statement"
 	"hippocampus/server/config"
 )
 
@@ -138,7 +139,7 @@ func tryDeep(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made
 	if len(t.Messages) == 0 {
 		return nil, errNoMessages
 	}
-	found, err := consolidation.TryDeep(ctx, chat, t.logged())
+	found, err := consolidation.TryDeep(ctx, chat, statement.Domain, t.logged())
 	for _, m := range found {
 		made = append(made, Made{
 			Verdict: string(memory.Kept), Content: m.Content, Note: fmt.Sprintf("importance %.2f, %s", m.Importance, m.Type),
