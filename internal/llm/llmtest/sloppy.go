@@ -58,6 +58,8 @@ func SloppyAnswers() []Sloppiness {
 		{Name: "unknown domain", Spoil: pattern(`"domain":"[a-z_]*"`, `"domain":"biography"`)},
 		{Name: "unknown type", Spoil: replace(`"type":"fact"`, `"type":"biography"`)},
 		{Name: "type of another prompt", Spoil: replace(`"type":"fact"`, `"type":"summary"`)},
+		{Name: "control characters and overrides", Spoil: replace(`"fact":"`, `"fact":"\u0007\u202e`)},
+		{Name: "line breaks in a text", Spoil: pattern(`\."(,"importance")`, ".\n\"$1")},
 		{Name: "bad item", Spoil: add(BadItem), Adds: 1},
 		{Name: "bad items", Spoil: add(BadItem + "," + OutOfRange), Adds: 2},
 		{Name: "cut off", Spoil: func(answer string) string { return answer[:len(answer)-2] }, Cut: true},
