@@ -8,19 +8,19 @@ import (
 	"hippocampus/reflection/derivation"
 )
 
-// Tried is an insight that a model made for Try.
+// Tried is what a model made of facts for Try.
 type Tried struct {
-	derivation.Conclusion
-	Retire []string // ids of the sources that would retire
+	Insights []derivation.Conclusion
+	Retire   [][]string // of each insight, the ids of the sources that would retire
+	LeftOut  []string   // what of the answer is refused, with the reasons
 }
 
 // Try has a model condense facts as a reflection does, and stores nothing. The facts must have ids.
-func Try(ctx context.Context, chat llm.Chat, facts []memory.Memory) ([]Tried, error) {
-	s := &Service{Parts: Parts{Chat: chat}}
-	insights, err := s.askAbout(ctx, facts)
-	tried := make([]Tried, len(insights))
-	for i, in := range insights {
-		tried[i] = Tried{Conclusion: in.Conclusion, Retire: in.retire}
+func Try(ctx context.Context, chat llm.Chat, facts []memory.Memory) (Tried, error) {
+	found, err := (&Service{Parts: Parts{Chat: chat}}).askAbout(ctx, facts)
+	tried := Tried{LeftOut: found.leftOut}
+	for _, in := range found.insights {
+		tried.Insights, tried.Retire = append(tried.Insights, in.Conclusion), append(tried.Retire, in.retire)
 	}
 	return tried, err
 }

@@ -9,7 +9,10 @@ import (
 )
 
 // Try has a model condense related memories as a compression does, and stores nothing. The memories
-// must have ids.
-func Try(ctx context.Context, chat llm.Chat, memories []memory.Memory) ([]derivation.Conclusion, error) {
-	return (&Service{Parts: Parts{Chat: chat}}).ask(ctx, memories)
+// must have ids. leftOut says what of the answer is refused and why, and what no summary stands for.
+func Try(ctx context.Context, chat llm.Chat, memories []memory.Memory) (
+	summaries []derivation.Conclusion, leftOut []string, err error,
+) {
+	found, err := (&Service{Parts: Parts{Chat: chat}}).ask(ctx, memories)
+	return found.summaries, found.leftOut, err
 }

@@ -14,6 +14,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
+	"hippocampus/reflection/derivation"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/scorer/statement"
@@ -78,39 +79,51 @@ func tryReflect(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (m
 	if len(t.Memories) == 0 {
 		return nil, errNoMemories
 	}
-	insights, err := reflection.Try(ctx, chat, t.statements(t.Memories))
-	for _, in := range insights {
-		made = append(made, Made{
-			Verdict: string(memory.Kept), Content: in.Content,
-			Note: fmt.Sprintf("from %s, retires %s", strings.Join(memory.IDs(in.Sources), ", "), strings.Join(in.Retire, ", ")),
-		})
+	tried, err := reflection.Try(ctx, chat, t.statements(t.Memories))
+	for i, in := range tried.Insights {
+		one := derived(in)
+		if retire := tried.Retire[i]; len(retire) > 0 {
+			one.Note += ", retires " + strings.Join(retire, ", ")
+		}
+		made = append(made, one)
 	}
-	return made, err
+	return append(made, leftOut(tried.LeftOut)...), err
 }
 
 func tryCompress(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
 	if len(t.Memories) == 0 {
 		return nil, errNoMemories
 	}
-	summaries, err := compression.Try(ctx, chat, t.statements(t.Memories))
+	summaries, refused, err := compression.Try(ctx, chat, t.statements(t.Memories))
 	for _, s := range summaries {
-		made = append(made, Made{
-			Verdict: string(memory.Kept), Content: s.Content, Note: "from " + strings.Join(memory.IDs(s.Sources), ", "),
-		})
+		made = append(made, derived(s))
 	}
-	return made, err
+	return append(made, leftOut(refused)...), err
+}
+
+func derived(c derivation.Conclusion) Made {
+	return Made{
+		Verdict: string(memory.Kept), Content: c.Content, Note: "from " + strings.Join(memory.IDs(c.Sources), ", "),
+	}
+}
+
+func leftOut(reasons []string) (made []Made) {
+	for _, why := range reasons {
+		made = append(made, Made{Verdict: string(memory.InvalidAnswer), Content: why})
+	}
+	return made
 }
 
 func tryCondense(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) ([]Made, error) {
 	if len(t.Memories) == 0 {
 		return nil, errNoMemories
 	}
-	var contents []string
-	for _, m := range t.Memories {
-		contents = append(contents, m.Content)
+	var lines []compression.Line
+	for _, m := range t.statements(t.Memories) {
+		lines = append(lines, compression.Line{Said: m.CreatedAt, Text: m.Content})
 	}
 	condenser := compression.NewCondenser(chat, compression.Limits{Timeout: cfg.Chat.Timeout})
-	text, why := condenser.Condense(ctx, contents, compression.Room{Size: t.maxChars()}, "")
+	text, why := condenser.Condense(ctx, lines, compression.Room{Size: t.maxChars()}, "")
 	if why != "" {
 		return nil, errors.New(why)
 	}
