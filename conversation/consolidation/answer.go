@@ -42,8 +42,8 @@ type findings struct {
 type fact struct {
 	kind, key  string
 	value      json.RawMessage
-	sentence   string // empty: the model gave none
-	importance float64
+	sentence   string
+	importance *float64 // if it is certain; nil: that of its kind
 	confidence float64
 }
 
@@ -176,12 +176,13 @@ func firstOf(errs ...error) error {
 // check returns the fact, or what is wrong with it.
 func (f factReply) check(about talk) (one fact, err error) {
 	one = fact{
-		kind: f.Type, sentence: strings.TrimSpace(f.Text), importance: defaultImportance, confidence: defaultConfidence,
+		kind: f.Type, sentence: strings.TrimSpace(f.Text), importance: f.Importance, confidence: defaultConfidence,
 	}
 	if one.key, err = f.keyOf(about.speakers); err != nil {
 		return one, err
 	}
-	if err := firstOf(share01(f.Importance, &one.importance), share01(f.Confidence, &one.confidence)); err != nil {
+	var rated float64
+	if err := firstOf(share01(f.Importance, &rated), share01(f.Confidence, &one.confidence)); err != nil {
 		return one, fmt.Errorf("has an importance or confidence that %w", err)
 	}
 	for _, name := range []string{one.kind, one.key} {
@@ -200,10 +201,13 @@ func (f factReply) check(about talk) (one fact, err error) {
 	}
 	one.value = json.RawMessage(text.StripControls(string(value)))
 	words := strings.TrimPrefix(facts.Content("", one.value), ": ")
+	switch {
+	case one.sentence == "" && about.speakers != nil:
+		return one, errors.New("has no text")
+	case one.sentence == "":
+		one.sentence = facts.Sentence(facts.CanonicalName(one.kind), facts.CanonicalName(one.key), one.value)
+	}
 	for _, said := range []string{words, one.sentence} {
-		if said == "" {
-			continue
-		}
 		why := deepPrompt.Check(said, memory.MaxContentRunes, "")
 		if why == "" {
 			why = about.has.Why(said)
@@ -213,6 +217,11 @@ func (f factReply) check(about talk) (one fact, err error) {
 		}
 	}
 	return one, nil
+}
+
+// importanceAs is the importance of the memory of a fact in a domain.
+func (f fact) importanceAs(domain memory.Domain) float64 {
+	return facts.Evidence{Sentence: f.sentence, Importance: f.importance, Confidence: f.confidence}.ImportanceAs(domain)
 }
 
 // keyOf returns the key of a fact, which begins with the name of its subject if several users speak.

@@ -58,7 +58,11 @@ func outcome(answer string) string {
 	}
 	var parts []string
 	for _, f := range found.facts {
-		parts = append(parts, fmt.Sprintf("%s.%s=%s %g %g%s", f.kind, f.key, f.value, f.confidence, f.importance, f.sentence))
+		rated := "rated by kind"
+		if f.importance != nil {
+			rated = fmt.Sprint(*f.importance)
+		}
+		parts = append(parts, fmt.Sprintf("%s.%s=%s %g %s %s", f.kind, f.key, f.value, f.confidence, rated, f.sentence))
 	}
 	for _, m := range found.memories {
 		parts = append(parts, fmt.Sprintf("%s %g %s", m.kind, m.importance, m.text))
@@ -73,7 +77,7 @@ func sloppy() map[string][2]string {
 		return strings.Replace(nothing, fmt.Sprintf(`%q:[]`, list), fmt.Sprintf(`%q:%s`, list, items), 1)
 	}
 	const good = `{"type":"profile","key":"city","value":"Porto","confidence":0.9}`
-	const porto = `profile.city="Porto" 0.9 0.7`
+	const porto = `profile.city="Porto" 0.9 rated by kind The user's city is Porto.`
 	fact := func(s string) string { return with("facts", "["+good+","+s+"]") }
 	text := func(s string) string { return fmt.Sprintf(`[{"text":%q,"importance":0.5}]`, s) }
 	many := func(n int, item string) string {
@@ -96,10 +100,10 @@ func sloppy() map[string][2]string {
 		"a list null":        {strings.Replace(answer, `"skills":[]`, `"skills":null`, 1), porto},
 		"numbers as strings": {with("facts", `[{"type":"profile","key":"city","value":"Porto","confidence":"0.9"}]`), porto},
 		"no confidence": {with("facts", `[{"type":"profile","key":"city","value":"Porto"}]`),
-			`profile.city="Porto" 0.5 0.7`},
+			`profile.city="Porto" 0.5 rated by kind The user's city is Porto.`},
 		"a sentence": {with("facts",
 			`[{"type":"profile","key":"city","value":"Porto","text":" Ada goes to Porto. ","importance":0.8}]`),
-			`profile.city="Porto" 0.5 0.8Ada goes to Porto.`},
+			`profile.city="Porto" 0.5 0.8 Ada goes to Porto.`},
 		"level in capitals":  {with("insights", `[{"text":"Ada saves.","level":"HIGH"}]`), "insight 1 Ada saves."},
 		"no level":           {with("insights", `[{"text":"Ada saves."}]`), "insight 0.7 Ada saves."},
 		"no importance":      {with("skills", `[{"text":"Ada swims."}]`), "skill 0.7 Ada swims."},
@@ -188,9 +192,10 @@ func TestParseDeep_SeparatesSpeakers(t *testing.T) {
 		{Role: "user", Name: "Jon", Content: "And I live in Porto.", At: noon, Kind: memory.Chat},
 	})
 	found, err := parseDeep(&llm.Answer{Text: `{"facts":[
-		{"who":"Gina","type":"profile","key":"home city","value":"Bergen"},
-		{"who":"jon ","type":"profile","key":"home_city","value":"Porto"},
-		{"type":"profile","key":"Gina home city","value":"Bergen"},
+		{"who":"Gina","type":"profile","key":"home city","value":"Bergen","text":"Gina lives in Bergen."},
+		{"who":"jon ","type":"profile","key":"home_city","value":"Porto","text":"Jon lives in Porto."},
+		{"type":"profile","key":"Gina home city","value":"Bergen","text":"Gina lives in Bergen."},
+		{"who":"Jon","type":"profile","key":"town","value":"Porto"},
 		{"type":"profile","key":"home_city","value":"Porto"},
 		{"who":"Bea","type":"profile","key":"home_city","value":"Porto"}]}`}, about)
 	if err != nil {
@@ -202,7 +207,8 @@ func TestParseDeep_SeparatesSpeakers(t *testing.T) {
 	}
 	want(t, "keys", keys, []string{"gina_home_city", "jon_home_city", "gina_home_city"})
 	want(t, "left out", found.leftOut, []string{
-		"facts[3] does not name in who one of Gina, Jon", "facts[4] does not name in who one of Gina, Jon",
+		"facts[3] has no text", "facts[4] does not name in who one of Gina, Jon",
+		"facts[5] does not name in who one of Gina, Jon",
 	})
 }
 

@@ -100,11 +100,9 @@ func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (
 	evidence []facts.Evidence, private []memory.Memory,
 ) {
 	for _, f := range found {
-		m := sh.draft(one, memory.TypeFact, "", "", f.confidence)
+		domain := s.Guess(f.sentence)
+		m := sh.draft(one, memory.TypeFact, f.sentence, domain, f.importanceAs(domain))
 		if sh.agentID != "" {
-			m.Content = facts.Content(f.key, f.value)
-			m.Domain = s.Guess(m.Content)
-			m.Importance = facts.Importance(m.Content, m.Domain, f.confidence)
 			m.Metadata = facts.Metadata(memory.Fact{
 				Type: facts.CanonicalName(f.kind), Key: facts.CanonicalName(f.key), Value: f.value, Confidence: f.confidence,
 			})
@@ -117,7 +115,7 @@ func (s *Service) evidence(one memory.Consolidation, sh share, found []fact) (
 		}
 		evidence = append(evidence, facts.Evidence{
 			Type: f.kind, Key: f.key, Value: f.value, Confidence: f.confidence, ValidFrom: from,
-			Source: source(one.ConversationID),
+			Source: source(one.ConversationID), Sentence: f.sentence, Importance: f.importance, SaidAt: from,
 		})
 	}
 	return evidence, private

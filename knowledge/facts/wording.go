@@ -33,6 +33,11 @@ func wordingOf(e Evidence) wording {
 	return w
 }
 
+// ImportanceAs is the importance of a memory in a domain that holds the evidence's sentence.
+func (e Evidence) ImportanceAs(domain memory.Domain) float64 {
+	return wordingOf(e).importanceOf(e.Sentence, domain, e.Confidence)
+}
+
 // importanceOf is the importance of a memory of a fact with this wording.
 func (w wording) importanceOf(content string, domain memory.Domain, confidence float64) float64 {
 	if w.importance != nil {
