@@ -121,6 +121,27 @@ func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 	}
 }
 
+// Every prompt has a golden file in both languages, so that a change of its wording is seen.
+func TestPrompts_HaveGoldenFiles(t *testing.T) {
+	t.Parallel()
+	found := 0
+	eachFile(t, ".", ".txt", func(path string, _ []byte) {
+		folder, name := filepath.Split(path)
+		if filepath.Base(folder) != "prompts" {
+			return
+		}
+		found++
+		name = strings.TrimSuffix(name, ".txt") + ".golden"
+		golden, err := os.ReadFile(filepath.Join(folder, "..", "testdata", name))
+		if err != nil || !strings.Contains(string(golden), "[hippocampus/") {
+			t.Errorf("%s has no golden file testdata/%s: write one with llmtest.Golden (%v)", path, name, err)
+		}
+	})
+	if found < 18 {
+		t.Errorf("only %d prompts are found", found)
+	}
+}
+
 // Every test that README.md or a page below docs names exists.
 func TestDocs_NameExistingTests(t *testing.T) {
 	t.Parallel()

@@ -92,3 +92,16 @@ func TestLLM_PromptsInTheLanguageOfTheQuery(t *testing.T) {
 		}
 	}
 }
+
+func TestPrompt_IsGolden(t *testing.T) {
+	t.Parallel()
+	for language, query := range map[string]string{
+		"en": `Where does "Inga", my sister, work?`, "zh": "我姐姐“苏眠”在哪里工作？",
+	} {
+		p, err := render(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		llmtest.Golden(t, "testdata/route."+language+".golden", p)
+	}
+}
