@@ -21,8 +21,9 @@ type Consolidation struct {
 	// Made are drafts derived from the conversation: AgentID, ConversationID, Content,
 	// Type, Domain, Importance and CreatedAt; Consolidate fills in the rest.
 	Made []memory.Memory
-	// Similarity is the cosine from which a draft in Made is merged into an active memory
-	// of the same agent, whose wording stays; 0: never.
+	// Similarity is 0 if the drafts in Made are not compared with memories. Otherwise the judge decides about the
+	// memories near each draft. Without its answer, a draft is merged into an active memory of the same agent from
+	// this cosine, and the memory's wording stays.
 	Similarity float64
 	// Last runs at the end of the transaction; its error rolls everything back. It may run more than once.
 	Last func(ctx context.Context, tx db.UserTx, done Consolidated) error
@@ -124,8 +125,10 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 	return candidates, nil
 }
 
-// embedMade completes the drafts in Made, and finds the memories that each may be merged into.
-func (s *Service) embedMade(ctx context.Context, c Consolidation) (made []memory.Memory, around [][]string, err error) {
+// embedMade completes the drafts in Made, and finds what they mean for the memories near them.
+func (s *Service) embedMade(ctx context.Context, c Consolidation) (
+	made []memory.Memory, around map[int]neighbourhood, err error,
+) {
 	if len(c.Made) == 0 {
 		return nil, nil, nil
 	}
@@ -138,28 +141,29 @@ func (s *Service) embedMade(ctx context.Context, c Consolidation) (made []memory
 	if err != nil {
 		return nil, nil, err
 	}
-	search := s.search(c.Owner)
-	made, around = make([]memory.Memory, len(c.Made)), make([][]string, len(c.Made))
+	made = make([]memory.Memory, len(c.Made))
+	compared := map[int]memory.Memory{}
 	for i, m := range c.Made {
 		m.Owner = c.Owner
 		made[i] = s.draft(m, vectors[i], by.Model())
-		if c.Similarity == 0 {
-			continue
-		}
-		if around[i], err = search.near(ctx, made[i]); err != nil {
-			return nil, nil, err
+		if c.Similarity > 0 {
+			compared[i] = made[i]
 		}
 	}
-	return made, around, nil
+	around, err = s.neighbours(ctx, c.Owner, compared)
+	return made, around, err
 }
 
-// absorb merges a derived draft into the active memory that says about the same. The memory
-// keeps its wording and gets the higher importance.
-func (w *writing) absorb(ctx context.Context, draft memory.Memory, nearby []string, least float64) (Written, error) {
+// absorb stores a derived draft by the decisions of the judge. Without them, it merges the draft into the active
+// memory that says about the same. That memory keeps its wording and gets the higher importance.
+func (w *writing) absorb(ctx context.Context, draft memory.Memory, near neighbourhood, least float64) (Written, error) {
 	if least == 0 {
 		return w.add(draft), nil
 	}
-	same, similarity, err := w.nearest(ctx, draft, nearby)
+	if near.asked {
+		return w.put(ctx, draft, near)
+	}
+	same, similarity, err := w.nearest(ctx, draft, near.ids)
 	if err != nil {
 		return Written{}, err
 	}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hippocampus/db/history"
 	"hippocampus/ingest/judge"
@@ -14,30 +15,31 @@ type superseded struct {
 	Change   *history.Change     `json:"change"`
 	Relation memory.RelationKind `json:"relation"`
 	From     string              `json:"from_turn,omitempty"`
+	Why      string              `json:"why,omitempty"`
 }
 
-// settle applies the judge's decisions about a draft to the memories that have not changed
-// since they were judged. The other memories are kept unchanged.
-func (w *writing) settle(ctx context.Context, draft memory.Memory, judged []judgement) (Written, error) {
-	if len(judged) == 0 {
-		return w.add(draft), nil
-	}
-	rows, err := w.unchanged(ctx, judged)
+// settle applies the decisions about a draft to the memories that have not changed since they
+// were judged. The other memories are kept unchanged.
+func (w *writing) settle(ctx context.Context, draft memory.Memory, near neighbourhood) (Written, error) {
+	rows, err := w.unchanged(ctx, near.judged)
 	if err != nil {
 		return Written{}, err
 	}
 	var into *memory.Memory // the memory that the draft is merged into
 	var merging judgement
-	var replaced []judgement
-	for _, j := range judged {
+	var replaced, later []judgement
+	for _, j := range near.judged {
 		m, ok := rows[j.id]
 		switch {
 		case !ok:
 		case j.Decision == judge.Merge:
 			into, merging = m, j
+		case draft.CreatedAt.Before(m.CreatedAt) && j.Merged == "":
+			later = append(later, j)
 		default:
 			replaced = append(replaced, j)
 			draft.Pinned = draft.Pinned || m.Pinned
+			draft = j.worded(draft, m.CreatedAt)
 		}
 	}
 	var written Written
@@ -50,45 +52,103 @@ func (w *writing) settle(ctx context.Context, draft memory.Memory, judged []judg
 		}
 	} else {
 		written = w.add(draft)
+		if len(near.judged) > 0 || near.note != "" {
+			written.Reason = "" // the decisions are the reason
+		}
+	}
+	because := func(format string, args ...any) {
+		if written.Reason != "" {
+			written.Reason += "; "
+		}
+		written.Reason += fmt.Sprintf(format, args...)
 	}
 	for _, j := range replaced {
-		if err := w.supersede(ctx, rows[j.id], written.Memory.ID, j.Relation, draft.SourceTurnID); err != nil {
+		because("it %s and replaces memory %s%s", j.Relation, j.id, inBrackets(j.Why))
+		if err := w.supersede(ctx, rows[j.id], written.Memory.ID, j.Verdict, draft.SourceTurnID); err != nil {
 			return Written{}, err
 		}
-		written.Reason += fmt.Sprintf("; it %s and replaces memory %s", j.Relation, j.id)
 	}
+	for _, j := range later {
+		because("memory %s %s and replaces it, since it was said later%s", j.id, j.Relation, inBrackets(j.Why))
+	}
+	if len(later) > 0 && into == nil {
+		j := later[0]
+		added := w.inserted[len(w.inserted)-1]
+		if err := w.supersede(ctx, added, j.id, j.Verdict, draft.SourceTurnID); err != nil {
+			return Written{}, err
+		}
+		written.Memory = *added
+	}
+	if near.note != "" {
+		because("%s", near.note)
+	}
+	if written.Reason == "" {
+		written.Reason = "what it was judged to replace has changed since"
+	}
+	written.Reason = memory.Clip(written.Reason, maxReasonRunes)
 	return written, nil
 }
 
-// unchanged reads the judged memories that have not changed since.
+// maxReasonRunes bounds the reason of a candidate.
+const maxReasonRunes = 1000
+
+func inBrackets(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
+// unchanged returns the judged memories that have not changed since, with those of this transaction.
 func (w *writing) unchanged(ctx context.Context, judged []judgement) (map[string]*memory.Memory, error) {
-	revision := map[string]int64{}
+	rows := map[string]*memory.Memory{}
+	if len(judged) == 0 {
+		return rows, nil
+	}
+	before := map[string]judgement{}
 	ids := make([]string, len(judged))
 	for i, j := range judged {
-		ids[i], revision[j.id] = j.id, j.revision
+		ids[i], before[j.id] = j.id, j
 	}
 	stored, err := w.tx.Memories(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	rows := map[string]*memory.Memory{}
-	for i, m := range stored {
-		if m.Status == memory.Active && m.Revision == revision[m.ID] {
-			rows[m.ID] = &stored[i]
+	consider := func(m *memory.Memory) {
+		j, ok := before[m.ID]
+		if ok && m.Status == memory.Active && m.Revision == j.revision && m.Content == j.content {
+			rows[m.ID] = m
 		}
+	}
+	for i := range stored {
+		consider(&stored[i])
+	}
+	for _, m := range w.inserted {
+		consider(m)
 	}
 	return rows, nil
 }
 
-// supersede marks a memory as superseded by a newer one.
+// supersede marks a memory as superseded by a later one. A memory of this transaction is marked
+// after it was inserted.
 func (w *writing) supersede(
-	ctx context.Context, m *memory.Memory, by string, relation memory.RelationKind, turnID string,
+	ctx context.Context, m *memory.Memory, by string, verdict judge.Verdict, turnID string,
 ) error {
+	isNew := slices.Contains(w.inserted, m)
+	if isNew && w.unrecorded {
+		return nil // the caller has not inserted it yet
+	}
 	before := *m
 	m.Status, m.SupersededBy = memory.Superseded, by
-	w.Note(m.ID, memory.EventSuperseded, superseded{history.Diff(before, *m), relation, turnID})
-	w.relations = append(w.relations, memory.Relation{
-		From: by, To: m.ID, Kind: relation, CreatedAt: memory.Instant(w.s.Now()),
+	w.Note(m.ID, memory.EventSuperseded, superseded{
+		Change: history.Diff(before, *m), Relation: verdict.Relation, From: turnID, Why: verdict.Why,
 	})
+	w.relations = append(w.relations, memory.Relation{
+		From: by, To: m.ID, Kind: verdict.Relation, CreatedAt: memory.Instant(w.s.Now()),
+	})
+	if isNew {
+		w.outdated = append(w.outdated, before)
+		return nil
+	}
 	return w.store(ctx, before, m)
 }

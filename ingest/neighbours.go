@@ -1,19 +1,16 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"hippocampus/ingest/judge"
-	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 )
 
 // judging bounds the concurrent calls of the judge for one turn or batch.
@@ -23,6 +20,8 @@ const judging = 4
 type neighbourhood struct {
 	ids    []string    // memories that it may be merged into
 	judged []judgement // decisions to apply, without KeepBoth
+	note   string      // what the judge answered, or why it was not asked; empty if there is no judge
+	asked  bool        // the judge has answered
 }
 
 // judgement is the verdict on one memory, which is as it was when it was judged.
@@ -30,15 +29,17 @@ type judgement struct {
 	judge.Verdict
 	id        string
 	revision  int64
+	content   string
 	embedding []float32 // of Merged; nil if it is empty
 	model     string    // of embedding
 }
 
-// neighbours finds the neighbours of each draft of one owner, by the drafts' indexes, and
-// asks the judge about those between JudgeSimilarity and MergeSimilarity. It runs before the
-// owner lock is taken, since it waits for a model.
+// neighbours finds the neighbours of each draft of one owner, by the drafts' indexes, and what
+// the drafts mean for them: the judge decides, or without one the rules of single attributes.
+// It runs before the owner lock is taken, since it waits for a model. Memories whose ids are in
+// except are no neighbours.
 func (s *Service) neighbours(
-	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory,
+	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory, except ...string,
 ) (map[int]neighbourhood, error) {
 	search := s.search(owner)
 	hoods := make(map[int]neighbourhood, len(drafts))
@@ -47,34 +48,72 @@ func (s *Service) neighbours(
 		if err != nil {
 			return nil, err
 		}
-		hoods[i] = neighbourhood{ids: ids}
+		hoods[i] = neighbourhood{ids: without(ids, except)}
 	}
-	if s.Judge == nil || len(drafts) == 0 {
+	facts, err := s.newestFacts(ctx, owner, drafts, except)
+	if err != nil {
+		return nil, err
+	}
+	if s.Judge == nil {
+		for i, hood := range hoods {
+			hood.judged = s.superseding(drafts[i], slices.Concat(facts, earlierOf(drafts, i)))
+			hoods[i] = hood
+		}
 		return hoods, nil
 	}
 	known, err := s.known(ctx, owner, hoods)
 	if err != nil {
 		return nil, err
 	}
+	known = slices.DeleteFunc(known, func(m memory.Memory) bool { return slices.Contains(except, m.ID) })
+	words := s.indexWords(facts)
 	ctx, cancel := context.WithTimeout(ctx, s.set.JudgeTimeout)
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(judging)
 	var mu sync.Mutex
 	for i, draft := range drafts {
-		band := s.band(draft, known)
-		if len(band) == 0 {
-			continue
-		}
+		near, note := s.judgeable(draft, known, earlierOf(drafts, i), words)
 		group.Go(func() error {
-			judged := s.judge(ctx, draft, band)
+			hood := neighbourhood{ids: hoods[i].ids, note: note}
+			if len(near) > 0 {
+				hood.judged, hood.note, hood.asked = s.judge(ctx, draft, near)
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			hoods[i] = neighbourhood{hoods[i].ids, judged}
+			hoods[i] = hood
 			return nil
 		})
 	}
 	return hoods, group.Wait()
+}
+
+// earlierOf returns the drafts with a lower index, in order.
+func earlierOf(drafts map[int]memory.Memory, i int) (earlier []memory.Memory) {
+	for _, j := range slices.Sorted(maps.Keys(drafts)) {
+		if j < i {
+			earlier = append(earlier, drafts[j])
+		}
+	}
+	return earlier
+}
+
+// factsLimit bounds the facts that are compared by their words, newest first.
+const factsLimit = 2000
+
+// newestFacts reads the owner's newest active facts if a draft is compared with them by words.
+func (s *Service) newestFacts(
+	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory, except []string,
+) ([]memory.Memory, error) {
+	compared := s.Judge != nil && len(drafts) > 0
+	for _, draft := range drafts {
+		compared = compared || len(s.claimsOf(draft.Content)) > 0
+	}
+	if !compared {
+		return nil, nil
+	}
+	facts, err := s.Records.Facts(ctx, owner, time.Time{}, factsLimit)
+	return slices.DeleteFunc(facts, func(m memory.Memory) bool { return slices.Contains(except, m.ID) }), err
 }
 
 // known reads the active memories that searches found, and those so recent that searches may
@@ -104,75 +143,8 @@ func (s *Service) known(ctx context.Context, owner memory.Owner, hoods map[int]n
 	return append(known, found...), err
 }
 
-// band returns the memories to be judged, nearest first. It returns nil if the draft is so
-// near to a memory that they will be merged. Derived memories are never judged.
-func (s *Service) band(draft memory.Memory, known []memory.Memory) []memory.Memory {
-	similarity := map[string]float64{}
-	var band []memory.Memory
-	for _, m := range known {
-		if !alike(m, draft) {
-			continue
-		}
-		c := likeness(&m, &draft)
-		if c >= s.set.MergeSimilarity || m.Content == draft.Content {
-			return nil
-		}
-		if c >= s.set.JudgeSimilarity && m.Type != memory.TypeReflection && m.Type != memory.TypeSummary {
-			band, similarity[m.ID] = append(band, m), c
-		}
-	}
-	slices.SortFunc(band, func(a, b memory.Memory) int {
-		return cmp.Or(cmp.Compare(similarity[b.ID], similarity[a.ID]), cmp.Compare(a.ID, b.ID))
-	})
-	return band[:min(len(band), judge.MaxNear)]
-}
-
-// judge asks about one draft. On any error both are kept.
-func (s *Service) judge(ctx context.Context, draft memory.Memory, near []memory.Memory) []judgement {
-	verdicts, err := s.Judge.Judge(ctx, draft, near)
-	if err != nil {
-		return s.undecided(draft, err)
-	}
-	var judged []judgement
-	for i, v := range verdicts {
-		older := draft.CreatedAt.Before(near[i].CreatedAt)
-		if v.Decision == judge.KeepBoth || older && v.Merged == "" {
-			continue // an earlier statement never replaces a later one
-		}
-		j := judgement{Verdict: v, id: near[i].ID, revision: near[i].Revision}
-		if v.Merged != "" {
-			by := llm.Serving(s.Embedder)
-			vectors, err := by.Embed(ctx, llm.ForDocument, []string{v.Merged})
-			if err != nil {
-				return s.undecided(draft, err)
-			}
-			j.embedding, j.model = vectors[0], by.Model()
-		}
-		judged = append(judged, j)
-	}
-	return judged
-}
-
-func (s *Service) undecided(draft memory.Memory, err error) []judgement {
-	s.undecidedCount.Add(1)
-	s.Log.Warn("similar memories and a new one are kept: the judge gave no verdict",
-		zap.String("turn", draft.SourceTurnID), zap.Error(err))
-	return nil
-}
-
-// Undecided counts the judgements that failed.
-func (s *Service) Undecided() int64 { return s.undecidedCount.Load() }
-
-// worded returns the draft in the judge's wording, which merges it with a memory.
-func (j judgement) worded(draft memory.Memory, other time.Time) memory.Memory {
-	if j.Merged != "" {
-		draft.Content, draft.Lexemes = j.Merged, text.Join(text.Lexemes(j.Merged))
-		draft.Embedding, draft.EmbeddingModel = j.embedding, j.model
-		if draft.CreatedAt.Before(other) {
-			draft.CreatedAt = other // of the later statement
-		}
-	}
-	return draft
+func without(ids, except []string) []string {
+	return slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(except, id) })
 }
 
 // alike reports whether two memories of a user may be merged. Messages stay as they were said.

@@ -28,9 +28,12 @@ func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	return nil
 }
 
-// Purge drops the cached answers of the scorer for unfinished turns of all users. It is called
+// Purge drops the cached answers of the scorer and the cached claims of all users. It is called
 // when a user is erased.
-func (s *Service) Purge() { s.scored.Purge() }
+func (s *Service) Purge() {
+	s.scored.Purge()
+	s.claims.Purge()
+}
 
 // remember takes a turn through the stages of a write.
 func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/ingest/attribute"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -27,6 +28,7 @@ type Records interface {
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 	Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error)
@@ -53,7 +55,7 @@ type Settings struct {
 	AnswerRunes     int           // characters of an assistant's message that are kept, besides list items
 	EchoWindow      time.Duration // how long a recalled memory can be echoed
 	MergeSimilarity float64       // cosine from which two memories are one
-	JudgeSimilarity float64       // cosine from which the judge is asked about two memories
+	JudgeSimilarity float64       // cosine from which the judge is asked about two memories; negative: by Calibration
 	JudgeTimeout    time.Duration // of all judgements of a turn or batch; afterwards both are kept
 	OwnWindow       time.Duration // how long a confirmed write may be missing from searches
 	OwnLimit        int           // unconfirmed memories compared, newest first
@@ -74,11 +76,14 @@ type Settings struct {
 type Parts struct {
 	Records  Records
 	Scorer   scorer.Scorer
-	Judge    judge.Judge // nil: similar memories that are not merged are kept
+	Judge    judge.Judge // nil: rules replace single attributes, such as the home, and similar memories are merged
 	Embedder llm.Embedder
 	Vectors  Searcher
 	Pusher   Pusher
 	Guess    func(content string) memory.Domain // for a direct write without a domain
+	// Calibration returns what the similarities of a space mean, zero if that is not known. It may be nil if
+	// JudgeSimilarity is not negative.
+	Calibration func(space memory.Space) memory.Calibration
 	// IsSmallTalk reports whether a text consists of greetings, thanks and fillers alone.
 	IsSmallTalk func(text string) bool
 	// OnWritten is called for each user of whom a turn or a write has changed memories other than
@@ -101,7 +106,8 @@ type Service struct {
 	Parts
 	set Settings
 
-	scored *lru.Cache[string, []scorer.Fact] // answers by turn id, until the turn is finished
+	scored *lru.Cache[string, []scorer.Fact]     // answers by turn id, until the turn is finished
+	claims *lru.Cache[string, []attribute.Claim] // by statement
 
 	idle  chan struct{}    // holds a value for each idle worker, while Work runs
 	taken chan memory.Turn // accepted or claimed turns, each of which has a reserved worker
@@ -115,8 +121,10 @@ type Service struct {
 	held map[string]int // ids of turns that this process renews, with the number of holders
 }
 
-// maxScored bounds the cached answers of the scorer.
-const maxScored = 1000
+const (
+	maxScored = 1000   // cached answers of the scorer
+	maxClaims = 20_000 // statements whose claims are cached
+)
 
 // New makes a service, whose turns are processed while Work runs.
 func New(parts Parts, set Settings) *Service {
@@ -139,8 +147,9 @@ func New(parts Parts, set Settings) *Service {
 		set.Workers = 8
 	}
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
+	claims, _ := lru.New[string, []attribute.Claim](maxClaims)
 	return &Service{
-		Parts: parts, set: set, scored: scored, held: map[string]int{},
+		Parts: parts, set: set, scored: scored, claims: claims, held: map[string]int{},
 		idle: make(chan struct{}, set.Workers), taken: make(chan memory.Turn, set.Workers),
 		due: make(chan struct{}, 1), ended: newBatcher(),
 	}

@@ -21,7 +21,11 @@ type writing struct {
 	recent    []memory.Memory // so recent that searches may not find them yet
 	looked    bool            // recent is read
 	inserted  []*memory.Memory
+	outdated  []memory.Memory // those of inserted that were superseded since, as they were before
 	relations []memory.Relation
+
+	unrecorded bool     // the caller records and inserts the memories that are added
+	except     []string // ids of memories that nothing is merged into
 }
 
 func (s *Service) writing(tx db.UserTx, cause string) *writing {
@@ -53,36 +57,43 @@ func (s *Service) draft(m memory.Memory, embedding []float32, model string) memo
 	return m
 }
 
-// put merges a draft into the active memory that says the same. If there is no such memory, it
-// applies the judge's decisions, or adds the draft.
+// put merges a draft into the active memory that says the same in the same words. Otherwise it applies the decisions
+// of the judge. Without a judge it applies the rules, and merges the draft into the most similar memory.
 func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourhood) (Written, error) {
 	same, similarity, err := w.nearest(ctx, draft, near.ids)
 	if err != nil {
 		return Written{}, err
 	}
 	switch {
-	case same == nil || similarity < w.s.set.MergeSimilarity:
-		return w.settle(ctx, draft, near.judged)
+	case same == nil:
 	case same.Content == draft.Content:
 		return w.merge(ctx, same, draft, 1, memory.Duplicate, "an active memory says exactly this")
+	case sameWords(same.Content, draft.Content):
+		return w.merge(ctx, same, draft, 1, memory.Merged, "an active memory says this in the same words")
+	case w.s.Judge == nil && similarity >= w.s.set.MergeSimilarity && len(near.judged) == 0 &&
+		w.s.claimTheSame(*same, draft):
+		return w.merge(ctx, same, draft, similarity, memory.Merged,
+			fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one",
+				similarity, w.s.set.MergeSimilarity))
 	}
-	return w.merge(ctx, same, draft, similarity, memory.Merged,
-		fmt.Sprintf("similarity %.3f to an active memory is at or over %.2f: they are one",
-			similarity, w.s.set.MergeSimilarity))
+	return w.settle(ctx, draft, near)
 }
 
 // add makes the draft a memory of its own.
 func (w *writing) add(draft memory.Memory) Written {
-	w.Created(&draft, nil)
+	if !w.unrecorded {
+		w.Created(&draft, nil)
+	}
 	w.inserted = append(w.inserted, &draft)
 	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
 }
 
 // nearest returns the active memory of the same agent that is most similar to the draft, or
-// nil, and the similarity. Equal content has a similarity of 1; the oldest of several equally
+// nil, and the similarity. Equal words have a similarity of 1; the oldest of several equally
 // similar memories is returned.
 func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []string) (*memory.Memory, float64, error) {
-	if m, ok, err := w.tx.SameContent(ctx, draft.AgentID, draft.Content); err != nil || ok {
+	m, ok, err := w.tx.SameContent(ctx, draft.AgentID, draft.Content)
+	if err != nil || ok && !slices.Contains(w.except, m.ID) {
 		return &m, 1, err
 	}
 	stored, err := w.tx.Memories(ctx, nearby)
@@ -99,10 +110,14 @@ func (w *writing) nearest(ctx context.Context, draft memory.Memory, nearby []str
 	var best *memory.Memory
 	similarity := -1.0
 	consider := func(m *memory.Memory) {
-		if !alike(*m, draft) {
+		if !alike(*m, draft) || slices.Contains(w.except, m.ID) {
 			return
 		}
-		if c := likeness(m, &draft); c > similarity || c == similarity && older(m, best) {
+		c := likeness(m, &draft)
+		if sameWords(m.Content, draft.Content) {
+			c = 1
+		}
+		if c > similarity || c == similarity && older(m, best) {
 			best, similarity = m, c
 		}
 	}
@@ -192,8 +207,17 @@ func (w *writing) derive(id string, message *memory.Memory) {
 // flush writes the collected changes at the end of the transaction.
 func (w *writing) flush(ctx context.Context) error {
 	if len(w.inserted) > 0 {
-		if err := w.tx.Insert(ctx, w.memories(), w.s.Pusher.ClaimedUntil()); err != nil {
+		if err := w.tx.Insert(ctx, w.memories(false), w.s.Pusher.ClaimedUntil()); err != nil {
 			return err
+		}
+	}
+	for _, before := range w.outdated {
+		for _, m := range w.inserted {
+			if m.ID == before.ID {
+				if err := w.Update(ctx, before, m); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	if len(w.relations) > 0 {
@@ -207,7 +231,7 @@ func (w *writing) flush(ctx context.Context) error {
 // push pushes the changes after the commit.
 func (w *writing) push(ctx context.Context, owner memory.Owner) {
 	if len(w.inserted) > 0 {
-		w.s.Pusher.PushNew(ctx, w.memories())
+		w.s.Pusher.PushNew(ctx, w.memories(true))
 	}
 	w.s.Pusher.Push(ctx, w.Changed())
 	isFact := func(m *memory.Memory) bool { return m.Type != memory.TypeMessage }
@@ -219,10 +243,17 @@ func (w *writing) push(ctx context.Context, owner memory.Owner) {
 	}
 }
 
-func (w *writing) memories() []memory.Memory {
-	list := make([]memory.Memory, len(w.inserted))
-	for i, m := range w.inserted {
-		list[i] = *m
+// memories returns the added memories as they were before they were superseded, or, if active is set, without those.
+func (w *writing) memories(active bool) []memory.Memory {
+	list := make([]memory.Memory, 0, len(w.inserted))
+	for _, m := range w.inserted {
+		i := slices.IndexFunc(w.outdated, func(before memory.Memory) bool { return before.ID == m.ID })
+		switch {
+		case i < 0:
+			list = append(list, *m)
+		case !active:
+			list = append(list, w.outdated[i])
+		}
 	}
 	return list
 }

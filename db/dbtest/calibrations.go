@@ -15,8 +15,8 @@ func calibrations(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "before the first", none, memory.Calibration{})
 	first := memory.Calibration{
-		English: memory.SimilarityRange{Unrelated: -0.125, Related: 0.5},
-		Chinese: memory.SimilarityRange{Unrelated: 0.25, Related: 0.75},
+		English: memory.SimilarityRange{Unrelated: -0.125, Related: 0.5, Floor: -0.25},
+		Chinese: memory.SimilarityRange{Unrelated: 0.25, Related: 0.75, Floor: 0.375},
 	}
 	for _, c := range []memory.Calibration{first, {}} {
 		kept, err := s.KeepCalibration(ctx, space, c)

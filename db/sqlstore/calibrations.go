@@ -6,10 +6,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-const calibrationColumns = `english_unrelated, english_related, chinese_unrelated, chinese_related`
+const calibrationColumns = `english_unrelated, english_related, english_floor,
+	chinese_unrelated, chinese_related, chinese_floor`
 
 func calibrationFields(c *memory.Calibration) []any {
-	return []any{&c.English.Unrelated, &c.English.Related, &c.Chinese.Unrelated, &c.Chinese.Related}
+	return []any{&c.English.Unrelated, &c.English.Related, &c.English.Floor,
+		&c.Chinese.Unrelated, &c.Chinese.Related, &c.Chinese.Floor}
 }
 
 // Calibration returns the calibration of a space.
@@ -24,8 +26,9 @@ func (s *Store) KeepCalibration(
 	ctx context.Context, space memory.Space, c memory.Calibration,
 ) (memory.Calibration, error) {
 	_, err := s.exec(ctx, `INSERT INTO calibrations (model, dim, `+calibrationColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (model, dim) DO NOTHING`,
-		space.Model, space.Dim, c.English.Unrelated, c.English.Related, c.Chinese.Unrelated, c.Chinese.Related)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (model, dim) DO NOTHING`,
+		space.Model, space.Dim, c.English.Unrelated, c.English.Related, c.English.Floor,
+		c.Chinese.Unrelated, c.Chinese.Related, c.Chinese.Floor)
 	if err != nil {
 		return memory.Calibration{}, s.fault(err, "store the calibration of an embedding model")
 	}

@@ -1,4 +1,4 @@
-// Package judge decides what a new fact means for similar memories:
+// Package judge decides what a new fact means for the memories near it:
 //
 //	draft + near memories, each with its date -> one model call -> a verdict for each
 //
@@ -13,7 +13,7 @@ import (
 )
 
 // MaxNear bounds the memories of one judgement.
-const MaxNear = 5
+const MaxNear = 8
 
 // Decision is the outcome for a memory that is similar to a new fact.
 type Decision string
@@ -29,13 +29,20 @@ const (
 type Verdict struct {
 	Decision Decision
 	Relation memory.RelationKind // of the new fact to a replaced memory: Contradicts or Refines; else empty
-	Merged   string              // with Merge: one wording for both; empty: the newer wording
+
+	// Merged is a wording that holds both, or, with Replace, the new state and what stays true
+	// of the memory. Empty: the wording of the new fact. At most one verdict has it.
+	Merged string
+
+	// Why is, with KeepBoth, the model's reason, or what was wrong with its decision.
+	Why string
 }
 
 // Judge compares a draft with 1 to MaxNear memories of the same user.
 type Judge interface {
 	// Judge returns one verdict for each of near, in its order; at most one is
-	// Merge. KindUnavailable: the model could not be asked. KindBadAnswer: the answer
-	// was refused as a whole.
+	// Merge. A memory about which the answer has no usable decision gets KeepBoth.
+	// KindUnavailable: the model could not be asked. KindBadAnswer: the answer
+	// has no usable decision at all.
 	Judge(ctx context.Context, draft memory.Memory, near []memory.Memory) ([]Verdict, error)
 }

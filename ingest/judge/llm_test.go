@@ -2,11 +2,12 @@ package judge
 
 import (
 	"context"
+	"flag"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -15,117 +16,60 @@ import (
 // scripted answers every prompt alike.
 type scripted struct {
 	answer string
-	asked  *llm.Prompt
+	asked  *[]llm.Prompt
 }
 
 func (s scripted) Model() string { return "scripted" }
 
 func (s scripted) Answer(_ context.Context, p llm.Prompt) (string, error) {
 	if s.asked != nil {
-		*s.asked = p
+		*s.asked = append(*s.asked, p)
 	}
 	return s.answer, nil
 }
 
-func said(content string, day int) memory.Memory {
+func saidOn(content string, day int) memory.Memory {
 	return memory.Memory{Content: content, CreatedAt: time.Date(2031, 5, day, 8, 0, 0, 0, time.UTC)}
 }
 
-var (
-	draft = said("Has a cat called Miso.", 9)
-	near  = []memory.Memory{said("Owns a grey cat.", 3), said("Owns a dog.", 4)}
-)
+var update = flag.Bool("update", false, "write the golden files of prompts")
 
-func TestLLM_AcceptsGoodAnswers(t *testing.T) {
+// A change of the prompt's wording is seen in testdata.
+func TestLLM_PromptIsThatOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string][]Verdict{
-		`{"decisions":[{"memory":1,"decision":"keep_both"},{"memory":2,"decision":"keep_both"}]}`: {{Decision: KeepBoth},
-			{Decision: KeepBoth}},
-		`{"decisions":[{"memory":2,"decision":"replace"},{"memory":1,"decision":"merge"}]}`: {{Decision: Merge},
-			{Decision: Replace, Relation: memory.Contradicts}},
-		"```json\n" + `{"decisions":[{"memory":1,"decision":"merge","merged":" Has a grey cat called Miso. "},
-			{"memory":2,"decision":"replace","relation":"refines"}]}` + "\n```": {
-			{Decision: Merge, Merged: "Has a grey cat called Miso."}, {Decision: Replace, Relation: memory.Refines}},
+	for file, facts := range map[string][]string{
+		"prompt.en.txt": {"Bruno died in March.", "The user has a beagle called Bruno.", "The user likes the beach."},
+		"prompt.zh.txt": {"布鲁诺三月去世了。", "用户养了一只叫布鲁诺的比格犬。", "用户喜欢海边。"},
 	} {
-		got, err := NewLLM(scripted{answer: answer}).Judge(t.Context(), draft, near)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v %s", answer, err, diff)
-		}
-	}
-}
-
-// An answer with anything wrong in it is refused whole.
-func TestLLM_RefusesBadAnswers(t *testing.T) {
-	t.Parallel()
-	const second = `{"memory":2,"decision":"keep_both"}`
-	decisions := func(first string) string { return `{"decisions":[{` + first + `},` + second + `]}` }
-	for name, answer := range map[string]string{
-		"empty":        "",
-		"prose":        "Keep both.",
-		"html":         "<!DOCTYPE html><html></html>",
-		"truncated":    decisions(`"memory":1,"decision":"replace"`)[:40],
-		"a list":       "[" + second + "]",
-		"two objects":  decisions(`"memory":1,"decision":"replace"`) + "{}",
-		"no decisions": `{}`,
-		"null":         `{"decisions":null}`,
-		"none":         `{"decisions":[]}`,
-		"one of two":   `{"decisions":[` + second + `]}`,
-		"one twice":    `{"decisions":[` + second + `,` + second + `]}`,
-		"one too many": `{"decisions":[{"memory":1,"decision":"replace"},` + second +
-			`,{"memory":3,"decision":"replace"}]}`,
-		"memory 0":                 decisions(`"memory":0,"decision":"replace"`),
-		"memory -1":                decisions(`"memory":-1,"decision":"replace"`),
-		"memory 3":                 decisions(`"memory":3,"decision":"replace"`),
-		"memory a word":            decisions(`"memory":"one","decision":"replace"`),
-		"memory an id":             decisions(`"memory":"0198c0de-0000-7000-8000-000000000001","decision":"replace"`),
-		"memory a fraction":        decisions(`"memory":1.5,"decision":"replace"`),
-		"memory missing":           decisions(`"decision":"replace"`),
-		"memory null":              decisions(`"memory":null,"decision":"replace"`),
-		"decision missing":         decisions(`"memory":1`),
-		"decision null":            decisions(`"memory":1,"decision":null`),
-		"decision unknown":         decisions(`"memory":1,"decision":"delete"`),
-		"decision in another case": decisions(`"memory":1,"decision":"Replace"`),
-		"decision a list":          decisions(`"memory":1,"decision":["replace"]`),
-		"unknown field beside":     `{"decisions":[],"mood":"good"}`,
-		"relation unknown":         decisions(`"memory":1,"decision":"replace","relation":"hates"`),
-		"relation derived_from":    decisions(`"memory":1,"decision":"replace","relation":"derived_from"`),
-		"relation with keep_both":  decisions(`"memory":1,"decision":"keep_both","relation":"contradicts"`),
-		"merged with replace":      decisions(`"memory":1,"decision":"replace","merged":"Has a grey cat."`),
-		"merged empty":             decisions(`"memory":1,"decision":"merge","merged":" "`),
-		"merged too long": decisions(
-			`"memory":1,"decision":"merge","merged":"` + strings.Repeat("cat ", 2000) + `"`),
-		"merged a number": decisions(`"memory":1,"decision":"merge","merged":7`),
-		"merged is the prompt": decisions(
-			`"memory":1,"decision":"merge","merged":"Decide on every memory once, by its number."`),
-		"merged with an invented name": decisions(
-			`"memory":1,"decision":"merge","merged":"Has a grey cat called Miso and Tofu."`),
-		"merged into two": `{"decisions":[{"memory":1,"decision":"merge"},{"memory":2,"decision":"merge"}]}`,
-		"duplicate field": decisions(`"memory":1,"decision":"keep_both","decision":"replace"`),
-	} {
-		if got, err := NewLLM(scripted{answer: answer}).Judge(t.Context(), draft, near); !memory.IsKind(err,
-			memory.KindBadAnswer) || got != nil {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-	}
-}
-
-// The model is asked in the language of the fact, with every date.
-func TestLLM_Prompt(t *testing.T) {
-	t.Parallel()
-	for content, words := range map[string]string{"Moved to Shanghai.": "JSON object:", "搬到了上海。": "JSON 对象："} {
-		var p llm.Prompt
-		_, _ = NewLLM(scripted{asked: &p}).Judge(t.Context(), said(content, 9), near)
-		for _, want := range []string{
-			`{"said":"2031-05-09 08:00","text":"` + content + `"}`,
-			`{"memory":1,"said":"2031-05-03 08:00","text":"Owns a grey cat."}`,
-			`{"memory":2,"said":"2031-05-04 08:00","text":"Owns a dog."}`, words,
-		} {
-			if !strings.Contains(p.User, want) {
-				t.Errorf("%s is missing in %s", want, p.User)
+		var asked []llm.Prompt
+		_, _ = NewLLM(scripted{asked: &asked}).Judge(t.Context(), saidOn(facts[0], 9),
+			[]memory.Memory{saidOn(facts[1], 3), saidOn(facts[2], 4)})
+		got := asked[0].System + "\n--- user ---\n" + asked[0].User + "\n"
+		path := filepath.Join("testdata", file)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if !strings.Contains(p.System, "[hippocampus/judge]") {
-			t.Errorf("system prompt %s", p.System)
+		want, err := os.ReadFile(path)
+		if err != nil || got != string(want) {
+			t.Errorf("%s: %v; run go test ./ingest/judge -update and look at the difference", path, err)
 		}
+		for _, date := range []string{"2031-05-09 08:00", "2031-05-03 08:00", "2031-05-04 08:00"} {
+			if !strings.Contains(asked[0].User, date) {
+				t.Errorf("%s: %s is missing", file, date)
+			}
+		}
+	}
+}
+
+// An answer without a usable decision is refused, and the model is asked once more, with the reason.
+func TestLLM_AsksOnceMoreAfterARefusedAnswer(t *testing.T) {
+	t.Parallel()
+	var asked []llm.Prompt
+	_, err := NewLLM(scripted{answer: `{"decisions":[]}`, asked: &asked}).Judge(t.Context(), draft, near)
+	if !memory.IsKind(err, memory.KindBadAnswer) || len(asked) != 2 || asked[1].Refused == nil ||
+		!strings.Contains(asked[1].Refused.Reason, "no decisions") {
+		t.Errorf("%v after %+v", err, asked)
 	}
 }

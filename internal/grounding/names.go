@@ -186,3 +186,6 @@ func (has Evidence) place(word string) bool {
 func (has Evidence) contains(s string) bool {
 	return slices.ContainsFunc(has.texts, func(t string) bool { return strings.Contains(t, s) })
 }
+
+// IsPlace reports whether a word is one of places.txt.
+func IsPlace(word string) bool { return places.of[plain(word)] != nil }

@@ -287,3 +287,12 @@ func digitsOf(s string) string {
 		return -1
 	}, s)
 }
+
+// Number reads a whole number in digits or Chinese numerals.
+func Number(s string) (n int, ok bool) {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n, true
+	}
+	n = hanValue(s)
+	return n, n > 0
+}

@@ -7,10 +7,11 @@ type Calibration struct {
 	Chinese SimilarityRange // of texts in Chinese and other languages without
 }
 
-// SimilarityRange is where the cosines of a question and a statement lie. Both are -1..1.
+// SimilarityRange is where the cosines of a question and a statement, and of two statements, lie. All are -1..1.
 type SimilarityRange struct {
 	Unrelated float64 // mean cosine if the statement has nothing to do with the question
 	Related   float64 // cosine if the statement answers the question; more than Unrelated
+	Floor     float64 // mean cosine of two statements that have nothing to do with each other
 }
 
 // Scale maps a cosine to 0 for Unrelated and 1 for Related. Other cosines lie outside

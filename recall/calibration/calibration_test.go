@@ -36,7 +36,7 @@ func TestService_MeasuresASpaceOnceForAllReplicas(t *testing.T) {
 	}
 	c := s.Of(space)
 	for language, r := range map[string]memory.SimilarityRange{"English": c.English, "Chinese": c.Chinese} {
-		if r.Unrelated < -1 || r.Related < r.Unrelated+0.05 || r.Related > 1 {
+		if r.Unrelated < -1 || r.Floor < -1 || r.Floor > r.Related || r.Related < r.Unrelated+0.05 || r.Related > 1 {
 			t.Errorf("%s: %+v", language, r)
 		}
 	}
@@ -66,7 +66,8 @@ func TestService_ShipsTheBuiltInCalibration(t *testing.T) {
 	for language, r := range map[string][2]memory.SimilarityRange{
 		"English": {c.English, measured.English}, "Chinese": {c.Chinese, measured.Chinese},
 	} {
-		if math.Abs(r[0].Unrelated-r[1].Unrelated) > 0.01 || r[0].Related <= r[0].Unrelated {
+		if math.Abs(r[0].Unrelated-r[1].Unrelated) > 0.01 || math.Abs(r[0].Floor-r[1].Floor) > 0.01 ||
+			r[0].Related <= r[0].Unrelated {
 			t.Errorf("%s: shipped %+v, measured %+v", language, r[0], r[1])
 		}
 	}
@@ -89,7 +90,7 @@ func TestMeasure_BoundsTheRangeOfAModelThatSeparatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (memory.SimilarityRange{Unrelated: 1, Related: 1.05}); c.English != want || c.Chinese != want {
+	if want := (memory.SimilarityRange{Unrelated: 1, Related: 1.05, Floor: 1}); c.English != want || c.Chinese != want {
 		t.Errorf("got %+v, want %+v for both languages", c, want)
 	}
 }

@@ -24,8 +24,8 @@ var pairs string
 // on longer texts: see docs/decisions/0023-confidence.md.
 var shipped = map[memory.Space]memory.Calibration{
 	{Model: wordvec.Model, Dim: wordvec.Dim}: {
-		English: memory.SimilarityRange{Unrelated: 0.03, Related: 0.42},
-		Chinese: memory.SimilarityRange{Unrelated: 0.02, Related: 0.23},
+		English: memory.SimilarityRange{Unrelated: 0.03, Related: 0.42, Floor: 0.06},
+		Chinese: memory.SimilarityRange{Unrelated: 0.02, Related: 0.23, Floor: 0.04},
 	},
 }
 
@@ -34,6 +34,7 @@ var shipped = map[memory.Space]memory.Calibration{
 //	unrelated = mean cosine of a question and the statements of other lines
 //	related   = unrelated + max(mean cosine of a question and its statement - unrelated,
 //	                            3.5 standard deviations of the former cosines, 0.05)
+//	floor     = mean cosine of a statement and the statements of other lines
 //
 // A model that does not know a language hardly separates the pairs. The lower bounds
 // keep small differences of its cosines from counting.
@@ -79,5 +80,17 @@ func rangeOf(questions, statements [][]float32) memory.SimilarityRange {
 	deviation := math.Sqrt(max(0, squares/(n*(n-1))-unrelated*unrelated))
 	return memory.SimilarityRange{
 		Unrelated: unrelated, Related: unrelated + max(related-unrelated, 3.5*deviation, 0.05),
+		Floor: meanCosine(statements),
 	}
+}
+
+// meanCosine is the mean cosine of two of the vectors.
+func meanCosine(vectors [][]float32) float64 {
+	sum := 0.0
+	for i, v := range vectors {
+		for _, other := range vectors[:i] {
+			sum += float64(memory.Dot(v, other))
+		}
+	}
+	return sum / float64(len(vectors)*(len(vectors)-1)/2)
 }

@@ -18,6 +18,8 @@ type reading struct {
 	related   *related.Service
 	routes    *router.Gate
 	condenser *compression.Condenser
+
+	calibrations *calibration.Service
 }
 
 func openReading(b base, s *stores, m *models) *reading {
@@ -45,5 +47,7 @@ func openReading(b base, s *stores, m *models) *reading {
 		related:   related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
 		routes:    routes,
 		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
+
+		calibrations: calibrations,
 	}
 }

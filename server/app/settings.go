@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -135,6 +136,14 @@ func relatedSettings(cfg config.Config) related.Settings {
 	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: ownWritesLimit, VectorTimeout: r.VectorTimeout}
 }
 
+// judgeSimilarity returns the setting, or -1 for "auto": by the calibration of the embedding model.
+func judgeSimilarity(g config.Gate) float64 {
+	if similarity, err := strconv.ParseFloat(g.JudgeSimilarity, 64); err == nil {
+		return similarity
+	}
+	return -1
+}
+
 func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
 	before := scorerBefore
@@ -148,7 +157,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		AnswerRunes:     cfg.Messages.AnswerChars,
 		EchoWindow:      echoWindow,
 		MergeSimilarity: g.MergeSimilarity,
-		JudgeSimilarity: g.JudgeSimilarity,
+		JudgeSimilarity: judgeSimilarity(g),
 		JudgeTimeout:    cfg.Chat.Timeout,
 		OwnWindow:       cfg.Recall.OwnWindow,
 		OwnLimit:        ownWritesLimit,

@@ -14,6 +14,7 @@ import (
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
+	"hippocampus/recall/calibration"
 	"hippocampus/reflection"
 	"hippocampus/reflection/derivation"
 	"hippocampus/router"
@@ -35,7 +36,7 @@ type writing struct {
 	consolidations prometheus.Collector // counts them
 }
 
-func openWriting(b base, s *stores, m *models) *writing {
+func openWriting(b base, s *stores, m *models, calibrations *calibration.Service) *writing {
 	w := &writing{
 		session: session.New(session.Parts{
 			Records: s.record, Chat: m.chat, Now: b.now, Log: b.log.Named("session"),
@@ -51,6 +52,7 @@ func openWriting(b base, s *stores, m *models) *writing {
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
 		Guess:       statement.Domain,
+		Calibration: calibrations.Of,
 		IsSmallTalk: router.IsSmallTalk,
 		OnAccepted:  w.session.OnTurnAccepted,
 		OnProcessed: w.session.OnTurnProcessed,

@@ -35,6 +35,7 @@ var textRules = map[string]rule{
 	"url":          textRule("an http:// or https:// URL, such as https://api.deepseek.com/v1", isHTTPURL),
 	"optional url": textRule("an http:// or https:// URL, or nothing for that of embedding", optional(isHTTPURL)),
 	"model":        textRule("the name of a model", notEmpty),
+	"similarity":   textRule("auto, or a number from 0 to 1", isAutoOrSimilarity),
 	"text":         textRule("valid UTF-8", utf8.ValidString),
 	"schedule": textRule(`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`,
 		optional(isSchedule)),
@@ -128,6 +129,11 @@ func isURL(schemes ...string) func(string) bool {
 
 // isSchedule refuses some expressions that the cron library accepts: time zones, intervals
 // under a second and days that do not exist.
+func isAutoOrSimilarity(text string) bool {
+	similarity, err := strconv.ParseFloat(text, 64)
+	return text == "auto" || err == nil && similarity >= 0 && similarity <= 1
+}
+
 func isSchedule(text string) bool {
 	expression := strings.TrimSpace(text)
 	if strings.Contains(expression, "=") { // TZ=

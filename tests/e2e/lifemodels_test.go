@@ -13,7 +13,7 @@ import (
 )
 
 // The cosine of a fact to one that it replaces, which is judged, and to one that it
-// repeats, which is merged.
+// repeats, which the judge merges.
 const (
 	replacing = 0.9
 	repeating = 0.97
@@ -29,7 +29,7 @@ type scriptedModels struct {
 
 func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 	models := &scriptedModels{Server: llmtest.New(t), hung: make(chan struct{})}
-	replaces := map[string]string{}
+	replaces, repeats := map[string]string{}, map[string]string{}
 	talks, turns := map[string]entry{}, map[string]said{}
 	for _, e := range script {
 		if e.Talk == "" {
@@ -46,6 +46,7 @@ func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 					replaces[f.Fact] = f.Replaces
 					models.Embedding(f.Fact, atCosine(models, f.Fact, f.Replaces, replacing))
 				case f.Repeats != "":
+					repeats[f.Fact] = f.Repeats
 					models.Embedding(f.Fact, atCosine(models, f.Fact, f.Repeats, repeating))
 				}
 			}
@@ -74,7 +75,9 @@ func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 	models.OnPrompt("hippocampus/deep", func(r llmtest.ChatRequest) llmtest.Reply {
 		return answer(of(r).answers().lasting())
 	})
-	models.OnPrompt("hippocampus/judge", func(r llmtest.ChatRequest) llmtest.Reply { return judgedBy(r, replaces) })
+	models.OnPrompt("hippocampus/judge", func(r llmtest.ChatRequest) llmtest.Reply {
+		return judgedBy(r, replaces, repeats)
+	})
 	models.OnPrompt("hippocampus/reflect", func(r llmtest.ChatRequest) llmtest.Reply { return insightsOf(r, script) })
 	return models
 }
@@ -155,8 +158,8 @@ func (r *remembers) lasting() object {
 	}
 }
 
-// judgedBy lets a new fact replace the memory that the script names, and keeps all others.
-func judgedBy(r llmtest.ChatRequest, replaces map[string]string) llmtest.Reply {
+// judgedBy lets a new fact replace, or merge with, the memory that the script names, and keeps all others.
+func judgedBy(r llmtest.ChatRequest, replaces, repeats map[string]string) llmtest.Reply {
 	all := quoted[struct {
 		Memory int
 		Text   string
@@ -164,8 +167,11 @@ func judgedBy(r llmtest.ChatRequest, replaces map[string]string) llmtest.Reply {
 	decisions := []object{}
 	for _, near := range all[1:] {
 		decision := object{"memory": near.Memory, "decision": "keep_both"}
-		if replaces[all[0].Text] == near.Text {
+		switch near.Text {
+		case replaces[all[0].Text]:
 			decision["decision"], decision["relation"] = "replace", "contradicts"
+		case repeats[all[0].Text]:
+			decision["decision"] = "merge"
 		}
 		decisions = append(decisions, decision)
 	}

@@ -1,0 +1,161 @@
+package attribute
+
+import (
+	"regexp"
+	"strings"
+)
+
+const (
+	openings = `(?:(?:and|but|so|well|oh|actually|please|hi|hello|now|finally|today|yesterday|these days|currently|` +
+		`as of \w+|since \w+|from now on|last \w+|this \w+|after [^,]*)[ ,:]+)*`
+	adverbs = `(?:(?:am|are|is|have|has|just|now|currently|recently|finally|still|already|officially|been|got|` +
+		`gotten|happily|both|all|only|even|do) )*`
+
+	// subject matches the beginning of a clause up to its main verb, if its subject is the user. A statement without
+	// a subject ("Lives in Porto.") is about the user.
+	subject = `(?i:^` + openings + `(?:(?:i|we|(?:the )?user) )?` + adverbs + `)`
+	// subjectIs matches the same up to an adjective or a noun.
+	subjectIs = `(?i:^` + openings + `(?:(?:i|we|(?:the )?user) |(?:is|has|am) )` + adverbs + `)`
+)
+
+// own matches the user's possessive.
+const own = `(?i:^(?:(?:and|but|so|well|oh|actually|please|now|from now on|after [^,]*)[ ,:]+)*(?:my|our|` +
+	`(?:the )?user's) )`
+
+const capital = `\p{Lu}[\p{L}\p{M}'’.&-]*(?: (?:of |de |da |the )?\p{Lu}[\p{L}\p{M}'’.&-]*)*`
+
+func clause(pattern string) *regexp.Regexp { return regexp.MustCompile(subject + pattern) }
+
+func being(pattern string) *regexp.Regexp { return regexp.MustCompile(subjectIs + pattern) }
+
+var (
+	unlikely = regexp.MustCompile(`(?i)\b(?:if|would|could|might|maybe|perhaps|hope|hopes|want|wants|wish|wishes|` +
+		`dream|plan|plans|` +
+		`planning|thinking|considering|going to|will|'ll|someday|one day|used to|previously|formerly|former|ex-|` +
+		`once|back then|` +
+		`as a (?:child|kid|teenager|student)|when (?:i|we|user|they)|while|until|years? ago|before|was|were|had|` +
+		`for fun|` +
+		`in (?:19|20)\d\d|too|also|as well|either|another|second|part-time|volunteer|hobby|free time|weekends?|` +
+		`evenings|amateur|aspiring|sometimes|temporarily|for now|this week|tonight|don't|doesn't|not|never|no longer)\b`)
+
+	lives = clause(`(?i:(?:lives?|living|resides?|residing|based|settled|settling)(?: \w+ly| down| back| now| out)? ` +
+		`(?:in|at|near|outside) )(.+)`)
+	moved = clause(`(?i:(?:moved|relocated)(?: back| over| out| house| home)?(?: from [\p{L} ]+)? to )(.+)`)
+	homed = regexp.MustCompile(`(?i:^(?:(?:my|our|user's) (?:new |current )?)?(?:home|place|flat|apartment|` +
+		`house)(?: for me| now)? is ` +
+		`(?:now )?)(.+)`)
+	place    = regexp.MustCompile(`(?:^|\b(?:in|at|near|outside|of|to) )(?:the |a |an )?(` + capital + `)`)
+	lowPlace = regexp.MustCompile(`^(\p{Ll}+)(?: (?:now|with|and|since|for|near|because|where|again|together)\b.*)?$`)
+	noPlace  = set(`a an the my our this that peace fear hope debt town here there somewhere another different new bed it
+		student dorms halls`)
+
+	works = clause(`(?i:(?:works?|working|employed)(?: now| currently| full[- ]time| remotely)* (?:at|for|by) )(.+)`)
+	joins = clause(`(?i:(?:started(?: work| working)?|hired|taken on|(?:starts?|started|accepted|took|has|have|got) ` +
+		`(?:a |my |the )?(?:new )?(?:job|position|role)) (?:at|by|with|for) )(.+)`)
+	joined   = clause(`(?i:joined )(.+)`)
+	switched = clause(`(?i:(?:switched|moved|changed|transferred|went)(?: over| jobs)? to )(.+)`)
+	employed = regexp.MustCompile(own + `(?i:(?:new |current )?(?:employer|company|firm) is (?:now )?)(.+)`)
+	company  = regexp.MustCompile(`^(?i:the |a |an )?(` + capital + `)`)
+	workshop = regexp.MustCompile(`(?i)^((?:[\p{L}'’.-]+ ){0,4}?(?:library|hospital|clinic|bookshop|bookstore|` +
+		`school|university|college|` +
+		`bank|start-?up|company|firm|agency|restaurant|caf[eé]|bakery|shop|store|museum|ministry|newspaper|lab|` +
+		`laboratory|` +
+		`institute|factory|hotel|pharmacy|council|charity|studio|supermarket|theatre|theater|airline|practice))\b` +
+		`(?: called ([\p{L}\p{N}'’.-]+))?`)
+	group = regexp.MustCompile(`(?i)\b(?:club|gym|choir|class|course|team|band|group|church|league|association|` +
+		`party|army)\b`)
+
+	occupied = being(`(?i:(?:an? |the |promoted to (?:an? )?|became (?:an? )?|become (?:an? )?|` +
+		`retrained as (?:an? )?|qualified as (?:an? )?))((?:[\p{L}'-]+ ){0,3}?` + occupations + `)(?:[ .,;!]|$)`)
+	asJob = clause(`(?i:(?:works?|working|hired|employed) as (?:an? |the )?)([\p{L}'’ -]+)`)
+	myJob = regexp.MustCompile(own + `(?i:(?:new |current )?(?:job|profession|` +
+		`occupation) is (?:now )?(?:being |as )?(?:an? |the )?)([\p{L}'’ -]+)`)
+	jobEnd = regexp.MustCompile(`(?i) (?:now|at|in|for|these|with|since|by|again|and|on|from|currently)\b.*$`)
+
+	named = regexp.MustCompile(own + `(?i:(?:full |real |new )?name(?: is|'s)(?: now)? )(` + capital + `)`)
+	known = clause(`(?i:(?:called|named|(?:changed|changes) (?:my|their|his|her) name to|(?:my|` +
+		`their) name to) )(` + capital + `)`)
+	call = regexp.MustCompile(`(?i:^(?:(?:please|so|from now on|just|and|everyone|people)[ ,]+)*(?:call (?:me|` +
+		`user)|calls me|` +
+		`(?:i |user )?(?:prefers? to be called|wants? to be called|goes by|go by)) )(` + capital + `)`)
+
+	aged = being(`(?i:(?:turned |turning )?)(\d{1,3}|(?i:` + tens + `(?:[ -]` + units + `)?|` + units + `|` +
+		`` + teens + `))` +
+		`(?i:(?: years? old| yrs old|-year-old)?(?: now| today| yesterday| already| last \w+| this \w+| on \w+)*)$`)
+	ageIs = regexp.MustCompile(own + `(?i:age is (?:now )?)(\d{1,3})`)
+
+	status = being(`(?i:(?:getting |in (?:a|the process of) )?)(?i:(single|divorced|widowed|separated|married|` +
+		`engaged|dating|` +
+		`relationship with|relationship|seeing (?:someone|\p{L}+)|split up|broke up|broken up|divorcing))\b`)
+	partner  = being(`(?i:(?:have |has )?(?:an? )(?:new )?(girlfriend|boyfriend|fiancée?|fiance|wife|husband)\b)`)
+	statusOf = map[string]string{"single": "alone", "divorced": "alone", "widowed": "alone", "separated": "alone",
+		"split up": "alone", "broke up": "alone", "broken up": "alone", "married": "married", "wife": "married",
+		"husband": "married", "engaged": "engaged", "fiance": "engaged", "fiancé": "engaged", "fiancée": "engaged"}
+
+	ownPhone = regexp.MustCompile(own + `(?i:((?:\w+ ){0,2}?)(?:phone|mobile|cell|telephone|` +
+		`number)(?: phone)?(?: number)?` +
+		`(?: has changed to| changed to| is now| is|:)+ ?)(\+?\d[\d ()./-]{4,}\d)`)
+	newPhone = clause(`(?i:(?:a |my )?new (?:phone |mobile |cell )?number(?: is|:)? ?)(\+?\d[\d ()./-]{4,}\d)`)
+	callMe   = regexp.MustCompile(`(?i:(?:reach|call|text|ring|phone) me (?:on|at|under) |user can be (?:reached|` +
+		`called) (?:on|at) )` +
+		`(?i:my (?:new )?(?:number|mobile|phone) )?(\+?\d[\d ()./-]{4,}\d)`)
+	address  = regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}+`)
+	ownEmail = regexp.MustCompile(own + `(?i:((?:\w+ ){0,2}?)e-?mail(?: address)?(?: has changed to| changed to|` +
+		` is now| is|:)+ ?)$`)
+	writeMe = regexp.MustCompile(`(?i:(?:reach|contact|write to|write|mail|email|e-mail) me (?:at|on|under)|` +
+		`user can be (?:reached|` +
+		`contacted) (?:at|on)|new e-?mail(?: address)?(?: is|:)?) ?$`)
+
+	eats = being(`(?i:(?:became|become|turned|gone|went|going|following|follows?|on|eat|eats|eating|an?|the|` +
+		`strictly|mostly|` +
+		`mainly|keeps?|back to|started|eating|again|strict| )*)(?i:(vegan|vegetarian|pescatarian|pescetarian|keto|` +
+		`paleo|carnivore|` +
+		`omnivore|meat|everything))\b`)
+	meatless = regexp.MustCompile(`(?i)^(?:i|we|(?:the )?user) (?:do not|don't|doesn't|stopped|have stopped|` +
+		`has stopped|no longer|quit) (?:eat|eats|eating) (?:any )?` +
+		`meat\b`)
+
+	answers = regexp.MustCompile(`(?i)\b(?:answer|answers|answered|repl(?:y|ies)|respond|responses?|talk|` +
+		`speak|write|chat|` +
+		`converse|communicate|continue|switch|prefers?|preferred|conversation)\b.{0,40}?\b(?:in |to |` +
+		`language is (?:now )?)(` + languages + `)\b`)
+	addressed = regexp.MustCompile(`(?i)\b(?:please|let's|let us|me|you|your|us|prefers?|preferred|wants?|` +
+		`would like|from now on|like)\b`)
+)
+
+const (
+	units = `(?:one|two|three|four|five|six|seven|eight|nine)`
+	teens = `(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)`
+	tens  = `(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)`
+
+	languages = `(?:English|Spanish|German|French|Italian|Portuguese|Chinese|Mandarin|Cantonese|Japanese|Korean|` +
+		`Russian|Polish|` +
+		`Dutch|Swedish|Norwegian|Danish|Finnish|Czech|Turkish|Arabic|Hebrew|Hindi|Greek|Ukrainian|Hungarian|Romanian|` +
+		`Vietnamese|Thai|Indonesian|Catalan)`
+
+	occupations = `(?i:nurse|doctor|physician|surgeon|dentist|paramedic|midwife|pharmacist|vet|veterinarian|` +
+		`therapist|` +
+		`psychologist|psychiatrist|physiotherapist|carer|caregiver|teacher|lecturer|professor|tutor|lawyer|attorney|` +
+		`judge|` +
+		`solicitor|paralegal|notary|accountant|auditor|bookkeeper|banker|cashier|clerk|secretary|receptionist|` +
+		`assistant|` +
+		`manager|director|executive|officer|CEO|CTO|CFO|founder|consultant|analyst|advisor|adviser|engineer|developer|` +
+		`programmer|tester|designer|researcher|scientist|architect|administrator|technician|electrician|plumber|` +
+		`carpenter|` +
+		`joiner|builder|mason|painter|welder|mechanic|driver|pilot|steward|stewardess|sailor|captain|courier|farmer|` +
+		`gardener|florist|baker|butcher|chef|cook|waiter|waitress|barista|bartender|hairdresser|barber|tailor|cleaner|` +
+		`janitor|guard|policeman|policewoman|detective|firefighter|soldier|journalist|reporter|editor|writer|author|` +
+		`translator|interpreter|librarian|bookseller|photographer|filmmaker|producer|actor|actress|musician|singer|` +
+		`dancer|` +
+		`artist|illustrator|animator|salesman|saleswoman|salesperson|realtor|broker|trader|recruiter|planner|` +
+		`coordinator|supervisor|foreman|economist|statistician|chemist|biologist|physicist|geologist|historian|postman|` +
+		`coach|trainer|instructor|student|intern|apprentice|trainee|pensioner|retiree)`
+)
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		all[w] = true
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+package ingest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+// Without a model, a later statement replaces an earlier one about a single attribute. The replaced memory
+// stays readable, says why, and can be restored.
+func TestRules_ReplaceASingleAttribute(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Judge = nil
+	const porto, braga = "I live in Porto, near the river.", "We moved to Braga last month."
+	b.similar(porto, braga, 0.1)
+	old := b.write(porto, 0.8, time.Time{}).Memory
+	b.clock.Advance(time.Hour)
+	b.models.Facts("Braga", llmtest.Fact{Fact: braga, Importance: 0.9, Domain: memory.Lifestyle})
+	got := b.turn(braga).Candidates
+	if len(got) != 1 || got[0].Verdict != memory.Kept || !strings.Contains(got[0].Reason, "one home at a time") ||
+		!strings.Contains(got[0].Reason, old.ID) {
+		t.Fatalf("candidates %+v", got)
+	}
+	if m := b.stored(old.ID); m.Status != memory.Superseded || m.SupersededBy != got[0].MemoryID {
+		t.Errorf("replaced: %+v", m)
+	}
+	history, err := b.store.History(t.Context(), ada.AppID, old.ID)
+	if err != nil || len(history) != 2 || history[1].Kind != memory.EventSuperseded ||
+		!strings.Contains(string(history[1].Detail), "one home at a time") {
+		t.Errorf("history %+v, %v", history, err)
+	}
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active {
+		t.Errorf("restored: %+v, %v", m, err)
+	}
+}
+
+// A statement counts as of when it was said, not of when it arrived.
+func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
+	t.Parallel()
+	for _, together := range []bool{false, true} {
+		b := newFixture(t)
+		b.Judge = nil
+		now, before := b.clock.Now(), b.clock.Now().Add(-24*time.Hour)
+		writes := []Write{{Owner: ada, Content: "I live in Braga.", At: now, Dedup: true},
+			{Owner: ada, Content: "I live in Porto.", At: before, Dedup: true}}
+		var results []BatchResult
+		if together {
+			results = b.WriteBatch(t.Context(), writes)
+		} else {
+			for _, w := range writes {
+				results = append(results, b.WriteBatch(t.Context(), []Write{w})...)
+			}
+		}
+		later, earlier := results[0].Written, results[1].Written
+		m := b.stored(earlier.Memory.ID)
+		if m.Status != memory.Superseded || m.SupersededBy != later.Memory.ID ||
+			earlier.Memory.Status != memory.Superseded || !strings.Contains(earlier.Reason, "said later") ||
+			b.stored(later.Memory.ID).Status != memory.Active {
+			t.Errorf("together %v: stored %+v, written %+v", together, m, earlier)
+		}
+		if ids := b.searched("I live in Porto."); len(ids) != 1 || ids[0] != later.Memory.ID {
+			t.Errorf("together %v: the vector store has %v", together, ids)
+		}
+		if restored, err := b.Restore(t.Context(), ada.AppID, m.ID); err != nil || restored.Status != memory.Active {
+			t.Errorf("together %v: restored %+v, %v", together, restored, err)
+		}
+	}
+}
+
+// Of three statements in one batch, each replaces the one said before.
+func TestRules_ReplaceWithinABatch(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Judge = nil
+	var writes []Write
+	for i, content := range []string{"I'm 61.", "I'm 62 now.", "I just turned 63."} {
+		writes = append(writes, Write{Owner: ada, Content: content, At: begin.AddDate(i, 0, 0), Dedup: true})
+	}
+	b.clock.Advance(4 * 365 * 24 * time.Hour)
+	for _, r := range b.WriteBatch(t.Context(), writes) {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	if active := b.memories(); len(active) != 1 || active[0].Content != writes[2].Content {
+		t.Errorf("active: %+v", active)
+	}
+}
