@@ -37,7 +37,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
+	root.AddCommand(qualityCommand(), judgeCommand(),
+		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), soakCommand(), messagesCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()

@@ -1,0 +1,205 @@
+// Package contradictions measures what becomes of statements that later ones contradict, or that are merely related
+// to them:
+//
+//	pair -> user with statements about other things -> older statement, newer one 30 days later
+//	     -> was the judge asked of the older one, and is it superseded?
+//
+// It writes through ingest on SQLite, with an honest judge that knows the pairs, or without a judge.
+package contradictions
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db/sqlite"
+	"hippocampus/ingest"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/recall/calibration"
+	"hippocampus/vectorstore"
+	"hippocampus/vectorstore/projection"
+	"hippocampus/vectorstore/sqlitevec"
+)
+
+// Pair is two statements about a user. A line of a file of pairs has its fields, separated by tabs.
+type Pair struct {
+	Language     string // en or zh
+	Half         string // dev or test
+	Contradicts  bool   // the third field is "contradicts", else "related"
+	Attribute    string // what they are about, such as home
+	Older, Newer string
+}
+
+// Read reads a file of pairs.
+func Read(path string) (pairs []Pair, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		f := strings.Split(lines.Text(), "\t")
+		if len(f) != 6 {
+			return nil, fmt.Errorf("%s: the line %q does not have 6 fields", path, lines.Text())
+		}
+		pairs = append(pairs, Pair{
+			Language: f[0], Half: f[1], Contradicts: f[2] == "contradicts", Attribute: f[3], Older: f[4], Newer: f[5],
+		})
+	}
+	return pairs, lines.Err()
+}
+
+// Result is what became of pairs of one language.
+type Result struct {
+	Language    string  `json:"language"`
+	Floor       float64 `json:"floor"`       // cosine from which the judge is asked
+	Facts       int     `json:"facts"`       // that were compared with memories: two of a pair
+	Calls       int     `json:"calls"`       // of the judge
+	Memories    float64 `json:"memories"`    // in a call, on average
+	Contradicts Count   `json:"contradicts"` // pairs that contradict each other
+	Related     Count   `json:"related"`     // pairs that do not
+	Wrong       []Pair  `json:"wrong,omitempty"`
+}
+
+// Count counts pairs.
+type Count struct {
+	Pairs      int `json:"pairs"`
+	Asked      int `json:"asked"`      // the judge was asked of the older statement
+	Superseded int `json:"superseded"` // the older statement was superseded
+}
+
+// Measure runs pairs of one language. Without judged, ingest has no judge.
+//
+// all holds the pairs from which the other statements of a user are taken.
+func Measure(ctx context.Context, embedder llm.Embedder, pairs, all []Pair, judged bool) (r Result, err error) {
+	dir, err := os.MkdirTemp("", "contradictions")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	b, err := open(ctx, dir, embedder, judged)
+	if err != nil {
+		return r, err
+	}
+	defer b.close()
+	r.Language = pairs[0].Language
+	r.Floor = b.calibrations.Of(llm.SpaceOf(embedder)).English.Floor
+	if r.Language == "zh" {
+		r.Floor = b.calibrations.Of(llm.SpaceOf(embedder)).Chinese.Floor
+	}
+	for i, p := range pairs {
+		owner := memory.Owner{AppID: "bench", UserID: fmt.Sprint("user-", i)}
+		asked, superseded, err := b.live(ctx, owner, p, all)
+		if err != nil {
+			return r, fmt.Errorf("%s / %s: %w", p.Older, p.Newer, err)
+		}
+		count := &r.Related
+		if p.Contradicts {
+			count = &r.Contradicts
+		}
+		count.Pairs++
+		if asked {
+			count.Asked++
+		}
+		if superseded {
+			count.Superseded++
+		}
+		if superseded != p.Contradicts || judged && p.Contradicts && !asked {
+			r.Wrong = append(r.Wrong, p)
+		}
+	}
+	r.Facts, r.Calls = b.facts, b.judge.calls
+	r.Memories = float64(b.judge.memories) / float64(max(1, r.Calls))
+	return r, nil
+}
+
+type bench struct {
+	service      *ingest.Service
+	store        *sqlite.Store
+	vectors      *sqlitevec.Store
+	calibrations *calibration.Service
+	judge        *honest
+	facts        int
+}
+
+func open(ctx context.Context, dir string, embedder llm.Embedder, judged bool) (*bench, error) {
+	store, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "records.db")})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	vectors, err := sqlitevec.Open(ctx, sqlitevec.Options{
+		Path: filepath.Join(dir, "vectors.db"), Space: vectorstore.Space(llm.SpaceOf(embedder)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{store: store, vectors: vectors, judge: &honest{}}
+	b.calibrations = calibration.New(store, embedder, zap.NewNop())
+	if err := b.calibrations.Calibrate(ctx); err != nil {
+		return nil, err
+	}
+	parts := ingest.Parts{
+		Records: store, Embedder: embedder, Vectors: vectors,
+		Pusher: projection.New(store, vectors, projection.Settings{
+			Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute,
+		}, time.Now, zap.NewNop()),
+		Calibration: b.calibrations.Of, Now: time.Now, Log: zap.NewNop(),
+		Guess: func(string) memory.Domain { return memory.GeneralChat },
+	}
+	if judged {
+		parts.Judge = b.judge
+	}
+	b.service = ingest.New(parts, ingest.Settings{
+		MergeSimilarity: 0.95, JudgeSimilarity: -1, JudgeTimeout: time.Minute,
+		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 1000,
+	})
+	return b, nil
+}
+
+func (b *bench) close() {
+	_ = b.vectors.Close()
+	_ = b.store.Close()
+}
+
+// live lets a user state things about other attributes than the pair's, then the older statement, and later the
+// newer one. Only those two are compared with memories.
+func (b *bench) live(ctx context.Context, owner memory.Owner, p Pair, all []Pair) (asked, superseded bool, err error) {
+	begin := time.Date(2031, 1, 1, 9, 0, 0, 0, time.UTC)
+	stated := map[string]bool{p.Older: true}
+	var others []ingest.Write
+	for i, other := range all {
+		if other.Attribute != p.Attribute && !stated[other.Older] {
+			stated[other.Older] = true
+			others = append(others, ingest.Write{Owner: owner, Content: other.Older, At: begin.AddDate(0, 0, i-len(all))})
+		}
+	}
+	for _, r := range b.service.WriteBatch(ctx, others) {
+		if r.Err != nil {
+			return false, false, r.Err
+		}
+	}
+	b.judge.pair, b.judge.asked = p, false
+	older, err := b.service.Write(ctx, ingest.Write{Owner: owner, Content: p.Older, Dedup: true, At: begin})
+	if err != nil {
+		return false, false, err
+	}
+	if _, err = b.service.Write(ctx, ingest.Write{
+		Owner: owner, Content: p.Newer, Dedup: true, At: begin.AddDate(0, 0, 30),
+	}); err != nil {
+		return false, false, err
+	}
+	b.facts += 2
+	m, err := b.store.Memory(ctx, owner.AppID, older.Memory.ID)
+	return b.judge.asked, m.Status == memory.Superseded, err
+}

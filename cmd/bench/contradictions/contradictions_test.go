@@ -1,0 +1,52 @@
+package contradictions
+
+import (
+	"slices"
+	"testing"
+
+	"hippocampus/internal/wordvec"
+)
+
+// half are the pairs that nothing was made with.
+const half = "test"
+
+func measure(t *testing.T, language string, judged bool) Result {
+	t.Helper()
+	all, err := Read("../../../ingest/judge/testdata/pairs.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(p Pair) bool { return p.Language != language })
+	pairs := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Half != half })
+	r, err := Measure(t.Context(), wordvec.New(), pairs, all, judged)
+	if err != nil || r.Contradicts.Pairs != 20 || r.Related.Pairs != 20 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return r
+}
+
+// With a judge, at least 95 % of the contradicting pairs are judged, with at most one call a fact, and each of those
+// ends right.
+func TestMeasure_JudgeIsAskedOfContradictions(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"en", "zh"} {
+		r := measure(t, language, true)
+		t.Logf("%+v", r)
+		if float64(r.Contradicts.Asked) < 0.95*float64(r.Contradicts.Pairs) || r.Calls > r.Facts ||
+			r.Contradicts.Superseded != r.Contradicts.Asked || r.Related.Superseded != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Without a judge, at least 70 % of the contradicting pairs are superseded, and no related one is.
+func TestMeasure_RulesSupersede(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"en", "zh"} {
+		r := measure(t, language, false)
+		t.Logf("%+v", r)
+		if float64(r.Contradicts.Superseded) < 0.7*float64(r.Contradicts.Pairs) || r.Related.Superseded != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package contradictions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"hippocampus/internal/llm"
+)
+
+// Report holds the results of each language, with and without a judge.
+type Report struct {
+	Embedder string   `json:"embedder"`
+	Half     string   `json:"half"`
+	Judged   []Result `json:"judged"`
+	Rules    []Result `json:"rules"`
+}
+
+// Run measures the pairs of a half, in each language.
+func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string) (Report, error) {
+	r := Report{Embedder: embedder.Model(), Half: half}
+	for _, language := range []string{"en", "zh"} {
+		ofLanguage := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Language != language })
+		pairs := slices.DeleteFunc(slices.Clone(ofLanguage), func(p Pair) bool { return p.Half != half })
+		if len(pairs) == 0 {
+			return r, fmt.Errorf("there are no pairs in the language %s of the half %s", language, half)
+		}
+		for into, judged := range map[*[]Result]bool{&r.Judged: true, &r.Rules: false} {
+			result, err := Measure(ctx, embedder, pairs, ofLanguage, judged)
+			if err != nil {
+				return r, err
+			}
+			*into = append(*into, result)
+		}
+	}
+	return r, nil
+}
+
+// Print writes the report as tables.
+func (r Report) Print(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "%s, %s half\tfloor\tjudged\tended right\trelated judged\tcalls a fact\tmemories a call\n",
+		r.Embedder, r.Half)
+	for _, l := range r.Judged {
+		fmt.Fprintf(table, "%s\t%.2f\t%d of %d\t%d\t%d of %d\t%.2f\t%.1f\n", l.Language, l.Floor, l.Contradicts.Asked,
+			l.Contradicts.Pairs, l.Contradicts.Superseded, l.Related.Asked, l.Related.Pairs,
+			float64(l.Calls)/float64(l.Facts), l.Memories)
+	}
+	fmt.Fprintf(table, "\nwithout a model\tsuperseded\trelated ones superseded\n")
+	for _, l := range r.Rules {
+		fmt.Fprintf(table, "%s\t%d of %d\t%d of %d\n", l.Language, l.Contradicts.Superseded, l.Contradicts.Pairs,
+			l.Related.Superseded, l.Related.Pairs)
+	}
+	return table.Flush()
+}
