@@ -2,14 +2,12 @@ package judge
 
 import (
 	"context"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
 
@@ -32,32 +30,20 @@ func saidOn(content string, day int) memory.Memory {
 	return memory.Memory{Content: content, CreatedAt: time.Date(2031, 5, day, 8, 0, 0, 0, time.UTC)}
 }
 
-var update = flag.Bool("update", false, "write the golden files of prompts")
-
 // A change of the prompt's wording is seen in testdata.
 func TestLLM_PromptIsThatOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
-	for file, facts := range map[string][]string{
-		"prompt.en.txt": {"Bruno died in March.", "The user has a beagle called Bruno.", "The user likes the beach."},
-		"prompt.zh.txt": {"布鲁诺三月去世了。", "用户养了一只叫布鲁诺的比格犬。", "用户喜欢海边。"},
+	for language, facts := range map[string][]string{
+		"en": {"Bruno died in March.", "The user has a beagle called Bruno.", "The user likes the beach."},
+		"zh": {"布鲁诺三月去世了。", "用户养了一只叫布鲁诺的比格犬。", "用户喜欢海边。"},
 	} {
 		var asked []llm.Prompt
 		_, _ = NewLLM(scripted{asked: &asked}).Judge(t.Context(), saidOn(facts[0], 9),
 			[]memory.Memory{saidOn(facts[1], 3), saidOn(facts[2], 4)})
-		got := asked[0].System + "\n--- user ---\n" + asked[0].User + "\n"
-		path := filepath.Join("testdata", file)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil || got != string(want) {
-			t.Errorf("%s: %v; run go test ./ingest/judge -update and look at the difference", path, err)
-		}
+		llmtest.Golden(t, "testdata/judge."+language+".golden", asked[0])
 		for _, date := range []string{"2031-05-09 08:00", "2031-05-03 08:00", "2031-05-04 08:00"} {
 			if !strings.Contains(asked[0].User, date) {
-				t.Errorf("%s: %s is missing", file, date)
+				t.Errorf("%s: %s is missing", language, date)
 			}
 		}
 	}

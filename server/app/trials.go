@@ -58,6 +58,8 @@ func tryJudge(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (mad
 		one := Made{Verdict: string(v.Decision), Content: near[i].Content, Note: string(v.Relation)}
 		if v.Merged != "" {
 			one.Note = strings.TrimSpace(one.Note + " merged: " + v.Merged)
+		} else if v.Why != "" {
+			one.Note = v.Why
 		}
 		made = append(made, one)
 	}

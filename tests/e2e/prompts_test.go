@@ -82,7 +82,8 @@ func TestPromptsTry_ShowsPromptAndAnswer(t *testing.T) {
 				answered := tryPrompt(t, file, withModels(models)...)
 				beginning, _, _ := strings.Cut(rendered, "--- no model is asked")
 				made, found := strings.CutPrefix(answered, beginning)
-				if !found || !strings.Contains(made, "makes of it\n") || strings.Contains(made, "refused") ||
+				if !found || !strings.Contains(made, "--- answer of deepseek-chat") || !strings.Contains(made, ": used\n{") ||
+					strings.Contains(made, "refused") || strings.Contains(made, "invalid") ||
 					strings.HasSuffix(made, "makes of it\nnothing\n") {
 					t.Error(made)
 				}
