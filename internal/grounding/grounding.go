@@ -29,8 +29,8 @@ func Texts(texts ...string) []Source {
 
 // Invented returns the names, places, numbers and dates of a statement that occur in none of its sources, as the
 // statement has them, without repeats; nil if there are none. "five", "5" and "五" are one number, "Germany", "German"
-// and "德国" one place. A number up to the number of sources, or 2, may be a count and is accepted, as are dates within
-// a year of a source that has a relative date ("yesterday").
+// and "德国" one place. A number up to the number of sources, or 2, may be a count and is accepted, as are dates that a
+// relative date of a source ("yesterday", "two years ago") may mean, given when the source was said.
 func Invented(statement string, sources ...Source) []string {
 	return Read(sources...).Invented(statement)
 }
@@ -43,7 +43,7 @@ type Evidence struct {
 	digits  []string // all digits of each source
 	dates   []date
 	times   []time.Time // of sources that are dated
-	near    []time.Time // of dated sources with a relative date
+	near    []span      // of relative dates
 	count   int
 }
 
@@ -92,6 +92,9 @@ func Read(sources ...Source) Evidence {
 		has.dates = append(has.dates, dates...)
 		for _, n := range numbersIn(source.Text) {
 			has.numbers[n.value] = true
+			if n.value > 12 && n.value < 24 {
+				has.numbers[n.value-12] = true // an hour of the afternoon
+			}
 		}
 		for _, n := range clockNumbers(source.Text) {
 			has.numbers[n] = true
@@ -101,9 +104,7 @@ func Read(sources ...Source) Evidence {
 			continue
 		}
 		has.times = append(has.times, source.At)
-		if relative.MatchString(said) {
-			has.near = append(has.near, source.At)
-		}
+		has.near = append(has.near, spansOf(said, source.At)...)
 	}
 	return has
 }

@@ -80,8 +80,35 @@ var datePatterns = []struct {
 	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y"},
 }
 
+// Lists of days of one month: the days, and the month with or without the year.
+var (
+	daysBefore = regexp.MustCompile(`\b(\d{1,2})((?:(?:, and |, | and | to | or |–|-)\d{1,2})+)( ` + monthName + `(?:,? \d{4})?)\b`)
+	daysAfter  = regexp.MustCompile(`\b(` + monthName + ` )(\d{1,2}(?:(?:, and |, | and | to | or |–|-)\d{1,2})+)\b(,? \d{4}\b)?`)
+	hanDays    = regexp.MustCompile(`((?:\d{4}年)?(?:\d{1,2}|` + hanNumber + `)月)` +
+		`((?:(?:\d{1,2}|` + hanNumber + `)[日号]?[、，和及到至-])+(?:\d{1,2}|` + hanNumber + `)[日号])`)
+	oneDay    = regexp.MustCompile(`\d{1,2}`)
+	oneHanDay = regexp.MustCompile(`\d{1,2}|` + hanNumber)
+)
+
+// expandDays writes each day of a list with its month and year, as in "6 May 2031, 8 May 2031".
+func expandDays(s string) string {
+	s = daysBefore.ReplaceAllStringFunc(s, func(list string) string {
+		parts := daysBefore.FindStringSubmatch(list)
+		return oneDay.ReplaceAllStringFunc(parts[1]+parts[2], func(d string) string { return d + parts[3] })
+	})
+	s = daysAfter.ReplaceAllStringFunc(s, func(list string) string {
+		parts := daysAfter.FindStringSubmatch(list)
+		return oneDay.ReplaceAllStringFunc(parts[3], func(d string) string { return parts[1] + d + parts[4] })
+	})
+	return hanDays.ReplaceAllStringFunc(s, func(list string) string {
+		parts := hanDays.FindStringSubmatch(list)
+		return oneHanDay.ReplaceAllStringFunc(parts[2], func(d string) string { return parts[1] + d + "日" })
+	})
+}
+
 // datesIn returns the dates of a text, and the text without them.
 func datesIn(s string) (dates []date, rest string) {
+	s = expandDays(s)
 	for _, pattern := range datePatterns {
 		s = pattern.says.ReplaceAllStringFunc(s, func(words string) string {
 			d := date{words: strings.TrimSpace(words)}
@@ -120,17 +147,61 @@ func (d *date) set(field byte, part string) {
 	}
 }
 
-// relative matches a date that is counted from when it was said, in a plain text.
-var relative = regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|now|just|ago|last|next|this|coming|recently|` +
-	`lately|new|(?:mon|tues|wednes|thurs|fri|satur|sun)day|in (?:a|an|\w+) (?:day|week|month|year)s?)\b|` +
-	`昨|今|明[天年晚早]|[前后][天年]|[上下本这]个?[周月星学]|去年|刚|最近|[天周月年]前|[天周月年]后|周[一二三四五六日末]`)
+// relatives match, in a plain text, dates that are counted from when it was said, and how far from that they may lie.
+var relatives = []struct {
+	says   *regexp.Regexp
+	within time.Duration
+}{
+	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|this (?:morning|afternoon|evening))\b|` +
+		`[昨今明][天晚早日]|[前后]天|刚才`), 3 * day},
+	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]`), 14 * day},
+	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|[上下本这]个?(?:周|星期)`), 70 * day},
+	{regexp.MustCompile(`\b(?:now|just|ago|last|next|this|coming|recently|lately|new|` +
+		`in (?:a|an|\w+) (?:day|month|year)s?)\b|[今明去][年月]|[上下本这]个?[月学]|刚|最近|[天月年]前|[天月年]后`), year},
+}
 
-// year is how far from a source with a relative date a date may be.
-const year = 366 * 24 * time.Hour
+const (
+	day  = 24 * time.Hour
+	year = 366 * day
+)
+
+// agoYears matches a number of years before or after a text was said.
+var agoYears = regexp.MustCompile(`\b(\w+(?:-\w+)?) years? ago\b|\bin (\w+(?:-\w+)?) years\b|` +
+	`(\d+|` + hanNumber + `)年[前后]`)
+
+// span is a time in which a relative date of a source lies.
+type span struct{ from, until time.Time }
+
+// spansOf returns the spans of the relative dates in a plain text that was said at an instant.
+func spansOf(said string, at time.Time) (spans []span) {
+	for _, r := range relatives {
+		if r.says.MatchString(said) {
+			spans = append(spans, span{at.Add(-r.within), at.Add(r.within)})
+		}
+	}
+	for _, match := range agoYears.FindAllStringSubmatch(said, -1) {
+		years := valueOf(match[1] + match[2] + match[3])
+		for _, then := range []time.Time{at.AddDate(-years, 0, 0), at.AddDate(years, 0, 0)} {
+			spans = append(spans, span{then.Add(-year), then.Add(year)})
+		}
+	}
+	return spans
+}
+
+// valueOf is the value of a number in digits, English words or Chinese numerals; 0 for another text.
+func valueOf(s string) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	if spelled.MatchString(s) {
+		return spelledValue(spelled.FindString(s))
+	}
+	return hanValue(s)
+}
 
 // date reports whether the sources have every known part of a date, or a relative date that may mean it.
 func (has Evidence) date(d date) bool {
-	if slices.ContainsFunc(has.near, d.isWithinAYear) {
+	if slices.ContainsFunc(has.near, d.mayLieIn) {
 		return true
 	}
 	return d.has(d.year, func(o date) int { return o.year }, has) &&
@@ -145,7 +216,7 @@ func (date) has(part int, of func(date) int, has Evidence) bool {
 		return true
 	}
 	for _, at := range has.times {
-		day := date{year: at.Year(), month: at.Month(), day: at.Day(), weekday: (int(at.Weekday())+6)%7 + 1}
+		day := date{year: at.Year(), month: at.Month(), day: at.Day(), weekday: weekdayOf(at)}
 		if of(day) == part {
 			return true
 		}
@@ -153,18 +224,23 @@ func (date) has(part int, of func(date) int, has Evidence) bool {
 	return slices.ContainsFunc(has.dates, func(o date) bool { return of(o) == part })
 }
 
-// isWithinAYear reports whether a date may lie within a year of an instant.
-func (d date) isWithinAYear(at time.Time) bool {
-	if d.year == 0 {
-		return true
+// mayLieIn reports whether some day of a span has every known part of a date. A day of the week alone is looked for
+// within a few days only, since each span of a week has it.
+func (d date) mayLieIn(s span) bool {
+	if d.year == 0 && d.month == 0 && d.day == 0 && s.until.Sub(s.from) > 7*day {
+		return false
 	}
-	from := time.Date(d.year, max(d.month, 1), max(d.day, 1), 0, 0, 0, 0, time.UTC)
-	until := from.AddDate(1, 0, 0)
-	if d.month != 0 {
-		until = from.AddDate(0, 1, 0)
+	for at := s.from; !at.After(s.until); at = at.Add(day) {
+		if (d.year == 0 || d.year == at.Year()) && (d.month == 0 || d.month == at.Month()) &&
+			(d.day == 0 || d.day == at.Day()) && (d.weekday == 0 || d.weekday == weekdayOf(at)) {
+			return true
+		}
 	}
-	return from.Sub(at) < year && at.Sub(until) < year
+	return false
 }
+
+// weekdayOf is 1 on Monday to 7 on Sunday.
+func weekdayOf(at time.Time) int { return (int(at.Weekday())+6)%7 + 1 }
 
 var (
 	digits   = regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
