@@ -173,8 +173,17 @@ func compressed(r llmtest.ChatRequest) llmtest.Reply {
 	return answer(fields{"summaries": []fields{{"summary": "Long ago: " + excerpt(group[0].Memory), "sources": cited}}})
 }
 
-// excerpt bounds the length of repeated quotations.
+// excerpt bounds the length of repeated quotations. It cuts between words, since half a number or name would be an
+// invention.
 func excerpt(text string) string {
+	const length = 60
 	runes := []rune(text)
-	return string(runes[:min(60, len(runes))])
+	if len(runes) <= length {
+		return text
+	}
+	cut := string(runes[:length])
+	if end := strings.LastIndexByte(cut, ' '); end > 0 {
+		return cut[:end]
+	}
+	return cut
 }
