@@ -214,15 +214,15 @@ func TestContext_CondensesWithinItsShare(t *testing.T) {
 		t.Errorf("%d characters: %+v, %+v", whole, got.Size, got.Parts)
 	}
 	// The room that condensing saves goes to items that did not fit.
-	got = f.contextOf(ask + `,"max_chars":216`)
-	if !got.Condensed || !strings.Contains(got.Text, "Dr. Ada") ||
+	got = f.contextOf(ask + `,"max_chars":197`)
+	if !got.Condensed || !strings.Contains(got.Text, "Be kind.") ||
 		len(got.LeftOut) != 2 {
 		t.Errorf("%q: %+v", got.Text, got.LeftOut)
 	}
 	f.chat.Answers(fmt.Sprintf(`{"text":%q}`, strings.Repeat("y", 120))) // too long for the room that the others leave
-	got = f.contextOf(ask + `,"max_chars":182`)
+	got = f.contextOf(ask + `,"max_chars":196`)
 	if got.Condensed || !strings.Contains(got.NotCondensed, "refused") ||
-		got.Size.Used > 182 || len(got.Dropped) == 0 {
+		got.Size.Used > 196 || len(got.Dropped) == 0 {
 		t.Errorf("%+v", got)
 	}
 }
