@@ -43,7 +43,8 @@ func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (l
 }
 
 // embed embeds memories and stores the embeddings. It waits while the embedder is
-// unavailable. If the embedder refuses several memories, embed tries each one.
+// unavailable. If the embedder refuses several memories, such as for the length of one, embed
+// tries each one.
 func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, requeue bool) error {
 	texts := make([]string, len(memories))
 	for i, m := range memories {
@@ -58,7 +59,7 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 			return r.store(ctx, pair.Space, memories, vectors, requeue)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case memory.IsKind(err, memory.KindUnavailable):
+		case memory.IsKind(err, memory.KindUnavailable) && !(llm.Refused(err) && accepts(ctx, pair.Embedder)):
 			if r.done.Note == "" {
 				r.Log.Warn("re-embedding waits for the embedder", zap.String("model", pair.Space.Model), zap.Error(err))
 			}
@@ -83,6 +84,13 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 			return nil
 		}
 	}
+}
+
+// accepts reports whether an embedder accepts a text that no embedder refuses. If it does not, the
+// embedder refuses everything, such as for an unpaid account, and not one memory.
+func accepts(ctx context.Context, e llm.Embedder) bool {
+	_, err := e.Embed(ctx, llm.ForDocument, []string{"hello"})
+	return err == nil
 }
 
 func (r *run) store(
