@@ -67,7 +67,7 @@ func TestCondenser_CondensesToFit(t *testing.T) {
 			`{"text":"艾达每天写 PostgreSQL"}`, "艾达每天写 PostgreSQL", ""},
 	} {
 		c := NewCondenser(model(func(_ context.Context, p llm.Prompt) (string, error) {
-			if !strings.Contains(p.System, "[hippocampus/condense]") || !strings.Contains(p.System, test.asks) ||
+			if !strings.Contains(p.System, "[hippocampus/condense]") || !strings.Contains(p.User, test.asks) ||
 				!strings.Contains(p.User, test.contents[1]) {
 				t.Errorf("%s: prompt %+v", name, p)
 			}
