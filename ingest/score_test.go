@@ -125,3 +125,30 @@ func TestScore_RecordsInvalidFactsOfAGoodAnswer(t *testing.T) {
 		t.Errorf("invalid %+v", invalid)
 	}
 }
+
+// A model that repeats itself at temperature 0 answers well once it has the reason, and nothing is lost.
+func TestScore_KeepsWhatACorrectedAnswerStates(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]string{
+		"cut off":       `{"facts":[{"fact":"Ada keeps bees.","importance":0.9,"domain":"lifestyle_and`,
+		"single quotes": `{'facts':[{'fact':'Ada keeps bees.','importance':0.9}]}`,
+		"a word":        `{"facts":[{"fact":"Ada keeps bees.","importance":"high","domain":"general_chat"}]}`,
+		"two objects":   `{"facts":[]} {"facts":[]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFixture(t)
+			b.models.OnPrompt(llmtest.ScoreMark, func(r llmtest.ChatRequest) llmtest.Reply {
+				if r.Correction == "" || !strings.Contains(r.Body, `"temperature":0,`) {
+					return llmtest.Text(bad)
+				}
+				return llmtest.Text(`{"facts":[{"fact":"Ada keeps bees.","importance":0.9,"domain":"lifestyle_and_interests"}]}`)
+			})
+			o := b.turn("I keep bees")
+			if o.Turn.Status != memory.TurnProcessed || len(o.Candidates) != 1 ||
+				o.Candidates[0].Verdict != memory.Kept || len(b.memories()) != 1 || b.models.Chats() != 2 {
+				t.Errorf("%+v after %d calls", o, b.models.Chats())
+			}
+		})
+	}
+}

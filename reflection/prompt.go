@@ -17,7 +17,7 @@ import (
 
 const maxPromptRunes = 24_000 // of facts in one prompt
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS
 
 var template = prompt.Parse(promptFiles, "reflect")

@@ -13,7 +13,7 @@ import (
 
 const maxAnswerTokens = 100
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS
 
 var template = prompt.Parse(promptFiles, "route")

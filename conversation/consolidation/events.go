@@ -147,5 +147,5 @@ func (sh share) draft(one memory.Consolidation, t memory.Type, content string, d
 	}
 }
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS

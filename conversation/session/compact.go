@@ -136,7 +136,7 @@ func fitting(events []Event) []Event {
 	return events
 }
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS
 
 var compactPrompt = prompt.Parse(promptFiles, "compact")

@@ -15,7 +15,7 @@ import (
 
 const maxPromptRunes = 24_000 // of memories in one prompt
 
-//go:embed prompts/*.txt
+//go:embed prompts
 var promptFiles embed.FS
 
 var (
