@@ -40,7 +40,8 @@ func citations(t *testing.T, file string) (list []citation) {
 			}
 			numbers = append(numbers, i+1)
 			c.facts = append(c.facts, memory.Memory{
-				ID: fmt.Sprint(i + 1), Content: text, Type: memory.TypeFact, Domain: memory.Lifestyle, CreatedAt: at.Add(9 * time.Hour),
+				ID: fmt.Sprint(i + 1), Content: text, Type: memory.TypeFact, Domain: memory.Lifestyle,
+				CreatedAt: at.Add(9 * time.Hour),
 			})
 		}
 		answer, err := json.Marshal(map[string]any{
@@ -74,7 +75,8 @@ func TestParse_KeepsHonestInsights(t *testing.T) {
 	t.Parallel()
 	for _, c := range citations(t, honestInsights) {
 		found, err := parse(&llm.Answer{Text: c.answer}, c.facts)
-		if err != nil || len(found.insights) != 1 || len(found.insights[0].retire) != len(c.facts) || len(found.leftOut) != 0 {
+		if err != nil || len(found.insights) != 1 || len(found.insights[0].retire) != len(c.facts) ||
+			len(found.leftOut) != 0 {
 			t.Errorf("%s: %v, %v", c.insight, err, found.leftOut)
 		}
 	}

@@ -168,7 +168,7 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (R
 	if err != nil {
 		return Result{}, err
 	}
-	d := derivation.Derivation{Owner: owner, Cause: "reflection", State: advance(state, at)}
+	d := derivation.Derivation{Owner: owner, Cause: "reflection", State: advance(state, at), Compared: true}
 	conclusions := make([]derivation.Conclusion, len(found.insights))
 	for i, in := range found.insights {
 		conclusions[i] = in.Conclusion
@@ -178,11 +178,16 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (R
 			}
 		}
 	}
-	if result.Insights, err = s.Derive.Derive(ctx, d, conclusions); err != nil {
+	derived, err := s.Derive.Derive(ctx, d, conclusions)
+	if err != nil {
 		return Result{}, err
 	}
-	result.Retired = append(result.Retired, d.Retire...)
+	result.Insights = append(result.Insights, derived.Stored...)
+	result.Retired = append(result.Retired, derived.Retired...)
 	result.LeftOut = found.leftOut
+	for _, m := range derived.Held {
+		result.LeftOut = append(result.LeftOut, fmt.Sprintf("an insight is not stored: memory %s holds it", m.ID))
+	}
 	return result, nil
 }
 

@@ -80,10 +80,12 @@ var datePatterns = []struct {
 	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y"},
 }
 
+const furtherDays = `(?:(?:, and |, | and | to | or |–|-)\d{1,2})+`
+
 // Lists of days of one month: the days, and the month with or without the year.
 var (
-	daysBefore = regexp.MustCompile(`\b(\d{1,2})((?:(?:, and |, | and | to | or |–|-)\d{1,2})+)( ` + monthName + `(?:,? \d{4})?)\b`)
-	daysAfter  = regexp.MustCompile(`\b(` + monthName + ` )(\d{1,2}(?:(?:, and |, | and | to | or |–|-)\d{1,2})+)\b(,? \d{4}\b)?`)
+	daysBefore = regexp.MustCompile(`\b(\d{1,2})(` + furtherDays + `)( ` + monthName + `(?:,? \d{4})?)\b`)
+	daysAfter  = regexp.MustCompile(`\b(` + monthName + ` )(\d{1,2}` + furtherDays + `)\b(,? \d{4}\b)?`)
 	hanDays    = regexp.MustCompile(`((?:\d{4}年)?(?:\d{1,2}|` + hanNumber + `)月)` +
 		`((?:(?:\d{1,2}|` + hanNumber + `)[日号]?[、，和及到至-])+(?:\d{1,2}|` + hanNumber + `)[日号])`)
 	oneDay    = regexp.MustCompile(`\d{1,2}`)

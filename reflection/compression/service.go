@@ -186,8 +186,8 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 		now.CompressedAt = at
 		return now, nil
 	}
-	done.Retired, done.LeftOut = len(cited), found.leftOut
-	done.Summaries, err = s.Derive.Derive(ctx, d, found.summaries)
+	derived, err := s.Derive.Derive(ctx, d, found.summaries)
+	done.Summaries, done.Retired, done.LeftOut = derived.Stored, len(derived.Retired), found.leftOut
 	return err
 }
 

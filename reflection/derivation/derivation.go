@@ -10,6 +10,7 @@ package derivation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hippocampus/db"
@@ -31,6 +32,7 @@ type Records interface {
 type Derived struct {
 	Memory  memory.Memory // a complete draft, see Service.Draft
 	Sources []string      // ids of the memories that it stands for
+	held    bool          // the memory was active already
 }
 
 // Derivation is one change: the memories that are added and those that retire.
@@ -41,14 +43,27 @@ type Derivation struct {
 	Sources []memory.Memory // as they were read: each must still be active in this revision
 	Retire  []string        // ids of Sources that become consolidated
 
+	// Compared says that active memories which say the same may hold what is derived; see Service.Compare.
+	Compared bool
+
 	// State checks the owner's maintenance state and returns the next one. Its
 	// error refuses the derivation. It may run more than once; nil leaves the
 	// state as it is.
 	State func(db.UserState) (db.UserState, error)
 }
 
+// Settle applies in a transaction what new memories mean for the active ones near them. held[i] is the memory that
+// holds the i-th: itself, perhaps in another wording, or a memory that was active already. The relations are to be
+// stored after the new memories.
+type Settle = func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (
+	held []memory.Memory, relations []memory.Relation, err error)
+
 // Service derives.
 type Service struct {
+	// Compare finds the active memories near drafts of an owner, except for those whose ids are in except, and decides
+	// what the drafts mean for them; package ingest implements it. nil: derived memories are not compared.
+	Compare func(ctx context.Context, owner memory.Owner, drafts []memory.Memory, except []string) (Settle, error)
+
 	records  Records
 	pusher   projection.Pusher
 	embedder llm.Embedder
@@ -71,10 +86,16 @@ func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domai
 	}
 }
 
-// Derive embeds the conclusions, adds them and their sources to d, and commits
-// it. It returns the derived memories without their embeddings. Errors are those
-// of Commit and of the embedder.
-func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclusion) ([]memory.Memory, error) {
+// Result is what a derivation did.
+type Result struct {
+	Stored  []memory.Memory // the derived memories, without embeddings
+	Held    []memory.Memory // those that were active already and hold what was derived
+	Retired []string        // ids of the sources that became consolidated
+}
+
+// Derive embeds the conclusions, adds them and their sources to d, and commits it. Errors are those of Commit, of the
+// embedder and of Compare.
+func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclusion) (result Result, err error) {
 	texts := make([]string, len(conclusions))
 	for i, c := range conclusions {
 		texts[i] = c.Content
@@ -82,9 +103,8 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 	embedder := llm.Serving(s.embedder)
 	var vectors [][]float32
 	if len(texts) > 0 {
-		var err error
 		if vectors, err = embedder.Embed(ctx, llm.ForDocument, texts); err != nil {
-			return nil, err
+			return result, err
 		}
 	}
 	listed := map[string]bool{}
@@ -103,23 +123,34 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 			}
 		}
 	}
-	if err := s.Commit(ctx, d); err != nil {
-		return nil, err
+	var settle Settle
+	if d.Compared && s.Compare != nil && len(d.Derived) > 0 {
+		if settle, err = s.Compare(ctx, d.Owner, draftsOf(d.Derived), memory.IDs(d.Sources)); err != nil {
+			return result, err
+		}
 	}
-	derived := make([]memory.Memory, len(d.Derived))
-	for i := range d.Derived {
-		derived[i] = d.Derived[i].Memory
-		derived[i].Embedding = nil
+	return s.commit(ctx, d, settle)
+}
+
+func draftsOf(list []Derived) []memory.Memory {
+	drafts := make([]memory.Memory, len(list))
+	for i := range list {
+		drafts[i] = list[i].Memory
 	}
-	return derived, nil
+	return drafts
 }
 
 // Commit makes a derivation, whole or not at all. KindConflict: a source has
 // changed since it was read. An error of State is returned as it is.
 func (s *Service) Commit(ctx context.Context, d Derivation) error {
+	_, err := s.commit(ctx, d, nil)
+	return err
+}
+
+func (s *Service) commit(ctx context.Context, d Derivation, settle Settle) (result Result, err error) {
 	var changes *history.Recorder
-	drafts := make([]memory.Memory, len(d.Derived))
-	err := s.records.InUser(ctx, d.Owner, func(ctx context.Context, tx db.UserTx) error {
+	var stored []memory.Memory
+	err = s.records.InUser(ctx, d.Owner, func(ctx context.Context, tx db.UserTx) error {
 		if err := updateState(ctx, tx, d.State); err != nil {
 			return err
 		}
@@ -128,22 +159,50 @@ func (s *Service) Commit(ctx context.Context, d Derivation) error {
 			return err
 		}
 		changes = history.NewRecorder(tx, d.Cause, s.now())
-		if err := s.add(ctx, tx, changes, d.Derived, drafts); err != nil {
+		list := d.Derived
+		var relations []memory.Relation
+		if settle != nil {
+			held, further, err := settle(ctx, tx, changes)
+			if err != nil {
+				return err
+			}
+			list, relations = settled(list, held), further
+		}
+		if stored, err = s.add(ctx, tx, changes, list, relations); err != nil {
 			return err
 		}
-		if err := retire(ctx, changes, sources, d); err != nil {
+		result = Result{Stored: slices.Clone(stored)}
+		for _, derived := range list {
+			if derived.held {
+				result.Held = append(result.Held, derived.Memory)
+			}
+		}
+		if result.Retired, err = retire(ctx, changes, sources, d.Retire, list); err != nil {
 			return err
 		}
 		return changes.Flush(ctx)
 	})
 	if err != nil {
-		return err
+		return Result{}, err
 	}
-	if len(drafts) > 0 {
-		s.pusher.PushNew(ctx, drafts)
+	if len(stored) > 0 {
+		s.pusher.PushNew(ctx, stored)
 	}
 	s.pusher.Push(ctx, changes.Changed())
-	return nil
+	for i := range result.Stored {
+		result.Stored[i].Embedding = nil
+	}
+	return result, nil
+}
+
+// settled returns the derived memories with those that hold them.
+func settled(list []Derived, held []memory.Memory) []Derived {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].held = held[i].ID != list[i].Memory.ID
+		list[i].Memory = held[i]
+	}
+	return list
 }
 
 // updateState replaces the owner's maintenance state by what next returns.
@@ -188,20 +247,23 @@ type origin struct {
 	Sources []string `json:"sources"`
 }
 
-// add stores the derived memories with relations to their sources, and copies them to drafts.
+// add stores the derived memories that are not held, and the relations of all to their sources.
 func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Recorder, list []Derived,
-	drafts []memory.Memory) error {
+	relations []memory.Relation) (stored []memory.Memory, err error) {
 	if len(list) == 0 {
-		return nil
+		return nil, nil
 	}
 	for i := range list {
-		changes.Created(&list[i].Memory, origin{list[i].Sources})
-		drafts[i] = list[i].Memory
+		if !list[i].held {
+			changes.Created(&list[i].Memory, origin{list[i].Sources})
+			stored = append(stored, list[i].Memory)
+		}
 	}
-	if err := tx.Insert(ctx, drafts, s.pusher.ClaimedUntil()); err != nil {
-		return err
+	if len(stored) > 0 {
+		if err := tx.Insert(ctx, stored, s.pusher.ClaimedUntil()); err != nil {
+			return nil, err
+		}
 	}
-	var relations []memory.Relation
 	for _, derived := range list {
 		for _, source := range derived.Sources {
 			relations = append(relations, memory.Relation{
@@ -209,7 +271,7 @@ func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Record
 			})
 		}
 	}
-	return tx.AddRelations(ctx, relations)
+	return stored, tx.AddRelations(ctx, relations)
 }
 
 // retired is the detail of a consolidated event.
@@ -218,25 +280,34 @@ type retired struct {
 	Into []string `json:"into"` // the memories derived from it
 }
 
-// retire consolidates the sources that d retires.
-func retire(ctx context.Context, changes *history.Recorder, sources map[string]memory.Memory, d Derivation) error {
-	into := map[string][]string{}
-	for _, derived := range d.Derived {
+// retire consolidates sources, and returns the ids of those that it did. A source stays if what
+// was derived from it is held by memories that were active already, since no undo would restore it.
+func retire(ctx context.Context, changes *history.Recorder, sources map[string]memory.Memory, ids []string,
+	list []Derived) (consolidated []string, err error) {
+	cited, into := map[string]bool{}, map[string][]string{}
+	for _, derived := range list {
 		for _, source := range derived.Sources {
-			into[source] = append(into[source], derived.Memory.ID)
+			cited[source] = true
+			if !derived.held {
+				into[source] = append(into[source], derived.Memory.ID)
+			}
 		}
 	}
-	for _, id := range d.Retire {
+	for _, id := range ids {
 		m, ok := sources[id]
-		if !ok || len(into[id]) == 0 {
-			return memory.Errorf(memory.KindInternal, "memory %s would retire although no derived memory cites it", id)
+		if !ok || !cited[id] {
+			return nil, memory.Errorf(memory.KindInternal, "memory %s would retire although no derived memory cites it", id)
+		}
+		if len(into[id]) == 0 {
+			continue
 		}
 		before := m
 		m.Status = memory.Consolidated
 		changes.Note(id, memory.EventConsolidated, retired{history.Diff(before, m), into[id]})
 		if err := changes.Update(ctx, before, &m); err != nil {
-			return err
+			return nil, err
 		}
+		consolidated = append(consolidated, id)
 	}
-	return nil
+	return consolidated, nil
 }

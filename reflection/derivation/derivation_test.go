@@ -117,7 +117,9 @@ func (b *fixture) of(sources []memory.Memory, t memory.Type) Derivation {
 	for _, m := range sources {
 		d.Retire = append(d.Retire, m.ID)
 	}
-	d.Derived = []Derived{{b.Draft(ada, "Ada swims daily.", t, memory.Lifestyle, 0.9, []float32{1}), d.Retire}}
+	d.Derived = []Derived{{
+		Memory: b.Draft(ada, "Ada swims daily.", t, memory.Lifestyle, 0.9, []float32{1}), Sources: d.Retire,
+	}}
 	return d
 }
 

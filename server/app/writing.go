@@ -60,6 +60,7 @@ func openWriting(b base, s *stores, m *models, calibrations *calibration.Service
 		OnGrown:     w.forgetting.MemoriesAdded,
 		Now:         b.now, Log: b.log.Named("ingest"),
 	}, ingestSettings(b.cfg, b.pace))
+	w.derivation.Compare = w.ingest.Compare
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,

@@ -85,9 +85,12 @@ func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 // scored answers with the facts of the turn that a prompt quotes.
 func (models *scriptedModels) scored(r llmtest.ChatRequest, turns map[string]said) llmtest.Reply {
 	facts := []llmtest.Fact{}
-	for _, m := range quoted[memory.Message](r) {
+	for _, m := range quoted[struct {
+		Before  bool // of an earlier turn
+		Content string
+	}](r) {
 		turn, ok := turns[m.Content]
-		if !ok {
+		if !ok || m.Before {
 			continue
 		}
 		if turn.Killed == "all" {
