@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -149,48 +147,4 @@ func windowOf(r searchResult, doc int) []uint32 {
 func contains(sorted []uint32, doc uint32) bool {
 	_, found := slices.BinarySearch(sorted, doc)
 	return found
-}
-
-// unknownNames is the share of the query's names that occur in no memory of the owner.
-func unknownNames(x *index, known []string, query string) float64 {
-	names, unknown := 0.0, 0.0
-	for _, name := range namesIn(query) {
-		lexemes := text.Lexemes(name)
-		if len(lexemes) == 0 {
-			continue // a stop word in a title
-		}
-		names++
-		if !slices.ContainsFunc(lexemes, func(l string) bool {
-			return slices.Contains(known, l) || len(x.places(l)) > 0
-		}) {
-			unknown++
-		}
-	}
-	return unknown / max(1, names)
-}
-
-// namesIn returns the words of a query that begin with a capital within a sentence,
-// except for months, days of the week and the like. A query in which every word begins
-// with a capital names nothing.
-func namesIn(query string) []string {
-	var names []string
-	lower, begins := false, true
-	for word := range strings.FieldsSeq(query) {
-		last, _ := utf8.DecodeLastRuneInString(word)
-		first := begins
-		begins = strings.ContainsRune(".!?:。！？：", last)
-		word = strings.TrimFunc(word, notLetterOrDigit)
-		initial := firstRune(word)
-		switch {
-		case unicode.IsLower(initial):
-			lower = true
-		case first || !unicode.IsUpper(initial) || timeWords[strings.TrimSuffix(strings.ToLower(word), "'s")]:
-		default:
-			names = append(names, word)
-		}
-	}
-	if !lower {
-		return nil
-	}
-	return names
 }

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -151,24 +150,6 @@ func TestFit_ScalesByTheScriptOfTheQuery(t *testing.T) {
 		want := (answer.Memories[0].Similarity - unrelated) / (1 - unrelated)
 		if math.Abs(answer.Fit.Closeness-want) > 1e-9 {
 			t.Errorf("%s: closeness %v, want %v", query, answer.Fit.Closeness, want)
-		}
-	}
-}
-
-func TestNamesIn_ReturnsCapitalisedWordsWithinSentences(t *testing.T) {
-	t.Parallel()
-	for query, want := range map[string][]string{
-		"Where does Ada work?":                     {"Ada"},
-		"What did Nora's sister see in New York?":  {"Nora's", "New", "York"},
-		"when is it, in July 2023 or on Monday?":   nil,
-		"Tell me more. Then stop.":                 nil,
-		"WHERE DOES SHE WORK":                      nil,
-		"where does ada work":                      nil,
-		"她在哪里工作？":                                  nil,
-		"Wo arbeitet meine Schwester in Lissabon?": {"Schwester", "Lissabon"},
-	} {
-		if got := namesIn(query); !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
 	}
 }
