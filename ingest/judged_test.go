@@ -1,9 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -159,82 +160,6 @@ func TestJudge_IgnoresJudgementOfOldWording(t *testing.T) {
 	}
 }
 
-// The judge is asked about the five nearest memories from judge_similarity on, also about those that would be merged
-// without it, and about those with the same attribute or a rare word; not about equal words and other agents'.
-func TestJudge_IsAskedAboutWhatMayBeTheSame(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		old, newer string
-		cosine     float64
-		agent      string
-		asked      int
-		reason     string
-	}{
-		"nearer than merge_similarity": {"Drinks green tea", "Takes coffee", 0.985, "", 1, "another statement"},
-		"in between":                   {"Drinks green tea", "Takes coffee", 0.81, "", 1, "another statement"},
-		"below the floor":              {"Drinks green tea", "Takes coffee", 0.79, "", 0, "was not asked"},
-		"another agent's":              {"Drinks green tea", "Takes coffee", 0.9, "other", 0, "was not asked"},
-		"the same attribute":           {"I live in Porto", "We moved to Braga last month", 0.1, "", 1, "another statement"},
-		"the same name":                {"Has a beagle called Bruno", "Bruno died in March", 0.1, "", 1, "another statement"},
-		"the same words":               {"Drinks green tea", "drinks  green tea.", 0.99, "", 0, "in the same words"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newFixture(t)
-			asked := 0
-			b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
-				asked++
-				return llmtest.Text(`{"decisions":[{"memory":1,"decision":"keep_both","why":"two things"}]}`)
-			})
-			b.similar(c.old, c.newer, c.cosine)
-			b.write(c.old, 0.8, time.Time{})
-			w, err := b.Write(t.Context(), Write{Owner: ada, Content: c.newer, AgentID: c.agent, Dedup: true})
-			if err != nil || asked != c.asked || !strings.Contains(w.Reason, c.reason) {
-				t.Errorf("asked %d times, %+v, %v", asked, w, err)
-			}
-			if c.asked > 0 && !strings.Contains(w.Reason, "(two things)") {
-				t.Errorf("the reason %q is not the judge's", w.Reason)
-			}
-		})
-	}
-}
-
-// One call decides about the five nearest and up to three by their words.
-func TestJudge_IsAskedOnceAboutAtMostEightMemories(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	var asked []string
-	b.models.OnPrompt(judgeMark, func(r llmtest.ChatRequest) llmtest.Reply {
-		asked = append(asked, r.User)
-		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"keep_both"}]}`)
-	})
-	vector := func(place int, cosine float64) []float32 {
-		v := make([]float32, llmtest.Dim)
-		v[0] = float32(cosine)
-		v[place] = float32(math.Sqrt(1 - cosine*cosine))
-		return v
-	}
-	b.models.Embedding("Bruno chased Oscar", vector(20, 1))
-	for i := range 14 {
-		content, cosine := fmt.Sprintf("Near %c", 'A'+i), 0.9
-		if i >= 8 {
-			content, cosine = fmt.Sprintf("Far %c", 'A'+i), 0.1
-		}
-		if i >= 11 {
-			content = fmt.Sprintf("Bruno met %c", 'A'+i)
-		}
-		b.models.Embedding(content, vector(i+1, cosine))
-		if _, err := b.Write(t.Context(), Write{Owner: ada, Content: content}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.write("Bruno chased Oscar", 0.8, time.Time{})
-	if len(asked) != 1 || strings.Count(asked[0], "Near ") != 5 ||
-		strings.Count(asked[0], "Bruno met ") != 3 || strings.Count(asked[0], `"memory":`) != 8 {
-		t.Errorf("asked %q", asked)
-	}
-}
-
 // Every kind of bad answer, and an unavailable model, leaves the memory as it
 // was, keeps the new one, and is counted.
 func TestJudge_BadAnswersChangeNothing(t *testing.T) {
@@ -269,5 +194,47 @@ func TestJudge_BadAnswersChangeNothing(t *testing.T) {
 	}
 	if history, err := b.store.History(t.Context(), ada.AppID, old.ID); err != nil || len(history) != 1 || count < 30 {
 		t.Errorf("after %d kinds: %+v, %v", count, history, err)
+	}
+}
+
+// answersBy makes the judge decide about memories by their text, and keep the others.
+func answersBy(decisions map[string]string) func(llmtest.ChatRequest) llmtest.Reply {
+	return func(r llmtest.ChatRequest) llmtest.Reply {
+		var list []string
+		for line := range strings.Lines(r.User) {
+			var near struct {
+				Memory int
+				Text   string
+			}
+			if json.Unmarshal([]byte(line), &near) != nil || near.Memory == 0 {
+				continue
+			}
+			decision := cmp.Or(decisions[near.Text], "keep_both")
+			list = append(list, fmt.Sprintf(`{"memory":%d,"decision":%q}`, near.Memory, decision))
+		}
+		return llmtest.Text(`{"decisions":[` + strings.Join(list, ",") + `]}`)
+	}
+}
+
+// A replacement may be worded so that it holds what stays true of the old memory.
+func TestJudge_ReplacementKeepsWhatStaysTrue(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	const beagle, died, both = "The user has a beagle called Bruno.", "Bruno died in March.",
+		"Bruno, the user's beagle, died in March."
+	b.similar(beagle, died, 0.9)
+	old := b.write(beagle, 0.8, time.Time{}).Memory
+	b.clock.Advance(time.Hour)
+	b.decides(`{"decisions":[{"memory":1,"decision":"replace","merged":"` + both + `"}]}`)
+	w := b.write(died, 0.8, time.Time{})
+	if w.Memory.Content != both || b.stored(old.ID).Status != memory.Superseded ||
+		!(cosine(b.embedding(both), w.Memory.Embedding) > 0.999) {
+		t.Errorf("%+v, the old one is %+v", w, b.stored(old.ID))
+	}
+	b.decides(`{"decisions":[{"memory":1,"decision":"replace","merged":"Bruno, the beagle of Ada in Oslo, died."}]}`)
+	b.similar(both, "Bruno was buried.", 0.9)
+	if w := b.write("Bruno was buried.", 0.8, time.Time{}); w.Memory.Content != "Bruno was buried." ||
+		b.stored(w.Memory.ID).Status != memory.Active || !strings.Contains(w.Reason, "refused") {
+		t.Errorf("an invented wording: %+v", w)
 	}
 }

@@ -1,6 +1,7 @@
 package attribute
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,16 +27,16 @@ func ofEnglish(statement string) (claims []Claim) {
 			claims = append(claims, Claim{of, kind, value})
 		}
 	}
-	users := true
+	users, explicit := true, false
 	for i, c := range clauseEnds.Split(statement, -1) {
 		c = strings.TrimSpace(strings.TrimRight(c, ".!; "))
 		switch {
 		case theUser.MatchString(c):
-			users = true
+			users, explicit = true, true
 		case i == 0:
 			users = !startsWithOther.MatchString(c)
 		}
-		if !users && !ownStart.MatchString(c) {
+		if (!users || i > 0 && !explicit) && !ownStart.MatchString(c) {
 			continue
 		}
 		certain := !unlikely.MatchString(c) && (certain || i > 0)
@@ -46,7 +47,7 @@ func ofEnglish(statement string) (claims []Claim) {
 			add(age, "", ageIn(c))
 			add(relationship, "", statusIn(c))
 		}
-		for _, pattern := range []*regexp.Regexp{named, known} {
+		for _, pattern := range []*regexp.Regexp{named, known, renamed} {
 			if m := pattern.FindStringSubmatch(c); m != nil {
 				add(name, "", words(m[1]))
 			}
@@ -63,13 +64,14 @@ func ofEnglish(statement string) (claims []Claim) {
 
 var (
 	startsWithOther = regexp.MustCompile(`(?i)^(?:my|our|his|her|their|your|the (?:[^u]|u[^s])|user's|\p{L}+'s)\b`)
-	ownStart        = regexp.MustCompile(`(?i)^(?:after [^,]* )?(?:my|our|user's|the user's|i|we|user|call|please)\b`)
+	ownStart        = regexp.MustCompile(`(?i)^(?:after [^,]* )?(?:my|our|user's|the user's|i|we|user|call|` +
+		`please)\b`)
 )
 
 func homeIn(c string, inLowerCase bool) []string {
 	for _, pattern := range []*regexp.Regexp{lives, moved, homed} {
 		at := match(pattern, c)
-		if name := match(place, at); name != "" && !timeWord[strings.ToLower(name)] {
+		if name := match(place, at); name != "" && !noTown[strings.ToLower(name)] {
 			return words(name)
 		}
 		if name := match(lowPlace, at); inLowerCase && !noPlace[name] {
@@ -79,13 +81,18 @@ func homeIn(c string, inLowerCase bool) []string {
 	return nil
 }
 
+var noTown = set(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+	august september october november december christmas easter google zoom teams slack linux windows mac macos ios
+	android gmail notion discord whatsapp signal telegram python rust go java typescript react vue postgres aws azure
+	kubernetes github gitlab spotify netflix iphone`)
+
 var timeWord = set(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july
 	august september october november december christmas easter`)
 
 func employerIn(c string) []string {
 	for i, pattern := range []*regexp.Regexp{works, joins, employed, joined, switched} {
 		at := match(pattern, c)
-		if at == "" || group.MatchString(at) {
+		if at == "" || leisure.MatchString(at) {
 			continue
 		}
 		if org := workshop.FindStringSubmatch(at); org != nil {
@@ -94,7 +101,7 @@ func employerIn(c string) []string {
 			}
 			return words(org[1])
 		}
-		if name := match(company, at); i < 4 && !timeWord[strings.ToLower(name)] {
+		if name := match(company, at); i < 3 && !timeWord[strings.ToLower(name)] {
 			return words(name)
 		}
 	}
@@ -102,7 +109,7 @@ func employerIn(c string) []string {
 }
 
 func jobIn(c string) []string {
-	for _, pattern := range []*regexp.Regexp{occupied, asJob, myJob} {
+	for _, pattern := range []*regexp.Regexp{occupied, became, asJob, myJob} {
 		if m := pattern.FindStringSubmatch(c); m != nil {
 			all := words(jobEnd.ReplaceAllString(m[1], ""))
 			if len(all) > 0 {
@@ -114,7 +121,7 @@ func jobIn(c string) []string {
 }
 
 func ageIn(c string) []string {
-	for _, pattern := range []*regexp.Regexp{aged, ageIs} {
+	for _, pattern := range []*regexp.Regexp{turned, aged, ageIs} {
 		if m := pattern.FindStringSubmatch(c); m != nil {
 			years := spelledNumber(m[1])
 			if years >= 5 && years <= 120 {
@@ -148,13 +155,17 @@ func spelledNumber(s string) int {
 }
 
 func statusIn(c string) []string {
-	for _, pattern := range []*regexp.Regexp{status, partner} {
-		if m := pattern.FindStringSubmatch(c); m != nil {
-			if is := statusOf[strings.ToLower(m[1])]; is != "" {
-				return []string{is}
-			}
-			return []string{"partner"}
+	for _, pattern := range []*regexp.Regexp{status, marries, partner} {
+		is := strings.ToLower(pattern.FindString(c))
+		if is == "" {
+			continue
 		}
+		for _, of := range statusOf {
+			if strings.Contains(is, of.word) {
+				return []string{of.status}
+			}
+		}
+		return []string{"partner"}
 	}
 	return nil
 }
@@ -163,11 +174,11 @@ func dietIn(c string, certain bool) []string {
 	if meatless.MatchString(c) {
 		return []string{"vegetarian"}
 	}
-	m := eats.FindStringSubmatch(c)
-	if m == nil || !certain {
+	kind := strings.ToLower(cmp.Or(match(isDiet, c), match(eats, c), match(gone, c)))
+	if kind == "" || !certain {
 		return nil
 	}
-	switch kind := strings.ToLower(m[1]); kind {
+	switch kind {
 	case "meat", "everything", "omnivore":
 		return []string{"all"}
 	default:
@@ -176,56 +187,12 @@ func dietIn(c string, certain bool) []string {
 }
 
 func languageIn(statement string) []string {
-	if m := answers.FindStringSubmatch(statement); m != nil && addressed.MatchString(statement) {
-		return words(m[1])
+	for _, pattern := range []*regexp.Regexp{answers, talks, prefers} {
+		if name := match(pattern, statement); name != "" {
+			return words(name)
+		}
 	}
 	return nil
-}
-
-// numbersIn returns telephone numbers and e-mail addresses. Another than the private one has a kind.
-func numbersIn(statement string) (claims []Claim) {
-	for sentence := range strings.SplitSeq(statement, "; ") {
-		if m := ownPhone.FindStringSubmatch(sentence); m != nil {
-			claims = append(claims, Claim{phone, kindOf(m[1]), []string{digitsOf(m[2])}})
-		} else if m := callMe.FindStringSubmatch(sentence); m != nil {
-			claims = append(claims, Claim{phone, "", []string{digitsOf(m[1])}})
-		} else if m := newPhone.FindStringSubmatch(sentence); m != nil {
-			claims = append(claims, Claim{phone, "", []string{digitsOf(m[1])}})
-		}
-		at := address.FindStringIndex(sentence)
-		if at == nil {
-			continue
-		}
-		value := []string{strings.ToLower(sentence[at[0]:at[1]])}
-		if m := ownEmail.FindStringSubmatch(sentence[:at[0]]); m != nil {
-			claims = append(claims, Claim{email, kindOf(m[1]), value})
-		} else if writeMe.MatchString(sentence[:at[0]]) {
-			claims = append(claims, Claim{email, "", value})
-		}
-	}
-	return claims
-}
-
-var usual = set("new current main own phone mobile cell telephone contact the")
-
-// kindOf returns the adjectives that tell a number or an address from the user's main one.
-func kindOf(adjectives string) string {
-	var kind []string
-	for w := range strings.FieldsSeq(strings.ToLower(adjectives)) {
-		if !usual[w] {
-			kind = append(kind, w)
-		}
-	}
-	return strings.Join(kind, " ")
-}
-
-func digitsOf(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 var fillers = set("the a an of my our new small big local")

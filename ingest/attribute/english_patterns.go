@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	openings = `(?:(?:and|but|so|well|oh|actually|please|hi|hello|now|finally|today|yesterday|these days|currently|` +
+	openings = `(?:(?:and|but|so|well|oh|actually|please|hi|hello|now|finally|today|yesterday|these days|` +
+		`currently|` +
 		`as of \w+|since \w+|from now on|last \w+|this \w+|after [^,]*)[ ,:]+)*`
 	adverbs = `(?:(?:am|are|is|have|has|just|now|currently|recently|finally|still|already|officially|been|got|` +
 		`gotten|happily|both|all|only|even|do) )*`
@@ -14,8 +15,14 @@ const (
 	// subject matches the beginning of a clause up to its main verb, if its subject is the user. A statement without
 	// a subject ("Lives in Porto.") is about the user.
 	subject = `(?i:^` + openings + `(?:(?:i|we|(?:the )?user) )?` + adverbs + `)`
-	// subjectIs matches the same up to an adjective or a noun.
-	subjectIs = `(?i:^` + openings + `(?:(?:i|we|(?:the )?user) |(?:is|has|am) )` + adverbs + `)`
+	// person and group match the same with a subject, and with a form of "to be": "I am now ", "is ".
+	person = `(?i:^` + openings + `(?:(?:i|(?:the )?user) )?(?:am|is)(?: (?:now|just|currently|already|only|` +
+		`still|` +
+		`officially|finally|even|happily|recently|been))* )`
+	group = `(?i:^` + openings + `(?:(?:i|we|(?:the )?user) )?(?:am|is|are|have been|has been)(?: (?:now|just|` +
+		`currently|already|still|officially|finally|happily|recently|both|all|been))* )`
+	// acts matches the beginning of a clause with a subject up to its main verb.
+	acts = `(?i:^` + openings + `(?:i|we|(?:the )?user) ` + adverbs + `)`
 )
 
 // own matches the user's possessive.
@@ -26,77 +33,91 @@ const capital = `\p{Lu}[\p{L}\p{M}'’.&-]*(?: (?:of |de |da |the )?\p{Lu}[\p{L}
 
 func clause(pattern string) *regexp.Regexp { return regexp.MustCompile(subject + pattern) }
 
-func being(pattern string) *regexp.Regexp { return regexp.MustCompile(subjectIs + pattern) }
+func compile(parts ...string) *regexp.Regexp { return regexp.MustCompile(strings.Join(parts, "")) }
 
 var (
-	unlikely = regexp.MustCompile(`(?i)\b(?:if|would|could|might|maybe|perhaps|hope|hopes|want|wants|wish|wishes|` +
+	unlikely = regexp.MustCompile(`(?i)\b(?:translate|if|would|could|might|maybe|perhaps|hope|hopes|want|` +
+		`wants|wish|wishes|` +
 		`dream|plan|plans|` +
 		`planning|thinking|considering|going to|will|'ll|someday|one day|used to|previously|formerly|former|ex-|` +
 		`once|back then|` +
 		`as a (?:child|kid|teenager|student)|when (?:i|we|user|they)|while|until|years? ago|before|was|were|had|` +
 		`for fun|` +
 		`in (?:19|20)\d\d|too|also|as well|either|another|second|part-time|volunteer|hobby|free time|weekends?|` +
-		`evenings|amateur|aspiring|sometimes|temporarily|for now|this week|tonight|don't|doesn't|not|never|no longer)\b`)
+		`evenings|amateur|aspiring|sometimes|temporarily|for now|this week|tonight|don't|doesn't|not|never|` +
+		`no longer)\b`)
 
-	lives = clause(`(?i:(?:lives?|living|resides?|residing|based|settled|settling)(?: \w+ly| down| back| now| out)? ` +
+	lives = clause(`(?i:(?:lives?|living|resides?|residing|based|settled|settling)(?: \w+ly| down| back| now|` +
+		` out)? ` +
 		`(?:in|at|near|outside) )(.+)`)
 	moved = clause(`(?i:(?:moved|relocated)(?: back| over| out| house| home)?(?: from [\p{L} ]+)? to )(.+)`)
 	homed = regexp.MustCompile(`(?i:^(?:(?:my|our|user's) (?:new |current )?)?(?:home|place|flat|apartment|` +
 		`house)(?: for me| now)? is ` +
 		`(?:now )?)(.+)`)
 	place    = regexp.MustCompile(`(?:^|\b(?:in|at|near|outside|of|to) )(?:the |a |an )?(` + capital + `)`)
-	lowPlace = regexp.MustCompile(`^(\p{Ll}+)(?: (?:now|with|and|since|for|near|because|where|again|together)\b.*)?$`)
-	noPlace  = set(`a an the my our this that peace fear hope debt town here there somewhere another different new bed it
+	lowPlace = regexp.MustCompile(`^(\p{Ll}+)(?: (?:now|with|and|since|for|near|because|where|again|` +
+		`together)\b.*)?$`)
+	noPlace = set(`a an the my our this that peace fear hope debt town here there somewhere another different new bed it
 		student dorms halls`)
 
-	works = clause(`(?i:(?:works?|working|employed)(?: now| currently| full[- ]time| remotely)* (?:at|for|by) )(.+)`)
-	joins = clause(`(?i:(?:started(?: work| working)?|hired|taken on|(?:starts?|started|accepted|took|has|have|got) ` +
-		`(?:a |my |the )?(?:new )?(?:job|position|role)) (?:at|by|with|for) )(.+)`)
+	works = clause(`(?i:(?:works?|working|employed)(?: now| currently| full[- ]time| remotely)* (?:at|for|` +
+		`by) )(.+)`)
+	joins = clause(`(?i:(?:started(?: work| working)?|hired|taken on|(?:starts?|started|accepted|took|has|` +
+		`have|got) ` +
+		`(?:a |my |the )?(?:new )?(?:job|position|role)) (?:at|by) )(.+)`)
 	joined   = clause(`(?i:joined )(.+)`)
-	switched = clause(`(?i:(?:switched|moved|changed|transferred|went)(?: over| jobs)? to )(.+)`)
+	switched = clause(`(?i:(?:switched|moved|changed|transferred)(?: over| jobs)? to )(.+)`)
 	employed = regexp.MustCompile(own + `(?i:(?:new |current )?(?:employer|company|firm) is (?:now )?)(.+)`)
 	company  = regexp.MustCompile(`^(?i:the |a |an )?(` + capital + `)`)
 	workshop = regexp.MustCompile(`(?i)^((?:[\p{L}'’.-]+ ){0,4}?(?:library|hospital|clinic|bookshop|bookstore|` +
 		`school|university|college|` +
 		`bank|start-?up|company|firm|agency|restaurant|caf[eé]|bakery|shop|store|museum|ministry|newspaper|lab|` +
 		`laboratory|` +
-		`institute|factory|hotel|pharmacy|council|charity|studio|supermarket|theatre|theater|airline|practice))\b` +
-		`(?: called ([\p{L}\p{N}'’.-]+))?`)
-	group = regexp.MustCompile(`(?i)\b(?:club|gym|choir|class|course|team|band|group|church|league|association|` +
+		`institute|factory|hotel|pharmacy|council|charity|studio|supermarket|theatre|theater|airline|` +
+		`practice))(?: called ([\p{L}\p{N}'’.-]+))?` +
+		`(?:$| (?:as|now|in|since|on|last|this|again|near|for|with|by|at|where|part|full)\b)`)
+	leisure = regexp.MustCompile(`(?i)\b(?:club|gym|choir|class|course|team|band|group|church|league|` +
+		`association|` +
 		`party|army)\b`)
 
-	occupied = being(`(?i:(?:an? |the |promoted to (?:an? )?|became (?:an? )?|become (?:an? )?|` +
-		`retrained as (?:an? )?|qualified as (?:an? )?))((?:[\p{L}'-]+ ){0,3}?` + occupations + `)(?:[ .,;!]|$)`)
+	occupied = compile(group, `(?i:(?:an? |the ))((?:[\p{L}'-]+ ){0,3}?`, occupations, `)(?:[ .,;!]|$)`)
+	became   = clause(`(?i:(?:promoted to|became|become|turned|retrained as|qualified as) (?:an? |the )?)` +
+		`((?:[\p{L}'-]+ ){0,3}?` + occupations + `)(?:[ .,;!]|$)`)
 	asJob = clause(`(?i:(?:works?|working|hired|employed) as (?:an? |the )?)([\p{L}'’ -]+)`)
 	myJob = regexp.MustCompile(own + `(?i:(?:new |current )?(?:job|profession|` +
 		`occupation) is (?:now )?(?:being |as )?(?:an? |the )?)([\p{L}'’ -]+)`)
 	jobEnd = regexp.MustCompile(`(?i) (?:now|at|in|for|these|with|since|by|again|and|on|from|currently)\b.*$`)
 
-	named = regexp.MustCompile(own + `(?i:(?:full |real |new )?name(?: is|'s)(?: now)? )(` + capital + `)`)
-	known = clause(`(?i:(?:called|named|(?:changed|changes) (?:my|their|his|her) name to|(?:my|` +
-		`their) name to) )(` + capital + `)`)
-	call = regexp.MustCompile(`(?i:^(?:(?:please|so|from now on|just|and|everyone|people)[ ,]+)*(?:call (?:me|` +
+	named   = regexp.MustCompile(own + `(?i:(?:full |real |new )?name(?: is|'s)(?: now)? )(` + capital + `)`)
+	known   = compile(person, `(?i:(?:called|named) )(`, capital, `)`)
+	renamed = clause(`(?i:(?:changed|changes) (?:my|their|his|her) name to )(` + capital + `)`)
+	call    = regexp.MustCompile(`(?i:^(?:(?:please|so|from now on|just|and|everyone|` +
+		`people)[ ,]+)*(?:call (?:me|` +
 		`user)|calls me|` +
 		`(?:i |user )?(?:prefers? to be called|wants? to be called|goes by|go by)) )(` + capital + `)`)
 
-	aged = being(`(?i:(?:turned |turning )?)(\d{1,3}|(?i:` + tens + `(?:[ -]` + units + `)?|` + units + `|` +
-		`` + teens + `))` +
-		`(?i:(?: years? old| yrs old|-year-old)?(?: now| today| yesterday| already| last \w+| this \w+| on \w+)*)$`)
-	ageIs = regexp.MustCompile(own + `(?i:age is (?:now )?)(\d{1,3})`)
+	turned = clause(`(?i:turned )` + years)
+	aged   = compile(person, `(?i:turning )?`, years)
+	ageIs  = regexp.MustCompile(own + `(?i:age is (?:now )?)(\d{1,3})`)
 
-	status = being(`(?i:(?:getting |in (?:a|the process of) )?)(?i:(single|divorced|widowed|separated|married|` +
-		`engaged|dating|` +
-		`relationship with|relationship|seeing (?:someone|\p{L}+)|split up|broke up|broken up|divorcing))\b`)
-	partner  = being(`(?i:(?:have |has )?(?:an? )(?:new )?(girlfriend|boyfriend|fiancée?|fiance|wife|husband)\b)`)
-	statusOf = map[string]string{"single": "alone", "divorced": "alone", "widowed": "alone", "separated": "alone",
-		"split up": "alone", "broke up": "alone", "broken up": "alone", "married": "married", "wife": "married",
-		"husband": "married", "engaged": "engaged", "fiance": "engaged", "fiancé": "engaged", "fiancée": "engaged"}
+	status = compile(group, `(?i:getting |in the process of )?`, `((?i:single|divorced|divorcing|widowed|`+
+		`married|dating)|`+
+		`(?i:engaged|separated)(?: to\b|$| now| from\b| since)|(?i:in a relationship|seeing someone)|seeing \p{Lu})`,
+		`(?:[^-\p{L}]|$|\p{Ll})`)
+	marries = clause(`(?i:(?:split|broke|broken) up|divorced|got married|married \p{L}+|in a relationship|` +
+		`engaged to)\b`)
+	partner = compile(acts, `(?i:(?:have|has|got|found) (?:an? )(?:new )?(girlfriend|boyfriend|fiancée?|`+
+		`fiance|wife|husband)\b)`)
+	statusOf = []struct{ word, status string }{{"single", "alone"}, {"divorc", "alone"}, {"widowed", "alone"},
+		{"separated", "alone"}, {"up", "alone"}, {"married", "married"}, {"wife", "married"}, {"husband", "married"},
+		{"engaged", "engaged"}, {"fianc", "engaged"}}
 
 	ownPhone = regexp.MustCompile(own + `(?i:((?:\w+ ){0,2}?)(?:phone|mobile|cell|telephone|` +
 		`number)(?: phone)?(?: number)?` +
 		`(?: has changed to| changed to| is now| is|:)+ ?)(\+?\d[\d ()./-]{4,}\d)`)
 	newPhone = clause(`(?i:(?:a |my )?new (?:phone |mobile |cell )?number(?: is|:)? ?)(\+?\d[\d ()./-]{4,}\d)`)
-	callMe   = regexp.MustCompile(`(?i:(?:reach|call|text|ring|phone) me (?:on|at|under) |user can be (?:reached|` +
+	callMe   = regexp.MustCompile(`(?i:(?:reach|call|text|ring|phone) me (?:on|at|under) |` +
+		`user can be (?:reached|` +
 		`called) (?:on|at) )` +
 		`(?i:my (?:new )?(?:number|mobile|phone) )?(\+?\d[\d ()./-]{4,}\d)`)
 	address  = regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}+`)
@@ -106,21 +127,33 @@ var (
 		`user can be (?:reached|` +
 		`contacted) (?:at|on)|new e-?mail(?: address)?(?: is|:)?) ?$`)
 
-	eats = being(`(?i:(?:became|become|turned|gone|went|going|following|follows?|on|eat|eats|eating|an?|the|` +
-		`strictly|mostly|` +
-		`mainly|keeps?|back to|started|eating|again|strict| )*)(?i:(vegan|vegetarian|pescatarian|pescetarian|keto|` +
-		`paleo|carnivore|` +
-		`omnivore|meat|everything))\b`)
+	isDiet = compile(group, `(?i:(?:an?|on a|on the|eating|strictly|mostly|mainly|back to|back to eating|`+
+		`following an?|a strict) )*`,
+		diets)
+	eats = compile(acts, `(?i:(?:gone|went|turned|became|become|eats?|follows?|started|stick to) (?:(?:an?|`+
+		`the|eating|`+
+		`strictly|mostly|mainly|back to|only|strict) )*)`, diets)
+	gone     = compile(acts, `(?i:(?:gone|go|going) )?`, diets)
 	meatless = regexp.MustCompile(`(?i)^(?:i|we|(?:the )?user) (?:do not|don't|doesn't|stopped|have stopped|` +
-		`has stopped|no longer|quit) (?:eat|eats|eating) (?:any )?` +
-		`meat\b`)
+		`has stopped|no longer|quit) (?:eat|eats|eating) (?:any )?meat\b`)
 
-	answers = regexp.MustCompile(`(?i)\b(?:answer|answers|answered|repl(?:y|ies)|respond|responses?|talk|` +
-		`speak|write|chat|` +
-		`converse|communicate|continue|switch|prefers?|preferred|conversation)\b.{0,40}?\b(?:in |to |` +
-		`language is (?:now )?)(` + languages + `)\b`)
-	addressed = regexp.MustCompile(`(?i)\b(?:please|let's|let us|me|you|your|us|prefers?|preferred|wants?|` +
-		`would like|from now on|like)\b`)
+	answers = regexp.MustCompile(`(?i)(?:^|[,;.] )(?:from now on,? |and |so |ok(?:ay)?,? )*(?:(?:please|` +
+		`i(?:'d| would)? ` +
+		`(?:like|want|prefer|need)|(?:the )?user (?:wants?|prefers?|would like|likes)|you (?:should|` +
+		`can))\b.{0,30}?)?` +
+		`\b(?:answer|answers|answered|reply|replies|respond|responses?|(?:talk|speak|write|chat|communicate) ` +
+		`(?:to|with) (?:me|us|user)|talk|speak|chat)\b.{0,30}?\bin (` + languages + `)\b`)
+	talks = regexp.MustCompile(`(?i)\blet(?:'s| us) (?:talk|speak|chat|converse|continue|` +
+		`switch)(?: \w+)? (?:in|to) (` + languages + `)\b`)
+	prefers = regexp.MustCompile(own + `(?i:preferred language (?:for \w+ )?is (?:now )?)(` + languages + `)\b`)
+)
+
+// years matches an age at the end of a clause, diets a diet.
+const (
+	years = `(\d{1,3}|(?i:` + tens + `(?:[ -]` + units + `)?|` + units + `|` + teens + `))` +
+		`(?i:(?: years? old| yrs old|-year-old)?(?: now| today| yesterday| already| last \w+| this \w+| on \w+)*)$`
+	diets = `(?i:(vegan|vegetarian|pescatarian|pescetarian|keto|paleo|carnivore|omnivore|meat|everything)` +
+		`(?: diet| now| again| person| these days| food| since .*| for .*| because .*)*)$`
 )
 
 const (
@@ -130,25 +163,32 @@ const (
 
 	languages = `(?:English|Spanish|German|French|Italian|Portuguese|Chinese|Mandarin|Cantonese|Japanese|Korean|` +
 		`Russian|Polish|` +
-		`Dutch|Swedish|Norwegian|Danish|Finnish|Czech|Turkish|Arabic|Hebrew|Hindi|Greek|Ukrainian|Hungarian|Romanian|` +
+		`Dutch|Swedish|Norwegian|Danish|Finnish|Czech|Turkish|Arabic|Hebrew|Hindi|Greek|Ukrainian|Hungarian|` +
+		`Romanian|` +
 		`Vietnamese|Thai|Indonesian|Catalan)`
 
 	occupations = `(?i:nurse|doctor|physician|surgeon|dentist|paramedic|midwife|pharmacist|vet|veterinarian|` +
 		`therapist|` +
-		`psychologist|psychiatrist|physiotherapist|carer|caregiver|teacher|lecturer|professor|tutor|lawyer|attorney|` +
+		`psychologist|psychiatrist|physiotherapist|carer|caregiver|teacher|lecturer|professor|tutor|lawyer|` +
+		`attorney|` +
 		`judge|` +
 		`solicitor|paralegal|notary|accountant|auditor|bookkeeper|banker|cashier|clerk|secretary|receptionist|` +
 		`assistant|` +
-		`manager|director|executive|officer|CEO|CTO|CFO|founder|consultant|analyst|advisor|adviser|engineer|developer|` +
+		`manager|director|executive|officer|CEO|CTO|CFO|founder|consultant|analyst|advisor|adviser|engineer|` +
+		`developer|` +
 		`programmer|tester|designer|researcher|scientist|architect|administrator|technician|electrician|plumber|` +
 		`carpenter|` +
-		`joiner|builder|mason|painter|welder|mechanic|driver|pilot|steward|stewardess|sailor|captain|courier|farmer|` +
-		`gardener|florist|baker|butcher|chef|cook|waiter|waitress|barista|bartender|hairdresser|barber|tailor|cleaner|` +
-		`janitor|guard|policeman|policewoman|detective|firefighter|soldier|journalist|reporter|editor|writer|author|` +
+		`joiner|builder|mason|painter|welder|mechanic|driver|pilot|steward|stewardess|sailor|captain|courier|` +
+		`farmer|` +
+		`gardener|florist|baker|butcher|chef|cook|waiter|waitress|barista|bartender|hairdresser|barber|tailor|` +
+		`cleaner|` +
+		`janitor|guard|policeman|policewoman|detective|firefighter|soldier|journalist|reporter|editor|writer|` +
+		`author|` +
 		`translator|interpreter|librarian|bookseller|photographer|filmmaker|producer|actor|actress|musician|singer|` +
 		`dancer|` +
 		`artist|illustrator|animator|salesman|saleswoman|salesperson|realtor|broker|trader|recruiter|planner|` +
-		`coordinator|supervisor|foreman|economist|statistician|chemist|biologist|physicist|geologist|historian|postman|` +
+		`coordinator|supervisor|foreman|economist|statistician|chemist|biologist|physicist|geologist|historian|` +
+		`postman|` +
 		`coach|trainer|instructor|student|intern|apprentice|trainee|pensioner|retiree)`
 )
 

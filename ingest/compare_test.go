@@ -1,0 +1,70 @@
+package ingest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+// Another service's memory is merged into what is known already, or replaces it, and its sources stay out of it.
+func TestCompare_AppliesTheJudgesDecisions(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	const source, known, insight = "Ada runs on Mondays", "Ada likes sports", "Ada is fond of sports"
+	const other, moved = "A home in Beijing", "They went to Shanghai"
+	b.similar(known, insight, 0.9)
+	from := b.write(source, 0.8, time.Time{}).Memory
+	old := b.write(known, 0.8, time.Time{}).Memory
+	vector := make([]float32, llmtest.Dim)
+	vector[7] = 1
+	b.models.Embedding(other, vector)
+	b.models.Embedding(moved, vector)
+	home := b.write(other, 0.8, time.Time{}).Memory
+	b.clock.Advance(time.Hour)
+	b.models.Embedding(source, b.models.Vector(insight))
+	b.models.OnPrompt(judgeMark, answersBy(map[string]string{known: "merge", other: "replace", source: "replace"}))
+	var drafts []memory.Memory
+	for _, content := range []string{insight, moved} {
+		drafts = append(drafts, b.draft(memory.Memory{
+			Owner: ada, Content: content, Type: memory.TypeReflection, Domain: memory.Lifestyle, Importance: 0.9,
+		}, b.embedding(content), b.Embedder.Model()))
+	}
+	settle, err := b.Compare(t.Context(), ada, drafts, []string{from.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []memory.Memory
+	var relations []memory.Relation
+	err = b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) (err error) {
+		changes := history.NewRecorder(tx, "reflection", b.clock.Now())
+		if held, relations, err = settle(ctx, tx, changes); err != nil {
+			return err
+		}
+		changes.Created(&held[1], nil)
+		if err := tx.Insert(ctx, held[1:], b.Pusher.ClaimedUntil()); err != nil {
+			return err
+		}
+		if err := tx.AddRelations(ctx, relations); err != nil {
+			return err
+		}
+		return changes.Flush(ctx)
+	})
+	if err != nil || len(held) != 2 || held[0].ID != old.ID || held[1].ID != drafts[1].ID || len(relations) != 1 ||
+		relations[0].To != home.ID {
+		t.Fatalf("held %+v, relations %+v, %v", held, relations, err)
+	}
+	if m := b.stored(old.ID); m.Content != insight || m.Importance != 0.9 {
+		t.Errorf("the known memory is %+v", m)
+	}
+	if m := b.stored(home.ID); m.Status != memory.Superseded || m.SupersededBy != held[1].ID {
+		t.Errorf("the old home is %+v", m)
+	}
+	if m := b.stored(from.ID); m.Status != memory.Active {
+		t.Errorf("the source is %+v", m)
+	}
+}
