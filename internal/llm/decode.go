@@ -65,9 +65,6 @@ func (a *Answer) Decode(into any) error {
 	return nil
 }
 
-// Decode reads the JSON object of an answer, see Answer.Decode.
-func Decode(answer string, into any) error { return (&Answer{Text: answer}).Decode(into) }
-
 var (
 	cleaned = json.UnmarshalFromFunc(func(d *jsontext.Decoder, s *string) error {
 		if d.PeekKind() != '"' {

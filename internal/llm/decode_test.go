@@ -91,7 +91,7 @@ func TestDecode_RefusesOtherAnswers(t *testing.T) {
 		"html":              `<HTML>{"text":"a"}</HTML>`,
 	} {
 		var b box
-		if err := llm.Decode(answer, &b); !memory.IsKind(err, memory.KindBadAnswer) {
+		if err := (&llm.Answer{Text: answer}).Decode(&b); !memory.IsKind(err, memory.KindBadAnswer) {
 			t.Errorf("%s: decoded as %+v, %v", name, b, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestDecode_ReadsItemsOneByOne(t *testing.T) {
 			Boxes llm.Items[box] `json:"boxes"`
 			Note  string         `json:"note"`
 		}
-		if err := llm.Decode(test.answer, &got); err != nil {
+		if err := (&llm.Answer{Text: test.answer}).Decode(&got); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var texts []string
@@ -149,7 +149,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
 		var b box
-		switch err := llm.Decode(answer, &b); {
+		switch err := (&llm.Answer{Text: answer}).Decode(&b); {
 		case err != nil && !memory.IsKind(err, memory.KindBadAnswer):
 			t.Fatalf("%q: %v", answer, err)
 		case err == nil && !utf8.ValidString(b.Text):

@@ -129,7 +129,8 @@ func TestPut_MatchesTheModelForRandomEvidence(t *testing.T) {
 					t.Fatalf("listed on day %d: %+v, %v, want %s", d, at, err, g.valid[d])
 				}
 				b.inStep(t, line)
-				if list := b.active(t, line.Owner); len(list) > 0 && list[0].Content != "The user's home city is "+g.valid[today].value+"." {
+				list := b.active(t, line.Owner)
+				if len(list) > 0 && list[0].Content != "The user's home city is "+g.valid[today].value+"." {
 					t.Fatalf("remembered: %q", list[0].Content)
 				}
 			},

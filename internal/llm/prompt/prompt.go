@@ -110,15 +110,6 @@ func Ask[T any](ctx context.Context, t Template, chat llm.Chat, sample string, d
 	return llm.Ask(ctx, chat, p, parse)
 }
 
-// Ask fills the template in the language of sample and returns the model's answer.
-func (t Template) Ask(ctx context.Context, chat llm.Chat, sample string, data any) (string, error) {
-	p, err := t.Render(sample, data, maxAnswerTokens)
-	if err != nil {
-		return "", err
-	}
-	return chat.Answer(ctx, p)
-}
-
 // Check returns what is wrong with a statement of an answer, "" if nothing is:
 // invalid content, the template's own words, or another language than sample.
 // An empty sample skips the check of the language. Words of sample are no copy of the template.
