@@ -18,7 +18,7 @@ import (
 // Trial is the input of one prompt. Each prompt uses some of the fields, see Prompts.
 type Trial struct {
 	Prompt   string           `json:"prompt"`             // its name
-	At       time.Time        `json:"at"`                 // when the messages were said, for those without a time
+	At       time.Time        `json:"at"`                 // of messages and memories without a time; zero: now
 	Before   []TrialMessage   `json:"before,omitempty"`   // the messages before a turn
 	Messages []TrialMessage   `json:"messages,omitempty"` // of a turn or a conversation
 	Summary  string           `json:"summary,omitempty"`  // of what came before the messages
@@ -93,7 +93,10 @@ func TryPrompt(ctx context.Context, cfg config.Config, host Host, t Trial) (Trie
 	}
 	try := Prompts[i].try
 	rendered := &rendering{}
-	if _, err := try(ctx, rendered, cfg, t); !errors.Is(err, errRendered) && rendered.prompt.Name == "" {
+	if t.At.IsZero() {
+		t.At = host.Now()
+	}
+	if _, err := try(ctx, rendered, cfg, t); rendered.prompt.Name == "" {
 		return Tried{}, fmt.Errorf("the prompt %s needs %s: %w", t.Prompt, Prompts[i].Input, err)
 	}
 	tried := Tried{Prompt: rendered.prompt}
