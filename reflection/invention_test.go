@@ -20,7 +20,7 @@ var (
 	honestInsights string
 )
 
-// citation is an answer with one insight from facts, all of which it would retire.
+// citation is an answer with one insight from facts, and would retire all of them.
 type citation struct {
 	insight, answer string
 	facts           []memory.Memory

@@ -86,7 +86,7 @@ func Texts(summary string, events []Event) string {
 }
 
 // ParseSummary reads an answer that holds a summary of events, and of an earlier summary, in at most maxRunes
-// characters. KindBadAnswer: it has none, or the summary is not valid or adds something.
+// characters. KindBadAnswer: there is no summary, or it is not valid or adds something.
 func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, events []Event, maxRunes int) (
 	string, error,
 ) {

@@ -140,7 +140,7 @@ func (c *condensed) cited() map[string]memory.Memory {
 }
 
 // shorten leaves summaries out until the others are no longer than the memories that they stand for, the last one
-// first. KindBadAnswer: none is left.
+// first. KindBadAnswer: every summary is left out.
 func (c *condensed) shorten() error {
 	for len(c.summaries) > 0 {
 		var length, before int

@@ -17,7 +17,7 @@ import (
 type Proposal struct {
 	Text    string
 	Sources Numbers       // of memories, counted from 1
-	Domain  memory.Domain // if it is none of memory.Domains, the sources decide
+	Domain  memory.Domain // a domain other than memory.Domains is ignored
 	Err     error         // why it could not be read, or nil
 }
 

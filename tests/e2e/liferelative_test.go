@@ -10,9 +10,10 @@ import (
 
 // relativeDate matches dates that can be understood only on the day on which they were said.
 var relativeDate = regexp.MustCompile(`(?i)\b(?:yesterday|today|tomorrow|tonight|` +
-	`the (?:day|week|month|year) (?:before|after)|(?:last|next|this|coming) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|weekend|month|year|spring|summer|` +
-	`autumn|winter|morning|evening)|(?:days?|weeks?|months?|years?) ago)\b|昨天|今天|明天|后天|前天|昨晚|今晚|明晚|` +
-	`[上下这本]个?(?:周|月|星期|季度)|去年|今年|明年|前一天|第二天`)
+	`the (?:day|week|month|year) (?:before|after)|` +
+	`(?:last|next|this|coming) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|weekend|month|year|` +
+	`spring|summer|autumn|winter|morning|evening)|(?:days?|weeks?|months?|years?) ago)\b|` +
+	`昨天|今天|明天|后天|前天|昨晚|今晚|明晚|[上下这本]个?(?:周|月|星期|季度)|去年|今年|明年|前一天|第二天`)
 
 // asSaid matches lines of the golden documents that quote users word for word: the titles of conversations, and the
 // messages that facts were taken from.
