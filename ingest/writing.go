@@ -146,7 +146,10 @@ func (w *writing) merge(
 	m.Importance = max(m.Importance, draft.Importance)
 	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
 	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
-		m.Content, m.Lexemes, m.Domain, m.Type = draft.Content, draft.Lexemes, draft.Domain, draft.Type
+		m.Content, m.Lexemes, m.Domain = draft.Content, draft.Lexemes, draft.Domain
+		if draft.Type != memory.TypeReflection { // m was not derived from anything, so no undo could end it
+			m.Type = draft.Type
+		}
 		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
 	}
 	written := Written{Memory: *m, Verdict: verdict, Reason: reason}

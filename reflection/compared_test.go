@@ -39,7 +39,7 @@ func TestReflect_StoresNothingTwice(t *testing.T) {
 				!strings.Contains(r.LeftOut[0], known.ID) {
 				t.Errorf("%+v", r)
 			}
-			if is := b.memory(known.ID); is.Status != memory.Active || is.Importance != Importance {
+			if is := b.memory(known.ID); is.Status != memory.Active || is.Importance != Importance || is.Type != held {
 				t.Errorf("the memory that holds it: %+v", is)
 			}
 			sources, err := b.store.Sources(t.Context(), ada, []string{known.ID})
