@@ -22,7 +22,10 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	if turn.ConversationID != "" {
 		turn.Messages = counted(turn.Messages)
 	}
-	turn.ID, turn.Status, turn.AcceptedAt, turn.QueuedAt = memory.NewID(), memory.TurnAccepted, now, now
+	turn.ID = memory.NewID()
+	turn.Status = memory.TurnAccepted
+	turn.AcceptedAt = now
+	turn.QueuedAt = now
 	turn.At = memory.Instant(turn.At)
 	if turn.At.IsZero() {
 		turn.At = now

@@ -73,7 +73,9 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 				if err != nil {
 					return err
 				}
-				candidates[i].Verdict, candidates[i].MemoryID, candidates[i].Reason = held.Verdict, held.Memory.ID, held.Reason
+				candidates[i].Verdict = held.Verdict
+				candidates[i].MemoryID = held.Memory.ID
+				candidates[i].Reason = held.Reason
 			}
 		}
 		for i, draft := range made {
@@ -117,7 +119,10 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 		for i := range proposed {
 			p := &proposed[i]
 			if why := memory.CheckContent(p.Content, memory.MaxContentRunes); why != "" {
-				p.Verdict, p.Reason, p.MemoryID, p.Content = memory.InvalidAnswer, "it "+why, "", excerpt(p.Content)
+				p.Verdict = memory.InvalidAnswer
+				p.Reason = "it " + why
+				p.MemoryID = ""
+				p.Content = excerpt(p.Content)
 			}
 		}
 		candidates = append(candidates, proposed...)

@@ -203,7 +203,9 @@ func TestForget_ReplacedMemory(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		rows[0].Status, rows[0].SupersededBy, rows[0].Revision = memory.Superseded, replacement.ID, 2
+		rows[0].Status = memory.Superseded
+		rows[0].SupersededBy = replacement.ID
+		rows[0].Revision = 2
 		return tx.Update(ctx, rows[0])
 	}); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,9 @@ func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory,
 		if m.Status == memory.Active {
 			return nil
 		}
-		m.Status, m.SupersededBy, m.LastAccessedAt = memory.Active, "", memory.Instant(s.Now())
+		m.Status = memory.Active
+		m.SupersededBy = ""
+		m.LastAccessedAt = memory.Instant(s.Now())
 		if embedding != nil {
 			m.Embedding, m.EmbeddingModel = embedding, by.Model()
 		}

@@ -97,7 +97,9 @@ func (s *Service) finish(
 				return err
 			}
 			c := &candidates[i]
-			c.Verdict, c.MemoryID, c.Reason = held.Verdict, held.Memory.ID, held.Reason
+			c.Verdict = held.Verdict
+			c.MemoryID = held.Memory.ID
+			c.Reason = held.Reason
 			w.derive(held.Memory.ID, spoken(c.Content, messages))
 		}
 		if err := tx.AddCandidates(ctx, candidates); err != nil {

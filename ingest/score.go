@@ -93,7 +93,9 @@ func (s *Service) gate(
 			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
 		}
 		if f.Invalid != "" {
-			c.Verdict, c.Content, c.Reason = memory.InvalidAnswer, excerpt(f.Content), "it "+f.Invalid
+			c.Verdict = memory.InvalidAnswer
+			c.Content = excerpt(f.Content)
+			c.Reason = "it " + f.Invalid
 		} else if f.Importance < threshold {
 			c.Verdict = memory.BelowThreshold
 			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)

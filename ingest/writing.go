@@ -41,7 +41,9 @@ type merged struct {
 
 // draft completes a new memory with an embedding of a model.
 func (s *Service) draft(m memory.Memory, embedding []float32, model string) memory.Memory {
-	m.ID, m.Status, m.Revision = memory.NewID(), memory.Active, 1
+	m.ID = memory.NewID()
+	m.Status = memory.Active
+	m.Revision = 1
 	m.UpdatedAt = memory.Instant(s.Now())
 	if m.CreatedAt.IsZero() {
 		m.CreatedAt = m.UpdatedAt
@@ -146,7 +148,9 @@ func (w *writing) merge(
 	m.Importance = max(m.Importance, draft.Importance)
 	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
 	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
-		m.Content, m.Lexemes, m.Domain = draft.Content, draft.Lexemes, draft.Domain
+		m.Content = draft.Content
+		m.Lexemes = draft.Lexemes
+		m.Domain = draft.Domain
 		if draft.Type != memory.TypeReflection { // m was not derived from anything, so no undo could end it
 			m.Type = draft.Type
 		}

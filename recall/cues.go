@@ -92,8 +92,12 @@ func questionShare(text string) float64 {
 		return 0
 	}
 	text = strings.TrimSpace(imageNote.ReplaceAllString(text, ""))
-	all, asked, sentence := 0, 0, 0 // characters
-	visible, ended, last := false, false, rune(0)
+	all := 0
+	asked := 0
+	sentence := 0 // characters
+	visible := false
+	ended := false
+	last := rune(0)
 	end := func() {
 		if visible {
 			all += sentence
@@ -101,7 +105,9 @@ func questionShare(text string) float64 {
 				asked += sentence
 			}
 		}
-		sentence, visible, ended = 0, false, false
+		sentence = 0
+		visible = false
+		ended = false
 	}
 	for _, r := range text {
 		mark := strings.ContainsRune(".!?。！？", r)
@@ -208,7 +214,9 @@ func datesIn(query string) []namedDate {
 		return nil // most queries end here
 	}
 	for _, m := range datePattern.FindAllStringSubmatch(query, -1) {
-		month, day, year := m[2], m[1]+m[3], m[4]
+		month := m[2]
+		day := m[1] + m[3]
+		year := m[4]
 		if month == "may" && day+year == "" && !monthOfMay.MatchString(query) {
 			continue
 		}

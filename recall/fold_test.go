@@ -13,7 +13,9 @@ import (
 func (f *fixture) addMessage(content string) memory.Memory {
 	f.t.Helper()
 	return f.add(content, func(m *memory.Memory) {
-		m.Type, m.Speaker, m.Importance = memory.TypeMessage, "Ana", 0.5
+		m.Type = memory.TypeMessage
+		m.Speaker = "Ana"
+		m.Importance = 0.5
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 	}, true)
 }

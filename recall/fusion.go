@@ -142,7 +142,9 @@ type span struct {
 
 func (s *span) add(v float64) {
 	if !s.any {
-		s.low, s.high, s.any = v, v, true
+		s.low = v
+		s.high = v
+		s.any = true
 	}
 	s.low, s.high = min(s.low, v), max(s.high, v)
 }

@@ -171,7 +171,9 @@ func TestFuse_AppliesContrastAndShares(t *testing.T) {
 		signal := func(name string) [2]float64 {
 			return [2]float64{unit.Draw(t, name+" cosine"), unit.Draw(t, name+" lexical")}
 		}
-		one, two, three := signal("one"), signal("two"), signal("three")
+		one := signal("one")
+		two := signal("two")
+		three := signal("three")
 		words, contrast := unit.Draw(t, "words"), rapid.Float64Range(1, 10).Draw(t, "contrast")
 		plain, apart := of(words, 1, one, two, three), of(words, contrast, one, two, three)
 		for i := range plain {

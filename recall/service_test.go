@@ -293,7 +293,9 @@ func TestRecall_RanksAChangedMemoryByItsNewContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Content, m.Lexemes, m.Embedding = "The printer code is 4411", "printer code 4411", vectors[0]
+	m.Content = "The printer code is 4411"
+	m.Lexemes = "printer code 4411"
+	m.Embedding = vectors[0]
 	m.Revision, m.UpdatedAt = 2, begin
 	if err := f.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
 		return tx.Update(ctx, m)

@@ -77,7 +77,9 @@ func TestRecall_FindsTheBestProvenWorkflowOfASkill(t *testing.T) {
 	proven := f.add("release: make all", workflow("", 0.9), true)
 	butlers := f.add("release: make some", workflow("butler", 0.95), true)
 	f.add("baking: knead", func(m *memory.Memory) {
-		m.Type, m.Tags, m.Importance = memory.TypeSkill, []string{memory.SkillTag("baking")}, 1
+		m.Type = memory.TypeSkill
+		m.Tags = []string{memory.SkillTag("baking")}
+		m.Importance = 1
 	}, true)
 	q := Query{Text: "How do I release and upload the new version of the shop?", AgentID: "coach", NoTouch: true}
 	a := f.recall(q)

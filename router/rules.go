@@ -48,7 +48,9 @@ var vocabulary = func() (v struct {
 	chars   map[rune][]int   // places of terms of a single Chinese character
 	longest map[string]int   // number of lexemes of the longest term, by its first lexeme
 }) {
-	v.rows, v.chars, v.longest = map[string][]int{}, map[rune][]int{}, map[string]int{}
+	v.rows = map[string][]int{}
+	v.chars = map[rune][]int{}
+	v.longest = map[string]int{}
 	for i, d := range memory.Domains {
 		if d == memory.GeneralChat {
 			continue

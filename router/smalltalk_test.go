@@ -21,7 +21,9 @@ func TestRules_SkipSmallTalkOnly(t *testing.T) {
 	skipped, messages := map[string]int{}, map[string]int{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		fields := strings.SplitN(lines.Text(), "\t", 3)
-		label, language, text := fields[0], fields[1], fields[2]
+		label := fields[0]
+		language := fields[1]
+		text := fields[2]
 		skips := IsSmallTalk(text)
 		if label != smallTalk {
 			messages[language]++

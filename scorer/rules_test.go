@@ -47,7 +47,10 @@ func TestRules_LabelledSentences(t *testing.T) {
 		}
 	}
 	for _, l := range []string{"en", "zh"} {
-		hit, missed, wrong, refused := count[l+" hit"], count[l+" missed"], count[l+" wrong"], count[l+" refused"]
+		hit := count[l+" hit"]
+		missed := count[l+" missed"]
+		wrong := count[l+" wrong"]
+		refused := count[l+" refused"]
 		if rows := hit + missed + wrong + refused; rows < 60 {
 			t.Errorf("%s: only %d labelled sentences", l, rows)
 		}

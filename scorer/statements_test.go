@@ -31,7 +31,9 @@ func TestRules_SeparateStatementsFromOtherSentences(t *testing.T) {
 			defer func() { _ = file.Close() }()
 			for lines := bufio.NewScanner(file); lines.Scan(); {
 				fields := strings.SplitN(lines.Text(), "\t", 3)
-				label, domain, text := fields[0], memory.Domain(fields[1]), fields[2]
+				label := fields[0]
+				domain := memory.Domain(fields[1])
+				text := fields[2]
 				turn := memory.Turn{Messages: []memory.Message{{Role: "user", Content: text}}}
 				facts, err := NewRules().Score(t.Context(), turn, nil)
 				if err != nil {
@@ -54,7 +56,9 @@ func TestRules_SeparateStatementsFromOtherSentences(t *testing.T) {
 					}
 				}
 			}
-			recall, precision, right := kept/statements, kept/(kept+wrong), inDomain/kept
+			recall := kept / statements
+			precision := kept / (kept + wrong)
+			right := inDomain / kept
 			t.Logf("recall %.3f, precision %.3f, right domain %.3f", recall, precision, right)
 			if recall < floor.recall || precision < floor.precision || right < floor.domain {
 				t.Errorf("recall %.3f, precision %.3f, right domain %.3f; want at least %+v", recall, precision, right, floor)

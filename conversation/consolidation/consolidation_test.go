@@ -185,7 +185,8 @@ func TestEnd_KeepsAgentsApart(t *testing.T) {
 	})
 	b.end("c")
 	want(t, "memories", b.memories(), []string{
-		"fact 0.83 The user's city is Porto.", "fact 0.83 The user's health allergy is nuts. @doctor", "summary 0.70 The user is allergic to nuts. @doctor",
+		"fact 0.83 The user's city is Porto.", "fact 0.83 The user's health allergy is nuts. @doctor",
+		"summary 0.70 The user is allergic to nuts. @doctor",
 		"summary 0.70 The user lives in Porto.",
 	})
 }

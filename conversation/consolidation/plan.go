@@ -86,7 +86,11 @@ func (s *Service) enqueued(ctx context.Context, c memory.Conversation, job Conso
 	if ended.Consolidations, err = s.ofEnd(ctx, c); err != nil || !ended.Pending() {
 		return ended, err
 	}
-	job.AppID, job.UserID, job.ConversationID, job.FirstTurnID, job.Mark = c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events
+	job.AppID = c.AppID
+	job.UserID = c.UserID
+	job.ConversationID = c.ID
+	job.FirstTurnID = c.FirstTurnID
+	job.Mark = c.Events
 	_, _, err = s.Records.Enqueue(ctx, job)
 	return ended, err
 }

@@ -26,7 +26,9 @@ func stale(t *testing.T, s db.Store) {
 	}
 	used := old(func(m *memory.Memory) { m.AccessCount = 4 })
 	said := old(func(m *memory.Memory) {
-		m.Type, m.CreatedAt, m.LastAccessedAt = memory.TypeMessage, after(-4), after(-4)
+		m.Type = memory.TypeMessage
+		m.CreatedAt = after(-4)
+		m.LastAccessedAt = after(-4)
 	})
 	condensed, reflected := old(func(*memory.Memory) {}), old(func(*memory.Memory) {})
 	want = append(want, used, reflected, said)

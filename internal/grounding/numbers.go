@@ -309,7 +309,9 @@ var hanDigits = map[rune]int{'一': 1, '二': 2, '两': 2, '三': 3, '四': 4, '
 
 // hanValue is the value of a Chinese numeral, as in 三十四, 一百零五 or 二〇二六; 0 for another text.
 func hanValue(s string) (total int) {
-	part, digit, places := 0, 0, 0
+	part := 0
+	digit := 0
+	places := 0
 	for _, r := range s {
 		switch v := hanDigits[r]; {
 		case r == '零' || r == '〇':
@@ -322,9 +324,14 @@ func hanValue(s string) (total int) {
 			}
 			digit, places = v, places+1
 		case v == 10_000:
-			total, part, digit, places = total+(part+max(digit, 1))*v, 0, 0, 0
+			total += (part + max(digit, 1)) * v
+			part = 0
+			digit = 0
+			places = 0
 		default:
-			part, digit, places = part+max(digit, 1)*v, 0, 0
+			part += max(digit, 1) * v
+			digit = 0
+			places = 0
 		}
 	}
 	return total + part + digit

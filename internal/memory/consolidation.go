@@ -16,7 +16,7 @@ type Consolidation struct {
 	State          ConsolidationState
 	From, Through  int64
 	Counts         json.RawMessage // a JSON object of what it made, by name; nil: it has not run
-	Error          string          // why it was skipped, what of an answer was left out, or the latest error; empty: no error
+	Error          string          // why it was skipped, what an answer lost, or the latest error; empty: no error
 	Attempts       int             // failed attempts that count towards the limit
 	CreatedAt      time.Time
 	StartedAt      time.Time // start of the latest attempt; zero: there was no attempt

@@ -65,13 +65,17 @@ func TestApply_WordsTheMemoryAsTheEvidence(t *testing.T) {
 		b := newFixture(open())
 		e := says("Lisbon", 0.9, day(90), time.Time{})
 		rated := 0.8
-		e.Sentence, e.Importance, e.SaidAt = "Ada moved to Lisbon on 2026-04-01.", &rated, day(90)
+		e.Sentence = "Ada moved to Lisbon on 2026-04-01."
+		e.Importance = &rated
+		e.SaidAt = day(90)
 		m := b.memory(t, b.put(t, e, accepted).Fact.MemoryID)
 		if m.Content != e.Sentence || m.Importance != 0.79 || !m.CreatedAt.Equal(day(90)) ||
 			!m.LastAccessedAt.Equal(b.clock.Now()) || !strings.Contains(m.Lexemes, "lisbon") {
 			t.Errorf("%+v", m)
 		}
-		e.SaidAt, e.ValidFrom, e.Confidence = day(300), day(95), 1 // of the future: dated now
+		e.SaidAt = day(300)
+		e.ValidFrom = day(95)
+		e.Confidence = 1 // of the future: dated now
 		e.Value, e.Sentence = json.RawMessage(`"Porto"`), "Ada moved to Porto."
 		m = b.memory(t, b.put(t, e, accepted).Fact.MemoryID)
 		if m.Content != "Ada moved to Porto." || !m.CreatedAt.Equal(b.clock.Now()) || m.Importance != 0.8 {

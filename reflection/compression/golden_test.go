@@ -35,7 +35,9 @@ func TestPrompts_AreGolden(t *testing.T) {
 		for i, text := range texts {
 			m := memory.Memory{Content: text, Type: memory.TypeFact, CreatedAt: monday.AddDate(0, 0, i)}
 			facts, lines = append(facts, m), append(lines, Line{Said: m.CreatedAt, Text: text})
-			m.Type, m.ConversationID, m.Speaker = memory.TypeMessage, "c", []string{"Rosalind", "Jon", "assistant"}[i]
+			m.Type = memory.TypeMessage
+			m.ConversationID = "c"
+			m.Speaker = []string{"Rosalind", "Jon", "assistant"}[i]
 			messages = append(messages, m)
 		}
 		chat := &rendering{}

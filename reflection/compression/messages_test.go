@@ -17,7 +17,10 @@ import (
 func (b *fixture) messages(conversation string, n int, change func(i int, m *memory.Memory)) []memory.Memory {
 	b.t.Helper()
 	return b.add(ada, 0, n, func(i int, m *memory.Memory) {
-		m.Type, m.ConversationID, m.Speaker, m.Importance = memory.TypeMessage, conversation, "Ada", 0.4
+		m.Type = memory.TypeMessage
+		m.ConversationID = conversation
+		m.Speaker = "Ada"
+		m.Importance = 0.4
 		m.Content = fmt.Sprintf("In %s I swam %d lengths.", conversation, 10+i)
 		m.Embedding = about(i % 16) // no two are similar
 		m.CreatedAt = begin.Add(-20*day + time.Duration(i)*time.Minute)

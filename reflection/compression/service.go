@@ -187,7 +187,9 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 		return now, nil
 	}
 	derived, err := s.Derive.Derive(ctx, d, found.summaries)
-	done.Summaries, done.Retired, done.LeftOut = derived.Stored, len(derived.Retired), found.leftOut
+	done.Summaries = derived.Stored
+	done.Retired = len(derived.Retired)
+	done.LeftOut = found.leftOut
 	return err
 }
 

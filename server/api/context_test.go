@@ -153,8 +153,8 @@ func TestContext_TakesQueryFromConversation(t *testing.T) {
 	f := newFixture(t, nil)
 	allergy, _ := f.fillParts()
 	got := f.contextOf(`"user_id":"u","max_chars":1000`)
-	if !strings.HasSuffix(got.Text, "[Facts]\n- The user's home city is Lisbon.") || len(got.Memories) != 0 || !got.Route.Skipped ||
-		got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
+	if !strings.HasSuffix(got.Text, "[Facts]\n- The user's home city is Lisbon.") || len(got.Memories) != 0 ||
+		!got.Route.Skipped || got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
 		t.Errorf("without a query: %+v", got)
 	}
 	// An unknown conversation is empty, and a message of another kind than chat is no query.
@@ -258,7 +258,8 @@ func TestContext_OrdersFactsByTheQuery(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"", `,"query":"Thank you!"`} {
-		if got := f.contextOf(`"user_id":"u"` + query); firstFact(got.Text) != "- The user's shoe size is 38." || !got.Route.Skipped {
+		got := f.contextOf(`"user_id":"u"` + query)
+		if firstFact(got.Text) != "- The user's shoe size is 38." || !got.Route.Skipped {
 			t.Errorf("without a subject%s: %q", query, got.Text)
 		}
 	}

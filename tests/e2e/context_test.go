@@ -91,7 +91,8 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 		}
 		r := ask("ada", object{"max_tokens": 2000})
 		inOrder(r.body["text"].(string), "[Instructions]\nBe cheerful.\nNever scold.\nCall her Dr. Ada.\n",
-			"\n[Facts]\n- The user's home city is Lisbon.\n", "\n[Long-term memory]\n", "Preferences:\n- Prefers running in the morning.\n",
+			"\n[Facts]\n- The user's home city is Lisbon.\n", "\n[Long-term memory]\n",
+			"Preferences:\n- Prefers running in the morning.\n",
 			"Skills:\n- training: start with a warm-up before running\n", "\n[Conversation so far]\n", "kilometre 1.",
 			"\n[Latest messages]\n", "kilometre 12.\nobservation, watch: 12 km\nuser: I went running, kilometre 13.")
 		if r.body["query"] != "I went running, kilometre 13." {

@@ -183,7 +183,9 @@ func (cost Cost) Print(out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%.0f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", p.Prompt, p.PerThousand,
 			p.In.Median, p.In.P95, p.Repeated.Median, p.Out.Median, p.Out.P95,
 			perThousand(p.In.Sum), perThousand(p.Repeated.Sum), perThousand(p.Out.Sum))
-		in, repeated, answered = in+p.In.Sum, repeated+p.Repeated.Sum, answered+p.Out.Sum
+		in += p.In.Sum
+		repeated += p.Repeated.Sum
+		answered += p.Out.Sum
 	}
 	fmt.Fprintf(w, "all\t\t\t\t\t\t\t%d\t%d\t%d\n", perThousand(in), perThousand(repeated), perThousand(answered))
 	return w.Flush()
