@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,13 +18,12 @@ func TestFirstHour_IsShownAsItComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"hour", "restart"} {
-		script, err := os.Open("../../examples/firsthour/testdata/" + name + ".txt")
+		script, err := os.ReadFile("../../examples/firsthour/testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer script.Close()
 		player := exec.CommandContext(t.Context(), "go", "run", "../../examples/firsthour", "--url", s.url)
-		player.Stdin = script
+		player.Stdin = bytes.NewReader(script)
 		player.Env = append(os.Environ(), "HIPPOCAMPUS_KEY="+s.key)
 		out, err := player.CombinedOutput()
 		if err != nil {
