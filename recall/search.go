@@ -293,4 +293,4 @@ func Cosine(a, b []float32) float64 { return round(float64(memory.Dot(a, b))) }
 // round cuts off the digits in which stores differ, since they sum the same
 // products in different orders. Similarities that are equal in every store are
 // then equal in the ranking, and ordered by id.
-func round(similarity float64) float64 { return math.Round(similarity*1e6)/1e6 + 0 } // + 0 turns -0 into 0
+func round(similarity float64) float64 { return math.Round(similarity*1e5)/1e5 + 0 } // + 0 turns -0 into 0
