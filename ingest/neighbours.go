@@ -72,6 +72,7 @@ func (s *Service) neighbours(
 	var group errgroup.Group
 	group.SetLimit(judging)
 	var mu sync.Mutex
+	judged := make(map[int]neighbourhood, len(drafts)) // under mu
 	for i, draft := range drafts {
 		near, note := s.judgeable(draft, known, earlierOf(drafts, i), words)
 		group.Go(func() error {
@@ -81,11 +82,11 @@ func (s *Service) neighbours(
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			hoods[i] = hood
+			judged[i] = hood
 			return nil
 		})
 	}
-	return hoods, group.Wait()
+	return judged, group.Wait()
 }
 
 // earlierOf returns the drafts with a lower index, in order.
