@@ -1,0 +1,237 @@
+package grounding
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// date is a date of a text, in part: zero is unknown.
+type date struct {
+	words   string
+	year    int
+	month   time.Month
+	day     int
+	weekday int // 1: Monday to 7: Sunday
+}
+
+var months = numbered(`january jan february feb march mar april apr may june jun july jul august aug september sep
+	october oct november nov december dec`, 2)
+
+var weekdays = func() map[string]int {
+	days := numbered("monday mon tuesday tue wednesday wed thursday thu friday fri saturday sat sunday sun", 2)
+	for i, r := range []rune("一二三四五六日") {
+		days[string(r)] = i + 1
+	}
+	days["天"] = 7
+	return days
+}()
+
+// numbered maps words to 1, 2, ..., each number having a long and a short form; "may" has one.
+func numbered(words string, forms int) map[string]int {
+	of := map[string]int{}
+	place := 0
+	for _, w := range strings.Fields(words) {
+		of[w] = place/forms + 1
+		place++
+		if w == "may" {
+			place++
+		}
+	}
+	of["sept"] = 9
+	return of
+}
+
+const (
+	monthName = `(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|` +
+		`Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)`
+	hanNumber = `[〇零一二两三四五六七八九十百千万]+`
+)
+
+// datePatterns find dates; the groups hold the parts in the order of fields.
+var datePatterns = []struct {
+	says   *regexp.Regexp
+	fields string // y, m, d, w
+}{
+	{regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b`), "ymd"},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`), "mdy"},
+	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `,? (\d{4})\b`), "dmy"},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{4})\b`), "my"},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?\b`), "md"},
+	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `\b`), "dm"},
+	{regexp.MustCompile(`\b(January|February|March|April|June|July|August|September|October|November|December)\b`), "m"},
+	{regexp.MustCompile(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m"},
+	{regexp.MustCompile(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w"},
+	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd"},
+	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym"},
+	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md"},
+	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m"},
+	{regexp.MustCompile(`(?:周|星期|礼拜)([一二三四五六日天])`), "w"},
+	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y"},
+}
+
+const furtherDays = `(?:(?:, and |, | and | to | or |–|-)\d{1,2})+`
+
+// Lists of days of one month: the days, and the month with or without the year.
+var (
+	daysBefore = regexp.MustCompile(`\b(\d{1,2})(` + furtherDays + `)( ` + monthName + `(?:,? \d{4})?)\b`)
+	daysAfter  = regexp.MustCompile(`\b(` + monthName + ` )(\d{1,2}` + furtherDays + `)\b(,? \d{4}\b)?`)
+	hanDays    = regexp.MustCompile(`((?:\d{4}年)?(?:\d{1,2}|` + hanNumber + `)月)` +
+		`((?:(?:\d{1,2}|` + hanNumber + `)[日号]?[、，和及到至-])+(?:\d{1,2}|` + hanNumber + `)[日号])`)
+	oneDay    = regexp.MustCompile(`\d{1,2}`)
+	oneHanDay = regexp.MustCompile(`\d{1,2}|` + hanNumber)
+)
+
+// expandDays writes each day of a list with its month and year, as in "6 May 2031, 8 May 2031".
+func expandDays(s string) string {
+	s = daysBefore.ReplaceAllStringFunc(s, func(list string) string {
+		parts := daysBefore.FindStringSubmatch(list)
+		return oneDay.ReplaceAllStringFunc(parts[1]+parts[2], func(d string) string { return d + parts[3] })
+	})
+	s = daysAfter.ReplaceAllStringFunc(s, func(list string) string {
+		parts := daysAfter.FindStringSubmatch(list)
+		return oneDay.ReplaceAllStringFunc(parts[3], func(d string) string { return parts[1] + d + parts[4] })
+	})
+	return hanDays.ReplaceAllStringFunc(s, func(list string) string {
+		parts := hanDays.FindStringSubmatch(list)
+		return oneHanDay.ReplaceAllStringFunc(parts[2], func(d string) string { return parts[1] + d + "日" })
+	})
+}
+
+// datesIn returns the dates of a text, and the text without them.
+func datesIn(s string) (dates []date, rest string) {
+	s = expandDays(s)
+	for _, pattern := range datePatterns {
+		s = pattern.says.ReplaceAllStringFunc(s, func(words string) string {
+			d := date{words: strings.TrimSpace(words)}
+			for i, part := range pattern.says.FindStringSubmatch(words)[1:] {
+				d.set(pattern.fields[i], part)
+			}
+			if d.month > 12 || d.day > 31 {
+				return words
+			}
+			dates = append(dates, d)
+			return " , "
+		})
+	}
+	return dates, s
+}
+
+// set sets the field of a date that a letter names.
+func (d *date) set(field byte, part string) {
+	low := strings.ToLower(part)
+	n := hanValue(part)
+	if v, err := strconv.Atoi(part); err == nil {
+		n = v
+	}
+	switch field {
+	case 'y':
+		d.year = n
+	case 'm':
+		if months[low] != 0 {
+			n = months[low]
+		}
+		d.month = time.Month(n)
+	case 'd':
+		d.day = n
+	case 'w':
+		d.weekday = weekdays[low]
+	}
+}
+
+// relatives match, in a plain text, dates that are counted from when it was said, and how far from that they may lie.
+var relatives = []struct {
+	says   *regexp.Regexp
+	within time.Duration
+}{
+	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|this (?:morning|afternoon|evening))\b|` +
+		`[昨今明][天晚早日]|[前后]天|刚才`), 3 * day},
+	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]`), 14 * day},
+	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|[上下本这]个?(?:周|星期)`), 70 * day},
+	{regexp.MustCompile(`\b(?:now|just|ago|last|next|this|coming|recently|lately|new|` +
+		`in (?:a|an|\w+) (?:day|month|year)s?)\b|[今明去][年月]|[上下本这]个?[月学]|刚|最近|[天月年]前|[天月年]后`), year},
+}
+
+const (
+	day  = 24 * time.Hour
+	year = 366 * day
+)
+
+// agoYears matches a number of years before or after a text was said.
+var agoYears = regexp.MustCompile(`\b(\w+(?:-\w+)?) years? ago\b|\bin (\w+(?:-\w+)?) years\b|` +
+	`(\d+|` + hanNumber + `)年[前后]`)
+
+// span is a time in which a relative date of a source lies.
+type span struct{ from, until time.Time }
+
+// spansOf returns the spans of the relative dates in a plain text that was said at an instant.
+func spansOf(said string, at time.Time) (spans []span) {
+	for _, r := range relatives {
+		if r.says.MatchString(said) {
+			spans = append(spans, span{at.Add(-r.within), at.Add(r.within)})
+		}
+	}
+	for _, match := range agoYears.FindAllStringSubmatch(said, -1) {
+		years := valueOf(match[1] + match[2] + match[3])
+		for _, then := range []time.Time{at.AddDate(-years, 0, 0), at.AddDate(years, 0, 0)} {
+			spans = append(spans, span{then.Add(-year), then.Add(year)})
+		}
+	}
+	return spans
+}
+
+// valueOf is the value of a number in digits, English words or Chinese numerals; 0 for another text.
+func valueOf(s string) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	if spelled.MatchString(s) {
+		return spelledValue(spelled.FindString(s))
+	}
+	return hanValue(s)
+}
+
+// date reports whether the sources have every known part of a date, or a relative date that may mean it.
+func (has Evidence) date(d date) bool {
+	if slices.ContainsFunc(has.near, d.mayLieIn) {
+		return true
+	}
+	return d.has(d.year, func(o date) int { return o.year }, has) &&
+		d.has(int(d.month), func(o date) int { return int(o.month) }, has) &&
+		d.has(d.day, func(o date) int { return o.day }, has) &&
+		d.has(d.weekday, func(o date) int { return o.weekday }, has)
+}
+
+// has reports whether a source has a part of a date, or was said at a date with it. A source may have it as a number.
+func (date) has(part int, of func(date) int, has Evidence) bool {
+	if part == 0 || has.numbers[float64(part)] {
+		return true
+	}
+	for _, at := range has.times {
+		day := date{year: at.Year(), month: at.Month(), day: at.Day(), weekday: weekdayOf(at)}
+		if of(day) == part {
+			return true
+		}
+	}
+	return slices.ContainsFunc(has.dates, func(o date) bool { return of(o) == part })
+}
+
+// mayLieIn reports whether some day of a span has every known part of a date. A day of the week alone is looked for
+// within a few days only, since each span of a week has it.
+func (d date) mayLieIn(s span) bool {
+	if d.year == 0 && d.month == 0 && d.day == 0 && s.until.Sub(s.from) > 7*day {
+		return false
+	}
+	for at := s.from; !at.After(s.until); at = at.Add(day) {
+		if (d.year == 0 || d.year == at.Year()) && (d.month == 0 || d.month == at.Month()) &&
+			(d.day == 0 || d.day == at.Day()) && (d.weekday == 0 || d.weekday == weekdayOf(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// weekdayOf is 1 on Monday to 7 on Sunday.
+func weekdayOf(at time.Time) int { return (int(at.Weekday())+6)%7 + 1 }
