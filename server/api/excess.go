@@ -13,38 +13,34 @@ import (
 // faultsOf returns what is wrong with a JSON value by its schema. Its cost is bounded by the
 // schema, not by the number of faults: what a value has in excess is removed from it first.
 func faultsOf(schema *openapi3.Schema, value any) []memory.Field {
-	var excess excess
-	excess.cut(schema, value, "")
+	faults := cutExcess(schema, value)
 	err := schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
-	return append(excess.faults, fieldErrors("", err)...)
+	return append(faults, fieldErrors("", err)...)
 }
 
-// excess holds the faults of the parts that were removed from a value.
-type excess struct{ faults []memory.Field }
-
-func (e *excess) add(path, message string) {
-	e.faults = append(e.faults, memory.Field{Path: path, Message: message})
-}
-
-// cut removes from a value, and from the values in it, the fields that its schema does not
-// have, and the items of a list beyond its most.
-func (e *excess) cut(schema *openapi3.Schema, value any, path string) {
+// cutExcess removes from a value, and from the values in it, the fields that its schema does
+// not have, and the items of a list beyond its most. It returns a fault for each removed field,
+// at most memory.MaxFields of one object, and for each list, with paths within the value.
+func cutExcess(schema *openapi3.Schema, value any) (faults []memory.Field) {
 	schema = cmp.Or(alternative(schema, value), schema)
 	switch v := value.(type) {
 	case []any:
 		if schema.Items == nil {
-			return
+			return nil
 		}
 		for i, item := range v {
-			e.cut(schema.Items.Value, item, joinPath(path, fmt.Sprintf("[%d]", i)))
+			for _, fault := range cutExcess(schema.Items.Value, item) {
+				faults = append(faults, within(fmt.Sprintf("[%d]", i), fault))
+			}
 		}
 	case map[string]any:
-		e.cutFields(schema, v, path)
+		return cutFields(schema, v)
 	}
+	return faults
 }
 
-// cutFields is cut for an object. It reports at most memory.MaxFields unknown fields of it.
-func (e *excess) cutFields(schema *openapi3.Schema, fields map[string]any, path string) {
+// cutFields is cutExcess for an object.
+func cutFields(schema *openapi3.Schema, fields map[string]any) (faults []memory.Field) {
 	closed := schema.AdditionalProperties.Has != nil && !*schema.AdditionalProperties.Has
 	var unknown []string
 	for name, value := range fields {
@@ -56,17 +52,25 @@ func (e *excess) cutFields(schema *openapi3.Schema, fields map[string]any, path 
 			}
 			continue
 		}
-		within := joinPath(path, name)
 		list := cmp.Or(alternative(property.Value, value), property.Value)
 		if items, ok := value.([]any); ok && list.MaxItems != nil && len(items) > int(*list.MaxItems) {
-			e.add(within, tooManyItems(list))
+			faults = append(faults, memory.Field{Path: name, Message: tooManyItems(list)})
 			value = items[:*list.MaxItems]
 			fields[name] = value
 		}
-		e.cut(list, value, within)
+		for _, fault := range cutExcess(list, value) {
+			faults = append(faults, within(name, fault))
+		}
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown[:min(len(unknown), memory.MaxFields)] {
-		e.add(joinPath(path, clip(name)), unknownField)
+		faults = append(faults, memory.Field{Path: clip(name), Message: unknownField})
 	}
+	return faults
+}
+
+// within returns a fault of a part with its path within the whole.
+func within(part string, fault memory.Field) memory.Field {
+	fault.Path = joinPath(part, fault.Path)
+	return fault
 }
