@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Maintenance is what reflection, forgetting and verification read. No request
-// waits for it.
+// Maintenance is what reflection, forgetting and verification read. Of requests, only
+// a write waits for it: it compares with Facts by words.
 type Maintenance interface {
 	// Owners pages through the owners that have active memories, in (AppID,
 	// UserID) order by bytes, strictly after the given one.
