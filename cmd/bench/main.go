@@ -5,7 +5,8 @@
 //	                       with --confidence, what it is for questions about other users
 //	bench cost DIR...      conversations -> calls of a chat model and their tokens, by prompt
 //	bench fit FILE...      reports of quality --confidence -> coefficients of confidence
-//	bench speed            server and bare clients on the same data -> ratios
+//	bench speed            server and bare clients on the same data -> ratios;
+//	                       with --loop, recalls after a turn of the user -> ratio to recalls alone
 //	bench peers            the load shape that other memory servers were measured with
 //	bench slices           one user with many memories -> intervals of time, tags, the past
 //	bench context          whole prompts of growing conversations
@@ -49,6 +50,21 @@ func main() {
 
 // report is the result of a measurement.
 type report interface{ Print(io.Writer) error }
+
+// checkable is the result of a measurement that has targets.
+type checkable interface {
+	report
+	Check() error // lists every missed target
+}
+
+// textsOf reads the texts of conversations, if there are any.
+func textsOf(paths []string) (texts speed.Texts, err error) {
+	if len(paths) == 0 {
+		return texts, nil
+	}
+	texts.Contents, texts.Queries, err = quality.Texts(paths)
+	return texts, err
+}
 
 func deliver(r report, file string) error {
 	if err := r.Print(os.Stdout); err != nil || file == "" {
@@ -141,21 +157,36 @@ func fitCommand() *cobra.Command {
 
 func speedCommand() *cobra.Command {
 	var size, file string
-	var data []string
-	var check bool
+	var data, contents []string
+	var check, loop bool
 	o := speed.Options{Progress: os.Stderr}
 	c := &cobra.Command{
-		Use: "speed", Short: "The server beside the bare clients of its stores", Args: cobra.NoArgs,
+		Use: "speed", Short: "The server and the bare clients of its stores, alternately", Args: cobra.NoArgs,
+		Example: "  bench speed --data 100x1000\n" +
+			"  bench speed --loop --contents DIR --size sqlite --check",
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Size = target.Size(size)
+			if loop && !c.Flags().Changed("data") {
+				data = []string{"50x100", "10x1000", "3x10000"}
+			}
+			texts, err := textsOf(contents)
+			if err != nil {
+				return err
+			}
 			for _, text := range data {
 				d, err := speed.ParseData(text)
 				if err != nil {
 					return err
 				}
+				d.Texts = texts
 				o.Data = append(o.Data, d)
 			}
-			r, err := speed.Run(c.Context(), o)
+			var r checkable
+			if loop {
+				r, err = speed.RunAfterTurns(c.Context(), o)
+			} else {
+				r, err = speed.Run(c.Context(), o)
+			}
 			if err != nil {
 				return err
 			}
@@ -174,6 +205,12 @@ func speedCommand() *cobra.Command {
 	f.IntVar(&o.Rounds, "rounds", 5, "turns of each")
 	f.IntVar(&o.Dim, "dim", 0, "numbers in an embedding, from an instant endpoint; 0: the built-in embedder")
 	f.BoolVar(&check, "check", false, "exit with 1 when a target is missed")
+	f.BoolVar(&loop, "loop", false,
+		"measure recalls alone and right after a turn of the user; --data is 50x100,10x1000,3x10000 by default")
+	f.DurationVar(&o.Pause, "pause", 20*time.Millisecond, "with --loop, between two recalls")
+	f.StringSliceVar(&contents, "contents", nil,
+		"folders or files of conversations, whose turns are the memories and whose questions are the queries")
+	f.DurationVar(&o.Rest, "rest", 10*time.Minute, "longest wait for an idle machine after a load")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c

@@ -129,3 +129,20 @@ func load(paths []string) ([]conversation, error) {
 	}
 	return list, nil
 }
+
+// Texts returns the texts of all turns with their speakers, and the measured questions.
+func Texts(paths []string) (turns, questions []string, err error) {
+	conversations, err := load(paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range conversations {
+		for _, t := range c.Turns {
+			turns = append(turns, t.Speaker+": "+t.Text)
+		}
+		for _, q := range c.asked() {
+			questions = append(questions, q.Text)
+		}
+	}
+	return turns, questions, nil
+}

@@ -14,7 +14,11 @@ import (
 type Data struct {
 	Users, Each int
 	Tag         string // of every hundredth memory; may be empty
+	Texts       Texts  // empty: made of syllables
 }
+
+// Texts are contents of memories and queries from real conversations.
+type Texts struct{ Contents, Queries []string }
 
 // ParseData reads "USERSxMEMORIES", such as 1000x100.
 func ParseData(text string) (Data, error) {
@@ -47,9 +51,14 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // memory is the j-th memory of the i-th user, always the same.
 func (d Data) memory(i, j int) target.Memory {
 	random := rand.New(rand.NewPCG(uint64(i), uint64(j)))
+	at := start.Add(time.Duration(j) * time.Minute)
 	m := target.Memory{
 		UserID: d.user(i), Content: sentence(random, 12+random.IntN(10)), Importance: 0.7 + 0.3*random.Float64(),
-		At: start.Add(time.Duration(j) * time.Minute).Format(time.RFC3339), ConversationID: fmt.Sprint("c", j/20),
+		At: at.Format(time.RFC3339), ConversationID: fmt.Sprint("c", j/20),
+	}
+	if n := len(d.Texts.Contents); n > 0 {
+		// The time keeps contents apart that a user has several times.
+		m.Content = fmt.Sprintf("[%s] %s", at.Format("2006-01-02 15:04"), d.Texts.Contents[(i*101+j)%n])
 	}
 	if d.Tag != "" && j%100 == 0 {
 		m.Tags = []string{d.Tag}
@@ -57,7 +66,15 @@ func (d Data) memory(i, j int) target.Memory {
 	return m
 }
 
-// query is the k-th query.
+// query is the k-th query about these texts.
+func (d Data) query(k int) string {
+	if n := len(d.Texts.Queries); n > 0 {
+		return d.Texts.Queries[k%n]
+	}
+	return query(k)
+}
+
+// query is the k-th query about memories of syllables.
 func query(k int) string {
 	return sentence(rand.New(rand.NewPCG(uint64(k), math.MaxUint64)), 7)
 }

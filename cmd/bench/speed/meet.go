@@ -16,7 +16,7 @@ func (b *bench) meet(ctx context.Context, data Data) error {
 	for k := range max(queries, data.Users) {
 		for i, replica := range b.all {
 			at := time.Now()
-			ask := body(map[string]any{"user_id": data.user(k % data.Users), "query": query(k % queries), "touch": false})
+			ask := body(map[string]any{"user_id": data.user(k % data.Users), "query": data.query(k % queries), "touch": false})
 			if _, err := replica.Do(ctx, "POST", "/v1/recall", ask); err != nil {
 				return err
 			}

@@ -107,23 +107,23 @@ func (r *MessagesReport) accept(ctx context.Context, o MessagesOptions, sides []
 		return turn["user_id"].(string), string(body(turn["messages"]))
 	}
 	var bare, handled times
-	next := 0
+	next, pace := 0, pace{Slice: o.Slice, Pause: o.Pause}
 	for round := range o.Rounds {
 		fmt.Fprintf(o.Progress, "accepting turns, round %d of %d\n", round+1, o.Rounds)
-		if err := bare.paced(ctx, o, &next, func(n int) error {
+		if err := pace.run(ctx, &bare, &next, func(n int) error {
 			user, text := messages(n)
 			return stores.turn(ctx, user, text)
 		}); err != nil {
 			return err
 		}
-		if err := handled.paced(ctx, o, &next, func(n int) error {
+		if err := pace.run(ctx, &handled, &next, func(n int) error {
 			user, text := messages(n)
 			return over.turn(ctx, user, text)
 		}); err != nil {
 			return err
 		}
 		for _, side := range sides {
-			if err := side.accepted.paced(ctx, o, &side.next, func(n int) error {
+			if err := pace.run(ctx, &side.accepted, &side.next, func(n int) error {
 				_, err := side.Do(ctx, "POST", "/v1/turns", body(o.turn(n, false)))
 				return err
 			}); err != nil {

@@ -43,31 +43,13 @@ func (o MessagesOptions) turn(n int, wait bool) map[string]any {
 // process reports turns, each after the one before was processed.
 func (m *messagesBench) process(ctx context.Context, o MessagesOptions, turns int) error {
 	for range turns {
-		at := time.Now()
-		if _, err := m.Do(ctx, "POST", "/v1/turns", body(o.turn(m.next, true))); err != nil {
+		if err := m.processed.call(func() error {
+			_, err := m.Do(ctx, "POST", "/v1/turns", body(o.turn(m.next, true)))
+			return err
+		}); err != nil {
 			return err
 		}
-		m.processed.latencies = append(m.processed.latencies, time.Since(at))
-		m.processed.took += time.Since(at)
 		m.next++
-	}
-	return nil
-}
-
-// paced calls f with increasing numbers for a slice of time, with pauses.
-func (t *times) paced(ctx context.Context, o MessagesOptions, next *int, f func(n int) error) error {
-	for begin := time.Now(); time.Since(begin) < o.Slice; *next++ {
-		at := time.Now()
-		if err := f(*next); err != nil {
-			return err
-		}
-		t.latencies = append(t.latencies, time.Since(at))
-		t.took += time.Since(at)
-		select {
-		case <-time.After(o.Pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 	}
 	return nil
 }

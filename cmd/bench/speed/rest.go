@@ -1,6 +1,7 @@
 package speed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,7 +13,7 @@ import (
 const (
 	idle     = 0.8
 	look     = 30 * time.Second // longer than recall.own_window; Milvus checks for segments to merge about once a minute
-	restless = 10 * time.Minute // the longest wait
+	restless = 10 * time.Minute // the longest wait, unless options bound it
 )
 
 // rest waits until the machine is idle, for at least one observation, and returns how
@@ -21,6 +22,7 @@ const (
 // The measurement should not include that. After the longest wait it begins anyway.
 func (b *bench) rest(ctx context.Context) (time.Duration, error) {
 	begin := time.Now()
+	longest := cmp.Or(b.Rest, restless)
 	for {
 		before, err := target.Idle()
 		if err != nil {
@@ -30,7 +32,7 @@ func (b *bench) rest(ctx context.Context) (time.Duration, error) {
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-time.After(look):
+		case <-time.After(min(look, longest)):
 		}
 		after, err := target.Idle()
 		if err != nil {
@@ -41,7 +43,7 @@ func (b *bench) rest(ctx context.Context) (time.Duration, error) {
 		switch {
 		case share >= idle:
 			return took, nil
-		case took > restless:
+		case took >= longest:
 			_, err := fmt.Fprintf(b.Progress, "the machine does not come to rest: measured while %.0f %% of it is busy\n",
 				100*(1-share))
 			return took, err

@@ -68,6 +68,42 @@ func (t *times) run(
 	return failed
 }
 
+// call adds what f takes, unless it fails.
+func (t *times) call(f func() error) error {
+	at := time.Now()
+	err := f()
+	if took := time.Since(at); err == nil {
+		t.latencies, t.took = append(t.latencies, took), t.took+took
+	}
+	return err
+}
+
+// pace is one client that pauses between two calls.
+type pace struct {
+	Slice time.Duration // how long one run calls
+	Pause time.Duration
+}
+
+// run calls f with increasing numbers for a slice of time, and adds each call to t.
+func (p pace) run(ctx context.Context, t *times, next *int, f func(n int) error) error {
+	return p.each(ctx, next, func(n int) error { return t.call(func() error { return f(n) }) })
+}
+
+// each calls f with increasing numbers for a slice of time.
+func (p pace) each(ctx context.Context, next *int, f func(n int) error) error {
+	for begin := time.Now(); time.Since(begin) < p.Slice; *next++ {
+		if err := f(*next); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(p.Pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 func (t *times) sample() Sample {
 	n := len(t.latencies)
 	if n == 0 {

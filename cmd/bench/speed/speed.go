@@ -32,6 +32,8 @@ type Options struct {
 	Replicas int           // servers on the same stores, called in turn
 	Slice    time.Duration // duration of one round of one side
 	Rounds   int           // rounds of each side
+	Rest     time.Duration // longest wait for an idle machine after a load; 0: 10 minutes
+	Pause    time.Duration // of RunAfterTurns, between two turns
 	Dim      int           // numbers in an embedding from an instant endpoint; 0: the built-in embedder
 	Settings []string
 	Progress io.Writer
@@ -134,12 +136,13 @@ func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 	}
 	recall := func(ctx context.Context, n int) error {
 		user, k := pick(n)
-		_, err := b.all[n%len(b.all)].Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": user, "query": query(k)}))
+		ask := body(map[string]any{"user_id": user, "query": data.query(k)})
+		_, err := b.all[n%len(b.all)].Do(ctx, "POST", "/v1/recall", ask)
 		return err
 	}
 	bare := func(ctx context.Context, n int) error {
 		user, k := pick(n)
-		return b.floor.recall(ctx, user, query(k))
+		return b.floor.recall(ctx, user, data.query(k))
 	}
 	if err := b.meet(ctx, data); err != nil {
 		return err
@@ -154,7 +157,7 @@ func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 	for _, clients := range b.Clients {
 		if err := b.pair(ctx, "recall", data, clients, bare, func(ctx context.Context, n int) error {
 			user, k := pick(n)
-			return over.recall(ctx, user, query(k))
+			return over.recall(ctx, user, data.query(k))
 		}, recall); err != nil {
 			return err
 		}

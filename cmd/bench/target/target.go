@@ -1,4 +1,4 @@
-// Package target startTimeout the measured server on its own stores:
+// Package target runs the measured server on its own stores:
 //
 //	built binary + new schema and collection, or new folder -> running server -> calls over HTTP
 //
@@ -33,16 +33,18 @@ type Server struct {
 	Client
 	Stores *Stores
 
-	dir    string
-	own    bool // Close drops the stores
-	cmd    *exec.Cmd
-	exited chan error
-	log    *output
+	dir      string
+	own      bool // Close drops the stores
+	binary   string
+	settings []string
+	cmd      *exec.Cmd
+	exited   chan error
+	log      *output
 }
 
 // Start builds and runs the server, and returns when it listens.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
-	s = &Server{log: &output{}, Stores: o.Stores, exited: make(chan error, 1)}
+	s = &Server{log: &output{}, Stores: o.Stores, settings: o.Settings}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -57,14 +59,22 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		}
 		s.own = true
 	}
-	binary := filepath.Join(s.dir, "hippocampus")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "hippocampus/cmd/hippocampus")
+	s.binary = filepath.Join(s.dir, "hippocampus")
+	build := exec.CommandContext(ctx, "go", "build", "-o", s.binary, "hippocampus/cmd/hippocampus")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("build the server (run this inside the repository): %w\n%s", err, out)
 	}
-	err = s.run(binary, o.Settings)
+	err = s.run()
 	return s, err
+}
+
+// Restart stops the process, and runs it again on the same stores.
+func (s *Server) Restart() error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return s.run()
 }
 
 const (
@@ -76,14 +86,15 @@ const (
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-func (s *Server) run(binary string, settings []string) error {
-	s.cmd = exec.Command(binary, "serve", "--listen", "127.0.0.1:0")
+func (s *Server) run() error {
+	s.exited = make(chan error, 1)
+	s.cmd = exec.Command(s.binary, "serve", "--listen", "127.0.0.1:0")
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key,
 		"HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_API_RATE_LIMIT=0",
 	}, s.Stores.settings...)
-	s.cmd.Env = append(s.cmd.Env, settings...)
+	s.cmd.Env = append(s.cmd.Env, s.settings...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -93,6 +104,7 @@ func (s *Server) run(binary string, settings []string) error {
 		return err
 	}
 	found := make(chan string, 1)
+	cmd, exited := s.cmd, s.exited
 	go func() {
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, maxLine)
@@ -102,7 +114,7 @@ func (s *Server) run(binary string, settings []string) error {
 			}
 		}
 		_, _ = io.Copy(io.Discard, out)
-		s.exited <- s.cmd.Wait()
+		exited <- cmd.Wait()
 	}()
 	select {
 	case url := <-found:
@@ -116,20 +128,27 @@ func (s *Server) run(binary string, settings []string) error {
 	}
 }
 
+// stop ends the process, if one runs.
+func (s *Server) stop() error {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return nil
+	}
+	process := s.cmd.Process
+	s.cmd = nil
+	_ = process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.exited:
+		return nil
+	case <-time.After(stopTimeout):
+		_ = process.Kill()
+		<-s.exited
+		return fmt.Errorf("the server had to be killed: it did not end in %s", stopTimeout)
+	}
+}
+
 // Close shuts the server down and drops the stores that were created for it.
 func (s *Server) Close() error {
-	var errs []error
-	if s.cmd != nil && s.cmd.Process != nil {
-		_ = s.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-s.exited:
-		case <-time.After(stopTimeout):
-			errs = append(errs, fmt.Errorf("the server had to be killed: it did not end in %s", stopTimeout))
-			_ = s.cmd.Process.Kill()
-			<-s.exited
-		}
-		s.cmd = nil
-	}
+	errs := []error{s.stop()}
 	if s.own {
 		errs = append(errs, s.Stores.drop())
 	}

@@ -1,0 +1,205 @@
+package speed
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"hippocampus/cmd/bench/target"
+)
+
+// AfterTurnsReport compares recalls that follow a turn of the same user with recalls alone.
+type AfterTurnsReport struct {
+	Size     string       `json:"size"`
+	Machine  Machine      `json:"machine"`
+	Settings []string     `json:"settings,omitempty"`
+	Pause    float64      `json:"pause_ms"`
+	Data     []AfterTurns `json:"data"`
+}
+
+// AfterTurns is the measurement of users with one number of memories. One client sends
+// all requests, and pauses between two recalls.
+type AfterTurns struct {
+	Data     string  `json:"data"`
+	Memories int     `json:"memories"`            // of each user, before the turns
+	First    Sample  `json:"first"`               // recall of each user after a start of the server
+	Floor    Sample  `json:"floor,omitzero"`      // one search and one SELECT; the large size only
+	Alone    Sample  `json:"alone"`               // nothing of the user changes between two recalls
+	After    Sample  `json:"after_turn"`          // right after a turn of the user was processed
+	Turn     Sample  `json:"turn"`                // with wait
+	Kept     float64 `json:"facts_kept_per_turn"` // besides the memory of the message
+	Resident int64   `json:"resident_bytes"`      // of the server, at the end
+}
+
+// RunAfterTurns measures every size of data, each on new stores.
+func RunAfterTurns(ctx context.Context, o Options) (report AfterTurnsReport, err error) {
+	report = AfterTurnsReport{
+		Size: string(o.Size), Machine: machine(), Settings: o.Settings, Pause: float64(o.Pause.Microseconds()) / 1000,
+	}
+	for _, data := range o.Data {
+		found, err := measureAfterTurns(ctx, o, data)
+		if err != nil {
+			return report, err
+		}
+		report.Data = append(report.Data, found)
+	}
+	return report, nil
+}
+
+func measureAfterTurns(ctx context.Context, o Options, data Data) (found AfterTurns, err error) {
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
+	b := &bench{Options: o, server: server, all: []*target.Server{server}, report: &Report{}}
+	if err := b.load(ctx, data); err != nil {
+		return found, fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	if o.Size == target.Large {
+		if b.floor, err = openFloor(ctx, server.Stores); err != nil {
+			return found, err
+		}
+		defer b.floor.close()
+	}
+	a := &afterTurns{bench: b, data: data, pace: pace{Slice: o.Slice, Pause: o.Pause}}
+	if err := a.measure(ctx); err != nil {
+		return found, fmt.Errorf("%w\n%s", err, server.Log())
+	}
+	found = AfterTurns{
+		Data: data.String(), Memories: data.Each, First: a.first.sample(), Floor: a.bare.sample(), Alone: a.alone.sample(),
+		After: a.after.sample(), Turn: a.turns.sample(), Kept: float64(a.kept) / float64(len(a.turns.latencies)),
+	}
+	found.Resident, err = server.Resident()
+	return found, err
+}
+
+// afterTurns measures the users of one server.
+type afterTurns struct {
+	*bench
+	data Data
+	pace pace
+	next int // number of the next request
+	kept int // facts
+
+	first, bare, alone, after, turns times
+}
+
+func (a *afterTurns) measure(ctx context.Context) error {
+	for range a.Rounds {
+		if err := a.server.Restart(); err != nil {
+			return err
+		}
+		if err := a.meetAll(ctx); err != nil {
+			return err
+		}
+	}
+	var warm afterTurns
+	warm.bench, warm.data, warm.pace = a.bench, a.data, pace{Slice: a.Slice / 4, Pause: a.Pause}
+	if err := warm.round(ctx); err != nil {
+		return err
+	}
+	a.next = warm.next
+	for i := range a.Rounds {
+		fmt.Fprintf(a.Progress, "%s: round %d of %d\n", a.data, i+1, a.Rounds)
+		if err := a.round(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meetAll recalls once of each user. A user without memories opens the connections before.
+func (a *afterTurns) meetAll(ctx context.Context) error {
+	if err := a.recall(ctx, "stranger", 0); err != nil {
+		return err
+	}
+	for i := range a.data.Users {
+		a.next++
+		if err := a.first.call(func() error { return a.recall(ctx, a.data.user(i), a.next) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round measures the floor, recalls alone, and recalls after turns, each for a slice of time.
+func (a *afterTurns) round(ctx context.Context) error {
+	if a.floor != nil {
+		if err := a.pace.run(ctx, &a.bare, &a.next, func(n int) error {
+			return a.floor.recall(ctx, a.user(n), a.data.query(n))
+		}); err != nil {
+			return fmt.Errorf("floor: %w", err)
+		}
+	}
+	if err := a.pace.run(ctx, &a.alone, &a.next, func(n int) error { return a.recall(ctx, a.user(n), n) }); err != nil {
+		return err
+	}
+	if err := a.pace.each(ctx, &a.next, func(n int) error {
+		if err := a.turns.call(func() error { return a.turn(ctx, a.user(n), n) }); err != nil {
+			return err
+		}
+		return a.after.call(func() error { return a.recall(ctx, a.user(n), n) })
+	}); err != nil {
+		return err
+	}
+	if err := a.server.Settle(ctx); err != nil {
+		return err
+	}
+	// The next round begins with what is known of each user.
+	for i := range a.data.Users {
+		if err := a.recall(ctx, a.data.user(i), a.next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// user is the user of the n-th request.
+func (a *afterTurns) user(n int) string {
+	return a.data.user(rand.New(rand.NewPCG(uint64(n), 7)).IntN(a.data.Users))
+}
+
+func (a *afterTurns) recall(ctx context.Context, user string, n int) error {
+	_, err := a.server.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": user, "query": a.data.query(n)}))
+	return err
+}
+
+// turn reports a statement of a user, waits until it is processed, and counts the facts that were kept.
+func (a *afterTurns) turn(ctx context.Context, user string, n int) error {
+	answer, err := a.server.Do(ctx, "POST", "/v1/turns", body(map[string]any{
+		"user_id": user, "conversation_id": "now", "wait": true,
+		"messages": []map[string]string{{"role": "user", "content": statement(n)}},
+	}))
+	if err != nil {
+		return err
+	}
+	var turn struct {
+		Status     string `json:"status"`
+		Candidates []struct {
+			Verdict string `json:"verdict"`
+		} `json:"candidates"`
+	}
+	if err := json.Unmarshal(answer, &turn); err != nil {
+		return err
+	}
+	if turn.Status != "processed" {
+		return fmt.Errorf("turn %d of %s is %s", n, user, turn.Status)
+	}
+	for _, c := range turn.Candidates {
+		if c.Verdict == "kept" {
+			a.kept++
+		}
+	}
+	return nil
+}
+
+// statement is the n-th message that rules find a fact in. It claims no attribute that an
+// earlier one has, such as a home, so that nothing is superseded.
+func statement(n int) string {
+	random := rand.New(rand.NewPCG(uint64(n), 13))
+	some := func() string { return word(random.IntN(20_000)) }
+	return fmt.Sprintf("I like the %s of %s, and I collect %s from %s.", some(), some(), some(), some())
+}
