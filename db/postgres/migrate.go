@@ -5,6 +5,7 @@ import (
 	"embed"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -16,19 +17,24 @@ import (
 var migrationFiles embed.FS
 
 // Migrate brings the schema, River's tables included, to this version. One
-// process migrates at a time; the others wait for it.
+// process migrates at a time; the others wait for it. Its statements have no timeout.
 func (s *Store) Migrate(ctx context.Context) error {
 	// The lock needs a connection of its own, since the pool may have only one.
-	guard, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
+	guard, err := pgx.ConnectConfig(ctx, s.unlimited.ConnConfig)
 	if err != nil {
-		return unreachable(s.pool.Config().ConnConfig, err)
+		return unreachable(s.unlimited.ConnConfig, err)
 	}
 	defer guard.Close(context.WithoutCancel(ctx)) // releases the lock
 	const lock = `SELECT pg_advisory_lock(hashtextextended('hippocampus migrate ' || current_schema(), 0))`
 	if _, err := guard.Exec(ctx, lock); err != nil {
 		return fault(err, "lock the schema")
 	}
-	migrations, done, err := s.migrations()
+	pool, err := pgxpool.NewWithConfig(ctx, s.unlimited.Copy())
+	if err != nil {
+		return unreachable(s.unlimited.ConnConfig, err)
+	}
+	defer pool.Close()
+	migrations, done, err := s.migrations(pool)
 	if err != nil {
 		return err
 	}
@@ -42,8 +48,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 func (s *Store) Ping(ctx context.Context) error { return s.CheckVersions(ctx, s.schema) }
 
 // migrations returns the migrations; done ends their use of the pool.
-func (s *Store) migrations() (m sqlstore.Migrations[pgx.Tx], done func() error, err error) {
-	database := stdlib.OpenDBFromPool(s.pool)
-	m, err = sqlstore.NewMigrations(goose.DialectPostgres, database, migrationFiles, riverpgxv5.New(s.pool), s.log)
+func (s *Store) migrations(pool *pgxpool.Pool) (m sqlstore.Migrations[pgx.Tx], done func() error, err error) {
+	database := stdlib.OpenDBFromPool(pool)
+	m, err = sqlstore.NewMigrations(goose.DialectPostgres, database, migrationFiles, riverpgxv5.New(pool), s.log)
 	return m, database.Close, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -55,11 +56,12 @@ func recording(t *testing.T, url string) (*recorder, *Store) {
 	}
 	record := &recorder{ran: map[string]statement{}}
 	config.ConnConfig.Tracer = record
-	s, err := connect(t.Context(), config, slog.New(slog.DiscardHandler))
-	if err != nil {
+	s := &Store{log: slog.New(slog.DiscardHandler)}
+	t.Cleanup(func() { s.Close() })
+	if err := s.connect(t.Context(), config); err != nil { // without limits, which are a tracer also
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	s.timeout = time.Minute
 	return record, s
 }
 

@@ -9,6 +9,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"hippocampus/db"
+	"hippocampus/db/postgres/pgsession"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
@@ -37,6 +39,10 @@ type Options struct {
 	MaxConns int32        // 0: pgx's default, the larger of 4 and the number of CPUs
 	Vectors  Vectors      // vector store in the same database; nil: it is elsewhere
 	Logger   *slog.Logger // nil: silent
+
+	// Timeout of one statement, one wait for a connection or a user's lock, and a
+	// transaction that runs no statement; 0: a minute. Migrations and jobs have others.
+	Timeout time.Duration
 }
 
 // Store is the database. It is safe for concurrent use. Package db documents the methods.
@@ -45,14 +51,22 @@ type Store struct {
 	sqlstore.Jobs[pgx.Tx]
 
 	pool       *pgxpool.Pool
+	jobPool    *pgxpool.Pool         // of the client that works on jobs
+	unlimited  *pgxpool.Config       // of connections that migrate
 	ownerLocks ownerLocks            // one writer at a time for each owner within this process
 	vectors    Vectors               // nil: the vector store is elsewhere
 	jobs       *river.Client[pgx.Tx] // for inserts
 	schema     sqlstore.Versions     // needed by this program
+	timeout    time.Duration         // see Options
 	log        *slog.Logger
 }
 
-const connectTimeout = 5 * time.Second
+// jobStatement is the time that River gives a statement, such as one that reindexes its tables.
+const (
+	connectTimeout = 5 * time.Second
+	jobStatement   = time.Minute
+	jobConns       = 4
+)
 
 // Open connects and makes sure that the server answers. It does not migrate.
 // KindInvalid: the URL cannot be parsed. KindUnavailable: the server cannot be
@@ -80,38 +94,44 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s, err := connect(ctx, config, log)
-	if err == nil {
-		s.vectors = o.Vectors
+	s := &Store{vectors: o.Vectors, timeout: cmp.Or(o.Timeout, time.Minute), log: log}
+	if err := s.connect(ctx, config); err != nil {
+		_ = s.Close()
+		return nil, err
 	}
-	return s, err
+	return s, nil
 }
 
-func connect(ctx context.Context, config *pgxpool.Config, log *slog.Logger) (*Store, error) {
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, unreachable(config.ConnConfig, err)
+// connect makes the pools. No pool connects before it is used.
+func (s *Store) connect(ctx context.Context, config *pgxpool.Config) (err error) {
+	pgsession.KeepAlive(config)
+	s.unlimited = config.Copy()
+	jobs := config.Copy()
+	jobs.MaxConns = jobConns
+	pgsession.Apply(jobs, pgsession.Limits{Statement: jobStatement, Idle: s.timeout})
+	if s.jobPool, err = pgxpool.NewWithConfig(ctx, jobs); err != nil {
+		return unreachable(config.ConnConfig, err)
 	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
-		return nil, unreachable(config.ConnConfig, err)
+	pgsession.Apply(config, pgsession.Limits{Statement: s.timeout, Idle: s.timeout})
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return unreachable(config.ConnConfig, err)
 	}
-	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, MaxAttempts: sqlstore.JobAttempts})
-	if err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("prepare the job queue: %w", err)
+	if err := s.pool.Ping(ctx); err != nil {
+		return unreachable(config.ConnConfig, err)
 	}
-	s := &Store{pool: pool, jobs: jobs, log: log}
-	s.Jobs = sqlstore.NewJobs(jobs, jobs, fault)
-	s.Store = sqlstore.New(database{statements{pool}, s}, sqlstore.Postgres)
-	migrations, done, err := s.migrations()
+	s.jobs, err = river.NewClient(riverpgxv5.New(s.pool), &river.Config{Logger: s.log, MaxAttempts: sqlstore.JobAttempts})
 	if err != nil {
-		pool.Close()
-		return nil, err
+		return fmt.Errorf("prepare the job queue: %w", err)
+	}
+	s.Jobs = sqlstore.NewJobs(s.jobs, s.jobs, fault)
+	s.Store = sqlstore.New(database{statements{s.pool}, s}, sqlstore.Postgres)
+	migrations, done, err := s.migrations(s.pool)
+	if err != nil {
+		return err
 	}
 	defer func() { _ = done() }()
 	s.schema = migrations.Wanted()
-	return s, nil
+	return nil
 }
 
 // unreachable is the error, on one line, for a server that cannot be used.
@@ -141,12 +161,17 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.cause }
 
-// Driver returns the driver for a River client that works on the jobs of this database.
-func (s *Store) Driver() riverdriver.Driver[pgx.Tx] { return riverpgxv5.New(s.pool) }
+// Driver returns the driver for a River client that works on the jobs of this
+// database. It has connections of its own, up to four.
+func (s *Store) Driver() riverdriver.Driver[pgx.Tx] { return riverpgxv5.New(s.jobPool) }
 
 // Close closes every connection. It waits for those in use.
 func (s *Store) Close() error {
-	s.pool.Close()
+	for _, pool := range []*pgxpool.Pool{s.jobPool, s.pool} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 	return nil
 }
 

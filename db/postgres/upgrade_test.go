@@ -23,7 +23,7 @@ func upTo(t *testing.T, version int64) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	migrations, done, err := s.migrations()
+	migrations, done, err := s.migrations(s.pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func upTo(t *testing.T, version int64) *Store {
 func TestMigrate_KeepsCandidates(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 1)
-	migrations, done, err := s.migrations()
+	migrations, done, err := s.migrations(s.pool)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // READ COMMITTED is enough. Every change of this owner's rows holds the lock, except
 // touches and vector bookkeeping, whose columns f never writes back.
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
-	release, err := s.ownerLocks.acquire(ctx, owner)
+	release, err := s.acquireOwner(ctx, owner)
 	if err != nil {
 		return fault(err, "wait for the user's other writes")
 	}
@@ -32,6 +32,14 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		err = again(ctx, func() error { return s.inUser(ctx, owner, nil, f) })
 	}
 	return err
+}
+
+// acquireOwner acquires the owner's lock of this process, for which it waits as long as
+// for an answer of Postgres.
+func (s *Store) acquireOwner(ctx context.Context, owner memory.Owner) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.ownerLocks.acquire(ctx, owner)
 }
 
 // userTx is a db.UserTx: every statement names the owner.
@@ -164,7 +172,7 @@ const isErasing = `EXISTS (SELECT 1 FROM erasures WHERE state = 'erasing' AND ow
 func (s *Store) BeginErasure(
 	ctx context.Context, owner memory.Owner, at, due time.Time, job db.Job,
 ) (e db.Erasure, err error) {
-	release, err := s.ownerLocks.acquire(ctx, owner)
+	release, err := s.acquireOwner(ctx, owner)
 	if err != nil {
 		return e, fault(err, "wait for the user's writes")
 	}

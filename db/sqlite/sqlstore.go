@@ -46,6 +46,8 @@ func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error
 	return f(transaction{tx: tx})
 }
 
+func (d database) Long() sqlstore.Querier { return d }
+
 func (d database) InUser(
 	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error,
 ) error {

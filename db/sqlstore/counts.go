@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
-	counts, err := collect(ctx, s.conn,
+	counts, err := collect(ctx, s.long(),
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
 		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories WHERE app_id = $1) AS of_app
 		UNION ALL SELECT 'memories', status, domain, memory_type, count(*) FROM agent_memories

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -22,6 +23,8 @@ func Fault(err error, doing string, kindOf func(error) memory.Kind, lacksTables 
 	case memory.KindUnavailable:
 		if lacksTables(err) {
 			err = fmt.Errorf("the database cannot %s before its tables are made (run `hippocampus migrate`): %w", doing, err)
+		} else if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("the database could not %s in time, try again: %w", doing, err)
 		} else {
 			err = fmt.Errorf("the database could not %s for now, try again: %w", doing, err)
 		}

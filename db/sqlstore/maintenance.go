@@ -71,7 +71,7 @@ func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a 
 	var userID string
 	var a db.Age
 	var refused error
-	err := s.each(ctx, append(ageFields(&a), &userID), func() error {
+	err := s.long().each(ctx, append(ageFields(&a), &userID), func() error {
 		refused = f(userID, a)
 		return refused
 	}, `SELECT `+ageColumns+`, user_id FROM agent_memories WHERE app_id = $1 AND status = 'active'`, appID)

@@ -64,13 +64,13 @@ const unembedded = `status = 'active' AND
 		WHERE r.memory_id = id AND r.model = $1 AND {octet_|}length(r.embedding) = 4 * $2::integer)`
 
 func (s *Store) Unembedded(ctx context.Context, space memory.Space, after string, limit int) ([]memory.Memory, error) {
-	found, err := collect(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
+	found, err := collect(ctx, s.long(), memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
 		WHERE id > $3 AND {|+}`+unembedded+` ORDER BY id LIMIT $4`, space.Model, space.Dim, orLeast(after), limit)
 	return found, s.fault(err, "read the memories to re-embed")
 }
 
 func (s *Store) CountUnembedded(ctx context.Context, space memory.Space) (int, error) {
-	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*) FROM agent_memories WHERE `+unembedded,
+	n, _, err := first(ctx, s.long(), only[int], `SELECT count(*) FROM agent_memories WHERE `+unembedded,
 		space.Model, space.Dim)
 	return n, s.fault(err, "count the memories to re-embed")
 }

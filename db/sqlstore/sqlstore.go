@@ -51,6 +51,8 @@ type Tx interface {
 // commits each Exec.
 type Database interface {
 	Querier
+	// Long is a Querier whose queries read much, and end with their contexts only.
+	Long() Querier
 	// Transact runs f in a transaction and commits it unless f returns an error.
 	// f may run more than once.
 	Transact(ctx context.Context, f func(tx Tx) error) error
@@ -107,6 +109,9 @@ func (s *Store) transact(ctx context.Context, f func(tx tx) error) error {
 		return f(tx{conn{t, s.dialect, s.fault}, t.Enqueue})
 	})
 }
+
+// long is the connection for queries over many users' rows.
+func (s *Store) long() conn { return conn{s.db.Long(), s.dialect, s.fault} }
 
 // tx is a Tx in the store's dialect.
 type tx struct {

@@ -84,7 +84,7 @@ func (s *Store) PastTurns(ctx context.Context, after string, limit int) ([]memor
 }
 
 func (s *Store) CountPastTurns(ctx context.Context) (int, error) {
-	n, _, err := first(ctx, s.conn, only[int], `SELECT count(*)`+pastTurns)
+	n, _, err := first(ctx, s.long(), only[int], `SELECT count(*)`+pastTurns)
 	return n, s.fault(err, "count the turns without messages")
 }
 

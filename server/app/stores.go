@@ -143,7 +143,8 @@ const databaseFile = "hippocampus.db"
 func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*database, error) {
 	if cfg.Database.URL != "" {
 		options := postgres.Options{
-			URL: cfg.Database.URL, MaxConns: int32(cfg.Database.MaxConns), Logger: slogOf(log, "postgres"),
+			URL: cfg.Database.URL, MaxConns: int32(cfg.Database.MaxConns), Timeout: cfg.Database.Timeout,
+			Logger: slogOf(log, "postgres"),
 		}
 		if inOneDatabase(cfg) {
 			options.Vectors = pgvector.InTransaction{}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"hippocampus/db/postgres/pgsession"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -88,6 +89,8 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = options.Timeout
 	}
+	// The contexts of calls have shorter timeouts.
+	pgsession.Apply(config, pgsession.Limits{Statement: setupTimeout, Idle: options.Timeout})
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, failed(ctx, "opening pgvector", err)

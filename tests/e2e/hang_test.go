@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hippocampus/db/postgres/postgrestest"
+)
+
+// answerLimit is how long a request may take at most while Postgres hangs.
+const answerLimit = 10 * time.Second
+
+// A Postgres that hangs keeps connections open and answers nothing. Every request is
+// answered with 503, and what a server that vanished in the middle of its writes has
+// locked is free again within seconds.
+func TestDatabase_HangIsReported(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	proxy := postgrestest.NewProxy(t, url)
+	byDefault := "HIPPOCAMPUS_DATABASE_TIMEOUT=4s"
+	s := start(t, slices.Concat(unwaiting, []string{"DATABASE_URL=" + proxy.URL, byDefault})...)
+	said := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada lives in Lisbon"}, 201)
+	id := said.body["id"].(string)
+	s.call("POST", "/v1/turns", turn("ada", "I work as a marine biologist."), 200)
+
+	var writers sync.WaitGroup
+	var written atomic.Int64
+	hung := make(chan struct{})
+	for i := range 4 { // so that Postgres hangs in the middle of transactions
+		writers.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-hung:
+					return
+				default:
+					content := fmt.Sprintf("Ada knows %d and %d", i, n)
+					_, _ = s.try("POST", "/v1/memories", object{"user_id": "ada", "content": content})
+					written.Add(1)
+				}
+			}
+		})
+	}
+	eventually(t, "writes", func() string {
+		if n := written.Load(); n < 20 {
+			return fmt.Sprint(n)
+		}
+		return ""
+	})
+	proxy.Hang()
+	close(hung)
+	requests := []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/v1/turns", turn("ada", "I like skiing.")},
+		{"POST", "/v1/recall", object{"user_id": "ada", "query": "Where does Ada live?"}},
+		{"POST", "/v1/context", object{"user_id": "ada", "query": "Where does Ada live?"}},
+		{"POST", "/v1/memories", object{"user_id": "ada", "content": "Ada likes tea"}},
+		{"POST", "/v1/memories", object{"user_id": "ada", "content": "Ada likes coffee"}},
+		{"POST", "/v1/memories", object{"user_id": "bob", "content": "Bob likes coffee"}},
+		{"POST", "/v1/forget", object{"user_id": "ada"}},
+		{"GET", "/v1/memories?user_id=ada", nil},
+		{"GET", "/v1/memories/" + id, nil},
+		{"DELETE", "/v1/memories/" + id, nil},
+		{"GET", "/v1/turns?user_id=ada", nil},
+		{"GET", "/v1/candidates?user_id=ada", nil},
+		{"GET", "/v1/jobs", nil},
+		{"GET", "/v1/stats", nil},
+		{"GET", "/v1/export?user_id=ada", nil},
+		{"PUT", "/v1/facts", object{"user_id": "ada", "type": "home", "key": "city", "value": "Porto"}},
+		{"DELETE", "/v1/users/ada", nil},
+		{"GET", "/readyz", nil},
+	}
+	var group sync.WaitGroup
+	for _, request := range requests {
+		group.Go(func() {
+			began := time.Now()
+			r, err := s.try(request.method, request.path, request.body)
+			took := time.Since(began)
+			if err != nil || r.status != 503 || took > answerLimit {
+				t.Errorf("%s %s: status %d, %v after %s, want 503 within %s: %s",
+					request.method, request.path, r.status, err, took, answerLimit, r.raw)
+			}
+		})
+	}
+	group.Wait()
+	writers.Wait()
+	s.call("GET", "/healthz", nil, 200)
+	s.kill() // behind the proxy, which does not pass it on
+
+	other := start(t, "DATABASE_URL="+url, byDefault)
+	began := time.Now()
+	eventually(t, "the user's lock being free", func() string {
+		r := other.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada likes tea"}, 201, 503)
+		if r.status == 503 {
+			return r.raw
+		}
+		return ""
+	})
+	if took := time.Since(began); took > answerLimit {
+		t.Errorf("the user's lock was free after %s", took)
+	}
+	if !slices.Contains(contents(other.call("GET", "/v1/memories?user_id=ada", nil, 200).list("memories")),
+		"Ada lives in Lisbon") {
+		t.Error("a memory is missing")
+	}
+}
