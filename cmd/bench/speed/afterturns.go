@@ -7,36 +7,39 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
 // AfterTurnsReport compares recalls that follow a turn of the same user with recalls alone.
 type AfterTurnsReport struct {
-	Size     string       `json:"size"`
-	Machine  Machine      `json:"machine"`
-	Settings []string     `json:"settings,omitempty"`
-	Pause    float64      `json:"pause_ms"`
-	Data     []AfterTurns `json:"data"`
+	Size     string          `json:"size"`
+	Machine  measure.Machine `json:"machine"`
+	Settings []string        `json:"settings,omitempty"`
+	Pause    float64         `json:"pause_ms"`
+	Data     []AfterTurns    `json:"data"`
 }
 
 // AfterTurns is the measurement of users with one number of memories. One client sends
 // all requests, and pauses between two recalls.
 type AfterTurns struct {
-	Data     string  `json:"data"`
-	Memories int     `json:"memories"`            // of each user, before the turns
-	First    Sample  `json:"first"`               // recall of each user after a start of the server
-	Floor    Sample  `json:"floor,omitzero"`      // one search and one SELECT; the large size only
-	Alone    Sample  `json:"alone"`               // nothing of the user changes between two recalls
-	After    Sample  `json:"after_turn"`          // right after a turn of the user was processed
-	Turn     Sample  `json:"turn"`                // with wait
-	Kept     float64 `json:"facts_kept_per_turn"` // besides the memory of the message
-	Resident int64   `json:"resident_bytes"`      // of the server, at the end
+	Data     string         `json:"data"`
+	Memories int            `json:"memories"`            // of each user, before the turns
+	First    measure.Sample `json:"first"`               // recall of each user after a start of the server
+	Floor    measure.Sample `json:"floor,omitzero"`      // one search and one SELECT; the large size only
+	Alone    measure.Sample `json:"alone"`               // nothing of the user changes between two recalls
+	After    measure.Sample `json:"after_turn"`          // right after a turn of the user was processed
+	Turn     measure.Sample `json:"turn"`                // with wait
+	Kept     float64        `json:"facts_kept_per_turn"` // besides the memory of the message
+	Resident int64          `json:"resident_bytes"`      // of the server, at the end
 }
 
 // RunAfterTurns measures every size of data, each on new stores.
 func RunAfterTurns(ctx context.Context, o Options) (report AfterTurnsReport, err error) {
 	report = AfterTurnsReport{
-		Size: string(o.Size), Machine: machine(), Settings: o.Settings, Pause: float64(o.Pause.Microseconds()) / 1000,
+		Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings,
+		Pause: float64(o.Pause.Microseconds()) / 1000,
 	}
 	for _, data := range o.Data {
 		found, err := measureAfterTurns(ctx, o, data)
@@ -48,7 +51,7 @@ func RunAfterTurns(ctx context.Context, o Options) (report AfterTurnsReport, err
 	return report, nil
 }
 
-func measureAfterTurns(ctx context.Context, o Options, data Data) (found AfterTurns, err error) {
+func measureAfterTurns(ctx context.Context, o Options, data content.Data) (found AfterTurns, err error) {
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
 		return found, err
@@ -64,13 +67,13 @@ func measureAfterTurns(ctx context.Context, o Options, data Data) (found AfterTu
 		}
 		defer b.floor.close()
 	}
-	a := &afterTurns{bench: b, data: data, pace: pace{Slice: o.Slice, Pause: o.Pause}}
+	a := &afterTurns{bench: b, data: data, pace: measure.Pace{Slice: o.Slice, Pause: o.Pause}}
 	if err := a.measure(ctx); err != nil {
 		return found, fmt.Errorf("%w\n%s", err, server.Log())
 	}
 	found = AfterTurns{
-		Data: data.String(), Memories: data.Each, First: a.first.sample(), Floor: a.bare.sample(), Alone: a.alone.sample(),
-		After: a.after.sample(), Turn: a.turns.sample(), Kept: float64(a.kept) / float64(len(a.turns.latencies)),
+		Data: data.String(), Memories: data.Each, First: a.first.Sample(), Floor: a.bare.Sample(), Alone: a.alone.Sample(),
+		After: a.after.Sample(), Turn: a.turns.Sample(), Kept: float64(a.kept) / float64(len(a.turns.Latencies)),
 	}
 	found.Resident, err = server.Resident()
 	return found, err
@@ -79,12 +82,12 @@ func measureAfterTurns(ctx context.Context, o Options, data Data) (found AfterTu
 // afterTurns measures the users of one server.
 type afterTurns struct {
 	*bench
-	data Data
-	pace pace
+	data content.Data
+	pace measure.Pace
 	next int // number of the next request
 	kept int // facts
 
-	first, bare, alone, after, turns times
+	first, bare, alone, after, turns measure.Times
 }
 
 func (a *afterTurns) measure(ctx context.Context) error {
@@ -97,7 +100,7 @@ func (a *afterTurns) measure(ctx context.Context) error {
 		}
 	}
 	var warm afterTurns
-	warm.bench, warm.data, warm.pace = a.bench, a.data, pace{Slice: a.Slice / 4, Pause: a.Pause}
+	warm.bench, warm.data, warm.pace = a.bench, a.data, measure.Pace{Slice: a.Slice / 4, Pause: a.Pause}
 	if err := warm.round(ctx); err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (a *afterTurns) meetAll(ctx context.Context) error {
 	}
 	for i := range a.data.Users {
 		a.next++
-		if err := a.first.call(func() error { return a.recall(ctx, a.data.user(i), a.next) }); err != nil {
+		if err := a.first.Call(func() error { return a.recall(ctx, a.data.User(i), a.next) }); err != nil {
 			return err
 		}
 	}
@@ -128,20 +131,20 @@ func (a *afterTurns) meetAll(ctx context.Context) error {
 // round measures the floor, recalls alone, and recalls after turns, each for a slice of time.
 func (a *afterTurns) round(ctx context.Context) error {
 	if a.floor != nil {
-		if err := a.pace.run(ctx, &a.bare, &a.next, func(n int) error {
-			return a.floor.recall(ctx, a.user(n), a.data.query(n))
+		if err := a.pace.Run(ctx, &a.bare, &a.next, func(n int) error {
+			return a.floor.recall(ctx, a.user(n), a.data.Query(n))
 		}); err != nil {
 			return fmt.Errorf("floor: %w", err)
 		}
 	}
-	if err := a.pace.run(ctx, &a.alone, &a.next, func(n int) error { return a.recall(ctx, a.user(n), n) }); err != nil {
+	if err := a.pace.Run(ctx, &a.alone, &a.next, func(n int) error { return a.recall(ctx, a.user(n), n) }); err != nil {
 		return err
 	}
-	if err := a.pace.each(ctx, &a.next, func(n int) error {
-		if err := a.turns.call(func() error { return a.turn(ctx, a.user(n), n) }); err != nil {
+	if err := a.pace.Each(ctx, &a.next, func(n int) error {
+		if err := a.turns.Call(func() error { return a.turn(ctx, a.user(n), n) }); err != nil {
 			return err
 		}
-		return a.after.call(func() error { return a.recall(ctx, a.user(n), n) })
+		return a.after.Call(func() error { return a.recall(ctx, a.user(n), n) })
 	}); err != nil {
 		return err
 	}
@@ -150,7 +153,7 @@ func (a *afterTurns) round(ctx context.Context) error {
 	}
 	// The next round begins with what is known of each user.
 	for i := range a.data.Users {
-		if err := a.recall(ctx, a.data.user(i), a.next); err != nil {
+		if err := a.recall(ctx, a.data.User(i), a.next); err != nil {
 			return err
 		}
 	}
@@ -159,19 +162,20 @@ func (a *afterTurns) round(ctx context.Context) error {
 
 // user is the user of the n-th request.
 func (a *afterTurns) user(n int) string {
-	return a.data.user(rand.New(rand.NewPCG(uint64(n), 7)).IntN(a.data.Users))
+	return a.data.User(rand.New(rand.NewPCG(uint64(n), 7)).IntN(a.data.Users))
 }
 
 func (a *afterTurns) recall(ctx context.Context, user string, n int) error {
-	_, err := a.server.Do(ctx, "POST", "/v1/recall", body(map[string]any{"user_id": user, "query": a.data.query(n)}))
+	ask := target.Body(map[string]any{"user_id": user, "query": a.data.Query(n)})
+	_, err := a.server.Do(ctx, "POST", "/v1/recall", ask)
 	return err
 }
 
 // turn reports a statement of a user, waits until it is processed, and counts the facts that were kept.
 func (a *afterTurns) turn(ctx context.Context, user string, n int) error {
-	answer, err := a.server.Do(ctx, "POST", "/v1/turns", body(map[string]any{
+	answer, err := a.server.Do(ctx, "POST", "/v1/turns", target.Body(map[string]any{
 		"user_id": user, "conversation_id": "now", "wait": true,
-		"messages": []map[string]string{{"role": "user", "content": statement(n)}},
+		"messages": []map[string]string{{"role": "user", "content": content.Statement(n)}},
 	}))
 	if err != nil {
 		return err
@@ -194,12 +198,4 @@ func (a *afterTurns) turn(ctx context.Context, user string, n int) error {
 		}
 	}
 	return nil
-}
-
-// statement is the n-th message that rules find a fact in. It claims no attribute that an
-// earlier one has, such as a home, so that nothing is superseded.
-func statement(n int) string {
-	random := rand.New(rand.NewPCG(uint64(n), 13))
-	some := func() string { return word(random.IntN(20_000)) }
-	return fmt.Sprintf("I like the %s of %s, and I collect %s from %s.", some(), some(), some(), some())
 }

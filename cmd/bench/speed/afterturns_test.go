@@ -1,45 +1,16 @@
 package speed
 
 import (
+	"hippocampus/cmd/bench/measure"
 	"strings"
 	"testing"
 )
 
-func TestStatement_IsNewEachTime(t *testing.T) {
-	t.Parallel()
-	seen := map[string]int{}
-	for n := range 5000 {
-		text := statement(n)
-		if m, double := seen[text]; double {
-			t.Fatalf("statements %d and %d are both %q", m, n, text)
-		}
-		seen[text] = n
-	}
-}
-
-func TestData_TakesContentsAndQueriesFromTexts(t *testing.T) {
-	t.Parallel()
-	texts := Texts{Contents: []string{"Ana: one", "Ben: two"}, Queries: []string{"Who?", "When?"}}
-	d := Data{Users: 2, Each: 10, Texts: texts}
-	seen := map[string]bool{}
-	for j := range d.Each {
-		m := d.memory(1, j)
-		if seen[m.Content] || !strings.HasSuffix(m.Content, "Ana: one") && !strings.HasSuffix(m.Content, "Ben: two") {
-			t.Errorf("memory %d is %q", j, m.Content)
-		}
-		seen[m.Content] = true
-	}
-	if d.query(3) != "When?" {
-		t.Errorf("query 3 is %q", d.query(3))
-	}
-	if syllables := (Data{}); syllables.query(3) != query(3) {
-		t.Errorf("query 3 of no texts is %q", syllables.query(3))
-	}
-}
-
 func TestAfterTurns_ReportsMissedTargets(t *testing.T) {
 	t.Parallel()
-	sample := func(p50, p95, p99 float64) Sample { return Sample{Requests: 1, P50: p50, P95: p95, P99: p99} }
+	sample := func(p50, p95, p99 float64) measure.Sample {
+		return measure.Sample{Requests: 1, P50: p50, P95: p95, P99: p99}
+	}
 	floor := sample(2, 4, 5)
 	for name, c := range map[string]struct {
 		AfterTurns

@@ -3,6 +3,7 @@ package speed
 import (
 	"errors"
 	"fmt"
+	"hippocampus/cmd/bench/measure"
 	"io"
 	"text/tabwriter"
 )
@@ -13,10 +14,10 @@ func (r AfterTurnsReport) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "data\t\tn\tp50 ms\tp95 ms\tp99 ms\tto alone, p50\tp95\tto the floor, p50\tp95\t")
 	for _, d := range r.Data {
-		row := func(name string, s Sample, recall bool) {
+		row := func(name string, s measure.Sample, recall bool) {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%.2f\t%.2f\t", d.Data, name, s.Requests, s.P50, s.P95, s.P99)
-			for _, other := range []Sample{d.Alone, d.Floor} {
-				if p50, p95, _ := other.ratios(s); recall && p50 > 0 {
+			for _, other := range []measure.Sample{d.Alone, d.Floor} {
+				if p50, p95, _ := other.Ratios(s); recall && p50 > 0 {
 					fmt.Fprintf(w, "%.2f\t%.2f\t", p50, p95)
 				} else {
 					fmt.Fprint(w, "\t\t")
@@ -61,11 +62,11 @@ const (
 func (r AfterTurnsReport) Check() error {
 	var m misses
 	for _, d := range r.Data {
-		if p50, _, _ := d.Alone.ratios(d.After); p50 > afterTurnsRatio {
+		if p50, _, _ := d.Alone.Ratios(d.After); p50 > afterTurnsRatio {
 			m.miss("recall after a turn, %s: p50 is %.2f of recall alone, above %.1f", d.Data, p50, afterTurnsRatio)
 		}
 		if d.Floor.Requests > 0 {
-			p50, p95, _ := d.Floor.ratios(d.Alone)
+			p50, p95, _ := d.Floor.Ratios(d.Alone)
 			l := largeAlone[d.Memories]
 			if l.p50 > 0 && p50 > l.p50 || l.p95 > 0 && p95 > l.p95 {
 				m.miss("recall alone, %s: p50 and p95 are %.2f and %.2f of the floor's, above %.2f and %.2f",
@@ -73,7 +74,7 @@ func (r AfterTurnsReport) Check() error {
 			}
 			continue
 		}
-		for name, s := range map[string]Sample{"recall alone": d.Alone, "recall after a turn": d.After} {
+		for name, s := range map[string]measure.Sample{"recall alone": d.Alone, "recall after a turn": d.After} {
 			if most, limited := smallAfterTurns[d.Memories]; limited && (s.P50 >= most || s.P99 >= smallSpread*s.P50) {
 				m.miss("%s on SQLite, %s: p50 and p99 are %.1f and %.1f ms, not below %.0f and %d times p50",
 					name, d.Data, s.P50, s.P99, most, smallSpread)

@@ -3,6 +3,7 @@ package speed
 import (
 	"errors"
 	"fmt"
+	"hippocampus/cmd/bench/content"
 )
 
 // limit bounds the ratios of a pair to its floor; 0: no bound.
@@ -38,17 +39,17 @@ func (r Report) Check() error {
 	var c misses
 	p95 := map[int]float64{} // of one client's recalls, by number of memories
 	for _, p := range r.Pairs {
-		d, err := dataOf(p.Data)
+		d, err := content.Of(p.Data)
 		switch {
 		case err != nil:
 			return err
 		case r.Size == "sqlite":
 			c.small(p, d)
-		case d.memories() == 100_000:
+		case d.Memories() == 100_000:
 			c.ratios(p)
 		}
 		if p.Name == "recall" && p.Clients == 1 {
-			p95[d.memories()] = p.Server.P95
+			p95[d.Memories()] = p.Server.P95
 		}
 	}
 	if few, many := p95[10_000], p95[1_000_000]; few > 0 && many > maxGrowth*few {
@@ -95,7 +96,7 @@ func (m *misses) ratios(p Pair) {
 }
 
 // small checks the measurements on SQLite against their targets.
-func (m *misses) small(p Pair, d Data) {
+func (m *misses) small(p Pair, d content.Data) {
 	if most, limited := smallRecall[d.Each]; limited && p.Name == "recall" && p.Clients == 1 && p.Server.P50 >= most {
 		m.miss("recall on SQLite, %s: p50 is %.1f ms, not below %.0f", p.Data, p.Server.P50, most)
 	}

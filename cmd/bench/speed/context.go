@@ -8,13 +8,15 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
 // ContextOptions of a measurement of contexts.
 type ContextOptions struct {
 	Size     target.Size
-	Data     Data          // the first talkers of these users also have facts, a conversation and instructions
+	Data     content.Data  // the first talkers of these users also have facts, a conversation and instructions
 	For      time.Duration // of each kind of request
 	Settings []string
 	Progress io.Writer
@@ -31,7 +33,9 @@ const (
 // RunContext fills a server and requests contexts of conversations, each with
 // another query.
 func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, err error) {
-	report = RequestsReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
+	report = RequestsReport{
+		Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings, Requests: map[string]measure.Sample{},
+	}
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
 		return report, err
@@ -46,14 +50,14 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 		return report, fmt.Errorf("%w\n%s", err, server.Log())
 	}
 	report.Loads = loaded.Loads
-	user := func(n int) string { return o.Data.user(n % min(talkers, o.Data.Users)) }
+	user := func(n int) string { return o.Data.User(n % min(talkers, o.Data.Users)) }
 	assemble := func(more map[string]any) func(context.Context, int) error {
 		return func(ctx context.Context, n int) error {
-			wanted := map[string]any{"user_id": user(n), "query": query(n % queries), "condense": false}
+			wanted := map[string]any{"user_id": user(n), "query": content.Query(n % queries), "condense": false}
 			for key, value := range more {
 				wanted[key] = value
 			}
-			_, err := server.Do(ctx, "POST", "/v1/context", body(wanted))
+			_, err := server.Do(ctx, "POST", "/v1/context", target.Body(wanted))
 			return err
 		}
 	}
@@ -84,12 +88,12 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 
 // talk writes the facts and conversations of the talkers, and the instructions of
 // the app.
-func (b *bench) talk(ctx context.Context, data Data) error {
+func (b *bench) talk(ctx context.Context, data content.Data) error {
 	fmt.Fprintln(b.Progress, "talking")
 	random := rand.New(rand.NewPCG(5, 8))
 	for i := range rules {
 		err := b.server.Call(ctx, "POST", "/v1/instructions", map[string]any{
-			"scope": "app", "name": fmt.Sprint("rule-", i), "content": sentence(random, 60)}, nil)
+			"scope": "app", "name": fmt.Sprint("rule-", i), "content": content.Sentence(random, 60)}, nil)
 		if err != nil {
 			return err
 		}
@@ -97,7 +101,9 @@ func (b *bench) talk(ctx context.Context, data Data) error {
 	for i := range min(talkers, data.Users) {
 		for f := range stated {
 			err := b.server.Call(ctx, "PUT", "/v1/facts", map[string]any{
-				"user_id": data.user(i), "type": "profile", "key": fmt.Sprint("key-", f), "value": sentence(random, 4)}, nil)
+				"user_id": data.User(i), "type": "profile", "key": fmt.Sprint("key-", f),
+				"value": content.Sentence(random, 4),
+			}, nil)
 			if err != nil {
 				return err
 			}
@@ -105,10 +111,10 @@ func (b *bench) talk(ctx context.Context, data Data) error {
 		for range events / 10 {
 			messages := make([]map[string]any, 10)
 			for j := range messages {
-				messages[j] = map[string]any{"role": []string{"user", "assistant"}[j%2], "content": sentence(random, 25)}
+				messages[j] = map[string]any{"role": []string{"user", "assistant"}[j%2], "content": content.Sentence(random, 25)}
 			}
 			err := b.server.Call(ctx, "POST", "/v1/turns", map[string]any{
-				"user_id": data.user(i), "conversation_id": "now", "messages": messages, "wait": true}, nil)
+				"user_id": data.User(i), "conversation_id": "now", "messages": messages, "wait": true}, nil)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
@@ -19,20 +21,20 @@ type Load struct {
 	Floor     float64 `json:"floor_per_second,omitzero"` // one COPY and one Insert for each batch
 }
 
-// batch is how many memories one request loads.
-const batch = 1000
-
 // loadFloor measures how many memories a second the bare clients load.
-func (b *bench) loadFloor(ctx context.Context, data Data) (float64, error) {
-	const most = 30 // batches, which are made beforehand
-	memories := min(data.memories(), most*batch)
+func (b *bench) loadFloor(ctx context.Context, data content.Data) (float64, error) {
+	const (
+		most  = 30 // batches, which are made beforehand
+		batch = target.Batch
+	)
+	memories := min(data.Memories(), most*batch)
 	batches := make([][]fresh, 0, most)
 	for i := range memories {
 		if i%batch == 0 {
 			batches = append(batches, nil)
 		}
 		last := &batches[len(batches)-1]
-		*last = append(*last, b.floor.fresh(data.memory(i/data.Each, i%data.Each)))
+		*last = append(*last, b.floor.fresh(data.Memory(i/data.Each, i%data.Each)))
 	}
 	begin := time.Now()
 	err := b.floor.load(ctx, batches)
@@ -40,26 +42,14 @@ func (b *bench) loadFloor(ctx context.Context, data Data) (float64, error) {
 }
 
 // load fills the server through its own API.
-func (b *bench) load(ctx context.Context, data Data) error {
+func (b *bench) load(ctx context.Context, data content.Data) error {
 	fmt.Fprintf(b.Progress, "loading %s\n", data)
 	begin := time.Now()
 	before, err := b.server.CPU()
 	if err != nil {
 		return err
 	}
-	part := make([]target.Memory, 0, batch)
-	for i := range data.Users {
-		for j := range data.Each {
-			if part = append(part, data.memory(i, j)); len(part) < batch && (i < data.Users-1 || j < data.Each-1) {
-				continue
-			}
-			if _, err := b.server.Write(ctx, part); err != nil {
-				return err
-			}
-			part = part[:0]
-		}
-	}
-	if err := b.server.Settle(ctx); err != nil {
+	if err := b.server.Load(ctx, data.All()); err != nil {
 		return err
 	}
 	took := time.Since(begin)
@@ -67,12 +57,12 @@ func (b *bench) load(ctx context.Context, data Data) error {
 	if err != nil {
 		return err
 	}
-	n := data.memories()
+	n := data.Memories()
 	b.report.Loads = append(b.report.Loads, Load{
 		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(),
 		CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
 	})
-	rested, err := b.rest(ctx)
+	rested, err := measure.Rest(ctx, b.Rest, b.Progress)
 	b.report.Loads[len(b.report.Loads)-1].Rest = rested.Seconds()
 	return err
 }

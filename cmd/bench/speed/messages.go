@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
@@ -24,18 +25,18 @@ type MessagesOptions struct {
 
 // MessagesReport compares a server that keeps messages with one that does not.
 type MessagesReport struct {
-	Machine Machine        `json:"machine"`
-	Turns   int            `json:"turns"`
-	Sides   []MessagesSide `json:"sides"`
-	Floor   Sample         `json:"floor"`           // one INSERT of a turn
-	Handled Sample         `json:"floor_over_http"` // the same in a handler of net/http
+	Machine measure.Machine `json:"machine"`
+	Turns   int             `json:"turns"`
+	Sides   []MessagesSide  `json:"sides"`
+	Floor   measure.Sample  `json:"floor"`           // one INSERT of a turn
+	Handled measure.Sample  `json:"floor_over_http"` // the same in a handler of net/http
 }
 
 // MessagesSide is the measurement of one server.
 type MessagesSide struct {
 	Name      string             `json:"name"`
-	Accepted  Sample             `json:"accepted"`    // POST /v1/turns
-	Processed Sample             `json:"processed"`   // POST /v1/turns with wait
+	Accepted  measure.Sample     `json:"accepted"`    // POST /v1/turns
+	Processed measure.Sample     `json:"processed"`   // POST /v1/turns with wait
 	Rows      map[string]float64 `json:"rows"`        // in Postgres, for each turn, by table
 	Bytes     float64            `json:"bytes"`       // in Postgres, for each turn, without dead rows
 	Vectors   float64            `json:"vector_rows"` // in Milvus, for each turn
@@ -43,7 +44,7 @@ type MessagesSide struct {
 
 // RunMessages measures both servers alternately, on stores of their own.
 func RunMessages(ctx context.Context, o MessagesOptions) (report MessagesReport, err error) {
-	report = MessagesReport{Machine: machine(), Turns: o.Turns}
+	report = MessagesReport{Machine: measure.ThisMachine(), Turns: o.Turns}
 	var sides []*messagesBench
 	names := []string{"facts alone", "facts and messages"}
 	for _, enabled := range []string{"false", "true"} {
@@ -86,7 +87,7 @@ func RunMessages(ctx context.Context, o MessagesOptions) (report MessagesReport,
 		return report, err
 	}
 	for i, side := range sides {
-		report.Sides[i].Accepted, report.Sides[i].Processed = side.accepted.sample(), side.processed.sample()
+		report.Sides[i].Accepted, report.Sides[i].Processed = side.accepted.Sample(), side.processed.Sample()
 	}
 	return report, nil
 }
@@ -104,27 +105,27 @@ func (r *MessagesReport) accept(ctx context.Context, o MessagesOptions, sides []
 	defer over.close()
 	messages := func(n int) (user, messages string) {
 		turn := o.turn(n, false)
-		return turn["user_id"].(string), string(body(turn["messages"]))
+		return turn["user_id"].(string), string(target.Body(turn["messages"]))
 	}
-	var bare, handled times
-	next, pace := 0, pace{Slice: o.Slice, Pause: o.Pause}
+	var bare, handled measure.Times
+	next, pace := 0, measure.Pace{Slice: o.Slice, Pause: o.Pause}
 	for round := range o.Rounds {
 		fmt.Fprintf(o.Progress, "accepting turns, round %d of %d\n", round+1, o.Rounds)
-		if err := pace.run(ctx, &bare, &next, func(n int) error {
+		if err := pace.Run(ctx, &bare, &next, func(n int) error {
 			user, text := messages(n)
 			return stores.turn(ctx, user, text)
 		}); err != nil {
 			return err
 		}
-		if err := pace.run(ctx, &handled, &next, func(n int) error {
+		if err := pace.Run(ctx, &handled, &next, func(n int) error {
 			user, text := messages(n)
 			return over.turn(ctx, user, text)
 		}); err != nil {
 			return err
 		}
 		for _, side := range sides {
-			if err := pace.run(ctx, &side.accepted, &side.next, func(n int) error {
-				_, err := side.Do(ctx, "POST", "/v1/turns", body(o.turn(n, false)))
+			if err := pace.Run(ctx, &side.accepted, &side.next, func(n int) error {
+				_, err := side.Do(ctx, "POST", "/v1/turns", target.Body(o.turn(n, false)))
 				return err
 			}); err != nil {
 				return err
@@ -134,7 +135,7 @@ func (r *MessagesReport) accept(ctx context.Context, o MessagesOptions, sides []
 			}
 		}
 	}
-	r.Floor, r.Handled = bare.sample(), handled.sample()
+	r.Floor, r.Handled = bare.Sample(), handled.Sample()
 	return nil
 }
 
@@ -155,8 +156,8 @@ func (r MessagesReport) Print(out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w, "\naccepting a turn\tn\tp50 ms\tp95 ms\tto the floor, p50\tp95\t")
-	row := func(name string, s Sample) {
-		p50, p95, _ := r.Floor.ratios(s)
+	row := func(name string, s measure.Sample) {
+		p50, p95, _ := r.Floor.Ratios(s)
 		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t\n", name, s.Requests, s.P50, s.P95, p50, p95)
 	}
 	row("floor", r.Floor)
@@ -165,7 +166,7 @@ func (r MessagesReport) Print(out io.Writer) error {
 		row(s.Name, s.Accepted)
 	}
 	if len(r.Sides) == 2 {
-		p50, p95, _ := r.Sides[0].Accepted.ratios(r.Sides[1].Accepted)
+		p50, p95, _ := r.Sides[0].Accepted.Ratios(r.Sides[1].Accepted)
 		fmt.Fprintf(w, "with messages to without\t\t\t\t%.2f\t%.2f\t\n", p50, p95)
 	}
 	return w.Flush()

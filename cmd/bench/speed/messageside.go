@@ -10,6 +10,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
@@ -17,25 +19,25 @@ import (
 type messagesBench struct {
 	*target.Server
 	stores              *floor
-	accepted, processed times
+	accepted, processed measure.Times
 	next                int // number of the next turn
 }
 
 // turn is the n-th turn: a statement or a question of the user, and an answer of about 280 characters.
 func (o MessagesOptions) turn(n int, wait bool) map[string]any {
 	random := rand.New(rand.NewPCG(uint64(n), 11))
-	some := func() string { return word(random.IntN(20_000)) }
+	some := func() string { return content.Word(random.IntN(20_000)) }
 	said := fmt.Sprintf("I moved to %s last year and I work as a %s at %s.", some(), some(), some())
 	if n%2 == 1 {
 		said = fmt.Sprintf("What should I know about %s before I buy a %s?", some(), some())
 	}
 	answer := ""
 	for range 4 {
-		answer += sentence(random, 14) + ". "
+		answer += content.Sentence(random, 14) + ". "
 	}
 	user := n % o.Users
 	return map[string]any{
-		"user_id": Data{}.user(user), "conversation_id": fmt.Sprintf("c%d-%d", user, n/o.Users/20), "wait": wait,
+		"user_id": content.Data{}.User(user), "conversation_id": fmt.Sprintf("c%d-%d", user, n/o.Users/20), "wait": wait,
 		"messages": []map[string]string{{"role": "user", "content": said}, {"role": "assistant", "content": answer}},
 	}
 }
@@ -43,8 +45,8 @@ func (o MessagesOptions) turn(n int, wait bool) map[string]any {
 // process reports turns, each after the one before was processed.
 func (m *messagesBench) process(ctx context.Context, o MessagesOptions, turns int) error {
 	for range turns {
-		if err := m.processed.call(func() error {
-			_, err := m.Do(ctx, "POST", "/v1/turns", body(o.turn(m.next, true)))
+		if err := m.processed.Call(func() error {
+			_, err := m.Do(ctx, "POST", "/v1/turns", target.Body(o.turn(m.next, true)))
 			return err
 		}); err != nil {
 			return err

@@ -116,7 +116,7 @@ func (o *overHTTP) turn(ctx context.Context, user, messages string) error {
 }
 
 func (o *overHTTP) post(ctx context.Context, path string, c call) error {
-	request, err := http.NewRequestWithContext(ctx, "POST", o.url+path, bytes.NewReader(body(c)))
+	request, err := http.NewRequestWithContext(ctx, "POST", o.url+path, bytes.NewReader(target.Body(c)))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package speed
 
 import (
 	"fmt"
+	"hippocampus/cmd/bench/measure"
 	"io"
 	"text/tabwriter"
 )
@@ -21,15 +22,15 @@ func (r Report) Print(out io.Writer) error {
 	}
 	fmt.Fprintln(w, "\tdata\tclients\t\tp50 ms\tp95 ms\tp99 ms\tper second\tCPU ms\t")
 	for _, p := range r.Pairs {
-		row := func(name, side string, s Sample) {
+		row := func(name, side string, s measure.Sample) {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\t\n",
 				name, p.Data, p.Clients, side, s.P50, s.P95, s.P99, s.PerSecond, s.CPU)
 		}
 		if p.Floor.Requests > 0 {
 			row(p.Name, "floor", p.Floor)
 		}
-		ratio := func(s Sample) {
-			if p50, p95, rate := p.Floor.ratios(s); p.Floor.Requests > 0 {
+		ratio := func(s measure.Sample) {
+			if p50, p95, rate := p.Floor.Ratios(s); p.Floor.Requests > 0 {
 				fmt.Fprintf(w, "%s\t%s\t%d\tratio\t%.2f\t%.2f\t\t%.2f\t\t\n", p.Name, p.Data, p.Clients, p50, p95, rate)
 			}
 		}

@@ -3,6 +3,7 @@ package speed
 import (
 	"context"
 	"fmt"
+	"hippocampus/cmd/bench/measure"
 	"io"
 	"maps"
 	"slices"
@@ -13,11 +14,11 @@ import (
 
 // RequestsReport is the measurement of several kinds of request.
 type RequestsReport struct {
-	Size     string            `json:"size"`
-	Machine  Machine           `json:"machine"`
-	Settings []string          `json:"settings,omitempty"`
-	Loads    []Load            `json:"loads"`
-	Requests map[string]Sample `json:"requests"` // by kind
+	Size     string                    `json:"size"`
+	Machine  measure.Machine           `json:"machine"`
+	Settings []string                  `json:"settings,omitempty"`
+	Loads    []Load                    `json:"loads"`
+	Requests map[string]measure.Sample `json:"requests"` // by kind
 }
 
 // measure measures requests of one kind for a duration, after a warm-up of a quarter
@@ -26,15 +27,15 @@ func (r *RequestsReport) measure(
 	ctx context.Context, kind string, clients int, while time.Duration,
 	request func(ctx context.Context, n int) error,
 ) error {
-	var warm, measured times
+	var warm, measured measure.Times
 	var next atomic.Int64
-	if err := warm.run(ctx, clients, while/4, &next, request); err != nil {
+	if err := warm.Run(ctx, clients, while/4, &next, request); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
-	if err := measured.run(ctx, clients, while, &next, request); err != nil {
+	if err := measured.Run(ctx, clients, while, &next, request); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
-	r.Requests[kind] = measured.sample()
+	r.Requests[kind] = measured.Sample()
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
@@ -24,7 +26,9 @@ type SlicesOptions struct {
 // RunSlices fills a server with one user's memories, a minute apart, and queries
 // random days.
 func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err error) {
-	report = RequestsReport{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Requests: map[string]Sample{}}
+	report = RequestsReport{
+		Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings, Requests: map[string]measure.Sample{},
+	}
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
 		return report, err
@@ -32,13 +36,13 @@ func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err
 	defer func() { err = cmp.Or(err, server.Close()) }()
 	begin := time.Now() // before anything is recorded
 	loaded := Report{}
-	data := Data{Users: 1, Each: o.Memories, Tag: "tagged"}
+	data := content.Data{Users: 1, Each: o.Memories, Tag: "tagged"}
 	b := &bench{Options: Options{Progress: o.Progress}, server: server, report: &loaded}
 	if err := b.load(ctx, data); err != nil {
 		return report, fmt.Errorf("%w\n%s", err, server.Log())
 	}
 	report.Loads = loaded.Loads
-	user := data.user(0)
+	user := data.User(0)
 	get := func(query string) func(context.Context, int) error {
 		return func(ctx context.Context, _ int) error {
 			_, err := server.Do(ctx, "GET", "/v1/memories?limit=50&user_id="+user+query, nil)
@@ -46,12 +50,12 @@ func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err
 		}
 	}
 	day := func(n int) (since, until string) {
-		at := start.Add(time.Duration(rand.New(rand.NewPCG(uint64(n), 3)).IntN(o.Memories)) * time.Minute)
+		at := content.Start.Add(time.Duration(rand.New(rand.NewPCG(uint64(n), 3)).IntN(o.Memories)) * time.Minute)
 		return at.Format(time.RFC3339), at.AddDate(0, 0, 1).Format(time.RFC3339)
 	}
 	recall := func(n int, more map[string]any) error {
-		more["user_id"], more["query"] = user, query(n%queries)
-		_, err := server.Do(ctx, "POST", "/v1/recall", body(more))
+		more["user_id"], more["query"] = user, content.Query(n%queries)
+		_, err := server.Do(ctx, "POST", "/v1/recall", target.Body(more))
 		return err
 	}
 	asOf := func(at time.Time) string { return "&as_of=" + url.QueryEscape(at.UTC().Format(time.RFC3339Nano)) }

@@ -13,13 +13,15 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
 // SoakOptions of a soak test.
 type SoakOptions struct {
 	Size     target.Size
-	Data     Data
+	Data     content.Data
 	Clients  int
 	For      time.Duration
 	Share    float64       // of the highest rate, 0..1
@@ -30,14 +32,14 @@ type SoakOptions struct {
 
 // Soak is the result of minutes of mixed traffic.
 type Soak struct {
-	Size     string    `json:"size"`
-	Machine  Machine   `json:"machine"`
-	Highest  float64   `json:"highest_per_second"`
-	Paced    float64   `json:"paced_per_second"`
-	Requests int64     `json:"requests"`
-	Errors   int64     `json:"errors"`
-	Readings []Reading `json:"readings"`
-	Verified string    `json:"verified"` // the last verification of both stores
+	Size     string          `json:"size"`
+	Machine  measure.Machine `json:"machine"`
+	Highest  float64         `json:"highest_per_second"`
+	Paced    float64         `json:"paced_per_second"`
+	Requests int64           `json:"requests"`
+	Errors   int64           `json:"errors"`
+	Readings []Reading       `json:"readings"`
+	Verified string          `json:"verified"` // the last verification of both stores
 }
 
 // Reading is the state of the server at an instant.
@@ -61,16 +63,16 @@ func RunSoak(ctx context.Context, o SoakOptions) (report Soak, err error) {
 	if err := b.load(ctx, o.Data); err != nil {
 		return report, err
 	}
-	report.Size, report.Machine = string(o.Size), machine()
+	report.Size, report.Machine = string(o.Size), measure.ThisMachine()
 
 	var next atomic.Int64
 	mixed := func(ctx context.Context, n int) error { return b.mixed(ctx, o.Data, n) }
 	fmt.Fprintln(o.Progress, "finding the highest rate")
-	var highest times
-	if err := highest.run(ctx, o.Clients, 15*time.Second, &next, mixed); err != nil {
+	var highest measure.Times
+	if err := highest.Run(ctx, o.Clients, 15*time.Second, &next, mixed); err != nil {
 		return report, err
 	}
-	report.Highest = highest.sample().PerSecond
+	report.Highest = highest.Sample().PerSecond
 	report.Paced = report.Highest * o.Share
 	fmt.Fprintf(o.Progress, "%.0f requests a second for %s\n", report.Paced, o.For)
 	if err := b.soak(ctx, o, &next, mixed, &report); err != nil {
@@ -101,21 +103,22 @@ func (b *bench) verified(ctx context.Context) (string, error) {
 
 // mixed is one request of a chat backend: most are recalls, fewer are turns, and the
 // fewest are direct writes.
-func (b *bench) mixed(ctx context.Context, data Data, n int) error {
+func (b *bench) mixed(ctx context.Context, data content.Data, n int) error {
 	random := rand.New(rand.NewPCG(uint64(n), 11))
-	user := data.user(random.IntN(data.Users))
-	path, request := "/v1/recall", map[string]any{"user_id": user, "query": query(random.IntN(queries))}
+	user := data.User(random.IntN(data.Users))
+	path, request := "/v1/recall", map[string]any{"user_id": user, "query": content.Query(random.IntN(queries))}
 	switch kind := random.IntN(10); {
 	case kind >= 9:
-		path, request = "/v1/memories", map[string]any{"user_id": user, "content": sentence(random, 15), "importance": 0.8}
+		path = "/v1/memories"
+		request = map[string]any{"user_id": user, "content": content.Sentence(random, 15), "importance": 0.8}
 	case kind >= 6:
-		content := "My favourite thing is " + sentence(random, 8)
+		content := "My favourite thing is " + content.Sentence(random, 8)
 		path = "/v1/turns"
 		request = map[string]any{
 			"user_id": user, "messages": []map[string]string{{"role": "user", "content": content}},
 		}
 	}
-	_, err := b.server.Do(ctx, "POST", path, body(request))
+	_, err := b.server.Do(ctx, "POST", path, target.Body(request))
 	return err
 }
 
@@ -160,7 +163,7 @@ func (b *bench) soak(
 			report.Requests++
 		case <-readings.C:
 			mu.Lock()
-			t := times{latencies: latencies, took: o.Every}
+			t := measure.Times{Latencies: latencies, Took: o.Every}
 			latencies = nil
 			mu.Unlock()
 			r, err := b.read(ctx)
@@ -168,7 +171,7 @@ func (b *bench) soak(
 				return err
 			}
 			r.Seconds = time.Since(begin).Seconds()
-			r.P95 = t.sample().P95
+			r.P95 = t.Sample().P95
 			r.Errors = failed.Load()
 			report.Readings = append(report.Readings, r)
 		}

@@ -13,21 +13,21 @@ package speed
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"sync/atomic"
 	"time"
 
+	"hippocampus/cmd/bench/content"
+	"hippocampus/cmd/bench/measure"
 	"hippocampus/cmd/bench/target"
 )
 
 // Options of a measurement.
 type Options struct {
 	Size     target.Size
-	Data     []Data
+	Data     []content.Data
 	Clients  []int
 	Replicas int           // servers on the same stores, called in turn
 	Slice    time.Duration // duration of one round of one side
@@ -41,22 +41,13 @@ type Options struct {
 
 // Report is the result of a measurement.
 type Report struct {
-	Size     string   `json:"size"`
-	Machine  Machine  `json:"machine"`
-	Settings []string `json:"settings,omitempty"`
-	Replicas int      `json:"replicas"`
-	Loads    []Load   `json:"loads"`
-	Pairs    []Pair   `json:"pairs"`
+	Size     string          `json:"size"`
+	Machine  measure.Machine `json:"machine"`
+	Settings []string        `json:"settings,omitempty"`
+	Replicas int             `json:"replicas"`
+	Loads    []Load          `json:"loads"`
+	Pairs    []Pair          `json:"pairs"`
 }
-
-// Machine describes the machine that the results depend on.
-type Machine struct {
-	Cores int    `json:"cores"`
-	OS    string `json:"os"`
-	Go    string `json:"go"`
-}
-
-func machine() Machine { return Machine{runtime.NumCPU(), runtime.GOOS, runtime.Version()} }
 
 const queries = 1000 // distinct queries
 
@@ -71,16 +62,16 @@ type bench struct {
 
 // Run measures every size of data, each on new stores.
 func Run(ctx context.Context, o Options) (report Report, err error) {
-	report = Report{Size: string(o.Size), Machine: machine(), Settings: o.Settings, Replicas: o.Replicas}
+	report = Report{Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings, Replicas: o.Replicas}
 	for _, data := range o.Data {
-		if err := measure(ctx, o, data, &report); err != nil {
+		if err := measureData(ctx, o, data, &report); err != nil {
 			return report, err
 		}
 	}
 	return report, nil
 }
 
-func measure(ctx context.Context, o Options, data Data, report *Report) (err error) {
+func measureData(ctx context.Context, o Options, data content.Data, report *Report) (err error) {
 	settings := o.Settings
 	if o.Dim > 0 {
 		embeddings := target.NewEmbeddings(o.Dim)
@@ -118,7 +109,7 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 		if last.Floor, err = b.loadFloor(ctx, data); err != nil {
 			return fmt.Errorf("floor of loading: %w", err)
 		}
-		if _, err := b.rest(ctx); err != nil {
+		if _, err := measure.Rest(ctx, b.Rest, b.Progress); err != nil {
 			return err
 		}
 	}
@@ -129,20 +120,20 @@ func measure(ctx context.Context, o Options, data Data, report *Report) (err err
 	return err
 }
 
-func (b *bench) pairs(ctx context.Context, data Data) (err error) {
+func (b *bench) pairs(ctx context.Context, data content.Data) (err error) {
 	pick := func(n int) (user string, k int) {
 		random := rand.New(rand.NewPCG(uint64(n), 7))
-		return data.user(random.IntN(data.Users)), random.IntN(queries)
+		return data.User(random.IntN(data.Users)), random.IntN(queries)
 	}
 	recall := func(ctx context.Context, n int) error {
 		user, k := pick(n)
-		ask := body(map[string]any{"user_id": user, "query": data.query(k)})
+		ask := target.Body(map[string]any{"user_id": user, "query": data.Query(k)})
 		_, err := b.all[n%len(b.all)].Do(ctx, "POST", "/v1/recall", ask)
 		return err
 	}
 	bare := func(ctx context.Context, n int) error {
 		user, k := pick(n)
-		return b.floor.recall(ctx, user, data.query(k))
+		return b.floor.recall(ctx, user, data.Query(k))
 	}
 	if err := b.meet(ctx, data); err != nil {
 		return err
@@ -157,16 +148,16 @@ func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 	for _, clients := range b.Clients {
 		if err := b.pair(ctx, "recall", data, clients, bare, func(ctx context.Context, n int) error {
 			user, k := pick(n)
-			return over.recall(ctx, user, data.query(k))
+			return over.recall(ctx, user, data.Query(k))
 		}, recall); err != nil {
 			return err
 		}
 	}
-	fresh := func(n int) target.Memory { return data.memory(n%data.Users, 1_000_000+n) }
+	fresh := func(n int) target.Memory { return data.Memory(n%data.Users, 1_000_000+n) }
 	if err := b.pair(ctx, "write", data, 1, func(ctx context.Context, n int) error {
 		return b.floor.write(ctx, fresh(n))
 	}, nil, func(ctx context.Context, n int) error {
-		_, err := b.server.Do(ctx, "POST", "/v1/memories", body(fresh(n)))
+		_, err := b.server.Do(ctx, "POST", "/v1/memories", target.Body(fresh(n)))
 		return err
 	}); err != nil {
 		return err
@@ -175,36 +166,36 @@ func (b *bench) pairs(ctx context.Context, data Data) (err error) {
 		return []map[string]string{{"role": "user", "content": fresh(n).Content}}
 	}
 	return b.pair(ctx, "turn", data, 1, func(ctx context.Context, n int) error {
-		return b.floor.turn(ctx, data.user(n%data.Users), string(body(messages(n))))
+		return b.floor.turn(ctx, data.User(n%data.Users), string(target.Body(messages(n))))
 	}, func(ctx context.Context, n int) error {
-		return over.turn(ctx, data.user(n%data.Users), string(body(messages(n))))
+		return over.turn(ctx, data.User(n%data.Users), string(target.Body(messages(n))))
 	}, func(ctx context.Context, n int) error {
-		turn := map[string]any{"user_id": data.user(n % data.Users), "messages": messages(n)}
-		_, err := b.server.Do(ctx, "POST", "/v1/turns", body(turn))
+		turn := map[string]any{"user_id": data.User(n % data.Users), "messages": messages(n)}
+		_, err := b.server.Do(ctx, "POST", "/v1/turns", target.Body(turn))
 		return err
 	})
 }
 
 // pair measures the server, its floor, and the floor over HTTP if it is not nil, alternately.
 func (b *bench) pair(
-	ctx context.Context, name string, data Data, clients int, floor, over, server func(context.Context, int) error,
+	ctx context.Context, name string, data content.Data, clients int, floor, over, server func(context.Context, int) error,
 ) error {
 	fmt.Fprintf(b.Progress, "%s by %d clients, %s\n", name, clients, data)
 	// Each request has a unique number, so that each writes a new memory.
 	var next atomic.Int64
-	var measured, warmUp struct{ bare, handled, server times }
+	var measured, warmUp struct{ bare, handled, server measure.Times }
 	for round := range b.Rounds + 1 {
 		m, slice := &measured, b.Slice
 		if round == 0 {
 			m, slice = &warmUp, b.Slice/4
 		}
 		if b.floor != nil {
-			if err := m.bare.run(ctx, clients, slice, &next, floor); err != nil {
+			if err := m.bare.Run(ctx, clients, slice, &next, floor); err != nil {
 				return fmt.Errorf("floor of %s: %w", name, err)
 			}
 		}
 		if b.floor != nil && over != nil {
-			if err := m.handled.run(ctx, clients, slice, &next, over); err != nil {
+			if err := m.handled.Run(ctx, clients, slice, &next, over); err != nil {
 				return fmt.Errorf("floor of %s over HTTP: %w", name, err)
 			}
 		}
@@ -212,18 +203,18 @@ func (b *bench) pair(
 		if err != nil {
 			return err
 		}
-		if err := m.server.run(ctx, clients, slice, &next, server); err != nil {
+		if err := m.server.Run(ctx, clients, slice, &next, server); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		after, err := b.cpu()
 		if err != nil {
 			return err
 		}
-		m.server.cpu += after - before
+		m.server.CPU += after - before
 	}
 	b.report.Pairs = append(b.report.Pairs, Pair{
 		Name: name, Data: data.String(), Clients: clients,
-		Floor: measured.bare.sample(), OverHTTP: measured.handled.sample(), Server: measured.server.sample(),
+		Floor: measured.bare.Sample(), OverHTTP: measured.handled.Sample(), Server: measured.server.Sample(),
 	})
 	return nil
 }
@@ -238,12 +229,4 @@ func (b *bench) cpu() (sum time.Duration, err error) {
 		sum += used
 	}
 	return sum, nil
-}
-
-func body(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // a value of maps, slices, strings and numbers cannot fail
-	}
-	return text
 }

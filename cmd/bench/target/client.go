@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -38,6 +39,15 @@ func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byt
 		err = fmt.Errorf("%s %s: %d %s: %s", method, path, status, http.StatusText(status), answer)
 	}
 	return answer, err
+}
+
+// Body is a value as JSON. The value consists of maps, slices, strings and numbers.
+func Body(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // such a value cannot fail
+	}
+	return text
 }
 
 // Call sends a value as JSON and decodes the answer into out, unless it is nil.
@@ -86,6 +96,35 @@ func (c Client) Write(ctx context.Context, memories []Memory) ([]string, error) 
 		ids[i] = r.ID
 	}
 	return ids, nil
+}
+
+// Batch is how many memories one request of Load has.
+const Batch = 1000
+
+// Load writes memories, and waits until the vector store has them.
+func (c Client) Load(ctx context.Context, memories iter.Seq[Memory]) error {
+	batch := make([]Memory, 0, Batch)
+	write := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		_, err := c.Write(ctx, batch)
+		batch = batch[:0]
+		return err
+	}
+	for m := range memories {
+		batch = append(batch, m)
+		if len(batch) < Batch {
+			continue
+		}
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	return c.Settle(ctx)
 }
 
 // Metric is the value of a metric without labels.

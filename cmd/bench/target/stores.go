@@ -1,9 +1,11 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hippocampus/cmd/bench/measure"
 	"net"
 	"net/url"
 	"os"
@@ -33,6 +35,38 @@ type Stores struct {
 	settings []string
 	schema   string
 	server   string // the database's URL without the schema
+}
+
+// Processes are the processes of the stores on this machine, by name. They also serve
+// other schemas and collections.
+func (s *Stores) Processes() (map[string]measure.Process, error) {
+	found := map[string]measure.Process{}
+	if s.schema == "" {
+		return found, nil
+	}
+	u, err := url.Parse(s.server)
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	for name, address := range map[string]string{
+		"Postgres": net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "5432")), "Milvus": s.Milvus,
+	} {
+		tcp, err := net.ResolveTCPAddr("tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !tcp.IP.IsLoopback() {
+			continue
+		}
+		process, err := measure.Listener(tcp.Port)
+		if err != nil {
+			return nil, err
+		}
+		if process != 0 {
+			found[name] = process
+		}
+	}
+	return found, nil
 }
 
 // fresh creates empty stores: a schema on the Postgres of DATABASE_URL and an alias on

@@ -1,0 +1,53 @@
+package measure
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+func TestListener_FindsTheProcessOfAPort(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if p, err := Listener(port); err != nil || p != Process(os.Getpid()) {
+		t.Errorf("the listener is %d, %v, not %d", p, err, os.Getpid())
+	}
+	listener.Close()
+	if p, err := Listener(port); err != nil || p != 0 {
+		t.Errorf("the listener of a closed port is %d, %v", p, err)
+	}
+}
+
+func TestProcess_SumsItsTree(t *testing.T) {
+	t.Parallel()
+	child := exec.Command("cat")
+	input, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		input.Close()
+		_ = child.Wait()
+	}()
+	self := Process(os.Getpid())
+	tree, err := self.Tree()
+	if err != nil || tree[0] != self || !slices.Contains(tree, Process(child.Process.Pid)) {
+		t.Errorf("the tree is %v, %v, without %d", tree, err, child.Process.Pid)
+	}
+	resident, err := self.Resident()
+	if err != nil || resident < 1<<20 {
+		t.Errorf("%d bytes are resident, %v", resident, err)
+	}
+	if u, err := self.Usage(); err != nil || u.Memory < 1<<20 {
+		t.Errorf("usage is %+v, %v", u, err)
+	}
+}
