@@ -12,6 +12,7 @@
 //	bench context          whole prompts of growing conversations
 //	bench messages         turns with and without messages -> rows, bytes, times
 //	bench loop             contexts and turns of users of all sizes -> percentiles, CPU, memory
+//	bench servers          one server and several on the same stores -> recalls a second
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and
@@ -37,7 +38,7 @@ func main() {
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
-		contextCommand(), soakCommand(), loopCommand(), messagesCommand(), floorCommand())
+		contextCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

@@ -84,6 +84,36 @@ func floorCommand() *cobra.Command {
 	}
 }
 
+func serversCommand() *cobra.Command {
+	var data, file string
+	o := speed.ServersOptions{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "servers", Short: "Recalls a second of one server and of several on the same stores", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if o.Data, err = content.Parse(data); err != nil {
+				return err
+			}
+			r, err := speed.RunServers(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&data, "data", "1000x100", "USERSxMEMORIES of each")
+	f.IntVar(&o.Servers, "servers", 3, "1 to this many servers are measured")
+	f.IntVar(&o.Clients, "clients", 16, "recalling clients")
+	f.DurationVar(&o.Slice, "slice", 3*time.Second, "how long each number of servers takes its turn")
+	f.IntVar(&o.Rounds, "rounds", 5, "turns of each")
+	f.IntSliceVar(&o.ServerCores, "server-cores", nil, "the i-th server runs on the i-th of these cores alone")
+	f.StringVar(&o.StoreCores, "store-cores", "", "cores of Postgres and Milvus while this measures, such as 0-1")
+	f.DurationVar(&o.Rest, "rest", 10*time.Minute, "longest wait for an idle machine after the load")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the servers, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
 // peersCommand uses the load shape that mem0 2.2.1 was measured with on such a
 // machine: 8 clients of its server made 97 recalls a second at a p50 of 80 ms.
 func peersCommand() *cobra.Command {

@@ -57,33 +57,17 @@ type Report struct {
 	Errors   int             `json:"errors"`     // requests and turns that failed
 	Behind   float64         `json:"processed_after_seconds"`
 
-	Processes []Process `json:"processes"`
-}
-
-// Process is what one process used while turns were sent and processed.
-type Process struct {
-	Name   string  `json:"name"`
-	Cores  float64 `json:"cores"` // CPU seconds a second
-	CPU    float64 `json:"cpu_ms_per_turn"`
-	Memory int64   `json:"resident_bytes"` // the most that was seen
+	Processes []target.Process `json:"processes"` // CPU is that of a turn
 }
 
 // Run fills new stores, finds the highest rate, and sends a share of it.
 func Run(ctx context.Context, o Options) (report Report, err error) {
-	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	servers, err := target.StartServers(ctx, target.Options{Size: o.Size, Settings: o.Settings}, o.Servers, nil)
 	if err != nil {
 		return report, err
 	}
-	defer func() { err = cmp.Or(err, server.Close()) }()
-	servers := []*target.Server{server}
-	for range o.Servers - 1 {
-		replica, err := target.Start(ctx, target.Options{Settings: o.Settings, Stores: server.Stores})
-		if err != nil {
-			return report, err
-		}
-		defer replica.Close() //nolint:gocritic // closed with the first server
-		servers = append(servers, replica)
-	}
+	defer func() { err = cmp.Or(err, servers.Close()) }()
+	server := servers[0]
 	active := max(1, int(o.Active*float64(o.Users)))
 	report = Report{
 		Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings, Servers: len(servers),
@@ -167,20 +151,20 @@ func (r *Report) ramp(ctx context.Context, o Options, t *traffic) (err error) {
 // measure sends the offered rate, and reads what the processes use.
 func (r *Report) measure(ctx context.Context, o Options, t *traffic) error {
 	fmt.Fprintf(o.Progress, "%.1f turns a second for %s\n", r.Offered, o.For)
-	usage, err := watch(t.servers)
+	watch, err := target.NewWatch(t.servers)
 	if err != nil {
 		return err
 	}
 	s, err := t.run(ctx, r.Offered, o.For)
 	if err != nil {
-		return errors.Join(err, usage.stop())
+		_, failed := watch.Stop(0)
+		return errors.Join(err, failed)
 	}
-	if err := usage.stop(); err != nil {
+	if r.Processes, err = watch.Stop(s.offered); err != nil {
 		return err
 	}
 	r.Context, r.Turn = s.context.Sample(), s.turn.Sample()
 	r.Late, r.Behind = s.late, s.processedAfter.Seconds()
-	r.Processes = usage.processes(s.offered)
 	failed, err := t.turns(ctx, "failed")
 	if err != nil {
 		return err

@@ -24,14 +24,14 @@ const tolerance = time.Second
 
 // traffic is what a chat backend sends. Its places are the users who are active at once.
 type traffic struct {
-	servers []*target.Server
+	servers target.Servers
 	texts   content.Texts
 	users   []int // in the order in which they come
 	places  []int // how many turns each place has had
 }
 
 // newTraffic makes the traffic of users, of whom some are active at once.
-func newTraffic(servers []*target.Server, texts content.Texts, users, active int) *traffic {
+func newTraffic(servers target.Servers, texts content.Texts, users, active int) *traffic {
 	order := rand.New(rand.NewPCG(3, 1)).Perm(users)
 	return &traffic{servers: servers, texts: texts, users: order, places: make([]int, active)}
 }

@@ -95,6 +95,15 @@ type Usage struct {
 	Memory int64         // resident bytes; a page that several processes share counts once
 }
 
+// OwnUsage is what the process uses without its living descendants.
+func (p Process) OwnUsage() (u Usage, err error) {
+	if u.CPU, err = p.CPU(); err != nil {
+		return u, err
+	}
+	u.Memory, err = p.Resident()
+	return u, err
+}
+
 // Usage sums the processes of the tree.
 func (p Process) Usage() (u Usage, err error) {
 	tree, err := p.Tree()

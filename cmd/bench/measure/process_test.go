@@ -47,7 +47,46 @@ func TestProcess_SumsItsTree(t *testing.T) {
 	if err != nil || resident < 1<<20 {
 		t.Errorf("%d bytes are resident, %v", resident, err)
 	}
-	if u, err := self.Usage(); err != nil || u.Memory < 1<<20 {
-		t.Errorf("usage is %+v, %v", u, err)
+	own, err := self.OwnUsage()
+	if err != nil || own.Memory < 1<<20 {
+		t.Errorf("own usage is %+v, %v", own, err)
+	}
+	if u, err := self.Usage(); err != nil || u.Memory < 1<<20 || u.CPU < own.CPU {
+		t.Errorf("usage is %+v, %v, of which its own is %+v", u, err, own)
+	}
+}
+
+func TestProcess_PinsAndUnpins(t *testing.T) {
+	t.Parallel()
+	child := exec.Command("cat")
+	input, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		input.Close()
+		_ = child.Wait()
+	}()
+	p := Process(child.Process.Pid)
+	former, err := p.cores()
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := former[:1]
+	unpin, err := p.Pin(core)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := p.cores(); err != nil || now != core {
+		t.Errorf("it runs on %q, %v, not on %s", now, err, core)
+	}
+	if err := unpin(); err != nil {
+		t.Error(err)
+	}
+	if now, err := p.cores(); err != nil || now != former {
+		t.Errorf("afterwards it runs on %q, %v, not on %s", now, err, former)
 	}
 }

@@ -57,7 +57,7 @@ func measureAfterTurns(ctx context.Context, o Options, data content.Data) (found
 		return found, err
 	}
 	defer func() { err = cmp.Or(err, server.Close()) }()
-	b := &bench{Options: o, server: server, all: []*target.Server{server}, report: &Report{}}
+	b := &bench{Options: o, server: server, all: target.Servers{server}, report: &Report{}}
 	if err := b.load(ctx, data); err != nil {
 		return found, fmt.Errorf("%w\n%s", err, server.Log())
 	}

@@ -54,9 +54,9 @@ const queries = 1000 // distinct queries
 // bench is one server with its floor.
 type bench struct {
 	Options
-	server *target.Server   // the first replica
-	all    []*target.Server // all replicas
-	floor  *floor           // nil on the small size, whose stores have no other client
+	server *target.Server // the first replica
+	all    target.Servers // all replicas
+	floor  *floor         // nil on the small size, whose stores have no other client
 	report *Report
 }
 
@@ -78,20 +78,13 @@ func measureData(ctx context.Context, o Options, data content.Data, report *Repo
 		defer embeddings.Close()
 		settings = append(embeddings.Settings(), settings...)
 	}
-	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: settings})
+	servers, err := target.StartServers(ctx, target.Options{Size: o.Size, Settings: settings}, o.Replicas, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, server.Close()) }()
-	b := &bench{Options: o, server: server, all: []*target.Server{server}, report: report}
-	for range o.Replicas - 1 {
-		replica, err := target.Start(ctx, target.Options{Settings: settings, Stores: server.Stores})
-		if err != nil {
-			return err
-		}
-		defer replica.Close() //nolint:gocritic // closed with the server, not in each iteration
-		b.all = append(b.all, replica)
-	}
+	defer func() { err = cmp.Or(err, servers.Close()) }()
+	server := servers[0]
+	b := &bench{Options: o, server: server, all: servers, report: report}
 	if err := b.load(ctx, data); err != nil {
 		return fmt.Errorf("%w\n%s", err, server.Log())
 	}
@@ -120,20 +113,26 @@ func measureData(ctx context.Context, o Options, data content.Data, report *Repo
 	return err
 }
 
-func (b *bench) pairs(ctx context.Context, data content.Data) (err error) {
-	pick := func(n int) (user string, k int) {
-		random := rand.New(rand.NewPCG(uint64(n), 7))
-		return data.User(random.IntN(data.Users)), random.IntN(queries)
-	}
-	recall := func(ctx context.Context, n int) error {
-		user, k := pick(n)
-		ask := target.Body(map[string]any{"user_id": user, "query": data.Query(k)})
+// pick draws the user and the query of the n-th recall.
+func pick(data content.Data, n int) (user, query string) {
+	random := rand.New(rand.NewPCG(uint64(n), 7))
+	return data.User(random.IntN(data.Users)), data.Query(random.IntN(queries))
+}
+
+// recall sends recalls to all servers in turn.
+func (b *bench) recall(data content.Data) func(ctx context.Context, n int) error {
+	return func(ctx context.Context, n int) error {
+		user, query := pick(data, n)
+		ask := target.Body(map[string]any{"user_id": user, "query": query})
 		_, err := b.all[n%len(b.all)].Do(ctx, "POST", "/v1/recall", ask)
 		return err
 	}
+}
+
+func (b *bench) pairs(ctx context.Context, data content.Data) (err error) {
 	bare := func(ctx context.Context, n int) error {
-		user, k := pick(n)
-		return b.floor.recall(ctx, user, data.Query(k))
+		user, query := pick(data, n)
+		return b.floor.recall(ctx, user, query)
 	}
 	if err := b.meet(ctx, data); err != nil {
 		return err
@@ -147,9 +146,9 @@ func (b *bench) pairs(ctx context.Context, data content.Data) (err error) {
 	}
 	for _, clients := range b.Clients {
 		if err := b.pair(ctx, "recall", data, clients, bare, func(ctx context.Context, n int) error {
-			user, k := pick(n)
-			return over.recall(ctx, user, data.Query(k))
-		}, recall); err != nil {
+			user, query := pick(data, n)
+			return over.recall(ctx, user, query)
+		}, b.recall(data)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ type Options struct {
 	Size     Size
 	Settings []string // KEY=VALUE for the server's environment, later ones win
 	Stores   *Stores  // of a server that still runs; nil: new stores
+	Core     *int     // that the server runs on alone; nil: all cores
 }
 
 // Server is one running process of the binary.
@@ -37,6 +39,7 @@ type Server struct {
 	own      bool // Close drops the stores
 	binary   string
 	settings []string
+	core     *int
 	cmd      *exec.Cmd
 	exited   chan error
 	log      *output
@@ -44,7 +47,7 @@ type Server struct {
 
 // Start builds and runs the server, and returns when it listens.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
-	s = &Server{log: &output{}, Stores: o.Stores, settings: o.Settings}
+	s = &Server{log: &output{}, Stores: o.Stores, settings: o.Settings, core: o.Core}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -88,7 +91,11 @@ var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
 func (s *Server) run() error {
 	s.exited = make(chan error, 1)
-	s.cmd = exec.Command(s.binary, "serve", "--listen", "127.0.0.1:0")
+	command := []string{s.binary, "serve", "--listen", "127.0.0.1:0"}
+	if s.core != nil {
+		command = append([]string{"taskset", "-c", strconv.Itoa(*s.core)}, command...)
+	}
+	s.cmd = exec.Command(command[0], command[1:]...)
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key,
