@@ -23,6 +23,9 @@ type Consolidations interface {
 	// in (CreatedAt, ID) order, strictly after a position.
 	DueConsolidations(ctx context.Context, now time.Time, attempts int, after Position, limit int) (
 		[]memory.Consolidation, error)
+	// RenewConsolidation moves the end of the claim of an attempt, which began at
+	// c.StartedAt, and reports whether the attempt still had a claim.
+	RenewConsolidation(ctx context.Context, c memory.Consolidation, until time.Time) (bool, error)
 	// Unconsolidated lists conversations of any owner that have events after
 	// their ConsolidatedThrough, in (AppID, UserID, ID) order by bytes, strictly
 	// after the given one.

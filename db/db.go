@@ -41,6 +41,7 @@ type Store interface {
 	Keys
 	Counts
 	Jobs
+	Processes
 
 	// Migrate brings the schema, the job queue's included, to this version.
 	// It is safe to run from several processes at once, and again.

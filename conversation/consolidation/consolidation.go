@@ -64,7 +64,8 @@ type Parts struct {
 	// OnAttempt is called for each attempt that reached a state.
 	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
 	Now       func() time.Time
-	Lease     time.Duration // of a claim: the greatest duration of a job
+	Lease     time.Duration // of a claim, which is renewed
+	Timeout   time.Duration // of one attempt
 	Log       *zap.Logger
 }
 

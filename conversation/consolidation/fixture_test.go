@@ -80,7 +80,8 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 		Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now,
 		OnChanged: func(memory.Owner) {}, OnAdded: func(context.Context, memory.Owner, int) {},
 	}, 0.5)
-	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now, Lease: time.Minute,
+	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now,
+		Lease: time.Minute, Timeout: time.Minute,
 		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {}, Log: log}
 	if withModel {
 		parts.Chat = b.chat

@@ -151,8 +151,10 @@ func (s *Service) attempt(ctx context.Context, one memory.Consolidation) (state 
 
 // carryOut carries out a consolidation by its type, and ends it.
 func (s *Service) carryOut(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Lease) // no work without a claim
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
+	ctx, release := s.renew(ctx, one)
+	defer release()
 	switch one.Type {
 	case memory.ConsolidateEvents:
 		return s.keepStated(ctx, one)
@@ -160,6 +162,37 @@ func (s *Service) carryOut(ctx context.Context, one memory.Consolidation) (memor
 		return s.replay(ctx, one)
 	}
 	return s.reflect(ctx, one)
+}
+
+// renew renews the claim of an attempt until release is called. The returned context
+// ends when the claim is lost or may have ended.
+func (s *Service) renew(ctx context.Context, one memory.Consolidation) (claimed context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(s.Lease / 4)
+		defer ticker.Stop()
+		for last := time.Now(); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			began := time.Now()
+			ok, err := s.Records.RenewConsolidation(ctx, one, s.Now().Add(s.Lease))
+			if err == nil {
+				last = began
+			}
+			if err == nil && !ok || time.Since(last) >= s.Lease {
+				cancel(memory.Errorf(memory.KindUnavailable, "another worker has taken the consolidation over"))
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-ended
+	}
 }
 
 // end ends a consolidation in a transaction.

@@ -96,9 +96,18 @@ func consolidationLife(t *testing.T, s db.Store) {
 			t.Errorf("claimed while another one is claimed: %v", err)
 		}
 	}
-	_, err = attempt(s, alice, events.ID, after(20), after(30))
+	if ok, err := s.RenewConsolidation(ctx, claimed, after(24)); err != nil || !ok {
+		t.Errorf("renew: %v, %v", ok, err)
+	}
+	if _, err := attempt(s, alice, events.ID, after(23), after(30)); !errors.Is(err, db.ErrConsolidating) {
+		t.Errorf("claimed while the renewed claim lasts: %v", err)
+	}
+	_, err = attempt(s, alice, events.ID, after(24), after(30))
 	must(t, err)
-	events.StartedAt = after(20)
+	if ok, err := s.RenewConsolidation(ctx, claimed, after(40)); err != nil || ok {
+		t.Errorf("renewed by an attempt whose claim another one took over: %v, %v", ok, err)
+	}
+	events.StartedAt = after(24)
 	events.State = memory.ConsolidationFailed
 	events.Error = "nonsense\x00"
 	events.Attempts = 1
@@ -259,6 +268,7 @@ func everyConsolidation(ctx context.Context, s db.Store) map[string]error {
 		Limit:          1,
 	})
 	_, errs["DueConsolidations"] = s.DueConsolidations(ctx, epoch, 3, db.Position{}, 1)
+	_, errs["RenewConsolidation"] = s.RenewConsolidation(ctx, memory.Consolidation{ID: memory.NewID()}, epoch)
 	_, errs["Unconsolidated"] = s.Unconsolidated(ctx, memory.Conversation{}, 1)
 	return errs
 }
@@ -306,9 +316,14 @@ func exerciseConsolidations(t *testing.T, s db.Store, owner memory.Owner) {
 	inTx(t, s, owner, func(ctx context.Context, tx db.UserTx) error {
 		_, err := tx.Planned(ctx, "consolidated 1")
 		must(t, err)
+		return nil
+	})
+	_, err = s.RenewConsolidation(ctx, found[0], after(60))
+	must(t, err)
+	inTx(t, s, owner, func(ctx context.Context, tx db.UserTx) error {
 		c := newConsolidation(owner, "consolidated 1", memory.DeepReflection, 1, 2)
 		must(t, tx.PlanConsolidation(ctx, c))
-		_, err = tx.ClaimConsolidation(ctx, c.ID, after(50), after(60))
+		_, err := tx.ClaimConsolidation(ctx, c.ID, after(50), after(60))
 		must(t, err)
 		must(t, tx.ConsolidateThrough(ctx, "consolidated 1", 10))
 		c.State = memory.ConsolidationDone

@@ -199,6 +199,7 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Proposals"] = s.Proposals(ctx, "app", []string{id})
 	_, _, errs["Enqueue"] = s.Enqueue(ctx, work{id})
 	_, errs["Job"] = s.Job(ctx, -1)
+	_, errs["Beat"] = s.Beat(ctx, id, time.Minute)
 	_, errs["ListJobs"] = s.ListJobs(ctx, db.JobFilter{Kinds: []string{"dbtest_work"}, Limit: 1})
 	return errs
 }
@@ -246,6 +247,11 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 		_, err = tx.State(ctx)
 		return err
 	}))
+	process := memory.NewID()
+	for range 2 { // the first beat frees no job
+		_, err = s.Beat(ctx, process, time.Minute)
+		must(t, err)
+	}
 	job := enqueue(t, s, testJob{"well", "monday"}, true)
 	_, err = s.Job(ctx, job.ID)
 	must(t, err)

@@ -3,11 +3,13 @@
 //	job row (db, same transaction as its cause) -> River -> handler -> result
 //	cron expression -> Scheduler -> one job row per tick for all replicas
 //
-// A handler must be idempotent, since a job may run more than once. A failing
+// Every process notes at intervals that it lives; the jobs of one that died are begun
+// again. A handler must be idempotent, since a job may run more than once. A failing
 // job is tried three times and then stays visible with its error.
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +18,9 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // Options configure a Runner; server/config documents their defaults and ranges.
@@ -25,6 +30,9 @@ type Options struct {
 	Timeout time.Duration // of one job
 	Drain   time.Duration // time that running jobs have to finish at shutdown
 	Log     *slog.Logger
+
+	Processes db.Processes  // frees the jobs of processes that died
+	Beat      time.Duration // between two notes that the process lives; 0: 3 s
 }
 
 // fetchCooldown is the minimum time between two fetches, and so the delay of a
@@ -47,6 +55,7 @@ func Handle[A river.JobArgs](f func(ctx context.Context, args A) error) Handler 
 type Runner struct {
 	start, stop, cancel func(context.Context) error
 	drain               time.Duration
+	heart               *heart
 }
 
 // New returns a runner for a database's River driver.
@@ -55,7 +64,9 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 	for _, register := range handlers {
 		register(workers)
 	}
+	process := memory.NewID()
 	client, err := river.NewClient(driver, &river.Config{
+		ID: process,
 		Queues: map[string]river.QueueConfig{
 			river.QueueDefault: {MaxWorkers: o.Workers},
 			maintenanceQueue:   {MaxWorkers: maintenanceWorkers, FetchPollInterval: max(maintenancePoll, o.Poll)},
@@ -71,7 +82,10 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 	if err != nil {
 		return nil, fmt.Errorf("set up the job queue: %w", err)
 	}
-	return &Runner{start: client.Start, stop: client.Stop, cancel: client.StopAndCancel, drain: o.Drain}, nil
+	return &Runner{
+		start: client.Start, stop: client.Stop, cancel: client.StopAndCancel, drain: o.Drain,
+		heart: &heart{processes: o.Processes, process: process, interval: cmp.Or(o.Beat, defaultBeat), log: o.Log},
+	}, nil
 }
 
 // startAttempts limits how often Start retries if the database does not answer
@@ -80,6 +94,7 @@ const startAttempts = 6
 
 // Start starts running jobs. It waits up to a minute for a slow database.
 func (r *Runner) Start(ctx context.Context) error {
+	r.heart.start(ctx)
 	var err error
 	for range startAttempts {
 		// River aborts running jobs when its context ends; only Stop may end them.
@@ -89,6 +104,7 @@ func (r *Runner) Start(ctx context.Context) error {
 		}
 	}
 	if err != nil {
+		r.heart.stop()
 		return fmt.Errorf("start the job queue: %w", err)
 	}
 	return nil
@@ -97,6 +113,7 @@ func (r *Runner) Start(ctx context.Context) error {
 // Stop stops fetching jobs and waits for the running ones. Jobs that exceed the
 // drain time are cancelled and run again later.
 func (r *Runner) Stop(ctx context.Context) error {
+	defer r.heart.stop()
 	ctx = context.WithoutCancel(ctx)
 	soft, cancel := context.WithTimeout(ctx, r.drain)
 	defer cancel()

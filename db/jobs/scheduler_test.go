@@ -100,8 +100,11 @@ func TestNewScheduler_RejectsInvalidSchedules(t *testing.T) {
 // replica is a process that shares a database with others.
 type replica struct {
 	db.Store
-	runner func(...Handler) (*Runner, error)
+	withOptions func(Options, ...Handler) (*Runner, error)
 }
+
+// runner returns a runner with the options of these tests.
+func (r replica) runner(h ...Handler) (*Runner, error) { return r.withOptions(optionsOf(r), h...) }
 
 var options = Options{
 	Workers: 2,
@@ -109,6 +112,13 @@ var options = Options{
 	Timeout: time.Minute,
 	Drain:   time.Minute,
 	Log:     slog.New(slog.DiscardHandler),
+}
+
+// optionsOf returns the options of a runner of a store's jobs.
+func optionsOf(s db.Store) Options {
+	o := options
+	o.Processes = s
+	return o
 }
 
 // databases creates an empty database by name; open returns another replica of it.
@@ -120,7 +130,7 @@ var databases = map[string]func(t *testing.T) (open func() replica){
 			if err != nil {
 				t.Fatal(err)
 			}
-			return replica{s, func(h ...Handler) (*Runner, error) { return New(s.Driver(), options, h...) }}
+			return replica{s, func(o Options, h ...Handler) (*Runner, error) { return New(s.Driver(), o, h...) }}
 		}
 	},
 	"postgres": func(t *testing.T) func() replica {
@@ -130,7 +140,7 @@ var databases = map[string]func(t *testing.T) (open func() replica){
 			if err != nil {
 				t.Fatal(err)
 			}
-			return replica{s, func(h ...Handler) (*Runner, error) { return New(s.Driver(), options, h...) }}
+			return replica{s, func(o Options, h ...Handler) (*Runner, error) { return New(s.Driver(), o, h...) }}
 		}
 	},
 }

@@ -40,7 +40,7 @@ func TestRunner_StartWaitsForASlowDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer records.Close()
-	slow := options
+	slow := optionsOf(records)
 	gaveUp := &signal{message: "Error fetching initial queue settings", logged: make(chan struct{})}
 	slow.Log = slog.New(slog.NewTextHandler(gaveUp, nil))
 	if err := records.Migrate(t.Context()); err != nil {

@@ -42,6 +42,12 @@ func (s *Store) DueConsolidations(
 	return found, s.fault(err, "list the consolidations that are due")
 }
 
+func (s *Store) RenewConsolidation(ctx context.Context, c memory.Consolidation, until time.Time) (bool, error) {
+	n, err := s.exec(ctx, `UPDATE consolidation_jobs SET claimed_until = $3
+		WHERE id = $1 AND started_at = $2 AND claimed_until IS NOT NULL`, c.ID, c.StartedAt, until)
+	return n > 0, s.fault(err, "renew the claim of a consolidation")
+}
+
 func (u *UserTx) Planned(ctx context.Context, conversationID string) (map[memory.ConsolidationType]int64, error) {
 	planned := map[memory.ConsolidationType]int64{}
 	var kind memory.ConsolidationType

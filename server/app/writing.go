@@ -87,7 +87,7 @@ func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation
 		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
 			attempts.WithLabelValues(string(kind), string(state)).Inc()
 		},
-		Now: b.now, Lease: b.cfg.Jobs.Timeout, Log: log,
+		Now: b.now, Lease: b.cfg.Jobs.Lease, Timeout: b.cfg.Jobs.Timeout, Log: log,
 	}, consolidationSettings(b.cfg))
 	w.session.OnTurn = func(ctx context.Context, turn session.ProcessedTurn) {
 		if err := service.OnTurn(ctx, turn); err != nil && ctx.Err() == nil {

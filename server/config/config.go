@@ -132,7 +132,7 @@ type Messages struct {
 // Jobs sets how turns and jobs are worked on.
 type Jobs struct {
 	Workers int           `koanf:"workers" default:"8" rule:"1..1000"`
-	Lease   time.Duration `koanf:"lease" default:"20s" rule:"100ms..1h"`  // of a turn; that of a push is 1.5 times as long
+	Lease   time.Duration `koanf:"lease" default:"10s" rule:"100ms..1h"`  // of a turn; that of a push is 1.5 times as long
 	Timeout time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
 }
 

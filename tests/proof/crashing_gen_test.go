@@ -70,6 +70,12 @@ func (store *crashingStore) AnnouncedBounds(ctx context.Context) (memory.Place, 
 	})
 }
 
+func (store *crashingStore) Beat(ctx context.Context, process string, silence time.Duration) (int, error) {
+	return get(store.fuse, "Beat", func() (int, error) {
+		return store.real.Beat(ctx, process, silence)
+	})
+}
+
 func (store *crashingStore) BeginErasure(
 	ctx context.Context,
 	owner memory.Owner,
@@ -813,6 +819,16 @@ func (store *crashingStore) Relations(
 ) ([]memory.Relation, error) {
 	return get(store.fuse, "Relations", func() ([]memory.Relation, error) {
 		return store.real.Relations(ctx, appID, memoryID)
+	})
+}
+
+func (store *crashingStore) RenewConsolidation(
+	ctx context.Context,
+	c memory.Consolidation,
+	until time.Time,
+) (bool, error) {
+	return get(store.fuse, "RenewConsolidation", func() (bool, error) {
+		return store.real.RenewConsolidation(ctx, c, until)
 	})
 }
 
