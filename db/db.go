@@ -84,6 +84,9 @@ type Turns interface {
 	// the longest due first, and sets their due time. It returns them in any order.
 	// Several processes may call it at once; each turn is taken by one.
 	ClaimTurns(ctx context.Context, now, due time.Time, limit int) ([]memory.Turn, error)
+	// LongestDue returns the due time of the accepted turn of any app that is due first;
+	// zero: no turn is accepted and not yet processed.
+	LongestDue(ctx context.Context) (time.Time, error)
 	// RenewTurns sets the due time of those turns that are still accepted.
 	RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error
 	// DeferTurn records an attempt that failed; the turn stays accepted.

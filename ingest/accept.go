@@ -17,6 +17,9 @@ import (
 // now. If the app has a turn with the same client id, that turn is returned with fresh false.
 // KindConflict: the client id belongs to a turn with other content.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
+	if err := s.refuseLate(); err != nil {
+		return memory.Turn{}, false, err
+	}
 	now := memory.Instant(s.Now())
 	turn.Hash = turnHash(turn)
 	if turn.ConversationID != "" {

@@ -69,6 +69,7 @@ type Settings struct {
 	Renew           time.Duration // between renewals
 	Workers         int           // turns processed at a time; 0: 8
 	Timeout         time.Duration // of processing one turn
+	MaxLag          time.Duration // see Lag; above it, Accept refuses turns; 0: it accepts all
 	Drain           time.Duration // of the turns in progress when Work ends
 }
 
@@ -113,6 +114,8 @@ type Service struct {
 	taken chan memory.Turn // accepted or claimed turns, each of which has a reserved worker
 	due   chan struct{}    // signals that a turn is due
 	ended *batcher         // held turns that are to be ended; open while Work runs
+
+	lag atomic.Int64 // see Lag; in nanoseconds
 
 	undecidedCount atomic.Int64
 	refusedCount   atomic.Int64

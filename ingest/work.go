@@ -19,7 +19,7 @@ import (
 //	due turn      -> ClaimTurns, as many as there are idle workers
 //	worker        -> process -> turn ended, or due again
 //
-// Work also renews the turns that this process holds. When the context ends, turns in
+// Work also renews the turns that this process holds, and measures Lag. When the context ends, turns in
 // progress have until Drain; the others become due at once, for any process.
 func (s *Service) Work(ctx context.Context) {
 	processing, abort := context.WithCancel(context.WithoutCancel(ctx))
@@ -180,6 +180,7 @@ func (s *Service) renew(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			s.renewHeld(ctx)
+			s.measureLag(ctx)
 		case <-ctx.Done():
 			return
 		}

@@ -11,6 +11,7 @@
 //	bench slices           one user with many memories -> intervals of time, tags, the past
 //	bench context          whole prompts of growing conversations
 //	bench messages         turns with and without messages -> rows, bytes, times
+//	bench overload         more clients than a server has room for -> what is served, what is shed
 //	bench loop             contexts and turns of users of all sizes -> percentiles, CPU, memory
 //	bench servers          one server and several on the same stores -> recalls a second
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
@@ -38,7 +39,7 @@ func main() {
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
-		contextCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(), floorCommand())
+		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

@@ -41,6 +41,34 @@ func soakCommand() *cobra.Command {
 	return c
 }
 
+func overloadCommand() *cobra.Command {
+	var size, data, file string
+	o := speed.OverloadOptions{Progress: os.Stderr}
+	c := &cobra.Command{
+		Use: "overload", Short: "Recalls of one client, and of more clients than the server has room for", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			o.Size = target.Size(size)
+			if o.Data, err = content.Parse(data); err != nil {
+				return err
+			}
+			r, err := speed.RunOverload(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	sizeFlag(c, &size, target.Large)
+	f.StringVar(&data, "data", "1000x100", "USERSxMEMORIES of each")
+	f.IntVar(&o.Clients, "clients", 64, "clients at a time")
+	f.DurationVar(&o.Slice, "slice", 5*time.Second, "how long one client, and then all of them, recall")
+	f.IntVar(&o.Rounds, "rounds", 4, "turns of each")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
 func messagesCommand() *cobra.Command {
 	var file string
 	o := speed.MessagesOptions{Progress: os.Stderr}

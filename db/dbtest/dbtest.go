@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"find turn":               findTurn,
 		"list turns":              listTurns,
 		"turn status":             turnStatus,
+		"longest due turn":        longestDue,
 		"work on turn":            workOnTurn,
 		"replay turn":             replayTurn,
 		"claim turns":             claimTurns,

@@ -127,6 +127,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["TurnCandidates"] = s.TurnCandidates(ctx, "app", id)
 	_, errs["ListTurns"] = s.ListTurns(ctx, db.TurnFilter{AppID: "app", Limit: 1})
 	_, errs["ClaimTurns"] = s.ClaimTurns(ctx, epoch, epoch, 1)
+	_, errs["LongestDue"] = s.LongestDue(ctx)
 	errs["RenewTurns"] = s.RenewTurns(ctx, []string{id}, epoch)
 	errs["DeferTurn"] = s.DeferTurn(ctx, id, 1, "", epoch, nil)
 	errs["EndTurns"] = s.EndTurns(ctx, []string{id}, epoch)

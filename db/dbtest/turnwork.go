@@ -74,6 +74,27 @@ func workOnTurn(t *testing.T, s db.Store) {
 	}
 }
 
+func longestDue(t *testing.T, s db.Store) {
+	want := func(what string, want time.Time) {
+		t.Helper()
+		due, err := s.LongestDue(t.Context())
+		must(t, err)
+		wantSame(t, what, due, want)
+	}
+	want("without turns", time.Time{})
+	first, second := newTurn(alice, ""), newTurn(memory.Owner{AppID: "other", UserID: "bob"}, "")
+	accepted(t, s, first) // due at 60
+	accepted(t, s, second)
+	must(t, s.RenewTurns(t.Context(), []string{second.ID}, after(50)))
+	want("of two turns", after(50))
+	must(t, s.RenewTurns(t.Context(), []string{second.ID}, after(70)))
+	want("after a turn was renewed", after(60))
+	must(t, s.EndTurns(t.Context(), []string{first.ID}, after(61)))
+	want("after a turn was processed", after(70))
+	must(t, s.FailTurn(t.Context(), second.ID, 3, "gave up", epoch, nil))
+	want("after the last turn failed", time.Time{})
+}
+
 func endTurns(t *testing.T, s db.Store) {
 	turn := newTurn(alice, "")
 	other := newTurn(memory.Owner{AppID: "other", UserID: "bob"}, "")

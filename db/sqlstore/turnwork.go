@@ -8,6 +8,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
+func (s *Store) LongestDue(ctx context.Context) (time.Time, error) {
+	due, _, err := first(ctx, s.conn, only[time.Time], `SELECT min(due_at) FROM turns WHERE status = 'accepted'`)
+	return due, s.fault(err, "find the turn that is due first")
+}
+
 func (s *Store) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
 	refused *memory.Candidate) error {
 	return s.recordAttempt(ctx, turnID, time.Time{}, refused, `due_at = $4`, attempts, rowcodec.Storable(lastError), due)

@@ -20,6 +20,7 @@ const (
 	KindConflict     Kind = "conflict"     // the state of the resource does not allow this
 	KindTooLarge     Kind = "too_large"    // the body is over its limit
 	KindTooFast      Kind = "too_fast"     // slow down, see RetryAfter
+	KindBusy         Kind = "busy"         // the server has enough to do for now, see RetryAfter
 	KindUnavailable  Kind = "unavailable"  // a dependency is unavailable for now: try again
 	KindBadAnswer    Kind = "bad_answer"   // the answer of a model cannot be used
 	KindInternal     Kind = "internal"     // a defect in Hippocampus
@@ -28,7 +29,7 @@ const (
 // Kinds lists every kind.
 var Kinds = []Kind{
 	KindInvalid, KindUnauthorized, KindForbidden, KindNotFound, KindConflict,
-	KindTooLarge, KindTooFast, KindUnavailable, KindBadAnswer, KindInternal,
+	KindTooLarge, KindTooFast, KindBusy, KindUnavailable, KindBadAnswer, KindInternal,
 }
 
 // Field is what is wrong with one field of a request.
@@ -42,7 +43,8 @@ type Error struct {
 	Kind       Kind
 	Err        error         // what happened, with its causes
 	Fields     []Field       // with KindInvalid
-	RetryAfter time.Duration // with KindTooFast and KindUnavailable; zero: unknown
+	RetryAfter time.Duration // with KindTooFast, KindBusy and KindUnavailable; zero: unknown
+	Limit      string        // the setting whose bound refused the request, such as "api.max_inflight"; empty: none did
 }
 
 func (e *Error) Error() string {

@@ -21,12 +21,13 @@ const (
 
 type contextHandlers struct {
 	RecallParts
+	slots    *slots
 	now      func() time.Time
 	contexts assembly.Service
 }
 
 func (h contextHandlers) register(r *routes) {
-	r.add("POST /v1/context", memory.RoleRead, withBody(h.post))
+	r.add("POST /v1/context", memory.RoleRead, h.slots.bound(withBody(h.post)))
 }
 
 type contextRequest struct {

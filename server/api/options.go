@@ -16,12 +16,14 @@ import (
 // feature, which the feature's file declares. Required are the parts, Now and
 // Logger; the zero value of any other field selects the default in its comment.
 type Options struct {
-	Access  Access
-	Wait    time.Duration // how long a write with `wait` waits; 0: 30 s
-	Metrics Metrics
-	Checks  []Check // of /readyz
-	Logger  *zap.Logger
-	Now     func() time.Time
+	Access Access
+	Wait   time.Duration // how long a write with `wait` waits; 0: 30 s
+	// MaxInflight is how many recalls and contexts run at a time; 0: 64.
+	MaxInflight int
+	Metrics     Metrics
+	Checks      []Check // of /readyz
+	Logger      *zap.Logger
+	Now         func() time.Time
 
 	Turns          TurnParts
 	Conversations  ConversationParts
@@ -78,6 +80,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.limits.batch = cmp.Or(o.limits.batch, 16<<20)
 	o.limits.work = cmp.Or(o.limits.work, 2*time.Minute)
 	o.limits.stream = cmp.Or(o.limits.stream, time.Minute)
+	o.MaxInflight = cmp.Or(o.MaxInflight, 64)
 	o.Recall.Limit = cmp.Or(o.Recall.Limit, defaultRecall)
 	o.Events.Streams = cmp.Or(o.Events.Streams, 16)
 	o.Events.Heartbeat = cmp.Or(o.Events.Heartbeat, 15*time.Second)

@@ -47,6 +47,7 @@ var table = map[memory.Kind]struct {
 	memory.KindConflict:     {http.StatusConflict, "The present state does not allow this", ""},
 	memory.KindTooLarge:     {http.StatusRequestEntityTooLarge, "The body is too large", ""},
 	memory.KindTooFast:      {http.StatusTooManyRequests, "Too many requests", ""},
+	memory.KindBusy:         {http.StatusServiceUnavailable, "The server is busy", ""},
 	memory.KindUnavailable: {http.StatusServiceUnavailable, "A part of the server is unavailable",
 		"A part of the server that this request needs is unavailable. Repeat the request after Retry-After seconds."},
 	memory.KindBadAnswer: {http.StatusBadGateway, "A model gave an unusable answer",

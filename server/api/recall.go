@@ -34,11 +34,12 @@ type SourceReader interface {
 
 type recallHandlers struct {
 	RecallParts
-	now func() time.Time
+	slots *slots
+	now   func() time.Time
 }
 
 func (h recallHandlers) register(r *routes) {
-	r.add("POST /v1/recall", memory.RoleRead, withBody(h.recall))
+	r.add("POST /v1/recall", memory.RoleRead, h.slots.bound(withBody(h.recall)))
 	r.add("GET /v1/recalls", memory.RoleRead, h.listRecalls())
 }
 

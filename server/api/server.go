@@ -81,6 +81,7 @@ func New(o Options) (*Server, error) {
 // features wires the handlers of each feature to their parts.
 func (s *Server) features(o Options, scrape http.Handler) []feature {
 	waiter := waiter{timeout: o.Wait, draining: s.draining}
+	slots := newSlots(o.MaxInflight)
 	return []feature{
 		turnHandlers{o.Turns, waiter},
 		conversationHandlers{o.Conversations},
@@ -91,8 +92,8 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		instructionHandlers{o.Instructions},
 		skillHandlers{o.Skills},
 		candidateHandlers{o.Candidates},
-		recallHandlers{o.Recall, s.now},
-		contextHandlers{o.Recall, s.now, assembly.Service{
+		recallHandlers{o.Recall, slots, s.now},
+		contextHandlers{o.Recall, slots, s.now, assembly.Service{
 			Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 			Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
 			Counts: assembly.NewCounts(countsCached), Now: s.now,

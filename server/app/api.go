@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"runtime"
 
 	"hippocampus/db"
 	"hippocampus/db/jobs"
@@ -18,11 +19,12 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
 			RateLimit: b.cfg.API.RateLimit,
 		},
-		Wait:    b.cfg.API.WaitTimeout,
-		Metrics: api.Metrics{Registerer: metrics, Gatherer: metrics},
-		Checks:  checks(s, m),
-		Logger:  b.log.Named("api"),
-		Now:     b.now,
+		Wait:        b.cfg.API.WaitTimeout,
+		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),
+		Metrics:     api.Metrics{Registerer: metrics, Gatherer: metrics},
+		Checks:      checks(s, m),
+		Logger:      b.log.Named("api"),
+		Now:         b.now,
 
 		Turns:          api.TurnParts{Ingester: w.ingest, Lister: record},
 		Conversations:  api.ConversationParts{Reader: record, Sessions: w.session},

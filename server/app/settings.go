@@ -131,6 +131,18 @@ var rankingParts = map[string]func(*recall.Settings){
 	"contrast":          func(s *recall.Settings) { s.Contrast = 1 },
 }
 
+// maxInflight is how many recalls and contexts run at a time: see
+// docs/decisions/0031-what-a-busy-server-refuses.md. Those that wait for a model need no core.
+func maxInflight(cfg config.Config, cores int) int {
+	switch {
+	case cfg.API.MaxInflight > 0:
+		return cfg.API.MaxInflight
+	case cfg.Embedding.APIKey != "" || cfg.Chat.APIKey != "":
+		return 64 * cores
+	}
+	return max(2, cores)
+}
+
 func relatedSettings(cfg config.Config) related.Settings {
 	r := cfg.Recall
 	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: ownWritesLimit, VectorTimeout: r.VectorTimeout}
@@ -171,6 +183,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		Renew:           j.Lease / 4,
 		Workers:         j.Workers,
 		Timeout:         j.Timeout,
+		MaxLag:          j.MaxLag,
 		Drain:           cfg.API.ShutdownTimeout,
 	}
 }

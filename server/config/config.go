@@ -134,6 +134,8 @@ type Jobs struct {
 	Workers int           `koanf:"workers" default:"8" rule:"1..1000"`
 	Lease   time.Duration `koanf:"lease" default:"10s" rule:"100ms..1h"`  // of a turn; that of a push is 1.5 times as long
 	Timeout time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
+	// How long a turn may have been due; above it, turns are refused; 0: no bound.
+	MaxLag time.Duration `koanf:"max_lag" default:"1h" rule:"0s..8760h"`
 }
 
 // Router decides which domains a query searches first.
@@ -225,6 +227,7 @@ type Webhooks struct {
 // API bounds the requests of clients.
 type API struct {
 	RateLimit       float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"` // a second and key; 0: unlimited
+	MaxInflight     int           `koanf:"max_inflight" default:"0" rule:"0..100000"`   // recalls, contexts; 0: by cores
 	WaitTimeout     time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`
 }

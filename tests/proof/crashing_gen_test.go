@@ -685,6 +685,12 @@ func (store *crashingStore) LogRecalls(ctx context.Context, entries []memory.Log
 	})
 }
 
+func (store *crashingStore) LongestDue(ctx context.Context) (time.Time, error) {
+	return get(store.fuse, "LongestDue", func() (time.Time, error) {
+		return store.real.LongestDue(ctx)
+	})
+}
+
 func (store *crashingStore) MatchingIDs(
 	ctx context.Context,
 	owner memory.Owner,

@@ -120,9 +120,9 @@ func (o *overHTTP) post(ctx context.Context, path string, c call) error {
 	if err != nil {
 		return err
 	}
-	status, text, err := o.connections.Do(request)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("%d %s: %s", status, http.StatusText(status), text)
+	answer, err := o.connections.Do(request)
+	if err == nil && answer.Status != http.StatusOK {
+		err = &target.Refusal{Answer: answer, Request: "POST " + path}
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func newClient(url, key string) Client {
 	return Client{URL: url, key: key, connections: NewConnections(strings.TrimPrefix(url, "http://"))}
 }
 
-// Do sends a body and returns that of the answer. Any status but 2xx is an error.
+// Do sends a body and returns that of the answer. Any status but 2xx is a *Refusal.
 func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
@@ -34,11 +34,27 @@ func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byt
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	status, answer, err := c.connections.Do(request)
-	if err == nil && status/100 != 2 {
-		err = fmt.Errorf("%s %s: %d %s: %s", method, path, status, http.StatusText(status), answer)
+	answer, err := c.connections.Do(request)
+	if err == nil && answer.Status/100 != 2 {
+		err = &Refusal{Answer: answer, Request: method + " " + path}
 	}
-	return answer, err
+	return answer.Body, err
+}
+
+// Refusal is an answer with another status than 2xx.
+type Refusal struct {
+	Answer
+	Request string // method and path
+}
+
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("%s: %d %s: %s", r.Request, r.Status, http.StatusText(r.Status), r.Body)
+}
+
+// RetryAfter is how long the server asks its client to wait; 0: it does not ask.
+func (r *Refusal) RetryAfter() time.Duration {
+	seconds, _ := strconv.Atoi(r.Header.Get("Retry-After")) // 0 without the header
+	return time.Duration(seconds) * time.Second
 }
 
 // Body is a value as JSON. The value consists of maps, slices, strings and numbers.

@@ -32,15 +32,22 @@ func NewConnections(address string) *Connections { return &Connections{address: 
 // timeout of an answer.
 const timeout = 5 * time.Minute
 
-// Do sends a request and returns the answer's status and body.
-func (c *Connections) Do(request *http.Request) (status int, body []byte, err error) {
+// Answer is the answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Do sends a request and returns its answer.
+func (c *Connections) Do(request *http.Request) (Answer, error) {
 	for {
 		conn, err := c.take(request.Context())
 		if err != nil {
-			return 0, nil, err
+			return Answer{}, err
 		}
 		stop := context.AfterFunc(request.Context(), func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-		status, body, keep, err := conn.exchange(request)
+		answer, keep, err := conn.exchange(request)
 		switch {
 		case !stop() || err != nil || !keep:
 			conn.Close()
@@ -48,7 +55,7 @@ func (c *Connections) Do(request *http.Request) (status int, body []byte, err er
 			c.give(conn)
 		}
 		if err == nil {
-			return status, body, nil
+			return answer, nil
 		}
 		// If the server closed an idle connection, it has not received the request.
 		if conn.used && request.Context().Err() == nil && request.GetBody != nil {
@@ -56,24 +63,24 @@ func (c *Connections) Do(request *http.Request) (status int, body []byte, err er
 				continue
 			}
 		}
-		return 0, nil, fmt.Errorf("%s %s: %w", request.Method, request.URL, err)
+		return Answer{}, fmt.Errorf("%s %s: %w", request.Method, request.URL, err)
 	}
 }
 
-func (conn *connection) exchange(request *http.Request) (status int, body []byte, keep bool, err error) {
+func (conn *connection) exchange(request *http.Request) (a Answer, keep bool, err error) {
 	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
-		return 0, nil, false, err
+		return a, false, err
 	}
 	if err := request.Write(conn); err != nil {
-		return 0, nil, false, err
+		return a, false, err
 	}
 	answer, err := http.ReadResponse(conn.answers, request)
 	if err != nil {
-		return 0, nil, false, err
+		return a, false, err
 	}
 	defer answer.Body.Close()
-	body, err = io.ReadAll(answer.Body)
-	return answer.StatusCode, body, !answer.Close, err
+	body, err := io.ReadAll(answer.Body)
+	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: body}, !answer.Close, err
 }
 
 // take returns the connection that was used last, or a new one.
