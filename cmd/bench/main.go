@@ -14,6 +14,7 @@
 //	bench overload         more clients than a server has room for -> what is served, what is shed
 //	bench loop             contexts and turns of users of all sizes -> percentiles, CPU, memory
 //	bench servers          one server and several on the same stores -> recalls a second
+//	bench years            rules of forgetting -> memories of a user after years
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and
@@ -39,7 +40,8 @@ func main() {
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
-		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(), floorCommand())
+		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(), yearsCommand(),
+		floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"hippocampus/cmd/bench/loop"
 	"hippocampus/cmd/bench/speed"
 	"hippocampus/cmd/bench/target"
+	"hippocampus/cmd/bench/years"
 )
 
 func soakCommand() *cobra.Command {
@@ -154,6 +155,29 @@ func loopCommand() *cobra.Command {
 	f.StringSliceVar(&contents, "contents", nil,
 		"folders or files of conversations, whose turns are the memories and whose questions are the queries")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	jsonFlag(c, &file)
+	return c
+}
+
+func yearsCommand() *cobra.Command {
+	var file string
+	o := years.Options{}
+	c := &cobra.Command{
+		Use: "years", Short: "How many memories a user has after years, by the rules of forgetting", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			r, err := years.Run(o)
+			if err != nil {
+				return err
+			}
+			return deliver(r, file)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.Years, "years", 10, "years of the user")
+	f.IntVar(&o.Turns, "turns", 20, "turns a day")
+	f.IntVar(&o.Recalled, "recalled", 10, "memories of its topic that each turn recalls")
+	f.IntVar(&o.Topics, "topics", 500, "topics of the user, chosen by Zipf's law")
+	f.StringArrayVar(&o.Settings, "set", nil, "a setting of a server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)
 	return c
 }

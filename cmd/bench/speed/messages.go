@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -35,10 +37,11 @@ type MessagesReport struct {
 // MessagesSide is the measurement of one server.
 type MessagesSide struct {
 	Name      string             `json:"name"`
-	Accepted  measure.Sample     `json:"accepted"`    // POST /v1/turns
-	Processed measure.Sample     `json:"processed"`   // POST /v1/turns with wait
-	Rows      map[string]float64 `json:"rows"`        // in Postgres, for each turn, by table
-	Bytes     float64            `json:"bytes"`       // in Postgres, for each turn, without dead rows
+	Accepted  measure.Sample     `json:"accepted"`  // POST /v1/turns
+	Processed measure.Sample     `json:"processed"` // POST /v1/turns with wait
+	Rows      map[string]float64 `json:"rows"`      // in Postgres, for each turn, by table
+	Bytes     float64            `json:"bytes"`     // in Postgres, for each turn, without dead rows
+	Tables    map[string]float64 `json:"bytes_by_table"`
 	Vectors   float64            `json:"vector_rows"` // in Milvus, for each turn
 }
 
@@ -62,7 +65,7 @@ func RunMessages(ctx context.Context, o MessagesOptions) (report MessagesReport,
 		sides = append(sides, &messagesBench{Server: server, stores: stores})
 	}
 	report.Sides = make([]MessagesSide, len(sides))
-	before := make([]int64, len(sides))
+	before := make([]map[string]int64, len(sides))
 	for i, side := range sides {
 		if before[i], err = side.bytes(ctx); err != nil {
 			return report, err
@@ -151,6 +154,15 @@ func (r MessagesReport) Print(out io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.0f\t%.2f\t%.1f\t%.1f\t\n",
 			s.Name, rows, s.Rows["agent_memories"], s.Bytes, s.Vectors, s.Processed.P50, s.Processed.P95)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nbytes of each turn, by table\t\t")
+	for _, s := range r.Sides {
+		for _, table := range slices.Sorted(maps.Keys(s.Tables)) {
+			fmt.Fprintf(w, "%s\t%s\t%.0f\t\n", s.Name, table, s.Tables[table])
+		}
 	}
 	if err := w.Flush(); err != nil {
 		return err

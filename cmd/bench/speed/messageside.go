@@ -27,7 +27,7 @@ type messagesBench struct {
 func (o MessagesOptions) turn(n int, wait bool) map[string]any {
 	random := rand.New(rand.NewPCG(uint64(n), 11))
 	some := func() string { return content.Word(random.IntN(20_000)) }
-	said := fmt.Sprintf("I moved to %s last year and I work as a %s at %s.", some(), some(), some())
+	said := content.Statement(n)
 	if n%2 == 1 {
 		said = fmt.Sprintf("What should I know about %s before I buy a %s?", some(), some())
 	}
@@ -75,8 +75,8 @@ func (m *messagesBench) drain(ctx context.Context) error {
 	}
 }
 
-// count counts what turns have left in both stores. before is the size of the empty tables.
-func (m *messagesBench) count(ctx context.Context, turns int, before int64) (side MessagesSide, err error) {
+// count counts what turns have left in both stores. before are the sizes of the empty tables.
+func (m *messagesBench) count(ctx context.Context, turns int, before map[string]int64) (side MessagesSide, err error) {
 	if err := m.drain(ctx); err != nil {
 		return side, err
 	}
@@ -94,7 +94,13 @@ func (m *messagesBench) count(ctx context.Context, turns int, before int64) (sid
 	if err != nil {
 		return side, err
 	}
-	side.Bytes = float64(after-before) / float64(turns)
+	side.Tables = map[string]float64{}
+	for table, size := range after {
+		if grown := float64(size-before[table]) / float64(turns); grown > 0 {
+			side.Tables[table] = grown
+			side.Bytes += grown
+		}
+	}
 	found, err := m.stores.milvus.Query(ctx, m.stores.collection, nil, "", []string{"count(*)"},
 		client.WithSearchQueryConsistencyLevel(entity.ClStrong))
 	if err != nil {
@@ -105,22 +111,34 @@ func (m *messagesBench) count(ctx context.Context, turns int, before int64) (sid
 	return side, err
 }
 
-// bytes is the size of all tables and indexes without dead rows.
-func (m *messagesBench) bytes(ctx context.Context) (size int64, err error) {
-	rows, err := m.stores.database.Query(ctx, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
+// bytes are the sizes of all tables, each with its partitions and indexes and without dead rows.
+func (m *messagesBench) bytes(ctx context.Context) (map[string]int64, error) {
+	rows, err := m.stores.database.Query(ctx, `
+		SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, table := range tables {
 		if _, err := m.stores.database.Exec(ctx, "VACUUM FULL "+pgx.Identifier{table}.Sanitize()); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	err = m.stores.database.QueryRow(ctx, `SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
-		WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).Scan(&size)
-	return size, err
+	rows, err = m.stores.database.Query(ctx, `
+		SELECT coalesce(pg_partition_root(oid), oid)::regclass::text, sum(pg_total_relation_size(oid))::bigint
+		FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace GROUP BY 1`)
+	if err != nil {
+		return nil, err
+	}
+	sizes := map[string]int64{}
+	var table string
+	var size int64
+	_, err = pgx.ForEachRow(rows, []any{&table, &size}, func() error {
+		sizes[table] = size
+		return nil
+	})
+	return sizes, err
 }

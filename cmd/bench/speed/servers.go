@@ -73,7 +73,7 @@ func RunServers(ctx context.Context, o ServersOptions) (report ServersReport, er
 			if e != nil {
 				return report, fmt.Errorf("%s: %w", name, e)
 			}
-			defer func() { err = errors.Join(err, unpin()) }()
+			defer func() { err = errors.Join(err, unpin()) }() //nolint:gocritic // after the measurement
 		}
 	}
 	if err := b.meet(ctx, o.Data); err != nil {
