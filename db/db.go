@@ -42,6 +42,7 @@ type Store interface {
 	Counts
 	Jobs
 	Processes
+	Leases
 
 	// Migrate brings the schema, the job queue's included, to this version.
 	// It is safe to run from several processes at once, and again.

@@ -103,6 +103,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"changing models":         changingModels,
 		"calibrations":            calibrations,
 		"hold re-embedding":       holdReembedding,
+		"leases of a clock ahead": leasesOfAClockAhead,
 		"announcements":           announcements,
 		"ended conversation":      endedConversation,
 		"readers miss nothing":    readersMissNothing,

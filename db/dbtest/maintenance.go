@@ -199,6 +199,7 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Proposals"] = s.Proposals(ctx, "app", []string{id})
 	_, _, errs["Enqueue"] = s.Enqueue(ctx, work{id})
 	_, errs["Job"] = s.Job(ctx, -1)
+	_, errs["VoidLeases"] = s.VoidLeases(ctx, epoch)
 	_, errs["Beat"] = s.Beat(ctx, id, time.Minute)
 	_, errs["ListJobs"] = s.ListJobs(ctx, db.JobFilter{Kinds: []string{"dbtest_work"}, Limit: 1})
 	return errs
@@ -247,6 +248,8 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 		_, err = tx.State(ctx)
 		return err
 	}))
+	_, err = s.VoidLeases(ctx, epoch)
+	must(t, err)
 	process := memory.NewID()
 	for range 2 { // the first beat frees no job
 		_, err = s.Beat(ctx, process, time.Minute)

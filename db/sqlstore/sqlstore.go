@@ -83,6 +83,7 @@ var (
 	_ db.Instructions   = (*Store)(nil)
 	_ db.Keys           = (*Store)(nil)
 	_ db.Maintenance    = (*Store)(nil)
+	_ db.Leases         = (*Store)(nil)
 	_ db.Processes      = (*Store)(nil)
 	_ db.Recalls        = (*Store)(nil)
 	_ db.Related        = (*Store)(nil)

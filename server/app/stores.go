@@ -64,6 +64,7 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	if err := startVectors(ctx, b, maintenance); err != nil {
 		return nil, fmt.Errorf("vector store: %w", err)
 	}
+	b.life.run("leases", voidLeases{record, b.now, log}.run)
 	b.life.run("repair", maintenance.Run)
 	b.life.run("projection", push.Run)
 	s := &stores{

@@ -1055,6 +1055,12 @@ func (store *crashingStore) VectorBacklog(ctx context.Context) (db.Backlog, erro
 	})
 }
 
+func (store *crashingStore) VoidLeases(ctx context.Context, now time.Time) (int, error) {
+	return get(store.fuse, "VoidLeases", func() (int, error) {
+		return store.real.VoidLeases(ctx, now)
+	})
+}
+
 func (store *crashingStore) Webhook(ctx context.Context, appID string, id string) (memory.Webhook, error) {
 	return get(store.fuse, "Webhook", func() (memory.Webhook, error) {
 		return store.real.Webhook(ctx, appID, id)

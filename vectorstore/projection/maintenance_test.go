@@ -173,6 +173,21 @@ func TestVerify_IgnoresConcurrentChanges(t *testing.T) {
 	}
 }
 
+// Memories that a clock has dated which was ahead are named, although no store differs.
+func TestVerify_NamesTimesInTheFuture(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.PushNew(t.Context(), b.insert(1))
+	b.clock.Advance(30 * 24 * time.Hour)
+	ahead := b.insert(2)
+	b.PushNew(t.Context(), ahead)
+	b.clock.Advance(-30*24*time.Hour + time.Hour)
+	r := b.verify(b.maintenance())
+	if want := []string{ahead[0].ID, ahead[1].ID}; r.Future.Count != 2 || !slices.Equal(r.Future.IDs, want) || r.Drift() != 0 {
+		t.Errorf("got %+v, want %v in the future", r, want)
+	}
+}
+
 // Windows cover all ids even if rows and records are unevenly distributed.
 func TestVerify_CoversAllWindows(t *testing.T) {
 	t.Parallel()

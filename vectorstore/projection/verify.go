@@ -64,6 +64,7 @@ type Report struct {
 	Missing   Findings  `json:"missing"`   // active rows without a record
 	Orphaned  Findings  `json:"orphaned"`  // records without an active row
 	Different Findings  `json:"different"` // records that differ from their row
+	Future    Findings  `json:"future"`    // rows that were changed, recalled or pushed at a time in the future
 }
 
 // Drift is the number of memories that differ between the stores.
@@ -101,7 +102,7 @@ func (m *Maintenance) Verify(ctx context.Context) (Report, error) {
 // verify calls f with the findings of each window that has some.
 func (m *Maintenance) verify(ctx context.Context, f func(map[string]kind) error) (Report, error) {
 	empty := Findings{IDs: []string{}}
-	r := Report{At: m.now(), Missing: empty, Orphaned: empty, Different: empty}
+	r := Report{At: m.now(), Missing: empty, Orphaned: empty, Different: empty, Future: empty}
 	for after, more := "", true; more; {
 		w, err := m.compareWindow(ctx, after)
 		if err == nil && len(w.found) > 0 {
@@ -111,6 +112,9 @@ func (m *Maintenance) verify(ctx context.Context, f func(map[string]kind) error)
 			return r, err
 		}
 		r.Checked, r.InFlight = r.Checked+w.checked, r.InFlight+w.inFlight
+		for _, id := range w.future {
+			r.Future.add(id)
+		}
 		for _, id := range slices.Sorted(maps.Keys(w.found)) {
 			switch w.found[id] {
 			case missing:
@@ -152,6 +156,7 @@ const windowSize = 1000
 type window struct {
 	last              string // the last id; empty: the range has no end
 	checked, inFlight int
+	future            []string
 	found             map[string]kind
 }
 
@@ -217,8 +222,12 @@ func firstAfter(rows []db.Projected, id string) int {
 // compare fills w from the rows and records of its range, both in id order.
 func (m *Maintenance) compare(w *window, rows []db.Projected, records []vectorstore.Record) {
 	settled := m.now().Add(-m.push.set.Grace)
+	latest := m.now().Add(db.MaxLease)
 	for _, row := range rows {
 		want := row.Memory
+		if want.UpdatedAt.After(latest) || want.LastAccessedAt.After(latest) || row.UpdatedAt.After(latest) {
+			w.future = append(w.future, want.ID)
+		}
 		for len(records) > 0 && records[0].ID < want.ID {
 			w.found[records[0].ID] = stray
 			records = records[1:]
