@@ -39,24 +39,19 @@ func TestCompare_AppliesTheJudgesDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held []memory.Memory
-	var relations []memory.Relation
 	err = b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) (err error) {
 		changes := history.NewRecorder(tx, "reflection", b.clock.Now())
-		if held, relations, err = settle(ctx, tx, changes); err != nil {
-			return err
-		}
-		changes.Created(&held[1], nil)
-		if err := tx.Insert(ctx, held[1:], b.Pusher.ClaimedUntil()); err != nil {
-			return err
-		}
-		if err := tx.AddRelations(ctx, relations); err != nil {
+		if held, err = settle(ctx, tx, changes, []history.Draft{{Memory: drafts[0]}, {Memory: drafts[1]}}); err != nil {
 			return err
 		}
 		return changes.Flush(ctx)
 	})
-	if err != nil || len(held) != 2 || held[0].ID != old.ID || held[1].ID != drafts[1].ID || len(relations) != 1 ||
-		relations[0].To != home.ID {
-		t.Fatalf("held %+v, relations %+v, %v", held, relations, err)
+	if err != nil || len(held) != 2 || held[0].ID != old.ID || held[1].ID != drafts[1].ID {
+		t.Fatalf("held %+v, %v", held, err)
+	}
+	relations, err := b.store.Relations(t.Context(), ada.AppID, home.ID)
+	if err != nil || len(relations) != 1 || relations[0].From != held[1].ID {
+		t.Errorf("relations %+v, %v", relations, err)
 	}
 	if m := b.stored(old.ID); m.Content != insight || m.Importance != 0.9 {
 		t.Errorf("the known memory is %+v", m)

@@ -135,9 +135,6 @@ func (w *writing) supersede(
 	ctx context.Context, m *memory.Memory, by string, verdict judge.Verdict, turnID string,
 ) error {
 	isNew := slices.Contains(w.inserted, m)
-	if isNew && w.unrecorded {
-		return nil // the caller has not inserted it yet
-	}
 	before := *m
 	m.Status, m.SupersededBy = memory.Superseded, by
 	w.Note(m.ID, memory.EventSuperseded, superseded{

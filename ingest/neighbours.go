@@ -41,6 +41,9 @@ type judgement struct {
 func (s *Service) neighbours(
 	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory, except ...string,
 ) (map[int]neighbourhood, error) {
+	if len(drafts) == 0 {
+		return nil, nil
+	}
 	search := s.search(owner)
 	hoods := make(map[int]neighbourhood, len(drafts))
 	for i, draft := range drafts {

@@ -24,19 +24,12 @@ type writing struct {
 	outdated  []memory.Memory // those of inserted that were superseded since, as they were before
 	relations []memory.Relation
 
-	unrecorded bool     // the caller records and inserts the memories that are added
-	except     []string // ids of memories that nothing is merged into
+	details map[string]any // of the events of the creations, by id; may be nil
+	except  []string       // ids of memories that nothing is merged into
 }
 
 func (s *Service) writing(tx db.UserTx, cause string) *writing {
 	return &writing{Recorder: history.NewRecorder(tx, cause, s.Now()), s: s, tx: tx}
-}
-
-// merged is the detail of a merge.
-type merged struct {
-	Change     *history.Change `json:"change,omitempty"`
-	Similarity float64         `json:"similarity"`
-	From       string          `json:"from_turn,omitempty"`
 }
 
 // draft completes a new memory with an embedding of a model.
@@ -83,9 +76,7 @@ func (w *writing) put(ctx context.Context, draft memory.Memory, near neighbourho
 
 // add makes the draft a memory of its own.
 func (w *writing) add(draft memory.Memory) Written {
-	if !w.unrecorded {
-		w.Created(&draft, nil)
-	}
+	w.Created(&draft, w.details[draft.ID])
 	w.inserted = append(w.inserted, &draft)
 	return Written{Memory: draft, Verdict: memory.Kept, Reason: "nothing like it was known"}
 }
@@ -139,48 +130,6 @@ func older(a, b *memory.Memory) bool {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// merge keeps the newer wording, the higher importance and the tags of both.
-func (w *writing) merge(
-	ctx context.Context, m *memory.Memory, draft memory.Memory,
-	similarity float64, verdict memory.Verdict, reason string,
-) (Written, error) {
-	before := *m
-	m.Importance = max(m.Importance, draft.Importance)
-	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
-	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
-		m.Content = draft.Content
-		m.Lexemes = draft.Lexemes
-		m.Domain = draft.Domain
-		if draft.Type != memory.TypeReflection { // m was not derived from anything, so no undo could end it
-			m.Type = draft.Type
-		}
-		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
-	}
-	written := Written{Memory: *m, Verdict: verdict, Reason: reason}
-	change := history.Diff(before, *m)
-	if verdict == memory.Duplicate && change == nil {
-		return written, nil
-	}
-	w.Note(m.ID, memory.EventMerged, merged{Change: change, Similarity: similarity, From: draft.SourceTurnID})
-	if w.isNew(m) {
-		return written, nil
-	}
-	err := w.store(ctx, before, m)
-	written.Memory = *m
-	return written, err
-}
-
-// both returns tags and those of more that are not among them, at most memory.MaxTags.
-func both(tags, more []string) []string {
-	all := slices.Clone(tags)
-	for _, tag := range more {
-		if len(all) < memory.MaxTags && !slices.Contains(all, tag) {
-			all = append(all, tag)
-		}
-	}
-	return all
-}
-
 // store stores a changed memory, and updates it in recent for the next put.
 func (w *writing) store(ctx context.Context, before memory.Memory, m *memory.Memory) error {
 	err := w.Update(ctx, before, m)
@@ -213,6 +162,14 @@ func (w *writing) derive(id string, message *memory.Memory) {
 
 // flush writes the collected changes at the end of the transaction.
 func (w *writing) flush(ctx context.Context) error {
+	if err := w.insert(ctx); err != nil {
+		return err
+	}
+	return w.Flush(ctx)
+}
+
+// insert stores the added memories, with the relations.
+func (w *writing) insert(ctx context.Context) error {
 	if len(w.inserted) > 0 {
 		if err := w.tx.Insert(ctx, w.memories(false), w.s.Pusher.ClaimedUntil()); err != nil {
 			return err
@@ -227,12 +184,10 @@ func (w *writing) flush(ctx context.Context) error {
 			}
 		}
 	}
-	if len(w.relations) > 0 {
-		if err := w.tx.AddRelations(ctx, w.relations); err != nil {
-			return err
-		}
+	if len(w.relations) == 0 {
+		return nil
 	}
-	return w.Flush(ctx)
+	return w.tx.AddRelations(ctx, w.relations)
 }
 
 // push pushes the changes after the commit.

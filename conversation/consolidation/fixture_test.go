@@ -78,6 +78,7 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 	})
 	b.know = facts.New(facts.Parts{
 		Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now,
+		Compare:   b.write.Compare,
 		OnChanged: func(memory.Owner) {}, OnAdded: func(context.Context, memory.Owner, int) {},
 	}, 0.5)
 	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now,

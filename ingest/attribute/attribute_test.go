@@ -54,6 +54,10 @@ func TestOf_ReadsTheUsersPresent(t *testing.T) {
 	for statement, want := range map[string]string{
 		"i live in porto now":                     "home porto",
 		"Moved to Shanghai.":                      "home shanghai",
+		"The user's home city is Porto.":          "home porto",
+		"The user's place of residence is Faro.":  "home faro",
+		"The user's favourite city is Rome.":      "",
+		"用户的居住城市是上海。":                             "home 上海",
 		"Paul and I got married, I'm a chef now.": "relationship status married, job chef",
 		"User joined the city council last week.": "employer city council",
 		"We moved from Chicago to Denver.":        "home denver",

@@ -51,9 +51,9 @@ var (
 		` out)? ` +
 		`(?:in|at|near|outside) )(.+)`)
 	moved = clause(`(?i:(?:moved|relocated)(?: back| over| out| house| home)?(?: from [\p{L} ]+)? to )(.+)`)
-	homed = regexp.MustCompile(`(?i:^(?:(?:my|our|user's) (?:new |current )?)?(?:home|place|flat|apartment|` +
-		`house)(?: for me| now)? is ` +
-		`(?:now )?)(.+)`)
+	homed = regexp.MustCompile(`(?i:^(?:(?:(?:my|our|(?:the )?user's) (?:new |current )?)?(?:home|place|flat|apartment|` +
+		`house)|(?:my|our|(?:the )?user's) (?:new |current )?(?:home city|city|residence|place of residence))` +
+		`(?: for me| now)? is (?:now )?)(.+)`)
 	place    = regexp.MustCompile(`(?:^|\b(?:in|at|near|outside|of|to) )(?:the |a |an )?(` + capital + `)`)
 	lowPlace = regexp.MustCompile(`^(\p{Ll}+)(?: (?:now|with|and|since|for|near|because|where|again|` +
 		`together)\b.*)?$`)

@@ -8,7 +8,6 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/history"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 )
 
 // change is the work of one transaction on the timelines of a user.
@@ -116,10 +115,8 @@ func (c *change) touch(t timeline) {
 
 // finish updates the memories of the changed timelines, and writes the events.
 func (c *change) finish(ctx context.Context) (Applied, error) {
-	for _, t := range c.timelines {
-		if err := c.mirror(ctx, t); err != nil {
-			return Applied{}, err
-		}
+	if err := c.mirror(ctx); err != nil {
+		return Applied{}, err
 	}
 	for i := range c.done.Outcomes {
 		o := &c.done.Outcomes[i]
@@ -137,119 +134,4 @@ func (c *change) refresh(f *memory.Fact) {
 	if saved, ok := c.saved[f.ID]; ok {
 		*f = saved
 	}
-}
-
-// mirror makes the fact of a timeline that is valid now the one with a memory. If
-// its content is not embedded (its time began, and the schedule has not run
-// since), it changes nothing and leaves it to the schedule.
-func (c *change) mirror(ctx context.Context, t timeline) error {
-	old, hasOld, err := c.tx.FactWithMemory(ctx, t.factType, t.key)
-	if err != nil {
-		return err
-	}
-	valid, isValid, err := c.tx.FactAt(ctx, t.factType, t.key, c.now)
-	if err != nil {
-		return err
-	}
-	if hasOld && isValid && old.ID == valid.ID {
-		return c.strengthen(ctx, valid)
-	}
-	var m memory.Memory
-	if isValid {
-		worded := c.p.wordingOf(valid)
-		if c.p.vectors[worded.content] == nil {
-			return nil
-		}
-		m = c.draft(valid, worded)
-	}
-	if hasOld {
-		if err := c.retire(ctx, old, m.ID); err != nil {
-			return err
-		}
-	}
-	if !isValid {
-		return nil
-	}
-	c.Note(m.ID, memory.EventCreated, origin{valid.ID})
-	if err := c.tx.Insert(ctx, []memory.Memory{m}, c.s.Pusher.ClaimedUntil()); err != nil {
-		return err
-	}
-	c.done.added = append(c.done.added, m)
-	valid.MemoryID, valid.EndsMemory = m.ID, true
-	return c.save(ctx, &valid)
-}
-
-// origin is the detail of the events of a fact's memory.
-type origin struct {
-	Fact string `json:"fact"`
-}
-
-// changedOrigin is the detail of the changes of a fact's memory.
-type changedOrigin struct {
-	*history.Change
-	origin
-}
-
-// retire ends the memory of a fact that is no longer valid: superseded by the
-// memory replacement, or forgotten if that is empty.
-func (c *change) retire(ctx context.Context, old memory.Fact, replacement string) error {
-	old.EndsMemory = false
-	if err := c.save(ctx, &old); err != nil {
-		return err
-	}
-	m, ok, err := c.active(ctx, old.MemoryID)
-	if err != nil || !ok {
-		return err
-	}
-	before, kind := m, memory.EventForgotten
-	m.Status = memory.Forgotten
-	if replacement != "" {
-		kind = memory.EventSuperseded
-		m.Status, m.SupersededBy = memory.Superseded, replacement
-	}
-	c.Note(m.ID, kind, changedOrigin{history.Diff(before, m), origin{old.ID}})
-	return c.Update(ctx, before, &m)
-}
-
-// strengthen raises the importance of a fact's memory, and the confidence in its
-// metadata, to those of the fact.
-func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
-	m, ok, err := c.active(ctx, f.MemoryID)
-	if err != nil || !ok {
-		return err
-	}
-	before := m
-	m.Importance = max(m.Importance, c.p.wordingOf(f).importanceOf(m.Content, m.Domain, f.Confidence))
-	m.Metadata = restated(m.Metadata, f)
-	changes := history.Diff(before, m)
-	if changes == nil {
-		return nil
-	}
-	c.Note(m.ID, memory.EventUpdated, changedOrigin{changes, origin{f.ID}})
-	return c.Update(ctx, before, &m)
-}
-
-// active returns a memory of the user if it is still active.
-func (c *change) active(ctx context.Context, id string) (m memory.Memory, ok bool, err error) {
-	found, err := c.tx.Memories(ctx, []string{id})
-	if err != nil || len(found) == 0 || found[0].Status != memory.Active {
-		return m, false, err
-	}
-	return found[0], true, nil
-}
-
-// draft is the memory of a fact. It is dated by when the fact was said, not by when
-// it began, and it has not faded.
-func (c *change) draft(f memory.Fact, w wording) memory.Memory {
-	domain := c.s.Guess(w.content)
-	m := memory.Memory{
-		ID: memory.NewID(), Owner: c.p.owner, Content: w.content, Type: memory.TypeFact, Domain: domain,
-		Importance: w.importanceOf(w.content, domain, f.Confidence), Metadata: Metadata(f), Status: memory.Active,
-		CreatedAt: c.now, UpdatedAt: c.now, LastAccessedAt: c.now, Lexemes: text.Join(text.Lexemes(w.content)),
-		Embedding: c.p.vectors[w.content], EmbeddingModel: c.p.model, Revision: 1,
-	}
-	if !w.said.IsZero() && w.said.Before(c.now) {
-		m.CreatedAt = memory.Instant(w.said)
-	}
-	return m
 }

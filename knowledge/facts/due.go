@@ -54,7 +54,7 @@ func (s *Service) RunDue(ctx context.Context, cause string) (totals Totals, err 
 
 // follow updates the memory of a fact's timeline.
 func (s *Service) follow(ctx context.Context, f memory.Fact, now time.Time, cause string) (done Applied, err error) {
-	p := &Prepared{owner: f.Owner}
+	p := prepared(f.Owner)
 	valid, err := s.Records.ListFacts(ctx, db.FactFilter{Owner: f.Owner, Type: f.Type, Key: f.Key, At: now, Limit: 1})
 	if err != nil {
 		return done, err
@@ -67,6 +67,9 @@ func (s *Service) follow(ctx context.Context, f memory.Fact, now time.Time, caus
 			return done, err
 		}
 		p.vectors, p.model = map[string][]float32{content: vectors[0]}, embedder.Model()
+		if err := s.compare(ctx, p, valid[:1]); err != nil {
+			return done, err
+		}
 	}
 	err = s.Records.InUser(ctx, f.Owner, func(ctx context.Context, tx db.UserTx) error {
 		c := s.begin(tx, p, cause)

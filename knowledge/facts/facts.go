@@ -1,6 +1,6 @@
 // Package facts keeps the timelines of a user's facts:
 //
-//	evidence -> checked, canonical, embedded                             Prepare
+//	evidence -> checked, canonical, embedded, compared with memories     Prepare
 //	         -> weighed against the fact that is valid at its instant    Apply, in a user's transaction
 //	         -> the timeline, and the memory of the fact that is valid now
 //	         -> push                                                     Push, after the commit
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/history"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore/projection"
@@ -28,6 +29,7 @@ import (
 type Records interface {
 	db.Timelines
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 }
 
 // Parts are what a Service works with.
@@ -36,6 +38,9 @@ type Parts struct {
 	Embedder llm.Embedder
 	Pusher   projection.Pusher
 	Guess    func(content string) memory.Domain // of a fact's memory
+	// Compare finds out what memories of facts mean for the active memories near them, except for those whose ids are
+	// in except; package ingest implements it.
+	Compare func(ctx context.Context, owner memory.Owner, drafts []memory.Memory, except []string) (history.Settle, error)
 	// OnChanged is called for each user whose memories have changed. It must not block.
 	OnChanged func(owner memory.Owner)
 	// OnAdded is called after memories of a user were added.
@@ -81,6 +86,14 @@ type Prepared struct {
 	wordings map[string]wording   // by place
 	vectors  map[string][]float32 // embeddings by content
 	model    string
+	ids      map[string]string // of the memories, by place
+	settle   history.Settle    // stores the memories
+}
+
+func prepared(owner memory.Owner) *Prepared {
+	return &Prepared{
+		owner: owner, wordings: map[string]wording{}, vectors: map[string][]float32{}, ids: map[string]string{},
+	}
 }
 
 // Applied is what Apply changed, for Push after the commit.
@@ -110,11 +123,12 @@ func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause
 	return done.Outcomes[0], nil
 }
 
-// Prepare checks evidence, makes it canonical and embeds the contents of its
-// memories. It stores nothing. KindInvalid: a field is wrong; if there are
+// Prepare checks evidence, makes it canonical, embeds the contents of its memories and
+// compares these with the active memories near them. It stores nothing. KindInvalid: a field is wrong; if there are
 // several pieces of evidence, the paths name the piece, as in "[2].key".
 func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Evidence) (*Prepared, error) {
-	p := &Prepared{owner: owner, wordings: map[string]wording{}, vectors: map[string][]float32{}}
+	p := prepared(owner)
+	var stated []memory.Fact
 	var wrong []memory.Field
 	var contents []string
 	for i, e := range evidence {
@@ -129,6 +143,10 @@ func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Ev
 		worded := wordingOf(e)
 		p.wordings[place(e.Type, e.Key, e.Value)] = worded
 		contents = append(contents, worded.content)
+		stated = append(stated, memory.Fact{
+			Owner: owner, Type: e.Type, Key: e.Key, Value: e.Value, Confidence: e.Confidence,
+			ValidFrom: e.ValidFrom, ValidUntil: e.ValidUntil, State: memory.FactAccepted,
+		})
 	}
 	if len(wrong) > 0 {
 		return nil, memory.Invalid(wrong...)
@@ -145,7 +163,7 @@ func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Ev
 	for i, content := range contents {
 		p.vectors[content] = vectors[i]
 	}
-	return p, nil
+	return p, s.compare(ctx, p, stated)
 }
 
 // place identifies a value on a timeline.
@@ -159,6 +177,15 @@ func (p *Prepared) wordingOf(f memory.Fact) wording {
 		return w
 	}
 	return wordingOf(Evidence{Type: f.Type, Key: f.Key, Value: f.Value})
+}
+
+// idOf returns the id of the memory of a fact, which is the same each time.
+func (p *Prepared) idOf(f memory.Fact) string {
+	at := place(f.Type, f.Key, f.Value)
+	if p.ids[at] == "" {
+		p.ids[at] = memory.NewID()
+	}
+	return p.ids[at]
 }
 
 // Apply weighs evidence and records it within a transaction of its owner. The
@@ -183,7 +210,7 @@ func (s *Service) End(ctx context.Context, owner memory.Owner, factType, key str
 	cause string) (ended memory.Fact, err error) {
 	var done Applied
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		c := s.begin(tx, &Prepared{owner: owner}, cause)
+		c := s.begin(tx, prepared(owner), cause)
 		if ended, err = c.end(ctx, CanonicalName(factType), CanonicalName(key), at); err != nil {
 			return err
 		}

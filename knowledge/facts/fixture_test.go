@@ -12,8 +12,12 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer"
 	"hippocampus/tests/apptest"
+
+	"go.uber.org/zap"
 )
 
 var (
@@ -42,13 +46,19 @@ type fixture struct {
 }
 
 // newFixture makes a fixture whose clock is at day 100.
-func newFixture(store db.Store) *fixture {
+func newFixture(t testing.TB, store db.Store) *fixture {
+	t.Helper()
 	clock := apptest.NewClock(day(100))
 	b := &fixture{
 		store: store, clock: clock, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
+	guess := func(string) memory.Domain { return memory.Lifestyle }
+	writer := ingest.New(ingest.Parts{
+		Records: store, Scorer: scorer.NewRules(), Embedder: b.embedder, Vectors: apptest.Vectors(t, b.embedder),
+		Pusher: b.pusher, Guess: guess, Now: clock.Now, Log: zap.NewNop(),
+	}, ingest.Settings{MergeSimilarity: 0.95, JudgeSimilarity: 0.8, OwnWindow: time.Hour, OwnLimit: 100})
 	b.Service = New(Parts{
-		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Lifestyle },
+		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: guess, Compare: writer.Compare,
 		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) },
 		OnAdded:   func(context.Context, memory.Owner, int) {}, Now: clock.Now,
 	}, 0.5)
@@ -76,7 +86,7 @@ func onEach(t *testing.T, test func(t *testing.T, open func() db.Store)) {
 // newSQLite is a fixture on SQLite alone.
 func newSQLite(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(apptest.SQLite(t))
+	return newFixture(t, apptest.SQLite(t))
 }
 
 // tester is the common part of a test and a rapid check.

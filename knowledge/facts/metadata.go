@@ -25,17 +25,31 @@ func statementOf(f memory.Fact) statement {
 	return statement{Type: f.Type, Key: f.Key, Value: f.Value, Confidence: f.Confidence}
 }
 
-// restated is a memory's metadata with the confidence of its fact. It stays as it is
-// if it states no lower confidence, or no fact because a client replaced it.
+// restated is a memory's metadata with the value and the higher confidence of its fact. It stays as it is if it states
+// that value with no lower confidence, the fact of another timeline, or no fact because a client replaced it.
 func restated(metadata json.RawMessage, f memory.Fact) json.RawMessage {
-	var entries map[string]json.RawMessage
-	var stated statement
-	if json.Unmarshal(metadata, &entries) != nil || json.Unmarshal(entries["fact"], &stated) != nil ||
-		stated.Confidence >= f.Confidence {
+	entries, stated, ok := stating(metadata)
+	if !ok || another(stated, f) || stated.Confidence >= f.Confidence && bytes.Equal(stated.Value, f.Value) {
 		return metadata
 	}
 	entries["fact"] = encode(statementOf(f))
 	return encode(entries)
+}
+
+// statesAnother reports whether the metadata of a memory states the fact of another timeline than f's.
+func statesAnother(metadata json.RawMessage, f memory.Fact) bool {
+	_, stated, ok := stating(metadata)
+	return ok && another(stated, f)
+}
+
+func another(stated statement, f memory.Fact) bool {
+	return stated.Key != "" && (stated.Type != f.Type || stated.Key != f.Key)
+}
+
+// stating reads the fact that metadata states, if any.
+func stating(metadata json.RawMessage) (entries map[string]json.RawMessage, stated statement, ok bool) {
+	ok = json.Unmarshal(metadata, &entries) == nil && json.Unmarshal(entries["fact"], &stated) == nil
+	return entries, stated, ok
 }
 
 // encode does not escape HTML, so that no value becomes longer than its limit.

@@ -35,6 +35,9 @@ func TestRestated_RaisesTheConfidenceOnly(t *testing.T) {
 		{"of a client", `{"by":"hand"}`, `{"by":"hand"}`},
 		{"another fact of a client", `{"fact":"home"}`, `{"fact":"home"}`},
 		{"absent", ``, ``},
+		{"another value", `{"fact":{"type":"profile","key":"home_city","value":"Porto","confidence":1}}`, metadataOf("0.9")},
+		{"another timeline", `{"fact":{"type":"work","key":"city","confidence":0}}`,
+			`{"fact":{"type":"work","key":"city","confidence":0}}`},
 	} {
 		if got := string(restated(json.RawMessage(c.metadata), lisbon)); got != c.want {
 			t.Errorf("%s: %s", c.name, got)

@@ -31,7 +31,7 @@ func metadataOf(confidence string) string {
 func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		b := newFixture(open())
+		b := newFixture(t, open())
 		lisbon := b.put(t, says("Lisbon", .5, time.Time{}, time.Time{}), accepted).Fact
 		m := b.memory(t, lisbon.MemoryID)
 		if m.Content != "The user's home city is Lisbon." || m.Type != memory.TypeFact || m.Importance != 0.775 ||
@@ -99,7 +99,7 @@ func TestPut_KeepsTheValidFactAsAMemory(t *testing.T) {
 func TestRunDue_FollowsTime(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		b := newFixture(open())
+		b := newFixture(t, open())
 		run := func(at time.Time, want Totals) {
 			t.Helper()
 			b.clock.Set(at)

@@ -159,7 +159,7 @@ func shown(facts []memory.Fact, d int) (text string) {
 func TestPut_HandlesConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		replicas := []*fixture{newFixture(open()), newFixture(open())}
+		replicas := []*fixture{newFixture(t, open()), newFixture(t, open())}
 		var group sync.WaitGroup
 		for i := range 8 {
 			group.Go(func() {

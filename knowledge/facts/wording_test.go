@@ -62,7 +62,7 @@ func TestImportance_IsThatOfTheKind(t *testing.T) {
 func TestApply_WordsTheMemoryAsTheEvidence(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
-		b := newFixture(open())
+		b := newFixture(t, open())
 		e := says("Lisbon", 0.9, day(90), time.Time{})
 		rated := 0.8
 		e.Sentence = "Ada moved to Lisbon on 2026-04-01."

@@ -52,17 +52,11 @@ type Derivation struct {
 	State func(db.UserState) (db.UserState, error)
 }
 
-// Settle applies in a transaction what new memories mean for the active ones near them. held[i] is the memory that
-// holds the i-th: itself, perhaps in another wording, or a memory that was active already. The relations are to be
-// stored after the new memories.
-type Settle = func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (
-	held []memory.Memory, relations []memory.Relation, err error)
-
 // Service derives.
 type Service struct {
 	// Compare finds the active memories near drafts of an owner, except for those whose ids are in except, and decides
 	// what the drafts mean for them; package ingest implements it. nil: derived memories are not compared.
-	Compare func(ctx context.Context, owner memory.Owner, drafts []memory.Memory, except []string) (Settle, error)
+	Compare func(ctx context.Context, owner memory.Owner, drafts []memory.Memory, except []string) (history.Settle, error)
 
 	records  Records
 	pusher   projection.Pusher
@@ -123,21 +117,17 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 			}
 		}
 	}
-	var settle Settle
+	var settle history.Settle
 	if d.Compared && s.Compare != nil && len(d.Derived) > 0 {
-		if settle, err = s.Compare(ctx, d.Owner, draftsOf(d.Derived), memory.IDs(d.Sources)); err != nil {
+		drafts := make([]memory.Memory, len(d.Derived))
+		for i := range d.Derived {
+			drafts[i] = d.Derived[i].Memory
+		}
+		if settle, err = s.Compare(ctx, d.Owner, drafts, memory.IDs(d.Sources)); err != nil {
 			return result, err
 		}
 	}
 	return s.commit(ctx, d, settle)
-}
-
-func draftsOf(list []Derived) []memory.Memory {
-	drafts := make([]memory.Memory, len(list))
-	for i := range list {
-		drafts[i] = list[i].Memory
-	}
-	return drafts
 }
 
 // Commit makes a derivation, whole or not at all. KindConflict: a source has
@@ -147,7 +137,7 @@ func (s *Service) Commit(ctx context.Context, d Derivation) error {
 	return err
 }
 
-func (s *Service) commit(ctx context.Context, d Derivation, settle Settle) (result Result, err error) {
+func (s *Service) commit(ctx context.Context, d Derivation, settle history.Settle) (result Result, err error) {
 	var changes *history.Recorder
 	var stored []memory.Memory
 	err = s.records.InUser(ctx, d.Owner, func(ctx context.Context, tx db.UserTx) error {
@@ -159,17 +149,15 @@ func (s *Service) commit(ctx context.Context, d Derivation, settle Settle) (resu
 			return err
 		}
 		changes = history.NewRecorder(tx, d.Cause, s.now())
-		list := d.Derived
-		var relations []memory.Relation
-		if settle != nil {
-			held, further, err := settle(ctx, tx, changes)
-			if err != nil {
-				return err
-			}
-			list, relations = settled(list, held), further
-		}
-		if stored, err = s.add(ctx, tx, changes, list, relations); err != nil {
+		list, err := s.add(ctx, tx, changes, d.Derived, settle)
+		if err != nil {
 			return err
+		}
+		stored = nil
+		for _, derived := range list {
+			if !derived.held {
+				stored = append(stored, derived.Memory)
+			}
 		}
 		result = Result{Stored: slices.Clone(stored)}
 		for _, derived := range list {
@@ -193,16 +181,6 @@ func (s *Service) commit(ctx context.Context, d Derivation, settle Settle) (resu
 		result.Stored[i].Embedding = nil
 	}
 	return result, nil
-}
-
-// settled returns the derived memories with those that hold them.
-func settled(list []Derived, held []memory.Memory) []Derived {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].held = held[i].ID != list[i].Memory.ID
-		list[i].Memory = held[i]
-	}
-	return list
 }
 
 // updateState replaces the owner's maintenance state by what next returns.
@@ -247,31 +225,48 @@ type origin struct {
 	Sources []string `json:"sources"`
 }
 
-// add stores the derived memories that are not held, and the relations of all to their sources.
+// add stores the derived memories, by settle if it is not nil, and the relations of all to their sources. It returns
+// them with the memories that hold them.
 func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Recorder, list []Derived,
-	relations []memory.Relation) (stored []memory.Memory, err error) {
+	settle history.Settle) ([]Derived, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
+	list = slices.Clone(list)
+	drafts := make([]history.Draft, len(list))
 	for i := range list {
-		if !list[i].held {
-			changes.Created(&list[i].Memory, origin{list[i].Sources})
-			stored = append(stored, list[i].Memory)
-		}
+		drafts[i] = history.Draft{Memory: list[i].Memory, Detail: origin{list[i].Sources}}
 	}
-	if len(stored) > 0 {
-		if err := tx.Insert(ctx, stored, s.pusher.ClaimedUntil()); err != nil {
-			return nil, err
-		}
+	if settle == nil {
+		settle = s.insert
 	}
-	for _, derived := range list {
-		for _, source := range derived.Sources {
+	held, err := settle(ctx, tx, changes, drafts)
+	if err != nil {
+		return nil, err
+	}
+	var relations []memory.Relation
+	for i := range list {
+		list[i].held = held[i].ID != list[i].Memory.ID
+		list[i].Memory = held[i]
+		for _, source := range list[i].Sources {
 			relations = append(relations, memory.Relation{
-				From: derived.Memory.ID, To: source, Kind: memory.DerivedFrom, CreatedAt: derived.Memory.UpdatedAt,
+				From: held[i].ID, To: source, Kind: memory.DerivedFrom, CreatedAt: held[i].UpdatedAt,
 			})
 		}
 	}
-	return stored, tx.AddRelations(ctx, relations)
+	return list, tx.AddRelations(ctx, relations)
+}
+
+// insert stores memories that are not compared.
+func (s *Service) insert(ctx context.Context, tx db.UserTx, changes *history.Recorder, drafts []history.Draft) (
+	[]memory.Memory, error,
+) {
+	stored := make([]memory.Memory, len(drafts))
+	for i := range drafts {
+		changes.Created(&drafts[i].Memory, drafts[i].Detail)
+		stored[i] = drafts[i].Memory
+	}
+	return stored, tx.Insert(ctx, stored, s.pusher.ClaimedUntil())
 }
 
 // retired is the detail of a consolidated event.

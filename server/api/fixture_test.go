@@ -124,7 +124,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	onChanged, onAdded := func(memory.Owner) {}, func(context.Context, memory.Owner, int) {}
 	timelines := facts.New(facts.Parts{
 		Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,
-		OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
+		Compare: f.service.Compare, OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 	}, 0.5)
 	f.consolidate = consolidation.New(consolidation.Parts{
 		Records: f.store, Writer: f.service, Facts: timelines, Guess: statement.Domain, Now: f.now,

@@ -63,6 +63,7 @@ func openWriting(b base, s *stores, m *models, calibrations *calibration.Service
 	w.derivation.Compare = w.ingest.Compare
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
+		Compare:   w.ingest.Compare,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
 	}, factTrust)
 	w.skills = skills.New(skills.Parts{

@@ -50,6 +50,19 @@ var changes = []change{
 	{name: "turn", ready: nothing, ask: turn("much was told")},
 	{name: "judged supersede", ready: written(home(1)), ask: turn("a move was told")},
 	{name: "judged merge", ready: written(music(1)), ask: turn("more music was told")},
+	{
+		name:  "timeline fact",
+		ready: after(written(home(1)), turn("a pet was told")),
+		ask: asked("PUT", "/v1/facts", func(p *plot) any {
+			return fields{"user_id": p.owner.UserID, "type": "profile", "key": "pet", "value": pet(2)}
+		}),
+	},
+	{
+		name:   "deep consolidation",
+		ready:  after(written(home(1)), talk("a pet was told: "+pet(1), home(2), "That is all.")),
+		ask:    (*plot).endTalk,
+		repeat: true,
+	},
 	{name: "write", ready: nothing, ask: asked("POST", "/v1/memories", func(p *plot) any { return p.memory(home(1)) })},
 	{name: "batch", ready: written(home(1)), ask: asked("POST", "/v1/memories/batch", func(p *plot) any {
 		return fields{"memories": []fields{p.memory(pet(1)), p.memory(music(1)), p.memory(task(1))}}
@@ -130,6 +143,13 @@ func script(t *testing.T) *llmtest.Server {
 	m.Facts("a move was told", fact(home(2), 0.9))
 	m.Facts("more music was told", fact(music(2), 0.9))
 	m.Facts("little was told", fact(home(1), 0.4), fact(pet(1), 0.3))
+	m.Facts("a pet was told", fact(pet(1), 0.9))
+	m.OnPrompt("hippocampus/deep", func(llmtest.ChatRequest) llmtest.Reply {
+		found := func(key, text string) fields {
+			return fields{"type": "profile", "key": key, "value": text, "text": text, "confidence": 0.9}
+		}
+		return answer(fields{"facts": []fields{found("home_city", home(2)), found("pet", m.statement(3, 1, true))}})
+	})
 	m.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
 		return answer(fields{"insights": []fields{
 			{"insight": "Ada is settled", "sources": []int{1, 2}}, {"insight": "Ada is busy", "sources": []int{2, 3}},

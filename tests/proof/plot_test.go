@@ -88,29 +88,6 @@ func onIt(method, what string, body any) func(p *plot) bool {
 	return func(p *plot) bool { return p.done(p.try(method, "/v1/memories/"+p.it+what, body)) }
 }
 
-// turn sends a turn and waits until it is processed or the server crashes.
-func turn(text string) func(p *plot) bool {
-	return func(p *plot) bool {
-		ref := p.owner.UserID + "-turn"
-		r := p.try("POST", "/v1/turns",
-			fields{"id": ref, "user_id": p.owner.UserID, "messages": []fields{{"role": "user", "content": text}}})
-		if !r.ok() {
-			return false
-		}
-		eventually(p.t, "the turn being processed", func() string {
-			if p.fuse().crashed() {
-				return ""
-			}
-			if status, err := p.s.records.TurnStatus(p.t.Context(), p.owner.AppID, r.body["id"].(string)); err != nil ||
-				status != memory.TurnProcessed {
-				return fmt.Sprint(status, err)
-			}
-			return ""
-		})
-		return true
-	}
-}
-
 func (p *plot) reflect() bool {
 	return p.done(p.try("POST", "/v1/reflect", fields{"user_id": p.owner.UserID, "force": true}))
 }
@@ -257,6 +234,13 @@ func (p *plot) shape() string {
 	state, err := p.s.records.State(ctx, p.owner)
 	if err != nil {
 		p.t.Fatal(err)
+	}
+	facts, err := p.s.records.ListFacts(ctx, db.FactFilter{Owner: p.owner, At: p.s.clock.now(), Limit: memory.MaxPage})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, f := range facts {
+		add("fact %s is %s of confidence %g, memory %s", f.Key, f.Value, f.Confidence, f.MemoryID)
 	}
 	add("reflected %v, compressed %v", !state.ReflectedAt.IsZero(), !state.CompressedAt.IsZero())
 	slices.Sort(shape)

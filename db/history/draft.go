@@ -1,0 +1,21 @@
+package history
+
+import (
+	"context"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Draft is a memory that is not stored yet.
+type Draft struct {
+	memory.Memory
+	Detail any // of the event of its creation; may be nil
+}
+
+// Settle stores drafts in their owner's transaction, after it was found out what they mean for the active memories near
+// them, and returns the memory that holds each. It is the draft, perhaps in another wording and superseded already, or
+// a memory that was active before. The caller must flush changes, and after the commit push what they changed, and the
+// drafts that are active.
+type Settle = func(ctx context.Context, tx db.UserTx, changes *Recorder, drafts []Draft) (
+	held []memory.Memory, err error)
