@@ -175,8 +175,9 @@ type Keys interface {
 type Counts interface {
 	// Stats counts one app's rows.
 	Stats(ctx context.Context, appID string) (Stats, error)
-	// VectorBacklog counts the whole outbox.
-	VectorBacklog(ctx context.Context) (Backlog, error)
+	// VectorBacklog counts the whole outbox, and the rows in it that have waited since
+	// before each of the instants.
+	VectorBacklog(ctx context.Context, before []time.Time) (Backlog, error)
 }
 
 // Stats counts an app's rows; kinds with no row are left out.
@@ -194,4 +195,5 @@ type Stats struct {
 type Backlog struct {
 	Pending, Removing int
 	Oldest            time.Time // since when the longest waiting row has waited; zero: no row waits
+	Before            []int     // the rows that have waited since before each instant; nil without instants
 }

@@ -98,6 +98,7 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 	if err != nil {
 		return Consolidated{}, err
 	}
+	s.counts.count(0, OutcomeProcessed, candidates...)
 	w.push(ctx, c.Owner)
 	return done, nil
 }

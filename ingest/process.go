@@ -111,6 +111,7 @@ func (s *Service) finish(
 		return nil
 	}
 	if err == nil {
+		s.counts.count(1, OutcomeProcessed, candidates...)
 		w.push(ctx, turn.Owner)
 	}
 	return err
@@ -141,7 +142,12 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 		failed = failed || corrected || turn.Attempts >= s.set.Attempts
 	}
 	refused, reason := s.refusal(turn, cause, now), excerpt(cause.Error())
+	var verdicts []memory.Candidate
+	if refused != nil {
+		verdicts = append(verdicts, *refused)
+	}
 	if failed {
+		s.counts.count(1, OutcomeFailed, verdicts...)
 		s.Log.Warn("turn failed; it can be replayed",
 			zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), zap.Error(cause))
 		return s.Records.FailTurn(ctx, turn.ID, turn.Attempts, reason, now, refused)
@@ -151,6 +157,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 		wait = max(wait, e.RetryAfter)
 	}
 	wait = min(wait, s.set.RetryLimit)
+	s.counts.count(1, OutcomeDeferred, verdicts...)
 	s.Log.Info("turn is tried again later", zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts),
 		zap.Duration("in", wait), zap.Error(cause))
 	return s.Records.DeferTurn(ctx, turn.ID, turn.Attempts, reason, now.Add(wait), refused)

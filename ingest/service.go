@@ -117,6 +117,7 @@ type Service struct {
 
 	lag atomic.Int64 // see Lag; in nanoseconds
 
+	counts         *counts
 	undecidedCount atomic.Int64
 	refusedCount   atomic.Int64
 
@@ -154,7 +155,7 @@ func New(parts Parts, set Settings) *Service {
 	return &Service{
 		Parts: parts, set: set, scored: scored, claims: claims, held: map[string]int{},
 		idle: make(chan struct{}, set.Workers), taken: make(chan memory.Turn, set.Workers),
-		due: make(chan struct{}, 1), ended: newBatcher(),
+		due: make(chan struct{}, 1), ended: newBatcher(), counts: newCounts(),
 	}
 }
 

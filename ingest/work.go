@@ -150,7 +150,11 @@ func (s *Service) end(ctx context.Context, turn memory.Turn) error {
 		return nil // endBatch releases it
 	}
 	defer release()
-	return s.Records.EndTurns(ctx, []string{turn.ID}, memory.Instant(s.Now()))
+	err := s.Records.EndTurns(ctx, []string{turn.ID}, memory.Instant(s.Now()))
+	if err == nil {
+		s.counts.count(1, OutcomeProcessed)
+	}
+	return err
 }
 
 func (s *Service) endBatch(turnIDs []string) {
@@ -160,6 +164,8 @@ func (s *Service) endBatch(turnIDs []string) {
 	if err != nil {
 		s.Log.Warn("turns that yield no memory could not be ended; they are processed again later",
 			zap.Int("turns", len(turnIDs)), zap.Error(err))
+	} else {
+		s.counts.count(len(turnIDs), OutcomeProcessed)
 	}
 	for _, id := range turnIDs {
 		if err != nil {

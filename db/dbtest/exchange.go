@@ -152,7 +152,7 @@ func restore(t *testing.T, s db.Store) {
 	wantSame(t, "vector states", stats.Vectors, map[memory.VectorState]int{
 		memory.VectorPending: 1, memory.VectorAbsent: 1,
 	})
-	backlog, err := s.VectorBacklog(t.Context())
+	backlog, err := s.VectorBacklog(t.Context(), nil)
 	must(t, err)
 	wantSame(t, "oldest", backlog.Oldest, after(100))
 	tasks, err := s.ClaimDueVectors(t.Context(), after(100), after(160), 10)

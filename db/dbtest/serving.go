@@ -128,7 +128,7 @@ func changingModels(t *testing.T, s db.Store) {
 		ChangedAt: after(3),
 	})
 	must(t, s.FinishVectors(ctx, tasks[1:2], after(102)))
-	backlog, err := s.VectorBacklog(ctx)
+	backlog, err := s.VectorBacklog(ctx, nil)
 	must(t, err)
 	wantSame(t, "outstanding", backlog.Pending+backlog.Removing, 4)
 	for i := range tasks {

@@ -171,7 +171,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ListKeys"] = s.ListKeys(ctx, "")
 	errs["RevokeKey"] = s.RevokeKey(ctx, id, epoch)
 	_, errs["Stats"] = s.Stats(ctx, "app")
-	_, errs["VectorBacklog"] = s.VectorBacklog(ctx)
+	_, errs["VectorBacklog"] = s.VectorBacklog(ctx, []time.Time{epoch})
 	_, errs["Export"] = s.Export(ctx, db.ExportPage{AppID: "app", Limit: 1})
 	_, errs["Recorded"] = s.Recorded(ctx, alice, []string{id})
 	maps.Copy(errs, everyExported(ctx, s))

@@ -55,9 +55,12 @@ func vectorStates(t *testing.T, s db.Store) {
 	m.UpdatedAt = after(70)
 	update(t, s, m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorRemoving: 1})
-	backlog, err := s.VectorBacklog(t.Context())
+	backlog, err := s.VectorBacklog(t.Context(), nil)
 	must(t, err)
 	wantSame(t, "backlog", backlog, db.Backlog{Removing: 1, Oldest: after(50)})
+	backlog, err = s.VectorBacklog(t.Context(), []time.Time{after(51), after(50)})
+	must(t, err)
+	wantSame(t, "backlog by age", backlog.Before, []int{1, 0})
 	removal := []db.VectorTask{{Memory: bare(m), Remove: true}}
 	wantSame(t, "to be removed", claimDue(t, s, after(70), after(80), 10), removal)
 	must(t, s.FinishVectors(t.Context(), removal, after(71)))
@@ -69,7 +72,7 @@ func vectorStates(t *testing.T, s db.Store) {
 	update(t, s, m)
 	wantSame(t, "pushed again", claimDue(t, s, after(90), after(99), 10), []db.VectorTask{{Memory: m}})
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(91)))
-	backlog, err = s.VectorBacklog(t.Context())
+	backlog, err = s.VectorBacklog(t.Context(), nil)
 	must(t, err)
 	wantSame(t, "no backlog", backlog, db.Backlog{})
 }
@@ -181,7 +184,7 @@ func vectorRetries(t *testing.T, s db.Store) {
 	wantSame(t, "after a second attempt", claimDue(t, s, after(55), after(70), 10),
 		[]db.VectorTask{{Memory: all[1], Attempts: 2}})
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1]}}, after(56)))
-	backlog, err := s.VectorBacklog(t.Context())
+	backlog, err := s.VectorBacklog(t.Context(), nil)
 	must(t, err)
 	wantSame(t, "backlog", backlog, db.Backlog{Pending: 3, Oldest: epoch})
 
@@ -195,7 +198,7 @@ func vectorRetries(t *testing.T, s db.Store) {
 func vectorBacklog(t *testing.T, s db.Store) {
 	wantOldest := func(what string, want time.Time) {
 		t.Helper()
-		backlog, err := s.VectorBacklog(t.Context())
+		backlog, err := s.VectorBacklog(t.Context(), nil)
 		must(t, err)
 		if !backlog.Oldest.Equal(want) {
 			t.Errorf("%s: the oldest row waits since %s, want %s", what, backlog.Oldest, want)

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -77,11 +79,25 @@ func statsOf(counts []count) db.Stats {
 	return s
 }
 
-func (s *Store) VectorBacklog(ctx context.Context) (db.Backlog, error) {
-	b, _, err := first(ctx, s.conn, func(b *db.Backlog) []any { return []any{&b.Pending, &b.Removing, &b.Oldest} }, `
+func (s *Store) VectorBacklog(ctx context.Context, before []time.Time) (db.Backlog, error) {
+	older, args := "", make([]any, len(before))
+	for i, instant := range before {
+		older += fmt.Sprintf(", count(*) FILTER (WHERE vector_since < $%d)", i+1)
+		args[i] = instant
+	}
+	b, _, err := first(ctx, s.conn, func(b *db.Backlog) []any {
+		fields := []any{&b.Pending, &b.Removing, &b.Oldest}
+		if len(before) > 0 {
+			b.Before = make([]int, len(before))
+		}
+		for i := range b.Before {
+			fields = append(fields, &b.Before[i])
+		}
+		return fields
+	}, `
 		SELECT count(*) FILTER (WHERE vector_state = 'pending'), count(*) FILTER (WHERE vector_state = 'removing'),
-		min(vector_since)
-		FROM agent_memories WHERE vector_state IN ('pending', 'removing')`)
+		min(vector_since)`+older+`
+		FROM agent_memories WHERE vector_state IN ('pending', 'removing')`, args...)
 	return b, s.fault(err, "count the pushes that wait")
 }
 

@@ -44,7 +44,7 @@ type Error struct {
 	Err        error         // what happened, with its causes
 	Fields     []Field       // with KindInvalid
 	RetryAfter time.Duration // with KindTooFast, KindBusy and KindUnavailable; zero: unknown
-	Limit      string        // the setting whose bound refused the request, such as "api.max_inflight"; empty: none did
+	Limit      string        // which bound refused the request, by its setting: "api.max_inflight"; may be empty
 }
 
 func (e *Error) Error() string {

@@ -119,10 +119,22 @@ func (s *Server) recoverPanics() echo.MiddlewareFunc {
 	})
 }
 
+// newRefused counts requests that a bound refused. The bounds that all servers have are shown from the start.
+func newRefused() *prometheus.CounterVec {
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hippocampus_requests_refused_total",
+		Help: "Requests that were refused because of a bound, by the setting of the bound.",
+	}, []string{"limit"})
+	for _, limit := range []string{"api.max_inflight", "api.rate_limit", "jobs.max_lag"} {
+		refused.WithLabelValues(limit)
+	}
+	return refused
+}
+
 // instrument returns a middleware that counts and times requests by route
 // pattern, method and status (hippocampus_http_...), and the handler that serves
-// the metrics. No label holds anything that a client can choose freely.
-func instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
+// the metrics. It registers own also. No label holds anything that a client can choose freely.
+func instrument(m Metrics, own ...prometheus.Collector) (echo.MiddlewareFunc, http.Handler, error) {
 	if m.Registerer == nil {
 		m.Registerer = prometheus.NewRegistry()
 	}
@@ -130,6 +142,11 @@ func instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
 		var ok bool
 		if m.Gatherer, ok = m.Registerer.(prometheus.Gatherer); !ok {
 			return nil, nil, errors.New("a registerer that does not gather needs a separate gatherer")
+		}
+	}
+	for _, collector := range own {
+		if err := m.Registerer.Register(collector); err != nil {
+			return nil, nil, err
 		}
 	}
 	middleware, err := echoprometheus.MiddlewareConfig{

@@ -177,6 +177,7 @@ func (r *rates) take(keyID string) error {
 	reservation.CancelAt(now)
 	return &memory.Error{
 		Kind:       memory.KindTooFast,
+		Limit:      "api.rate_limit",
 		Err:        errors.New("this key has sent too many requests: wait for the seconds in Retry-After"),
 		RetryAfter: wait,
 	}

@@ -172,7 +172,7 @@ func (s *streams) enter(keyID string) error {
 	defer s.mu.Unlock()
 	if s.open[keyID] >= s.most {
 		return &memory.Error{
-			Kind: memory.KindTooFast, RetryAfter: reconnectWait,
+			Kind: memory.KindTooFast, RetryAfter: reconnectWait, Limit: "event streams",
 			Err: fmt.Errorf("this key has %d event streams open, which is the limit: close one, or use another key", s.most),
 		}
 	}

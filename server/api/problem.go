@@ -106,6 +106,10 @@ func httpProblem(err *echo.HTTPError) Problem {
 // fail answers a request with an error.
 func (s *Server) fail(c echo.Context, err error) {
 	c.Set(errorKey, err)
+	var known *memory.Error
+	if errors.As(err, &known) && known.Limit != "" {
+		s.refused.WithLabelValues(known.Limit).Inc()
+	}
 	if c.Response().Committed {
 		return
 	}

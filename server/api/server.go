@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"hippocampus/assembly"
@@ -36,7 +37,8 @@ type Server struct {
 	streams  *streams // of events
 
 	readiness *readiness
-	draining  context.Context // ends when the server shuts down
+	refused   *prometheus.CounterVec // requests, by the bound that refused them
+	draining  context.Context        // ends when the server shuts down
 	drain     context.CancelFunc
 }
 
@@ -58,7 +60,8 @@ func New(o Options) (*Server, error) {
 		readiness: newReadiness(o.Checks, o.Now, o.Logger),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
-	metrics, scrape, err := instrument(o.Metrics)
+	s.refused = newRefused()
+	metrics, scrape, err := instrument(o.Metrics, s.refused)
 	if err != nil {
 		return nil, fmt.Errorf("registering the request metrics: %w", err)
 	}

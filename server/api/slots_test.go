@@ -201,8 +201,13 @@ func (late) Accept(context.Context, memory.Turn) (memory.Turn, bool, error) {
 func TestTurns_AreRefusedIfTheyLagBehind(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(o *Options) { o.Turns.Ingester = late{o.Turns.Ingester} })
+	f.want(202, "POST", "/v1/turns/"+f.accept("u", "", "Hi.").ID+"/replay", "")
 	w := f.want(429, "POST", "/v1/turns", aTurn)
 	if w.Header().Get("Retry-After") != "30" || !strings.Contains(w.Body.String(), "faster than they are processed") {
 		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	const counted = `hippocampus_requests_refused_total{limit="jobs.max_lag"} 1`
+	if shown := f.want(200, "GET", "/metrics", "").Body.String(); !strings.Contains(shown, counted) {
+		t.Errorf("the metrics lack %s", counted)
 	}
 }

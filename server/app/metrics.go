@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"hippocampus/internal/memory"
 )
 
 // newMetrics registers what /metrics shows besides requests.
@@ -19,6 +21,8 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		caches(r, w),
 		prompts(m.counts),
 		routes(r),
+		turns(w),
+		r.degraded,
 		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",
@@ -65,7 +69,15 @@ var (
 	removingGauge = describe("hippocampus_vectors_removing",
 		"Memories whose removal the vector store has not confirmed yet.")
 	oldestGauge = describe("hippocampus_vectors_oldest_seconds", "Age of the oldest waiting push.")
+	olderGauge  = describe("hippocampus_vectors_waiting",
+		"Memories whose push or removal has waited for longer than an age.", "older_than")
 )
+
+// backlogAges are the ages of hippocampus_vectors_waiting.
+var backlogAges = []struct {
+	name string
+	age  time.Duration
+}{{"1m", time.Minute}, {"10m", 10 * time.Minute}, {"1h", time.Hour}}
 
 // backlogTimeout bounds the query of one scrape.
 const backlogTimeout = 2 * time.Second
@@ -73,10 +85,15 @@ const backlogTimeout = 2 * time.Second
 // backlog collects gauges of the outbox towards the vector store. It omits them if
 // the database is unavailable, since a missing value differs from zero.
 func backlog(s *stores, now func() time.Time) collector {
-	return collector{[]*prometheus.Desc{pendingGauge, removingGauge, oldestGauge}, func(ch chan<- prometheus.Metric) {
+	all := []*prometheus.Desc{pendingGauge, removingGauge, oldestGauge, olderGauge}
+	return collector{all, func(ch chan<- prometheus.Metric) {
 		ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 		defer cancel()
-		counts, err := s.record.VectorBacklog(ctx)
+		before := make([]time.Time, len(backlogAges))
+		for i, older := range backlogAges {
+			before[i] = memory.Instant(now().Add(-older.age))
+		}
+		counts, err := s.record.VectorBacklog(ctx, before)
 		if err != nil {
 			return
 		}
@@ -87,6 +104,9 @@ func backlog(s *stores, now func() time.Time) collector {
 		ch <- gauge(pendingGauge, float64(counts.Pending))
 		ch <- gauge(removingGauge, float64(counts.Removing))
 		ch <- gauge(oldestGauge, age)
+		for i, older := range backlogAges {
+			ch <- gauge(olderGauge, float64(counts.Before[i]), older.name)
+		}
 	}}
 }
 
@@ -141,5 +161,27 @@ func routes(r *reading) collector {
 		for by, n := range r.routes.Counts() {
 			ch <- prometheus.MustNewConstMetric(routesTotal, prometheus.CounterValue, float64(n), by)
 		}
+	}}
+}
+
+var (
+	turnsTotal = describe("hippocampus_turns_total",
+		"Attempts of this process at turns by outcome: processed, deferred (tried again later) or failed.", "outcome")
+	candidatesTotal = describe("hippocampus_candidates_total",
+		"Facts that the scorer proposed, by the verdict of the gate and of what followed it.", "verdict")
+	lagGauge = describe("hippocampus_turns_lag_seconds",
+		"How long the turn that has waited longest for a worker has been due; 0: no turn is due.")
+)
+
+// turns collects what became of turns, and how far they lag behind.
+func turns(w *writing) collector {
+	return collector{[]*prometheus.Desc{turnsTotal, candidatesTotal, lagGauge}, func(ch chan<- prometheus.Metric) {
+		for outcome, n := range w.ingest.TurnCounts() {
+			ch <- prometheus.MustNewConstMetric(turnsTotal, prometheus.CounterValue, float64(n), string(outcome))
+		}
+		for verdict, n := range w.ingest.VerdictCounts() {
+			ch <- prometheus.MustNewConstMetric(candidatesTotal, prometheus.CounterValue, float64(n), string(verdict))
+		}
+		ch <- gauge(lagGauge, w.ingest.Lag().Seconds())
 	}}
 }

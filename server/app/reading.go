@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"hippocampus/recall"
 	"hippocampus/recall/calibration"
 	"hippocampus/recall/related"
@@ -14,7 +16,8 @@ import (
 // reading is what finds memories.
 type reading struct {
 	recall    *recall.Service
-	recaller  api.Recaller // recall, logged if the settings ask for it
+	recaller  api.Recaller // recall, counted, and logged if the settings ask for it
+	degraded  *prometheus.CounterVec
 	related   *related.Service
 	routes    *router.Gate
 	condenser *compression.Condenser
@@ -41,9 +44,11 @@ func openReading(b base, s *stores, m *models) *reading {
 		b.life.run("log of recalls", entries.Run)
 		recaller = recall.Logged{Service: service, Log: entries}
 	}
+	degraded := newDegraded()
 	return &reading{
 		recall:    service,
-		recaller:  recaller,
+		recaller:  observedRecaller{recaller, degraded},
+		degraded:  degraded,
 		related:   related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
 		routes:    routes,
 		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),

@@ -232,7 +232,7 @@ func (c *campaign) unfinished(change change, call int) string {
 	if c.fuse.crashed() || call == 0 && change.later {
 		return ""
 	}
-	backlog, err := c.s.records.VectorBacklog(c.t.Context())
+	backlog, err := c.s.records.VectorBacklog(c.t.Context(), nil)
 	if err == nil && call == 0 && backlog.Pending+backlog.Removing == 0 {
 		return ""
 	}

@@ -1049,9 +1049,9 @@ func (store *crashingStore) Unembedded(
 	})
 }
 
-func (store *crashingStore) VectorBacklog(ctx context.Context) (db.Backlog, error) {
+func (store *crashingStore) VectorBacklog(ctx context.Context, before []time.Time) (db.Backlog, error) {
 	return get(store.fuse, "VectorBacklog", func() (db.Backlog, error) {
-		return store.real.VectorBacklog(ctx)
+		return store.real.VectorBacklog(ctx, before)
 	})
 }
 

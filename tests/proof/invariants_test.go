@@ -43,7 +43,7 @@ func chronicle(ctx context.Context, records db.Store, owner memory.Owner,
 // a row whose vector state is not yet confirmed; it returns "" if there is neither.
 // The vector store is slow to read, so unequal reads it once the outbox is empty.
 func unequal(ctx context.Context, records db.Store, vectors vectorstore.Store) (string, error) {
-	if backlog, err := records.VectorBacklog(ctx); err != nil || backlog.Pending+backlog.Removing > 0 {
+	if backlog, err := records.VectorBacklog(ctx, nil); err != nil || backlog.Pending+backlog.Removing > 0 {
 		return fmt.Sprintf("the outbox is not empty: %+v", backlog), err
 	}
 	const page = 1000

@@ -148,7 +148,7 @@ func (b *fixture) stored() []string {
 
 func (b *fixture) backlog() db.Backlog {
 	b.t.Helper()
-	backlog, err := b.store.VectorBacklog(b.t.Context())
+	backlog, err := b.store.VectorBacklog(b.t.Context(), nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestPush_RemovesForgottenMemory(t *testing.T) {
 		t.Fatalf("%d removing", n)
 	}
 	b.Push(t.Context(), []string{m.ID})
-	if got := b.stored(); len(got) != 0 || b.backlog() != (db.Backlog{}) {
+	if got := b.stored(); len(got) != 0 || b.backlog().Removing != 0 {
 		t.Errorf("stored %v, backlog %+v", got, b.backlog())
 	}
 }

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hippocampus/recall"
+	"hippocampus/server/api"
+)
+
+// observedRecaller counts the answers of recalls and contexts that did without a part.
+type observedRecaller struct {
+	api.Recaller
+	degraded *prometheus.CounterVec // by part
+}
+
+// newDegraded counts degraded answers. The parts that every server has are shown from the start.
+func newDegraded() *prometheus.CounterVec {
+	degraded := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hippocampus_degraded_total", Help: "Answers of recalls and contexts that did without a part, by part.",
+	}, []string{"part"})
+	for _, part := range []string{"embedder", "router", "vector_store"} {
+		degraded.WithLabelValues(part)
+	}
+	return degraded
+}
+
+// Recall implements api.Recaller.
+func (o observedRecaller) Recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
+	answer, err := o.Recaller.Recall(ctx, q)
+	for _, part := range answer.Degraded {
+		o.degraded.WithLabelValues(part).Inc()
+	}
+	return answer, err
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
+)
+
+func (s *instance) wantMetrics(lines ...string) {
+	s.t.Helper()
+	shown := s.get("/metrics")
+	for _, line := range lines {
+		if !strings.Contains(shown, line+"\n") {
+			s.t.Errorf("the metrics lack %s", line)
+		}
+	}
+}
+
+func TestMetrics_CountWhatBecameOfTurnsAndAnswers(t *testing.T) {
+	cfg := devConfig(t)
+	models := llmtest.New(t)
+	models.Facts("bees",
+		llmtest.Fact{Fact: "Keeps bees", Importance: 0.9, Domain: memory.Lifestyle},
+		llmtest.Fact{Fact: "Is busy today", Importance: 0.2, Domain: memory.Lifestyle})
+	models.OnPrompt(llmtest.RouteMark, func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Hang() })
+	cfg.Chat.APIKey = "key"
+	cfg.Chat.BaseURL = models.URL()
+	cfg.Router.Timeout = 10 * time.Millisecond
+	s := start(t, cfg)
+	defer s.stop()
+	s.wantMetrics(`hippocampus_turns_total{outcome="processed"} 0`, `hippocampus_turns_total{outcome="failed"} 0`,
+		`hippocampus_degraded_total{part="router"} 0`, `hippocampus_requests_refused_total{limit="jobs.max_lag"} 0`)
+	s.post("/v1/turns", `{"user_id":"ada","wait":true,"messages":[{"role":"user","content":"I keep bees"}]}`)
+	s.post("/v1/recall", `{"user_id":"ada","query":"Which animals does she keep?"}`)
+	s.post("/v1/context", `{"user_id":"ada","query":"Which animals does she like?"}`)
+	s.wantMetrics(`hippocampus_turns_total{outcome="processed"} 1`, `hippocampus_turns_total{outcome="deferred"} 0`,
+		`hippocampus_candidates_total{verdict="kept"} 1`, `hippocampus_candidates_total{verdict="below_threshold"} 1`,
+		`hippocampus_degraded_total{part="router"} 2`, `hippocampus_degraded_total{part="vector_store"} 0`,
+		`hippocampus_turns_lag_seconds 0`, `hippocampus_vectors_waiting{older_than="10m"} 0`)
+}
