@@ -62,11 +62,11 @@ func TestQueue_BatchesChanges(t *testing.T) {
 	if want := []string{"insert 1", "insert 5", "replace 1"}; !slices.Equal(r.vectors.calls, want) {
 		t.Errorf("calls %v, want %v", r.vectors.calls, want)
 	}
-	if got := r.stored(); len(got) != 6 || !slices.Contains(got, "changed") || r.backlog() != (db.Backlog{}) {
+	if got := r.stored(); len(got) != 6 || !slices.Contains(got, "changed") || !r.settled() {
 		t.Errorf("stored %v, backlog %+v", got, r.backlog())
 	}
 	r.PushNew(t.Context(), r.insert(1)) // the queue is closed: the caller pushes
-	if r.backlog() != (db.Backlog{}) || len(r.stored()) != 7 {
+	if !r.settled() || len(r.stored()) != 7 {
 		t.Errorf("stored %v, backlog %+v", r.stored(), r.backlog())
 	}
 }
@@ -106,7 +106,7 @@ func TestQueue_LeavesRestToReconciler(t *testing.T) {
 				r.clock.Advance(time.Second) // failed pushes are due later, late ones at once
 			}
 			r.reconcile(t.Context())
-			if len(r.stored()) != 3 || r.backlog() != (db.Backlog{}) {
+			if len(r.stored()) != 3 || !r.settled() {
 				t.Errorf("stored %v, backlog %+v", r.stored(), r.backlog())
 			}
 		})
