@@ -56,15 +56,10 @@ type Memories interface {
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	// RevisionAndUnconfirmed reads the owner's revision and then Unconfirmed. The
-	// revision changes with every change of the owner's memories, except for
-	// accesses and vector states: while it is the same, so is the result of Documents.
-	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
-		revision int64, unconfirmed []memory.Memory, err error)
-	// RevisionDocumentsAndUnconfirmed reads the owner's revision, then Documents,
-	// then Unconfirmed, which therefore holds what is written during the call.
-	RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
-		OwnerDocuments, error)
+	// Changes reads how the owner's documents have changed since a revision, and then
+	// Unconfirmed, which therefore holds what is written during the call. After a
+	// revision of 0, or one whose changes are not known, it reads all documents.
+	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (Changes, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
@@ -151,10 +146,14 @@ type Recalled struct {
 	Accessed map[string]time.Time
 }
 
-// OwnerDocuments is the result of RevisionDocumentsAndUnconfirmed.
-type OwnerDocuments struct {
+// Changes is the result of Memories.Changes.
+type Changes struct {
+	// Revision counts the changes of the owner's memories, from 1: every transaction
+	// that writes memories or relations is one. Accesses and vector states do not count.
 	Revision    int64
-	Documents   []Document
+	All         bool       // Documents are those of all active memories
+	Documents   []Document // changed ones, in the order of Memories.Documents
+	Gone        []string   // ids of changed memories that are not active; nil if All
 	Unconfirmed []memory.Memory
 }
 

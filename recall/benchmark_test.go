@@ -39,7 +39,8 @@ func BenchmarkWordsAmong10000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		open := q.scope(x).open
-		scores := s.scoreWords(queryTerms(q.Text), x, open)
+		terms := queryTerms(q.Text)
+		scores := s.scoreWords(terms, x, x.find(terms), open)
 		if len(scores.best(x, lift, open, 50)) != 50 {
 			b.Fatal("fewer than 50 documents are found")
 		}
@@ -55,15 +56,25 @@ func BenchmarkIndexOf10000(b *testing.B) {
 	}
 }
 
+// Taking one written memory into the index of a user with 10,000 memories.
+func BenchmarkChangeOf10000(b *testing.B) {
+	docs := manyDocuments(10_001)
+	x := newIndex(1, docs[:10_000])
+	b.ReportAllocs()
+	for b.Loop() {
+		x.changed(db.Changes{Revision: 2, Documents: docs[10_000:]})
+	}
+}
+
 // The fit of 100 candidates among 10,000 memories, with the words of the query.
 func BenchmarkFitAmong10000(b *testing.B) {
 	x := newIndex(0, manyDocuments(10_000))
 	s := &Service{set: ranking}
 	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
-	r := searchResult{index: x, scope: q.scope(x)}
+	r := searchResult{index: x, scope: q.scope(x), postings: x.find(append(queryTerms(q.Text), nameLexemes(q.Text)...))}
 	list := make([]relevant, 100)
 	for i := range list {
-		list[i] = relevant{candidate: candidate{id: x.docs[i*99].id, doc: i * 99}, relevance: 1 / float64(i+1)}
+		list[i] = relevant{candidate: candidate{id: x.id(i * 99), doc: i * 99}, relevance: 1 / float64(i+1)}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -53,7 +54,7 @@ type candidate struct {
 // proven workflows of their skills.
 func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r searchResult) ([]candidate, error) {
 	x, open := r.index, r.scope.open
-	lexical := s.scoreWords(queryTerms(q.Text), x, open)
+	lexical := s.scoreWords(queryTerms(q.Text), x, r.postings, open)
 	list := make([]candidate, 0, 2*q.Candidates)
 	numbers := map[int]int{} // of candidates in list, by place
 	add := func(doc int, source sources) {
@@ -61,7 +62,7 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 		if !known {
 			n = len(list)
 			numbers[doc] = n
-			list = append(list, candidate{id: x.docs[doc].id, doc: doc})
+			list = append(list, candidate{id: x.id(doc), doc: doc})
 		}
 		list[n].sources |= source
 	}
@@ -91,7 +92,7 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 }
 
 // provenWorkflows returns, for each skill that a candidate is a workflow of, the
-// place of its most important open workflow, unless that is a candidate itself.
+// place of its most important open workflow, the first by id of several, unless that is a candidate itself.
 // The words and the meaning of that workflow may be far from the query.
 func provenWorkflows(list []candidate, x *index, open []bool) []int {
 	best := map[string]int{} // places by skill
@@ -105,7 +106,8 @@ func provenWorkflows(list []candidate, x *index, open []bool) []int {
 	}
 	for doc := range x.docs {
 		name := x.skillOf(doc)
-		if b, wanted := best[name]; wanted && open[doc] && x.docs[doc].importance > x.docs[b].importance {
+		if b, wanted := best[name]; wanted && open[doc] && cmp.Or(
+			cmp.Compare(x.docs[b].importance, x.docs[doc].importance), x.compareIDs(doc, b)) < 0 {
 			best[name] = doc
 		}
 	}

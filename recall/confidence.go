@@ -73,7 +73,7 @@ func (s *Service) fit(q Query, vector queryVector, r searchResult, list []releva
 	f := Fit{
 		Closeness:    s.closeness(q, vector, best),
 		Coverage:     coverage(r, known, queryTerms(q.Text), best),
-		UnknownNames: unknownNames(r.index, known, q.Text),
+		UnknownNames: unknownNames(r.postings, known, q.Text),
 		Memories:     len(r.index.docs),
 	}
 	for i := range list {
@@ -118,11 +118,11 @@ func coverage(r searchResult, known, terms []string, best []relevant) float64 {
 		if slices.Contains(known, term) {
 			continue
 		}
-		places := x.places(term)
-		idf := idf(len(x.docs), min(len(places), len(x.docs))) // nearly each place is another document
+		postings := r.postings[term]
+		idf := idf(len(x.docs), len(postings))
 		total += idf
 		for i, w := range windows {
-			if slices.ContainsFunc(w, func(doc uint32) bool { return contains(places, doc) }) {
+			if slices.ContainsFunc(w, func(doc uint32) bool { return contains(postings, doc) }) {
 				covered[i] += idf
 			}
 		}
@@ -144,7 +144,7 @@ func windowOf(r searchResult, doc int) []uint32 {
 	return window
 }
 
-func contains(sorted []uint32, doc uint32) bool {
-	_, found := slices.BinarySearch(sorted, doc)
+func contains(postings []posting, doc uint32) bool {
+	_, found := slices.BinarySearchFunc(postings, doc, func(p posting, doc uint32) int { return cmp.Compare(p.doc, doc) })
 	return found
 }

@@ -27,7 +27,7 @@ func (q *Query) scope(x *index) scope {
 	s := scope{open: make([]bool, len(x.docs)), matching: make([]int, 0, len(x.docs))}
 	hasTags := x.listsWithTags(q.Tags)
 	for i := range x.docs {
-		if s.open[i] = hasTags[x.docs[i].tags] && q.allows(&x.docs[i]); s.open[i] {
+		if s.open[i] = hasTags[x.docs[i].tags] && q.allows(x.kind(i), &x.docs[i]); s.open[i] {
 			s.matching = append(s.matching, i)
 		}
 	}
@@ -49,12 +49,12 @@ func (s *scope) keepOnly(x *index, ids []string) {
 }
 
 // allows reports whether a document passes every filter but the tags and Where.
-func (q *Query) allows(d *document) bool {
+func (q *Query) allows(k *kind, d *document) bool {
 	switch {
-	case len(q.Domains) > 0 && !slices.Contains(q.Domains, d.Domain):
-	case len(q.Types) > 0 && !slices.Contains(q.Types, d.Type):
-	case q.AgentID != "" && d.AgentID != "" && d.AgentID != q.AgentID:
-	case q.ConversationID != "" && d.ConversationID != q.ConversationID:
+	case len(q.Domains) > 0 && !slices.Contains(q.Domains, k.Domain):
+	case len(q.Types) > 0 && !slices.Contains(q.Types, k.Type):
+	case q.AgentID != "" && k.AgentID != "" && k.AgentID != q.AgentID:
+	case q.ConversationID != "" && k.ConversationID != q.ConversationID:
 	case !q.Since.IsZero() && d.createdAt().Before(q.Since):
 	case !q.Until.IsZero() && !d.createdAt().Before(q.Until):
 	case d.importance < q.MinImportance:

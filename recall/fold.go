@@ -15,7 +15,7 @@ const foldMargin = 0.25
 func fold(list []relevant, x *index, values []float64) []relevant {
 	messages := map[uint32]*relevant{} // by document
 	for i := range list {
-		if doc := list[i].doc; x.docs[doc].Type == memory.TypeMessage {
+		if doc := list[i].doc; x.kind(doc).Type == memory.TypeMessage {
 			messages[uint32(doc)] = &list[i]
 		}
 	}

@@ -85,9 +85,9 @@ func TestRecall_MakesOneItemOfAFactAndItsMessage(t *testing.T) {
 func TestFold_RaisesAFactToItsMessage(t *testing.T) {
 	t.Parallel()
 	x := newIndex(0, []db.Document{
-		{ID: "1-message", Type: memory.TypeMessage},
-		{ID: "2-fact", DerivedFrom: []string{"1-message", "gone"}},
-		{ID: "3-other"},
+		{ID: idOf("1-message"), Type: memory.TypeMessage},
+		{ID: idOf("2-fact"), DerivedFrom: []string{idOf("1-message"), idOf("gone")}},
+		{ID: idOf("3-other")},
 	})
 	list := []relevant{
 		{candidate: candidate{doc: 0}, relevance: 1},

@@ -97,7 +97,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		if query.asksWhen && doc.timed {
 			r.when = set.Cues.When
 		}
-		if slices.Contains(routed, doc.Domain) {
+		if slices.Contains(routed, x.kind(c.doc).Domain) {
 			r.routed = set.Cues.Route
 		}
 		y := values[c.doc] + r.neighbour + r.speaker + r.date + r.when + r.routed

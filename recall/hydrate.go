@@ -83,7 +83,7 @@ func (s *Service) scoreRows(q Query, x *index, rows map[string]row, list []score
 		if r.whole != nil {
 			importance = r.whole.Importance
 		}
-		x.docs[c.doc].access(r.accessed)
+		x.access(c.doc, r.accessed)
 		ordered = append(ordered, s.score(q, c.relevant, importance, r.accessed))
 	}
 	sortByScore(ordered)
@@ -102,7 +102,7 @@ func (s *Service) recalled(q Query, x *index, rows map[string]row, list []scored
 			Score: c.score, Sources: c.sources.names(),
 		}
 		if !q.NoTouch {
-			x.docs[c.doc].access(s.notAfterNow(q.At))
+			x.access(c.doc, s.notAfterNow(q.At))
 		}
 	}
 	return recalled

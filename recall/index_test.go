@@ -1,9 +1,13 @@
 package recall
 
 import (
+	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -18,41 +22,37 @@ func TestIndex_PostingsMatchTheDocuments(t *testing.T) {
 		words := []string{"tea", "sky", "bee", "茶道"}
 		docs := make([]db.Document, rapid.IntRange(0, 300).Draw(t, "documents"))
 		for i := range docs {
+			docs[i].ID = memory.NewID()
 			// Some words are rare, some are repeated often.
 			times := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 200}).Draw(t, "times")
 			docs[i].Lexemes = strings.Repeat(rapid.SampledFrom(words).Draw(t, "word")+" ", times) + "everywhere"
 		}
-		x := newIndex(0, docs)
-		for _, word := range append(words, "everywhere", "nowhere") {
+		words = append(words, "everywhere", "nowhere")
+		found := newIndex(0, docs).find(words)
+		for _, word := range words {
 			var want []posting
 			for i, d := range docs {
 				if n := strings.Count(d.Lexemes, word); n > 0 {
 					want = append(want, posting{doc: uint32(i), count: uint32(n)})
 				}
 			}
-			got := x.appendPostings(nil, word)
-			if len(got) != len(want) {
-				t.Fatalf("%s is in %d documents, not %d", word, len(got), len(want))
-			}
-			for i := range want {
-				if got[i] != want[i] {
-					t.Fatalf("%s: %v, not %v", word, got[i], want[i])
-				}
+			if !slices.Equal(found[word], want) {
+				t.Fatalf("%s: %v, not %v", word, found[word], want)
 			}
 		}
 	})
 }
 
-func TestIndex_KeepsASequenceOnlyIfDocumentsWereTakenFromMessages(t *testing.T) {
+func TestIndex_FactsHaveThePlaceOfTheirMessages(t *testing.T) {
 	t.Parallel()
-	direct := newIndex(0, []db.Document{{ID: "1"}, {ID: "2", DerivedFrom: []string{"1"}}})
-	if direct.taken != nil || direct.sequence != nil || direct.positions != nil {
-		t.Errorf("without messages: links %v, sequence %v, positions %v", direct.taken, direct.sequence, direct.positions)
+	at := func(second int, kind memory.Type) db.Document {
+		return db.Document{
+			ID: memory.NewID(), ConversationID: "c", Type: kind, CreatedAt: time.Unix(int64(second), 0),
+		}
 	}
-	message := db.Document{ID: "1", ConversationID: "c", Type: memory.TypeMessage}
-	docs := []db.Document{message, {ID: "2", ConversationID: "c", DerivedFrom: []string{"1"}}, message}
-	docs[2].ID = "3"
-	x := newIndex(0, docs)
+	docs := []db.Document{at(1, memory.TypeMessage), at(2, memory.TypeFact), at(3, memory.TypeMessage)}
+	docs[1].DerivedFrom = []string{docs[0].ID}
+	x := newIndex(1, docs)
 	if len(x.messagesOf(0)) != 0 || !slices.Equal(x.messagesOf(1), []taking{{doc: 1, message: 0}}) {
 		t.Errorf("links: %v", x.taken)
 	}
@@ -61,4 +61,142 @@ func TestIndex_KeepsASequenceOnlyIfDocumentsWereTakenFromMessages(t *testing.T) 
 			t.Errorf("neighbours of %d: %v, want %v", doc, got, want)
 		}
 	}
+}
+
+// An index that has taken changes holds the same as one that is built from all documents, while
+// earlier revisions keep what they held.
+func TestIndex_ChangedEqualsBuilt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		documents := map[string]db.Document{}
+		x := newIndex(1, nil)
+		type revision struct {
+			x    *index
+			held map[string]held
+		}
+		var revisions []revision
+		for number := range rapid.IntRange(1, 12).Draw(r, "changes") {
+			changes := drawChanges(r, documents)
+			changes.Revision = int64(number + 2)
+			if len(revisions) > 0 && rapid.IntRange(0, 5).Draw(r, "from an earlier revision") == 0 {
+				// Two recalls that have read different changes start with the same index.
+				_ = revisions[len(revisions)-1].x.changed(db.Changes{Revision: 1000, Documents: []db.Document{
+					{ID: memory.NewID(), Lexemes: "lost"},
+				}})
+			}
+			x = x.changed(changes)
+			built := newIndex(changes.Revision, slices.Collect(maps.Values(documents)))
+			got, want := heldBy(x), heldBy(built)
+			if !reflect.DeepEqual(got, want) {
+				r.Fatalf("after %+v: holds\n%+v, not\n%+v", changes, got, want)
+			}
+			if x.average() != built.average() || x.revision != changes.Revision {
+				r.Fatalf("average %g, not %g; revision %d", x.average(), built.average(), x.revision)
+			}
+			revisions = append(revisions, revision{x, got})
+		}
+		for _, one := range revisions {
+			if got := heldBy(one.x); !reflect.DeepEqual(got, one.held) {
+				r.Fatalf("revision %d holds\n%+v, not\n%+v", one.x.revision, got, one.held)
+			}
+		}
+	})
+}
+
+// drawChanges draws changes of documents, and makes them.
+func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Changes) {
+	known := slices.Sorted(maps.Keys(documents))
+	for i, id := range known {
+		switch rapid.SampledFrom([]string{"keep", "keep", "keep", "change", "end"}).Draw(r, fmt.Sprint("of ", i)) {
+		case "change":
+			changes.Documents = append(changes.Documents, drawDocument(r, id, documents[id].DerivedFrom))
+		case "end":
+			changes.Gone = append(changes.Gone, id)
+			delete(documents, id)
+		}
+	}
+	for range rapid.IntRange(0, 4).Draw(r, "documents") {
+		var from []string
+		if len(known) > 0 && rapid.Bool().Draw(r, "taken from a memory") {
+			from = []string{rapid.SampledFrom(known).Draw(r, "source")}
+		}
+		changes.Documents = append(changes.Documents, drawDocument(r, memory.NewID(), from))
+	}
+	changed := slices.Clone(changes.Gone)
+	for _, d := range changes.Documents {
+		documents[d.ID] = d
+		changed = append(changed, d.ID)
+	}
+	for id, d := range documents { // a change of a message is also one of what was taken from it
+		if !slices.Contains(changed, id) && slices.ContainsFunc(d.DerivedFrom, func(from string) bool {
+			return slices.Contains(changed, from)
+		}) {
+			changes.Documents = append(changes.Documents, d)
+		}
+	}
+	if rapid.Bool().Draw(r, "an unknown memory ended") {
+		changes.Gone = append(changes.Gone, memory.NewID())
+	}
+	return changes
+}
+
+func drawDocument(r *rapid.T, id string, from []string) db.Document {
+	kind := memory.TypeMessage
+	if len(from) > 0 {
+		kind = memory.TypeFact
+	}
+	words := rapid.SliceOfN(rapid.SampledFrom([]string{"tea", "sky", "bee", "茶道"}), 0, 5).Draw(r, "words")
+	return db.Document{
+		ID: id, Lexemes: strings.Join(words, " "), Content: strings.Join(words, " ") + "?", Type: kind,
+		Speaker:        rapid.SampledFrom([]string{"", "Ada", "Bob"}).Draw(r, "speaker"),
+		Domain:         memory.Lifestyle,
+		Tags:           rapid.SampledFrom([][]string{nil, {"a"}, {"a", "b"}}).Draw(r, "tags"),
+		ConversationID: rapid.SampledFrom([]string{"", "c", "d"}).Draw(r, "conversation"),
+		Importance:     rapid.SampledFrom([]float64{0.3, 0.7}).Draw(r, "importance"),
+		CreatedAt:      time.Unix(rapid.Int64Range(0, 5).Draw(r, "created"), 0).UTC(),
+		LastAccessedAt: time.Unix(10, 0).UTC(), DerivedFrom: from,
+	}
+}
+
+// held is what an index holds of a memory, without places.
+type held struct {
+	document
+	Kind       kind
+	Tags       []string
+	Speaker    string
+	Accessed   time.Time
+	Words      map[string]uint32
+	Messages   []string
+	Neighbours []string
+}
+
+func heldBy(x *index) map[string]held {
+	all := map[string]held{}
+	found := x.find([]string{"tea", "sky", "bee", "茶道", "lost"})
+	idOf := func(doc int) string {
+		if doc < 0 {
+			return ""
+		}
+		return x.id(doc)
+	}
+	for doc, d := range x.docs {
+		h := held{
+			document: d, Kind: *x.kind(doc), Tags: x.tagLists[d.tags], Speaker: x.speakers[d.speaker],
+			Accessed: x.lastAccess(doc), Words: map[string]uint32{},
+		}
+		h.end, h.kind, h.tags, h.speaker = 0, 0, 0, 0
+		for _, t := range x.messagesOf(doc) {
+			h.Messages = append(h.Messages, x.id(int(t.message)))
+		}
+		for _, n := range x.neighbours(doc) {
+			h.Neighbours = append(h.Neighbours, idOf(n))
+		}
+		all[x.id(doc)] = h
+	}
+	for word, list := range found {
+		for _, p := range list {
+			all[x.id(int(p.doc))].Words[word] = p.count
+		}
+	}
+	return all
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
+
 	"hippocampus/internal/text"
 )
 
@@ -23,18 +25,61 @@ type BM25 struct {
 	B  float64 // weight of document length, 0..1
 }
 
+// posting is how often a document holds a lexeme.
+type posting struct{ doc, count uint32 }
+
+// postings are the documents that hold a lexeme, by lexeme, in the order of their places.
+type postings map[string][]posting
+
+// find returns the postings of lexemes. It reads all lexemes of the owner, which takes
+// less time than the rest of a recall and needs no list for each lexeme.
+func (x *index) find(wanted []string) postings {
+	numbers := make(map[uint64]int, len(wanted)) // by hash
+	lists := make([][]posting, len(wanted))
+	var mayBeWanted [64]uint64 // a bit for each value of the last 12 bits of a hash
+	for i, lexeme := range wanted {
+		hash := xxhash.Sum64String(lexeme)
+		numbers[hash] = i
+		mayBeWanted[hash>>6&63] |= 1 << (hash & 63)
+	}
+	doc := 0
+	for i, hash := range x.lexemes {
+		if mayBeWanted[hash>>6&63]>>(hash&63)&1 == 0 {
+			continue
+		}
+		number, found := numbers[hash]
+		if !found {
+			continue
+		}
+		for int(x.docs[doc].end) <= i {
+			doc++
+		}
+		list := lists[number]
+		if n := len(list); n > 0 && int(list[n-1].doc) == doc {
+			list[n-1].count++
+		} else {
+			lists[number] = append(list, posting{doc: uint32(doc), count: 1})
+		}
+	}
+	found := make(postings, len(wanted))
+	for i, lexeme := range wanted {
+		found[lexeme] = lists[i]
+	}
+	return found
+}
+
 // scores returns the scores of all documents by place, for distinct terms, and
 // the sum of the terms' idf, including terms that no document holds.
-func (p BM25) scores(terms []string, x *index) (scores []float64, totalIDF float64) {
+func (p BM25) scores(terms []string, x *index, found postings) (scores []float64, totalIDF float64) {
 	scores = make([]float64, len(x.docs))
-	var postings []posting
+	average := x.average()
 	for _, term := range terms {
-		postings = x.appendPostings(postings[:0], term)
+		postings := found[term]
 		idf := idf(len(x.docs), len(postings))
 		totalIDF += idf
 		for _, posting := range postings {
 			tf := float64(posting.count)
-			norm := p.K1 * (1 - p.B + p.B*float64(x.docs[posting.doc].length)/x.average)
+			norm := p.K1 * (1 - p.B + p.B*float64(x.docs[posting.doc].length)/average)
 			scores[posting.doc] += idf * tf * (p.K1 + 1) / (tf + norm)
 		}
 	}
@@ -55,8 +100,8 @@ type lexicalScores struct {
 //	relative = bm25 / max(best bm25 of them, floor * total idf)
 //
 // so that a best match that covers little of the query is not a full match.
-func (s *Service) scoreWords(terms []string, x *index, open []bool) lexicalScores {
-	bm25, totalIDF := s.set.BM25.scores(terms, x)
+func (s *Service) scoreWords(terms []string, x *index, found postings, open []bool) lexicalScores {
+	bm25, totalIDF := s.set.BM25.scores(terms, x, found)
 	full := s.set.LexicalFloor * totalIDF
 	for doc, v := range bm25 {
 		if open[doc] {
@@ -80,7 +125,7 @@ func (l lexicalScores) best(x *index, lift Lift, open []bool, n int) []int {
 		value float64
 	}
 	order := func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(x.docs[a.doc].id, x.docs[b.doc].id))
+		return cmp.Or(cmp.Compare(b.value, a.value), x.compareIDs(a.doc, b.doc))
 	}
 	var places []place // the best so far; sorted and cut to n when it reaches 4n
 	least := 0.0       // what a further place needs

@@ -17,13 +17,18 @@ func documents(lexemes ...string) []db.Document {
 	return docs
 }
 
+// of returns the scores of terms in an index.
+func (p BM25) of(terms []string, x *index) ([]float64, float64) {
+	return p.scores(terms, x, x.find(terms))
+}
+
 // N = 3, average length 2. "tea": df 2, idf ln(1 + 1.5/2.5) = 0.470004; "green": df 1, idf ln(1 + 2.5/1.5) = 0.980829.
 // First: length 3, norm 1.2*(0.6 + 0.4*1.5) = 1.44; tea twice: 0.470004*2*2.2/(2+1.44) = 0.601168,
 // green once: 0.980829*2.2/2.44 = 0.884354. Second: length 1, norm 1.2*(0.6+0.2) = 0.96: 0.470004*2.2/1.96 = 0.527555.
 func TestBM25_MatchesAHandComputedExample(t *testing.T) {
 	t.Parallel()
 	x := newIndex(0, documents("tea green tea", "tea", "coffe black"))
-	scores, whole := BM25{K1: 1.2, B: 0.4}.scores([]string{"green", "tea", "milk"}, x)
+	scores, whole := BM25{K1: 1.2, B: 0.4}.of([]string{"green", "tea", "milk"}, x)
 	for i, want := range []float64{0.601168 + 0.884354, 0.527555, 0} {
 		if math.Abs(scores[i]-want) > 1e-5 {
 			t.Errorf("document %d has %v, not %v", i, scores[i], want)
@@ -38,7 +43,7 @@ func TestBM25_MatchesAHandComputedExample(t *testing.T) {
 func TestBM25_IsZeroWithoutAMatch(t *testing.T) {
 	t.Parallel()
 	of := func(terms []string, lexemes ...string) []float64 {
-		scores, _ := BM25{K1: 1.2, B: 0.4}.scores(terms, newIndex(0, documents(lexemes...)))
+		scores, _ := BM25{K1: 1.2, B: 0.4}.of(terms, newIndex(0, documents(lexemes...)))
 		return scores
 	}
 	for name, scores := range map[string][]float64{
@@ -69,8 +74,8 @@ func TestBM25_IsFiniteAndMonotone(t *testing.T) {
 		terms := rapid.SliceOfNDistinct(word, 1, 3, rapid.ID[string]).Draw(t, "terms")
 		p := BM25{K1: 1.2, B: 0.4}
 		x := newIndex(0, docs)
-		fewer, _ := p.scores(terms, x)
-		more, _ := p.scores(append(terms, word.Draw(t, "more")), x)
+		fewer, _ := p.of(terms, x)
+		more, _ := p.of(append(terms, word.Draw(t, "more")), x)
 		for doc, score := range fewer {
 			if score < 0 || math.IsInf(score, 0) || math.IsNaN(score) {
 				t.Fatalf("score %v", score)

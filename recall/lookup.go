@@ -18,6 +18,7 @@ type loading struct {
 
 	// To be read when done is closed.
 	index    *index
+	postings postings        // of the words and names of the query
 	own      []memory.Memory // writes that the vector store may not show yet
 	matching []string        // ids that the query's filter chooses; nil without a filter
 	err      error
@@ -32,6 +33,9 @@ func (s *Service) startLoading(ctx context.Context, q Query) *loading {
 	go func() {
 		defer close(l.done)
 		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, cached)
+		if l.err == nil {
+			l.postings = l.index.find(append(queryTerms(q.Text), nameLexemes(q.Text)...))
+		}
 		if l.err == nil && q.Where != nil {
 			l.matching, l.err = s.records.MatchingIDs(ctx, q.Owner, q.Where)
 		}
@@ -44,28 +48,6 @@ func (l *loading) wait() error {
 	<-l.done
 	return l.err
 }
-
-// loadIndex returns the index at the owner's current revision, cached or built
-// from the documents, and the own writes.
-func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, cached *index) (*index, []memory.Memory, error) {
-	since := s.now().Add(-s.set.OwnWindow)
-	if cached != nil {
-		revision, own, err := s.records.RevisionAndUnconfirmed(ctx, owner, since, s.set.OwnLimit)
-		if err != nil || revision == cached.revision {
-			return cached, own, err
-		}
-	}
-	read, err := s.records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, s.set.OwnLimit)
-	if err != nil {
-		return nil, nil, err
-	}
-	// The documents may be of a later revision: then the next recall builds the index again.
-	x := newIndex(read.Revision, read.Documents)
-	s.indexes.Add(indexKey(owner), x, x.size())
-	return x, read.Unconfirmed, nil
-}
-
-func indexKey(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
 
 // queryVector is the embedding of a query.
 type queryVector struct {

@@ -14,67 +14,64 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// countedReads counts the reads of the revision, and of all documents.
+// countedReads counts the reads of an owner's changes.
 type countedReads struct {
 	Records
-	revisions, documents int
+	reads     int
+	all       int // those of all documents
+	documents int // the documents that were read
 }
 
-func (c *countedReads) RevisionAndUnconfirmed(
-	ctx context.Context, owner memory.Owner, since time.Time, limit int,
-) (int64, []memory.Memory, error) {
-	c.revisions++
-	return c.Records.RevisionAndUnconfirmed(ctx, owner, since, limit)
+func (c *countedReads) Changes(
+	ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int,
+) (db.Changes, error) {
+	read, err := c.Records.Changes(ctx, owner, after, since, limit)
+	c.reads++
+	if read.All {
+		c.all++
+	}
+	c.documents += len(read.Documents)
+	return read, err
 }
 
-func (c *countedReads) RevisionDocumentsAndUnconfirmed(
-	ctx context.Context, owner memory.Owner, since time.Time, limit int,
-) (db.OwnerDocuments, error) {
-	c.documents++
-	return c.Records.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
-}
-
-func TestRecall_ReadsTheRevisionOnceAndDocumentsOnlyAfterAChange(t *testing.T) {
+func TestRecall_ReadsOnceWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	reads := &countedReads{Records: f.store}
 	f.records = reads
 	f.now = begin.Add(time.Hour)
 	f.add("Ada keeps bees", nil, true)
-	recall := func(when string, revisions, documents int, want ...string) {
+	recall := func(when string, all, documents int, want ...string) {
 		t.Helper()
-		reads.revisions, reads.documents = 0, 0
+		*reads = countedReads{Records: f.store}
 		expect(t, f.recall(Query{Text: "bees"}), want...)
-		if reads.revisions != revisions || reads.documents != documents {
-			t.Errorf("%s: read the revision %d times and the documents %d times, not %d and %d",
-				when, reads.revisions, reads.documents, revisions, documents)
+		if reads.reads != 1 || reads.all != all || reads.documents != documents {
+			t.Errorf("%s: %d reads, %d of all documents, %d documents, not 1, %d and %d",
+				when, reads.reads, reads.all, reads.documents, all, documents)
 		}
 	}
-	recall("first", 0, 1, "Ada keeps bees")
-	recall("second", 1, 0, "Ada keeps bees")
-	recall("third", 1, 0, "Ada keeps bees")
+	recall("first", 1, 1, "Ada keeps bees")
+	recall("second", 0, 0, "Ada keeps bees")
 	written := f.add("Bees sting", nil, false)
-	recall("after a write", 1, 1, "Ada keeps bees", "Bees sting")
-	recall("while the write is not confirmed", 1, 0, "Ada keeps bees", "Bees sting")
-	recall("while it is still not confirmed", 1, 0, "Ada keeps bees", "Bees sting")
+	recall("after a write", 0, 1, "Ada keeps bees", "Bees sting")
+	recall("while the write is not confirmed", 0, 0, "Ada keeps bees", "Bees sting")
 	if err := f.vectors.Insert(t.Context(), []vectorstore.Record{vectorstore.RecordOf(written)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.store.FinishVectors(t.Context(), []db.VectorTask{{Memory: written}}, f.now); err != nil {
 		t.Fatal(err)
 	}
-	recall("just confirmed", 1, 0, "Ada keeps bees", "Bees sting")
+	recall("just confirmed", 0, 0, "Ada keeps bees", "Bees sting")
 	f.now = f.now.Add(time.Minute)
-	recall("confirmed", 1, 0, "Ada keeps bees", "Bees sting")
-	recall("confirmed, again", 1, 0, "Ada keeps bees", "Bees sting")
-	reads.revisions = 0
-	if a := f.recall(Query{Text: "bees", MinImportance: 1}); len(a.Memories) != 0 || reads.revisions != 1 {
-		t.Errorf("read the revision %d times for an answer of %d", reads.revisions, len(a.Memories))
+	recall("confirmed", 0, 0, "Ada keeps bees", "Bees sting")
+	reads.reads = 0
+	if a := f.recall(Query{Text: "bees", MinImportance: 1}); len(a.Memories) != 0 || reads.reads != 1 {
+		t.Errorf("read %d times for an answer of %d", reads.reads, len(a.Memories))
 	}
 	f.vectorsDown = true
-	reads.revisions = 0
-	if a := f.recall(Query{Text: "bees"}); len(a.Memories) != 2 || len(a.Degraded) != 1 || reads.revisions != 1 {
-		t.Errorf("without the vector store: read the revision %d times for %+v", reads.revisions, a)
+	reads.reads = 0
+	if a := f.recall(Query{Text: "bees"}); len(a.Memories) != 2 || len(a.Degraded) != 1 || reads.reads != 1 {
+		t.Errorf("without the vector store: read %d times for %+v", reads.reads, a)
 	}
 }
 
@@ -85,26 +82,27 @@ func TestRecall_KeepsTheIndexUntilAChange(t *testing.T) {
 	records := &countedReads{Records: f.store}
 	f.records = records
 	sky := f.add("The sky is green here", nil, true)
-	reads := func(want int, what string) {
+	reads := func(all, documents int, what string) {
 		t.Helper()
 		f.recall(Query{Owner: ada, Text: "sky"})
-		if records.documents != want {
-			t.Errorf("%s: the documents were read %d times, not %d", what, records.documents, want)
+		if records.all != all || records.documents != documents {
+			t.Errorf("%s: read all documents %d times and %d documents, not %d and %d",
+				what, records.all, records.documents, all, documents)
 		}
 	}
-	reads(1, "at first")
-	reads(1, "again")
+	reads(1, 1, "at first")
+	reads(1, 1, "again")
 	if err := f.store.Touch(t.Context(), []db.Touch{{ID: sky.ID, Count: 1, At: f.now}}); err != nil {
 		t.Fatal(err)
 	}
-	reads(1, "after a touch")
+	reads(1, 1, "after a touch")
 	f.add("Bob's sky is red", func(m *memory.Memory) { m.Owner = bob }, true)
-	reads(1, "after a write of another user")
+	reads(1, 1, "after a write of another user")
 	f.add("The sky was blue", nil, true)
-	reads(2, "after a write")
+	reads(1, 2, "after a write")
 	expect(t, f.recall(Query{Owner: ada, Text: "blue sky", Limit: 1}), "The sky was blue")
 	f.Purge()
-	reads(3, "after a purge")
+	reads(2, 4, "after a purge")
 }
 
 // Whatever another process does between queries, a server that has cached the
@@ -112,7 +110,7 @@ func TestRecall_KeepsTheIndexUntilAChange(t *testing.T) {
 func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	steps := []string{"recall", "recall", "recall", "write", "forget", "touch", "lose", "push again", "wait"}
+	steps := []string{"recall", "recall", "recall", "write", "change", "forget", "touch", "lose", "push again", "wait"}
 	rapid.Check(t, func(r *rapid.T) {
 		f.now = begin
 		owner := memory.Owner{AppID: ada.AppID, UserID: memory.NewID()}
@@ -128,11 +126,16 @@ func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 		for range rapid.IntRange(3, 12).Draw(r, "steps") {
 			i := rapid.IntRange(0, len(all)-1).Draw(r, "memory")
 			var err error
-			switch rapid.SampledFrom(steps).Draw(r, "step") {
+			switch step := rapid.SampledFrom(steps).Draw(r, "step"); step {
 			case "write":
 				write(rapid.Bool().Draw(r, "pushed"))
-			case "forget":
-				all[i].Status, all[i].Revision = memory.Forgotten, all[i].Revision+1
+			case "change", "forget":
+				all[i].Revision++
+				all[i].Content += " again"
+				all[i].Lexemes += " again"
+				if step == "forget" {
+					all[i].Status = memory.Forgotten
+				}
 				err = f.store.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 					return tx.Update(ctx, all[i])
 				})

@@ -11,7 +11,7 @@ import (
 )
 
 // unknownNames is the share of the query's names that occur in no memory of the owner.
-func unknownNames(x *index, known []string, query string) float64 {
+func unknownNames(found postings, known []string, query string) float64 {
 	names, unknown := 0.0, 0.0
 	for _, name := range namesIn(query) {
 		lexemes := text.Lexemes(name)
@@ -20,12 +20,21 @@ func unknownNames(x *index, known []string, query string) float64 {
 		}
 		names++
 		if !slices.ContainsFunc(lexemes, func(l string) bool {
-			return slices.Contains(known, l) || len(x.places(l)) > 0
+			return slices.Contains(known, l) || len(found[l]) > 0
 		}) {
 			unknown++
 		}
 	}
 	return unknown / max(1, names)
+}
+
+// nameLexemes returns the lexemes of the query's names.
+func nameLexemes(query string) []string {
+	var lexemes []string
+	for _, name := range namesIn(query) {
+		lexemes = append(lexemes, text.Lexemes(name)...)
+	}
+	return lexemes
 }
 
 // namesIn returns the words of a query that begin with a capital within a sentence,

@@ -77,8 +77,8 @@ func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
 func (s *Service) estimate(q Query, x *index, list []relevant) []scored {
 	ordered := make([]scored, len(list))
 	for i := range list {
-		d := &x.docs[list[i].doc]
-		ordered[i] = s.score(q, &list[i], d.importance, d.lastAccess())
+		doc := list[i].doc
+		ordered[i] = s.score(q, &list[i], x.docs[doc].importance, x.lastAccess(doc))
 	}
 	sortByScore(ordered)
 	return ordered

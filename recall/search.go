@@ -32,6 +32,7 @@ type hit struct {
 // searchResult is the outcome of a search.
 type searchResult struct {
 	index    *index
+	postings postings // of the words and names of the query
 	scope    scope
 	hits     []hit // by similarity; a memory that is found in two ways is there twice, with one similarity
 	degraded []string
@@ -45,7 +46,7 @@ func (s *Service) search(ctx context.Context, q Query, vector queryVector, loadi
 		return searchResult{}, err
 	}
 	x, own := loading.index, loading.own
-	result := searchResult{index: x, scope: q.scope(x)}
+	result := searchResult{index: x, postings: loading.postings, scope: q.scope(x)}
 	if q.Where != nil {
 		result.scope.keepOnly(x, loading.matching)
 	}
@@ -185,16 +186,18 @@ func (s *Service) lacksMemories(r searchResult, own []memory.Memory, found *stor
 	if found.full {
 		return false
 	}
-	isOwn := make(map[string]bool, len(own))
+	isOwn := make(map[int]bool, len(own)) // by place
 	for i := range own {
-		isOwn[own[i].ID] = true
+		if doc, known := r.index.place(own[i].ID); known {
+			isOwn[doc] = true
+		}
 	}
 	for _, h := range found.hits {
-		if _, known := r.index.place(h.id); known && !isOwn[h.id] {
+		if doc, known := r.index.place(h.id); known && !isOwn[doc] {
 			return false
 		}
 	}
-	return slices.ContainsFunc(r.scope.matching, func(doc int) bool { return !isOwn[r.index.docs[doc].id] })
+	return slices.ContainsFunc(r.scope.matching, func(doc int) bool { return !isOwn[doc] })
 }
 
 // compareNewest compares the embeddings of the newest matching memories, at
@@ -205,12 +208,12 @@ func (s *Service) compareNewest(
 	docs, matching := r.index.docs, r.scope.matching
 	if len(matching) > s.set.FallbackLimit {
 		matching = slices.SortedFunc(slices.Values(matching), func(a, b int) int {
-			return cmp.Or(cmp.Compare(docs[b].created, docs[a].created), cmp.Compare(docs[a].id, docs[b].id))
+			return cmp.Or(cmp.Compare(docs[b].created, docs[a].created), r.index.compareIDs(a, b))
 		})[:s.set.FallbackLimit]
 	}
 	ids := make([]string, len(matching))
 	for i, doc := range matching {
-		ids[i] = docs[doc].id
+		ids[i] = r.index.id(doc)
 	}
 	embeddings, err := s.records.Embeddings(ctx, owner, vector.embedder.Model(), ids)
 	if err != nil {

@@ -18,10 +18,7 @@ import (
 
 // Records is the part of the database that recall reads.
 type Records interface {
-	RevisionDocumentsAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
-		db.OwnerDocuments, error)
-	RevisionAndUnconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) (
-		revision int64, unconfirmed []memory.Memory, err error)
+	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (db.Changes, error)
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
@@ -76,7 +73,7 @@ type Service struct {
 	now      func() time.Time
 	log      *zap.Logger
 	queries  *cache.Cache[[]float32]
-	indexes  *cache.Cache[*index]
+	indexes  *indexes
 }
 
 // New makes a service. touches may be shared; its owner runs it.
@@ -86,7 +83,7 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 	return &Service{
 		records: records, vectors: vectors, remote: remote, router: r, embedder: embedder, touches: touches,
 		set: set, now: now, log: log,
-		queries: cache.New[[]float32](set.QueryCache), indexes: cache.New[*index](set.IndexCache),
+		queries: cache.New[[]float32](set.QueryCache), indexes: newIndexes(set.IndexCache),
 	}
 }
 

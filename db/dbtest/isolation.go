@@ -58,9 +58,11 @@ func isolation(t *testing.T, s db.Store) {
 		documents, err := s.Documents(ctx, other)
 		must(t, err)
 		wantSame(t, "documents", documents, []db.Document{})
-		read, err := s.RevisionDocumentsAndUnconfirmed(ctx, other, epoch, 10)
-		must(t, err)
-		wantSame(t, "documents and unconfirmed", len(read.Documents)+len(read.Unconfirmed), 0)
+		for _, known := range []int64{0, 1} {
+			read, err := s.Changes(ctx, other, known, epoch, 10)
+			must(t, err)
+			wantSame(t, "documents and unconfirmed", len(read.Documents)+len(read.Unconfirmed), 0)
+		}
 		rows, err := s.Hydrate(ctx, other, []string{mine.ID}, []string{mine.ID})
 		must(t, err)
 		wantSame(t, "hydrate", ids(rows), []string{})

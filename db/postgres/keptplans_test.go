@@ -102,9 +102,9 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 	}
 	_, err := s.Recalled(ctx, owner, ids[:few], ids[few:2*few])
 	must(err)
-	_, _, err = s.RevisionAndUnconfirmed(ctx, owner, now.Add(-time.Hour), 1000)
+	all, err := s.Changes(ctx, owner, 0, now.Add(-time.Hour), 1000)
 	must(err)
-	_, err = s.RevisionDocumentsAndUnconfirmed(ctx, owner, now.Add(-time.Hour), 1000)
+	_, err = s.Changes(ctx, owner, all.Revision, now.Add(-time.Hour), 1000)
 	must(err)
 	_, err = s.Embeddings(ctx, owner, "model", ids[:few])
 	must(err)

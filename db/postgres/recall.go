@@ -12,12 +12,29 @@ import (
 	"hippocampus/internal/memory"
 )
 
-const documents = `
-	SELECT id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id, importance_score,
-	created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(SELECT to_id::text FROM memory_relations
-		WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END
-	FROM agent_memories m WHERE app_id = $1 AND user_id = $2 AND status = 'active'
-	ORDER BY conversation_id, created_at, id`
+const (
+	documentColumns = `id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id,
+		importance_score, created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
+			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END`
+	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' ORDER BY conversation_id, created_at, id`
+)
+
+func documentFields(d *db.Document) []any {
+	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
+		&d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom}
+}
+
+// tidy makes empty lists nil.
+func tidy(d db.Document) db.Document {
+	if len(d.Tags) == 0 {
+		d.Tags = nil
+	}
+	if len(d.DerivedFrom) == 0 {
+		d.DerivedFrom = nil
+	}
+	return d
+}
 
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
 	rows, _ := s.pool.Query(ctx, documents, owner.AppID, owner.UserID)
@@ -26,42 +43,8 @@ func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Documen
 }
 
 func scanDocument(row pgx.CollectableRow) (d db.Document, err error) {
-	err = row.Scan(&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID,
-		&d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom)
-	if len(d.Tags) == 0 {
-		d.Tags = nil
-	}
-	if len(d.DerivedFrom) == 0 {
-		d.DerivedFrom = nil
-	}
-	return d, err
-}
-
-// RevisionDocumentsAndUnconfirmed reads the revision, the documents and whether
-// there are unconfirmed writes in one round trip. It reads these writes in another.
-func (s *Store) RevisionDocumentsAndUnconfirmed(
-	ctx context.Context, owner memory.Owner, since time.Time, limit int,
-) (found db.OwnerDocuments, err error) {
-	fresh := false
-	hash := rowcodec.OwnerHash(owner)
-	batch := &pgx.Batch{}
-	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&found.Revision, nil)
-	})
-	batch.Queue(documents, owner.AppID, owner.UserID).Query(func(rows pgx.Rows) (err error) {
-		found.Documents, err = pgx.CollectRows(rows, scanDocument)
-		return err
-	})
-	batch.Queue(revisionAndFresh, hash, owner.AppID, owner.UserID, since).QueryRow(func(row pgx.Row) error {
-		return row.Scan(nil, &fresh)
-	})
-	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
-		return found, fault(err, "read the user's documents")
-	}
-	if fresh {
-		found.Unconfirmed, err = s.Unconfirmed(ctx, owner, since, limit)
-	}
-	return found, err
+	err = row.Scan(documentFields(&d)...)
+	return tidy(d), err
 }
 
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
@@ -170,33 +153,3 @@ func (s *Store) Unconfirmed(
 	found, err := memories(ctx, s.pool, unconfirmed, owner.AppID, owner.UserID, since, limit)
 	return found, fault(err, "read the user's newest writes")
 }
-
-// revisionAndFresh reads the revision, and whether the vector store may lack any
-// of the owner's memories. Its plan is the same for every value, so that Postgres
-// keeps it. Planning unconfirmed each time costs many times what this query costs.
-const revisionAndFresh = `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = $1), 0),
-	EXISTS (SELECT FROM agent_memories
-		WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'pending')
-	OR coalesce((SELECT max(vector_synced_at) FROM agent_memories
-		WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'synced') >= $4, false)`
-
-// RevisionAndUnconfirmed reads the owner's revision and then the newest writes, if
-// there are any. The latter include a change between the two reads.
-func (s *Store) RevisionAndUnconfirmed(
-	ctx context.Context, owner memory.Owner, since time.Time, limit int,
-) (revision int64, own []memory.Memory, err error) {
-	var fresh bool
-	err = s.pool.QueryRow(ctx, revisionAndFresh, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID,
-		since).Scan(&revision, &fresh)
-	if err != nil {
-		return 0, nil, fault(err, "read the user's revision")
-	}
-	if fresh {
-		own, err = s.Unconfirmed(ctx, owner, since, limit)
-	}
-	return revision, own, err
-}
-
-// revise gives the owner's memories a new revision.
-const revise = `INSERT INTO revisions (owner_hash, revision) VALUES ($1, $2)
-	ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`

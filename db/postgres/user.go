@@ -92,7 +92,7 @@ func (s *Store) inUser(
 	}
 	defer conn.Release() // which closes it unless the transaction has ended
 	user := &userTx{UserTx: s.UserTx(statements{conn}, owner), tx: conn, vectors: vectorWrites{to: vectors}}
-	if err := begin(ctx, conn, owner, &user.vectors); err != nil {
+	if err := user.begin(ctx, conn); err != nil {
 		return fault(err, "wait for the user's other writes")
 	}
 	ended := false
@@ -106,7 +106,7 @@ func (s *Store) inUser(
 	}
 	batch := &pgx.Batch{}
 	if user.Changed {
-		batch.Queue(revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
+		batch.Queue(sqlstore.Revise, rowcodec.OwnerHash(owner), user.Change)
 	}
 	queueAnnouncements(batch, owner, user.Announcements())
 	user.vectors.end(batch)
@@ -119,16 +119,16 @@ func (s *Store) inUser(
 	return fault(user.vectors.ended(conn.SendBatch(ctx, batch).Close()), "commit the user's changes")
 }
 
-// begin begins a transaction with the owner's lock, or returns db.ErrErasing.
-func begin(ctx context.Context, conn *pgxpool.Conn, owner memory.Owner, vectors *vectorWrites) error {
+// begin begins the transaction with the owner's lock, or returns db.ErrErasing.
+func (u *userTx) begin(ctx context.Context, conn *pgxpool.Conn) error {
 	erasing := false
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)
-	batch.Queue(lockAlone, rowcodec.OwnerLock(owner))
+	batch.Queue(lockAlone, rowcodec.OwnerLock(u.Owner))
 	// A statement of its own, so that it sees what the lock has waited for.
-	batch.Queue(`SELECT `+isErasing+`$1)`, rowcodec.OwnerHash(owner)).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&erasing) })
-	vectors.begin(batch)
+	batch.Queue(`SELECT `+isErasing+`$1), `+sqlstore.NextChange+`$1)`, rowcodec.OwnerHash(u.Owner)).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&erasing, &u.Change) })
+	u.vectors.begin(batch)
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		_, _ = conn.Exec(ctx, `ROLLBACK`)
 		return err

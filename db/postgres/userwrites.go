@@ -28,7 +28,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
 			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at,
 			$19),
-			lexemes = $20, embedding_model = $21, revision = $23,
+			lexemes = $20, embedding_model = $21, revision = $23, change = $25,
 			vector_state = CASE WHEN revision = $23 THEN vector_state
 				WHEN $24 AND vector_claimed_until IS NULL THEN CASE WHEN $15 = 'active' THEN 'synced' ELSE 'absent' END
 				WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
@@ -44,12 +44,15 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
-		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes).Scan(&vectored)
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes, u.Change).Scan(&vectored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("memory", m.ID)
 	}
 	if vectored {
 		u.vectors.note(m)
+	}
+	if err == nil && m.Type == memory.TypeMessage {
+		err = u.ChangeDerived(ctx, m.ID)
 	}
 	return fault(err, "change the memory")
 }
@@ -121,17 +124,17 @@ var (
 		"content", "content_hash",
 		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
 		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model",
-		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims")
+		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims", "change")
 	intoEmbeddings = into("embeddings", "memory_id", "app_id", "user_id", "active", "model", "embedding")
 )
 
-func memoryRow(m *memory.Memory, p sqlstore.Projection) []any {
+func memoryRow(m *memory.Memory, p sqlstore.Projection, change int64) []any {
 	return []any{
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Speaker, m.Content,
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, textOrNull(m.SupersededBy),
 		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
-		p.State, 0, p.Due, p.Due, orNull(p.Claimed), p.Claims,
+		p.State, 0, p.Due, p.Due, orNull(p.Claimed), p.Claims, change,
 	}
 }
 
@@ -150,7 +153,7 @@ func (u *userTx) insert(
 		return err
 	}
 	whole := func(i int) []any {
-		return memoryRow(&memories[i], u.vectors.project(memories[i], project(memories[i])))
+		return memoryRow(&memories[i], u.vectors.project(memories[i], project(memories[i])), u.Change)
 	}
 	embedding := func(i int) []any { return embeddingRow(&memories[i]) }
 	if len(memories) > few {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"math/rand/v2"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -36,8 +35,3 @@ func Erased(column []byte) (e db.Erased, err error) {
 	err = json.Unmarshal(column, &e)
 	return e, err
 }
-
-// NewRevision returns a number that differs from all earlier revisions of a user,
-// except with a chance of 1 in 2^63. It is never 0, the revision of a user without
-// memories.
-func NewRevision() int64 { return 1 + rand.Int64N(1<<63-1) }

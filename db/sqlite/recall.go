@@ -10,17 +10,24 @@ import (
 	"hippocampus/internal/memory"
 )
 
+const (
+	documentColumns = `id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id,
+		importance_score, created_at, last_accessed_at, iif(memory_type = 'message', '[]', (
+			SELECT json_group_array(to_id) FROM (
+				SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id)))`
+	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
+		WHERE app_id = ? AND user_id = ? AND status = 'active' ORDER BY conversation_id, created_at, id`
+)
+
+func documentFields(d *db.Document) []any {
+	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID,
+		&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt),
+		(*tagList)(&d.DerivedFrom)}
+}
+
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
-	documents, err := collect(ctx, s.reader, func(d *db.Document) []any {
-		return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID,
-			&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt),
-			(*tagList)(&d.DerivedFrom)}
-	}, `SELECT id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id, importance_score,
-		created_at, last_accessed_at, iif(memory_type = 'message', '[]', (SELECT json_group_array(to_id) FROM (
-			SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id)))
-		FROM agent_memories m WHERE app_id = ? AND user_id = ? AND status = 'active'
-		ORDER BY conversation_id, created_at, id`, owner.AppID, owner.UserID)
-	return documents, fault(err, "read the user's documents")
+	found, err := collect(ctx, s.reader, documentFields, documents, owner.AppID, owner.UserID)
+	return found, fault(err, "read the user's documents")
 }
 
 func (s *Store) Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error) {
@@ -133,49 +140,6 @@ func unconfirmed(
 		ORDER BY updated_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit)
 	return found, fault(err, "read the user's newest writes")
 }
-
-// RevisionAndUnconfirmed reads the owner's revision and then the newest writes, if
-// there are any. The latter include a change between the two reads.
-func (s *Store) RevisionAndUnconfirmed(
-	ctx context.Context, owner memory.Owner, since time.Time, limit int,
-) (revision int64, own []memory.Memory, err error) {
-	revision, fresh, err := s.revisionAndFresh(ctx, owner, since)
-	if fresh {
-		own, err = unconfirmed(ctx, s.reader, owner, since, limit)
-	}
-	return revision, own, err
-}
-
-func (s *Store) RevisionDocumentsAndUnconfirmed(
-	ctx context.Context, owner memory.Owner, since time.Time, limit int,
-) (found db.OwnerDocuments, err error) {
-	if found.Revision, _, err = s.revisionAndFresh(ctx, owner, since); err != nil {
-		return found, err
-	}
-	if found.Documents, err = s.Documents(ctx, owner); err != nil {
-		return found, err
-	}
-	_, found.Unconfirmed, err = s.RevisionAndUnconfirmed(ctx, owner, since, limit)
-	return found, err
-}
-
-// revisionAndFresh reads the revision, and whether the vector store may lack any
-// of the owner's memories.
-func (s *Store) revisionAndFresh(
-	ctx context.Context, owner memory.Owner, since time.Time,
-) (revision int64, fresh bool, err error) {
-	err = s.reader.QueryRowContext(ctx, `SELECT coalesce((SELECT revision FROM revisions WHERE owner_hash = ?1), 0),
-		EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_unconfirmed
-			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'pending')
-		OR EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_confirmed
-			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?4)`,
-		rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, moment(since)).Scan(&revision, &fresh)
-	return revision, fresh, fault(err, "read the user's revision")
-}
-
-// revise gives the owner's memories a new revision.
-const revise = `INSERT INTO revisions (owner_hash, revision) VALUES (?, ?)
-	ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`
 
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {

@@ -22,6 +22,10 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 			return err
 		}
 		user := &userTx{UserTx: s.UserTx(shared, owner), tx: tx}
+		hash := rowcodec.OwnerHash(owner)
+		if err := tx.QueryRowContext(ctx, `SELECT `+sqlstore.NextChange+`?)`, hash).Scan(&user.Change); err != nil {
+			return err
+		}
 		refused = f(ctx, user)
 		if refused != nil {
 			return refused
@@ -29,7 +33,7 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		if err := user.AnnounceAll(ctx); err != nil || !user.Changed {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, revise, rowcodec.OwnerHash(owner), rowcodec.NewRevision())
+		_, err := tx.ExecContext(ctx, sqlstore.Revise, hash, user.Change)
 		return err
 	})
 	if refused != nil {
@@ -87,9 +91,9 @@ func (u *userTx) insert(
 			content, content_hash,
 			memory_type, domain, tags, importance_score, metadata, pinned, status, superseded_by,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
-			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims)
+			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims, change)
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?,
-		?, ?)`,
+		?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
 			p := project(m)
 			return []any{
@@ -98,7 +102,7 @@ func (u *userTx) insert(
 				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.SupersededBy,
 				moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
 				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-				p.State, moment(p.Due), moment(p.Due), instant(p.Claimed), p.Claims,
+				p.State, moment(p.Due), moment(p.Due), instant(p.Claimed), p.Claims, u.Change,
 			}
 		})
 	return fault(err, "store the memories")
@@ -117,7 +121,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			memory_type = ?9, domain = ?10, tags = ?11, importance_score = ?12, metadata = ?13, pinned = ?14,
 			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18,
 			last_accessed_at = max(last_accessed_at, ?19),
-			lexemes = ?20, embedding_model = ?21, embedding = ?22, revision = ?23,
+			lexemes = ?20, embedding_model = ?21, embedding = ?22, revision = ?23, change = ?24,
 			vector_state = CASE WHEN revision = ?23 THEN vector_state WHEN ?15 = 'active' THEN 'pending' ELSE 'removing' END,
 			vector_since = iif(revision = ?23 OR vector_state IN ('pending', 'removing'), vector_since, ?18),
 			vector_due = iif(revision = ?23, vector_due, ?18)
@@ -125,9 +129,12 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Content, rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned,
 		m.Status, m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt),
-		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision)
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, u.Change)
 	if n, err := rowsAffected(result, err); err == nil && n == 0 {
 		return notFound("memory", m.ID)
+	}
+	if err == nil && m.Type == memory.TypeMessage {
+		err = u.ChangeDerived(ctx, m.ID)
 	}
 	return fault(err, "change the memory")
 }

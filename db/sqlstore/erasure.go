@@ -102,9 +102,9 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 		some = x.some
 		sum := current.Deleted.Plus(some.Deleted)
 		sum.Vectors += step.Vectors
-		x.run(`INSERT INTO revisions (owner_hash, revision) VALUES ($1, $2)
-			ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`,
-			rowcodec.OwnerHash(e.Owner), rowcodec.NewRevision())
+		x.run(`INSERT INTO revisions (owner_hash, revision, complete_after) VALUES ($1, 2, 2)
+			ON CONFLICT (owner_hash) DO UPDATE SET revision = revisions.revision + 1,
+			complete_after = revisions.revision + 1`, rowcodec.OwnerHash(e.Owner))
 		x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(e.Owner))
 		return x.err
 	})

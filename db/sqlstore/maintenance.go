@@ -136,6 +136,11 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 			AND {|+}status = 'forgotten' AND {|+}vector_state = 'absent' {ORDER BY id FOR UPDATE|}`,
 		u.Owner.AppID, u.Owner.UserID, validIDs(ids))
 	if err == nil {
+		_, err = u.exec(ctx, `UPDATE revisions SET complete_after = {greatest|max}(complete_after,
+			(SELECT coalesce(max(change), 0) FROM agent_memories WHERE id = ANY($2::uuid[]))) WHERE owner_hash = $1`,
+			rowcodec.OwnerHash(u.Owner), purged)
+	}
+	if err == nil {
 		_, err = u.deleteMemories(ctx, purged)
 	}
 	return purged, u.fault(err, "purge the memories")

@@ -66,7 +66,36 @@ func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 		_, err = u.execAll(ctx, `INSERT INTO memory_relations (from_id, to_id, kind, created_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT DO NOTHING`, rows)
 	}
+	if err == nil {
+		err = u.changeSources(ctx, relations...)
+	}
 	return u.fault(err, "store the relations")
+}
+
+// changeSources notes that the sources of memories change: they are part of documents.
+func (u *UserTx) changeSources(ctx context.Context, relations ...memory.Relation) error {
+	var ids []string
+	for _, r := range relations {
+		if _, written := u.written[r.From]; r.Kind == memory.DerivedFrom && !written {
+			ids = append(ids, r.From)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	u.Changed = true
+	slices.Sort(ids)
+	_, err := u.exec(ctx, `
+		{WITH mine AS (SELECT id FROM agent_memories WHERE id = ANY($2::uuid[]) ORDER BY id FOR UPDATE)|}
+		UPDATE agent_memories SET change = $1 WHERE id {IN (SELECT id FROM mine)|= ANY($2)}`, u.Change, slices.Compact(ids))
+	return err
+}
+
+// ChangeDerived notes a change of a message for the memories that were taken from it.
+func (u *UserTx) ChangeDerived(ctx context.Context, messageID string) error {
+	_, err := u.exec(ctx, `UPDATE agent_memories SET change = $1 WHERE id IN (
+		SELECT from_id FROM memory_relations WHERE to_id = $2 AND kind = 'derived_from')`, u.Change, messageID)
+	return err
 }
 
 func (s *Store) ConversationNeighbours(
@@ -94,5 +123,8 @@ func (u *UserTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 		DELETE FROM memory_relations WHERE from_id = $3 AND kind = $4 AND to_id = $5
 			AND EXISTS (SELECT 1 FROM agent_memories WHERE id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2)`,
 		u.Owner.AppID, u.Owner.UserID, r.From, r.Kind, r.To)
+	if err == nil && n > 0 {
+		err = u.changeSources(ctx, r)
+	}
 	return u.require(n > 0, err, "delete the relation", missing)
 }

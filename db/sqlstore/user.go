@@ -14,7 +14,8 @@ import (
 type UserTx struct {
 	conn
 	Owner   memory.Owner
-	Changed bool // memories were written
+	Change  int64 // the number of this change of the owner's memories
+	Changed bool  // memories or relations were written
 
 	// The commit announces these: events, their memories as they were written, and the rest.
 	events    []memory.Event
@@ -22,10 +23,18 @@ type UserTx struct {
 	announced []memory.Announcement
 }
 
-// UserTx returns the shared parts of an owner's transaction.
+// UserTx returns the shared parts of an owner's transaction. The adapter sets Change.
 func (s *Store) UserTx(tx Querier, owner memory.Owner) UserTx {
 	return UserTx{conn: conn{tx, s.dialect, s.fault}, Owner: owner}
 }
+
+// NextChange selects the number of an owner's next change. The owner's hash and a
+// closing parenthesis must follow.
+const NextChange = `(SELECT coalesce(max(revision), 1) + 1 FROM revisions WHERE owner_hash = `
+
+// Revise records a change of the memories of the owner with the hash $1. Its number is $2.
+const Revise = `INSERT INTO revisions (owner_hash, revision) VALUES ($1, $2)
+	ON CONFLICT (owner_hash) DO UPDATE SET revision = excluded.revision`
 
 // Admit returns db.ErrErasing if the owner is being erased. It waits for a mark that is
 // being made, and a later mark waits for the transaction.

@@ -116,6 +116,18 @@ func (store *crashingStore) ChangeWebhook(
 	})
 }
 
+func (store *crashingStore) Changes(
+	ctx context.Context,
+	owner memory.Owner,
+	after int64,
+	since time.Time,
+	limit int,
+) (db.Changes, error) {
+	return get(store.fuse, "Changes", func() (db.Changes, error) {
+		return store.real.Changes(ctx, owner, after, since, limit)
+	})
+}
+
 func (store *crashingStore) ClaimDueVectors(
 	ctx context.Context,
 	now time.Time,
@@ -864,28 +876,6 @@ func (store *crashingStore) Requeue(ctx context.Context, ids []string, at time.T
 func (store *crashingStore) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
 	return act(store.fuse, "RetryVectors", func() error {
 		return store.real.RetryVectors(ctx, retries)
-	})
-}
-
-func (store *crashingStore) RevisionAndUnconfirmed(
-	ctx context.Context,
-	owner memory.Owner,
-	since time.Time,
-	limit int,
-) (int64, []memory.Memory, error) {
-	return find(store.fuse, "RevisionAndUnconfirmed", func() (int64, []memory.Memory, error) {
-		return store.real.RevisionAndUnconfirmed(ctx, owner, since, limit)
-	})
-}
-
-func (store *crashingStore) RevisionDocumentsAndUnconfirmed(
-	ctx context.Context,
-	owner memory.Owner,
-	since time.Time,
-	limit int,
-) (db.OwnerDocuments, error) {
-	return get(store.fuse, "RevisionDocumentsAndUnconfirmed", func() (db.OwnerDocuments, error) {
-		return store.real.RevisionDocumentsAndUnconfirmed(ctx, owner, since, limit)
 	})
 }
 

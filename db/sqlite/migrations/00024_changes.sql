@@ -1,0 +1,12 @@
+-- +goose Up
+
+-- The number of the latest change of the user's memories that changed this one. Memories
+-- from before these numbers have 0.
+ALTER TABLE agent_memories ADD COLUMN change INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX agent_memories_changes ON agent_memories (app_id, user_id, change) WHERE change > 0;
+
+-- Revisions count the changes of each user's memories.
+UPDATE revisions SET revision = 1;
+-- The changes after this one can be read from the rows of the memories. Others were of
+-- memories that have been deleted since.
+ALTER TABLE revisions ADD COLUMN complete_after INTEGER NOT NULL DEFAULT 1;

@@ -1,0 +1,60 @@
+package recall
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+
+	"hippocampus/db"
+	"hippocampus/internal/cache"
+	"hippocampus/internal/memory"
+)
+
+// indexes keeps the indexes of the owners that recalled last.
+type indexes struct {
+	*cache.Cache[*index]
+	seed  maphash.Seed
+	locks [64]sync.Mutex // each for some of the owners
+}
+
+func newIndexes(bytes int) *indexes {
+	return &indexes{Cache: cache.New[*index](bytes), seed: maphash.MakeSeed()}
+}
+
+func indexKey(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
+
+// change returns an owner's index after changes since the revision of x, and keeps it.
+// Of recalls that read the same changes at once, one changes the index.
+func (i *indexes) change(owner memory.Owner, x *index, changes db.Changes) *index {
+	key := indexKey(owner)
+	lock := &i.locks[maphash.String(i.seed, key)%uint64(len(i.locks))]
+	lock.Lock()
+	defer lock.Unlock()
+	if kept, ok := i.Get(key); ok && kept.revision >= x.revision {
+		x = kept
+	}
+	if x.revision >= changes.Revision {
+		return x
+	}
+	x = x.changed(changes)
+	i.Add(key, x, x.size())
+	return x
+}
+
+// loadIndex returns the owner's index as of now and the own writes. It reads what has changed
+// since the cached index or, without one, all documents.
+func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, cached *index) (*index, []memory.Memory, error) {
+	if cached == nil {
+		cached = &index{}
+	}
+	read, err := s.records.Changes(ctx, owner, cached.revision, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if read.All {
+		x := newIndex(read.Revision, read.Documents)
+		s.indexes.Add(indexKey(owner), x, x.size())
+		return x, read.Unconfirmed, nil
+	}
+	return s.indexes.change(owner, cached, read), read.Unconfirmed, nil
+}
