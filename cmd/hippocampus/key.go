@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,21 +28,27 @@ func keyCommand(o *overrides, host app.Host) *cobra.Command {
 }
 
 func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
-	appID := "default"
-	name := ""
+	appID, name := "", ""
 	role := memory.RoleWrite
 	cmd := o.command("create", "Create a key and print its secret, which is not shown again",
 		func(cmd *cobra.Command, cfg config.Config) error {
+			if appID == "" && role != memory.RoleOperator {
+				appID = app.DefaultApp
+			}
 			secret, key, err := app.CreateKey(cmd.Context(), cfg, host, name, appID, role)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s in app %s; keep the secret below, it is not shown again\n",
-				key.ID, key.Role, key.AppID)
+			where := "in app " + key.AppID
+			if key.AppID == "" {
+				where = "for the whole server, in no app"
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s %s; keep the secret below, it is not shown again\n",
+				key.ID, key.Role, where)
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
 			return nil
 		})
-	cmd.Flags().Func("app", "`app` that the key is bound to (default "+appID+")", func(text string) error {
+	cmd.Flags().Func("app", "`app` that the key is bound to (default "+app.DefaultApp+"; an operator's key: none)", func(text string) error {
 		if why := memory.CheckID(text, false); why != "" {
 			return errors.New(why)
 		}
@@ -79,7 +86,7 @@ func listKeysCommand(o *overrides) *cobra.Command {
 			fmt.Fprintln(table, "ID\tAPP\tROLE\tCREATED\tREVOKED\tNAME")
 			for _, key := range keys {
 				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
-					key.ID, key.AppID, key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
+					key.ID, cmp.Or(key.AppID, "-"), key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
 			}
 			return table.Flush()
 		})

@@ -30,16 +30,16 @@ func run(t *testing.T, env []string, args ...string) (code int, out, errOut stri
 func TestExecute_Exits2OnWrongUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		`unknown command "sreve"`: {"sreve"},
-		"unknown flag: --lisen":   {"serve", "--lisen", "x"},
-		`unknown command "lst"`:   {"key", "lst"},
-		"unknown command":         {"serve", "now"},
-		"is not key=value":        {"serve", "--set", "recall.limit"},
-		"accepts 1 arg":           {"key", "revoke"},
-		"accepts at most 1 arg":   {"export", "a", "b"},
-		"accepts 1 arg(s)":        {"import"},
-		"give read, write, admin": {"key", "create", "--role", "boss"},
-		"is empty":                {"key", "create", "--app", ""},
+		`unknown command "sreve"`:           {"sreve"},
+		"unknown flag: --lisen":             {"serve", "--lisen", "x"},
+		`unknown command "lst"`:             {"key", "lst"},
+		"unknown command":                   {"serve", "now"},
+		"is not key=value":                  {"serve", "--set", "recall.limit"},
+		"accepts 1 arg":                     {"key", "revoke"},
+		"accepts at most 1 arg":             {"export", "a", "b"},
+		"accepts 1 arg(s)":                  {"import"},
+		"give read, write, admin, operator": {"key", "create", "--role", "boss"},
+		"is empty":                          {"key", "create", "--app", ""},
 	} {
 		code, out, errOut := run(t, nil, args...)
 		if code != 2 || out != "" || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, want) {
@@ -115,8 +115,19 @@ func TestKey_CreatesListsAndRevokes(t *testing.T) {
 		}
 		return strings.Split(strings.TrimSpace(out), "\n")
 	}
-	if all, shop := list(), list("--app", "shop"); len(all) != 3 || len(shop) != 2 {
-		t.Fatalf("want a heading and two keys, and a heading and one key: %q, %q", all, shop)
+	code, _, errOut = run(t, env, "key", "create", "--role", "operator")
+	if code != 0 || !strings.Contains(errOut, "role operator for the whole server") {
+		t.Fatalf("exit %d, stderr %q", code, errOut)
+	}
+	code, _, errOut = run(t, env, "key", "create", "--role", "operator", "--app", "shop")
+	if code != 1 || !strings.Contains(errOut, "leave it out") {
+		t.Fatalf("an operator's key of an app: exit %d, stderr %q", code, errOut)
+	}
+	if row := strings.Fields(list()[3]); row[1] != "-" || row[2] != "operator" {
+		t.Errorf("row %q", row)
+	}
+	if all, shop := list(), list("--app", "shop"); len(all) != 4 || len(shop) != 2 {
+		t.Fatalf("want a heading and three keys, and a heading and one key: %q, %q", all, shop)
 	}
 	row := strings.Fields(list("--app", "shop")[1])
 	if row[1] != "shop" || row[2] != "read" || row[4] != "-" || row[5] != "dashboard" {

@@ -57,6 +57,16 @@ func keys(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "keys of "+app, got, want)
 	}
+	operator := memory.Key{ID: memory.NewID(), Hash: "99", Role: memory.RoleOperator, CreatedAt: epoch}
+	must(t, s.CreateKey(ctx, operator))
+	found, err := s.KeyByHash(ctx, operator.Hash)
+	must(t, err)
+	wantSame(t, "the key of an operator", found, operator)
+	for _, role := range []memory.Role{memory.RoleAdmin, "boss", ""} {
+		if err := s.CreateKey(ctx, memory.Key{ID: memory.NewID(), Hash: "ff", Role: role, CreatedAt: epoch}); err == nil {
+			t.Errorf("a key of role %q without an app is stored", role)
+		}
+	}
 	must(t, s.RevokeKey(ctx, first.ID, after(9)))
 	must(t, s.RevokeKey(ctx, first.ID, after(99)))
 	first.RevokedAt = after(9)

@@ -62,6 +62,12 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 	})
 }
 
+// The database holds keys from before there were operators.
+func TestMigrate_MakesTheFirstKeyAnOperators(t *testing.T) {
+	t.Parallel()
+	dbtest.UpgradeKeys(t, upTo(t, 26))
+}
+
 // The database holds turns from before there were conversations.
 func TestMigrate_NumbersEvents(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,24 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 	})
 }
 
+// The database holds keys from before there were operators.
+func TestMigrate_MakesTheFirstKeyAnOperators(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	migrations, err := s.migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrations.Tables.UpTo(t.Context(), 26); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.UpgradeKeys(t, s)
+}
+
 // The database holds turns from before there were conversations.
 func TestMigrate_NumbersEvents(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -143,7 +144,7 @@ type Key struct {
 	ID        string
 	Hash      string // hex SHA-256 of the secret
 	Name      string
-	AppID     string
+	AppID     string // empty: it belongs to no app, and has the role operator
 	Role      Role
 	CreatedAt time.Time
 	RevokedAt time.Time // zero: valid
@@ -154,10 +155,14 @@ type Role string
 
 // The roles, weakest first.
 const (
-	RoleRead  Role = "read"
-	RoleWrite Role = "write"
-	RoleAdmin Role = "admin"
+	RoleRead     Role = "read"
+	RoleWrite    Role = "write"
+	RoleAdmin    Role = "admin"    // of one app
+	RoleOperator Role = "operator" // of the whole server
 )
 
 // Roles lists every role, weakest first.
-var Roles = []Role{RoleRead, RoleWrite, RoleAdmin}
+var Roles = []Role{RoleRead, RoleWrite, RoleAdmin, RoleOperator}
+
+// Includes reports whether r may do what needs the other role.
+func (r Role) Includes(other Role) bool { return slices.Index(Roles, r) >= slices.Index(Roles, other) }

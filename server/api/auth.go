@@ -8,7 +8,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +111,7 @@ func secretOf(r *http.Request) (string, error) {
 // authenticate finds the key of a request.
 func (s *Server) authenticate(ctx context.Context, r *request) error {
 	if s.dev {
-		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleAdmin}
+		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleOperator}
 		return nil
 	}
 	secret, err := secretOf(r.Request())
@@ -123,17 +122,29 @@ func (s *Server) authenticate(ctx context.Context, r *request) error {
 	return err
 }
 
-// admit authenticates a request and checks the role and the rate of its key.
-func (s *Server) admit(ctx context.Context, r *request, needed memory.Role) error {
+// admit authenticates a request of a route and checks the role, the app and the rate of its key.
+func (s *Server) admit(ctx context.Context, r *request, rt route) error {
 	if err := s.authenticate(ctx, r); err != nil {
 		return err
 	}
 	r.Set(callerKey, r.key)
-	if slices.Index(memory.Roles, r.key.Role) < slices.Index(memory.Roles, needed) {
-		return memory.Errorf(memory.KindForbidden,
-			"this needs a key of role %s; the one sent has role %s", needed, r.key.Role)
+	switch {
+	case !r.key.Role.Includes(rt.role):
+		return needsRole(rt.role, r.key)
+	case r.key.AppID == "" && !rt.serverWide:
+		return memory.Errorf(memory.KindForbidden, "this needs a key of an app, and the operator's key that was sent "+
+			"belongs to none: make one with `hippocampus key create --app APP --role %s`", rt.role)
 	}
 	return s.rates.take(r.key.ID)
+}
+
+// needsRole is the error of a request whose key has too weak a role.
+func needsRole(needed memory.Role, key memory.Key) error {
+	why := ""
+	if needed == memory.RoleOperator {
+		why = ", since it concerns all apps: make one with `hippocampus key create --role operator`"
+	}
+	return memory.Errorf(memory.KindForbidden, "this needs a key of role %s%s; the one sent has role %s", needed, why, key.Role)
 }
 
 // limitersCached bounds the memory of rates. An evicted key starts again with a

@@ -76,6 +76,29 @@ func TestAuth_RoutesRequireRoles(t *testing.T) {
 	}
 }
 
+// A key without an app is admitted to what concerns the whole server, and to nothing of an app.
+func TestAuth_OperatorWithoutAppReadsNoApp(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.issue("server-wide", "", memory.RoleOperator)
+	id := f.peanuts().ID
+	admitted := map[string]bool{
+		"GET /v1/jobs": true, "GET /v1/jobs/:id": true,
+		"POST /v1/admin/verify": true, "POST /v1/admin/repair": true, "POST /v1/admin/rebuild": true,
+	}
+	for _, rt := range f.routes() {
+		if rt.role == "" {
+			continue
+		}
+		w := f.send(rt.method, filled(contractPath(rt.path), id), "{}", "Authorization", "Bearer server-wide")
+		if refused := w.Code == http.StatusForbidden; refused == admitted[rt.method+" "+rt.path] {
+			t.Errorf("%s %s: %d", rt.method, rt.path, w.Code)
+		} else if refused && !strings.Contains(w.Body.String(), "key create --app") {
+			t.Errorf("the refusal does not say which key to use: %s", w.Body)
+		}
+	}
+}
+
 func TestAuth_AppComesFromTheKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

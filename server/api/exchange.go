@@ -47,7 +47,7 @@ func (h exchangeHandlers) export(ctx context.Context, r *request) (any, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	if what.UserID == "" && r.key.Role != memory.RoleAdmin {
+	if what.UserID == "" && !r.key.Role.Includes(memory.RoleAdmin) {
 		return nil, memory.Errorf(memory.KindForbidden,
 			"an export of every user needs a key of role %s; the one sent has role %s and may name a user_id",
 			memory.RoleAdmin, r.key.Role)

@@ -128,7 +128,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	}, 0.5)
 	f.consolidate = consolidation.New(consolidation.Parts{
 		Records: f.store, Writer: f.service, Facts: timelines, Guess: statement.Domain, Now: f.now,
-		Lease: time.Minute, Log: log,
+		Lease: time.Minute, Timeout: time.Minute, Log: log,
 		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {},
 	}, consolidation.Settings{
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,

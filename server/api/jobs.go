@@ -27,7 +27,7 @@ const Reembedding = "reembedding"
 // JobParts are the parts behind the routes of jobs.
 type JobParts struct {
 	Reader JobReader
-	Kinds  []string // that admins may see
+	Kinds  []string // that keys may see
 	// Enqueue enqueues a job of the whole server: Verification, Repair or Rebuild.
 	Enqueue func(ctx context.Context, kind string) (db.JobInfo, error)
 }
@@ -41,11 +41,11 @@ type JobReader interface {
 type jobHandlers struct{ JobParts }
 
 func (h jobHandlers) register(r *routes) {
-	r.add("GET /v1/jobs", memory.RoleAdmin, h.list)
-	r.add("GET /v1/jobs/:id", memory.RoleAdmin, h.get)
-	r.add("POST /v1/admin/verify", memory.RoleAdmin, h.enqueue(Verification))
-	r.add("POST /v1/admin/repair", memory.RoleAdmin, h.enqueue(Repair))
-	r.add("POST /v1/admin/rebuild", memory.RoleAdmin, h.enqueue(Rebuild))
+	r.addServerWide("GET /v1/jobs", memory.RoleAdmin, h.list)
+	r.addServerWide("GET /v1/jobs/:id", memory.RoleAdmin, h.get)
+	r.addServerWide("POST /v1/admin/verify", memory.RoleOperator, h.enqueue(Verification))
+	r.addServerWide("POST /v1/admin/repair", memory.RoleOperator, h.enqueue(Repair))
+	r.addServerWide("POST /v1/admin/rebuild", memory.RoleOperator, h.enqueue(Rebuild))
 }
 
 // jobBody is the JSON of a job, without its payload.
@@ -64,9 +64,9 @@ type jobBody struct {
 
 // enqueue makes a handler that answers with the job that it enqueued.
 func (h jobHandlers) enqueue(kind string) handler {
-	return func(ctx context.Context, r *request) (any, error) {
+	return func(ctx context.Context, _ *request) (any, error) {
 		job, err := h.Enqueue(ctx, kind)
-		return answer{http.StatusAccepted, jobOf(job, r.key.AppID)}, err
+		return answer{http.StatusAccepted, jobOf(job)}, err
 	}
 }
 
@@ -87,10 +87,14 @@ func (h jobHandlers) get(ctx context.Context, r *request) (any, error) {
 		return nil, unknown
 	case err != nil:
 		return nil, err
-	case !slices.Contains(h.Kinds, job.Kind) || !concerns(job, r.key.AppID):
+	case !slices.Contains(h.Kinds, job.Kind):
 		return nil, unknown
+	case maySee(r.key, job):
+		return jobOf(job), nil
+	case appOf(job) == "":
+		return nil, needsRole(memory.RoleOperator, r.key)
 	}
-	return jobOf(job, r.key.AppID), nil
+	return nil, unknown
 }
 
 func (h jobHandlers) list(ctx context.Context, r *request) (any, error) {
@@ -113,8 +117,8 @@ func (h jobHandlers) list(ctx context.Context, r *request) (any, error) {
 		Next string    `json:"next_cursor,omitempty"`
 	}{Jobs: []jobBody{}}
 	for _, job := range found {
-		if concerns(job, r.key.AppID) {
-			body.Jobs = append(body.Jobs, jobOf(job, r.key.AppID))
+		if maySee(r.key, job) {
+			body.Jobs = append(body.Jobs, jobOf(job))
 		}
 	}
 	if len(found) == filter.Limit {
@@ -123,49 +127,28 @@ func (h jobHandlers) list(ctx context.Context, r *request) (any, error) {
 	return body, nil
 }
 
-// concerns reports whether a job belongs to an app or to the whole server.
-func concerns(job db.JobInfo, appID string) bool {
+// maySee reports whether a key may see a job: an operator sees all, an admin those of the own app.
+func maySee(key memory.Key, job db.JobInfo) bool {
+	return key.Role.Includes(memory.RoleOperator) || appOf(job) == key.AppID
+}
+
+// appOf returns the app that a job works for; empty: it works for the whole server.
+func appOf(job db.JobInfo) string {
 	var payload struct {
 		AppID string `json:"app_id"`
 	}
-	return json.Unmarshal(job.Payload, &payload) == nil && (payload.AppID == "" || payload.AppID == appID)
+	_ = json.Unmarshal(job.Payload, &payload) // an unreadable payload names no app
+	return payload.AppID
 }
 
-func jobOf(job db.JobInfo, appID string) jobBody {
+func jobOf(job db.JobInfo) jobBody {
 	body := jobBody{
 		ID: strconv.FormatInt(job.ID, 10), Kind: job.Kind, State: job.State, Attempt: job.Attempt,
 		EnqueuedAt: job.EnqueuedAt, StartedAt: job.StartedAt, EndedAt: job.EndedAt,
-		Error: job.Error, Result: ownPart(job.Result, appID),
+		Error: job.Error, Result: job.Result,
 	}
 	if !job.EndedAt.IsZero() && !job.StartedAt.IsZero() {
 		body.DurationMS = job.EndedAt.Sub(job.StartedAt).Milliseconds()
 	}
 	return body
-}
-
-// ownPart is the result of a job, without the items of its lists that belong to
-// other apps.
-func ownPart(result json.RawMessage, appID string) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(result, &fields) != nil {
-		return result
-	}
-	for name, raw := range fields {
-		var items []struct {
-			AppID string `json:"app_id"`
-		}
-		var whole []json.RawMessage
-		if json.Unmarshal(raw, &items) != nil || json.Unmarshal(raw, &whole) != nil {
-			continue
-		}
-		own := []json.RawMessage{}
-		for i, item := range items {
-			if item.AppID == "" || item.AppID == appID {
-				own = append(own, whole[i])
-			}
-		}
-		fields[name], _ = json.Marshal(own) // cannot fail: it was unmarshalled above
-	}
-	result, _ = json.Marshal(fields)
-	return result
 }

@@ -42,6 +42,7 @@ type itemFaults map[int][]memory.Field
 type route struct {
 	method, path string
 	role         memory.Role // the weakest that may use it; empty: it needs no key and reads nothing of the request
+	serverWide   bool        // it also serves keys that belong to no app
 	bodyLimit    int64       // bytes; unlimited: a stream, whose time is not limited either
 	handle       handler
 }
@@ -57,6 +58,12 @@ type routes struct {
 // add adds a route such as "GET /v1/turns/:id".
 func (r *routes) add(pattern string, role memory.Role, h handler) {
 	r.addLimited(pattern, role, r.limits.body, h)
+}
+
+// addServerWide adds a route that also serves keys which belong to no app.
+func (r *routes) addServerWide(pattern string, role memory.Role, h handler) {
+	r.add(pattern, role, h)
+	r.list[len(r.list)-1].serverWide = true
 }
 
 // addStream adds a route whose body or response is a stream.
@@ -81,7 +88,7 @@ func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
 		}
 		r := &request{Context: c}
 		if rt.role != "" {
-			if err := s.admit(ctx, r, rt.role); err != nil {
+			if err := s.admit(ctx, r, rt); err != nil {
 				return err
 			}
 			if err := op.check(r, rt.bodyLimit); err != nil {

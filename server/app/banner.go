@@ -42,7 +42,7 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, 
 	auth, note := ` -H "Authorization: Bearer $HIPPOCAMPUS_KEY"`, ""
 	switch {
 	case cfg.Dev:
-		auth, note = "", "Authentication is off (--dev): every request has the role admin.\n"
+		auth, note = "", "Authentication is off (--dev): every request has the role operator.\n"
 	case secret != "":
 		auth = fmt.Sprintf(` -H "Authorization: Bearer %s"`, secret)
 		note = fmt.Sprintf("Admin key, shown this once: %s\n", secret)

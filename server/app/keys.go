@@ -14,8 +14,8 @@ import (
 	"hippocampus/server/config"
 )
 
-// defaultApp is the app of the first admin key.
-const defaultApp = api.DevApp
+// DefaultApp is the app of the first key, which is an operator's key also, and of keys that name no app.
+const DefaultApp = api.DevApp
 
 // configuredName names the key that admin_key configures. No other key has this name.
 const configuredName = "configured"
@@ -32,12 +32,12 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 		return "", err
 	}
 	for _, k := range all {
-		if k.Role == memory.RoleAdmin && k.RevokedAt.IsZero() {
+		if k.Role.Includes(memory.RoleAdmin) && k.RevokedAt.IsZero() {
 			return "", nil
 		}
 	}
 	secret = api.NewSecret()
-	_, err = createKey(ctx, keys, now, secret, "first", defaultApp, memory.RoleAdmin)
+	_, err = createKey(ctx, keys, now, secret, "first", DefaultApp, memory.RoleOperator)
 	return secret, err
 }
 
@@ -48,7 +48,7 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 	key, err := keys.KeyByHash(ctx, hash)
 	switch {
 	case memory.IsKind(err, memory.KindNotFound):
-		_, err = createKey(ctx, keys, now, secret, configuredName, defaultApp, memory.RoleAdmin)
+		_, err = createKey(ctx, keys, now, secret, configuredName, DefaultApp, memory.RoleOperator)
 		if err != nil && !memory.IsKind(err, memory.KindConflict) { // conflict: another replica created it first
 			return err
 		}
@@ -56,10 +56,10 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 		return err
 	case !key.RevokedAt.IsZero():
 		return memory.Errorf(memory.KindConflict, "admin_key has been revoked: configure another one")
-	case key.Role != memory.RoleAdmin:
+	case !key.Role.Includes(memory.RoleAdmin):
 		return memory.Errorf(memory.KindConflict, "admin_key is a key of role %s: configure another one", key.Role)
 	}
-	all, err := keys.ListKeys(ctx, defaultApp)
+	all, err := keys.ListKeys(ctx, DefaultApp)
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,18 @@ func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret, 
 	return k, keys.CreateKey(ctx, k)
 }
 
-// CreateKey creates a key for an app. No other call returns the secret.
+// CreateKey creates a key for an app, or for no app if the role is operator. No other call returns the secret.
 func CreateKey(ctx context.Context, cfg config.Config, host Host, name, appID string, role memory.Role) (
 	secret string, key memory.Key, err error) {
-	if why := memory.CheckID(appID, false); why != "" {
-		return "", key, memory.Invalid(memory.Field{Path: "app", Message: why})
-	}
 	if !slices.Contains(memory.Roles, role) {
-		return "", key, memory.Invalid(memory.Field{Path: "role", Message: "is not one of admin, write, read"})
+		return "", key, memory.Invalid(memory.Field{Path: "role", Message: "is not one of operator, admin, write, read"})
+	}
+	why := memory.CheckID(appID, role == memory.RoleOperator)
+	if role == memory.RoleOperator && appID != "" {
+		why = "does not go with the role operator, which concerns all apps: leave it out"
+	}
+	if why != "" {
+		return "", key, memory.Invalid(memory.Field{Path: "app", Message: why})
 	}
 	if name == configuredName {
 		return "", key, memory.Invalid(memory.Field{Path: "name", Message: "is the name of admin_key's key: give another"})

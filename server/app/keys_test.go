@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"hippocampus/db/postgres/postgrestest"
 	"hippocampus/internal/memory"
+	"hippocampus/server/api"
 	"hippocampus/server/config"
 )
 
@@ -70,6 +72,39 @@ func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
 	if _, _, err := CreateKey(t.Context(), cfg, host, configuredName, "default", memory.RoleAdmin); !memory.IsKind(
 		err, memory.KindInvalid) {
 		t.Errorf("a key with the name of the configured one gives %v", err)
+	}
+}
+
+// The first minutes need one key: that which is configured, or printed, works on the whole server.
+func TestAdminKey_IsThatOfAnOperator(t *testing.T) {
+	cfg := config.Default()
+	cfg.Listen = "127.0.0.1:0"
+	cfg.Data = t.TempDir()
+	cfg.AdminKey = testKey
+	host := Host{Out: &buffer{}, Err: &buffer{}, Now: time.Now}
+	s := start(t, cfg)
+	s.admin("verify")
+	s.get("/v1/stats")
+	s.stop()
+
+	admin, _, err := CreateKey(t.Context(), cfg, host, "", "default", memory.RoleAdmin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.AdminKey = admin // an admin's key may be configured also
+	s = start(t, cfg)
+	if got := s.statusWith(admin); got != http.StatusOK {
+		t.Errorf("an admin's key that is configured: %d", got)
+	}
+	s.stop()
+
+	cfg.Data, cfg.AdminKey = t.TempDir(), ""
+	s = start(t, cfg)
+	printed := regexp.MustCompile(`hp_[0-9a-f]{64}`).FindString(s.out.String())
+	s.stop()
+	keys, err := ListKeys(t.Context(), cfg, DefaultApp)
+	if err != nil || len(keys) != 1 || keys[0].Role != memory.RoleOperator || keys[0].Hash != api.HashKey(printed) {
+		t.Errorf("%+v, %v", keys, err)
 	}
 }
 

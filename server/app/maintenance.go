@@ -26,7 +26,7 @@ type maintenance struct {
 	compression   *compression.Service
 	erasure       *erasure.Service
 	notifications notifications
-	jobKinds      []string // that admins may see
+	jobKinds      []string // that keys may see
 }
 
 func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *reading, w *writing) (*maintenance, error) {

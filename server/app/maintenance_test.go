@@ -18,12 +18,12 @@ func TestMaintenance_RunsOnSchedule(t *testing.T) {
 	}
 	s := start(t, cfg)
 	for kind, want := range map[string]string{
-		"forgetting": `{"considered":0,"failed":0,"forgotten":0,"limited":0,"notes":[],"stopped":0,"users":0}`,
+		"forgetting": `{"users":0,"considered":0,"forgotten":0,"limited":0,"stopped":0,"failed":0,"notes":[]}`,
 		"purge":      `{"purged":0}`,
 		"recall_log": `{"purged":0}`,
-		"facts":      `{"begun":0,"due":0,"ended":0,"failed":0}`,
+		"facts":      `{"due":0,"begun":0,"ended":0,"failed":0}`,
 		// There is no model.
-		"compression": `{"considered":0,"failed":0,"groups":0,"refused":0,"retired":0,"summaries":0,"users":0}`,
+		"compression": `{"users":0,"considered":0,"groups":0,"refused":0,"summaries":0,"retired":0,"failed":0}`,
 	} {
 		if result := s.jobResult(kind); result != want {
 			t.Errorf("%s: %s, want %s", kind, result, want)
