@@ -37,7 +37,7 @@ type Item struct {
 	Group     Group     // of a memory
 	Role      string    // of an event, as a message: "user", "assistant" or "system"; else empty
 	Who       string    // of an event or a remembered message: its author
-	Mark      string    // of an event: prefix of its message if the role is not enough
+	Mark      string    // of an event: prefix of its message if the role does not say what it is
 	At        time.Time // of a memory: when it was said
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
@@ -68,6 +68,9 @@ type Context struct {
 	Condensed    bool     // a model's text stands for the best of the kept memories
 	NotCondensed string   // why not, if condensing was requested
 }
+
+// systemRole is the role of the operator's words in a chat request.
+const systemRole = "system"
 
 // Message is one message of a chat request.
 type Message struct {

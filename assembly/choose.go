@@ -107,7 +107,7 @@ func (p *plan) take(part Part, item Item, room int) (cost int, fits bool) {
 
 func (p *plan) add(part Part, item Item, cost int) {
 	p.chosen = append(p.chosen, pick{part, item, cost})
-	p.shown.add(sectionOf(part, item), item, p.asMessages)
+	p.shown.add(sectionOf(part, item), item)
 	p.spent[part].Used += cost
 	p.spent[part].Items += max(1, len(item.condensed))
 	for _, i := range append(slices.Clip(item.condensed), item) {

@@ -1,6 +1,10 @@
 package assembly
 
-import "slices"
+import (
+	"slices"
+
+	"hippocampus/internal/memory"
+)
 
 // size of the whole.
 func (p *plan) size() int { return p.measure(p.write()) }
@@ -22,14 +26,12 @@ func (p *plan) measure(prompt string, messages []Message) int {
 
 // headings are those that the chosen items need.
 type headings struct {
-	text     bool // some item is in a text; events may be messages of their own
 	sections [sections]bool
 	groups   [groups]bool    // of the memories in lists
 	days     map[string]bool // of the remembered messages
 }
 
-func (h *headings) add(at section, item Item, asMessages bool) {
-	h.text = h.text || at != inEvents || !asMessages
+func (h *headings) add(at section, item Item) {
 	h.sections[at] = true
 	switch {
 	case at != inMemories || item.condensed != nil:
@@ -52,7 +54,7 @@ func (p *plan) cost(part Part, item Item) int {
 	}
 	cost := p.counter.Size(textLine(at, item))
 	switch {
-	case !p.shown.text: // the whole does not end with a line break, which makes up for one
+	case !p.hasText(at): // a text does not end with a line break, which makes up for one
 		cost += p.counter.Size(p.headings[at])
 		if p.asMessages {
 			cost += p.counter.message()
@@ -90,6 +92,27 @@ func onlyOne(shown [groups]bool) int {
 		return -1
 	}
 	return only
+}
+
+// hasText reports whether the text that a section belongs to has any item.
+func (p *plan) hasText(s section) bool {
+	for other, shown := range p.shown.sections {
+		if shown && p.roleOf(section(other)) == p.roleOf(s) && !p.isMessage(section(other)) {
+			return true
+		}
+	}
+	return false
+}
+
+// roleOf is the role of the message that holds a section; "" in a text.
+func (p *plan) roleOf(s section) string {
+	switch {
+	case !p.asMessages:
+		return ""
+	case s == inInstructions:
+		return systemRole
+	}
+	return memory.RoleUser
 }
 
 // isMessage reports whether each item of a section is a message.

@@ -57,7 +57,7 @@ func memoryItem(m memory.Memory, events []session.Event) Item {
 		item.Statement = statement(m.ID, m.Content)
 		return item
 	}
-	item.Who = m.Speaker
+	item.Who = m.WrittenSpeaker()
 	for _, e := range events {
 		if e.TurnID == m.SourceTurnID && holds(e.Content, m.Content) {
 			item.HeldBy = eventStatement(e)
@@ -171,18 +171,29 @@ func itemsOf(w session.Working) (items []Item) {
 	return items
 }
 
-// eventItem is an event as an item. In a chat request, events other than chat of
-// known roles become system messages with a mark.
+// eventItem is an event as an item. In a chat request, only what the backend itself
+// reported as the operator's words is a system message. Events that are not chat of a
+// user or an assistant have a mark, and so does a user's text that could be read as one.
 func eventItem(e session.Event) Item {
 	item := Item{
-		ID: strconv.FormatInt(e.Number, 10), Role: e.Role, Who: cmp.Or(e.Name, e.Role), Text: e.Content,
+		ID: strconv.FormatInt(e.Number, 10), Role: e.Role, Who: memory.SpeakerOf(e.Role, e.Name), Text: e.Content,
 		Statement: eventStatement(e),
 	}
 	if e.Kind != memory.Chat {
 		item.Who = string(e.Kind) + ", " + item.Who
 	}
-	if !slices.Contains([]string{"user", "assistant", "system"}, e.Role) || e.Kind != memory.Chat {
-		item.Role, item.Mark = "system", "["+item.Who+"] "
+	marked := e.Kind != memory.Chat
+	switch e.Role {
+	case systemRole, memory.RoleAssistant:
+	case "developer":
+		item.Role, marked = systemRole, true
+	case memory.RoleUser:
+		marked = marked || strings.HasPrefix(strings.TrimSpace(e.Content), "[")
+	default: // what tools return is not trusted
+		item.Role, marked = memory.RoleUser, true
+	}
+	if marked {
+		item.Mark = "[" + item.Who + "] "
 	}
 	return item
 }

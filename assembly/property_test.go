@@ -201,8 +201,8 @@ func TestMake_NeverExceedsTheBudgetWhenCondensed(t *testing.T) {
 			t.Fatalf("%d, by its own account %d, of %d: %q %q", size, p.size(), budget, prompt, messages)
 		}
 		whole := prompt
-		if len(messages) > 0 {
-			whole = messages[0].Content
+		for _, m := range messages {
+			whole += m.Content + "\n"
 		}
 		parts, left := p.account()
 		not, unfit := map[Part]int{}, 0
@@ -221,7 +221,7 @@ func TestMake_NeverExceedsTheBudgetWhenCondensed(t *testing.T) {
 				t.Fatalf("%s: %d of %d are there, and %d are not", part.Part, part.Items, len(contents[part.Part]), not[part.Part])
 			}
 		}
-		if condensed && !strings.Contains(whole, strings.TrimSuffix(said, "\n")) {
+		if condensed && !strings.Contains(whole, "- "+oneLine(said)) {
 			t.Fatalf("%q is not in %q", said, whole)
 		}
 	})

@@ -5,42 +5,48 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hippocampus/internal/memory"
 )
 
-// write returns the context as a text, or as messages: a system message with
-// everything but the events, and a message for each event.
+// write returns the context as a text, or as messages: a system message with the
+// instructions, a message of the user with what is remembered, and one for each event.
 func (p *plan) write() (prompt string, messages []Message) {
 	var bySection [sections][]Item
 	for _, c := range p.chosen {
 		at := sectionOf(c.part, c.Item)
 		bySection[at] = append(bySection[at], c.Item)
 	}
-	slices.Reverse(bySection[inEvents]) // the latest was chosen first
-	var b strings.Builder
+	slices.Reverse(bySection[inEvents])   // the latest was chosen first
+	texts := map[string]*strings.Builder{ // by roleOf
+		"": {}, systemRole: {}, memory.RoleUser: {},
+	}
 	for s, items := range bySection {
 		at := section(s)
 		if len(items) == 0 || p.isMessage(at) {
 			continue
 		}
+		b := texts[p.roleOf(at)]
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(p.headings[at] + "\n")
 		if at == inMemories {
-			p.writeMemories(&b, items)
+			p.writeMemories(b, items)
 			continue
 		}
 		for _, item := range items {
 			b.WriteString(textLine(at, item))
 		}
 	}
-	prompt = strings.TrimSuffix(b.String(), "\n")
 	if !p.asMessages {
-		return prompt, nil
+		return strings.TrimSuffix(texts[""].String(), "\n"), nil
 	}
 	messages = []Message{}
-	if prompt != "" {
-		messages = append(messages, Message{Role: "system", Content: prompt})
+	for _, role := range []string{systemRole, memory.RoleUser} {
+		if text := texts[role].String(); text != "" {
+			messages = append(messages, Message{Role: role, Content: strings.TrimSuffix(text, "\n")})
+		}
 	}
 	for _, item := range bySection[inEvents] {
 		messages = append(messages, messageOf(item))
@@ -83,27 +89,39 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 // dayOf is the heading of the day on which a remembered message was said.
 func dayOf(item Item) string { return item.At.UTC().Format(time.DateOnly) + ":\n" }
 
-// textLine is an item in a text. Contents cannot imitate lines of the context: a
-// fact or memory is one line, and further lines of an event or message are indented.
+// textLine is an item in a text. Remembered contents cannot imitate lines of the context:
+// a fact or memory is one line that begins with a dash, so does each line of a summary, and
+// further lines of an event or message are indented.
 func textLine(at section, item Item) string {
 	switch {
-	case at == inMemories && item.condensed != nil:
-	case at == inFacts, at == inMemories && item.Group != messageGroup:
-		return "- " + oneLine(item.Text) + "\n"
-	case at == inEvents, at == inMemories:
+	case at == inInstructions:
+		return item.Text + "\n"
+	case at == inSummary:
+		return dashed(item.Text)
+	case at == inEvents, item.Group == messageGroup:
 		return oneLine(item.Who) + ": " + strings.Join(lines(item.Text), "\n  ") + "\n"
 	}
-	return item.Text + "\n"
+	return "- " + oneLine(item.Text) + "\n"
+}
+
+// dashed puts a dash before each line that has none.
+func dashed(s string) string {
+	var b strings.Builder
+	for _, line := range lines(s) {
+		b.WriteString("- " + strings.TrimPrefix(line, "- ") + "\n")
+	}
+	return b.String()
 }
 
 // messageOf is an event as a message.
 func messageOf(item Item) Message { return Message{Role: item.Role, Content: item.Mark + item.Text} }
 
-// lines splits a text at any line break, without empty lines.
+// lines splits a text at any line break, without blank lines.
 func lines(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool {
+	all := strings.FieldsFunc(s, func(r rune) bool {
 		return r >= '\n' && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 	})
+	return slices.DeleteFunc(all, func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
 // oneLine replaces every run of line breaks by a space.

@@ -32,13 +32,9 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 			importance = s.set.Threshold * assistantMessageImportance
 		}
 		for _, content := range pieces(s.memorable(m, e, remarks), memory.MaxContentRunes) {
-			speaker := m.Name
-			if speaker == "" {
-				speaker = m.Role
-			}
 			draft := memory.Memory{
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-				Speaker: speaker, Content: content, Type: memory.TypeMessage, Importance: importance, CreatedAt: turn.At,
+				Speaker: memory.SpeakerOf(m.Role, m.Name), Content: content, Type: memory.TypeMessage, Importance: importance, CreatedAt: turn.At,
 			}
 			draft.Domain, draft.Lexemes = s.Guess(content), text.Join(text.Lexemes(draft.IndexedText()))
 			drafts = append(drafts, draft)

@@ -57,7 +57,7 @@ func byImportance(events []Event) []int {
 
 // bullet is an event as one line of at most so many characters.
 func bullet(e Event, runes int) string {
-	who := cmp.Or(e.Name, e.Role)
+	who := memory.SpeakerOf(e.Role, e.Name)
 	if e.Kind != memory.Chat {
 		who = string(e.Kind) + ", " + who
 	}

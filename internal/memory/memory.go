@@ -30,7 +30,7 @@ type Memory struct {
 	AgentID        string // the agent that alone sees it; empty: all of the user's agents do
 	ConversationID string // empty: it belongs to no conversation
 	SourceTurnID   string // turn it was extracted from; empty: written directly
-	Speaker        string // of a message: the name of who said it, else the role; at most MaxIDBytes
+	Speaker        string // of a message: see SpeakerOf; at most MaxIDBytes
 	Content        string // 1..MaxContentRunes characters
 	Type           Type
 	Domain         Domain

@@ -79,7 +79,7 @@ func TestContext_RecallsAsManyMemoriesAsFit(t *testing.T) {
 	for fields, want := range map[string]int{
 		`,"max_tokens":1000`:           30,
 		`,"max_tokens":1000,"limit":7`: 7,
-		`,"max_tokens":100`:            10,
+		`,"max_tokens":100`:            9,
 		`,"max_chars":500`:             10,
 	} {
 		if got := f.contextOf(ask + fields); len(got.Memories) != want || got.Size.Used > got.Size.Budget {

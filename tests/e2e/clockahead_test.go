@@ -19,8 +19,7 @@ func TestClock_AheadHoldsNoWork(t *testing.T) {
 		models := llmtest.New(t)
 		var asked, killed atomic.Bool
 		models.OnPrompt("hippocampus/score", func(llmtest.ChatRequest) llmtest.Reply {
-			asked.Store(true)
-			if !killed.Load() {
+			if asked.Store(true); !killed.Load() {
 				return llmtest.Hang()
 			}
 			return llmtest.Text(`{"facts":[]}`)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"strings"
 
-	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -46,8 +45,7 @@ func (s *Store) dropRebuilt(ctx context.Context) error {
 	return s.exec(ctx, (*sql.Tx).Commit, tables...)
 }
 
-// DeleteOwner removes the owner's records from every table, in one transaction, and
-// their traces from the files.
+// DeleteOwner removes the owner's records from every table, in one transaction.
 func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
 	deleteFrom := func(tx *sql.Tx, table string) (int, error) {
 		result, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE app_id = ? AND user_id = ?`,
@@ -58,12 +56,7 @@ func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error
 		n, err := result.RowsAffected()
 		return int(n), err
 	}
-	const action = "deleting a user's vectors"
-	n, err := s.sumTables(ctx, s.db, action, owner, s.cache.commitAndRemove(owner), deleteFrom)
-	if err != nil {
-		return n, err
-	}
-	return n, failed(ctx, action, sqlitefile.Truncate(ctx, s.db))
+	return s.sumTables(ctx, s.db, "deleting a user's vectors", owner, s.cache.commitAndRemove(owner), deleteFrom)
 }
 
 // CountOwner counts the owner's records in every table.
