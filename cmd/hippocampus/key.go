@@ -48,7 +48,8 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
 			return nil
 		})
-	cmd.Flags().Func("app", "`app` that the key is bound to (default "+app.DefaultApp+"; an operator's key: none)", func(text string) error {
+	bound := "`app` that the key is bound to (default " + app.DefaultApp + "; an operator's key: none)"
+	cmd.Flags().Func("app", bound, func(text string) error {
 		if why := memory.CheckID(text, false); why != "" {
 			return errors.New(why)
 		}

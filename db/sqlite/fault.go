@@ -9,6 +9,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
@@ -22,7 +23,7 @@ func kindOf(err error) memory.Kind {
 	case errors.Is(err, sql.ErrNoRows):
 		return memory.KindNotFound
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone),
+		errors.Is(err, sqlitefile.ErrBusy), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone),
 		strings.Contains(err.Error(), "database is closed"), // database/sql has no value for it
 		lacksTables(err):
 		return memory.KindUnavailable

@@ -9,6 +9,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 
+	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/db/sqlstore"
 )
 
@@ -41,7 +42,11 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 // lockMigration holds an exclusive transaction on an empty database file next to
 // the store's: on every system, the lock ends with its process.
 func (s *Store) lockMigration(ctx context.Context) (unlock func() error, err error) {
-	file, err := sql.Open("sqlite", address(s.path+".migration-lock"))
+	path := s.path + ".migration-lock"
+	if err := sqlitefile.Private(path); err != nil {
+		return nil, cannotOpen(path, err)
+	}
+	file, err := sql.Open("sqlite", address(path))
 	if err != nil {
 		return nil, fault(err, "lock the schema")
 	}

@@ -28,6 +28,7 @@ import (
 	"modernc.org/sqlite"
 
 	"hippocampus/db"
+	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/db/sqlite/stmtcache"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
@@ -89,17 +90,20 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 		}
 		return s, nil
 	}
-	writing, err := connector(address(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"))
+	writing, err := connector(address(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"secure_delete(1)"))
 	if err != nil {
 		return opened(fault(err, "open "+path))
+	}
+	if err := sqlitefile.Private(path); err != nil {
+		return opened(cannotOpen(path, err))
 	}
 	s.writer = sql.OpenDB(writing)
 	s.writer.SetMaxOpenConns(1)
 	// This also creates the file, in WAL mode. If several processes do so at once,
 	// SQLite refuses some without waiting.
 	if _, err := retryBusy(ctx, func() (any, error) { return nil, s.writer.PingContext(ctx) }); err != nil {
-		return opened(memory.Errorf(memory.KindUnavailable,
-			"the database file %s cannot be opened: %w; check that its folder exists and can be written", path, err))
+		return opened(cannotOpen(path, err))
 	}
 	reading, err := connector(address(path, "query_only(1)"))
 	if err != nil {
@@ -123,6 +127,11 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 		s.schema = migrations.Wanted()
 	}
 	return opened(err)
+}
+
+func cannotOpen(path string, err error) error {
+	return memory.Errorf(memory.KindUnavailable,
+		"the database file %s cannot be opened: %w; check that its folder exists and can be written", path, err)
 }
 
 // address is the driver's name for a file with the settings of its connections.

@@ -138,13 +138,50 @@ func (s *Server) admit(ctx context.Context, r *request, rt route) error {
 	return s.rates.take(r.key.ID)
 }
 
+// whileValid returns a context that ends when the key of a request is revoked, with an error of
+// KindUnauthorized as its cause. It looks for that at intervals of the time that a key is cached. The
+// caller must call end.
+func (s *Server) whileValid(ctx context.Context, r *request) (valid context.Context, end func()) {
+	valid, cancel := context.WithCancelCause(ctx)
+	secret, err := secretOf(r.Request())
+	if s.dev || err != nil {
+		return valid, func() { cancel(nil) }
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(s.keys.ttl)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				if _, err := s.keys.key(valid, secret); memory.IsKind(err, memory.KindUnauthorized) {
+					cancel(err)
+				}
+			case <-valid.Done():
+				return
+			}
+		}
+	}()
+	return valid, func() { cancel(nil); <-ended }
+}
+
+// revoked returns the error that ended a context of whileValid, if the key was revoked.
+func revoked(valid context.Context) error {
+	if err := context.Cause(valid); memory.IsKind(err, memory.KindUnauthorized) {
+		return err
+	}
+	return nil
+}
+
 // needsRole is the error of a request whose key has too weak a role.
 func needsRole(needed memory.Role, key memory.Key) error {
 	why := ""
 	if needed == memory.RoleOperator {
 		why = ", since it concerns all apps: make one with `hippocampus key create --role operator`"
 	}
-	return memory.Errorf(memory.KindForbidden, "this needs a key of role %s%s; the one sent has role %s", needed, why, key.Role)
+	return memory.Errorf(memory.KindForbidden,
+		"this needs a key of role %s%s; the one sent has role %s", needed, why, key.Role)
 }
 
 // limitersCached bounds the memory of rates. An evicted key starts again with a

@@ -90,12 +90,12 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 	if err := out.flush(); err != nil {
 		return nil, err
 	}
-	return nil, h.send(ctx, r, out, &sub, news)
+	return nil, h.send(ctx, out, &sub, news)
 }
 
 // send sends the events after sub.filter.After, and waits for more.
 func (h eventHandlers) send(
-	ctx context.Context, r *request, out *flow, sub *subscription, news func() <-chan struct{},
+	ctx context.Context, out *flow, sub *subscription, news func() <-chan struct{},
 ) error {
 	heartbeat := time.NewTicker(h.Heartbeat)
 	defer heartbeat.Stop()
@@ -103,7 +103,7 @@ func (h eventHandlers) send(
 		woken := news() // before reading, so that no announcement is missed between reading and waiting
 		page, err := h.Feed.Announced(ctx, sub.filter)
 		if ctx.Err() != nil {
-			return nil // the client has left
+			return nil // the client has left, or its key is revoked
 		}
 		if err != nil {
 			return err
@@ -125,9 +125,6 @@ func (h eventHandlers) send(
 		case <-heartbeat.C:
 			// A block without data is not an event, but updates the client's last event id.
 			fmt.Fprintf(out, ": still here\nid: %s\n\n", sub.filter.After)
-			if err := h.server.authenticate(ctx, r); err != nil {
-				return err
-			}
 		case <-h.server.draining.Done():
 			return nil
 		case <-ctx.Done():

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -59,6 +60,7 @@ func (h exchangeHandlers) export(ctx context.Context, r *request) (any, error) {
 	if err == nil {
 		err = out.flush()
 	}
+	err = cmp.Or(revoked(ctx), err)
 	if err == nil || !out.written {
 		return nil, err
 	}
@@ -80,9 +82,15 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 	}
 	in := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetReadDeadline)
 	defer in.end()
+	stop := context.AfterFunc(ctx, func() { _ = in.control.SetReadDeadline(past) }) // a read does not end with ctx
+	defer stop()
 	report, err := h.exchanger.Import(ctx, r.key.AppID, in, h.checkLine)
 	if err != nil {
 		in.abandon()
+	}
+	if err := revoked(ctx); err != nil {
+		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx))) // as below
+		return nil, err
 	}
 	if in.stalled.Load() { // net/http has ended the request's context, but the client still reads
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx)))

@@ -94,6 +94,16 @@ func (r *request) scope(prefix string, b wire.Scope) memory.Scope {
 	return scope
 }
 
+// mayChange refuses to change instructions of the whole app, which are in every user's context, unless
+// the key is an admin's.
+func (r *request) mayChange(scope memory.Scope) error {
+	if scope.Kind == memory.AppScope && !r.key.Role.Includes(memory.RoleAdmin) {
+		return memory.Errorf(memory.KindForbidden, "an instruction of the whole app is in every user's context, so that "+
+			"changing it needs a key of role %s; the one sent has role %s", memory.RoleAdmin, r.key.Role)
+	}
+	return nil
+}
+
 // queryScope reads a scope from the query.
 func (r *request) queryScope() memory.Scope {
 	return r.scope("query.", wire.Scope{
@@ -159,6 +169,9 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	if err := r.mayChange(scope); err != nil {
+		return nil, err
+	}
 	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
 	return answer{http.StatusCreated, publishedBody{instructionOf(instruction), versionOf(version)}}, err
 }
@@ -219,6 +232,9 @@ func (h instructionHandlers) activate(ctx context.Context, r *request, body acti
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	if err := r.mayChange(scope); err != nil {
+		return nil, err
+	}
 	activated, err := h.Publisher.Activate(ctx, scope, name, body.Version)
 	return instructionOf(activated), err
 }
@@ -228,6 +244,9 @@ func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	if err := r.mayChange(scope); err != nil {
+		return nil, err
+	}
 	rolledBack, err := h.Publisher.RollBack(ctx, scope, name)
 	return instructionOf(rolledBack), err
 }
@@ -235,6 +254,9 @@ func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire
 func (h instructionHandlers) retire(ctx context.Context, r *request) (any, error) {
 	scope, name := r.queryScope(), r.instructionName()
 	if err := r.err(); err != nil {
+		return nil, err
+	}
+	if err := r.mayChange(scope); err != nil {
 		return nil, err
 	}
 	retired, err := h.Publisher.Retire(ctx, scope, name)

@@ -25,6 +25,31 @@ func (f *fixture) publish(fields string) publishedBody {
 
 const tone = `"scope":"agent","agent_id":"butler","name":"tone"`
 
+func TestInstructions_OfTheAppNeedAnAdmin(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	write := []string{"Authorization", "Bearer write"}
+	f.publish(`"scope":"app","name":"tone","content":"Be brief."`)
+	f.publish(`"scope":"app","name":"tone","content":"Be kind."`)
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/v1/instructions", `{"scope":"app","name":"tone","content":"Shout."}`},
+		{"POST", "/v1/instructions", `{"scope":"app","name":"other","content":"Shout.","activate":false}`},
+		{"POST", "/v1/instructions/tone/activate", `{"scope":"app","version":1}`},
+		{"POST", "/v1/instructions/tone/rollback", `{"scope":"app"}`},
+		{"DELETE", "/v1/instructions/tone?scope=app", ""},
+	} {
+		if w := f.want(403, c.method, c.path, c.body, write...); !strings.Contains(w.Body.String(), "role admin") {
+			t.Errorf("the refusal does not name the role: %s", w.Body)
+		}
+	}
+	got := fetch[publishedBody](f, 200, "GET", "/v1/instructions/tone?scope=app", "", write...)
+	if got.Version.Content != "Be kind." || got.Instruction.Latest != 2 {
+		t.Errorf("%+v", got)
+	}
+	f.want(201, "POST", "/v1/instructions", "{"+tone+`,"content":"Be brief."}`, write...)
+	f.want(201, "POST", "/v1/instructions", `{"scope":"user","user_id":"u","name":"tone","content":"Sing."}`, write...)
+}
+
 func TestInstructions_HaveVersions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -217,7 +242,7 @@ func TestInstructions_RequireRoles(t *testing.T) {
 	const body = `{"scope":"user","user_id":"u","name":"n","content":"c"}`
 	f.want(403, "POST", "/v1/instructions", body, "Authorization", "Bearer read")
 	f.want(201, "POST", "/v1/instructions", body, "Authorization", "Bearer write")
-	f.want(201, "POST", "/v1/instructions", `{"scope":"app","name":"n","content":"c"}`, "Authorization", "Bearer write")
+	f.want(201, "POST", "/v1/instructions", `{"scope":"app","name":"n","content":"c"}`)
 	f.want(200, "GET", "/v1/instructions/n?scope=user&user_id=u", "", "Authorization", "Bearer read")
 	f.want(403, "DELETE", "/v1/instructions/n?scope=user&user_id=u", "", "Authorization", "Bearer read")
 	f.want(403, "POST", "/v1/instructions/n/activate", `{"scope":"app","version":1}`, "Authorization", "Bearer read")

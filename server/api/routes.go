@@ -95,6 +95,11 @@ func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
 				return err
 			}
 		}
+		if rt.bodyLimit == unlimited {
+			valid, end := s.whileValid(ctx, r)
+			defer end()
+			ctx = valid
+		}
 		body, err := rt.handle(ctx, r)
 		if err != nil || body == nil {
 			return err

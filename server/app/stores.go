@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"go.uber.org/zap"
@@ -162,6 +163,7 @@ func openDatabase(ctx context.Context, cfg config.Config, log *zap.Logger) (*dat
 	if err != nil {
 		return nil, err
 	}
+	warnOfWideFolder(cfg.Data, log)
 	store, err := sqlite.Open(ctx, sqlite.Options{Path: path, Logger: slogOf(log, "sqlite")})
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
@@ -246,6 +248,15 @@ func warnOfUnusedFile(cfg config.Config, space vectorstore.Space, log *zap.Logge
 	path := filepath.Join(cfg.Data, sqlitevec.FileName(space))
 	if _, err := os.Stat(path); err == nil {
 		log.Warn("the vectors are in Postgres, and this file of vectors is not used: delete it", zap.String("file", path))
+	}
+}
+
+// warnOfWideFolder warns if other users of the machine may open the data folder. The
+// database files themselves are private.
+func warnOfWideFolder(folder string, log *zap.Logger) {
+	if info, err := os.Stat(folder); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		log.Warn("others may open the data folder: take away their permissions with chmod 700",
+			zap.String("folder", folder), zap.Stringer("permissions", info.Mode().Perm()))
 	}
 }
 

@@ -19,7 +19,8 @@ func TestClock_AheadHoldsNoWork(t *testing.T) {
 		models := llmtest.New(t)
 		var asked, killed atomic.Bool
 		models.OnPrompt("hippocampus/score", func(llmtest.ChatRequest) llmtest.Reply {
-			if asked.Store(true); !killed.Load() {
+			asked.Store(true)
+			if !killed.Load() {
 				return llmtest.Hang()
 			}
 			return llmtest.Text(`{"facts":[]}`)

@@ -183,7 +183,8 @@ func TestVerify_NamesTimesInTheFuture(t *testing.T) {
 	b.PushNew(t.Context(), ahead)
 	b.clock.Advance(-30*24*time.Hour + time.Hour)
 	r := b.verify(b.maintenance())
-	if want := []string{ahead[0].ID, ahead[1].ID}; r.Future.Count != 2 || !slices.Equal(r.Future.IDs, want) || r.Drift() != 0 {
+	want := []string{ahead[0].ID, ahead[1].ID}
+	if r.Future.Count != 2 || !slices.Equal(r.Future.IDs, want) || r.Drift() != 0 {
 		t.Errorf("got %+v, want %v in the future", r, want)
 	}
 }

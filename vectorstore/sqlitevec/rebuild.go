@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"strings"
 
+	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -45,7 +46,8 @@ func (s *Store) dropRebuilt(ctx context.Context) error {
 	return s.exec(ctx, (*sql.Tx).Commit, tables...)
 }
 
-// DeleteOwner removes the owner's records from every table, in one transaction.
+// DeleteOwner removes the owner's records from every table, in one transaction, and
+// their traces from the files.
 func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error) {
 	deleteFrom := func(tx *sql.Tx, table string) (int, error) {
 		result, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE app_id = ? AND user_id = ?`,
@@ -56,7 +58,12 @@ func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error
 		n, err := result.RowsAffected()
 		return int(n), err
 	}
-	return s.sumTables(ctx, s.db, "deleting a user's vectors", owner, s.cache.commitAndRemove(owner), deleteFrom)
+	const action = "deleting a user's vectors"
+	n, err := s.sumTables(ctx, s.db, action, owner, s.cache.commitAndRemove(owner), deleteFrom)
+	if err != nil {
+		return n, err
+	}
+	return n, failed(ctx, action, sqlitefile.Truncate(ctx, s.db))
 }
 
 // CountOwner counts the owner's records in every table.

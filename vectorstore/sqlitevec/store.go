@@ -28,6 +28,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 	_ "modernc.org/sqlite/vec" // vec_distance_L2
 
+	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/db/sqlite/stmtcache"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
@@ -73,6 +74,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 			"opening the vector file: the space has no model or no dimension: ask the embedder for both")
 	}
 	action := "opening the vector file " + options.Path
+	if err := sqlitefile.Private(options.Path); err != nil {
+		return nil, failed(ctx, action, err)
+	}
 	db, err := open(options.Path, "immediate", 1) // SQLite has one writer
 	if err != nil {
 		return nil, failed(ctx, action, err)
@@ -100,7 +104,8 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 // them by name.
 func open(path, lock string, connections int) (*sql.DB, error) {
 	q := url.Values{
-		"_pragma": {"busy_timeout(5000)", "page_size(8192)", "synchronous(OFF)", "mmap_size(1073741824)"},
+		"_pragma": {"busy_timeout(5000)", "page_size(8192)", "synchronous(OFF)", "mmap_size(1073741824)",
+			"secure_delete(1)"},
 		"_txlock": {lock},
 	}
 	q.Set("_journal_mode", "WAL")
