@@ -70,6 +70,7 @@ type limits struct {
 type Metrics struct {
 	Registerer prometheus.Registerer // of the request metrics; nil: a new registry
 	Gatherer   prometheus.Gatherer   // what /metrics serves; nil: Registerer, if it is also a Gatherer
+	Apart      bool                  // Server.Documents alone serves /metrics and /openapi.yaml, which need no key
 }
 
 // withDefaults returns the options with every default filled in.

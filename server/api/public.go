@@ -9,14 +9,30 @@ import (
 type publicHandlers struct {
 	readiness *readiness
 	scrape    http.Handler
+	apart     bool // /metrics and /openapi.yaml are served elsewhere
 }
 
 func (h publicHandlers) register(r *routes) {
 	r.add("GET /healthz", "", h.health)
 	r.add("GET /readyz", "", h.ready)
-	r.add("GET /metrics", "", h.metrics)
-	r.add("GET /openapi.yaml", "", h.openAPI)
+	if !h.apart {
+		r.add("GET /metrics", "", h.metrics)
+		r.add("GET /openapi.yaml", "", h.openAPI)
+	}
 }
+
+// documents serves /metrics and /openapi.yaml.
+func documents(scrape http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", scrape)
+	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", openAPIMedia)
+		_, _ = w.Write(openAPI) // fails only if the client has left
+	})
+	return mux
+}
+
+const openAPIMedia = "application/yaml"
 
 // health answers as long as the process runs.
 func (h publicHandlers) health(context.Context, *request) (any, error) {
@@ -49,5 +65,5 @@ func (h publicHandlers) metrics(_ context.Context, r *request) (any, error) {
 }
 
 func (h publicHandlers) openAPI(_ context.Context, r *request) (any, error) {
-	return nil, r.Blob(http.StatusOK, "application/yaml", openAPI)
+	return nil, r.Blob(http.StatusOK, openAPIMedia, openAPI)
 }

@@ -38,6 +38,7 @@ type Server struct {
 
 	readiness *readiness
 	refused   *prometheus.CounterVec // requests, by the bound that refused them
+	documents http.Handler           // see Documents
 	draining  context.Context        // ends when the server shuts down
 	drain     context.CancelFunc
 }
@@ -65,6 +66,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("registering the request metrics: %w", err)
 	}
+	s.documents = documents(scrape)
 	s.echo.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c, err) }
 	s.echo.Use(abort, identify, s.access, metrics, s.problems, s.recoverPanics())
 	routes := &routes{limits: o.limits}
@@ -110,13 +112,16 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		eventHandlers{o.Events, s},
 		webhookHandlers{o.Webhooks},
 		jobHandlers{o.Jobs},
-		publicHandlers{s.readiness, scrape},
+		publicHandlers{s.readiness, scrape, o.Metrics.Apart},
 	}
 }
 
 // Drain answers the requests that wait for a turn with the turn's present
 // state, and ends the event streams. Call it before shutting down.
 func (s *Server) Drain() { s.drain() }
+
+// Documents serves /metrics and /openapi.yaml at an address of their own.
+func (s *Server) Documents() http.Handler { return s.documents }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }

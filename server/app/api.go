@@ -21,7 +21,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		},
 		Wait:        b.cfg.API.WaitTimeout,
 		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),
-		Metrics:     api.Metrics{Registerer: metrics, Gatherer: metrics},
+		Metrics:     api.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
 		Checks:      checks(s, m),
 		Logger:      b.log.Named("api"),
 		Now:         b.now,

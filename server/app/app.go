@@ -60,7 +60,13 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; choose another address with --listen HOST:PORT", cfg.Listen, err)
 	}
-	failed := serveHTTP(life, s.handler, listener, cfg.API.ShutdownTimeout)
+	failed := make(chan error, 2)
+	s.inUse.metrics, err = serveDocuments(life, cfg, s.handler, failed)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := serveHTTP(life, "requests", s.handler, listener, cfg.API.ShutdownTimeout, failed)
+	server.RegisterOnShutdown(s.handler.Drain)
 	secret := ""
 	if !cfg.Dev { // last, so that a new key is always shown
 		if secret, err = firstKey(ctx, s.keys, host.Now, cfg.AdminKey); err != nil {
@@ -78,14 +84,27 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	}
 }
 
-// serveHTTP serves until shutdown. The channel receives the error of a server that fails.
-func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drain time.Duration) <-chan error {
+// serveDocuments serves /metrics and /openapi.yaml at metrics.listen, if that is set, and returns the address.
+func serveDocuments(life *lifecycle, cfg config.Config, handler *api.Server, failed chan<- error) (string, error) {
+	if cfg.Metrics.Listen == "" {
+		return "", nil
+	}
+	listener, err := net.Listen("tcp", cfg.Metrics.Listen)
+	if err != nil {
+		return "", fmt.Errorf("listen on %s: %w; choose another address for metrics.listen", cfg.Metrics.Listen, err)
+	}
+	serveHTTP(life, "metrics", handler.Documents(), listener, cfg.API.ShutdownTimeout, failed)
+	return listener.Addr().String(), nil
+}
+
+// serveHTTP serves until shutdown. failed receives the error of a server that fails.
+func serveHTTP(
+	life *lifecycle, name string, handler http.Handler, listener net.Listener, drain time.Duration, failed chan<- error,
+) *http.Server {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
-	server.RegisterOnShutdown(handler.Drain)
-	failed := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -93,7 +112,7 @@ func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drai
 			failed <- err
 		}
 	}()
-	life.onStop("requests", func(ctx context.Context) error {
+	life.onStop(name, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, drain)
 		defer cancel()
 		err := server.Shutdown(ctx)
@@ -103,7 +122,7 @@ func serveHTTP(life *lifecycle, handler *api.Server, listener net.Listener, drai
 		<-ended
 		return err
 	})
-	return failed
+	return server
 }
 
 // Migrate brings the database's schema to this version.

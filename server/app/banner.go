@@ -38,6 +38,9 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, 
   scorer        %s
   router        %s
 `, url, use.database, use.vectors, use.embedder, use.scorer, use.router)
+	if use.metrics != "" {
+		fmt.Fprintf(&text, "  metrics       http://%s/metrics, and /openapi.yaml there\n", use.metrics)
+	}
 	printDegraded(&text, parts)
 	auth, note := ` -H "Authorization: Bearer $HIPPOCAMPUS_KEY"`, ""
 	switch {

@@ -38,6 +38,8 @@ type server struct {
 // inUse names the parts that the configuration selected, for people.
 type inUse struct {
 	database, vectors, embedder, scorer, router string
+
+	metrics string // HOST:PORT of /metrics and /openapi.yaml; empty: that of the API
 }
 
 // build starts everything except HTTP, in the order of dependency.

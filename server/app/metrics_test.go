@@ -1,6 +1,10 @@
 package app
 
 import (
+	"io"
+	"net"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,4 +44,51 @@ func TestMetrics_CountWhatBecameOfTurnsAndAnswers(t *testing.T) {
 		`hippocampus_candidates_total{verdict="kept"} 1`, `hippocampus_candidates_total{verdict="below_threshold"} 1`,
 		`hippocampus_degraded_total{part="router"} 2`, `hippocampus_degraded_total{part="vector_store"} 0`,
 		`hippocampus_turns_lag_seconds 0`, `hippocampus_vectors_waiting{older_than="10m"} 0`)
+}
+
+func TestMetrics_HaveAnAddressOfTheirOwn(t *testing.T) {
+	cfg := devConfig(t)
+	cfg.Metrics.Listen = "127.0.0.1:0"
+	s := start(t, cfg)
+	defer s.stop()
+	for _, path := range []string{"/metrics", "/openapi.yaml"} {
+		answer, err := s.client.Get(s.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusNotFound {
+			t.Errorf("the API answers %s with %d", path, answer.StatusCode)
+		}
+	}
+	s.get("/healthz")
+	api := s.url
+	defer func() { s.url = api }()
+	s.url = regexp.MustCompile(`metrics +(http://[^/]+)`).FindStringSubmatch(s.out.String())[1]
+	s.wantMetrics(`hippocampus_turns_total{outcome="failed"} 0`)
+	if text := s.get("/openapi.yaml"); !strings.HasPrefix(text, "openapi: 3") {
+		t.Errorf("%.80s", text)
+	}
+	answer, err := s.client.Get(s.url + "/v1/stats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusNotFound {
+		t.Errorf("the address of the metrics answers /v1/stats with %d", answer.StatusCode)
+	}
+}
+
+func TestMetrics_ATakenAddressIsNamed(t *testing.T) {
+	cfg := devConfig(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	cfg.Metrics.Listen = taken.Addr().String()
+	err = Run(t.Context(), cfg, Host{Out: io.Discard, Err: io.Discard, Now: time.Now})
+	if err == nil || !strings.Contains(err.Error(), "metrics.listen") {
+		t.Errorf("%v", err)
+	}
 }

@@ -42,6 +42,12 @@ type Config struct {
 	Consolidation Consolidation `koanf:"consolidation"`
 	Webhooks      Webhooks      `koanf:"webhooks"`
 	API           API           `koanf:"api"`
+	Metrics       Metrics       `koanf:"metrics"`
+}
+
+// Metrics sets where /metrics and /openapi.yaml are served.
+type Metrics struct {
+	Listen string `koanf:"listen" rule:"optional address"` // empty: where the API is
 }
 
 // Log sets how the server logs.

@@ -25,8 +25,10 @@ type rule struct {
 // textRules are the rules of texts that are not a choice.
 var textRules = map[string]rule{
 	"address": textRule("HOST:PORT, such as 127.0.0.1:8080", isAddress),
-	"folder":  textRule("a folder, such as data", notEmpty),
-	"key":     textRule("up to 256 visible ASCII characters without spaces, or nothing", isKey),
+	"optional address": textRule("HOST:PORT, such as 127.0.0.1:9090, or nothing: at the address of the API",
+		optional(isAddress)),
+	"folder": textRule("a folder, such as data", notEmpty),
+	"key":    textRule("up to 256 visible ASCII characters without spaces, or nothing", isKey),
 	"admin key": textRule("at least 16 and at most 256 visible ASCII characters without spaces, "+
 		"such as the output of `openssl rand -hex 32`, or nothing: one is generated", optional(isAdminKey)),
 	"database":     textRule("postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isPostgresURL)),
