@@ -1,0 +1,48 @@
+package facts
+
+import (
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// Two timelines may share a memory. It ends with the fact that its metadata states, and not with the other one.
+func TestPut_SharesTheMemoryOfAnotherTimeline(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, open func() db.Store) {
+		b := newFixture(t, open())
+		spouse := Evidence{
+			Type: "profile", Key: "spouse", Value: []byte(`"Inga"`), Confidence: 0.9, Sentence: "The user married Inga.",
+		}
+		status := Evidence{
+			Type: "profile", Key: "status", Value: []byte(`"married"`), Confidence: 0.9, Sentence: "The user married Inga",
+		}
+		first, second := b.put(t, spouse, accepted).Fact, b.put(t, status, accepted).Fact
+		if first.MemoryID != second.MemoryID || len(b.active(t, ada)) != 1 {
+			t.Fatalf("%+v\n%+v", first, second)
+		}
+		m := b.memory(t, first.MemoryID)
+		if want := string(Metadata(first)); string(m.Metadata) != want {
+			t.Errorf("metadata %s, want %s", m.Metadata, want)
+		}
+		b.clock.Advance(time.Hour)
+		b.put(t, status, confirmed)
+		if m = b.memory(t, m.ID); string(m.Metadata) != string(Metadata(first)) {
+			t.Errorf("confirmed: %s", m.Metadata)
+		}
+		if _, err := b.End(t.Context(), ada, "profile", "status", time.Time{}, "api"); err != nil {
+			t.Fatal(err)
+		}
+		if m = b.memory(t, m.ID); m.Status != memory.Active {
+			t.Errorf("it ended with the other fact: %+v", m)
+		}
+		if _, err := b.End(t.Context(), ada, "profile", "spouse", time.Time{}, "api"); err != nil {
+			t.Fatal(err)
+		}
+		if m = b.memory(t, m.ID); m.Status != memory.Forgotten {
+			t.Errorf("it stays without its fact: %+v", m)
+		}
+	})
+}
