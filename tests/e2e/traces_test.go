@@ -85,7 +85,7 @@ func TestData_IsPrivate(t *testing.T) {
 		t.Error("a private folder was reported")
 	}
 	s.stop()
-	if err := os.Chmod(filepath.Join(s.dir, "data"), 0o755); err != nil { //nolint:gosec // what is tested
+	if err := os.Chmod(filepath.Join(s.dir, "data"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	s.run()
