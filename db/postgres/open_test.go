@@ -170,3 +170,28 @@ func TestStore_ReconnectsAfterTheServerEndsConnections(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// A table of before the first migration is not the program's own.
+func TestMigrate_RefusesTablesOfUnsupportedVersions(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	s, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE turns (id text)`); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := s.Migrate(t.Context())
+		if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "no supported version") {
+			t.Errorf("got %v, want a refusal that names the reason", err)
+		}
+	}
+}

@@ -174,3 +174,28 @@ func raw(t *testing.T, path string) *sql.Conn {
 	t.Cleanup(func() { conn.Close(); file.Close() })
 	return conn
 }
+
+// A table of before the first migration is not the program's own.
+func TestMigrate_RefusesTablesOfUnsupportedVersions(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	old, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	if _, err := old.ExecContext(t.Context(), `CREATE TABLE agent_memories (id TEXT, memory TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := s.Migrate(t.Context())
+		if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "no supported version") {
+			t.Errorf("got %v, want a refusal that names the reason", err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type Versions struct{ Tables, Jobs int64 }
 type Migrations[DriverTx any] struct {
 	Tables *goose.Provider
 	Jobs   *rivermigrate.Migrator[DriverTx]
+	tables *sql.DB
 	log    *slog.Logger
 }
 
@@ -33,7 +34,7 @@ func NewMigrations[DriverTx any](
 	if err != nil {
 		return m, fmt.Errorf("open the migrations: %w", err)
 	}
-	m.log = log
+	m.tables, m.log = database, log
 	m.Tables, err = goose.NewProvider(dialect, database, folder, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return m, fmt.Errorf("read the migrations: %w", err)
@@ -58,6 +59,9 @@ func (m Migrations[DriverTx]) Wanted() (v Versions) {
 
 // Up runs the migrations that have not been run.
 func (m Migrations[DriverTx]) Up(ctx context.Context, fault func(err error, doing string) error) error {
+	if err := m.refuseUnsupported(ctx, fault); err != nil {
+		return err
+	}
 	done, err := m.Tables.Up(ctx)
 	if err != nil {
 		return fault(err, "migrate its tables")
@@ -67,6 +71,26 @@ func (m Migrations[DriverTx]) Up(ctx context.Context, fault func(err error, doin
 	}
 	_, err = m.Jobs.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return fault(err, "migrate the job queue")
+}
+
+// refuseUnsupported refuses tables that no migration of this program has made.
+func (m Migrations[DriverTx]) refuseUnsupported(
+	ctx context.Context, fault func(err error, doing string) error,
+) error {
+	version, err := m.Tables.GetDBVersion(ctx)
+	if err != nil {
+		return fault(err, "tell its version")
+	}
+	for _, table := range []string{"turns", "agent_memories"} {
+		var n int
+		if version == 0 &&
+			m.tables.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM `+table+` LIMIT 1) AS any_row`).Scan(&n) == nil {
+			return memory.Errorf(memory.KindConflict,
+				"the database has a table %s that no supported version has made, and it cannot be migrated: use an empty database "+
+					"or schema, and write its memories there with `hippocampus import` or POST /v1/memories/batch", table)
+		}
+	}
+	return nil
 }
 
 // CheckVersions returns nil if the database serves queries and its schema has

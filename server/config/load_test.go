@@ -193,6 +193,10 @@ var errorCases = map[string]struct {
 		env:  []string{"DEEPSEEK_API_KEY=sk hush"},
 		want: []string{"chat.api_key is (hidden) (environment DEEPSEEK_API_KEY)"},
 	},
+	"password in a DSN of keywords": {
+		env:  []string{"DATABASE_URL=host=127.0.0.1 user=hippocampus password=hush dbname=memories"},
+		want: []string{"database.url is (hidden)", "postgres://USER:PASSWORD@HOST:PORT/NAME"},
+	},
 	"address without port": {
 		flags: map[string]string{"listen": "localhost"},
 		want:  []string{"HOST:PORT"},

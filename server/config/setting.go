@@ -97,7 +97,8 @@ func (s setting) show(value any) string {
 		return fmt.Sprint(value)
 	case isURL:
 		u, err := url.Parse(text)
-		if err != nil || u.User == nil && strings.Contains(text, "@") {
+		isDSN := err == nil && u.Host == "" && strings.Contains(text, "=") // host=... password=...
+		if err != nil || isDSN || u.User == nil && strings.Contains(text, "@") {
 			return "(hidden)"
 		}
 		if u.RawQuery != "" {
