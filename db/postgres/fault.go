@@ -59,6 +59,9 @@ func kindOf(err error) memory.Kind {
 	return memory.KindInternal
 }
 
+// diskFull is the SQLSTATE of a change for which there is no room.
+const diskFull = "53100"
+
 // tries limits how often to run a transaction that Postgres ends in favour of
 // others. pause limits the random wait before the next try, which keeps two
 // transactions from colliding again.

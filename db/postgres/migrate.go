@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"embed"
 
@@ -45,7 +46,9 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return s.Ping(ctx)
 }
 
-func (s *Store) Ping(ctx context.Context) error { return s.CheckVersions(ctx, s.schema) }
+func (s *Store) Ping(ctx context.Context) error {
+	return cmp.Or(s.CheckVersions(ctx, s.schema), s.disk.Err())
+}
 
 // migrations returns the migrations; done ends their use of the pool.
 func (s *Store) migrations(pool *pgxpool.Pool) (m sqlstore.Migrations[pgx.Tx], done func() error, err error) {

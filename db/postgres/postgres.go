@@ -58,6 +58,7 @@ type Store struct {
 	jobs       *river.Client[pgx.Tx] // for inserts
 	schema     sqlstore.Versions     // needed by this program
 	timeout    time.Duration         // see Options
+	disk       sqlstore.Disk
 	log        *slog.Logger
 }
 
@@ -105,6 +106,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // connect makes the pools. No pool connects before it is used.
 func (s *Store) connect(ctx context.Context, config *pgxpool.Config) (err error) {
 	pgsession.KeepAlive(config)
+	onError := config.ConnConfig.OnPgError
+	config.ConnConfig.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+		if err.Code == diskFull {
+			s.disk.Full()
+		}
+		return onError(conn, err)
+	}
 	s.unlimited = config.Copy()
 	jobs := config.Copy()
 	jobs.MaxConns = jobConns

@@ -47,6 +47,11 @@ func kindOf(err error) memory.Kind {
 	return memory.KindInternal
 }
 
+func isFull(err error) bool {
+	var answered *sqlite.Error
+	return errors.As(err, &answered) && answered.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
 func lacksTables(err error) bool {
 	return strings.Contains(err.Error(), "no such table")
 }

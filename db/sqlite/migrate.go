@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -60,7 +61,9 @@ func (s *Store) lockMigration(ctx context.Context) (unlock func() error, err err
 	return func() error { return errors.Join(conn.Close(), file.Close()) }, nil
 }
 
-func (s *Store) Ping(ctx context.Context) error { return s.CheckVersions(ctx, s.schema) }
+func (s *Store) Ping(ctx context.Context) error {
+	return cmp.Or(s.CheckVersions(ctx, s.schema), s.disk.Err())
+}
 
 func (s *Store) migrations() (sqlstore.Migrations[*sql.Tx], error) {
 	return sqlstore.NewMigrations(goose.DialectSQLite3, s.writer, migrationFiles, riversqlite.New(s.writer), s.log)

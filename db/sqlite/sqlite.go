@@ -53,6 +53,7 @@ type Store struct {
 	reader *sql.DB
 	jobs   *river.Client[*sql.Tx] // for inserts
 	schema sqlstore.Versions      // needed by this program
+	disk   sqlstore.Disk
 	log    *slog.Logger
 }
 
@@ -165,7 +166,15 @@ func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 		return err
 	}
 	defer s.queue.release()
-	return transact(ctx, s.writer, f)
+	return s.noting(transact(ctx, s.writer, f))
+}
+
+// noting notes if a change failed because the disk is full, and returns its error.
+func (s *Store) noting(err error) error {
+	if isFull(err) {
+		s.disk.Full()
+	}
+	return err
 }
 
 // writeAsync is write without waiting for the disk, for changes that may be lost
@@ -190,7 +199,7 @@ func (s *Store) writeAsync(ctx context.Context, f func(tx *sql.Tx) error) error 
 	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
 		return err
 	}
-	return transact(ctx, conn, f)
+	return s.noting(transact(ctx, conn, f))
 }
 
 // transact runs f in a transaction that has the write lock from its beginning.

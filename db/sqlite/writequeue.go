@@ -39,7 +39,8 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) (sql.Re
 		return nil, err
 	}
 	defer s.queue.release()
-	return retryBusy(ctx, func() (sql.Result, error) { return s.writer.ExecContext(ctx, statement, args...) })
+	result, err := retryBusy(ctx, func() (sql.Result, error) { return s.writer.ExecContext(ctx, statement, args...) })
+	return result, s.noting(err)
 }
 
 // busyTimeout is how long to wait in all for the writes of other processes.
