@@ -22,6 +22,7 @@ import (
 type Store interface {
 	Turns
 	Memories
+	Indexes
 	VectorQueue
 	Maintenance
 	Erasures

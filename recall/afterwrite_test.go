@@ -77,12 +77,41 @@ func BenchmarkRecall(b *testing.B) {
 				recall()
 			}
 		})
-		b.Run(fmt.Sprint("first/", n), func(b *testing.B) {
+		first := func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				f.indexes.Purge()
 				recall()
 			}
+		}
+		b.Run(fmt.Sprint("first/", n), first)
+		if n < leastStored {
+			continue
+		}
+		x, err := f.stored(b.Context(), ada)
+		if err != nil || len(x.docs) > 0 {
+			b.Fatalf("%v, %d documents", err, len(x.docs))
+		}
+		f.indexes.Purge()
+		for len(f.saves) > 0 {
+			<-f.saves
+		}
+		recall()
+		stop, cancel := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() { f.Run(stop); close(done) }()
+		for x.revision == 0 {
+			time.Sleep(time.Millisecond)
+			if x, err = f.stored(b.Context(), ada); err != nil {
+				b.Fatal(err)
+			}
+		}
+		cancel()
+		<-done
+		data, _ := x.encode()
+		b.Run(fmt.Sprint("first with a stored index/", n), func(b *testing.B) {
+			first(b)
+			b.ReportMetric(float64(len(data))/float64(n), "stored-B/memory")
 		})
 	}
 }

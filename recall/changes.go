@@ -19,6 +19,7 @@ func newIndex(revision int64, docs []db.Document) *index {
 
 // changed returns the index after changes. Changes that it already has are not counted twice.
 func (x *index) changed(changes db.Changes) *index {
+	unsaved := x.unsaved.Load() + int64(len(changes.Documents)+len(changes.Gone))
 	gone := map[int]bool{}
 	note := func(id string) {
 		if doc, known := x.place(id); known {
@@ -34,7 +35,9 @@ func (x *index) changed(changes db.Changes) *index {
 	if len(gone) > 0 {
 		x = x.without(gone)
 	}
-	return x.with(changes.Revision, changes.Documents)
+	x = x.with(changes.Revision, changes.Documents)
+	x.unsaved.Store(unsaved)
+	return x
 }
 
 // without returns the index of all documents but some.

@@ -83,20 +83,26 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// add writes a memory to the database and, if projected, to the vector store.
-func (f *fixture) add(content string, change func(*memory.Memory), projected bool) memory.Memory {
+// memory returns a memory of Ada.
+func (f *fixture) memory(content string) memory.Memory {
 	f.t.Helper()
 	vectors, err := hashed.Embed(f.t.Context(), llm.ForDocument, []string{content})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	m := memory.Memory{
+	return memory.Memory{
 		ID: memory.NewID(), Owner: ada, Content: content, Lexemes: text.Join(text.Lexemes(content)),
 		Type: memory.TypeFact, Domain: memory.Lifestyle, Importance: 0.8, Status: memory.Active,
 		ConversationID: f.inConversation,
 		Embedding:      vectors[0], EmbeddingModel: hashed.Model(), Revision: 1,
 		CreatedAt: begin.Add(-time.Hour), UpdatedAt: begin, LastAccessedAt: begin.Add(-time.Hour),
 	}
+}
+
+// add writes a memory to the database and, if projected, to the vector store.
+func (f *fixture) add(content string, change func(*memory.Memory), projected bool) memory.Memory {
+	f.t.Helper()
+	m := f.memory(content)
 	if change != nil {
 		change(&m)
 	}

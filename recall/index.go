@@ -17,7 +17,8 @@ import (
 // A later revision shares its longest lists, to which changed appends.
 type index struct {
 	revision int64
-	grown    atomic.Bool // a later revision has appended to the shared lists
+	grown    atomic.Bool  // a later revision has appended to the shared lists
+	unsaved  atomic.Int64 // changed documents since an index was stored
 
 	docs     []document
 	accessed []atomic.Int64 // last access of each document, Unix microseconds

@@ -93,6 +93,20 @@ func TestIndex_ChangedEqualsBuilt(t *testing.T) {
 			if x.average() != built.average() || x.revision != changes.Revision {
 				r.Fatalf("average %g, not %g; revision %d", x.average(), built.average(), x.revision)
 			}
+			data, err := x.encode()
+			if err != nil {
+				r.Fatal(err)
+			}
+			decoded, err := decode(x.revision, data)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if restored := heldBy(decoded); !reflect.DeepEqual(restored, got) || decoded.average() != x.average() {
+				r.Fatalf("decoded, it holds\n%+v, not\n%+v", restored, got)
+			}
+			if rapid.Bool().Draw(r, "continue with the decoded one") {
+				x = decoded
+			}
 			revisions = append(revisions, revision{x, got})
 		}
 		for _, one := range revisions {

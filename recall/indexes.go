@@ -42,19 +42,26 @@ func (i *indexes) change(owner memory.Owner, x *index, changes db.Changes) *inde
 }
 
 // loadIndex returns the owner's index as of now and the own writes. It reads what has changed
-// since the cached index or, without one, all documents.
+// since the cached or the stored index or, without one, all documents.
 func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, cached *index) (*index, []memory.Memory, error) {
 	if cached == nil {
-		cached = &index{}
+		stored, err := s.stored(ctx, owner)
+		if err != nil {
+			return nil, nil, err
+		}
+		cached = stored
 	}
 	read, err := s.records.Changes(ctx, owner, cached.revision, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 	if err != nil {
 		return nil, nil, err
 	}
+	var x *index
 	if read.All {
-		x := newIndex(read.Revision, read.Documents)
+		x = newIndex(read.Revision, read.Documents)
 		s.indexes.Add(indexKey(owner), x, x.size())
-		return x, read.Unconfirmed, nil
+	} else {
+		x = s.indexes.change(owner, cached, read)
 	}
-	return s.indexes.change(owner, cached, read), read.Unconfirmed, nil
+	s.save(owner, x)
+	return x, read.Unconfirmed, nil
 }

@@ -110,7 +110,9 @@ func TestRecall_KeepsTheIndexUntilAChange(t *testing.T) {
 func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	steps := []string{"recall", "recall", "recall", "write", "change", "forget", "touch", "lose", "push again", "wait"}
+	steps := []string{
+		"recall", "recall", "recall", "write", "change", "forget", "touch", "lose", "push again", "wait", "store",
+	}
 	rapid.Check(t, func(r *rapid.T) {
 		f.now = begin
 		owner := memory.Owner{AppID: ada.AppID, UserID: memory.NewID()}
@@ -148,6 +150,13 @@ func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 				if _, again := f.store.Requeue(t.Context(), []string{all[i].ID}, f.now); err == nil {
 					err = again
 				}
+			case "store":
+				if x, ok := f.indexes.Get(indexKey(owner)); ok {
+					var data []byte
+					if data, err = x.encode(); err == nil {
+						err = f.store.SaveIndex(t.Context(), owner, x.revision, data)
+					}
+				}
 			case "wait":
 				f.now = f.now.Add(6 * time.Second)
 			}
@@ -159,13 +168,16 @@ func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 				Limit: rapid.IntRange(1, 12).Draw(r, "limit"),
 			}
 			got := f.recall(q)
-			restarted := New(f.store, f, f, f, f.touches, f.set, f.Service.now, f.log)
-			want, err := restarted.Recall(t.Context(), q)
-			if err != nil {
-				r.Fatal(err)
-			}
-			if !slices.EqualFunc(got.Memories, want.Memories, same) || !slices.Equal(got.Degraded, want.Degraded) {
-				r.Fatalf("recalled\n%v, not\n%v", contents(got), contents(want))
+			for from, records := range map[string]Records{
+				"all documents": withoutStored{f.store}, "the stored index": f.store,
+			} {
+				want, err := f.restarted(records).Recall(t.Context(), q)
+				if err != nil {
+					r.Fatal(err)
+				}
+				if !slices.EqualFunc(got.Memories, want.Memories, same) || !slices.Equal(got.Degraded, want.Degraded) {
+					r.Fatalf("recalled\n%v, not as from %s\n%v", contents(got), from, contents(want))
+				}
 			}
 		}
 	})

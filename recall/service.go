@@ -19,6 +19,8 @@ import (
 // Records is the part of the database that recall reads.
 type Records interface {
 	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (db.Changes, error)
+	Index(ctx context.Context, owner memory.Owner) (revision int64, data []byte, err error)
+	SaveIndex(ctx context.Context, owner memory.Owner, revision int64, data []byte) error
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (db.Recalled, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
@@ -74,9 +76,10 @@ type Service struct {
 	log      *zap.Logger
 	queries  *cache.Cache[[]float32]
 	indexes  *indexes
+	saves    chan saving
 }
 
-// New makes a service. touches may be shared; its owner runs it.
+// New makes a service. touches may be shared; its owner runs it. Run stores indexes.
 func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, touches *Touches, set Settings,
 	now func() time.Time, log *zap.Logger) *Service {
 	remote, _ := vectors.(vectorstore.Remote)
@@ -84,6 +87,7 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 		records: records, vectors: vectors, remote: remote, router: r, embedder: embedder, touches: touches,
 		set: set, now: now, log: log,
 		queries: cache.New[[]float32](set.QueryCache), indexes: newIndexes(set.IndexCache),
+		saves: make(chan saving, 16),
 	}
 }
 

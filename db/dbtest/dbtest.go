@@ -62,6 +62,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"recalled":                recalled,
 		"unconfirmed":             unconfirmed,
 		"changes":                 changes,
+		"indexes":                 indexes,
 		"unconfirmed changes":     unconfirmedChanges,
 		"same content":            sameContent,
 		"touch and handed out":    touchAndHandedOut,

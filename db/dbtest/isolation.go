@@ -63,6 +63,10 @@ func isolation(t *testing.T, s db.Store) {
 			must(t, err)
 			wantSame(t, "documents and unconfirmed", len(read.Documents)+len(read.Unconfirmed), 0)
 		}
+		must(t, s.SaveIndex(ctx, mine.Owner, 9, []byte("mine")))
+		_, index, err := s.Index(ctx, other)
+		must(t, err)
+		wantSame(t, "index", len(index), 0)
 		rows, err := s.Hydrate(ctx, other, []string{mine.ID}, []string{mine.ID})
 		must(t, err)
 		wantSame(t, "hydrate", ids(rows), []string{})

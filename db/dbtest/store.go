@@ -159,6 +159,8 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Embeddings"] = s.Embeddings(ctx, alice, "model", []string{id})
 	errs["EachEmbedding"] = s.EachEmbedding(ctx, alice, "model", 1, func(string, []float32) {})
 	_, errs["Changes"] = s.Changes(ctx, alice, 1, epoch, 1)
+	_, _, errs["Index"] = s.Index(ctx, alice)
+	errs["SaveIndex"] = s.SaveIndex(ctx, alice, 1, []byte("index"))
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
 	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)
 	errs["LogRecalls"] = s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(alice, 0)})

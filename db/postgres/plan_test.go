@@ -81,7 +81,7 @@ func explain(t *testing.T, s *Store, of statement) string {
 // bigTables are the tables that no query may scan.
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
-	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|recalls|river_job)`
+	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|recalls|indexes|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -103,11 +103,12 @@ func TestPlans_UseIndexes(t *testing.T) {
 	dbtest.Load(t, filled, 60)
 	for _, sql := range []string{
 		`INSERT INTO user_states SELECT 'app', 'user' || i FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO indexes SELECT 'app', 'other' || i, 1, '' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO river_job (kind, max_attempts, args) SELECT 'many', 3, jsonb_build_object('turn_id', i)
 		FROM generate_series(1, 10000) AS i`,
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
 		memory_relations, announcements, user_states, facts, instructions, instruction_versions, skills,
-		skill_outcomes, recalls, river_job`,
+		skill_outcomes, recalls, indexes, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -73,7 +73,7 @@ func (c *recordedConn) ExecContext(ctx context.Context, query string, args []dri
 // bigTables are the tables that no query may scan.
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
-	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|recalls|river_job)`
+	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|recalls|indexes|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)

@@ -25,7 +25,7 @@ const (
 // ownedTables are the tables whose rows have an app_id and a user_id.
 var ownedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
-	"skills", "skill_outcomes", "announcements", "recalls", "user_states",
+	"skills", "skill_outcomes", "announcements", "recalls", "user_states", "indexes",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -252,4 +252,5 @@ func (x *eraser) rest(limit int, keep string) {
 	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $3 LIMIT $4)`,
 		x.owner.AppID, x.owner.UserID, keep, limit)
 	x.run(`DELETE FROM user_states WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+	x.run(`DELETE FROM indexes WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 }

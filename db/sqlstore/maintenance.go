@@ -140,6 +140,11 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 			(SELECT coalesce(max(change), 0) FROM agent_memories WHERE id = ANY($2::uuid[]))) WHERE owner_hash = $1`,
 			rowcodec.OwnerHash(u.Owner), purged)
 	}
+	if err == nil { // an index from before holds words of the purged memories
+		_, err = u.exec(ctx, `DELETE FROM indexes WHERE app_id = $1 AND user_id = $2
+			AND revision < (SELECT complete_after FROM revisions WHERE owner_hash = $3)`,
+			u.Owner.AppID, u.Owner.UserID, rowcodec.OwnerHash(u.Owner))
+	}
 	if err == nil {
 		_, err = u.deleteMemories(ctx, purged)
 	}

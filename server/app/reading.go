@@ -38,6 +38,7 @@ func openReading(b base, s *stores, m *models) *reading {
 	set := recallSettings(b.cfg)
 	set.Calibration = calibrations.Of
 	service := recall.New(s.record, s.vectors, routes, s.embedder, touches, set, b.now, log)
+	b.life.run("indexes", service.Run)
 	var recaller api.Recaller = service
 	if b.cfg.Recall.Log {
 		entries := recall.NewLog(s.record, b.pace.Touches, log)

@@ -555,6 +555,12 @@ func (store *crashingStore) Idle(
 	})
 }
 
+func (store *crashingStore) Index(ctx context.Context, owner memory.Owner) (int64, []byte, error) {
+	return find(store.fuse, "Index", func() (int64, []byte, error) {
+		return store.real.Index(ctx, owner)
+	})
+}
+
 func (store *crashingStore) InstructionVersion(
 	ctx context.Context,
 	scope memory.Scope,
@@ -882,6 +888,17 @@ func (store *crashingStore) RetryVectors(ctx context.Context, retries []db.Vecto
 func (store *crashingStore) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return act(store.fuse, "RevokeKey", func() error {
 		return store.real.RevokeKey(ctx, id, at)
+	})
+}
+
+func (store *crashingStore) SaveIndex(
+	ctx context.Context,
+	owner memory.Owner,
+	revision int64,
+	data []byte,
+) error {
+	return act(store.fuse, "SaveIndex", func() error {
+		return store.real.SaveIndex(ctx, owner, revision, data)
 	})
 }
 

@@ -10,3 +10,13 @@ UPDATE revisions SET revision = 1;
 -- The changes after this one can be read from the rows of the memories. Others were of
 -- memories that have been deleted since.
 ALTER TABLE revisions ADD COLUMN complete_after bigint NOT NULL DEFAULT 1;
+
+-- The index that recall has made of a user with many memories, as it was at a revision.
+CREATE TABLE indexes (
+    app_id   text COLLATE "C" NOT NULL,
+    user_id  text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    data     bytea NOT NULL,
+    PRIMARY KEY (app_id, user_id)
+);
+ALTER TABLE indexes ALTER COLUMN data SET STORAGE EXTERNAL; -- hashes do not compress

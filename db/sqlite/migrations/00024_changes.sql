@@ -10,3 +10,12 @@ UPDATE revisions SET revision = 1;
 -- The changes after this one can be read from the rows of the memories. Others were of
 -- memories that have been deleted since.
 ALTER TABLE revisions ADD COLUMN complete_after INTEGER NOT NULL DEFAULT 1;
+
+-- The index that recall has made of a user with many memories, as it was at a revision.
+CREATE TABLE indexes (
+    app_id   TEXT NOT NULL,
+    user_id  TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    data     BLOB NOT NULL,
+    PRIMARY KEY (app_id, user_id)
+);
