@@ -40,8 +40,8 @@ func main() {
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
-		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(), yearsCommand(),
-		floorCommand())
+		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
+		yearsCommand(), floorCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {
