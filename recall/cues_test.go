@@ -1,6 +1,13 @@
 package recall
 
-import "testing"
+import (
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"hippocampus/internal/growthtest"
+	"hippocampus/internal/text"
+)
 
 func TestQueryCues_NameTheSpeaker(t *testing.T) {
 	t.Parallel()
@@ -44,4 +51,50 @@ func TestCues_StateATime(t *testing.T) {
 			t.Errorf("%q asks when: %v", query, w.asksWhen)
 		}
 	}
+}
+
+func FuzzCues(f *testing.F) {
+	for _, seed := range []string{"[2024-03-01] Nora: tomatoes?", "王建国：昨天去了吗？", "a.b'c d ", "[image:", "May 3rd, 2024 ",
+		"1st of may 2020", "?", "3月", "什么", "[x] ", "A ", "Ada's "} {
+		f.Add("", seed)
+		f.Add("Nora: what ", seed)
+		f.Add("[", seed)
+	}
+	at := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		content := head + unit
+		c := cuesOf(content)
+		if !(c.question >= 0 && c.question <= 1) || len(c.speaker) > 3*len(content) {
+			t.Fatalf("%q has the cues %+v", content, c)
+		}
+		q := queryCuesOf(content)
+		q.namesSpeaker(c.speaker)
+		if match := q.dateMatch(at); !(match >= 0 && match <= 1) {
+			t.Fatalf("%q matches a date by %v", content, match)
+		}
+		if len(q.dates) > len(content) || len(q.names) > len(content) {
+			t.Fatalf("%q has %d dates and %d names", content, len(q.dates), len(q.names))
+		}
+		growthtest.Check(t, head, unit, func(content string) { cuesOf(content) })
+		growthtest.Check(t, head, unit, func(query string) { queryCuesOf(query) })
+	})
+}
+
+func FuzzQueryTerms(f *testing.F) {
+	for _, seed := range []string{"", "What does Nora grow?", "什么时候去的北京", "x ", "什么", "茶", "a1", "a\xff"} {
+		f.Add("", seed)
+		f.Add("茶", seed)
+	}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		query := head + unit
+		seen := map[string]bool{}
+		for _, term := range queryTerms(query) {
+			r, size := utf8.DecodeRuneInString(term)
+			if term == "" || seen[term] || size == len(term) && text.IsCJK(r) {
+				t.Fatalf("%q has the term %q", query, term)
+			}
+			seen[term] = true
+		}
+		growthtest.Check(t, head, unit, func(query string) { queryTerms(query) })
+	})
 }

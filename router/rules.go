@@ -159,22 +159,25 @@ func IsSmallTalk(s string) bool {
 // they include stop words, since small talk consists of them.
 func tokens(s string) []string {
 	var list []string
-	inWord := false
+	var word []byte
+	end := func() {
+		if len(word) > 0 {
+			list, word = append(list, string(word)), word[:0]
+		}
+	}
 	for _, r := range strings.ToLower(s) {
 		switch {
 		case unicode.Is(unicode.Han, r):
-			list, inWord = append(list, string(r)), false
+			end()
+			list = append(list, string(r))
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			if inWord {
-				list[len(list)-1] += string(r)
-			} else {
-				list, inWord = append(list, string(r)), true
-			}
+			word = utf8.AppendRune(word, r)
 		case r == '\'' || r == '’':
 			// "how's" becomes the token "hows"
 		default:
-			inWord = false
+			end()
 		}
 	}
+	end()
 	return list
 }

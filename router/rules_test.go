@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hippocampus/internal/growthtest"
 	"hippocampus/internal/memory"
 )
 
@@ -156,13 +157,22 @@ func TestVocabulary_HasNoDuplicates(t *testing.T) {
 
 func FuzzRules(f *testing.F) {
 	for _, row := range labelled {
-		f.Add(row.query)
+		f.Add("", row.query)
 	}
-	f.Fuzz(func(t *testing.T, query string) {
-		for i, d := range routeByRules(query).Domains {
-			if i >= MaxDomains || !slices.Contains(memory.Domains, d) {
+	for _, unit := range []string{"x", "hi ", "'", "work in ", "家", "é"} {
+		f.Add("good ", unit)
+	}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		query := head + unit
+		domains := routeByRules(query).Domains
+		for i, d := range domains {
+			if i >= MaxDomains || !slices.Contains(memory.Domains, d) || slices.Contains(domains[:i], d) {
 				t.Fatalf("%q goes to the domain %d, %q", query, i, d)
 			}
 		}
+		if small := slices.Contains(domains, memory.GeneralChat); small != IsSmallTalk(query) || small && len(domains) > 1 {
+			t.Fatalf("%q goes to %v, small talk %v", query, domains, small)
+		}
+		growthtest.Check(t, head, unit, func(text string) { routeByRules(text) })
 	})
 }

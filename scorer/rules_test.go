@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"hippocampus/internal/growthtest"
 	"hippocampus/internal/memory"
 )
 
@@ -165,22 +166,37 @@ func TestRules_AreBounded(t *testing.T) {
 
 func FuzzRules(f *testing.F) {
 	for _, row := range labelled {
-		f.Add(row.says)
+		f.Add("", row.says)
 	}
-	f.Add("I’m `‘ allergic, you?")
-	f.Fuzz(func(t *testing.T, says string) {
-		if !utf8.ValidString(says) {
+	f.Add("I’m `‘ allergic, ", "you?")
+	for _, unit := range []string{"a. I like b c. ", "e.g. ", "\"a. ", "... ", "?!", "。", "- ", "x", ", you"} {
+		f.Add("I love tea, ", unit)
+	}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		says := head + unit
+		if !utf8.ValidString(head) || !utf8.ValidString(unit) {
 			return
 		}
 		facts, err := NewRules().Score(t.Context(), said(says), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		plain := apostrophes.Replace(says)
 		for _, fact := range facts {
 			if why := memory.CheckContent(fact.Content, memory.MaxContentRunes); why != "" && !strings.Contains(says, "\x00") {
 				t.Fatalf("%q: %s", fact.Content, why)
 			}
+			if !strings.Contains(plain, apostrophes.Replace(fact.Content)) {
+				t.Fatalf("%q was not said in %q", fact.Content, says)
+			}
 		}
+		growthtest.Check(t, head, unit, func(text string) {
+			for _, sentence := range sentences(text) {
+				if len(sentence) <= maxSentenceRunes {
+					read(sentence)
+				}
+			}
+		})
 	})
 }
 

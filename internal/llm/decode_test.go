@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"hippocampus/internal/growthtest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
@@ -12,6 +13,11 @@ import (
 type box struct {
 	Text  string   `json:"text"`
 	Count *float64 `json:"count"`
+}
+
+type boxes struct {
+	Boxes llm.Items[box] `json:"boxes"`
+	Note  string         `json:"note"`
 }
 
 func TestDecode_ReadsOneObject(t *testing.T) {
@@ -116,10 +122,7 @@ func TestDecode_ReadsItemsOneByOne(t *testing.T) {
 		"null list":             {`{"boxes":null}`, "nil"},
 		"no list, other fields": {`{"other":[{"text":"a"}],"Note":"x"}`, "nil"},
 	} {
-		var got struct {
-			Boxes llm.Items[box] `json:"boxes"`
-			Note  string         `json:"note"`
-		}
+		var got boxes
 		if err := (&llm.Answer{Text: test.answer}).Decode(&got); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -145,17 +148,36 @@ func TestDecode_ReadsItemsOneByOne(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"text":"a","count":1}`, "```json\n{}\n```", "{}{}", "}{", "[{}]", "\xff",
 		`{"text":"a",}//`, `<think>{</think>{"Text":"\u202e","count":"1"}`, `[{"text":1},]`} {
-		f.Add(seed)
+		f.Add("", seed, "")
 	}
-	f.Fuzz(func(t *testing.T, answer string) {
+	for _, unit := range []string{
+		`{"x":`, `[`, `{x}`, `{"x":1} `, `"x":1,`, `/*`, `//`, `\"`, "<think>", "</think>", "[1]", "[[1]", "{,", "[],",
+	} {
+		f.Add("", unit, "")
+		f.Add(`{"text":"a",`, unit, "}")
+		f.Add(`<think>`, unit, `{"text":"a"}`)
+		f.Add(`{"boxes":[`, unit, `]}`)
+	}
+	f.Fuzz(func(t *testing.T, head, unit, tail string) {
+		answer := head + unit + tail
 		var b box
-		switch err := (&llm.Answer{Text: answer}).Decode(&b); {
+		read := llm.Answer{Text: answer}
+		switch err := read.Decode(&b); {
 		case err != nil && !memory.IsKind(err, memory.KindBadAnswer):
 			t.Fatalf("%q: %v", answer, err)
-		case err == nil && !utf8.ValidString(b.Text):
-			t.Fatalf("%q gave invalid text", answer)
+		case err == nil && (!utf8.ValidString(b.Text) || len(b.Text) > len(answer)):
+			t.Fatalf("%q gave the text %q", answer, b.Text)
 		case err != nil && len(err.Error()) > 500:
 			t.Fatalf("%q: an error of %d bytes", answer, len(err.Error()))
 		}
+		for _, salvaged := range read.Salvaged {
+			if len(salvaged) > 500 {
+				t.Fatalf("%q: a remark of %d bytes", answer, len(salvaged))
+			}
+		}
+		growthtest.Check(t, head, unit, func(text string) {
+			_ = (&llm.Answer{Text: text + tail}).Decode(new(box))
+			_ = (&llm.Answer{Text: text + tail}).Decode(new(boxes))
+		})
 	})
 }

@@ -10,21 +10,23 @@ import (
 func Sentences(s string) []string {
 	var list []string
 	start, ended := 0, false
+	worded := false // it has more than the number of a list item
 	for i, r := range s {
 		switch {
 		case r == '\n':
 			list = append(list, s[start:i+1])
-			start, ended = i+1, false
+			start, ended, worded = i+1, false, false
 		case strings.ContainsRune("。！？；", r):
 			ended = true
 		case strings.ContainsRune(".!?;", r):
 			// It ends a sentence if a space follows, unlike the points in "3.5" and "e.g.x".
 		case unicode.IsSpace(r) && i > start && strings.IndexByte(".!?;", s[i-1]) >= 0:
-			ended = ended || strings.Trim(s[start:i], "0123456789. ") != "" // not after the number of a list item
+			ended = ended || worded
 		case ended && !unicode.IsSpace(r) && !strings.ContainsRune(`”’"'」』)）`, r):
 			list = append(list, s[start:i])
-			start, ended = i, false
+			start, ended, worded = i, false, false
 		}
+		worded = worded || !strings.ContainsRune("0123456789. \n", r)
 	}
 	if start < len(s) {
 		list = append(list, s[start:])

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"hippocampus/internal/growthtest"
 )
 
 func TestLexemes_NormalisesWords(t *testing.T) {
@@ -100,11 +102,13 @@ func TestCountTokens_IsFastForHugeTexts(t *testing.T) {
 
 func FuzzLexemes(f *testing.F) {
 	for _, seed := range []string{
-		"", "I'm", "我爱Go", "'''", "e\u0301\u0301", "İI", "\xff\xfe", "ﷺ", "ゔ", "\u0301a", "a'\u0301", "ǅ",
+		"", "I'm", "我爱Go", "'''", "e\u0301\u0301", "İI", "\xff\xfe", "ﷺ", "ゔ", "\u0301a", "a'\u0301", "ǅ", "ing", "y",
 	} {
-		f.Add(seed)
+		f.Add("", seed)
+		f.Add("a", seed)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		s := head + unit
 		lexemes := Lexemes(s)
 		for _, lexeme := range lexemes {
 			if lexeme == "" || !utf8.ValidString(lexeme) || strings.ContainsFunc(lexeme, unicode.IsSpace) {
@@ -114,7 +118,43 @@ func FuzzLexemes(f *testing.F) {
 		if !slices.Equal(Split(Join(lexemes)), lexemes) || !slices.Equal(Lexemes(s), lexemes) {
 			t.Fatalf("Lexemes(%q) is not stable: %q", s, lexemes)
 		}
+		// NFKC makes at most 18 characters of one, and each begins at most one lexeme.
+		if most := 18 * utf8.RuneCountInString(s); len(lexemes) > most {
+			t.Fatalf("%q has %d lexemes, of at most %d", s, len(lexemes), most)
+		}
 		IsChinese(s)
+		growthtest.Check(t, head, unit, func(text string) { Lexemes(text) })
+	})
+}
+
+func FuzzSentences(f *testing.F) {
+	for _, seed := range []string{"", "One. Two!", "1. ", "3.5 ", "他说：“走。”", "\n", ". ", "\xff."} {
+		f.Add("", seed)
+		f.Add("1", seed)
+	}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		s := head + unit
+		if joined := strings.Join(Sentences(s), ""); joined != s {
+			t.Fatalf("%q became %q", s, joined)
+		}
+		growthtest.Check(t, head, unit, func(text string) { Sentences(text) })
+	})
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, seed := range []string{"", "a\nb", "\n/", "\n ", " \n", "\xff\n", "'s", "12345", "\t"} {
+		f.Add("", seed)
+		f.Add("\n", seed)
+	}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		s := head + unit
+		if joined := strings.Join(slices.Collect(Pieces(s)), ""); joined != s {
+			t.Fatalf("%q became %q", s, joined)
+		}
+		if n := Tokens(O200k, s); n > len(s) {
+			t.Fatalf("%q has %d tokens", s, n)
+		}
+		growthtest.Check(t, head, unit, func(text string) { Tokens(O200k, text) })
 	})
 }
 

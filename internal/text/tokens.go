@@ -3,9 +3,8 @@ package text
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
 )
@@ -48,17 +47,14 @@ func Tokens(e Encoding, s string) (n int) {
 }
 
 // Pieces splits s into pieces whose token counts add up to that of s, in any
-// Encoding. It splits after a line break that precedes a visible character other
-// than a slash: within a token, only line breaks, other spaces and slashes can
-// follow a line break.
+// Encoding. It splits after line breaks that precede neither another line break nor
+// a slash: within a token, only these can follow a line break. The pieces of spaces
+// are short for the tokeniser's sake, which takes quadratic time for lines of spaces.
 func Pieces(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
 		for i := 1; i < len(s); i++ {
-			if s[i-1] != '\n' || s[i] == '/' {
-				continue
-			}
-			if r, _ := utf8.DecodeRuneInString(s[i:]); unicode.IsSpace(r) {
+			if strings.IndexByte("\n\r", s[i-1]) < 0 || strings.IndexByte("\n\r/", s[i]) >= 0 {
 				continue
 			}
 			if !yield(s[start:i]) {
@@ -87,7 +83,7 @@ const exactBytes = 64 << 10
 // estimate for other models. It extrapolates from the first 64 KiB of a longer text.
 func CountTokens(s string) int {
 	head := s[:min(len(s), exactBytes)]
-	count := tokensOf(encodings[O200k](), head)
+	count := Tokens(O200k, head)
 	if len(head) < len(s) {
 		count = int(int64(count) * int64(len(s)) / int64(len(head)))
 	}

@@ -44,7 +44,7 @@ func TestPieces_SplitsAfterLineBreaks(t *testing.T) {
 		{"a", []string{"a"}},
 		{"a\nb\n", []string{"a\n", "b\n"}},
 		{"a\n\nb", []string{"a\n\n", "b"}},
-		{"a\n b\n\u3000c\n\rd", []string{"a\n b\n\u3000c\n\rd"}},
+		{"a\n b\n\u3000c\n\rd", []string{"a\n", " b\n", "\u3000c\n\r", "d"}},
 		{"a.\n/b\n- c", []string{"a.\n/b\n", "- c"}},
 		{"\n你", []string{"\n", "你"}},
 	} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"hippocampus/internal/growthtest"
 	"hippocampus/internal/memory"
 )
 
@@ -94,13 +95,16 @@ func TestDomain_OfContent(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"", "I don't can't.", "我叫Ana，3岁", "'", "a\xff", "-", "I’m"} {
-		f.Add(seed)
+		f.Add("", seed)
+		f.Add("I ", seed)
 	}
-	f.Fuzz(func(t *testing.T, sentence string) {
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		sentence := head + unit
 		r := Read(sentence)
 		if !(r.Statement >= 0 && r.Statement <= 1) || r.Domain == memory.GeneralChat ||
 			!slices.Contains(memory.Domains, r.Domain) || !slices.Contains(memory.Domains, Domain(sentence)) {
 			t.Fatalf("Read(%q) = %+v, Domain %q", sentence, r, Domain(sentence))
 		}
+		growthtest.Check(t, head, unit, func(text string) { Read(text) })
 	})
 }

@@ -194,18 +194,3 @@ func TestServer_NoInputIsAServerError(t *testing.T) {
 		}
 	})
 }
-
-func FuzzParseObject(f *testing.F) {
-	for _, seed := range []string{aQuery, aTurn, `{"a":[1,{"b":"\ud83d\ude42"}]}`, `{"a":"\ud800`, `{"\u`, "{", ""} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		object, fault := parseObject(raw)
-		if (object == nil) == (fault == nil) {
-			t.Fatalf("%q: object %v, fault %v", raw, object, fault)
-		}
-		if fault == nil && !json.Valid(raw) {
-			t.Fatalf("%q is accepted and is not JSON", raw)
-		}
-	})
-}

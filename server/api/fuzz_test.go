@@ -1,0 +1,96 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/growthtest"
+	"hippocampus/internal/memory"
+)
+
+func FuzzParseObject(f *testing.F) {
+	for _, seed := range []string{aQuery, aTurn, `{"a":[1,{"b":"\ud83d\ude42"}]}`, `{"a":"\ud800`, `{"\u`, "{", ""} {
+		f.Add("", seed)
+	}
+	for _, unit := range []string{`"a":1,`, `[`, `{"a":`, `1,`, `\ud800`, `\u0041`, `9`, `"`} {
+		f.Add(`{"a":`, unit)
+		f.Add(`{"a":[`, unit)
+		f.Add(`{"a":"`, unit)
+	}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		raw := head + unit
+		object, fault := parseObject([]byte(raw))
+		if (object == nil) == (fault == nil) {
+			t.Fatalf("%q: object %v, fault %v", raw, object, fault)
+		}
+		if fault == nil && !json.Valid([]byte(raw)) {
+			t.Fatalf("%q is accepted and is not JSON", raw)
+		}
+		if fault != nil && len(fault.Path)+len(fault.Message) > 8<<10 {
+			t.Fatalf("%q has a fault of %d bytes", raw, len(fault.Path)+len(fault.Message))
+		}
+		growthtest.Check(t, head, unit, func(text string) { _, _ = parseObject([]byte(text)) })
+	})
+}
+
+func FuzzCheckLine(f *testing.F) {
+	for _, seed := range []string{`{"format":"hippocampus-export","version":2}`, `{"memory":{"id":"x","tags":["a"]}}`,
+		`{"turn":{"messages":[{"role":"user"}]}}`, `{"end":{}}`, `{"events":[{}]}`} {
+		f.Add("", seed)
+	}
+	for _, unit := range []string{`{},`, `"x":{},`, `[],`, `1,`, `{"y":1},`} {
+		f.Add(`{"events":[`, unit)
+		f.Add(`{"turn":{"messages":[`, unit)
+		f.Add(`{"memory":{"metadata":{`, unit)
+	}
+	c, err := loadContract()
+	if err != nil {
+		f.Fatal(err)
+	}
+	h := exchangeHandlers{server: &Server{contract: c}}
+	f.Fuzz(func(t *testing.T, head, unit string) {
+		line := head + unit
+		if err := h.checkLine([]byte(line)); err == nil && !json.Valid([]byte(line)) {
+			t.Fatalf("%q is accepted and is not JSON", line)
+		} else if err != nil && len(err.Error()) > 8<<10 {
+			t.Fatalf("%q has an error of %d bytes", line, len(err.Error()))
+		}
+		growthtest.Check(t, head, unit, func(text string) {
+			for _, tail := range []string{"", `{}]}`, `{}]}}`, `"z":1}}}`} { // may complete the line
+				_ = h.checkLine([]byte(text + tail))
+			}
+		})
+	})
+}
+
+func FuzzCursor(f *testing.F) {
+	const id = "0192f0c1-2d3e-7f40-8a5b-6c7d8e9f0a1b"
+	for _, seed := range []string{"1767225600000000." + id, "0." + id, "-1." + id, "." + id, "+7." + id,
+		"99999999999999999999." + id, "1767225600000000.", "1767225600000000", "\xff", "00.a.b"} {
+		f.Add(base64.RawURLEncoding.EncodeToString([]byte(seed)), id, int64(1767225600000000))
+		f.Add(seed, seed, int64(len(seed)))
+	}
+	anyName := func(name string) bool { return memory.CheckID(name, false) == "" }
+	f.Fuzz(func(t *testing.T, cursor, name string, micros int64) {
+		for _, isID := range []func(string) bool{memory.IsID, anyName} {
+			position, err := parseCursor(cursor, isID)
+			if err != nil {
+				continue
+			}
+			if again, err := parseCursor(formatCursor(position), isID); err != nil || again != position || !isID(position.ID) {
+				t.Fatalf("%q is the position %v, whose cursor is that of %v (%v)", cursor, position, again, err)
+			}
+		}
+		position := db.Position{At: time.UnixMicro(micros).UTC(), ID: name}
+		if year := position.At.Year(); !anyName(name) || year < firstYear || year > lastYear {
+			return
+		}
+		if read, err := parseCursor(formatCursor(position), anyName); err != nil || read != position {
+			t.Fatalf("the cursor of %v gives %v: %v", position, read, err)
+		}
+		growthtest.Check(t, "", cursor, func(text string) { _, _ = parseCursor(text, anyName) })
+	})
+}
