@@ -26,5 +26,6 @@ func (d *Disk) Err() error {
 	if at := d.refused.Load(); at == nil || time.Since(*at) > fullFor {
 		return nil
 	}
-	return memory.Errorf(memory.KindUnavailable, "the disk of the database is full and changes are refused: make room there")
+	return memory.Errorf(memory.KindUnavailable,
+		"the disk of the database is full and changes are refused: make room there")
 }
