@@ -125,7 +125,7 @@ func newRefused() *prometheus.CounterVec {
 		Name: "hippocampus_requests_refused_total",
 		Help: "Requests that were refused because of a bound, by the setting of the bound.",
 	}, []string{"limit"})
-	for _, limit := range []string{"api.max_inflight", "api.rate_limit", "jobs.max_lag"} {
+	for _, limit := range []string{failedAuth, "api.max_inflight", "api.rate_limit", "jobs.max_lag"} {
 		refused.WithLabelValues(limit)
 	}
 	return refused

@@ -90,6 +90,15 @@ func (k *keyring) key(ctx context.Context, secret string) (memory.Key, error) {
 	return cached.key, nil
 }
 
+// knows reports whether a secret was that of a valid key when it was read last.
+func (k *keyring) knows(secret string) bool {
+	if len(secret) > maxKeyBytes {
+		return false
+	}
+	cached, ok := k.cache.Peek(HashKey(secret))
+	return ok && cached.key.RevokedAt.IsZero()
+}
+
 // secretOf returns the API key that a request carries.
 func secretOf(r *http.Request) (string, error) {
 	header := r.Header.Get("Authorization")
@@ -114,11 +123,8 @@ func (s *Server) authenticate(ctx context.Context, r *request) error {
 		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleOperator}
 		return nil
 	}
-	secret, err := secretOf(r.Request())
-	if err != nil {
-		return err
-	}
-	r.key, err = s.keys.key(ctx, secret)
+	var err error
+	r.key, err = s.authenticated(ctx, r)
 	return err
 }
 
@@ -188,12 +194,12 @@ func needsRole(needed memory.Role, key memory.Key) error {
 // full burst.
 const limitersCached = 10_000
 
-// rates is a token bucket for each key.
+// rates is a token bucket for each key, or for each address.
 type rates struct {
 	limit    rate.Limit // 0: unlimited
 	burst    int
 	now      func() time.Time
-	limiters *lru.Cache[string, *rate.Limiter] // by key id
+	limiters *lru.Cache[string, *rate.Limiter] // by key id or address
 }
 
 func newRates(perSecond float64, burst int, now func() time.Time) *rates {
@@ -202,6 +208,16 @@ func newRates(perSecond float64, burst int, now func() time.Time) *rates {
 	}
 	limiters, _ := lru.New[string, *rate.Limiter](limitersCached) // fails only for a size below 1
 	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, limiters: limiters}
+}
+
+// wait is how long until the bucket of a key or address has a token.
+func (r *rates) wait(id string) time.Duration {
+	limiter, ok := r.limiters.Get(id)
+	if !ok || r.limit <= 0 {
+		return 0
+	}
+	missing := max(0, 1-limiter.TokensAt(r.now()))
+	return time.Duration(missing / float64(r.limit) * float64(time.Second))
 }
 
 // take counts a request of a key. KindTooFast: the key has to wait for RetryAfter.

@@ -55,6 +55,7 @@ type Access struct {
 	Dev       bool          // no keys: every request comes from an admin of the app DevApp
 	KeyTTL    time.Duration // how long a key is cached, and so how long a revoked key may still work; 0: 5 s
 	RateLimit float64       // requests per second and key; 0: unlimited
+	Failures  int           // of authentication, per minute and address, and at once; 0: unlimited
 	RateBurst int           // requests at once per key; 0: those of two seconds
 }
 

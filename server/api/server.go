@@ -34,6 +34,7 @@ type Server struct {
 	contract *contract
 	keys     *keyring
 	rates    *rates
+	failures *rates   // of authentication, by address
 	streams  *streams // of events
 
 	readiness *readiness
@@ -58,6 +59,7 @@ func New(o Options) (*Server, error) {
 		limits: o.limits, dev: o.Access.Dev, log: o.Logger, now: o.Now, echo: echo.New(), contract: contract,
 		keys:  newKeyring(o.Access.Keys, o.Access.KeyTTL, o.Now),
 		rates: newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now), streams: newStreams(o.Events.Streams),
+		failures:  newRates(float64(o.Access.Failures)/60, o.Access.Failures, o.Now),
 		readiness: newReadiness(o.Checks, o.Now, o.Logger),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())

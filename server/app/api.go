@@ -17,7 +17,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 	return api.New(api.Options{
 		Access: api.Access{
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
-			RateLimit: b.cfg.API.RateLimit,
+			RateLimit: b.cfg.API.RateLimit, Failures: b.cfg.API.AuthFailures,
 		},
 		Wait:        b.cfg.API.WaitTimeout,
 		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),

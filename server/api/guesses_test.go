@@ -1,0 +1,62 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+func TestAuthentication_LimitsFailuresByAddress(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(o *Options) { o.Access.Failures = 3 })
+	send := func(address, key string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/v1/stats", nil)
+		r.RemoteAddr = address
+		r.Header.Set("X-Forwarded-For", key) // counts for nothing
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w
+	}
+	const attacker, other = "192.0.2.1:1000", "192.0.2.2:1000"
+	check := func(address, key string, want int) {
+		t.Helper()
+		if w := send(address, key); w.Code != want {
+			t.Errorf("%q from %s: %d, want %d: %s", key, address, w.Code, want, w.Body)
+		}
+	}
+	check(attacker, "read", http.StatusOK)
+	for i := range 3 {
+		check(fmt.Sprintf("192.0.2.1:%d", i+1), fmt.Sprintf("guess %d", i), http.StatusUnauthorized)
+	}
+	w := send(attacker, "guess 4")
+	if got := w.Header().Get("Retry-After"); w.Code != http.StatusTooManyRequests || got != "20" {
+		t.Errorf("%d, Retry-After %q", w.Code, got)
+	}
+	check(attacker, "", http.StatusTooManyRequests)
+	check(attacker, "write", http.StatusTooManyRequests) // a valid key that was not sent lately
+	check(attacker, "read", http.StatusOK)
+	check(other, "guess 5", http.StatusUnauthorized)
+	check(other, "write", http.StatusOK)
+	f.advance(20 * time.Second)
+	check(attacker, "guess 6", http.StatusUnauthorized)
+	check(attacker, "guess 7", http.StatusTooManyRequests)
+	f.advance(time.Minute)
+	check(attacker, "admin", http.StatusOK)
+}
+
+func TestAddressOf_GroupsAddressesOfOneHost(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4]:80": "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:80": "fe80::/64", "@": "@", "host:80": "host",
+	} {
+		if got := addressOf(&http.Request{RemoteAddr: remote}); got != want {
+			t.Errorf("%s is %s, want %s", remote, got, want)
+		}
+	}
+}
