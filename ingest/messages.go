@@ -34,7 +34,8 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 		for _, content := range pieces(s.memorable(m, e, remarks), memory.MaxContentRunes) {
 			draft := memory.Memory{
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-				Speaker: memory.SpeakerOf(m.Role, m.Name), Content: content, Type: memory.TypeMessage, Importance: importance, CreatedAt: turn.At,
+				Speaker: memory.SpeakerOf(m.Role, m.Name), Content: content, Type: memory.TypeMessage,
+				Importance: importance, CreatedAt: turn.At,
 			}
 			draft.Domain, draft.Lexemes = s.Guess(content), text.Join(text.Lexemes(draft.IndexedText()))
 			drafts = append(drafts, draft)
