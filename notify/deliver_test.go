@@ -40,6 +40,7 @@ var databases = map[string]func(t *testing.T) (open func() replica){
 		return func() replica {
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) {
+				o.Processes = s
 				return jobs.New(s.Driver(), o, h...)
 			})
 		}
@@ -49,6 +50,7 @@ var databases = map[string]func(t *testing.T) (open func() replica){
 		return func() replica {
 			s, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConns: 6})
 			return opened(t, s, err, func(o jobs.Options, h ...jobs.Handler) (*jobs.Runner, error) {
+				o.Processes = s
 				return jobs.New(s.Driver(), o, h...)
 			})
 		}
@@ -281,8 +283,8 @@ func TestSender_RefusesPrivateAddresses(t *testing.T) {
 		set       Settings
 		url, want string
 	}{
-		{strict, elsewhere.URL, "127.0.0.1 is not a public address: webhooks.allow_private would allow it"},
-		{strict, strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), "is not a public address"},
+		{strict, elsewhere.URL, "the host has no public address: webhooks.allow_private would allow it"},
+		{strict, strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1), "the host has no public address"},
 		{local, redirecting.URL, "answered with status 307"},
 	} {
 		sender := NewSender(r, c.set, time.Now, zap.NewNop())

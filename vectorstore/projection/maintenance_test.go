@@ -121,6 +121,7 @@ func TestRepair_FindsAndRepairsAllDrift(t *testing.T) {
 			Missing:   Findings{1, []string{m[0].ID}},
 			Orphaned:  Findings{3, orphans},
 			Different: Findings{5, []string{m[2].ID, m[3].ID, m[4].ID, m[5].ID, m[6].ID}},
+			Future:    Findings{IDs: []string{}},
 		}
 		if diff := cmp.Diff(want, b.verify(u)); diff != "" {
 			t.Errorf("drift (-want +got):\n%s", diff)
