@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -112,8 +114,12 @@ func (s *Sender) failed(ctx context.Context, w memory.Webhook, a memory.Announce
 	return jobs.Later(max(wait, min(age/2, maxWait)))
 }
 
-// The headers of a delivery.
+// The headers of a delivery: those of Standard Webhooks (https://www.standardwebhooks.com), and those of before.
 const (
+	standardID        = "Webhook-Id"
+	standardTimestamp = "Webhook-Timestamp"
+	standardSignature = "Webhook-Signature"
+
 	headerKind      = "X-Hippocampus-Event"
 	headerID        = "X-Hippocampus-Id"
 	headerTimestamp = "X-Hippocampus-Timestamp"
@@ -138,6 +144,9 @@ func (s *Sender) send(ctx context.Context, w memory.Webhook, a memory.Announceme
 	r.Header.Set(headerID, a.Place.String())
 	r.Header.Set(headerTimestamp, stamp)
 	r.Header.Set(headerSignature, Sign(w.Secret, stamp, payload))
+	r.Header.Set(standardID, a.Place.String())
+	r.Header.Set(standardTimestamp, stamp)
+	r.Header.Set(standardSignature, SignStandard(w.Secret, a.Place.String(), stamp, payload))
 	answer, err := s.client.Do(r)
 	if err != nil {
 		var wrapped *url.Error // which repeats the URL
@@ -164,4 +173,20 @@ func Sign(secret, timestamp string, payload []byte) string {
 	mac.Write([]byte(timestamp + "."))
 	mac.Write(payload)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// SignStandard returns the signature of a delivery by Standard Webhooks: "v1," and the HMAC-SHA256, in base64, of the
+// event's id, the timestamp and the body, joined by dots. The key is what follows "whsec_" in the secret, decoded from
+// base64, or the secret as it is if it has another form.
+func SignStandard(secret, id, timestamp string, payload []byte) string {
+	key := []byte(secret)
+	if encoded, ok := strings.CutPrefix(secret, secretPrefix); ok {
+		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			key = decoded
+		}
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + timestamp + "."))
+	mac.Write(payload)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

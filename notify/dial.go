@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -28,8 +29,8 @@ func newClient(s Settings) *http.Client {
 	if !s.AllowPrivate {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
-			if err != nil || !isPublic(to.Addr()) {
-				return fmt.Errorf("%s is not a public address: webhooks.allow_private would allow it", to.Addr())
+			if err != nil || !isPublic(to.Addr()) { // the error does not name the address: clients of the API read it
+				return errors.New("the host has no public address: webhooks.allow_private would allow it")
 			}
 			return nil
 		}
@@ -45,10 +46,12 @@ func newClient(s Settings) *http.Client {
 
 // special are the address blocks without public hosts, in addition to those that
 // netip knows (https://www.iana.org/assignments/iana-ipv4-special-registry and
-// .../iana-ipv6-special-registry). The last ones embed IPv4 addresses.
+// .../iana-ipv6-special-registry). The last ones embed IPv4 addresses. 168.63.129.16
+// is the metadata host of Azure.
 var special = func() (blocks []netip.Prefix) {
 	for _, block := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
+		"168.63.129.16/32",
 		"203.0.113.0/24", "240.0.0.0/4", "100::/64", "2001::/23", "2001:db8::/32", "5f00::/16", "fec0::/10",
 		"64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96",
 	} {
@@ -90,6 +93,9 @@ func (s Settings) CheckURL(text string) string {
 	if !s.AllowPrivate && (host == "localhost" || strings.HasSuffix(host, ".localhost") ||
 		err == nil && !isPublic(address)) {
 		return "leads to a loopback or private address, which webhooks.allow_private would allow"
+	}
+	if !s.AllowPrivate && u.Scheme != "https" {
+		return "is not encrypted: use https://, or allow http:// with webhooks.allow_private"
 	}
 	return ""
 }

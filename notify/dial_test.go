@@ -15,6 +15,7 @@ func TestIsPublic_RecognisesSpecialAddresses(t *testing.T) {
 		"127.0.0.1": false, "127.255.255.254": false, "0.0.0.0": false, "0.1.2.3": false, "10.0.0.1": false,
 		"172.16.0.1":     false,
 		"172.31.255.255": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false, "198.18.0.1": false,
+		"168.63.129.16": false, "168.63.129.17": true,
 		"192.0.2.1": false,
 		"224.0.0.1": false, "240.0.0.1": false, "255.255.255.255": false,
 		"::1": false, "::": false, "fe80::1": false, "fe80::1%eth0": false, "fc00::1": false, "fd12::1": false,
@@ -31,7 +32,8 @@ func TestIsPublic_RecognisesSpecialAddresses(t *testing.T) {
 func TestCheckURL_RefusesUnsafeURLs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"https://example.com": "", "http://example.com:8080/a?b=c": "", "https://8.8.8.8/": "",
+		"https://example.com": "", "https://example.com:8080/a?b=c": "", "http://example.com": "is not encrypted",
+		"https://8.8.8.8/":             "",
 		"https://[2606:4700::1111]:1/": "", "HTTPS://EXAMPLE.COM": "",
 		"": "is no http", "ftp://example.com": "is no http", "example.com": "is no http", "https://": "is no http",
 		"https:///path": "is no http", "http://a b": "is no http", "http://:80": "is no http",
@@ -48,5 +50,19 @@ func TestCheckURL_RefusesUnsafeURLs(t *testing.T) {
 	}
 	if got := (Settings{AllowPrivate: true}).CheckURL("http://127.0.0.1:80"); got != "" {
 		t.Error(got)
+	}
+}
+
+// The example of the reference libraries of Standard Webhooks.
+func TestSignStandard_MatchesTheReference(t *testing.T) {
+	t.Parallel()
+	got := SignStandard("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330",
+		[]byte(`{"test": 2432232314}`))
+	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	plain := SignStandard("fedcba9876543210", "id", "1", nil)
+	if other := SignStandard("fedcba9876543211", "id", "1", nil); other == plain {
+		t.Errorf("two plain secrets give %s", plain)
 	}
 }

@@ -48,7 +48,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		r.t.Errorf("a delivery is %s with %s: %v", q.Method, raw, err)
 	case q.Header.Get("X-Hippocampus-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)):
 		r.t.Errorf("the signature of %s is wrong", raw)
-	case sent.ID == "" || q.Header.Get("X-Hippocampus-Id") != sent.ID ||
+	case q.Header.Get("Webhook-Signature") !=
+		SignStandard(secret, q.Header.Get("Webhook-Id"), q.Header.Get("Webhook-Timestamp"), raw):
+		r.t.Errorf("the standard signature of %s is wrong", raw)
+	case sent.ID == "" || q.Header.Get("Webhook-Id") != sent.ID || q.Header.Get("X-Hippocampus-Id") != sent.ID ||
 		q.Header.Get("X-Hippocampus-Event") != sent.Kind ||
 		sent.Kind != "memory.forgotten" || sent.AppID != "app" || sent.Data.Change != "purged":
 		r.t.Errorf("delivered %s with %v", raw, q.Header)

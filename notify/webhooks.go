@@ -3,7 +3,7 @@ package notify
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
+	"encoding/base64"
 	"time"
 
 	"hippocampus/db"
@@ -31,11 +31,14 @@ func NewWebhooks(records WebhookRecords, s Settings, now func() time.Time) *Webh
 	return &Webhooks{WebhookRecords: records, Settings: s, now: now}
 }
 
-// NewSecret returns a new signing key: "whsec_" and 32 random bytes in hex.
+// secretPrefix begins the keys that Standard Webhooks defines; base64 follows it.
+const secretPrefix = "whsec_"
+
+// NewSecret returns a new signing key: "whsec_" and 32 random bytes in base64.
 func NewSecret() string {
 	var secret [32]byte
 	rand.Read(secret[:]) // never fails: see crypto/rand
-	return "whsec_" + hex.EncodeToString(secret[:])
+	return secretPrefix + base64.StdEncoding.EncodeToString(secret[:])
 }
 
 // Create stores a webhook of an app with its URL, Secret, Kinds and Active. If the

@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -120,12 +122,27 @@ func secretOf(r *http.Request) (string, error) {
 // authenticate finds the key of a request.
 func (s *Server) authenticate(ctx context.Context, r *request) error {
 	if s.dev {
+		if !isLoopback(r.Request().Host) {
+			return memory.Errorf(memory.KindForbidden, "with --dev the server answers only requests to localhost or a "+
+				"loopback address, so that no page of another site reaches it: use one, or start it without --dev")
+		}
 		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleOperator}
 		return nil
 	}
 	var err error
 	r.key, err = s.authenticated(ctx, r)
 	return err
+}
+
+// isLoopback reports whether the host of a request, with or without a port, is this machine. Browsers send the
+// name of the page's site, also if that site has pointed its name to 127.0.0.1.
+func isLoopback(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		host = strings.Trim(hostPort, "[]")
+	}
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
 
 // admit authenticates a request of a route and checks the role, the app and the rate of its key.

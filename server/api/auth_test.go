@@ -153,9 +153,18 @@ func TestAuth_DevNeedsNoKey(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Access = Access{Dev: true} })
 	id := f.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
 	f.peanuts() // of another app
-	got := fetch[recallBody](f, 200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`, "Authorization", "")
-	if len(got.Memories) != 1 || got.Memories[0].ID != id {
-		t.Errorf("%+v", got.Memories)
+	const query = `{"user_id":"u","query":"peanuts"}`
+	for _, host := range []string{"localhost:8080", "LOCALHOST", "127.0.0.1", "127.1.2.3:80", "[::1]:8080", "[::1]"} {
+		got := fetch[recallBody](f, 200, "POST", "http://"+host+"/v1/recall", query, "Authorization", "")
+		if len(got.Memories) != 1 || got.Memories[0].ID != id {
+			t.Errorf("%s: %+v", host, got.Memories)
+		}
+	}
+	for _, host := range []string{"example.com", "localhost.example.com:8080", "10.0.0.1"} { // names that lead here
+		w := f.want(403, "POST", "http://"+host+"/v1/recall", query, "Authorization", "")
+		if !strings.Contains(w.Body.String(), "localhost") {
+			t.Errorf("%s: %s", host, w.Body)
+		}
 	}
 }
 

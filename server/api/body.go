@@ -25,6 +25,7 @@ func readBody(r *request, limit int64) ([]byte, error) {
 	size := r.Request().ContentLength
 	tooLarge := memory.Errorf(memory.KindTooLarge, "the body is over %d bytes: send less at once", limit)
 	if size > limit {
+		discard(r)
 		return nil, tooLarge
 	}
 	var body bytes.Buffer
@@ -33,11 +34,23 @@ func readBody(r *request, limit int64) ([]byte, error) {
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
+		discard(r)
 		return nil, tooLarge
 	case err != nil:
 		return nil, memory.Errorf(memory.KindInvalid, "the body broke off: send it again")
 	}
 	return body.Bytes(), nil
+}
+
+// discardLimit bounds how many bytes of a body are read that is too large.
+const discardLimit = 64 << 20
+
+// discard reads the rest of a body that is too large. Most clients read the answer only after they have sent the body,
+// and would see a broken connection instead of it. A client that waits for permission to send gets the answer at once.
+func discard(r *request) {
+	if r.Request().Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Request().Body, discardLimit)
+	}
 }
 
 // checkMedia requires an uncompressed body of one media type.

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -142,3 +145,36 @@ func mustJSON(t testing.TB, v any) string {
 
 // filled returns a path of openapi.yaml with an id in it.
 func filled(path, id string) string { return strings.ReplaceAll(path, "{id}", id) }
+
+// A client that sends all of a body that is too large before it reads gets the answer, not a broken connection.
+func TestRequest_TooLargeBodyIsAnswered(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(newFixture(t, nil))
+	t.Cleanup(server.Close)
+	body := strings.Repeat(" ", 8<<20)
+	for name, rest := range map[string]string{
+		"of known length": fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body),
+		"in chunks":       fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body),
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			const head = "POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admin\r\n" +
+				"Content-Type: application/json\r\n"
+			if _, err := io.WriteString(conn, head+rest); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != http.StatusRequestEntityTooLarge {
+				t.Errorf("status %s", answer.Status)
+			}
+		})
+	}
+}

@@ -15,8 +15,8 @@ var relativeDate = regexp.MustCompile(`(?i)\b(?:yesterday|today|tomorrow|tonight
 	`spring|summer|autumn|winter|morning|evening)|(?:days?|weeks?|months?|years?) ago)\b|` +
 	`昨天|今天|明天|后天|前天|昨晚|今晚|明晚|[上下这本]个?(?:周|月|星期|季度)|去年|今年|明年|前一天|第二天`)
 
-// asSaid matches lines of the golden documents that quote users word for word: the titles of conversations, their latest
-// messages, and the messages that facts were taken from.
+// asSaid matches lines of the golden documents that quote users word for word: the titles of conversations, their
+// latest messages, and the messages that facts were taken from.
 var asSaid = regexp.MustCompile(`^ *derived_from |^user: |\d events, (?:ended|open)`)
 
 // What models made of the two weeks states dates, and nothing like "the day before".
