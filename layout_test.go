@@ -25,15 +25,17 @@ var storeys = []struct {
 		[]string{"", "tests", "deploy", "examples"}},
 	{"commands", "programs: flags in, exit codes out", []string{"cmd"}},
 	{"server", "HTTP handlers, settings and the wiring of everything below", []string{"server"}},
+	{"pages", "files for browsers", []string{"console"}},
 	{"prompt", "what goes into a prompt, made from several services", []string{"assembly"}},
-	{"processes", "services that drive other services: a conversation's end, export and import",
-		[]string{"conversation", "exchange"}},
+	{"processes", "services that drive other services: a conversation's end, export and import, files of the memory tool",
+		[]string{"conversation", "exchange", "memorytool"}},
 	{"services", "one job each against the stores: write, recall, reflect, forget, state facts, notify",
 		[]string{"ingest", "recall", "reflection", "forgetting", "knowledge", "notify"}},
 	{"models and vectors", "what a turn or a query means, and the vector store with its projection",
 		[]string{"scorer", "router", "vectorstore"}},
 	{"record", "the database contract, its stores and its durable jobs", []string{"db"}},
-	{"ground", "the domain's types, text, caches and model clients, which know no store", []string{"internal"}},
+	{"ground", "the domain's types, text, caches and model clients, which know no store; helpers of tests; pages of docs",
+		[]string{"internal", "docs"}},
 }
 
 const module = "hippocampus"
@@ -95,15 +97,18 @@ func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 		"github.com/jackc/pgx/": {
 			"hippocampus/db/postgres", "hippocampus/db/dbtest", "hippocampus/vectorstore/pgvector", "hippocampus/cmd/bench",
 		},
-		"modernc.org/sqlite":            {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
-		"github.com/sashabaranov/":      {"hippocampus/internal/llm"},
-		"github.com/labstack/":          {"hippocampus/server/api"},
-		"github.com/riverqueue/river":   {"hippocampus/db", "hippocampus/db/jobs"},
-		"github.com/spf13/cobra":        {"hippocampus/cmd/hippocampus", "hippocampus/cmd/bench"},
-		"github.com/schollz/":           {"hippocampus/cmd/hippocampus"},
-		"github.com/knadh/koanf":        {"hippocampus/server/config"},
-		"github.com/tiktoken-go/":       {"hippocampus/internal/text"},
-		"github.com/Shopify/toxiproxy/": {},
+		"modernc.org/sqlite":               {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
+		"github.com/sashabaranov/":         {"hippocampus/internal/llm"},
+		"github.com/labstack/":             {"hippocampus/server/api"},
+		"github.com/riverqueue/river":      {"hippocampus/db", "hippocampus/db/jobs"},
+		"github.com/yuin/":                 {"hippocampus/server/site"},
+		"github.com/spf13/cobra":           {"hippocampus/cmd/hippocampus", "hippocampus/cmd/bench"},
+		"github.com/schollz/":              {"hippocampus/cmd/hippocampus"},
+		"github.com/fsnotify/":             {"hippocampus/cmd/hippocampus"},
+		"github.com/knadh/koanf":           {"hippocampus/server/config"},
+		"github.com/tiktoken-go/":          {"hippocampus/internal/text"},
+		"github.com/modelcontextprotocol/": {"hippocampus/server/mcp"},
+		"github.com/Shopify/toxiproxy/":    {},
 	}
 	for importer, imports := range importsByPackage(t) {
 		for _, imported := range imports {

@@ -29,11 +29,11 @@ func (s Service) condense(ctx context.Context, p *plan, most int, language strin
 	if !s.Condenser.ShouldCondense(most, kept >= most) {
 		return false, ""
 	}
-	said := make([]compression.Line, len(memories))
+	lines := make([]compression.Line, len(memories))
 	for i, m := range memories {
-		said[i] = compression.Line{Said: m.At, Text: m.Text}
+		lines[i] = compression.Line{Said: m.At, Text: m.Text}
 		if m.Group == messageGroup {
-			said[i].Text = strings.TrimSpace(strings.ReplaceAll(textLine(inMemories, m), "\n", " "))
+			lines[i].Text = strings.TrimSpace(strings.ReplaceAll(textLine(inMemories, m), "\n", " "))
 		}
 	}
 	before := p.chosen
@@ -42,7 +42,7 @@ func (s Service) condense(ctx context.Context, p *plan, most int, language strin
 		return p.size()
 	}
 	room := compression.Room{Size: p.counter.unscaled(p.budget - with("")), Tokens: p.counter.Encoding != ""}
-	text, why := s.Condenser.Condense(ctx, said, room, language)
+	text, why := s.Condenser.Condense(ctx, lines, room, language)
 	size := 0
 	if why == "" {
 		if size = with(text); size > p.budget {

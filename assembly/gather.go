@@ -20,11 +20,14 @@ import (
 type gathered struct {
 	contents Contents
 	answer   recall.Answer
+	present  []LeftOut // memories that the request's Present holds
 }
 
 // gather reads all items of a request. If the request has no query, the last words
 // of the user become the query.
 func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error) {
+	ctx, cancel := recall.Within(ctx, s.Timeout)
+	defer cancel()
 	g.contents = Contents{}
 	if g.contents[Instructions], err = s.instructions(ctx, r.Query); err != nil {
 		return g, err
@@ -41,10 +44,14 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
 	}
-	if g.contents[Facts], err = s.facts(ctx, r.Query, g.answer.Skipped); err != nil {
+	if g.contents[Facts], err = s.facts(ctx, r.Query, &g.answer); err != nil {
 		return g, err
 	}
 	for _, m := range g.answer.Memories {
+		if isPresent(m.Memory, r.Present) {
+			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
+			continue
+		}
 		g.contents[Memories] = append(g.contents[Memories], memoryItem(m.Memory, working.Events))
 	}
 	return g, nil
@@ -64,6 +71,12 @@ func memoryItem(m memory.Memory, events []session.Event) Item {
 		}
 	}
 	return item
+}
+
+// isPresent reports whether a memory is a message that one of the texts holds.
+func isPresent(m memory.Memory, texts []string) bool {
+	return m.Type == memory.TypeMessage &&
+		slices.ContainsFunc(texts, func(text string) bool { return holds(text, m.Content) })
 }
 
 // holds reports whether a text has all sentences of a remembered message, which may
@@ -109,21 +122,27 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 
 // facts lists the facts that are valid at the time of the query, as their memories word them: those
 // first whose memories a recall finds, in its order, and the others by confidence, the latest of
-// a tie first. A skipped query is small talk, which concerns no fact.
-func (s Service) facts(ctx context.Context, q recall.Query, skipped bool) (items []Item, err error) {
+// a tie first. A skipped query is small talk, which concerns no fact. Parts that this recall did without
+// are added to those of the answer.
+func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answer) (items []Item, err error) {
 	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: q.At, Limit: memory.MaxPage})
 	if err != nil {
 		return nil, err
 	}
 	ranks := map[string]int{} // by id of the fact's memory; the best is the lowest
 	wordings := map[string]string{}
-	if len(valid) > 1 && !skipped {
+	if len(valid) > 1 && !answer.Skipped {
 		recalled, err := s.recallFacts(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		for i, m := range recalled {
-			ranks[m.Memory.ID] = i - len(recalled) // below that of a memory that was not recalled
+		for _, part := range recalled.Degraded {
+			if !slices.Contains(answer.Degraded, part) {
+				answer.Degraded = append(answer.Degraded, part)
+			}
+		}
+		for i, m := range recalled.Memories {
+			ranks[m.Memory.ID] = i - len(recalled.Memories) // below that of a memory that was not recalled
 			wordings[m.Memory.ID] = m.Memory.Content
 		}
 	}
@@ -141,12 +160,11 @@ func (s Service) facts(ctx context.Context, q recall.Query, skipped bool) (items
 }
 
 // recallFacts recalls memories of type fact, whatever other memories the query admits.
-func (s Service) recallFacts(ctx context.Context, q recall.Query) ([]recall.Recalled, error) {
-	answer, err := s.Recaller.Recall(ctx, recall.Query{
+func (s Service) recallFacts(ctx context.Context, q recall.Query) (recall.Answer, error) {
+	return s.Recaller.Recall(ctx, recall.Query{
 		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Types: []memory.Type{memory.TypeFact},
 		Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
 	})
-	return answer.Memories, err
 }
 
 // working is the working memory of a conversation, empty if it has no turn yet.

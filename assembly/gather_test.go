@@ -32,3 +32,22 @@ func TestMemoryItem_NamesTheEventThatHoldsAMessage(t *testing.T) {
 		}
 	}
 }
+
+func TestIsPresent_NamesMessagesThatATextHolds(t *testing.T) {
+	t.Parallel()
+	texts := []string{"Hello!", "I moved to Lisbon. My password is otter. I work at the harbour."}
+	for _, c := range []struct {
+		name   string
+		memory memory.Memory
+		want   bool
+	}{
+		{"part", memory.Memory{Type: memory.TypeMessage, Content: "I moved to Lisbon. I work at the harbour."}, true},
+		{"other", memory.Memory{Type: memory.TypeMessage, Content: "I moved to Porto."}, false},
+		{"in two texts", memory.Memory{Type: memory.TypeMessage, Content: "Hello! I moved to Lisbon."}, false},
+		{"fact", memory.Memory{Type: memory.TypeFact, Content: "I moved to Lisbon."}, false},
+	} {
+		if got := isPresent(c.memory, texts); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

@@ -52,11 +52,14 @@ func Tokens(window int, response float64) Room {
 func ModelRoom(name string, most int, response float64) Room {
 	m, ok := Find(name)
 	r := Room{Model: name, Known: ok, Window: m.Window, Counter: m.counter(), Estimated: m.Estimated()}
-	if own := m.Window - m.Reserve(); most > 0 {
-		r.Window = min(most, own)
+	switch {
+	case most > 0:
+		r.Window = min(most, m.Window-m.Reserve())
 		r.Response = part(r.Window, response)
-	} else if r.Response = m.Reserve(); response > 0 {
+	case response > 0:
 		r.Response = part(m.Window, response)
+	default:
+		r.Response = m.Reserve()
 	}
 	return r
 }

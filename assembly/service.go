@@ -44,6 +44,7 @@ type Service struct {
 	Instructor Instructor
 	Facts      FactLister
 	Recaller   Recaller
+	Timeout    time.Duration // of all recalls of a context together; see recall.Within
 	Sessions   Sessions
 	Condenser  Condenser
 	Counts     *Counts // nil: no cache
@@ -54,6 +55,7 @@ type Service struct {
 type Request struct {
 	Query          recall.Query // if its Text is empty, the last words of the user in the conversation are used
 	ConversationID string       // may be empty
+	Present        []string     // texts that the prompt has already; remembered messages that they hold are left out
 	Room           Room
 	Shares         Shares
 	Language       string // of the headings: "zh" or "en"; empty: that of the contents
@@ -82,6 +84,7 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	made.Text, made.Messages = p.write()
 	made.Size = p.measure(made.Text, made.Messages)
 	made.Parts, made.LeftOut = p.account()
+	made.LeftOut = append(made.LeftOut, g.present...)
 	for _, m := range g.answer.Memories {
 		if slices.ContainsFunc(made.LeftOut, func(l LeftOut) bool { return l.Part == Memories && l.ID == m.Memory.ID }) {
 			made.Dropped = append(made.Dropped, m.Memory.ID)

@@ -104,7 +104,7 @@ func textLine(at section, item Item) string {
 	return "- " + oneLine(item.Text) + "\n"
 }
 
-// dashed puts a dash before each line that has none.
+// dashed puts a dash before each line that begins without a dash.
 func dashed(s string) string {
 	var b strings.Builder
 	for _, line := range lines(s) {

@@ -26,6 +26,7 @@ type Store interface {
 	VectorQueue
 	Maintenance
 	Erasures
+	Copies
 	Serving
 	Calibrations
 	Exchange
@@ -34,6 +35,7 @@ type Store interface {
 	Timelines
 	Instructions
 	Skills
+	Files
 	Related
 	Bounds
 	Announcements
@@ -42,6 +44,7 @@ type Store interface {
 	Keys
 	Counts
 	Jobs
+	UserJobs
 	Processes
 	Leases
 
@@ -139,10 +142,13 @@ type VectorQueue interface {
 	// FinishVectors ends the claims of pushes that the vector store confirmed.
 	// Rows whose revision is the pushed one become synced or absent, with no
 	// attempts; rows that have changed since, or were pushed Into a space that does
-	// not serve, become due at once.
+	// not serve, become due at once. So do rows that were claimed again since, when
+	// that claim ends: the pushes may have arrived in either order.
 	FinishVectors(ctx context.Context, done []VectorTask, at time.Time) error
 	// RetryVectors ends the claims of pushes that failed: one more attempt is
-	// counted and each row is due at its time.
+	// counted and each row is due at its time. Rows that were claimed again since are
+	// due when that claim ends, also if that push was confirmed: the failed one may
+	// have done part of its work after it.
 	RetryVectors(ctx context.Context, retries []VectorRetry) error
 }
 
@@ -150,35 +156,64 @@ type VectorQueue interface {
 type VectorTask struct {
 	Memory   memory.Memory // with its embedding, unless Remove
 	Remove   bool          // it should be gone
-	First    bool          // never claimed before: the vector store cannot hold it yet
+	Claim    int           // its number among the claims of the memory; 1: the vector store cannot hold the memory yet
 	Attempts int           // failed ones so far
 	Into     memory.Space  // of the collection that took it; zero: the serving space
 }
 
 // VectorRetry is the end of a push that failed.
 type VectorRetry struct {
-	ID  string
-	Due time.Time
+	ID    string
+	Claim int // as in VectorTask
+	Due   time.Time
 }
 
 // Keys keeps API keys.
 type Keys interface {
+	// CreateKey stores a key. KindConflict: its app has memory.MaxKeys valid keys already, which does not concern
+	// the role operator.
 	CreateKey(ctx context.Context, k memory.Key) error
+	// Key finds a key by its id, revoked or not. KindNotFound: it does not exist.
+	Key(ctx context.Context, id string) (memory.Key, error)
 	// KeyByHash finds a key, revoked or not. KindNotFound: it does not exist.
 	KeyByHash(ctx context.Context, hash string) (memory.Key, error)
-	// ListKeys lists the keys of an app, or of all apps when it is empty, oldest first.
-	ListKeys(ctx context.Context, appID string) ([]memory.Key, error)
-	// RevokeKey revokes a key from an instant on. KindNotFound: it does not exist.
-	RevokeKey(ctx context.Context, id string, at time.Time) error
+	// ListKeys pages through keys, newest first.
+	ListKeys(ctx context.Context, f KeyFilter) ([]memory.Key, error)
+	// RevokeKey revokes a key from an instant on. by is the id of the key that asked for it; empty: a command did. A
+	// key that is revoked already stays as it is. KindNotFound: it does not exist.
+	RevokeKey(ctx context.Context, id, by string, at time.Time) error
+}
+
+// KeyFilter chooses keys. Empty fields do not restrict.
+type KeyFilter struct {
+	AppID            string
+	WithoutOperators bool
+	Before           *Position // strictly older than this, in (CreatedAt, ID) order
+	Limit            int       // required, 1..memory.MaxPage
 }
 
 // Counts counts rows.
 type Counts interface {
 	// Stats counts one app's rows.
 	Stats(ctx context.Context, appID string) (Stats, error)
+	// Usage counts what an app keeps, for each of its quotas that is not 0.
+	Usage(ctx context.Context, appID string, quotas Usage) (Usage, error)
+	// Users pages through an app's users that have active memories, in the order of their ids.
+	Users(ctx context.Context, f UserFilter) ([]UserCount, error)
+	// UserHoldings counts what is kept of a user; zeros if it is nothing. It reads every memory of the user.
+	UserHoldings(ctx context.Context, owner memory.Owner) (UserHoldings, error)
 	// VectorBacklog counts the whole outbox, and the rows in it that have waited since
 	// before each of the instants.
 	VectorBacklog(ctx context.Context, before []time.Time) (Backlog, error)
+}
+
+// Usage is what an app keeps, or may keep.
+type Usage struct {
+	Users    int // with active memories
+	Memories int // active ones
+	Bytes    int // of the contents of all memories that are kept, in UTF-8
+	Versions int // entries of the histories of memories, deleted ones included, and versions of instructions
+	Webhooks int
 }
 
 // Stats counts an app's rows; kinds with no row are left out.
@@ -190,6 +225,30 @@ type Stats struct {
 	Turns      map[memory.TurnStatus]int
 	Candidates map[memory.Verdict]int
 	Vectors    map[memory.VectorState]int
+}
+
+// UserFilter chooses users of an app.
+type UserFilter struct {
+	AppID  string
+	Prefix string // of their ids; empty: any
+	After  string // the last id seen; empty: from the first
+	Limit  int
+}
+
+// UserCount counts the active memories of a user.
+type UserCount struct {
+	UserID      string
+	Memories    int
+	First, Last time.Time // when the oldest and the newest were created
+	LastTurn    time.Time // when the newest turn was accepted; zero: the user has no turn
+}
+
+// UserHoldings is what is kept of a user.
+type UserHoldings struct {
+	Memories map[memory.Status]int // statuses without a memory are left out
+	Bytes    int                   // of the contents of the memories, in UTF-8
+	Turns    int
+	LastTurn time.Time // when the newest turn was accepted; zero: the user has no turn
 }
 
 // Backlog is the state of the outbox towards the vector store.

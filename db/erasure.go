@@ -34,6 +34,15 @@ type Erasures interface {
 	EndErasure(ctx context.Context, e Erasure, at time.Time, vectors int) (Erasure, error)
 }
 
+// Copies lets erasures wait for copies of rows to other stores: an erasure deletes rows, waits, and then deletes the
+// copied records, so that no copy writes what it has read of the deleted rows after that.
+type Copies interface {
+	// Copy calls f, which reads rows and writes them elsewhere, and returns its error.
+	Copy(ctx context.Context, f func(ctx context.Context) error) error
+	// AwaitCopies waits until every Copy that began before has ended. KindUnavailable: that takes too long.
+	AwaitCopies(ctx context.Context) error
+}
+
 // Erasure is one removal of an owner.
 type Erasure struct {
 	Owner       memory.Owner
@@ -56,6 +65,8 @@ type Erased struct {
 	Instructions   int `json:"instructions"` // versions
 	Skills         int `json:"skills"`       // workflows
 	Outcomes       int `json:"outcomes"`     // of workflows, that had an id
+	Files          int `json:"files"`
+	FileVersions   int `json:"file_versions"` // present and former contents
 	Announcements  int `json:"announcements"`
 	Recalls        int `json:"recalls"` // entries of the log
 	Jobs           int `json:"jobs"`    // without the erasing one
@@ -76,6 +87,8 @@ func (e Erased) Plus(more Erased) Erased {
 		Instructions:   e.Instructions + more.Instructions,
 		Skills:         e.Skills + more.Skills,
 		Outcomes:       e.Outcomes + more.Outcomes,
+		Files:          e.Files + more.Files,
+		FileVersions:   e.FileVersions + more.FileVersions,
 		Announcements:  e.Announcements + more.Announcements,
 		Recalls:        e.Recalls + more.Recalls,
 		Jobs:           e.Jobs + more.Jobs,

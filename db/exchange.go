@@ -32,6 +32,12 @@ type Exchange interface {
 	// ExportOutcomes pages through the outcomes that were counted under an id, in
 	// (UserID, ID) order, strictly after one; nil: from the first.
 	ExportOutcomes(ctx context.Context, of Extent, after *CountedOutcome) ([]CountedOutcome, error)
+	// ExportFiles pages through files with their contents, in (UserID, AgentID, Path)
+	// order, strictly after one; nil: from the first.
+	ExportFiles(ctx context.Context, of Extent, after *ExportedFile) ([]ExportedFile, error)
+	// ExportFileVersions pages through the former versions of files, in (UserID, AgentID,
+	// Path, WrittenAt, ID) order, strictly after one; nil: from the first.
+	ExportFileVersions(ctx context.Context, of Extent, after *memory.FileVersion) ([]memory.FileVersion, error)
 	// ExportConversations pages through conversations, in (UserID, ID) order,
 	// strictly after one; nil: from the first.
 	ExportConversations(ctx context.Context, of Extent, after *memory.Conversation) ([]memory.Conversation, error)
@@ -89,6 +95,12 @@ type CountedOutcome struct {
 	memory.Owner
 	ID, Hash string
 	At       time.Time
+}
+
+// ExportedFile is a file with the id of its present version.
+type ExportedFile struct {
+	File      memory.File
+	VersionID string
 }
 
 // ExportPlace is a position in an export.

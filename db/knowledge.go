@@ -54,7 +54,7 @@ type FactFilter struct {
 	Owner  memory.Owner // required
 	Type   string
 	Key    string
-	At     time.Time // required
+	At     time.Time // valid at this instant; zero: accepted for any time
 	Before *Position // strictly older than this, in (ValidFrom, ID) order
 	Limit  int       // required, 1..memory.MaxPage
 }
@@ -90,6 +90,8 @@ type Instructions interface {
 
 // InstructionTx is a scope's transaction.
 type InstructionTx interface {
+	// State is Maintenance.State of the user of the scope; zero for other scopes.
+	State(ctx context.Context) (UserState, error)
 	// FindInstruction returns an instruction of the scope; ok is false if it does not exist.
 	FindInstruction(ctx context.Context, name string) (i memory.Instruction, ok bool, err error)
 	// CountActive counts the active instructions of the scope.

@@ -18,6 +18,9 @@ type Maintenance interface {
 	// summary and were changed after since, the latest changed first, without
 	// embeddings.
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	// FactTimes lists when each of the memories that Facts lists was changed, in its
+	// order. It takes a small part of the time of Facts.
+	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]Position, error)
 	// Stale lists the owner's active memories that are old and rarely accessed, oldest
 	// first, with embeddings. Pinned ones, reflections, summaries and those that some
 	// summary was derived from are left out.
@@ -51,6 +54,8 @@ type Maintenance interface {
 
 	// ListCandidates pages through candidates, newest first.
 	ListCandidates(ctx context.Context, f CandidateFilter) ([]Proposal, error)
+	// CountCandidates counts the owner's candidates by importance and verdict, in this order.
+	CountCandidates(ctx context.Context, owner memory.Owner) ([]CandidateCount, error)
 	// Proposals returns those of the candidates of the app that exist.
 	Proposals(ctx context.Context, appID string, ids []string) ([]Proposal, error)
 }
@@ -77,16 +82,27 @@ type UserState struct {
 	ReflectedAt  time.Time // zero: never
 	CompressedAt time.Time // zero: never
 	Erased       int       // how often the user has been erased (see Erasures); SetState leaves it alone
+	ErasedAt     time.Time // when the latest erasure ended; zero: never, or one is running. SetState leaves it alone
 }
 
 // Age is what a memory's retention is computed from.
 type Age struct {
 	CreatedAt      time.Time
+	UpdatedAt      time.Time // when it was recorded or changed
 	LastAccessedAt time.Time
 	AccessCount    int
 	Importance     float64
 	Type           memory.Type
 	Pinned         bool
+}
+
+// Old chooses active memories by their age.
+type Old struct {
+	// Memories that were neither accessed nor changed after an instant: the first one for memories without an access, the
+	// second for those with one, and so on; the last one for those with as many or more.
+	Idle [8]time.Time
+	// In addition, messages that were created by then. Zero: none.
+	Messages time.Time
 }
 
 // Projected is a memory as the vector store should show it.
@@ -102,8 +118,16 @@ type CandidateFilter struct {
 	UserID        string
 	Verdict       memory.Verdict
 	MinImportance float64
+	MaxImportance float64   // exclusive; 0: no maximum
 	Before        *Position // strictly older than this, in (CreatedAt, ID) order
 	Limit         int       // required, 1..memory.MaxPage
+}
+
+// CandidateCount is the number of an owner's candidates of an importance and a verdict.
+type CandidateCount struct {
+	Importance float64 // rounded down to hundredths
+	Verdict    memory.Verdict
+	Count      int
 }
 
 // Proposal is a candidate with fields of its turn.
@@ -147,6 +171,11 @@ type JobInfo struct {
 	Result     json.RawMessage // what its handler recorded; nil: nothing
 }
 
+// JobOrigin is what the metadata of a job holds of the span that enqueued it.
+type JobOrigin struct {
+	Parent string `json:"traceparent"` // of W3C Trace Context
+}
+
 // Bounds reads what the bound of an owner's memories is kept by.
 type Bounds interface {
 	// CountActive counts the owner's active memories.
@@ -154,6 +183,8 @@ type Bounds interface {
 	// OwnerAges calls f with the id and age of each of the owner's active
 	// memories, in no order, until f returns an error.
 	OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a Age) error) error
+	// OldAges is OwnerAges for the memories that are as old as o says.
+	OldAges(ctx context.Context, owner memory.Owner, o Old, f func(id string, a Age) error) error
 }
 
 // Related finds memories of the same conversation.
@@ -176,7 +207,7 @@ type RelatedTx interface {
 // StaleFilter selects old memories.
 type StaleFilter struct {
 	Before         time.Time // messages excepted: created before
-	MessagesBefore time.Time // messages: accessed last before
+	MessagesBefore time.Time // messages: recorded, changed and accessed last before
 	Accesses       int       // accessed fewer times
 	After          Position  // strictly after this, in (CreatedAt, ID) order
 	Limit          int       // required

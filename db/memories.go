@@ -23,6 +23,10 @@ type Memories interface {
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	// ListMemories pages through a user's memories, newest first, without embeddings.
 	ListMemories(ctx context.Context, f MemoryFilter) ([]memory.Memory, error)
+	// EndOfExamined returns the position of the nth of the memories, in any status, that ListMemories
+	// compares with the filter one by one, newest first. nil: there are fewer, or an index finds
+	// the memories that f chooses.
+	EndOfExamined(ctx context.Context, f MemoryFilter, n int) (*Position, error)
 	// History lists the events of a memory of the app, oldest first.
 	// KindNotFound: the app has no such memory and no event of it.
 	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
@@ -76,6 +80,7 @@ type UserTx interface {
 	AnnouncementTx
 	TimelineTx
 	SkillTx
+	FileTx
 	ConsolidationTx
 	RelatedTx
 
@@ -130,11 +135,13 @@ type MemoryFilter struct {
 	// Tags and Where now or were changed afterwards. db/history decides which did match.
 	AsOf   time.Time
 	Before *Position // strictly older than this, in (CreatedAt, ID) order
+	DownTo *Position // this one or newer, in the same order
 	Limit  int       // required, 1..memory.MaxPage
 }
 
 // Touch is some accesses of one memory.
 type Touch struct {
+	Owner memory.Owner // of the memory
 	ID    string
 	Count int
 	At    time.Time // of the latest
@@ -163,7 +170,8 @@ type Document struct {
 	Lexemes        string
 	Speaker        string // of a message
 	Content        string
-	DerivedFrom    []string // ids of memories in (id) order; nil if there are none, and for a message
+	DerivedFrom    []string // ids of memories in (id) order; nil if it has no sources, and for a message
+	Supersedes     []string // ids of what memories that it superseded, directly or not, were derived from, in (id) order
 	Domain         memory.Domain
 	Type           memory.Type
 	Tags           []string // nil: no tags

@@ -48,7 +48,7 @@ type Serving interface {
 // Calibrations keeps what similarities mean in each embedding space, so that every
 // replica uses the same calibration.
 type Calibrations interface {
-	// Calibration returns the calibration of a space; zero if it has none.
+	// Calibration returns the calibration of a space; zero if it has no calibration.
 	Calibration(ctx context.Context, space memory.Space) (memory.Calibration, error)
 	// KeepCalibration stores a calibration unless the space has one, and returns the
 	// one that the space has.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
 	"hippocampus/server/config"
@@ -17,9 +18,11 @@ import (
 // service is the part of a compose service that these tests read.
 type service struct {
 	Image       string
+	Profiles    []string
 	Environment map[string]string
 	Ports       []string
 	Volumes     []string
+	SecurityOpt []string                              `yaml:"security_opt"`
 	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
 	Healthcheck struct {
 		Test              []string
@@ -44,70 +47,115 @@ func text(t *testing.T, path string) string {
 	return string(data)
 }
 
-func compose(t *testing.T) composition {
+// compositions are the compose files with the services that each has, by profile. Those of "" run with every profile.
+var compositions = map[string]map[string][]string{
+	"compose.yaml": {
+		"": {"postgres"}, "pgvector": {"hippocampus"}, "milvus": {"etcd", "hippocampus-milvus", "milvus", "minio"},
+	},
+	"compose.demo.yaml": {"": {"hippocampus", "open-webui"}},
+}
+
+// onEachComposition runs a test with each compose file.
+func onEachComposition(t *testing.T, test func(t *testing.T, file string, c composition)) {
+	t.Helper()
+	t.Parallel()
+	for file := range compositions {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			test(t, file, compose(t, file))
+		})
+	}
+}
+
+func compose(t *testing.T, file string) composition {
 	t.Helper()
 	var c composition
-	if err := yaml.Unmarshal([]byte(text(t, "compose.yaml")), &c); err != nil {
+	if err := yaml.Unmarshal([]byte(text(t, file)), &c); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func TestCompose_PinsAndHealthChecksEveryService(t *testing.T) {
-	t.Parallel()
-	services := compose(t).Services
-	want := []string{"etcd", "hippocampus", "milvus", "minio", "postgres"}
-	if got := slices.Sorted(maps.Keys(services)); !slices.Equal(got, want) {
-		t.Fatalf("services %q, want %q", got, want)
-	}
-	for name, s := range services {
-		if _, tag, ok := strings.Cut(s.Image, ":"); !ok || tag == "" || tag == "latest" {
-			t.Errorf("%s: image %q has no pinned tag", name, s.Image)
-		}
-		if h := s.Healthcheck; len(h.Test) < 2 || h.Interval == "" || h.Timeout == "" || h.Retries == 0 {
-			t.Errorf("%s: health check %+v", name, h)
-		}
-		for other, d := range s.DependsOn {
-			if _, ok := services[other]; !ok || d.Condition != "service_healthy" {
-				t.Errorf("%s depends on %s on condition %q", name, other, d.Condition)
+// isServer reports whether a service is this server.
+func (s service) isServer() bool { return s.Image == "hippocampus:local" }
+
+// pinned matches images with a version, or hippocampus:local, and perhaps a digest.
+var pinned = regexp.MustCompile(`^[a-z0-9./-]+:(.*\d\.\d.*|RELEASE\..*|local)(@sha256:[0-9a-f]{64})?$`)
+
+func TestCompose_HasTheServicesOfItsProfiles(t *testing.T) {
+	onEachComposition(t, func(t *testing.T, file string, c composition) {
+		found := map[string][]string{}
+		for _, name := range slices.Sorted(maps.Keys(c.Services)) {
+			s := c.Services[name]
+			profiles := s.Profiles
+			if len(profiles) == 0 {
+				profiles = []string{""}
+			}
+			for _, profile := range profiles {
+				found[profile] = append(found[profile], name)
+			}
+			for other, d := range s.DependsOn {
+				needed, ok := c.Services[other]
+				if !ok || d.Condition != "service_healthy" {
+					t.Errorf("%s depends on %s on condition %q", name, other, d.Condition)
+				}
+				if len(needed.Profiles) > 0 && !slices.Equal(needed.Profiles, s.Profiles) {
+					t.Errorf("%s depends on %s, which is in other profiles", name, other)
+				}
 			}
 		}
-		if (len(s.Ports) > 0) != (name == "hippocampus") {
-			t.Errorf("%s publishes %q", name, s.Ports)
+		if diff := cmp.Diff(compositions[file], found); diff != "" {
+			t.Error(diff)
 		}
-	}
-	if image := services["milvus"].Image; image != "milvusdb/milvus:v2.3.5" {
-		t.Errorf("Milvus is %s, but the tests run against 2.3.5", image)
-	}
+	})
+}
+
+func TestCompose_PinsAndHealthChecksEveryService(t *testing.T) {
+	onEachComposition(t, func(t *testing.T, file string, c composition) {
+		for name, s := range c.Services {
+			if !pinned.MatchString(s.Image) {
+				t.Errorf("%s: image %q has no version", name, s.Image)
+			}
+			if h := s.Healthcheck; len(h.Test) < 2 || h.Interval == "" || h.Timeout == "" || h.Retries == 0 {
+				t.Errorf("%s: health check %+v", name, h)
+			}
+			if published := s.isServer() || name == "open-webui"; (len(s.Ports) > 0) != published {
+				t.Errorf("%s publishes %q", name, s.Ports)
+			}
+			for _, port := range s.Ports {
+				if !strings.HasPrefix(port, "127.0.0.1:") && !strings.HasPrefix(port, "${PUBLISH:-127.0.0.1:") {
+					t.Errorf("%s publishes %s beyond loopback", name, port)
+				}
+			}
+			if len(s.SecurityOpt) > 0 {
+				t.Errorf("%s has the security options %q", name, s.SecurityOpt)
+			}
+			if name == "milvus" && !strings.HasPrefix(s.Image, "milvusdb/milvus:v2.3.5") {
+				t.Errorf("Milvus is %s, but the tests run against 2.3.5", s.Image)
+			}
+		}
+	})
 }
 
 func TestCompose_KeepsDataInVolumes(t *testing.T) {
-	t.Parallel()
-	c := compose(t)
-	for name, s := range c.Services {
-		if len(s.Volumes) == 0 {
-			t.Errorf("%s has no volume", name)
-		}
-		for _, v := range s.Volumes {
-			volume, _, _ := strings.Cut(v, ":")
-			if _, ok := c.Volumes[volume]; !ok {
-				t.Errorf("%s mounts %q, which is not declared", name, v)
+	onEachComposition(t, func(t *testing.T, _ string, c composition) {
+		for name, s := range c.Services {
+			if len(s.Volumes) == 0 {
+				t.Errorf("%s has no volume", name)
+			}
+			for _, v := range s.Volumes {
+				volume, _, _ := strings.Cut(v, ":")
+				if _, ok := c.Volumes[volume]; !ok {
+					t.Errorf("%s mounts %q, which is not declared", name, v)
+				}
 			}
 		}
-	}
+	})
 }
 
 var secretName = regexp.MustCompile(`PASSWORD|SECRET|KEY|ROOT_USER`)
 
 func TestCompose_ContainsNoSecret(t *testing.T) {
-	t.Parallel()
-	for name, s := range compose(t).Services {
-		for variable, value := range s.Environment {
-			if secretName.MatchString(variable) && !strings.HasPrefix(value, "${") {
-				t.Errorf("%s: %s is written into the file", name, variable)
-			}
-		}
-	}
 	given := regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
 	listed := map[string]bool{}
 	for _, m := range given.FindAllStringSubmatch(text(t, "env.example"), -1) {
@@ -116,29 +164,55 @@ func TestCompose_ContainsNoSecret(t *testing.T) {
 			t.Errorf("env.example gives a value for %s", m[1])
 		}
 	}
-	used := regexp.MustCompile(`\$\{([A-Z_]+)`)
-	for _, m := range used.FindAllStringSubmatch(text(t, "compose.yaml"), -1) {
-		if !listed[m[1]] {
-			t.Errorf("compose.yaml uses %s, which env.example does not name", m[1])
+	onEachComposition(t, func(t *testing.T, file string, c composition) {
+		for name, s := range c.Services {
+			for variable, value := range s.Environment {
+				if secretName.MatchString(variable) && !strings.HasPrefix(value, "${") {
+					t.Errorf("%s: %s is written into the file", name, variable)
+				}
+			}
 		}
-	}
+		used := regexp.MustCompile(`\$\{([A-Z_]+)`)
+		for _, m := range used.FindAllStringSubmatch(text(t, file), -1) {
+			if !listed[m[1]] {
+				t.Errorf("%s uses %s, which env.example does not name", file, m[1])
+			}
+		}
+	})
 }
 
 func TestCompose_SetsAValidEnvironment(t *testing.T) {
-	t.Parallel()
-	env := []string{}
-	for name, value := range compose(t).Services["hippocampus"].Environment {
-		env = append(env, name+"="+os.Expand(value, func(string) string { return "value-for-variable" }))
+	loaded := func(t *testing.T, s service) config.Config {
+		t.Helper()
+		env := regexp.MustCompile(`HIPPOCAMPUS_[A-Z_]+=\S+`).FindAllString(text(t, "Dockerfile"), -1)
+		for name, value := range s.Environment {
+			env = append(env, name+"="+os.Expand(value, func(variable string) string {
+				if strings.HasPrefix(variable, "MODEL_BASE_URL") {
+					return "https://model.example.com/v1"
+				}
+				return "value-for-variable"
+			}))
+		}
+		c, err := config.Load(config.Sources{Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
-	env = append(env, regexp.MustCompile(`HIPPOCAMPUS_[A-Z_]+=\S+`).FindAllString(text(t, "Dockerfile"), -1)...)
-	c, err := config.Load(config.Sources{Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Listen != "0.0.0.0:8080" || c.Data != "/data" || c.Milvus.Host != "milvus" ||
-		!strings.Contains(c.Database.URL, "@postgres:5432/") {
-		t.Errorf("loaded\n%s", c)
-	}
+	onEachComposition(t, func(t *testing.T, file string, c composition) {
+		for name, s := range c.Services {
+			if !s.isServer() {
+				continue
+			}
+			c := loaded(t, s)
+			onPostgres, onMilvus := file == "compose.yaml", name == "hippocampus-milvus"
+			if c.Listen != "0.0.0.0:8080" || c.Data != "/data" || (c.Milvus.Host == "milvus") != onMilvus ||
+				strings.Contains(c.Database.URL, "@postgres:5432/") != onPostgres ||
+				(c.Vectors == "pgvector") != (onPostgres && !onMilvus) || c.Proxy.TrustHeaders == onPostgres {
+				t.Errorf("%s: loaded\n%s", name, c)
+			}
+		}
+	})
 }
 
 func TestDockerfile_IsStaticAndUnprivileged(t *testing.T) {

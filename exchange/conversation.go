@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/wire"
 )
 
-// conversationLine is a conversation. Its turns follow in their order, then its
-// consolidations, the newest first.
+// conversationLine is a conversation, apart from the API's body as a turnLine is. Its turns follow in their order,
+// then its consolidations, the newest first.
 type conversationLine struct {
 	ID                  string    `json:"id"`
 	UserID              string    `json:"user_id"`

@@ -38,11 +38,14 @@ type Service struct {
 	records  Records
 	embedder llm.Embedder
 	now      func() time.Time
+
+	// OnAdded is called after memories of a user were imported. Set it before the first import.
+	OnAdded func(owner memory.Owner, added int)
 }
 
 // New returns a service.
 func New(records Records, embedder llm.Embedder, now func() time.Time) *Service {
-	return &Service{records, embedder, now}
+	return &Service{records: records, embedder: embedder, now: now, OnAdded: func(memory.Owner, int) {}}
 }
 
 // MaxLine is the greatest number of bytes of a line, without its line break: twice

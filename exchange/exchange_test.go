@@ -48,6 +48,7 @@ type fixture struct {
 	t        *testing.T
 	store    *sqlite.Store
 	embedder *counting
+	late     time.Duration // how long after noon it is
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -58,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 	return p
 }
 
-func (p *fixture) now() time.Time { return noon }
+func (p *fixture) now() time.Time { return noon.Add(p.late) }
 
 // change runs a transaction of an owner.
 func (p *fixture) change(owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) {

@@ -27,7 +27,7 @@ func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error
 	x := &exporting{Service: s, what: what, out: json.NewEncoder(w), counts: Counts{Memories: 0}}
 	x.out.SetEscapeHTML(false)
 	for _, export := range []func(context.Context) error{
-		x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.conversations,
+		x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions, x.conversations,
 	} {
 		if err := export(ctx); err != nil {
 			return err
@@ -58,6 +58,11 @@ func (x *exporting) write(kind Kind, field string, value any) error {
 // extent is the part of each table that is exported.
 func (x *exporting) extent() db.Extent {
 	return db.Extent{AppID: x.what.AppID, UserID: x.what.UserID, Limit: pageRows}
+}
+
+// texts is extent for rows with long texts.
+func (x *exporting) texts() db.Extent {
+	return db.Extent{AppID: x.what.AppID, UserID: x.what.UserID, Limit: pageTexts}
 }
 
 func (x *exporting) memories(ctx context.Context) error {
@@ -144,6 +149,18 @@ func (x *exporting) outcomes(ctx context.Context) error {
 	return each(pageRows, func(last *db.CountedOutcome) ([]db.CountedOutcome, error) {
 		return x.records.ExportOutcomes(ctx, x.extent(), last)
 	}, func(o db.CountedOutcome) error { return x.write(Outcomes, "outcome", outcomeLineOf(o)) })
+}
+
+func (x *exporting) files(ctx context.Context) error {
+	return each(pageTexts, func(last *db.ExportedFile) ([]db.ExportedFile, error) {
+		return x.records.ExportFiles(ctx, x.texts(), last)
+	}, func(f db.ExportedFile) error { return x.write(Files, "file", fileLineOf(f)) })
+}
+
+func (x *exporting) fileVersions(ctx context.Context) error {
+	return each(pageTexts, func(last *memory.FileVersion) ([]memory.FileVersion, error) {
+		return x.records.ExportFileVersions(ctx, x.texts(), last)
+	}, func(v memory.FileVersion) error { return x.write(FileVersions, "file_version", fileVersionLineOf(v)) })
 }
 
 func (x *exporting) conversations(ctx context.Context) error {

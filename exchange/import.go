@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -66,10 +67,13 @@ func (s *Service) Import(
 	ctx context.Context, appID string, stream io.Reader, check func(line []byte) error,
 ) (Report, error) {
 	i := &importing{
-		Service: s, appID: appID, check: check,
+		Service: s, appID: appID, check: check, since: memory.Instant(s.now()),
 		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{},
 	}
-	i.users.begin, i.scopes.begin = inUser(s.records), s.records.InScope
+	i.users.begin = func(ctx context.Context, scope memory.Scope, f func(context.Context, db.UserTx) error) error {
+		return i.inUser(ctx, scope.Owner(), f)
+	}
+	i.scopes.begin = i.inScope
 	in := newReader(stream)
 	for {
 		text, whole, err := in.next()
@@ -108,6 +112,7 @@ type importing struct {
 	*Service
 	appID  string
 	check  func([]byte) error
+	since  time.Time // when the import began
 	report Report
 
 	pending []item                  // lines of memories that wait to be stored
@@ -128,12 +133,16 @@ type importing struct {
 func (i *importing) take(ctx context.Context, number int, text []byte) error {
 	var l line
 	err := i.check(text)
-	if err == nil {
-		if err = json.Unmarshal(text, &l); err != nil {
-			err = fmt.Errorf("cannot be read: %w", err)
-		}
+	if unread := json.Unmarshal(text, &l); err == nil && unread != nil { // a refused line also counts
+		err = fmt.Errorf("cannot be read: %w", unread)
 	}
 	e, several := l.entry()
+	switch {
+	case e != nil:
+		i.counts[e.kind()]++
+	case l.Memory != nil:
+		i.counts[Memories]++
+	}
 	first := !i.begun
 	i.begun = true
 	if first && (err != nil || l.Format != Format) {
@@ -157,7 +166,6 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 	case several:
 		err = fmt.Errorf("holds more than one thing: give each a line of its own")
 	case e != nil:
-		i.counts[e.kind()]++
 		var f faults
 		e.check(&f)
 		if err = Wrong(f); err == nil {
@@ -166,9 +174,6 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 	case l.Memory == nil && l.Continues == nil:
 		err = fmt.Errorf("holds no memory, and nothing else that is known")
 	default:
-		if l.Memory != nil {
-			i.counts[Memories]++
-		}
 		if err = l.check(); err == nil {
 			it := item{line: number, record: l.record(i.appID), continues: l.Memory == nil}
 			return i.add(ctx, it, len(text))

@@ -35,7 +35,8 @@ func fact(id string, fields object) object {
 		"last_accessed_at": "2026-01-03T00:00:00Z", "access_count": 2,
 	}
 	for name, value := range fields {
-		if m[name] = value; value == nil {
+		m[name] = value
+		if value == nil {
 			delete(m, name)
 		}
 	}

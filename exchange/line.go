@@ -71,6 +71,8 @@ type line struct {
 	Text          *versionLine       `json:"instruction_version"`
 	Skill         *skillLine         `json:"skill"`
 	Outcome       *outcomeLine       `json:"outcome"`
+	File          *fileLine          `json:"file"`
+	FileVersion   *fileVersionLine   `json:"file_version"`
 	Conversation  *conversationLine  `json:"conversation"`
 	Turn          *turnLine          `json:"turn"`
 	Consolidation *consolidationLine `json:"consolidation"`
@@ -99,6 +101,8 @@ func (l line) entry() (e entry, several bool) {
 	add(l.Text != nil, l.Text)
 	add(l.Skill != nil, l.Skill)
 	add(l.Outcome != nil, l.Outcome)
+	add(l.File != nil, l.File)
+	add(l.FileVersion != nil, l.FileVersion)
 	add(l.Conversation != nil, l.Conversation)
 	add(l.Turn != nil, l.Turn)
 	add(l.Consolidation != nil, l.Consolidation)
@@ -128,6 +132,8 @@ const (
 	Versions       Kind = "instruction_versions" // the texts
 	Skills         Kind = "skills"               // workflows
 	Outcomes       Kind = "outcomes"             // that were counted under a client's id
+	Files          Kind = "files"                // of the memory tool
+	FileVersions   Kind = "file_versions"        // former contents
 	Conversations  Kind = "conversations"        // without their turns
 	Turns          Kind = "turns"                // of conversations
 	Consolidations Kind = "consolidations"       // of conversations
@@ -135,7 +141,7 @@ const (
 
 // Kinds lists every kind.
 var Kinds = []Kind{
-	Memories, Facts, Instructions, Versions, Skills, Outcomes, Conversations, Turns, Consolidations,
+	Memories, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations, Turns, Consolidations,
 }
 
 // LeftOut counts, at the end of an export, the turns and consolidations that it

@@ -197,7 +197,8 @@ func outcome(fields object) object {
 
 func lineOf(kind string, all, fields object) object {
 	for name, value := range fields {
-		if all[name] = value; value == nil {
+		all[name] = value
+		if value == nil {
 			delete(all, name)
 		}
 	}

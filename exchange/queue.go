@@ -37,15 +37,6 @@ type queue[Tx any] struct {
 	parts []part[Tx]
 }
 
-// inUser begins transactions of the users of scopes.
-func inUser(
-	records Records,
-) func(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.UserTx) error) error {
-	return func(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.UserTx) error) error {
-		return records.InUser(ctx, scope.Owner(), f)
-	}
-}
-
 // enqueue adds a checked entry to the queue of its kind. An error ends the import.
 func (i *importing) enqueue(ctx context.Context, e entry, number, size int) error {
 	if e, ok := e.(userEntry); ok {

@@ -78,14 +78,17 @@ func (i *importing) settleFor(ctx context.Context, owner memory.Owner, items []i
 	if err := i.embed(ctx, items); err != nil {
 		return err
 	}
-	err = i.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error { return i.store(ctx, tx, items) })
+	err = i.inUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error { return i.store(ctx, tx, items) })
 	switch {
 	case err == nil:
+		added := 0
 		for _, it := range items {
 			if !it.continues {
-				i.report.Imported++
+				added++
 			}
 		}
+		i.report.Imported += added
+		i.OnAdded(owner, added)
 	case !refused(err):
 		return err
 	case len(items) == 1:

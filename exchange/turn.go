@@ -10,7 +10,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// turnLine is a turn that was processed or failed.
+// turnLine is a turn that was processed or failed. The lines of turns,
+// conversations and skills are not the bodies of the API: they hold what an import
+// needs to go on, such as the hash, the queue's time and the first turn of a
+// conversation, and their bytes stay readable by later versions when a body changes.
 type turnLine struct {
 	conversationKey
 	ID          string            `json:"id"`

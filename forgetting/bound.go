@@ -58,7 +58,8 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 			return 0, err
 		}
 		ids, err := s.forget(ctx, owner, surplus, byBound, s.overBound)
-		if forgotten = len(ids); err != nil {
+		forgotten = len(ids)
+		if err != nil {
 			return forgotten, err
 		}
 	}

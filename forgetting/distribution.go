@@ -31,14 +31,14 @@ type Tier struct {
 	Retention float64 // their mean; 0 without memories
 }
 
-// AppDistribution counts the active memories of an app, all of which it reads.
+// AppDistribution reads and counts the active memories of an app.
 func (s *Service) AppDistribution(ctx context.Context, appID string) (Distribution, error) {
 	c := s.newCounter()
 	err := s.records.Ages(ctx, appID, c.add)
 	return c.result(), err
 }
 
-// UserDistribution counts the active memories of a user, all of which it reads.
+// UserDistribution reads and counts the active memories of a user.
 func (s *Service) UserDistribution(ctx context.Context, owner memory.Owner) (Distribution, error) {
 	c := s.newCounter()
 	err := s.records.OwnerAges(ctx, owner, func(_ string, a db.Age) error { return c.add(owner.UserID, a) })

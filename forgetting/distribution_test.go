@@ -26,7 +26,8 @@ func TestDistribution_CountsByRetention(t *testing.T) {
 		faded = append(faded, memory.Memory{
 			ID: memory.NewID(), Owner: bob, Content: "old", Type: memory.TypeFact, Domain: memory.GeneralChat,
 			Status: memory.Active, Embedding: []float32{1}, EmbeddingModel: "test", Revision: 1,
-			CreatedAt: begin.AddDate(0, 0, -20), UpdatedAt: begin, LastAccessedAt: begin.AddDate(0, 0, -20), // 0.9^20 * 0.5
+			CreatedAt: begin.AddDate(0, 0, -30), UpdatedAt: begin.AddDate(0, 0, -20), // 0.9^20 * 0.5
+			LastAccessedAt: begin.AddDate(0, 0, -30),
 		})
 	}
 	if err := b.store.InUser(t.Context(), bob, func(ctx context.Context, tx db.UserTx) error {

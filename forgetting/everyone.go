@@ -34,7 +34,7 @@ const maxNotes = 100
 func (s *Service) RunAll(ctx context.Context, cause string) (Totals, error) {
 	totals := Totals{Notes: []UserNote{}}
 	_, err := jobs.EachOwner(ctx, s.records, func(owner memory.Owner) error {
-		report, err := s.Run(ctx, owner, cause, false)
+		report, err := s.Run(ctx, owner, cause, false, Listing{})
 		trimmed := 0
 		if err == nil {
 			trimmed, err = s.Trim(ctx, owner)

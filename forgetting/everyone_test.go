@@ -69,12 +69,12 @@ func (f *faulty) Owners(_ context.Context, after memory.Owner, _ int) ([]memory.
 	return owners, nil
 }
 
-func (f *faulty) ListMemories(ctx context.Context, filter db.MemoryFilter) ([]memory.Memory, error) {
-	f.asked = append(f.asked, filter.Owner.UserID)
-	if err := f.err[filter.Owner.UserID]; err != nil {
-		return nil, err
+func (f *faulty) CountActive(ctx context.Context, owner memory.Owner) (int, error) {
+	f.asked = append(f.asked, owner.UserID)
+	if err := f.err[owner.UserID]; err != nil {
+		return 0, err
 	}
-	return f.Records.ListMemories(ctx, filter)
+	return f.Records.CountActive(ctx, owner)
 }
 
 // A failure for one user is reported and does not affect the others; an unavailable database ends the run.

@@ -3,7 +3,7 @@
 //	active memories -> retention now, date of fading -> preview
 //	                -> forgotten (soft, with an event each) -> purged for good
 //
-//	more active memories than the maximum -> those of the lowest retention forgotten at once
+//	more active memories than the maximum -> messages, then those of the lowest retention, forgotten at once
 //
 // Pinned memories and reflections do not fade. If too large a share of a user's
 // memories has faded, a run forgets the lowest retention first, and reports it.
@@ -63,20 +63,31 @@ const exponentialScale = 5
 
 // Retention is how much of a memory is left at an instant, 0..1:
 //
-//	strengthening  base^(hours since last access / (24 * growth^accesses)) * (0.5 + 0.5*importance)
-//	exponential    min(1, e^(-lambda*days since last access) * (1 + ln(1 + accesses)) / 5)
+//	strengthening  base^(idle hours / (24 * growth^accesses)) * (0.5 + 0.5*importance)
+//	exponential    min(1, e^(-lambda*idle days) * (1 + ln(1 + accesses)) / 5)
 //
+// A memory is idle since its last access, or since it was recorded or changed if that was later.
 // The first is the forgetting curve of MemoryBank (Zhong et al., 2023), where
 // each recall makes a memory last longer, weighted by importance.
 func (r Rule) Retention(a db.Age, at time.Time) float64 {
-	idle := max(0, at.Sub(a.LastAccessedAt).Hours())
+	idle := max(0, at.Sub(idleSince(a)).Hours())
 	if r.Policy == Exponential {
 		return min(1, math.Exp(-r.Lambda*idle/24)*r.start(a))
 	}
 	return math.Pow(r.Base, idle/(24*r.stretch(a))) * r.start(a)
 }
 
-// start is the retention at the last access, before it is limited to 1.
+// idleSince is the instant from which retention falls. A memory may be dated long before it was recorded: by a
+// backend that reports past conversations, or by the job that takes in past messages. It fades no sooner than a memory
+// of today.
+func idleSince(a db.Age) time.Time {
+	if a.UpdatedAt.After(a.LastAccessedAt) {
+		return a.UpdatedAt
+	}
+	return a.LastAccessedAt
+}
+
+// start is the retention while a memory is not idle yet, before it is limited to 1.
 func (r Rule) start(a db.Age) float64 {
 	if r.Policy == Exponential {
 		return (1 + math.Log1p(float64(a.AccessCount))) / exponentialScale
@@ -96,7 +107,8 @@ func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 	if Exempt(a) {
 		return time.Time{}, true
 	}
-	if at, never = r.fadesByRetention(a); a.Type == memory.TypeMessage && r.MessageAge > 0 {
+	at, never = r.fadesByRetention(a)
+	if a.Type == memory.TypeMessage && r.MessageAge > 0 {
 		if tooOld := a.CreatedAt.Add(r.MessageAge); never || tooOld.Before(at) {
 			return tooOld, false
 		}
@@ -120,7 +132,7 @@ func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 	if hours > forever {
 		return time.Time{}, true
 	}
-	at = a.LastAccessedAt.Add(time.Duration(hours * float64(time.Hour)))
+	at = idleSince(a).Add(time.Duration(hours * float64(time.Hour)))
 	if oldEnough := a.CreatedAt.Add(r.MinAge); r.Policy == Exponential && at.Before(oldEnough) {
 		at = oldEnough
 	}
@@ -129,13 +141,18 @@ func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 
 // Faded reports whether a memory is to be forgotten at an instant.
 func (r Rule) Faded(a db.Age, at time.Time) bool {
-	if !Exempt(a) && a.Type == memory.TypeMessage && r.MessageAge > 0 && at.Sub(a.CreatedAt) >= r.MessageAge {
+	if r.tooOld(a, at) {
 		return true
 	}
 	if Exempt(a) || r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge {
 		return false
 	}
 	return r.Retention(a, at) < r.Threshold
+}
+
+// tooOld reports whether a memory is a message that is older than messages are kept.
+func (r Rule) tooOld(a db.Age, at time.Time) bool {
+	return !Exempt(a) && a.Type == memory.TypeMessage && r.MessageAge > 0 && at.Sub(a.CreatedAt) >= r.MessageAge
 }
 
 // Exempt reports whether a memory never fades.
@@ -146,7 +163,7 @@ func Exempt(a db.Age) bool {
 // AgeOf is what the retention of a memory is computed from.
 func AgeOf(m memory.Memory) db.Age {
 	return db.Age{
-		CreatedAt: m.CreatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
 		Importance: m.Importance, Type: m.Type, Pinned: m.Pinned,
 	}
 }

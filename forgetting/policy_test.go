@@ -63,15 +63,18 @@ func TestFadesAt_IsTheInstantOfFading(t *testing.T) {
 		rule.Threshold = rapid.Float64Range(0.001, 0.9).Draw(t, "threshold")
 		created := begin.Add(-time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "age")))
 		a := db.Age{
-			CreatedAt: created, LastAccessedAt: begin,
+			CreatedAt: created, UpdatedAt: created, LastAccessedAt: begin,
 			AccessCount: rapid.IntRange(0, 12).Draw(t, "accesses"), Importance: rapid.Float64Range(0, 1).Draw(t, "importance"),
+		}
+		if rapid.Bool().Draw(t, "recorded later than accessed") {
+			a.UpdatedAt, a.LastAccessedAt = begin, created
 		}
 		at, never := rule.FadesAt(a)
 		if never {
 			return
 		}
 		if at.Before(begin) {
-			t.Fatalf("it fades at %s, before its last access", at)
+			t.Fatalf("it fades at %s, before it was last accessed or recorded", at)
 		}
 		if after := at.Add(time.Minute); !rule.Faded(a, after) {
 			t.Fatalf("retention %v at %s, after it was to fade", rule.Retention(a, after), after)

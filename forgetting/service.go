@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 // Records is what forgetting needs of the database.
 type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
-	db.MemoryLister
+	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	jobs.OwnerLister
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error
@@ -49,67 +48,30 @@ func New(records Records, pusher projection.Pusher, set Settings, now func() tim
 	return &Service{records: records, pusher: pusher, set: set, now: now, log: log, rooms: newRooms()}
 }
 
-// Fading is when a memory fades.
-type Fading struct {
-	Memory    memory.Memory
-	Retention float64
-	FadesAt   time.Time // when the retention falls below the threshold; zero: never
-	Faded     bool      // the retention is below the threshold, and the memory is not exempt
-}
-
-// Report is what a run did, or would do.
-type Report struct {
-	At        time.Time
-	Active    int      // active memories of the user before the run
-	Due       int      // active memories that have faded
-	Stopped   string   // why the run forgets nothing although some have faded; empty if it does not stop
-	Warning   string   // why the run forgets a part only of what has faded; empty if it forgets all
-	Fading    []Fading // every active memory, the first to fade first
-	Forgotten []string // ids; empty for a preview
-}
-
 // Rule is the configured rule.
 func (s *Service) Rule() Rule { return s.set.Rule }
 
-// Preview reports for each active memory of a user its retention at an instant
-// by a rule, and when it will fade. It changes nothing.
-func (s *Service) Preview(ctx context.Context, owner memory.Owner, at time.Time, rule Rule) (Report, error) {
-	report := Report{At: at}
-	for m, err := range db.ActiveMemories(ctx, s.records, owner) {
-		if err != nil {
-			return Report{}, err
-		}
-		age := AgeOf(m)
-		f := Fading{Memory: m, Retention: rule.Retention(age, at), Faded: rule.Faded(age, at)}
-		f.FadesAt, _ = rule.FadesAt(age)
-		if f.Faded {
-			report.Due++
-		}
-		report.Fading = append(report.Fading, f)
-	}
-	report.Active = len(report.Fading)
-	slices.SortFunc(report.Fading, byFading)
-	switch most := rule.Most(report.Active); {
-	case report.Due <= most:
-	case most == 0:
-		report.Stopped = fmt.Sprintf(
-			"%d of %d active memories have faded, and forgetting.max_share of 0 forgets none of them", report.Due, report.Active)
-	default:
-		report.Warning = fmt.Sprintf("%d of %d active memories have faded: a run forgets the %d of the lowest retention, "+
-			"since forgetting.max_share is %.0f %%; the next runs continue", report.Due, report.Active, most, 100*rule.MaxShare)
-	}
-	return report, nil
+// Due counts what a run at an instant forgets of a user.
+type Due struct {
+	Active  int // active memories
+	Faded   int // of them those that have faded by then
+	Forgets int // of them those that the run forgets: at most the rule's share of the active memories
 }
 
-// byFading orders by the date of fading, then by id. Memories that never fade come last.
-func byFading(a, b Fading) int {
-	if a.FadesAt.IsZero() != b.FadesAt.IsZero() {
-		if a.FadesAt.IsZero() {
-			return 1
-		}
-		return -1
+// Due counts what a run at an instant forgets of a user, if nothing is written or recalled until then. It reads the
+// ages of the memories that may have faded by then, and no contents.
+func (s *Service) Due(ctx context.Context, owner memory.Owner, at time.Time) (due Due, err error) {
+	if due.Active, err = s.records.CountActive(ctx, owner); err != nil {
+		return Due{}, err
 	}
-	return cmp.Or(a.FadesAt.Compare(b.FadesAt), cmp.Compare(a.Memory.ID, b.Memory.ID))
+	err = s.records.OldAges(ctx, owner, s.set.old(at), func(_ string, a db.Age) error {
+		if s.set.Faded(a, at) {
+			due.Faded++
+		}
+		return nil
+	})
+	due.Forgets = min(due.Faded, s.set.Most(due.Active))
+	return due, err
 }
 
 // batch is how many memories one transaction forgets or purges: few enough for
@@ -119,8 +81,8 @@ const batch = 100
 // Run forgets what has faded: up to the rule's share of the user's memories,
 // those of the lowest retention first, or all if whole is true. The cause is
 // recorded with each event.
-func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, whole bool) (Report, error) {
-	report, err := s.Preview(ctx, owner, s.now(), s.set.Rule)
+func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, whole bool, list Listing) (Report, error) {
+	report, due, err := s.report(ctx, owner, s.now(), s.set.Rule, list)
 	if err != nil || report.Due == 0 {
 		return report, err
 	}
@@ -132,12 +94,6 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	}
 	if why := report.Stopped + report.Warning; why != "" {
 		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))
-	}
-	var due []candidate
-	for _, f := range report.Fading {
-		if f.Faded {
-			due = append(due, candidate{id: f.Memory.ID, retention: f.Retention, created: f.Memory.CreatedAt})
-		}
 	}
 	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy)
 	return report, err
@@ -200,9 +156,19 @@ type fadedDetail struct {
 	Threshold float64 `json:"threshold"`
 }
 
+// tooOldDetail is the detail of the forgotten event of a message that is older than messages are kept.
+type tooOldDetail struct {
+	*history.Change
+	AgeDays  float64 `json:"age_days"`
+	KeepDays float64 `json:"keep_days"`
+}
+
 // fadedBy is the reason to forget a memory that has faded.
 func (s *Service) fadedBy(m memory.Memory, change *history.Change) (detail any, applies bool) {
 	age := AgeOf(m)
+	if s.set.tooOld(age, s.now()) {
+		return tooOldDetail{change, s.now().Sub(m.CreatedAt).Hours() / 24, s.set.MessageAge.Hours() / 24}, true
+	}
 	return fadedDetail{change, s.set.Retention(age, s.now()), s.set.Threshold}, s.set.Faded(age, s.now())
 }
 
@@ -228,7 +194,8 @@ func (s *Service) Purge(ctx context.Context, cause string) (purged int, err erro
 				return purged + round, err
 			}
 		}
-		if purged += round; round == 0 {
+		purged += round
+		if round == 0 {
 			return purged, nil // all were restored in the meantime
 		}
 	}

@@ -77,7 +77,7 @@ func (b *fixture) add(n, days int, change func(*memory.Memory)) []memory.Memory 
 
 func (b *fixture) run(whole bool) Report {
 	b.t.Helper()
-	report, err := b.Run(b.t.Context(), ada, "test", whole)
+	report, err := b.Run(b.t.Context(), ada, "test", whole, Listing{Limit: 3})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -113,11 +113,14 @@ func TestRun_ForgetsFadedMemories(t *testing.T) {
 	pinned := b.add(1, 400, func(m *memory.Memory) { m.Pinned = true })[0]
 	insight := b.add(1, 400, func(m *memory.Memory) { m.Type = memory.TypeReflection })[0]
 
-	preview, err := b.Preview(t.Context(), ada, begin, b.Rule())
+	preview, err := b.Preview(t.Context(), ada, begin, b.Rule(), Listing{Limit: 1000})
 	if err != nil || preview.Active != 732 || preview.Due != 130 || preview.Stopped != "" || len(preview.Forgotten) != 0 {
 		t.Fatalf("preview of %d, due %d, stopped %q, %v", preview.Active, preview.Due, preview.Stopped, err)
 	}
-	first, last := preview.Fading[0], preview.Fading[len(preview.Fading)-1]
+	if len(preview.Listed) != 732 {
+		t.Fatalf("%d memories are listed", len(preview.Listed))
+	}
+	first, last := preview.Listed[0], preview.Listed[731]
 	if !first.Faded || first.Retention >= 0.1 || !first.FadesAt.Before(begin) || !last.FadesAt.IsZero() || last.Faded {
 		t.Errorf("first %+v, last %+v", first, last)
 	}
@@ -170,7 +173,7 @@ func TestRun_ForgetsTheMaxShareAtATime(t *testing.T) {
 		{active: 9, due: 3, forgotten: 1, warned: true}, {active: 8, due: 2, forgotten: 1, warned: true},
 		{active: 7, due: 1, forgotten: 1},
 	} {
-		preview, err := b.Preview(t.Context(), ada, begin, b.Rule())
+		preview, err := b.Preview(t.Context(), ada, begin, b.Rule(), Listing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +221,8 @@ func TestRun_KeepsMemoriesAccessedInTheMeantime(t *testing.T) {
 	old := b.add(2, 40, nil)
 	b.enter = func() {
 		b.enter = nil
-		if err := b.store.Touch(t.Context(), []db.Touch{{ID: old[0].ID, Count: 1, At: begin}}); err != nil {
+		touch := db.Touch{Owner: old[0].Owner, ID: old[0].ID, Count: 1, At: begin}
+		if err := b.store.Touch(t.Context(), []db.Touch{touch}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -260,5 +264,57 @@ func TestPurge_DeletesWhatWasForgottenLongAgo(t *testing.T) {
 	events, err := b.store.History(t.Context(), ada.AppID, old[0].ID)
 	if err != nil || len(events) != 2 || events[1].Kind != memory.EventPurged {
 		t.Errorf("events %+v, %v", events, err)
+	}
+}
+
+// A message that was said a year ago and recorded today fades on the night on which one of today does.
+func TestRunAll_KeepsThePastAsLongAsThePresent(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	message := func(m *memory.Memory) { m.Type = memory.TypeMessage }
+	present := b.add(1, 0, message)[0]
+	past := b.add(1, 0, func(m *memory.Memory) {
+		message(m)
+		m.CreatedAt = begin.AddDate(-1, 0, 0)
+		m.LastAccessedAt = m.CreatedAt
+	})[0]
+	b.add(20, 0, func(m *memory.Memory) { m.Pinned = true }) // so that the share admits both
+	var nights [2]int
+	for night := range 30 {
+		b.clock.Set(begin.AddDate(0, 0, night))
+		if _, err := b.RunAll(t.Context(), "test"); err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range []memory.Memory{past, present} {
+			if b.status(m.ID) == memory.Active {
+				nights[i] = night
+			}
+		}
+	}
+	if nights[0] != nights[1] || nights[1] < 20 || nights[1] > 28 {
+		t.Errorf("the last night of the past message is %d, of the present one %d", nights[0], nights[1])
+	}
+}
+
+// A message that is forgotten for its age says so, though its retention is high.
+func TestRun_StatesTheAgeOfOldMessages(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.set.MessageAge = 10 * 24 * time.Hour
+	old := b.add(1, 12, func(m *memory.Memory) {
+		m.Type = memory.TypeMessage
+		m.LastAccessedAt = begin
+	})[0]
+	b.add(9, 0, nil)
+	if r := b.run(false); !slices.Equal(r.Forgotten, []string{old.ID}) {
+		t.Fatalf("forgotten %v", r.Forgotten)
+	}
+	events, err := b.store.History(t.Context(), ada.AppID, old.ID)
+	if err != nil || len(events) != 1 {
+		t.Fatalf("events %+v, %v", events, err)
+	}
+	detail := string(events[0].Detail)
+	if !strings.Contains(detail, `"age_days":12,"keep_days":10`) || strings.Contains(detail, "retention") {
+		t.Errorf("the event states %s", detail)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -50,7 +52,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 		s.OnAccepted(stored)
 		if reserved {
 			reserved = false
-			s.taken <- stored
+			s.taken <- taken{stored, trace.SpanContextFromContext(ctx)}
 		} else {
 			signal(s.due)
 		}

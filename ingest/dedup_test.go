@@ -22,7 +22,8 @@ func TestProcess_DropsEchoes(t *testing.T) {
 	b.similar(known.Content, repeated, 0.9) // too far to be merged
 
 	b.clock.Advance(time.Hour)
-	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.clock.Now()}}); err != nil {
+	touch := db.Touch{Owner: known.Owner, ID: known.ID, Count: 1, At: b.clock.Now()}
+	if err := b.store.Touch(t.Context(), []db.Touch{touch}); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
@@ -179,7 +180,8 @@ func TestProcess_DropsEchoesOfDelayedTurns(t *testing.T) {
 	b.models.Facts("harbour", llmtest.Fact{Fact: repeated, Importance: 0.9, Domain: memory.Lifestyle})
 	b.similar(known.Content, repeated, 0.9)
 	b.clock.Advance(time.Hour)
-	if err := b.store.Touch(t.Context(), []db.Touch{{ID: known.ID, Count: 1, At: b.clock.Now()}}); err != nil {
+	touch := db.Touch{Owner: known.Owner, ID: known.ID, Count: 1, At: b.clock.Now()}
+	if err := b.store.Touch(t.Context(), []db.Touch{touch}); err != nil {
 		t.Fatal(err)
 	}
 	turn := b.accept("What can I do tonight?", "Take a walk, near the old harbour of Lisbon where you live.")

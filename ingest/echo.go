@@ -4,16 +4,29 @@ import (
 	"context"
 	"slices"
 
+	"hippocampus/internal/heading"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
 
 const (
-	echoMemories  = 50  // recalled memories compared, latest first
+	echoMemories  = 100 // recalled memories compared, latest first: as many as a context has
 	echoCoverage  = 0.8 // share of a fact's words that the memory must hold
 	ownCoverage   = 0.5 // share that makes it the user's own statement
 	minEchoLength = 2   // fewer lexemes are no evidence
 )
+
+// withoutContexts returns the messages of a turn without the contexts that a client put into what the user said. The
+// log keeps the messages as they were reported.
+func withoutContexts(messages []memory.Message) []memory.Message {
+	said := slices.Clone(messages)
+	for i, m := range said {
+		if m.Role == memory.RoleUser && m.IsChat() {
+			said[i].Content = heading.WithoutContexts(m.Content)
+		}
+	}
+	return said
+}
 
 // echoes finds facts of a turn that merely repeat recalled memories.
 type echoes struct {

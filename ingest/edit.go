@@ -49,37 +49,6 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 	})
 }
 
-// Restore makes a memory of the app active again, as if just accessed, and
-// re-embeds it if the embedding model has changed. Restoring an active
-// memory changes nothing.
-func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory, error) {
-	m, err := s.Records.Memory(ctx, appID, id)
-	if err != nil || m.Status == memory.Active {
-		return m, err
-	}
-	by := llm.Serving(s.Embedder)
-	var embedding []float32
-	if m.EmbeddingModel != by.Model() {
-		vectors, err := by.Embed(ctx, llm.ForDocument, []string{m.IndexedText()})
-		if err != nil {
-			return memory.Memory{}, err
-		}
-		embedding = vectors[0]
-	}
-	return s.edit(ctx, appID, id, memory.EventRestored, func(m *memory.Memory) error {
-		if m.Status == memory.Active {
-			return nil
-		}
-		m.Status = memory.Active
-		m.SupersededBy = ""
-		m.LastAccessedAt = memory.Instant(s.Now())
-		if embedding != nil {
-			m.Embedding, m.EmbeddingModel = embedding, by.Model()
-		}
-		return nil
-	})
-}
-
 // edit applies f to a memory under its owner's lock, and pushes the change.
 func (s *Service) edit(
 	ctx context.Context, appID, id string, kind memory.EventKind, f func(m *memory.Memory) error,

@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 )
 
 // embed makes a draft memory of every kept candidate, by the candidate's index, and completes
@@ -26,6 +27,8 @@ func (s *Service) embed(
 	if len(facts)+len(messages) == 0 {
 		return nil, nil, nil
 	}
+	ctx, embedding := tracing.Start(ctx, "ingest.embed")
+	defer func() { tracing.End(embedding, err) }()
 	by := llm.Serving(s.Embedder)
 	vectors, ofMessages, err := s.vectors(ctx, by, facts, messages)
 	if err != nil {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -31,7 +32,7 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 		if m.Role == memory.RoleAssistant {
 			importance = s.set.Threshold * assistantMessageImportance
 		}
-		for _, content := range pieces(s.memorable(m, e, remarks), memory.MaxContentRunes) {
+		for _, content := range text.Divide(s.memorable(m, e, remarks), memory.MaxContentRunes) {
 			draft := memory.Memory{
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 				Speaker: memory.SpeakerOf(m.Role, m.Name), Content: content, Type: memory.TypeMessage,
@@ -81,55 +82,26 @@ func gist(sentences []string, limit int) []string {
 	return kept
 }
 
-// pieces cuts a text at the ends of sentences into pieces of at most limit characters. A
-// longer sentence is cut anywhere.
-func pieces(said string, limit int) []string {
-	var list []string
-	var piece strings.Builder
-	size := 0
-	flush := func() {
-		if content := strings.TrimSpace(piece.String()); content != "" {
-			list = append(list, content)
-		}
-		piece.Reset()
-		size = 0
-	}
-	for _, sentence := range text.Sentences(said) {
-		for _, part := range chunks(sentence, limit) {
-			n := utf8.RuneCountInString(part)
-			if size+n > limit {
-				flush()
-			}
-			piece.WriteString(part)
-			size += n
-		}
-	}
-	flush()
-	return list
-}
-
-// chunks cuts a text into parts of at most limit characters.
-func chunks(s string, limit int) []string {
-	if len(s) <= limit {
-		return []string{s}
-	}
-	var list []string
-	runes := []rune(s)
-	for ; len(runes) > limit; runes = runes[limit:] {
-		list = append(list, string(runes[:limit]))
-	}
-	return append(list, string(runes))
-}
-
-// spoken returns the message among drafts that a fact was taken from: the one that holds most
-// of the fact's words, the earliest of several; nil if no message has any of them.
-func spoken(fact string, messages []memory.Memory) *memory.Memory {
+// spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's
+// words, the earliest of several. If none has any of them, as when a model states the fact in another language, it is
+// the user's message, if there is only one; else nil.
+func spoken(fact string, turn memory.Turn, messages []memory.Memory) *memory.Memory {
 	words, best := set(text.Lexemes(fact)), 0.0
-	var found *memory.Memory
+	var found, users *memory.Memory
+	several := false
 	for i := range messages {
 		if c := coverage(words, set(text.Split(messages[i].Lexemes))); c > best {
 			best, found = c, &messages[i]
 		}
+		if slices.ContainsFunc(turn.Messages, func(m memory.Message) bool {
+			return m.Role == memory.RoleUser && memory.SpeakerOf(m.Role, m.Name) == messages[i].Speaker
+		}) {
+			several = several || users != nil
+			users = &messages[i]
+		}
+	}
+	if found == nil && !several {
+		return users
 	}
 	return found
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"hippocampus/db"
 	"hippocampus/internal/llm"
@@ -133,7 +132,8 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 			t.Parallel()
 			b := newMessageFixture(t)
 			recalled := b.write(known, 0.9, begin.Add(-time.Hour)).Memory
-			if err := b.store.Touch(t.Context(), []db.Touch{{ID: recalled.ID, Count: 1, At: begin}}); err != nil {
+			touch := db.Touch{Owner: recalled.Owner, ID: recalled.ID, Count: 1, At: begin}
+			if err := b.store.Touch(t.Context(), []db.Touch{touch}); err != nil {
 				t.Fatal(err)
 			}
 			turn, _, err := b.Accept(t.Context(), memory.Turn{Owner: ada, Messages: []memory.Message{test.message}})
@@ -149,35 +149,6 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("kept %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestPieces_CutsLongTextsAtSentences(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		text  string
-		limit int
-		want  []string
-	}{
-		"short":         {"One. Two.", 20, []string{"One. Two."}},
-		"sentences":     {"One is here. Two is here. Three.", 26, []string{"One is here. Two is here.", "Three."}},
-		"Chinese":       {"我住在里斯本。我养蜂。我喜欢茶。", 12, []string{"我住在里斯本。我养蜂。", "我喜欢茶。"}},
-		"long sentence": {strings.Repeat("x", 25), 10, []string{strings.Repeat("x", 10), strings.Repeat("x", 10), "xxxxx"}},
-		"blank":         {" \n ", 10, nil},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := pieces(test.text, test.limit)
-			if !slices.Equal(got, test.want) {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-			for _, p := range got {
-				if utf8.RuneCountInString(p) > test.limit {
-					t.Errorf("%q is longer than %d", p, test.limit)
-				}
 			}
 		})
 	}
@@ -201,5 +172,26 @@ func TestWrite_EmbedsAMessageWithDayAndSpeaker(t *testing.T) {
 	}
 	if !slices.Equal(rows[0].Embedding, want[0]) {
 		t.Error("the embedding is not that of the indexed text")
+	}
+}
+
+// A fact that a model states in another language was taken from the user's only message.
+func TestProcess_LinksAFactInOtherWords(t *testing.T) {
+	t.Parallel()
+	b := newMessageFixture(t)
+	b.models.Facts("abelhas", llmtest.Fact{Fact: "The user is a beekeeper", Importance: 0.9, Domain: memory.Lifestyle})
+	turn := b.turn("Crio abelhas no quintal", "Que bom, quantas colmeias?")
+	fact := turn.Candidates[0].MemoryID
+	sources, err := b.store.Sources(t.Context(), ada, []string{fact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sources[fact]) != 1 || sources[fact][0].Content != "Crio abelhas no quintal" {
+		t.Errorf("the fact was derived from %+v", sources[fact])
+	}
+	two := []memory.Memory{{Speaker: "user", Lexemes: "a"}, {Speaker: "user", Lexemes: "b"}}
+	said := memory.Turn{Messages: []memory.Message{{Role: memory.RoleUser}, {Role: memory.RoleUser}}}
+	if found := spoken("other words", said, two); found != nil {
+		t.Errorf("of two messages, the fact was taken from %+v", found)
 	}
 }

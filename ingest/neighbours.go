@@ -5,12 +5,12 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 )
 
 // judging bounds the concurrent calls of the judge for one turn or batch.
@@ -40,9 +40,17 @@ type judgement struct {
 // except are no neighbours.
 func (s *Service) neighbours(
 	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory, except ...string,
-) (map[int]neighbourhood, error) {
+) (_ map[int]neighbourhood, err error) {
 	if len(drafts) == 0 {
 		return nil, nil
+	}
+	ctx, comparing := tracing.Start(ctx, "ingest.compare")
+	defer func() { tracing.End(comparing, err) }()
+	var recent []memory.Memory
+	if s.Judge != nil { // before the searches, which find what was confirmed by then
+		if recent, err = s.Records.Unconfirmed(ctx, owner, s.Now().Add(-s.set.OwnWindow), s.set.OwnLimit); err != nil {
+			return nil, err
+		}
 	}
 	search := s.search(owner)
 	hoods := make(map[int]neighbourhood, len(drafts))
@@ -64,7 +72,7 @@ func (s *Service) neighbours(
 		}
 		return hoods, nil
 	}
-	known, err := s.known(ctx, owner, hoods)
+	known, err := s.known(ctx, owner, recent, hoods)
 	if err != nil {
 		return nil, err
 	}
@@ -102,33 +110,13 @@ func earlierOf(drafts map[int]memory.Memory, i int) (earlier []memory.Memory) {
 	return earlier
 }
 
-// factsLimit bounds the facts that are compared by their words, newest first.
-const factsLimit = 2000
-
-// newestFacts reads the owner's newest active facts if a draft is compared with them by words.
-func (s *Service) newestFacts(
-	ctx context.Context, owner memory.Owner, drafts map[int]memory.Memory, except []string,
+// known returns the recent memories, which searches may not find yet, and the active ones that
+// searches found, each once.
+func (s *Service) known(
+	ctx context.Context, owner memory.Owner, recent []memory.Memory, hoods map[int]neighbourhood,
 ) ([]memory.Memory, error) {
-	compared := s.Judge != nil && len(drafts) > 0
-	for _, draft := range drafts {
-		compared = compared || len(s.claimsOf(draft.Content)) > 0
-	}
-	if !compared {
-		return nil, nil
-	}
-	facts, err := s.Records.Facts(ctx, owner, time.Time{}, factsLimit)
-	return slices.DeleteFunc(facts, func(m memory.Memory) bool { return slices.Contains(except, m.ID) }), err
-}
-
-// known reads the active memories that searches found, and those so recent that searches may
-// not find them yet, each once.
-func (s *Service) known(ctx context.Context, owner memory.Owner, hoods map[int]neighbourhood) ([]memory.Memory, error) {
-	known, err := s.Records.Unconfirmed(ctx, owner, s.Now().Add(-s.set.OwnWindow), s.set.OwnLimit)
-	if err != nil {
-		return nil, err
-	}
 	seen := map[string]bool{}
-	for _, m := range known {
+	for _, m := range recent {
 		seen[m.ID] = true
 	}
 	var ids []string
@@ -141,10 +129,10 @@ func (s *Service) known(ctx context.Context, owner memory.Owner, hoods map[int]n
 		}
 	}
 	if len(ids) == 0 {
-		return known, nil
+		return recent, nil
 	}
 	found, err := s.Records.Hydrate(ctx, owner, ids, ids)
-	return append(known, found...), err
+	return append(recent, found...), err
 }
 
 func without(ids, except []string) []string {

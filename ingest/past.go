@@ -18,7 +18,7 @@ const (
 type TakenIn struct {
 	Turns     int `json:"turns"`     // whose messages are memories now
 	Messages  int `json:"messages"`  // that became memories
-	Remaining int `json:"remaining"` // turns of which the messages are still to be taken in
+	Remaining int `json:"remaining"` // turns whose messages are still to be taken in
 }
 
 // TakeInPast makes memories of the messages of turns that were processed before messages were
@@ -60,7 +60,8 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[string][]memory.Memory, error) {
 	var drafts []memory.Memory
 	for _, turn := range turns {
-		drafts = append(drafts, s.messages(turn, echoes{})...)
+		turn.Messages = withoutContexts(turn.Messages)
+		drafts = append(drafts, s.messages(turn, echoes{})...) // what recall returned then is not known any more
 	}
 	_, complete, err := s.embed(ctx, nil, nil, drafts)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Service) takeIn(ctx context.Context, turn memory.Turn, messages []memor
 			return err
 		}
 		for _, fact := range facts {
-			w.derive(fact.ID, spoken(fact.Content, messages))
+			w.derive(fact.ID, spoken(fact.Content, turn, messages))
 		}
 		return w.flush(ctx)
 	})

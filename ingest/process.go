@@ -5,10 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 	"hippocampus/scorer"
 )
 
@@ -19,6 +21,7 @@ import (
 func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	defer s.OnProcessed(ctx, turn)
 	if err := s.remember(ctx, turn); err != nil {
+		tracing.Fail(trace.SpanFromContext(ctx), err)
 		err = s.setBack(ctx, turn, err)
 		if !memory.IsKind(err, memory.KindNotFound) { // not found: the user was erased
 			return err
@@ -28,10 +31,11 @@ func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	return nil
 }
 
-// Purge drops the cached answers of the scorer and the cached claims of all users. It is called
-// when a user is erased.
+// Purge drops the cached answers of the scorer, facts and claims of all users. It is called when
+// a user is erased.
 func (s *Service) Purge() {
 	s.scored.Purge()
+	s.facts.Purge()
 	s.claims.Purge()
 }
 
@@ -40,9 +44,11 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = memory.Errorf(memory.KindInternal, "processing the turn panicked: %v", p)
-			s.Log.Error("panic in a turn", zap.String("turn", turn.ID), zap.Any("panic", p), zap.Stack("stack"))
+			s.Log.Error("panic in a turn", zap.String("turn", turn.ID), tracing.Log(ctx), zap.Any("panic", p),
+				zap.Stack("stack"))
 		}
 	}()
+	turn.Messages = withoutContexts(turn.Messages)
 	facts, err := s.score(ctx, turn)
 	if err != nil {
 		return err
@@ -74,9 +80,11 @@ var errFinished = errors.New("the turn was finished by another worker")
 func (s *Service) finish(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate,
 	drafts map[int]memory.Memory, near map[int]neighbourhood, messages []memory.Memory,
-) error {
+) (err error) {
+	ctx, writes := tracing.Start(ctx, "ingest.write")
+	defer func() { tracing.End(writes, err) }()
 	var w *writing
-	err := s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
+	err = s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
 		err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
 		if memory.IsKind(err, memory.KindConflict) {
 			return errFinished
@@ -100,7 +108,7 @@ func (s *Service) finish(
 			c.Verdict = held.Verdict
 			c.MemoryID = held.Memory.ID
 			c.Reason = held.Reason
-			w.derive(held.Memory.ID, spoken(c.Content, messages))
+			w.derive(held.Memory.ID, spoken(c.Content, turn, messages))
 		}
 		if err := tx.AddCandidates(ctx, candidates); err != nil {
 			return err
@@ -112,7 +120,9 @@ func (s *Service) finish(
 	}
 	if err == nil {
 		s.counts.count(1, OutcomeProcessed, candidates...)
-		w.push(ctx, turn.Owner)
+		pushing, pushes := tracing.Start(ctx, "ingest.push")
+		w.push(pushing, turn.Owner)
+		pushes.End()
 	}
 	return err
 }
@@ -149,7 +159,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	if failed {
 		s.counts.count(1, OutcomeFailed, verdicts...)
 		s.Log.Warn("turn failed; it can be replayed",
-			zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), zap.Error(cause))
+			zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts), tracing.Log(ctx), zap.Error(cause))
 		return s.Records.FailTurn(ctx, turn.ID, turn.Attempts, reason, now, refused)
 	}
 	var e *memory.Error
@@ -159,7 +169,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	wait = min(wait, s.set.RetryLimit)
 	s.counts.count(1, OutcomeDeferred, verdicts...)
 	s.Log.Info("turn is tried again later", zap.String("turn", turn.ID), zap.Int("attempts", turn.Attempts),
-		zap.Duration("in", wait), zap.Error(cause))
+		zap.Duration("in", wait), tracing.Log(ctx), zap.Error(cause))
 	return s.Records.DeferTurn(ctx, turn.ID, turn.Attempts, reason, now.Add(wait), refused)
 }
 

@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 	"hippocampus/scorer"
 )
 
 // score asks the scorer, and caches its answer until the turn is finished, so that a failure of
 // a later stage does not cost another model call. A turn that cannot state a fact costs none.
-func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, error) {
+func (s *Service) score(ctx context.Context, turn memory.Turn) (facts []scorer.Fact, err error) {
+	ctx, scoring := tracing.Start(ctx, "ingest.score")
+	defer func() { tracing.End(scoring, err) }()
 	if facts, ok := s.scored.Get(turn.ID); ok {
 		return facts, nil
 	}
@@ -24,7 +27,7 @@ func (s *Service) score(ctx context.Context, turn memory.Turn) ([]scorer.Fact, e
 	if err != nil || !s.mayStateFacts(asked.Messages, before) {
 		return nil, err
 	}
-	facts, err := s.Scorer.Score(ctx, asked, before)
+	facts, err = s.Scorer.Score(ctx, asked, before)
 	if err == nil {
 		s.scored.Add(turn.ID, facts)
 	}

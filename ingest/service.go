@@ -10,11 +10,12 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
-	"hippocampus/ingest/attribute"
 	"hippocampus/ingest/judge"
+	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
+	"hippocampus/scorer/attribute"
 	"hippocampus/vectorstore"
 )
 
@@ -29,6 +30,7 @@ type Records interface {
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
+	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 	Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error)
@@ -109,11 +111,12 @@ type Service struct {
 
 	scored *lru.Cache[string, []scorer.Fact]     // answers by turn id, until the turn is finished
 	claims *lru.Cache[string, []attribute.Claim] // by statement
+	facts  *cache.Cache[[]memory.Memory]         // newest of an owner, latest changed first
 
-	idle  chan struct{}    // holds a value for each idle worker, while Work runs
-	taken chan memory.Turn // accepted or claimed turns, each of which has a reserved worker
-	due   chan struct{}    // signals that a turn is due
-	ended *batcher         // held turns that are to be ended; open while Work runs
+	idle  chan struct{} // holds a value for each idle worker, while Work runs
+	taken chan taken    // turns, each of which has a reserved worker
+	due   chan struct{} // signals that a turn is due
+	ended *batcher      // held turns that are to be ended; open while Work runs
 
 	lag atomic.Int64 // see Lag; in nanoseconds
 
@@ -126,8 +129,9 @@ type Service struct {
 }
 
 const (
-	maxScored = 1000   // cached answers of the scorer
-	maxClaims = 20_000 // statements whose claims are cached
+	maxScored = 1000     // cached answers of the scorer
+	maxClaims = 20_000   // statements whose claims are cached
+	maxFacts  = 16 << 20 // bytes of cached facts
 )
 
 // New makes a service, whose turns are processed while Work runs.
@@ -154,7 +158,8 @@ func New(parts Parts, set Settings) *Service {
 	claims, _ := lru.New[string, []attribute.Claim](maxClaims)
 	return &Service{
 		Parts: parts, set: set, scored: scored, claims: claims, held: map[string]int{},
-		idle: make(chan struct{}, set.Workers), taken: make(chan memory.Turn, set.Workers),
+		facts: cache.New[[]memory.Memory](maxFacts),
+		idle:  make(chan struct{}, set.Workers), taken: make(chan taken, set.Workers),
 		due: make(chan struct{}, 1), ended: newBatcher(), counts: newCounts(),
 	}
 }

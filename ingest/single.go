@@ -3,9 +3,9 @@ package ingest
 import (
 	"fmt"
 
-	"hippocampus/ingest/attribute"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer/attribute"
 )
 
 // superseding returns what a draft means, by rules, for facts that state a single attribute, such as the home:

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"hippocampus/ingest/attribute"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
+	"hippocampus/scorer/attribute"
 )
 
 // byWords is the number of memories that are judged for their words, in addition to the nearest.

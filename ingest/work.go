@@ -8,9 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 )
 
 // Work processes turns until the context ends:
@@ -105,7 +108,7 @@ func (s *Service) claim(ctx context.Context, limit int) (more bool) {
 		s.Log.Warn("due turns could not be claimed", zap.Error(err))
 	}
 	for _, turn := range turns {
-		s.taken <- turn
+		s.taken <- taken{Turn: turn}
 	}
 	for range reserved - len(turns) {
 		s.unreserve()
@@ -117,8 +120,8 @@ func (s *Service) claim(ctx context.Context, limit int) (more bool) {
 func (s *Service) worker(ctx, processing context.Context) {
 	for {
 		select {
-		case turn := <-s.taken:
-			s.processTaken(processing, turn)
+		case t := <-s.taken:
+			s.processTaken(processing, t)
 			s.unreserve()
 		case <-ctx.Done():
 			return
@@ -126,19 +129,33 @@ func (s *Service) worker(ctx, processing context.Context) {
 	}
 }
 
-func (s *Service) processTaken(ctx context.Context, turn memory.Turn) {
+// taken is a turn that was accepted or claimed.
+type taken struct {
+	memory.Turn
+	cause trace.SpanContext // of the request that brought it to this process, else not valid
+}
+
+func (s *Service) processTaken(ctx context.Context, t taken) {
+	turn := t.Turn
 	defer s.hold(turn.ID)()
 	ctx, cancel := context.WithTimeout(ctx, s.set.Timeout)
 	defer cancel()
+	ctx, work := tracing.Root(ctx, "turn", t.cause)
+	defer work.End()
+	if work.IsRecording() {
+		work.SetAttributes(attribute.String("hippocampus.turn.id", turn.ID),
+			attribute.Int("hippocampus.turn.messages", len(turn.Messages)),
+			attribute.Int("hippocampus.turn.attempts", turn.Attempts))
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("panic in a worker; its turn is processed again later",
-				zap.String("turn", turn.ID), zap.Any("panic", p), zap.Stack("stack"))
+				zap.String("turn", turn.ID), tracing.Log(ctx), zap.Any("panic", p), zap.Stack("stack"))
 		}
 	}()
 	if err := s.process(ctx, turn); err != nil {
 		s.Log.Warn("turn is processed again later: its outcome could not be stored",
-			zap.String("turn", turn.ID), zap.Error(err))
+			zap.String("turn", turn.ID), tracing.Log(ctx), zap.Error(err))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // work starts workers; stop stops them and waits for that.
 func (b *fixture) work(workers int) (stop func()) {
 	b.set.Workers = workers
-	b.idle, b.taken = make(chan struct{}, workers), make(chan memory.Turn, workers)
+	b.idle, b.taken = make(chan struct{}, workers), make(chan taken, workers)
 	ctx, cancel := context.WithCancel(b.t.Context())
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); b.Work(ctx) }()

@@ -21,6 +21,8 @@ const (
 	maxHeader   = 64 << 10
 )
 
+var errNotPublic = errors.New("the host has no public address: webhooks.allow_private would allow it")
+
 // newClient makes the client of deliveries: it follows no redirect, uses no proxy,
 // and connects only to public addresses unless AllowPrivate is set. It checks the
 // address when it dials, after the name was resolved.
@@ -29,8 +31,8 @@ func newClient(s Settings) *http.Client {
 	if !s.AllowPrivate {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
-			if err != nil || !isPublic(to.Addr()) { // the error does not name the address: clients of the API read it
-				return errors.New("the host has no public address: webhooks.allow_private would allow it")
+			if err != nil || !isPublic(to.Addr()) {
+				return errNotPublic
 			}
 			return nil
 		}

@@ -51,7 +51,8 @@ func TestSender_IgnoresALateFailureAfterASuccess(t *testing.T) {
 	}
 	both := enqueued(t, r, now())
 	first := both[0]
-	if second = both[1]; sender.Work(t.Context(), first) == nil {
+	second = both[1]
+	if sender.Work(t.Context(), first) == nil {
 		t.Error("the first delivery has arrived")
 	}
 	clock = began.Add(25 * time.Hour)

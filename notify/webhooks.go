@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"time"
 
 	"hippocampus/db"
@@ -22,13 +23,13 @@ type WebhookRecords interface {
 // Webhooks manages the webhooks of apps.
 type Webhooks struct {
 	WebhookRecords
-	Settings
+	courier
 	now func() time.Time
 }
 
 // NewWebhooks makes the service.
 func NewWebhooks(records WebhookRecords, s Settings, now func() time.Time) *Webhooks {
-	return &Webhooks{WebhookRecords: records, Settings: s, now: now}
+	return &Webhooks{WebhookRecords: records, courier: newCourier(s), now: now}
 }
 
 // secretPrefix begins the keys that Standard Webhooks defines; base64 follows it.
@@ -53,6 +54,32 @@ func (s *Webhooks) Create(ctx context.Context, w memory.Webhook) (memory.Webhook
 		w.Activation = 1
 	}
 	return w, s.CreateWebhook(ctx, w, memory.MaxWebhooks)
+}
+
+// testKind is the kind of what Test sends. No announcement has it.
+const testKind memory.AnnouncementKind = "webhook.test"
+
+// Test sends a webhook of an app a body of its own kind, whether the webhook is active or not, and records nothing. It
+// returns how long that took and, as failure, why it was not delivered.
+func (s *Webhooks) Test(ctx context.Context, appID, id string) (took time.Duration, failure, err error) {
+	w, err := s.Webhook(ctx, appID, id)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer s.client.CloseIdleConnections()
+	begun := s.now()
+	test := parcel{id: memory.NewID(), kind: testKind}
+	test.payload, err = json.Marshal(struct {
+		ID    string                  `json:"id"`
+		Kind  memory.AnnouncementKind `json:"kind"`
+		At    time.Time               `json:"at"`
+		AppID string                  `json:"app_id"`
+	}{ID: test.id, Kind: test.kind, At: memory.Instant(begun), AppID: appID})
+	if err != nil {
+		return 0, nil, err
+	}
+	failure = s.send(ctx, w, test, memory.Instant(begun))
+	return s.now().Sub(begun), failure, nil
 }
 
 // Change holds the new values of a webhook; nil fields stay as they are.

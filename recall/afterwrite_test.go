@@ -6,17 +6,21 @@ import (
 	"testing"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 	"hippocampus/router"
 	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore"
 )
 
-// Recalls of a user of n memories on SQLite: alone, right after a write, and without an index.
+// Recalls of a user of n memories on SQLite: alone, within a trace, right after a write, and without an index.
 func BenchmarkRecall(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		f := &fixture{now: time.Now(), routed: router.Route{Source: "test"}}
@@ -39,7 +43,7 @@ func BenchmarkRecall(b *testing.B) {
 			if err := f.vectors.Insert(b.Context(), []vectorstore.Record{vectorstore.RecordOf(m)}); err != nil {
 				b.Fatal(err)
 			}
-			if err := f.store.FinishVectors(b.Context(), []db.VectorTask{{Memory: m}}, begin); err != nil {
+			if err := f.store.FinishVectors(b.Context(), []db.VectorTask{{Memory: m, Claim: 1}}, begin); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -52,12 +56,12 @@ func BenchmarkRecall(b *testing.B) {
 			OwnLimit: 100, FallbackLimit: 1000, VectorTimeout: time.Minute, EmbedTimeout: time.Minute,
 			QueryCache: 1 << 20, IndexCache: 28 << 20,
 		}, time.Now, zap.NewNop())
-		k := 0
+		k, ctx := 0, b.Context()
 		recall := func() {
 			k++
 			q := Query{Owner: ada, Limit: 10}
 			q.Text = fmt.Sprintf("What did Nora say about w3 and w%d in w%d or w%d?", k%20, k%240, k%5000)
-			if _, err := f.Recall(b.Context(), q); err != nil {
+			if _, err := f.Recall(ctx, q); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -67,6 +71,18 @@ func BenchmarkRecall(b *testing.B) {
 			for b.Loop() {
 				recall()
 			}
+		})
+		b.Run(fmt.Sprint("traced/", n), func(b *testing.B) {
+			b.ReportAllocs()
+			provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(tracetest.NewNoopExporter()))
+			defer provider.Shutdown(b.Context())
+			for b.Loop() {
+				traced, root := tracing.Root(tracing.With(b.Context(), provider), "request", trace.SpanContext{})
+				ctx = traced
+				recall()
+				root.End()
+			}
+			ctx = b.Context()
 		})
 		b.Run(fmt.Sprint("after a write/", n), func(b *testing.B) {
 			b.ReportAllocs()
@@ -97,17 +113,12 @@ func BenchmarkRecall(b *testing.B) {
 			<-f.saves
 		}
 		recall()
-		stop, cancel := context.WithCancel(b.Context())
-		done := make(chan struct{})
-		go func() { f.Run(stop); close(done) }()
-		for x.revision == 0 {
-			time.Sleep(time.Millisecond)
-			if x, err = f.stored(b.Context(), ada); err != nil {
-				b.Fatal(err)
-			}
-		}
+		ended, cancel := context.WithCancel(b.Context())
 		cancel()
-		<-done
+		f.Run(ended) // stores what waits
+		if x, err = f.stored(b.Context(), ada); err != nil || x.revision == 0 {
+			b.Fatalf("the index is not stored: %v", err)
+		}
 		data, _ := x.encode()
 		b.Run(fmt.Sprint("first with a stored index/", n), func(b *testing.B) {
 			first(b)

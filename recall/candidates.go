@@ -54,11 +54,15 @@ type candidate struct {
 // proven workflows of their skills.
 func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r searchResult) ([]candidate, error) {
 	x, open := r.index, r.scope.open
-	lexical := s.scoreWords(queryTerms(q.Text), x, r.postings, open)
+	worded := wordingOf(q, r)
+	lexical := s.scoreWords(worded.terms, x, r.postings, open)
 	list := make([]candidate, 0, 2*q.Candidates)
 	numbers := map[int]int{} // of candidates in list, by place
 	add := func(doc int, source sources) {
 		n, known := numbers[doc]
+		if !known && worded.introduces(x, doc) {
+			return
+		}
 		if !known {
 			n = len(list)
 			numbers[doc] = n

@@ -47,6 +47,7 @@ func (x *index) without(gone map[int]bool) *index {
 		docs: make([]document, 0, left), accessed: make([]atomic.Int64, 0, left),
 		lexemes: make([]uint64, 0, len(x.lexemes)),
 		kinds:   slices.Clip(x.kinds), tagLists: slices.Clip(x.tagLists), speakers: slices.Clip(x.speakers),
+		called: slices.Clip(x.called),
 	}
 	const nowhere = 1<<32 - 1
 	places := make([]uint32, len(x.docs)) // in y
@@ -75,7 +76,7 @@ func (x *index) without(gone map[int]bool) *index {
 	y.byID, y.sequence = move(x.byID), move(x.sequence)
 	for _, t := range x.taken {
 		if places[t.doc] != nowhere && places[t.message] != nowhere {
-			y.taken = append(y.taken, taking{doc: places[t.doc], message: places[t.message]})
+			y.taken = append(y.taken, taking{doc: places[t.doc], message: places[t.message], former: t.former})
 		}
 	}
 	return y
@@ -85,18 +86,22 @@ func (x *index) without(gone map[int]bool) *index {
 func (x *index) with(revision int64, docs []db.Document) *index {
 	y := &index{
 		revision: revision, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes, taken: x.taken,
-		kinds: x.kinds, tagLists: x.tagLists, speakers: x.speakers, byID: x.byID, sequence: x.sequence,
+		kinds: x.kinds, tagLists: x.tagLists, speakers: x.speakers, called: x.called, byID: x.byID, sequence: x.sequence,
 	}
 	if x.grown.Swap(true) { // what follows the lists is another index's
-		y.docs, y.lexemes, y.taken = slices.Clip(x.docs), slices.Clip(x.lexemes), slices.Clip(x.taken)
-		y.accessed = slices.Clip(x.accessed)
-		y.kinds, y.tagLists, y.speakers = slices.Clip(x.kinds), slices.Clip(x.tagLists), slices.Clip(x.speakers)
+		y.docs, y.lexemes = slices.Clip(x.docs), slices.Clip(x.lexemes)
+		y.taken, y.accessed = slices.Clip(x.taken), slices.Clip(x.accessed)
+		y.kinds, y.tagLists = slices.Clip(x.kinds), slices.Clip(x.tagLists)
+		y.speakers, y.called = slices.Clip(x.speakers), slices.Clip(x.called)
 	}
 	y.append(docs)
 	y.byID = y.merged(x.byID, y.added(len(x.docs)), y.compareIDs)
 	y.linkMessages(docs, len(x.docs))
-	said := slices.DeleteFunc(y.added(len(x.docs)), func(doc uint32) bool { return len(y.messagesOf(int(doc))) > 0 })
-	y.sequence = y.merged(x.sequence, said, y.compareOrder)
+	ordered := slices.DeleteFunc(y.added(len(x.docs)), func(doc uint32) bool {
+		own, _ := y.messagesOf(int(doc))
+		return len(own) > 0
+	})
+	y.sequence = y.merged(x.sequence, ordered, y.compareOrder)
 	y.number()
 	return y
 }
@@ -106,6 +111,7 @@ func (x *index) append(docs []db.Document) {
 	kinds := placesOf(x.kinds, func(k kind) kind { return k })
 	tagLists := placesOf(x.tagLists, joinTags)
 	speakers := placesOf(x.speakers, func(s string) string { return s })
+	called := placesOf(x.called, func(s string) string { return s })
 	lexemes := len(docs)
 	for i := range docs {
 		lexemes += strings.Count(docs[i].Lexemes, " ")
@@ -122,6 +128,8 @@ func (x *index) append(docs []db.Document) {
 		c := cuesOf(d.Content)
 		if d.Type == memory.TypeMessage {
 			c.speaker = strings.ToLower(d.Speaker)
+		} else {
+			c.called = calledIn(d.Content)
 		}
 		id, _ := memory.ParseID(d.ID)
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
@@ -131,6 +139,7 @@ func (x *index) append(docs []db.Document) {
 			kind:    intern(kinds, &x.kinds, k, k),
 			tags:    intern(tagLists, &x.tagLists, joinTags(d.Tags), d.Tags),
 			speaker: intern(speakers, &x.speakers, c.speaker, strings.Clone(c.speaker)),
+			called:  intern(called, &x.called, c.called, strings.Clone(c.called)),
 		})
 		x.accessed = x.accessed[:len(x.docs)]
 		x.accessed[len(x.docs)-1].Store(d.LastAccessedAt.UnixMicro())
@@ -211,14 +220,19 @@ func (x *index) compareOrder(a, b int) int {
 		cmp.Compare(x.docs[a].created, x.docs[b].created), x.compareIDs(a, b))
 }
 
-// linkMessages notes which of the documents from a place on were taken from which messages.
+// linkMessages notes which of the documents from a place on, or the memories that they superseded, were
+// taken from which messages.
 func (x *index) linkMessages(docs []db.Document, from int) {
-	for i := range docs {
-		for _, id := range docs[i].DerivedFrom {
+	link := func(i int, ids []string, former bool) {
+		for _, id := range ids {
 			if message, known := x.place(id); known && x.kind(message).Type == memory.TypeMessage {
-				x.taken = append(x.taken, taking{doc: uint32(from + i), message: uint32(message)})
+				x.taken = append(x.taken, taking{doc: uint32(from + i), message: uint32(message), former: former})
 			}
 		}
+	}
+	for i := range docs {
+		link(i, docs[i].DerivedFrom, false)
+		link(i, docs[i].Supersedes, true)
 	}
 }
 
@@ -229,7 +243,7 @@ func (x *index) number() {
 		x.positions[doc] = uint32(i)
 	}
 	for i, t := range x.taken {
-		if i == 0 || x.taken[i-1].doc != t.doc {
+		if !t.former && (i == 0 || x.taken[i-1].doc != t.doc) {
 			x.positions[t.doc] = x.positions[t.message]
 		}
 	}

@@ -69,7 +69,8 @@ func (s *Service) fit(q Query, vector queryVector, r searchResult, list []releva
 		return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 	})
 	best = best[:min(fittest, len(best))]
-	known := text.Lexemes(q.Owner.UserID) // a user id often is a name
+	worded := wordingOf(q, r)
+	known := slices.Concat(idNames(q.Owner), worded.named)
 	f := Fit{
 		Closeness:    s.closeness(q, vector, best),
 		Coverage:     coverage(r, known, queryTerms(q.Text), best),

@@ -115,7 +115,8 @@ func (f *fixture) add(content string, change func(*memory.Memory), projected boo
 		if err := f.vectors.Insert(f.t.Context(), []vectorstore.Record{vectorstore.RecordOf(m)}); err != nil {
 			f.t.Fatal(err)
 		}
-		if err := f.store.FinishVectors(f.t.Context(), []db.VectorTask{{Memory: m}}, begin.Add(-time.Hour)); err != nil {
+		pushed := []db.VectorTask{{Memory: m, Claim: 1}}
+		if err := f.store.FinishVectors(f.t.Context(), pushed, begin.Add(-time.Hour)); err != nil {
 			f.t.Fatal(err)
 		}
 	}

@@ -11,12 +11,16 @@ const foldMargin = 0.25
 // candidates: the fact, as relevant as the message, if it matches nearly as well; else the
 // message. Two facts of one message stay two, of which the one that matches better gets the
 // relevance of the message. values are the fused values of the documents before anything was
-// added.
-func fold(list []relevant, x *index, values []float64) []relevant {
-	messages := map[uint32]*relevant{} // by document
+// added. onFold, unless it is nil, gets each candidate that is dropped, and the id of the one that
+// stands for it.
+//
+// A memory is as relevant as a message whose fact it superseded: who asks for the former value
+// finds the present one as well, which is more important and fresher.
+func fold(list []relevant, x *index, values []float64, onFold func(dropped relevant, by string)) []relevant {
+	messages := map[uint32]int{} // places in the list, by document
 	for i := range list {
 		if doc := list[i].doc; x.kind(doc).Type == memory.TypeMessage {
-			messages[uint32(doc)] = &list[i]
+			messages[uint32(doc)] = i
 		}
 	}
 	if len(messages) == 0 {
@@ -25,32 +29,46 @@ func fold(list []relevant, x *index, values []float64) []relevant {
 	stands := map[uint32]*relevant{} // the fact for each message
 	for i := range list {
 		fact := &list[i]
-		for _, t := range x.messagesOf(fact.doc) {
+		own, former := x.messagesOf(fact.doc)
+		for _, t := range former {
+			if m, found := messages[t.message]; found {
+				fact.message = max(fact.message, list[m].relevance-fact.relevance)
+			}
+		}
+		for _, t := range own {
 			doc := t.message
 			best := stands[doc]
-			if messages[doc] != nil && values[doc]-values[fact.doc] <= foldMargin &&
+			_, found := messages[doc]
+			if found && values[doc]-values[fact.doc] <= foldMargin &&
 				(best == nil || values[fact.doc] > values[best.doc]) {
 				stands[doc] = fact
 			}
 		}
 	}
-	dropped := make([]bool, len(x.docs))
+	standIns := make([]*relevant, len(list)) // by place; nil: the candidate is kept
 	for doc, fact := range stands {
-		dropped[doc] = true
-		fact.message = max(fact.message, messages[doc].relevance-fact.relevance)
+		m := messages[doc]
+		standIns[m] = fact
+		fact.message = max(fact.message, list[m].relevance-fact.relevance)
 	}
 	for i := range list {
-		for _, t := range x.messagesOf(list[i].doc) {
-			if m := messages[t.message]; m != nil && !dropped[t.message] && m.relevance >= list[i].relevance {
-				dropped[list[i].doc] = true
+		own, _ := x.messagesOf(list[i].doc)
+		for _, t := range own {
+			m, found := messages[t.message]
+			if found && standIns[m] == nil && list[m].relevance >= list[i].relevance+list[i].message {
+				standIns[i] = &list[m]
 			}
 		}
 	}
 	kept := make([]relevant, 0, len(list))
-	for _, r := range list {
-		if !dropped[r.doc] {
+	for i, r := range list {
+		switch {
+		case standIns[i] == nil:
 			r.relevance += r.message
 			kept = append(kept, r)
+		case onFold != nil:
+			r.message = 0
+			onFold(r, standIns[i].id)
 		}
 	}
 	return kept

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"hippocampus/db"
@@ -94,9 +95,40 @@ func TestFold_RaisesAFactToItsMessage(t *testing.T) {
 		{candidate: candidate{doc: 1}, relevance: 0.25},
 		{candidate: candidate{doc: 2}, relevance: 0.5},
 	}
-	got := fold(list, x, []float64{0.9, 0.7, 0.7})
+	got := fold(list, x, []float64{0.9, 0.7, 0.7}, nil)
 	if len(got) != 2 || got[0].doc != 1 || got[0].relevance != 1 || got[0].message != 0.75 || got[1].relevance != 0.5 {
 		t.Errorf("folded to %+v", got)
+	}
+}
+
+// Who asks for what a fact no longer says finds the fact that superseded it as well.
+func TestFold_RaisesAMemoryToTheMessagesThatItOutdates(t *testing.T) {
+	t.Parallel()
+	x := newIndex(0, []db.Document{
+		{ID: idOf("1-former"), Type: memory.TypeMessage},
+		{ID: idOf("2-message"), Type: memory.TypeMessage},
+		{ID: idOf("3-fact"), DerivedFrom: []string{idOf("2-message")}, Supersedes: []string{idOf("1-former")}},
+	})
+	list := []relevant{
+		{candidate: candidate{doc: 0}, relevance: 1},
+		{candidate: candidate{doc: 1}, relevance: 0.5},
+		{candidate: candidate{doc: 2}, relevance: 0.25},
+	}
+	for name, c := range map[string]struct {
+		values []float64 // of the former message, the message and the fact
+		want   []int     // documents
+	}{
+		"the fact stands for its message": {[]float64{0.9, 0.4, 0.3}, []int{0, 2}},
+		"its message says more":           {[]float64{0.9, 0.8, 0.3}, []int{0, 1, 2}},
+	} {
+		got := fold(slices.Clone(list), x, c.values, nil)
+		var docs []int
+		for _, r := range got {
+			docs = append(docs, r.doc)
+		}
+		if last := got[len(got)-1]; !slices.Equal(docs, c.want) || last.relevance != 1 || last.message != 0.75 {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

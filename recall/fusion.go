@@ -19,14 +19,16 @@ type Lift struct {
 //
 //	near*max(0, best(previous, next) - v) + far*max(0, best(at distance two) - v)
 //
-// The neighbours of a fact are those of its message.
+// The neighbours of a fact are those of its message. Two messages of the user with one
+// answer of the assistant between them count as previous and next.
 func (l Lift) of(x *index, doc int, values []float64) float64 {
 	v := values[doc]
 	near, far := v, v
-	for i, other := range x.neighbours(doc) {
+	places := x.neighbours(doc)
+	for i, other := range places {
 		switch {
-		case i == nearby || other < 0:
-		case i == nearby-1 || i == nearby+1:
+		case i == nearby || other < 0 || values[other] <= v:
+		case i == nearby-1 || i == nearby+1 || x.onlyAnswerBetween(places[nearby], places[(i+nearby)/2], other):
 			near = max(near, values[other])
 		default:
 			far = max(far, values[other])
@@ -47,22 +49,27 @@ type Cues struct {
 // relevant is a candidate with its relevance and what contributed to it.
 type relevant struct {
 	candidate
+	similarity float64 // the share of the cosine in the fused value
+	worded     float64 // the share of the lexical score in the fused value
 	neighbour  float64 // added for neighbours in the conversation
 	speaker    float64 // added by a cue, like date and when
 	date       float64
 	when       float64
 	routed     float64
 	question   float64 // share of its text that consists of questions, 0..1
-	message    float64 // added to reach the relevance of a message that it was taken from
+	message    float64 // added to reach the relevance of a message that it was taken from, or whose fact it superseded
 	skill      float64 // added to reach the relevance of the best workflow of its skill
-	relevance  float64
+	rerank     float64 // the reranking model's part of the relevance
+	fused      float64 // the relevance before message, skill and rerank
+	relevance  float64 // fused + message + skill + rerank
 	confidence float64 // see Fit
 	undecayed  bool    // a workflow of a skill: its decay is 1
 }
 
 // fuse gives every candidate its relevance, 0..1:
 //
-//	x = (1 - words)*minmax(cosine) + words*lexical        over the candidates
+//	scaled = (cosine - min(cosine)) / max(max(cosine) - min(cosine), 0.2)
+//	x = (1 - words)*scaled + words*lexical                over the candidates
 //	y = x + lift(x) + speaker + date + when + routed      among the candidates
 //	z = y * (1 - question)
 //	relevance = (z / max(z))^contrast
@@ -70,8 +77,9 @@ type relevant struct {
 // If no candidate has a cosine, x is lexical. Contrast sets relevant memories
 // apart, so that decay and importance decide between nearly equal ones only.
 // In the end a fact and its message become one item, and the workflows of a skill get
-// one relevance.
-func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain) []relevant {
+// one relevance. onFold, which may be nil, gets each candidate that another one stands for.
+func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain,
+	onFold func(dropped relevant, by string)) []relevant {
 	cosines, words := span{}, 1.0
 	for _, c := range candidates {
 		if c.compared {
@@ -89,7 +97,11 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 	list, best := make([]relevant, len(candidates)), 0.0
 	for i, c := range candidates {
 		doc := &x.docs[c.doc]
-		r := relevant{candidate: c, neighbour: set.Lift.of(x, c.doc, values), question: doc.question}
+		r := relevant{candidate: c, worded: words * c.lexical, neighbour: set.Lift.of(x, c.doc, values)}
+		r.question = doc.question
+		if c.compared {
+			r.similarity = (1 - words) * cosines.scale(c.cosine)
+		}
 		if query.namesSpeaker(x.speakers[doc.speaker]) {
 			r.speaker = set.Cues.Speaker
 		}
@@ -107,10 +119,11 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 	}
 	if best > 0 {
 		for i := range list {
-			list[i].relevance = math.Pow(list[i].relevance/best, set.Contrast)
+			list[i].fused = math.Pow(list[i].relevance/best, set.Contrast)
+			list[i].relevance = list[i].fused
 		}
 	}
-	list = fold(list, x, values)
+	list = fold(list, x, values, onFold)
 	equalizeSkills(list, x)
 	return list
 }
@@ -128,11 +141,16 @@ func equalizeSkills(list []relevant, x *index) {
 	}
 	for i := range list {
 		if r := &list[i]; r.undecayed {
-			r.skill = best[x.skillOf(r.doc)] - r.relevance
-			r.relevance += r.skill
+			lift := best[x.skillOf(r.doc)] - r.relevance
+			r.skill += lift
+			r.relevance += lift
 		}
 	}
 }
+
+// minSpan is the range of cosines from which the most similar candidate gets the whole share of similarity.
+// Among a few memories that are all unlike the query, words decide.
+const minSpan = 0.2
 
 // span is the range of the values added to it.
 type span struct {
@@ -149,8 +167,8 @@ func (s *span) add(v float64) {
 	s.low, s.high = min(s.low, v), max(s.high, v)
 }
 
-// scale maps v to 0..1 over the span. If all values are equal, it returns 1 for
-// a value above 0, otherwise 0.
+// scale maps v to 0..1 over the span, which counts as minSpan if it is smaller. If all values are equal, it
+// returns 1 for a value above 0, otherwise 0.
 func (s *span) scale(v float64) float64 {
 	switch {
 	case s.high == s.low && v > 0:
@@ -158,5 +176,5 @@ func (s *span) scale(v float64) float64 {
 	case s.high == s.low:
 		return 0
 	}
-	return (v - s.low) / (s.high - s.low)
+	return (v - s.low) / max(s.high-s.low, minSpan)
 }

@@ -72,7 +72,7 @@ func TestFuse_MatchesTheGoldenFileOfAnotherProgram(t *testing.T) {
 			}
 			candidates = append(candidates, one)
 		}
-		fused := fuse(candidates, x, &ranking, queryCuesOf(c.Query), nil)
+		fused := fuse(candidates, x, &ranking, queryCuesOf(c.Query), nil, nil)
 		slices.SortFunc(fused, func(a, b relevant) int {
 			return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 		})
@@ -120,7 +120,7 @@ func TestFuse_IsBoundedAndIndependentOfTheOrder(t *testing.T) {
 				lexical: rapid.Float64Range(0, 1).Draw(t, "lexical"),
 			}
 		}
-		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
+		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
 		highest, signal := 0.0, false
 		for _, c := range fused {
 			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
@@ -133,7 +133,7 @@ func TestFuse_IsBoundedAndIndependentOfTheOrder(t *testing.T) {
 			t.Fatalf("the best relevance is %v, not 1", highest)
 		}
 		slices.Reverse(found)
-		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
+		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
 		slices.Reverse(turned)
 		for i := range fused {
 			if fused[i].relevance != turned[i].relevance {
@@ -149,7 +149,7 @@ func TestFuse_GivesNoRelevanceWithoutASignal(t *testing.T) {
 	t.Parallel()
 	docs := make([]db.Document, 2)
 	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil)
+	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
 	if fused[0].relevance != 0 || fused[1].relevance != 0 {
 		t.Errorf("relevance %v and %v", fused[0].relevance, fused[1].relevance)
 	}
@@ -169,7 +169,7 @@ func TestFuse_AppliesContrastAndShares(t *testing.T) {
 				id: string(rune('a' + i)), doc: i, cosine: s[0], lexical: s[1], compared: true,
 			})
 		}
-		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}, nil) {
+		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}, nil, nil) {
 			relevances = append(relevances, c.relevance)
 		}
 		return relevances
@@ -202,4 +202,22 @@ func TestFuse_AppliesContrastAndShares(t *testing.T) {
 			t.Fatalf("vectors with a share of 0 change %v to %v", a, b)
 		}
 	})
+}
+
+// A small range of cosines does not outweigh the words of the query.
+func TestSpan_CountsAsWideEnough(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ low, high, scaled float64 }{
+		{low: -0.02, high: 0.05, scaled: 0.35},
+		{low: 0.1, high: 0.6, scaled: 1},
+		{low: 0.3, high: 0.3, scaled: 1},
+		{low: 0, high: 0, scaled: 0},
+	} {
+		s := span{}
+		s.add(c.low)
+		s.add(c.high)
+		if got := s.scale(c.high); math.Abs(got-c.scaled) > 1e-9 {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }

@@ -36,7 +36,14 @@ func (s *Service) hydrate(ctx context.Context, q Query, x *index, contenders, pr
 		list = list[:min(q.Limit, len(list))]
 		whole, rest = slices.DeleteFunc(slices.Clone(list), func(c scored) bool { return rows[c.id].whole != nil }), nil
 		if len(whole) == 0 {
-			return s.recalled(q, x, rows, list), nil
+			recalled := make([]Recalled, len(list))
+			for i, c := range list {
+				recalled[i] = s.recalled(q, c, *rows[c.id].whole)
+				if !q.NoTouch {
+					x.access(c.doc, s.notAfterNow(q.At))
+				}
+			}
+			return recalled, nil
 		}
 		for _, c := range whole {
 			delete(rows, c.id) // it is read again, and may have been deleted since
@@ -90,20 +97,16 @@ func (s *Service) scoreRows(q Query, x *index, rows map[string]row, list []score
 	return ordered
 }
 
-// recalled returns memories with every part of their scores.
-func (s *Service) recalled(q Query, x *index, rows map[string]row, list []scored) []Recalled {
-	recalled := make([]Recalled, len(list))
-	for i, c := range list {
-		m := rows[c.id].whole
-		recalled[i] = Recalled{
-			Memory: *m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
-			When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill,
-			Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
-			Score: c.score, Sources: c.sources.names(),
-		}
-		if !q.NoTouch {
-			x.access(c.doc, s.notAfterNow(q.At))
-		}
+// recalled returns a memory with every part of its score.
+func (s *Service) recalled(q Query, c scored, m memory.Memory) Recalled {
+	r := Recalled{
+		Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
+		When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill, Rerank: c.rerank,
+		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
+		Score: c.score, Sources: c.sources.names(),
 	}
-	return recalled
+	if q.Explain {
+		r.Parts = s.parts(q, c, m.Importance)
+	}
+	return r
 }

@@ -40,7 +40,7 @@ func (f *fixture) sameAge(n int) (ids []string) {
 func (f *fixture) touch(ids ...string) {
 	f.t.Helper()
 	for _, id := range ids {
-		if err := f.store.Touch(f.t.Context(), []db.Touch{{ID: id, Count: 1, At: f.now}}); err != nil {
+		if err := f.store.Touch(f.t.Context(), []db.Touch{{Owner: ada, ID: id, Count: 1, At: f.now}}); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -106,7 +106,8 @@ func TestHydrate_MovesPrunedMemoriesUp(t *testing.T) {
 	var ids []string
 	for i := range 10 {
 		ids = append(ids, f.add("Ada keeps bees", func(m *memory.Memory) {
-			if m.Importance = 0; i < 3 {
+			m.Importance = 0
+			if i < 3 {
 				m.Importance = 1
 			}
 		}, true).ID)

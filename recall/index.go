@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,12 +28,13 @@ type index struct {
 	kinds    []kind
 	tagLists [][]string // the distinct lists of tags
 	speakers []string   // the distinct speakers
+	called   []string   // the distinct names that the user states as the own one, in lower case
 
 	byID []uint32 // places of the documents in the order of their ids
 
 	// What was said in which order. A fact has the position of the first message that it was
 	// taken from, so that it separates no neighbours.
-	taken     []taking // by document
+	taken     []taking // by document, those of former memories last
 	sequence  []uint32 // places of the documents that were not taken from messages
 	positions []uint32 // in sequence, by document
 }
@@ -48,6 +50,7 @@ type document struct {
 	kind       uint32  // place in kinds
 	tags       uint32  // place of its list in tagLists
 	speaker    uint32  // place in speakers
+	called     uint32  // place in called of the name that it states
 	timed      bool    // its text states a time
 }
 
@@ -59,14 +62,24 @@ type kind struct {
 	ConversationID string
 }
 
-// taking links a document to a message that it was taken from; both are places.
-type taking struct{ doc, message uint32 }
+// taking links a document to a message that it was taken from, or that a former memory, which it
+// superseded, was taken from; both are places.
+type taking struct {
+	doc, message uint32
+	former       bool
+}
 
 func (d *document) createdAt() time.Time { return time.UnixMicro(d.created).UTC() }
 
 func (x *index) id(doc int) string { return uuid.UUID(x.docs[doc].id).String() }
 
 func (x *index) kind(doc int) *kind { return &x.kinds[x.docs[doc].kind] }
+
+// lexemesOf returns the hashes of the lexemes of a document.
+func (x *index) lexemesOf(doc int) []uint64 {
+	d := &x.docs[doc]
+	return x.lexemes[d.end-d.length : d.end]
+}
 
 // average is the mean number of lexemes in a document.
 func (x *index) average() float64 { return float64(len(x.lexemes)) / float64(max(1, len(x.docs))) }
@@ -100,14 +113,19 @@ func (x *index) place(id string) (doc int, known bool) {
 // compareIDs orders documents by their ids.
 func (x *index) compareIDs(a, b int) int { return bytes.Compare(x.docs[a].id[:], x.docs[b].id[:]) }
 
-// messagesOf returns the links of a document to the messages that it was taken from.
-func (x *index) messagesOf(doc int) []taking {
+// messagesOf returns the links of a document to the messages that it was taken from, and to those
+// that former memories were taken from.
+func (x *index) messagesOf(doc int) (own, former []taking) {
 	first, _ := slices.BinarySearchFunc(x.taken, doc, func(t taking, doc int) int { return cmp.Compare(int(t.doc), doc) })
-	end := first
+	middle := first
+	for middle < len(x.taken) && int(x.taken[middle].doc) == doc && !x.taken[middle].former {
+		middle++
+	}
+	end := middle
 	for end < len(x.taken) && int(x.taken[end].doc) == doc {
 		end++
 	}
-	return x.taken[first:end]
+	return x.taken[first:middle], x.taken[middle:end]
 }
 
 // listsWithTags reports for each of tagLists whether it holds all wanted tags.
@@ -138,6 +156,19 @@ func (x *index) neighbours(doc int) [2*nearby + 1]int {
 	return places
 }
 
+// isAnswer reports whether a document is a message of the assistant.
+func (x *index) isAnswer(doc int) bool {
+	speaker := x.speakers[x.docs[doc].speaker]
+	return x.kind(doc).Type == memory.TypeMessage &&
+		(speaker == memory.RoleAssistant || strings.HasPrefix(speaker, memory.RoleAssistant+` "`))
+}
+
+// onlyAnswerBetween reports whether the document between two others is a message of the assistant,
+// and neither of the two is.
+func (x *index) onlyAnswerBetween(one, between, other int) bool {
+	return x.isAnswer(between) && !x.isAnswer(one) && !x.isAnswer(other)
+}
+
 // skillOf returns the name of the skill that a document is a workflow of, or "".
 func (x *index) skillOf(doc int) string {
 	if x.kind(doc).Type == memory.TypeSkill {
@@ -148,8 +179,8 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perKind, perText = 64, 8, 8, 4, 8, 80, 40
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perKind, perText = 64, 8, 8, 4, 12, 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
 		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) +
-		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers))
+		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers)+cap(x.called))
 }

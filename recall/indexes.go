@@ -42,16 +42,9 @@ func (i *indexes) change(owner memory.Owner, x *index, changes db.Changes) *inde
 }
 
 // loadIndex returns the owner's index as of now and the own writes. It reads what has changed
-// since the cached or the stored index or, without one, all documents.
-func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, cached *index) (*index, []memory.Memory, error) {
-	if cached == nil {
-		stored, err := s.stored(ctx, owner)
-		if err != nil {
-			return nil, nil, err
-		}
-		cached = stored
-	}
-	read, err := s.records.Changes(ctx, owner, cached.revision, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
+// since the known index or, if that is empty, all documents.
+func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *index) (*index, []memory.Memory, error) {
+	read, err := s.records.Changes(ctx, owner, known.revision, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +53,7 @@ func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, cached *ind
 		x = newIndex(read.Revision, read.Documents)
 		s.indexes.Add(indexKey(owner), x, x.size())
 	} else {
-		x = s.indexes.change(owner, cached, read)
+		x = s.indexes.change(owner, known, read)
 	}
 	s.save(owner, x)
 	return x, read.Unconfirmed, nil

@@ -3,17 +3,21 @@ package recall
 import (
 	"context"
 	"errors"
+	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 	"hippocampus/router"
 )
 
 // loading is what a recall reads of an owner while it is being read.
 type loading struct {
-	cached *index // left by an earlier recall, perhaps outdated; nil if there is no such index
+	cached *index       // left by an earlier recall, perhaps outdated; nil if there is no such index
+	stored atomic.Int64 // documents of the stored index, as soon as it is read; 0: none, or not read yet
 	done   chan struct{}
 
 	// To be read when done is closed.
@@ -27,12 +31,22 @@ type loading struct {
 // startLoading loads an owner's index, and applies the query's filter, in the
 // background. Nothing cancels it but ctx: the reads are short, and cancelling one
 // would close its connection.
-func (s *Service) startLoading(ctx context.Context, q Query) *loading {
+func (s *Service) startLoading(ctx context.Context, q Query, m *stages) *loading {
 	cached, _ := s.indexes.Get(indexKey(q.Owner))
 	l := &loading{cached: cached, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, cached)
+		load := m.begin(ctx, stageLoad)
+		defer load.end()
+		ctx := load.ctx
+		known := cached
+		if known == nil {
+			if known, l.err = s.cacheStored(ctx, q.Owner); l.err != nil {
+				return
+			}
+			l.stored.Store(int64(len(known.docs)))
+		}
+		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, known)
 		if l.err == nil {
 			l.postings = l.index.find(append(queryTerms(q.Text), nameLexemes(q.Text)...))
 		}
@@ -41,6 +55,14 @@ func (s *Service) startLoading(ctx context.Context, q Query) *loading {
 		}
 	}()
 	return l
+}
+
+// documents is how many documents the owner had when they were last read; 0 if that is not known yet.
+func (l *loading) documents() int {
+	if l.cached != nil {
+		return len(l.cached.docs)
+	}
+	return int(l.stored.Load())
 }
 
 // wait waits until everything is loaded.
@@ -57,32 +79,39 @@ type queryVector struct {
 
 // routeAndEmbed routes and embeds a query in parallel. Small talk needs no
 // embedding and cancels it.
-func (s *Service) routeAndEmbed(ctx context.Context, q Query) (router.Route, queryVector) {
+func (s *Service) routeAndEmbed(ctx context.Context, q Query, m *stages) (router.Route, queryVector) {
 	embedder := llm.Serving(s.embedder)
 	if values, ok := s.queries.Get(queryKey(embedder, q.Text)); ok && len(values) == embedder.Dim() {
-		return s.route(ctx, q), queryVector{values, embedder}
+		return s.route(ctx, q, m), queryVector{values, embedder}
 	}
 	embedCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	routed := make(chan router.Route, 1)
 	go func() {
-		route := s.route(ctx, q)
+		route := s.route(ctx, q, m)
 		if q.isSmallTalk(route) {
 			cancel()
 		}
 		routed <- route
 	}()
-	values := s.embed(embedCtx, embedder, q.Text)
+	embedding := m.begin(embedCtx, stageEmbed)
+	values := s.embed(embedding.ctx, embedder, q.Text)
+	embedding.end()
 	return <-routed, queryVector{values, embedder}
 }
 
-func (s *Service) route(ctx context.Context, q Query) router.Route {
+func (s *Service) route(ctx context.Context, q Query, m *stages) router.Route {
+	routing := m.begin(ctx, stageRoute)
+	defer routing.end()
+	ctx = routing.ctx
 	switch {
 	case len(q.Domains) > 0:
 		return router.Route{Domains: q.Domains, Source: "request"}
 	case q.NoRoute:
 		return router.Route{Source: "off"}
 	}
+	ctx, done := waitFor(ctx, partRouter, time.Hour) // the router bounds its own time
+	defer done()
 	return s.router.Route(ctx, q.Text)
 }
 
@@ -90,12 +119,12 @@ func (q *Query) isSmallTalk(route router.Route) bool { return len(q.Domains) == 
 
 // embed returns nil if the embedder is unavailable.
 func (s *Service) embed(ctx context.Context, embedder llm.Embedder, query string) []float32 {
-	ctx, cancel := context.WithTimeout(ctx, s.set.EmbedTimeout)
-	defer cancel()
+	ctx, done := waitFor(ctx, partEmbedder, s.set.EmbedTimeout)
+	defer done()
 	vectors, err := embedder.Embed(ctx, llm.ForQuery, []string{query})
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
-			s.log.Warn("recall continues without the embedding of the query", zap.Error(err))
+			s.log.Warn("recall continues without the embedding of the query", tracing.Log(ctx), zap.Error(err))
 		}
 		return nil
 	}

@@ -58,7 +58,7 @@ func TestRecall_ReadsOnceWhatHasChanged(t *testing.T) {
 	if err := f.vectors.Insert(t.Context(), []vectorstore.Record{vectorstore.RecordOf(written)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.store.FinishVectors(t.Context(), []db.VectorTask{{Memory: written}}, f.now); err != nil {
+	if err := f.store.FinishVectors(t.Context(), []db.VectorTask{{Memory: written, Claim: 1}}, f.now); err != nil {
 		t.Fatal(err)
 	}
 	recall("just confirmed", 0, 0, "Ada keeps bees", "Bees sting")
@@ -92,7 +92,7 @@ func TestRecall_KeepsTheIndexUntilAChange(t *testing.T) {
 	}
 	reads(1, 1, "at first")
 	reads(1, 1, "again")
-	if err := f.store.Touch(t.Context(), []db.Touch{{ID: sky.ID, Count: 1, At: f.now}}); err != nil {
+	if err := f.store.Touch(t.Context(), []db.Touch{{Owner: sky.Owner, ID: sky.ID, Count: 1, At: f.now}}); err != nil {
 		t.Fatal(err)
 	}
 	reads(1, 1, "after a touch")
@@ -142,12 +142,13 @@ func TestRecall_CachedIndexChangesNoAnswer(t *testing.T) {
 					return tx.Update(ctx, all[i])
 				})
 			case "touch":
-				err = f.store.Touch(t.Context(), []db.Touch{{ID: all[i].ID, Count: 1, At: f.now}})
+				err = f.store.Touch(t.Context(), []db.Touch{{Owner: all[i].Owner, ID: all[i].ID, Count: 1, At: f.now}})
 			case "lose":
 				err = f.vectors.Delete(t.Context(), []string{all[i].ID})
 			case "push again":
 				err = f.vectors.Delete(t.Context(), []string{all[i].ID})
-				if _, again := f.store.Requeue(t.Context(), []string{all[i].ID}, f.now); err == nil {
+				_, again := f.store.Requeue(t.Context(), []string{all[i].ID}, f.now)
+				if err == nil {
 					err = again
 				}
 			case "store":

@@ -39,7 +39,7 @@ func nameLexemes(query string) []string {
 
 // namesIn returns the words of a query that begin with a capital within a sentence,
 // except for months, days of the week and the like, and the names of Chinese persons. If
-// every word of a query begins with a capital, none of them counts as a name.
+// every word of a query begins with a capital, no word counts as a name.
 func namesIn(query string) []string {
 	var names []string
 	lower, begins := false, true

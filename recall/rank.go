@@ -37,14 +37,23 @@ type scored struct {
 // contenders, in the probable order, and pruned ones, which cannot be among the
 // first. hydrate determines the order by the rows in the database.
 func (s *Service) rank(q Query, vector queryVector, x *index, list []relevant) (contenders, pruned []scored) {
-	if vector.values != nil && q.MinSimilarity != 0 {
-		list = slices.DeleteFunc(list, func(r relevant) bool { return r.cosine < q.MinSimilarity })
-	}
-	if q.MinConfidence != 0 {
-		list = slices.DeleteFunc(list, func(r relevant) bool { return r.confidence < q.MinConfidence })
+	if q.MinSimilarity != 0 || q.MinConfidence != 0 {
+		list = slices.DeleteFunc(list, func(r relevant) bool { return q.refusal(&r, vector.values != nil) != "" })
 	}
 	first, rest := prune(q, x, list)
 	return s.estimate(q, x, first), s.estimate(q, x, rest)
+}
+
+// refusal returns why a query does not admit a candidate; "" if it does. Without the embedding of the query no
+// candidate is compared.
+func (q *Query) refusal(r *relevant, compared bool) Reason {
+	switch {
+	case compared && q.MinSimilarity != 0 && r.cosine < q.MinSimilarity:
+		return TooDissimilar
+	case q.MinConfidence != 0 && r.confidence < q.MinConfidence:
+		return TooUnsure
+	}
+	return ""
 }
 
 // prune separates the candidates that can be among the first Limit, whenever

@@ -5,6 +5,7 @@
 //	      -> candidates: the best hits, and the best by words
 //	      -> fuse: one relevance from similarity, words, neighbours and cues
 //	      -> fit: how well all of this fits the query, and a confidence of each
+//	      -> rerank: the relevance of the best, by a model if there is one
 //	      -> rank: relevance, decay and importance
 //	      -> hydrate: rows from the database, cut at the limit
 //	      -> touch: accesses, batched off the request path
@@ -64,6 +65,7 @@ type Query struct {
 	Weights        *Weights  // nil: the configured ones
 	DecayRate      float64   // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
 	Candidates     int       // taken from the hits, and from the ranking by words; 0: the configured number
+	Explain        bool      // the answer has an Explanation, and its memories Parts
 }
 
 // Answer is the result of a query, best memory first.
@@ -72,8 +74,10 @@ type Answer struct {
 	Route    router.Route
 	Skipped  bool     // small talk: nothing was searched
 	Fit      Fit      // zero if the query was skipped or has no candidate
-	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router"
+	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
 	At       time.Time
+
+	Explanation *Explanation // nil unless the query asks for it
 }
 
 // Recalled is one memory with every part of its score.
@@ -87,12 +91,14 @@ type Recalled struct {
 	When       float64  // added if the query asks when and the memory states a time
 	Routed     float64  // added because the memory is in a domain of the route
 	Question   float64  // share of its text that consists of questions, 0..1, which lowers the relevance
-	Message    float64  // added to reach the relevance of a message that it was taken from
+	Message    float64  // added to reach the relevance of a message that it was taken from, or whose fact it superseded
 	Skill      float64  // added to reach the relevance of the best workflow of its skill
+	Rerank     float64  // the part of the relevance that a reranking model gave; see Rerank
 	Relevance  float64  // fused and scaled over the candidates, 0..1; see fuse
 	Confidence float64  // that it fits the query, 0..1, whatever else was found; see Fit
 	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill
 	Importance float64  // 0..1
 	Score      float64  // the order; ties by id
+	Parts      *Parts   // of the score; nil unless the query asks for an explanation
 	Sources    []string // how it was found: "own_write", "vector", "lexical", "skill"; shared, read only
 }

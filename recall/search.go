@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 	"hippocampus/vectorstore"
 )
 
@@ -20,6 +21,7 @@ const (
 	partVectors  = "vector_store"
 	partEmbedder = "embedder"
 	partRouter   = "router" // a model
+	partReranker = "reranker"
 )
 
 // hit is a memory that a search returned, before it is read back from the database.
@@ -41,7 +43,7 @@ type searchResult struct {
 // search finds the memories nearest to a query. Until it needs the index, it
 // works while the index is being loaded.
 func (s *Service) search(ctx context.Context, q Query, vector queryVector, loading *loading) (searchResult, error) {
-	early, searchErr := s.searchEarly(ctx, q, vector, loading.cached)
+	early, searchErr := s.searchEarly(ctx, q, vector, loading.documents())
 	if err := cmp.Or(loading.wait(), searchErr); err != nil {
 		return searchResult{}, err
 	}
@@ -71,12 +73,13 @@ type storeHits struct {
 	err      error // the vector store failed
 }
 
-// searchEarly searches if that does not depend on the index; otherwise it returns nil.
-func (s *Service) searchEarly(ctx context.Context, q Query, vector queryVector, cached *index) (*storeHits, error) {
+// searchEarly searches if that does not depend on the index; otherwise it returns nil. The owner
+// has about the given number of documents; 0: it is not known.
+func (s *Service) searchEarly(ctx context.Context, q Query, vector queryVector, documents int) (*storeHits, error) {
 	if vector.values == nil {
 		return nil, nil
 	}
-	if cached == nil || len(cached.docs) <= s.set.CompareLimit {
+	if documents <= s.set.CompareLimit {
 		hits, err := s.searchInDB(ctx, q.Owner, vector)
 		if err != nil || hits != nil {
 			return &storeHits{hits: hits, complete: true}, err
@@ -116,8 +119,8 @@ func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vector que
 const hitsPerCandidate = 4
 
 func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector) *storeHits {
-	ctx, cancel := context.WithTimeout(ctx, s.set.VectorTimeout)
-	defer cancel()
+	ctx, done := waitFor(ctx, partVectors, s.set.VectorTimeout)
+	defer done()
 	limit := q.Candidates * hitsPerCandidate
 	if q.beyondVectors() {
 		limit = max(limit, s.set.FallbackLimit)
@@ -165,7 +168,8 @@ func (s *Service) searchStores(
 		if err == nil {
 			return early.hits, nil, nil
 		}
-		s.log.Warn("recall compares embeddings in the database: the vector store is unavailable", zap.Error(err))
+		s.log.Warn("recall compares embeddings in the database: the vector store is unavailable",
+			tracing.Log(ctx), zap.Error(err))
 		hits, degraded = early.hits, []string{partVectors}
 	}
 	compared, err := s.compareNewest(ctx, q.Owner, vector, r)
@@ -254,11 +258,11 @@ func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own
 	if len(texts) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.set.EmbedTimeout)
-	defer cancel()
+	ctx, done := waitFor(ctx, partEmbedder, s.set.EmbedTimeout)
+	defer done()
 	vectors, err := embedder.Embed(ctx, llm.ForDocument, texts)
 	if err != nil {
-		s.log.Warn("recall continues without the embeddings of some of the newest writes", zap.Error(err))
+		s.log.Warn("recall continues without the embeddings of some of the newest writes", tracing.Log(ctx), zap.Error(err))
 		return
 	}
 	for i, place := range places {

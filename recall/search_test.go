@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hippocampus/db"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
 
@@ -52,6 +55,57 @@ func TestRecall_SearchesFewMemoriesInTheDatabase(t *testing.T) {
 	a := f.recall(Query{Text: "bees", Domains: []memory.Domain{memory.Tasks}})
 	if len(a.Memories) != 1 || !slices.Equal(a.Degraded, []string{partVectors}) {
 		t.Errorf("while the vector store is unavailable: %+v", a)
+	}
+}
+
+// loadedFirst embeds when the changes of the owner are being read, which is after the stored index.
+type loadedFirst struct {
+	*fixture
+	loads chan struct{}
+
+	Records
+	embeddings int // reads of all embeddings of the owner
+}
+
+func (l *loadedFirst) Embed(ctx context.Context, use llm.Use, texts []string) ([][]float32, error) {
+	<-l.loads
+	return l.fixture.Embed(ctx, use, texts)
+}
+
+func (l *loadedFirst) Changes(
+	ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int,
+) (db.Changes, error) {
+	close(l.loads)
+	return l.Records.Changes(ctx, owner, after, since, limit)
+}
+
+func (l *loadedFirst) EachEmbedding(
+	ctx context.Context, owner memory.Owner, model string, limit int, f func(string, []float32),
+) error {
+	l.embeddings++
+	return l.Records.EachEmbedding(ctx, owner, model, limit, f)
+}
+
+func TestRecall_AsksTheVectorStoreOfAUserWhoseStoredIndexIsLarge(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.remote, f.set.CompareLimit = true, 200
+	f.add("Ada keeps bees", nil, true)
+	f.insertMany(leastStored)
+	f.now = begin.Add(time.Hour)
+	for what, want := range map[string]struct {
+		records    Records
+		embeddings int
+	}{"stored": {f.store, 0}, "not stored": {withoutStored{f.store}, 1}} {
+		f.Service = f.restarted(f.store)
+		f.recall(Query{Text: "bees"})
+		f.runOnce()
+		l := &loadedFirst{fixture: f, loads: make(chan struct{}), Records: want.records}
+		first := New(l, f, f, l, f.touches, f.set, f.Service.now, f.log)
+		a, err := first.Recall(t.Context(), Query{Owner: ada, Text: "bees", Limit: 1})
+		if err != nil || len(a.Memories) != 1 || l.embeddings != want.embeddings {
+			t.Errorf("%s: %d reads of all embeddings for %+v, %v", what, l.embeddings, a, err)
+		}
 	}
 }
 

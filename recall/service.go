@@ -12,6 +12,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/memory/filter"
+	"hippocampus/internal/tracing"
 	"hippocampus/router"
 	"hippocampus/vectorstore"
 )
@@ -20,6 +21,7 @@ import (
 type Records interface {
 	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (db.Changes, error)
 	Index(ctx context.Context, owner memory.Owner) (revision int64, data []byte, err error)
+	CountActive(ctx context.Context, owner memory.Owner) (int, error)
 	SaveIndex(ctx context.Context, owner memory.Owner, revision int64, data []byte) error
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (db.Recalled, error)
@@ -56,11 +58,16 @@ type Settings struct {
 	OwnLimit      int           // own writes compared, newest first
 	CompareLimit  int           // owners of at most this many memories are searched in the database; see searchInDB
 	FallbackLimit int           // memories compared while the vector store is unavailable, newest first
-	VectorTimeout time.Duration
-	EmbedTimeout  time.Duration
-	Calibration   func(memory.Space) memory.Calibration // what similarities mean; nil: it is not known
-	QueryCache    int                                   // bytes of query embeddings kept
-	IndexCache    int                                   // bytes of indexes kept
+	// Of a whole recall, and of the searches and the embeddings for one request in all; see Within.
+	Timeout, VectorTimeout, EmbedTimeout time.Duration
+
+	Calibration func(memory.Space) memory.Calibration // what similarities mean; nil: it is not known
+	Rerank      Rerank
+	// OnStage is called at the end of each stage of a recall, perhaps by several goroutines. Nil: it is not called.
+	OnStage func(ctx context.Context, stage string, took time.Duration)
+
+	QueryCache int // bytes of query embeddings kept
+	IndexCache int // bytes of indexes kept
 }
 
 // Service answers queries.
@@ -77,6 +84,7 @@ type Service struct {
 	queries  *cache.Cache[[]float32]
 	indexes  *indexes
 	saves    chan saving
+	growth   *growth
 }
 
 // New makes a service. touches may be shared; its owner runs it. Run stores indexes.
@@ -87,45 +95,65 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 		records: records, vectors: vectors, remote: remote, router: r, embedder: embedder, touches: touches,
 		set: set, now: now, log: log,
 		queries: cache.New[[]float32](set.QueryCache), indexes: newIndexes(set.IndexCache),
-		saves: make(chan saving, 16),
+		saves: make(chan saving, 16), growth: newGrowth(),
 	}
 }
 
-// Recall answers a query. It fails only if the database is unavailable
+// Recall answers a query. It fails only if the database is unavailable or slow
 // (KindUnavailable); Degraded names any other part that is unavailable.
-func (s *Service) Recall(ctx context.Context, q Query) (Answer, error) {
+func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error) {
+	ctx, whole := tracing.Start(ctx, "recall")
+	defer func() { endSpan(whole, answer, err) }()
+	ctx, cancel := Within(ctx, s.set.Timeout)
+	defer cancel()
 	q = s.complete(q)
-	loading := s.startLoading(ctx, q)
-	route, vector := s.routeAndEmbed(ctx, q)
+	m := s.stages(q.Explain)
+	defer m.endLatest()
+	e := explainerOf(q, m)
+	loading := s.startLoading(ctx, q, m)
+	route, vector := s.routeAndEmbed(ctx, q, m)
 	var degraded []string
 	if route.Degraded {
 		degraded = []string{partRouter}
 	}
 	if q.isSmallTalk(route) {
-		err := loading.wait()
-		return Answer{Route: route, At: q.At, Skipped: true, Degraded: degraded}, err
+		answer = Answer{Route: route, At: q.At, Skipped: true, Degraded: degraded}
+		err = cmp.Or(loading.wait(), s.explain(ctx, q, e, searchResult{}, &answer))
+		return answer, err
 	}
-	found, err := s.search(ctx, q, vector, loading)
+	found, err := s.search(m.next(ctx, stageSearch), q, vector, loading)
 	if err != nil {
 		return Answer{}, err
 	}
-	candidates, err := s.candidates(ctx, q, vector, found)
+	candidates, err := s.candidates(m.next(ctx, stageCandidates), q, vector, found)
 	if err != nil {
 		return Answer{}, err
 	}
-	relevant := fuse(candidates, found.index, &s.set, queryCuesOf(q.Text), q.liftedBy(route))
+	m.next(ctx, stageFuse)
+	relevant := fuse(candidates, found.index, &s.set, queryCuesOf(q.Text), q.liftedBy(route), e.onFold())
 	fit := s.fit(q, vector, found, relevant)
+	late, err := s.rerank(m.next(ctx, stageRerank), q, found.index, relevant)
+	if err != nil {
+		return Answer{}, err
+	}
+	if late {
+		degraded = append(degraded, partReranker)
+	}
+	m.next(ctx, stageRank)
+	e.rank(relevant)
 	contenders, pruned := s.rank(q, vector, found.index, relevant)
-	memories, err := s.hydrate(ctx, q, found.index, contenders, pruned)
+	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, found.index, contenders, pruned)
 	if err != nil {
 		return Answer{}, err
 	}
 	if !q.NoTouch {
-		s.Touch(idsOf(memories), q.At)
+		s.Touch(q.Owner, idsOf(memories), q.At)
 	}
-	return Answer{
+	answer = Answer{
 		Memories: memories, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
-	}, nil
+	}
+	err = s.explain(ctx, q, e, found, &answer)
+	return answer, err
 }
 
 // complete replaces the empty fields of a query that have a default.
@@ -144,10 +172,12 @@ func (s *Service) complete(q Query) Query {
 	return q
 }
 
-// Touch counts an access of each memory at an instant, off the request path.
+// Touch counts an access of each of the owner's memories at an instant, off the request path.
 // Callers that recall with NoTouch touch the memories that they use. An instant
 // in the future, which the clock of a query may give, counts as now.
-func (s *Service) Touch(ids []string, at time.Time) { s.touches.Add(ids, s.notAfterNow(at)) }
+func (s *Service) Touch(owner memory.Owner, ids []string, at time.Time) {
+	s.touches.Add(owner, ids, s.notAfterNow(at))
+}
 
 func (s *Service) notAfterNow(at time.Time) time.Time {
 	if now := s.now(); at.After(now) {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
-	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 1
+const snapshotFormat = 3
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -33,16 +33,18 @@ type snapshot struct {
 	Kinds    []kind
 	TagLists [][]string
 	Speakers []string
+	Called   []string
+	CalledBy []uint32 // of each document
 
 	ByID, Sequence []uint32
-	Taken          []uint32 // document and message, in turns
+	Taken, Former  []uint32 // document and message, in turns
 }
 
 // encode returns the index as it is stored.
 func (x *index) encode() ([]byte, error) {
 	s := snapshot{
 		Format: snapshotFormat, Lexemes: x.lexemes, Kinds: x.kinds, TagLists: x.tagLists, Speakers: x.speakers,
-		ByID: x.byID, Sequence: x.sequence,
+		Called: x.called, ByID: x.byID, Sequence: x.sequence,
 	}
 	for doc := range x.docs {
 		d := &x.docs[doc]
@@ -51,46 +53,18 @@ func (x *index) encode() ([]byte, error) {
 		s.Created, s.Accessed = append(s.Created, d.created), append(s.Accessed, x.accessed[doc].Load())
 		s.Length, s.Kind = append(s.Length, d.length), append(s.Kind, d.kind)
 		s.Tags, s.Speaker = append(s.Tags, d.tags), append(s.Speaker, d.speaker)
-		s.Timed = append(s.Timed, d.timed)
+		s.Timed, s.CalledBy = append(s.Timed, d.timed), append(s.CalledBy, d.called)
 	}
 	for _, t := range x.taken {
-		s.Taken = append(s.Taken, t.doc, t.message)
+		if t.former {
+			s.Former = append(s.Former, t.doc, t.message)
+		} else {
+			s.Taken = append(s.Taken, t.doc, t.message)
+		}
 	}
 	var data bytes.Buffer
 	err := gob.NewEncoder(&data).Encode(s)
 	return data.Bytes(), err
-}
-
-var errFormat = errors.New("the stored index has another format")
-
-// decode is the inverse of encode.
-func decode(revision int64, data []byte) (*index, error) {
-	var s snapshot
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
-		return nil, err
-	}
-	if s.Format != snapshotFormat {
-		return nil, errFormat
-	}
-	x := &index{
-		revision: revision, docs: make([]document, len(s.Length)), accessed: make([]atomic.Int64, len(s.Length)),
-		lexemes: s.Lexemes, kinds: s.Kinds, tagLists: s.TagLists, speakers: s.Speakers, byID: s.ByID, sequence: s.Sequence,
-	}
-	end := uint32(0)
-	for doc := range x.docs {
-		end += s.Length[doc]
-		x.docs[doc] = document{
-			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
-			end: end, length: s.Length[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
-			timed: s.Timed[doc],
-		}
-		x.accessed[doc].Store(s.Accessed[doc])
-	}
-	for i := 0; i+1 < len(s.Taken); i += 2 {
-		x.taken = append(x.taken, taking{doc: s.Taken[i], message: s.Taken[i+1]})
-	}
-	x.number()
-	return x, nil
 }
 
 // Indexes of owners with many documents are stored, so that a process that does not know an
@@ -98,6 +72,7 @@ func decode(revision int64, data []byte) (*index, error) {
 const (
 	leastStored   = 1000 // documents
 	storedChanges = 8    // an index is stored after changes of 1/8 of its documents
+	storeTimeout  = 5 * time.Second
 )
 
 // saving is an index to be stored.
@@ -106,12 +81,19 @@ type saving struct {
 	x     *index
 }
 
+// claimSave reports whether the index should be stored, because the owner has many documents and many of
+// them have changed since an index was stored. Then the caller stores it, or sets unsaved again.
+func (x *index) claimSave() (unsaved int64, claimed bool) {
+	n := int64(len(x.docs))
+	unsaved = x.unsaved.Load()
+	return unsaved, n >= leastStored && unsaved >= n/storedChanges && x.unsaved.CompareAndSwap(unsaved, 0)
+}
+
 // save has the index stored if much of it is not. It is left out if others wait: a later
 // change has it stored.
 func (s *Service) save(owner memory.Owner, x *index) {
-	n := int64(len(x.docs))
-	unsaved := x.unsaved.Load()
-	if n < leastStored || unsaved < n/storedChanges || !x.unsaved.CompareAndSwap(unsaved, 0) {
+	unsaved, claimed := x.claimSave()
+	if !claimed {
 		return
 	}
 	select {
@@ -121,21 +103,43 @@ func (s *Service) save(owner memory.Owner, x *index) {
 	}
 }
 
-// Run stores indexes until the context ends.
+// Run stores indexes until the context ends, and then those that still wait, for up to storeTimeout. It
+// works on one at a time.
 func (s *Service) Run(ctx context.Context) {
+	ticker := time.NewTicker(growInterval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case save := <-s.saves:
+			s.store(ctx, save)
+		case <-ticker.C:
+			s.storeGrown(ctx, s.growth.take(false))
+		case <-ctx.Done():
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
 	for {
 		select {
 		case save := <-s.saves:
-			data, err := save.x.encode()
-			if err == nil {
-				err = s.records.SaveIndex(ctx, save.owner, save.x.revision, data)
-			}
-			if err != nil && ctx.Err() == nil && !errors.Is(err, db.ErrErasing) {
-				s.log.Warn("the index of a user is not stored: first recalls of the user take longer", zap.Error(err))
-			}
-		case <-ctx.Done():
+			s.store(last, save)
+		default:
+			s.storeGrown(last, s.growth.take(true))
 			return
 		}
+	}
+}
+
+// store stores an index, also if ctx is canceled.
+func (s *Service) store(ctx context.Context, save saving) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	data, err := save.x.encode()
+	if err == nil {
+		err = s.records.SaveIndex(ctx, save.owner, save.x.revision, data)
+	}
+	if err != nil && !errors.Is(err, db.ErrErasing) {
+		s.log.Warn("the index of a user is not stored: first recalls of the user take longer", zap.Error(err))
 	}
 }
 
@@ -150,6 +154,14 @@ func (s *Service) stored(ctx context.Context, owner memory.Owner) (*index, error
 		s.log.Info("the stored index of a user is not used", zap.Error(err))
 		return &index{}, nil
 	}
-	s.indexes.Add(indexKey(owner), x, x.size())
 	return x, nil
+}
+
+// cacheStored caches the owner's stored index, if there is one, and returns it like stored.
+func (s *Service) cacheStored(ctx context.Context, owner memory.Owner) (*index, error) {
+	x, err := s.stored(ctx, owner)
+	if err == nil && x.revision > 0 {
+		s.indexes.Add(indexKey(owner), x, x.size())
+	}
+	return x, err
 }

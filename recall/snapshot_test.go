@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"testing"
-	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -14,6 +13,28 @@ func (f *fixture) restarted(records Records) *Service {
 	return New(records, f, f, f, f.touches, f.set, f.Service.now, f.log)
 }
 
+// insertMany inserts memories of Ada without embeddings.
+func (f *fixture) insertMany(n int) {
+	f.t.Helper()
+	many := make([]memory.Memory, n)
+	for i := range many {
+		many[i] = f.memory("Ada keeps bees")
+		many[i].Embedding = nil
+	}
+	if err := f.store.InUser(f.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, many, begin)
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// runOnce stores the indexes that wait to be stored.
+func (f *fixture) runOnce() {
+	ended, cancel := context.WithCancel(f.t.Context())
+	cancel()
+	f.Run(ended)
+}
+
 // withoutStored reads no stored index.
 type withoutStored struct{ Records }
 
@@ -22,41 +43,19 @@ func (withoutStored) Index(context.Context, memory.Owner) (int64, []byte, error)
 func TestRun_StoresIndexesOfManyDocuments(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	var many []memory.Memory
-	for range leastStored {
-		m := f.memory("Ada keeps bees")
-		m.Embedding = nil
-		many = append(many, m)
-	}
-	insert := func(memories ...memory.Memory) {
-		t.Helper()
-		if err := f.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
-			return tx.Insert(ctx, memories, begin)
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	insert(many[1:]...)
+	f.insertMany(leastStored - 1)
 	f.recall(Query{Text: "bees"})
 	if len(f.saves) != 0 {
 		t.Fatal("an index of few documents is stored")
 	}
-	insert(many[0])
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { f.Run(ctx); close(ended) }()
-	defer func() { cancel(); <-ended }()
+	f.insertMany(1)
 	f.recall(Query{Text: "bees"})
-	revision := int64(0)
-	for revision == 0 {
-		var err error
-		if revision, _, err = f.store.Index(t.Context(), ada); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
+	f.runOnce()
+	if revision, _, err := f.store.Index(t.Context(), ada); revision == 0 || err != nil {
+		t.Fatalf("an index of many documents is not stored: %v", err)
 	}
 
-	insert(f.memory("Ada likes honey"))
+	f.add("Ada likes honey", nil, false)
 	reads := &countedReads{Records: f.store}
 	answer, err := f.restarted(reads).Recall(t.Context(), Query{Owner: ada, Text: "honey", Limit: 1})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // TouchStore is the database that accesses are written to.
@@ -45,11 +46,11 @@ func NewTouches(store TouchStore, every time.Duration, log *zap.Logger) *Touches
 	return &Touches{store: store, every: every, log: log, waiting: map[string]db.Touch{}}
 }
 
-// Add counts one access of each memory at an instant.
-func (t *Touches) Add(ids []string, at time.Time) {
+// Add counts one access of each of the owner's memories at an instant.
+func (t *Touches) Add(owner memory.Owner, ids []string, at time.Time) {
 	touches := make([]db.Touch, len(ids))
 	for i, id := range ids {
-		touches[i] = db.Touch{ID: id, Count: 1, At: at}
+		touches[i] = db.Touch{Owner: owner, ID: id, Count: 1, At: at}
 	}
 	t.merge(touches)
 }
@@ -63,7 +64,8 @@ func (t *Touches) merge(touches []db.Touch) {
 		if !known && len(t.waiting) >= maxWaiting {
 			continue
 		}
-		w.ID, w.Count = touch.ID, w.Count+touch.Count
+		w.Owner, w.ID = touch.Owner, touch.ID
+		w.Count += touch.Count
 		if touch.At.After(w.At) {
 			w.At = touch.At
 		}

@@ -64,7 +64,7 @@ func TestTouches_AreWrittenInParts(t *testing.T) {
 	store := &partStore{}
 	touches := NewTouches(store, time.Hour, zaptest.NewLogger(t))
 	for i := range 3*flushRows + 1 {
-		touches.Add([]string{fmt.Sprint(i)}, begin)
+		touches.Add(ada, []string{fmt.Sprint(i)}, begin)
 	}
 	touches.flush(t.Context())
 	if store.rows != 3*flushRows+1 || len(touches.waiting) != 0 {

@@ -27,7 +27,7 @@ type Records interface {
 	jobs.OwnerLister
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
-	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
+	EnqueueForUser(ctx context.Context, owner memory.Owner, erased int, job db.Job) error
 }
 
 // Rule decides when a reflection is due.

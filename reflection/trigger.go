@@ -62,8 +62,8 @@ func (s *Service) enqueue(ctx context.Context, owner memory.Owner) error {
 	if err != nil || why != "" {
 		return err
 	}
-	_, _, err = s.Records.Enqueue(ctx, ReflectUser{AppID: owner.AppID, UserID: owner.UserID, Since: state.ReflectedAt})
-	return err
+	job := ReflectUser{AppID: owner.AppID, UserID: owner.UserID, Since: state.ReflectedAt}
+	return s.Records.EnqueueForUser(ctx, owner, state.Erased, job)
 }
 
 // Work does the job. A conflict with another reflection ends it.

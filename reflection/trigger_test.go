@@ -130,3 +130,48 @@ func TestReflectAll_ReflectsForEveryUser(t *testing.T) {
 		t.Errorf("without a model: %+v, %v", totals, err)
 	}
 }
+
+// erasedAfterFacts begins an erasure of the user, and ends it if it is to, after the facts were read.
+type erasedAfterFacts struct {
+	Records
+	b    *fixture
+	ends bool
+}
+
+func (r erasedAfterFacts) Facts(
+	ctx context.Context, owner memory.Owner, since time.Time, limit int,
+) ([]memory.Memory, error) {
+	facts, err := r.Records.Facts(ctx, owner, since, limit)
+	now := r.b.clock.Now()
+	e, failure := r.b.store.BeginErasure(ctx, owner, now, now.Add(time.Hour), ReflectUser{AppID: "none", UserID: "none"})
+	for r.ends && failure == nil {
+		var some db.ErasedSome
+		if some, failure = r.b.store.EraseSome(ctx, e, db.EraseStep{Now: now, Limit: 100}); some.Deleted.Memories == 0 {
+			_, failure = r.b.store.EndErasure(ctx, e, now, 0)
+			break
+		}
+	}
+	if failure != nil {
+		r.b.t.Error(failure)
+	}
+	return facts, err
+}
+
+func TestRun_EnqueuesNoJobForAnErasedUser(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]bool{"being erased": false, "erased": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFixture(t, defaults)
+			b.addFacts(5)
+			b.Records = erasedAfterFacts{b.Records, b, ends}
+			b.MemoriesChanged(ada)
+			for _, j := range b.noticed() {
+				var job ReflectUser
+				if err := json.Unmarshal(j.Payload, &job); err != nil || job.UserID == ada.UserID {
+					t.Errorf("a job names the user: %s, %v", j.Payload, err)
+				}
+			}
+		})
+	}
+}

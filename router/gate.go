@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"golang.org/x/sync/singleflight"
 
@@ -136,7 +137,8 @@ func (g *Gate) routeByModel(ctx context.Context, query string) (Route, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	done := g.flights.DoChan(key, func() (any, error) { return g.ask(query, key) })
+	asking := trace.ContextWithSpan(g.open, trace.SpanFromContext(ctx))
+	done := g.flights.DoChan(key, func() (any, error) { return g.ask(asking, query, key) })
 	select {
 	case <-ctx.Done():
 		return Route{}, errLate
@@ -149,8 +151,8 @@ func (g *Gate) routeByModel(ctx context.Context, query string) (Route, error) {
 }
 
 // ask calls the model for all callers that wait for the same query, and caches its
-// route. It ends with the gate or its own timeout, not with the context of a caller.
-func (g *Gate) ask(query, key string) (route any, err error) {
+// route. It ends with ctx, which is that of the gate, or its own timeout, not with the context of a caller.
+func (g *Gate) ask(ctx context.Context, query, key string) (route any, err error) {
 	g.calls.RLock()
 	defer g.calls.RUnlock()
 	select {
@@ -165,7 +167,7 @@ func (g *Gate) ask(query, key string) (route any, err error) {
 		}
 	}()
 	defer g.watch()()
-	ctx, cancel := context.WithTimeout(g.open, g.options.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, g.options.CallTimeout)
 	defer cancel()
 	domains, err := g.model.Route(ctx, query)
 	if err != nil {

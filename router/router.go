@@ -29,7 +29,7 @@ type Router interface {
 
 // Route is a decision, as it is returned to the client.
 type Route struct {
-	Domains  []memory.Domain // empty: none is lifted
+	Domains  []memory.Domain // empty: no domain is lifted
 	Source   string          // the model's name, "rules", "request" or "off"
 	Reason   string          // a message: why there is no domain, or why rules routed the query
 	Degraded bool            // rules routed the query in place of the model

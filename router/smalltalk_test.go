@@ -45,3 +45,24 @@ func TestRules_SkipSmallTalkOnly(t *testing.T) {
 		}
 	}
 }
+
+// The end of a conversation is small talk, and what is left for another day is not.
+func TestRules_SkipClosings(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"Thanks, that's all for today!":                                  true,
+		"Ok, that will be all. Talk to you soon!":                        true,
+		"I'm all set, thank you. Bye!":                                   true,
+		"谢谢，今天就到这里！":                                                     true,
+		"好的，先聊到这里，明天见":                                                   true,
+		"That's all for today, the rest of the report is due on Friday.": false,
+		"Is that all for today?":                                         false,
+		"I'm done with the report":                                       false,
+		"今天就到这里，报告周五交":                                                   false,
+		"今天到这里开会":                                                        false,
+	} {
+		if IsSmallTalk(s) != want {
+			t.Errorf("%q is small talk: %v", s, !want)
+		}
+	}
+}

@@ -70,7 +70,8 @@ func parse(answer *llm.Answer, said string) ([]Fact, error) {
 	valid := 0
 	for i, item := range reply.Facts {
 		fact := item.Value.fact(answer)
-		if fact.Invalid = item.Value.check(said); item.Err != nil {
+		fact.Invalid = item.Value.check(said)
+		if item.Err != nil {
 			fact.Invalid = item.Err.Error()
 		}
 		if fact.Invalid == "" {

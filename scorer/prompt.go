@@ -94,7 +94,7 @@ func fit(all []memory.Message) (kept []memory.Message, leftOut int) {
 	return kept[start:], start
 }
 
-// userWords joins the user's messages, or all messages if the user has none.
+// userWords joins the user's messages, or all messages if the user wrote no message.
 func userWords(messages []memory.Message) string {
 	var user []memory.Message
 	for _, m := range messages {

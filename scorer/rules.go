@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"hippocampus/internal/memory"
+	"hippocampus/scorer/attribute"
 	"hippocampus/scorer/statement"
 )
 
@@ -24,7 +25,8 @@ const (
 //
 //	sentence -> secret, or a question throughout: nothing
 //	         -> probability of a statement about the user, and its domain (package statement)
-//	              at least likely:    fact, in the user's words, with the importance of its kind
+//	              at least likely:    fact, in the user's words, with the importance of its kind; one fact of each
+//	                                  clause, if the clauses state attributes by themselves (package attribute)
 //	              at least unlikely:  fact with an importance under the gate's default threshold
 //	              else:               nothing
 //
@@ -54,13 +56,14 @@ func (rules) Score(ctx context.Context, turn memory.Turn, _ []memory.Message) ([
 			if length > maxSentenceRunes {
 				continue
 			}
-			fact, ok := read(sentence)
-			if !ok || seen[fact.Content] {
-				continue
-			}
-			seen[fact.Content] = true
-			if facts = append(facts, fact); len(facts) == MaxFacts {
-				return facts, nil
+			for _, fact := range read(sentence) {
+				if seen[fact.Content] {
+					continue
+				}
+				seen[fact.Content] = true
+				if facts = append(facts, fact); len(facts) == MaxFacts {
+					return facts, nil
+				}
 			}
 		}
 	}
@@ -73,36 +76,64 @@ const (
 	unlikely = 0.02
 )
 
-// read returns the statement of a sentence.
-func read(said string) (Fact, bool) {
+// read returns the statement of a sentence: one fact, or one of each clause if each is a likely statement by itself.
+func read(said string) []Fact {
 	plain := apostrophes.Replace(said)
 	if HoldsSecret(plain) {
-		return Fact{}, false
+		return nil
 	}
 	if question.MatchString(plain) {
 		cut := questionTail.FindStringIndex(plain)
 		if cut == nil {
-			return Fact{}, false
+			return nil
 		}
 		plain = strings.TrimSpace(plain[:cut[0]])
 		said = string([]rune(said)[:utf8.RuneCountInString(plain)]) // plain has the same number of runes
 	}
 	said = strings.TrimRight(said, " ;,:；，：、")
 	if memory.CheckContent(said, memory.MaxContentRunes) != "" {
-		return Fact{}, false
+		return nil
 	}
-	reading := statement.Read(plain)
-	fact := Fact{Content: said, Domain: reading.Domain}
+	fact, probability := factOf(said, plain)
 	switch {
 	case command.MatchString(plain):
-		fact.Type, _ = kindOf(plain, reading.Domain)
+		fact.Type, _ = kindOf(plain, fact.Domain)
 		fact.Importance = vital
-	case reading.Statement >= likely:
-		fact.Type, fact.Importance = kindOf(plain, reading.Domain)
-	default:
-		fact.Type, fact.Importance = aRemark, weak
+	case probability >= likely:
+		if clauses := clausesOf(said); clauses != nil {
+			return clauses
+		}
+	case probability < unlikely:
+		return nil
 	}
-	return fact, fact.Importance > weak || reading.Statement >= unlikely
+	return []Fact{fact}
+}
+
+// factOf returns a sentence as a fact, and the probability that it is a statement about the user.
+func factOf(said, plain string) (Fact, float64) {
+	reading := statement.Read(plain)
+	fact := Fact{Content: said, Domain: reading.Domain, Type: aRemark, Importance: weak}
+	if reading.Statement >= likely {
+		fact.Type, fact.Importance = kindOf(plain, reading.Domain)
+	}
+	return fact, reading.Statement
+}
+
+// clausesOf returns a fact of each clause of a statement about attributes of the user, such as the home, so that
+// a later home replaces nothing else; nil if the statement has to stay whole.
+func clausesOf(said string) (facts []Fact) {
+	clauses := attribute.Clauses(said)
+	if len(clauses) == 1 {
+		return nil
+	}
+	for _, clause := range clauses {
+		fact, probability := factOf(clause, apostrophes.Replace(clause))
+		if probability < likely {
+			return nil
+		}
+		facts = append(facts, fact)
+	}
+	return facts
 }
 
 // sentences cuts a message at line ends and after sentence marks, but not within a quotation. A full stop

@@ -13,6 +13,7 @@
 //	bench messages         turns with and without messages -> rows, bytes, times
 //	bench overload         more clients than a server has room for -> what is served, what is shed
 //	bench loop             contexts and turns of users of all sizes -> percentiles, CPU, memory
+//	bench proxy            the OpenAI-compatible proxy and a plain reverse proxy -> first byte, open streams
 //	bench servers          one server and several on the same stores -> recalls a second
 //	bench years            rules of forgetting -> memories of a user after years
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
@@ -41,7 +42,7 @@ func main() {
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), floorCommand())
+		yearsCommand(), proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

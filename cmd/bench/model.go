@@ -41,7 +41,7 @@ func measureQuality(ctx context.Context, o quality.Options, m quality.ChatModel)
 		return quality.Report{}, err
 	case !chosen:
 		return quality.Run(ctx, o)
-	case !o.Turns || o.Ablate || o.Contexts || o.Doubts:
+	case !o.Turns || o.Ablate || o.Contexts || o.Doubts || o.Routes:
 		return quality.Report{}, errors.New("a chat model is measured with --through turns alone")
 	}
 	return quality.RunWithModel(ctx, o, m)

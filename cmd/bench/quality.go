@@ -16,7 +16,7 @@ func qualityCommand() *cobra.Command {
 	var chat *quality.ChatModel
 	var settings []string
 	var through, roles string
-	var ablate, contexts, doubts bool
+	var ablate, contexts, doubts, routes, oracle bool
 	c := &cobra.Command{
 		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions",
 		Args: func(_ *cobra.Command, paths []string) error {
@@ -46,6 +46,7 @@ func qualityCommand() *cobra.Command {
 			o := quality.Options{
 				Size: target.Size(size), Settings: settings, Paths: paths, Ablate: ablate,
 				Turns: through != "", Roles: quality.Roles(roles), Contexts: contexts, Doubts: doubts,
+				Routes: routes, Oracle: oracle,
 				Progress: os.Stderr,
 			}
 			r, err := measureQuality(c.Context(), o, *chat)
@@ -63,7 +64,8 @@ func qualityCommand() *cobra.Command {
 	f.StringVar(&embedderModel, "embedder-model", "bge-small-en-v1.5", "model of that endpoint")
 	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
 	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
-	f.StringVar(&through, "through", "", "turns: report the conversations turn by turn as well, and ask by defaults")
+	f.StringVar(&through, "through", "",
+		"turns: report the conversations turn by turn as well, with --confidence instead, and ask by defaults")
 	f.StringVar(&roles, "roles", string(quality.AllUsers),
 		"user: all speakers of reported turns are users; assistant: the second one is the assistant")
 	f.BoolVar(&ablate, "ablate", false, "measure once more without each part of the ranking, 7 d after the last turn")
@@ -71,6 +73,10 @@ func qualityCommand() *cobra.Command {
 		"measure what contexts of 500 to 4,000 tokens hold, instead of rankings")
 	f.BoolVar(&doubts, "confidence", false,
 		"measure the confidence of questions about their own and about other users, instead of rankings")
+	f.BoolVar(&routes, "routed-candidates", false,
+		"measure which evidence a search of the routed domains alone would add to the candidates, instead of rankings")
+	f.BoolVar(&oracle, "rerank-oracle", false,
+		"rerank by a model that knows the evidence, which shows the most that a reranker can give")
 	jsonFlag(c, &file)
 	return c
 }

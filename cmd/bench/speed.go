@@ -155,6 +155,7 @@ func slicesCommand() *cobra.Command {
 	f := c.Flags()
 	sizeFlag(c, &size, target.Large)
 	f.IntVar(&o.Memories, "memories", 100_000, "of the user")
+	f.StringVar(&o.Only, "only", "", `requests whose names begin so, such as "page"`)
 	f.DurationVar(&o.For, "for", 4*time.Second, "of each kind of request")
 	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 	jsonFlag(c, &file)

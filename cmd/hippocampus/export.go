@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hippocampus/cmd/hippocampus/remote"
+	"hippocampus/cmd/hippocampus/terminal"
 	"hippocampus/exchange"
 )
 
@@ -26,17 +28,19 @@ timeline facts, instructions with their versions, skills with their counts, and 
 processed turns. Instructions of the app and of its agents are only part of an export of all users.
 
 Not exported: turns without a conversation, candidates, webhooks with their secrets, announcements, jobs and API keys.`,
-		Args: cobra.MaximumNArgs(1),
+		Example: "  hippocampus export ada.ndjson --user ada\n  hippocampus export - --embeddings | gzip > all.ndjson.gz",
+		Args:    cobra.MaximumNArgs(1),
 	}
-	server := remoteFlag(cmd, o)
+	server := o.connectionFlags(cmd)
 	cmd.Flags().StringVar(&user, "user", "",
 		"export only this `user` (default all users of the key's app, for an admin key)")
 	cmd.Flags().BoolVar(&embeddings, "embeddings", false, "include embeddings, so that an import need not compute them")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		from, err := server()
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		from, err := server.Open(cmd.Context(), cmd.InOrStdin())
 		if err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, from.Close()) }()
 		query := url.Values{}
 		if user != "" {
 			query.Set("user_id", user)
@@ -46,11 +50,11 @@ Not exported: turns without a conversation, candidates, webhooks with their secr
 		}
 		path := "/v1/export?" + query.Encode()
 		if len(args) == 0 || args[0] == "-" {
-			_, err := download(cmd, from, path, cmd.OutOrStdout())
+			_, err := download(cmd, from.Server, path, cmd.OutOrStdout())
 			return err
 		}
 		counts, err := writeFile(args[0], func(w io.Writer) (exchange.Counts, error) {
-			return download(cmd, from, path, w)
+			return download(cmd, from.Server, path, w)
 		})
 		if err != nil {
 			return err
@@ -82,17 +86,17 @@ func writeFile(name string, f func(io.Writer) (exchange.Counts, error)) (counts 
 }
 
 // download copies an export and returns the counts in its last line.
-func download(cmd *cobra.Command, from remote, path string, to io.Writer) (exchange.Counts, error) {
+func download(cmd *cobra.Command, from remote.Server, path string, to io.Writer) (exchange.Counts, error) {
 	ctx := cmd.Context()
-	stream, err := from.send(ctx, "GET", path, nil)
+	stream, err := from.Send(ctx, "GET", path, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	bar := newProgress(cmd.ErrOrStderr(), "exporting", -1)
+	bar := terminal.NewBytes(cmd.ErrOrStderr(), "exporting", -1)
 	last := &lastLine{}
 	_, err = io.Copy(io.MultiWriter(to, last, bar), stream)
-	bar.end()
+	bar.End()
 	return last.counts(ctx, err)
 }
 

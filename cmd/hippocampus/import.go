@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hippocampus/cmd/hippocampus/exit"
+	"hippocampus/cmd/hippocampus/terminal"
 	"hippocampus/exchange"
 )
 
@@ -19,15 +21,24 @@ func importCommand(o *overrides) *cobra.Command {
 		Short: "Send an export from a file, or from stdin (-), to a server; exit 1 if a line fails",
 		Long: `Send an export from a file, or from stdin (-), to a server; exit 1 if a line fails.
 
-Data that exists already is skipped, never overwritten: to resume an import that broke off, repeat it.`,
-		Args: cobra.ExactArgs(1),
+Data that exists already is skipped, never overwritten: to resume an import that broke off, repeat it.
+
+With --from mem0 the file is a JSON list of mem0's memories, such as the answer of its get_all. Memories that say the
+same as one of the user are merged into it, so that this import can be repeated, too.`,
+		Example: "  hippocampus import ada.ndjson\n  hippocampus import --from mem0 mem0.json",
+		Args:    cobra.ExactArgs(1),
 	}
-	server := remoteFlag(cmd, o)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		to, err := server()
+	server := o.connectionFlags(cmd)
+	format := cmd.Flags().String("from", "hippocampus", "`PROGRAM` that wrote the file: hippocampus or mem0")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if *format != "hippocampus" && *format != "mem0" {
+			return exit.Usagef("--from %q is unknown: give hippocampus or mem0", *format)
+		}
+		to, err := server.Open(cmd.Context(), cmd.InOrStdin())
 		if err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, to.Close()) }()
 		from, size := cmd.InOrStdin(), int64(-1)
 		if args[0] != "-" {
 			file, err := os.Open(args[0])
@@ -40,10 +51,13 @@ Data that exists already is skipped, never overwritten: to resume an import that
 			}
 			from = file
 		}
-		bar := newProgress(cmd.ErrOrStderr(), "importing", size)
+		if *format == "mem0" {
+			return importMem0(cmd, to.Server, from)
+		}
+		bar := terminal.NewBytes(cmd.ErrOrStderr(), "importing", size)
 		// The wrapper hides the length and Close, so that the body is streamed.
-		response, err := to.send(cmd.Context(), "POST", "/v1/import", struct{ io.Reader }{io.TeeReader(from, bar)})
-		bar.end()
+		response, err := to.Send(cmd.Context(), "POST", "/v1/import", struct{ io.Reader }{io.TeeReader(from, bar)})
+		bar.End()
 		if err != nil {
 			return err
 		}

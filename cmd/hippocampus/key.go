@@ -18,30 +18,34 @@ import (
 
 func keyCommand(o *overrides, host app.Host) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "key",
-		Short: "Create, list and revoke API keys",
-		Args:  cobra.NoArgs,
-		RunE:  help,
+		Use:     "key",
+		Short:   "Create, list and revoke API keys",
+		Example: "  hippocampus key create --name chat\n  hippocampus key list",
+		Args:    noSubcommand,
+		RunE:    help,
 	}
 	cmd.AddCommand(createKeyCommand(o, host), listKeysCommand(o), revokeKeyCommand(o, host))
 	return cmd
 }
 
 func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
-	appID, name := "", ""
-	role := memory.RoleWrite
+	key := memory.Key{Role: memory.RoleWrite}
 	cmd := o.command("create", "Create a key and print its secret, which is not shown again",
+		[]string{"key create --name chat", "key create --role read --user ada --name dashboard"},
 		func(cmd *cobra.Command, cfg config.Config) error {
-			if appID == "" && role != memory.RoleOperator {
-				appID = app.DefaultApp
+			if key.AppID == "" && key.Role != memory.RoleOperator {
+				key.AppID = app.DefaultApp
 			}
-			secret, key, err := app.CreateKey(cmd.Context(), cfg, host, name, appID, role)
+			secret, key, err := app.CreateKey(cmd.Context(), cfg, host, key)
 			if err != nil {
 				return err
 			}
 			where := "in app " + key.AppID
-			if key.AppID == "" {
+			switch {
+			case key.AppID == "":
 				where = "for the whole server, in no app"
+			case key.UserID != "":
+				where += ", for the user " + key.UserID + " alone"
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s %s; keep the secret below, it is not shown again\n",
 				key.ID, key.Role, where)
@@ -53,15 +57,23 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 		if why := memory.CheckID(text, false); why != "" {
 			return errors.New(why)
 		}
-		appID = text
+		key.AppID = text
 		return nil
 	})
-	cmd.Flags().StringVar(&name, "name", "", "description of the key")
-	cmd.Flags().Func("role", "`role`: "+roleNames()+" (default "+string(role)+")", func(text string) error {
+	one := "`user` whom the key is bound to: it reads and writes that user's memories alone (default: all users)"
+	cmd.Flags().Func("user", one, func(text string) error {
+		if why := memory.CheckID(text, false); why != "" {
+			return errors.New(why)
+		}
+		key.UserID = text
+		return nil
+	})
+	cmd.Flags().StringVar(&key.Name, "name", "", "description of the key")
+	cmd.Flags().Func("role", "`role`: "+roleNames()+" (default "+string(key.Role)+")", func(text string) error {
 		if !slices.Contains(memory.Roles, memory.Role(text)) {
 			return errors.New("give " + roleNames())
 		}
-		role = memory.Role(text)
+		key.Role = memory.Role(text)
 		return nil
 	})
 	return cmd
@@ -77,17 +89,18 @@ func roleNames() string {
 
 func listKeysCommand(o *overrides) *cobra.Command {
 	var appID string
-	cmd := o.command("list", "List the keys, including revoked ones",
+	cmd := o.command("list", "List the keys, including revoked ones", []string{"key list"},
 		func(cmd *cobra.Command, cfg config.Config) error {
 			keys, err := app.ListKeys(cmd.Context(), cfg, appID)
 			if err != nil {
 				return err
 			}
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "ID\tAPP\tROLE\tCREATED\tREVOKED\tNAME")
+			fmt.Fprintln(table, "ID\tAPP\tUSER\tROLE\tCREATED\tREVOKED\tNAME")
 			for _, key := range keys {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
-					key.ID, cmp.Or(key.AppID, "-"), key.Role, date(key.CreatedAt), date(key.RevokedAt), key.Name)
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+					key.ID, cmp.Or(key.AppID, "-"), cmp.Or(key.UserID, "-"), key.Role, date(key.CreatedAt), date(key.RevokedAt),
+					key.Name)
 			}
 			return table.Flush()
 		})
@@ -103,14 +116,16 @@ func date(t time.Time) string {
 }
 
 func revokeKeyCommand(o *overrides, host app.Host) *cobra.Command {
-	cmd := o.command("revoke ID", "Revoke a key permanently", func(cmd *cobra.Command, cfg config.Config) error {
-		id := cmd.Flags().Arg(0)
-		if err := app.RevokeKey(cmd.Context(), cfg, host, id); err != nil {
-			return err
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", id, app.KeyTTL)
-		return nil
-	})
+	cmd := o.command("revoke ID", "Revoke a key permanently",
+		[]string{"key revoke 0198c0de-0000-7000-8000-000000000001"},
+		func(cmd *cobra.Command, cfg config.Config) error {
+			id := cmd.Flags().Arg(0)
+			if err := app.RevokeKey(cmd.Context(), cfg, host, id); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", id, app.KeyTTL)
+			return nil
+		})
 	cmd.Args = cobra.ExactArgs(1)
 	return cmd
 }

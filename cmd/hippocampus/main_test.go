@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,7 +51,7 @@ func TestExecute_Exits1OnWrongSettings(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{
 		{"serve"}, {"migrate"}, {"key", "list"}, {"key", "create"}, {"key", "revoke", "x"},
-		{"healthcheck"}, {"verify"}, {"rebuild"}, {"export"}, {"import", "x"},
+		{"healthcheck"}, {"verify"}, {"rebuild"}, {"partition"}, {"export"}, {"import", "x"},
 		{"prompts", "try", "x"},
 	} {
 		for want, args := range map[string][]string{
@@ -83,14 +82,6 @@ func TestExecute_PrintsHelp(t *testing.T) {
 	}
 }
 
-func TestVersion_IsPrinted(t *testing.T) {
-	t.Parallel()
-	code, out, _ := run(t, nil, "version")
-	if code != 0 || !regexp.MustCompile(`^hippocampus \S+ \(go1\.`).MatchString(out) {
-		t.Errorf("exit %d, stdout %q", code, out)
-	}
-}
-
 func TestKey_CreatesListsAndRevokes(t *testing.T) {
 	t.Parallel()
 	env := []string{"HIPPOCAMPUS_DATA=" + t.TempDir()}
@@ -100,8 +91,9 @@ func TestKey_CreatesListsAndRevokes(t *testing.T) {
 	if code, _, errOut := run(t, env, "migrate"); code != 0 {
 		t.Fatalf("exit %d, stderr %q", code, errOut)
 	}
-	code, secret, errOut := run(t, env, "key", "create", "--app", "shop", "--role", "read", "--name", "dashboard")
-	if code != 0 || len(strings.Fields(secret)) != 1 || !strings.Contains(errOut, "role read in app shop") {
+	code, secret, errOut := run(t, env, "key", "create", "--app", "shop", "--role", "read", "--user", "ada",
+		"--name", "dashboard")
+	if code != 0 || len(strings.Fields(secret)) != 1 || !strings.Contains(errOut, "in app shop, for the user ada alone") {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, secret, errOut)
 	}
 	code, _, errOut = run(t, env, "key", "create")
@@ -123,20 +115,25 @@ func TestKey_CreatesListsAndRevokes(t *testing.T) {
 	if code != 1 || !strings.Contains(errOut, "leave it out") {
 		t.Fatalf("an operator's key of an app: exit %d, stderr %q", code, errOut)
 	}
-	if row := strings.Fields(list()[3]); row[1] != "-" || row[2] != "operator" {
+	for _, args := range [][]string{{"--user", ""}, {"--user", "ada", "--role", "admin"}} {
+		if code, _, errOut = run(t, env, append([]string{"key", "create"}, args...)...); code == 0 {
+			t.Errorf("%q makes a key: %q", args, errOut)
+		}
+	}
+	if row := strings.Fields(list()[3]); row[1] != "-" || row[3] != "operator" {
 		t.Errorf("row %q", row)
 	}
 	if all, shop := list(), list("--app", "shop"); len(all) != 4 || len(shop) != 2 {
 		t.Fatalf("want a heading and three keys, and a heading and one key: %q, %q", all, shop)
 	}
 	row := strings.Fields(list("--app", "shop")[1])
-	if row[1] != "shop" || row[2] != "read" || row[4] != "-" || row[5] != "dashboard" {
+	if row[1] != "shop" || row[2] != "ada" || row[3] != "read" || row[5] != "-" || row[6] != "dashboard" {
 		t.Fatalf("row %q", row)
 	}
 	if code, out, errOut := run(t, env, "key", "revoke", row[0]); code != 0 || !strings.Contains(out, row[0]) {
 		t.Fatalf("exit %d, stdout %q, stderr %q", code, out, errOut)
 	}
-	if row := strings.Fields(list("--app", "shop")[1]); row[4] == "-" {
+	if row := strings.Fields(list("--app", "shop")[1]); row[5] == "-" {
 		t.Errorf("the revoked key has no date: %q", row)
 	}
 	if code, _, errOut := run(t, env, "key", "revoke", "unknown"); code != 1 || strings.Count(errOut, "\n") != 1 {
@@ -166,18 +163,6 @@ func TestHealthcheck_ReportsTheStatus(t *testing.T) {
 	server.Close()
 	if code, _, errOut := run(t, nil, "healthcheck", "--listen", listen); code != 1 || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("exit %d, stderr %q", code, errOut)
-	}
-}
-
-func TestDialable_ReachesAnyListenAddress(t *testing.T) {
-	t.Parallel()
-	for listen, want := range map[string]string{
-		":8080": "localhost:8080", "0.0.0.0:8080": "localhost:8080", "[::]:8080": "localhost:8080",
-		"127.0.0.1:8080": "127.0.0.1:8080", "[::1]:8080": "[::1]:8080", "memory.internal:80": "memory.internal:80",
-	} {
-		if got := dialable(listen); got != want {
-			t.Errorf("dialable(%q) = %q, want %q", listen, got, want)
-		}
 	}
 }
 

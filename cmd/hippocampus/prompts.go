@@ -18,7 +18,8 @@ import (
 
 func promptsCommand(o *overrides, host app.Host) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "prompts", Short: "List the prompts of the server, and try one", Args: cobra.NoArgs, RunE: help,
+		Use: "prompts", Short: "List the prompts of the server, and try one", Args: noSubcommand, RunE: help,
+		Example: "  hippocampus prompts list",
 	}
 	cmd.AddCommand(listPromptsCommand(), tryPromptCommand(o, host))
 	return cmd
@@ -27,6 +28,7 @@ func promptsCommand(o *overrides, host app.Host) *cobra.Command {
 func listPromptsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the prompts with the fields of their input", Args: cobra.NoArgs,
+		Example: "  hippocampus prompts list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "PROMPT\tUSE\tINPUT")
@@ -51,7 +53,8 @@ ask the model also, and show its answer and what the server makes of it. Nothing
       - {role: user, content: I moved to Bergen last week.}
 
 docs/prompts has an input for each prompt.`,
-		Args: cobra.ExactArgs(1),
+		Example: "  hippocampus prompts try docs/prompts/score.en.yaml",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := o.load()
 			if err != nil {

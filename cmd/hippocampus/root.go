@@ -2,12 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"hippocampus/cmd/hippocampus/connection"
+	"hippocampus/cmd/hippocampus/demo"
+	"hippocampus/cmd/hippocampus/exit"
+	"hippocampus/cmd/hippocampus/memories"
 	"hippocampus/server/app"
 	"hippocampus/server/config"
 )
@@ -19,53 +26,148 @@ func execute(ctx context.Context, args, env []string, host app.Host) int {
 	usageOK := false // usage is checked before PersistentPreRun
 	root.PersistentPreRun = func(*cobra.Command, []string) { usageOK = true }
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return 0
+		return exit.Done
+	}
+	if errors.Is(err, errConflicts) {
+		return exit.Usage // the command has printed them
+	}
+	code := exit.Code(err)
+	if !usageOK {
+		code = exit.Usage
 	}
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
-	if usageOK {
-		fmt.Fprintf(host.Err, "hippocampus: %s\n", text)
-		return 1
+	if code == exit.Usage {
+		text += ": see " + cmd.CommandPath() + " --help"
 	}
-	fmt.Fprintf(host.Err, "hippocampus: %s: see hippocampus --help\n", text)
-	return 2
+	fmt.Fprintf(host.Err, "hippocampus: %s\n", text)
+	return code
 }
+
+// The groups of commands in the help.
+const (
+	serverGroup   = "server"
+	memoriesGroup = "memories"
+	exchangeGroup = "exchange"
+	toolsGroup    = "tools"
+)
 
 func newRoot(env []string, host app.Host) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "hippocampus",
-		Short:         "Long-term memory for chat backends",
-		Args:          cobra.NoArgs,
+		Use:   "hippocampus",
+		Short: "Long-term memory for chat backends",
+		Long: `Long-term memory for chat backends. "hippocampus demo" shows in a minute what it does.
+
+The commands of memories work on a running server (--url, "hippocampus login"), or on the folder of --data if no server
+uses it.`,
+		Example: `  hippocampus demo
+  hippocampus serve
+  hippocampus login --url http://127.0.0.1:8080 --user ada
+  hippocampus recall "Where does Ada live?" --user ada`,
+		Args:          noSubcommand,
 		RunE:          help,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetOut(host.Out)
 	root.SetErr(host.Err)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
 	o := newOverrides(root, env)
-	root.AddCommand(
-		serveCommand(o, host),
-		migrateCommand(o, host),
-		keyCommand(o, host),
-		verifyCommand(o, host),
-		rebuildCommand(o, host),
-		exportCommand(o),
-		importCommand(o),
-		promptsCommand(o, host),
-		healthcheckCommand(o),
-		versionCommand(),
-	)
+	o.host = host
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = id
+		}
+		root.AddCommand(commands...)
+	}
+	group(memoriesGroup, "Memories:", memories.Commands(o.sources())...)
+	group(serverGroup, "Server:",
+		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
+		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
+	group(exchangeGroup, "Exchange:", exportCommand(o), importCommand(o), fileCommand(o))
+	group(toolsGroup, "Tools:",
+		demo.Command(o.sources()), loginCommand(o), logoutCommand(o), mcpCommand(o, host), promptsCommand(o, host),
+		docsCommand(), versionCommand(host))
+	root.SetHelpCommandGroupID(toolsGroup)
+	suggestInHelp(root)
+	root.SetCompletionCommandGroupID(toolsGroup)
+	root.AddCommand(exitCodesTopic())
 	return root
+}
+
+// exitCodesTopic is what `hippocampus help exit-codes` prints.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use: "exit-codes", Short: "What the exit codes mean",
+		Long: "Every command exits with one of these codes. An error is one line on standard error.\n\n" + exit.Table(),
+	}
 }
 
 // help runs a command that only has subcommands.
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
+// suggestInHelp makes `hippocampus help recal` fail like `hippocampus recal`, with the nearest commands.
+func suggestInHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		cmd.Example = "  hippocampus help recall"
+		show := cmd.Run
+		cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
+			found, rest, err := root.Find(args)
+			if err == nil && found.HasSubCommands() {
+				err = noSubcommand(found, rest)
+			}
+			if err != nil {
+				return err
+			}
+			show(cmd, args)
+			return nil
+		}
+	}
+}
+
+// noSubcommand is the Args of a command that only has subcommands: an argument is a subcommand that does not exist.
+func noSubcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return exit.Usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
+}
+
+// flagError adds the nearest flag to the error of a flag that does not exist, and rewords that of a number.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	if errors.As(err, &invalid) && errors.As(err, &number) {
+		return exit.Usagef("--%s is %q: give a number", invalid.GetFlag().Name, invalid.GetValue())
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	near := config.Nearest(unknown.GetSpecifiedName(), names)
+	if near == "" {
+		return err
+	}
+	return exit.Usagef("%w: did you mean --%s?", err, near)
+}
+
 // overrides are the settings on the command line.
 type overrides struct {
 	env      []string
+	host     app.Host
 	file     string
 	settings map[string]string
 }
@@ -93,10 +195,13 @@ func newOverrides(root *cobra.Command, env []string) *overrides {
 	return o
 }
 
-// command returns a command that takes no arguments and calls f with the configuration.
-func (o *overrides) command(use, short string, f func(*cobra.Command, config.Config) error) *cobra.Command {
+// command returns a command that takes no arguments and calls f with the configuration. Its examples are without the
+// name of the program.
+func (o *overrides) command(
+	use, short string, examples []string, f func(*cobra.Command, config.Config) error,
+) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.NoArgs,
+		Use: use, Short: short, Args: cobra.NoArgs, Example: "  hippocampus " + strings.Join(examples, "\n  hippocampus "),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.load()
 			if err != nil {
@@ -108,6 +213,27 @@ func (o *overrides) command(use, short string, f func(*cobra.Command, config.Con
 }
 
 // load reads the configuration from all sources.
-func (o *overrides) load() (config.Config, error) {
-	return config.Load(config.Sources{File: o.file, Env: o.env, Flags: maps.Clone(o.settings)})
+func (o *overrides) load() (config.Config, error) { return o.loadWith(nil) }
+
+// loadWith is load with changes that override all sources.
+func (o *overrides) loadWith(changes map[string]string) (config.Config, error) {
+	settings := maps.Clone(o.settings)
+	maps.Copy(settings, changes)
+	return config.Load(config.Sources{File: o.file, Env: o.env, Flags: settings})
+}
+
+// sources are what a connection is made from.
+func (o *overrides) sources() connection.Sources {
+	return connection.Sources{
+		Env: o.env, Host: o.host, Load: o.loadWith,
+		Given: func(setting string) bool {
+			_, given := o.settings[setting]
+			return given || setting == "config" && o.file != ""
+		},
+	}
+}
+
+// connectionFlags adds the flags that name the server of a command.
+func (o *overrides) connectionFlags(cmd *cobra.Command) *connection.Flags {
+	return o.sources().Add(cmd)
 }

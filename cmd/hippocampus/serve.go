@@ -2,15 +2,14 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hippocampus/cmd/hippocampus/connection"
 	"hippocampus/server/app"
 	"hippocampus/server/config"
 )
@@ -21,6 +20,7 @@ const gcPercent = 75
 
 func serveCommand(o *overrides, host app.Host) *cobra.Command {
 	return o.command("serve", "Run the server until SIGTERM or Ctrl-C",
+		[]string{"serve", "serve --listen 127.0.0.1:9090 --data memories --set recall.limit=20"},
 		func(cmd *cobra.Command, cfg config.Config) error {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(gcPercent)
@@ -32,9 +32,9 @@ func serveCommand(o *overrides, host app.Host) *cobra.Command {
 // healthcheckCommand checks the server of the same configuration. The container
 // image has no other HTTP client.
 func healthcheckCommand(o *overrides) *cobra.Command {
-	return o.command("healthcheck", "Check that the server is running",
+	return o.command("healthcheck", "Check that the server is running", []string{"healthcheck"},
 		func(cmd *cobra.Command, cfg config.Config) error {
-			url := "http://" + dialable(cfg.Listen) + "/healthz"
+			url := "http://" + connection.Dialable(cfg.Listen) + "/healthz"
 			request, err := http.NewRequestWithContext(cmd.Context(), http.MethodGet, url, http.NoBody)
 			if err != nil {
 				return err
@@ -50,13 +50,4 @@ func healthcheckCommand(o *overrides) *cobra.Command {
 			}
 			return nil
 		})
-}
-
-// dialable returns the address at which a server that listens on listen can be reached from this machine.
-func dialable(listen string) string {
-	host, port, _ := net.SplitHostPort(listen) // config has checked it
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return net.JoinHostPort(host, port)
 }

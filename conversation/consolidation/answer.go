@@ -246,7 +246,8 @@ func share01(given *float64, into *float64) error {
 	if given == nil {
 		return nil
 	}
-	if *into = *given; !(*given >= 0 && *given <= 1) {
+	*into = *given
+	if !(*given >= 0 && *given <= 1) {
 		return fmt.Errorf("is %v, not between 0 and 1", *given)
 	}
 	return nil
@@ -267,7 +268,8 @@ func (s statementReply) check(kind memory.Type, about talk) (one statement, err 
 	one = statement{kind: kind, text: strings.TrimSpace(s.Text), importance: defaultImportance}
 	if s.Level != nil {
 		level, known := levels[strings.ToLower(strings.TrimSpace(*s.Level))]
-		if one.importance = level; !known {
+		one.importance = level
+		if !known {
 			return one, fmt.Errorf("has the level %.20q, not high, medium or low", *s.Level)
 		}
 	}

@@ -35,7 +35,7 @@ type Records interface {
 		fresh bool, err error)
 	Idle(ctx context.Context, before time.Time, limit int) ([]memory.Conversation, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
-	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
+	EnqueueForConversation(ctx context.Context, c memory.Conversation, job db.Job) error
 }
 
 // Writer writes the memories of a consolidation; package ingest implements it.

@@ -27,8 +27,7 @@ func (s *Service) OnTurn(ctx context.Context, t session.ProcessedTurn) error {
 	if job.Trigger == "" {
 		return nil
 	}
-	_, _, err := s.Records.Enqueue(ctx, job)
-	return err
+	return s.Records.EnqueueForConversation(ctx, c, job)
 }
 
 // Ended is a conversation that has ended, with its consolidations.
@@ -91,8 +90,7 @@ func (s *Service) enqueued(ctx context.Context, c memory.Conversation, job Conso
 	job.ConversationID = c.ID
 	job.FirstTurnID = c.FirstTurnID
 	job.Mark = c.Events
-	_, _, err = s.Records.Enqueue(ctx, job)
-	return ended, err
+	return ended, s.Records.EnqueueForConversation(ctx, c, job)
 }
 
 // reasons are the end reasons of conversations, by trigger.
@@ -117,7 +115,7 @@ func (s *Service) ofEnd(ctx context.Context, c memory.Conversation) ([]memory.Co
 // maxStated is the greatest number of stated events in one consolidation.
 const maxStated = 200
 
-// steps are the steps to plan beside the stated events: each with the least
+// steps are the steps to plan besides the stated events: each with the least
 // number of events since it was planned last, from which it is planned; 0: never.
 type steps map[memory.ConsolidationType]int64
 

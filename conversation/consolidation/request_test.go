@@ -21,7 +21,7 @@ func (b *fixture) request(id string, mode Mode) Ended {
 func TestConsolidate_CoversEachEventOnceAStep(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
-	b.trip("c") // three events, of which the third is a stated one
+	b.trip("c") // three events; the third is a stated one
 	if begun := b.request("c", Fast); !begun.Pending() || len(begun.Consolidations) != 2 {
 		t.Errorf("fast: %+v", begun.Consolidations)
 	}

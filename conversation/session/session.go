@@ -30,7 +30,7 @@ type Records interface {
 	TurnLister
 	Summarise(ctx context.Context, c, next memory.Conversation) error
 	DeleteConversation(ctx context.Context, owner memory.Owner, id string) (db.DeletedConversation, error)
-	Enqueue(ctx context.Context, job db.Job) (info db.JobInfo, fresh bool, err error)
+	EnqueueForConversation(ctx context.Context, c memory.Conversation, job db.Job) error
 }
 
 // Settings of the working memory; server/config holds their defaults and ranges.
@@ -105,7 +105,7 @@ func (s *Service) OnTurnProcessed(ctx context.Context, t memory.Turn) {
 		return // deleted in the meantime
 	}
 	if err == nil && s.over(c) {
-		_, _, err = s.Records.Enqueue(ctx, s.compaction(c))
+		err = s.Records.EnqueueForConversation(ctx, c, s.compaction(c))
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return

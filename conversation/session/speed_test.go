@@ -30,8 +30,8 @@ func (r *remembered) Summarise(context.Context, memory.Conversation, memory.Conv
 func (r *remembered) DeleteConversation(context.Context, memory.Owner, string) (db.DeletedConversation, error) {
 	return db.DeletedConversation{}, nil
 }
-func (r *remembered) Enqueue(context.Context, db.Job) (db.JobInfo, bool, error) {
-	return db.JobInfo{}, false, nil
+func (r *remembered) EnqueueForConversation(context.Context, memory.Conversation, db.Job) error {
+	return nil
 }
 
 // grow adds a turn of two messages to the conversation.

@@ -55,7 +55,7 @@ func changes(t *testing.T, s db.Store) {
 	changed("an insert", []string{a.ID, b.ID}, nil)
 	insert(t, s, time.Time{}, newMemory(other, "c"))
 	changed("an insert of another owner", nil, nil)
-	must(t, s.Touch(t.Context(), []db.Touch{{ID: a.ID, Count: 1, At: after(1)}}))
+	must(t, s.Touch(t.Context(), []db.Touch{{Owner: a.Owner, ID: a.ID, Count: 1, At: after(1)}}))
 	changed("a touch", nil, nil)
 	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: a}, {Memory: b}}, after(1)))
 	changed("confirmed pushes", nil, nil)

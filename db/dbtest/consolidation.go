@@ -282,7 +282,8 @@ func loadConsolidations(t *testing.T, s db.Store, owner memory.Owner) {
 		var list []memory.Consolidation
 		for n := range 10 {
 			c := newConsolidation(owner, id, memory.FastReplay, 1, int64(n+1))
-			if c.CreatedAt = after(n); n > 0 {
+			c.CreatedAt = after(n)
+			if n > 0 {
 				c.State, c.EndedAt = memory.ConsolidationDone, after(n)
 			}
 			list = append(list, c)

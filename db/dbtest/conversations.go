@@ -208,7 +208,8 @@ func listConversations(t *testing.T, s db.Store) {
 		for {
 			page, err := s.ListConversations(t.Context(), f)
 			must(t, err)
-			if got = append(got, conversationIDs(page)...); len(page) < limit {
+			got = append(got, conversationIDs(page)...)
+			if len(page) < limit {
 				break
 			}
 			last := page[len(page)-1]

@@ -45,7 +45,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 		must(t, err)
 		if d := some.Deleted; d.Turns > limit || d.Conversations > limit || d.Consolidations > limit ||
 			d.Memories > limit || d.Events > limit || d.Facts > limit || d.Instructions > limit || d.Skills > limit ||
-			d.Outcomes > limit || len(some.Memories) != d.Memories {
+			d.Outcomes > limit || d.Files > limit || d.FileVersions > limit || len(some.Memories) != d.Memories {
 			t.Errorf("a step of at most %d rows deleted %+v, memories %q", limit, d, some.Memories)
 		}
 		if some.Deleted == (db.Erased{}) {
@@ -60,7 +60,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 
 // fill stores rows of every kind for an owner: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
 // 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome,
-// 2 logged recalls and a state.
+// 2 files with 4 versions, 2 logged recalls and a state.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
@@ -97,6 +97,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 		newConsolidation(owner, "talk", memory.DeepReflection, 1, 1),
 		newConsolidation(owner, "another talk", memory.FastReplay, 1, 1))
 	fillProcedures(t, s, owner)
+	fillFiles(t, s, owner)
 	must(t, s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(owner, 10_000), newRecall(owner, 10_001)}))
 	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
 }
@@ -113,6 +114,8 @@ var filled = db.Erased{
 	Instructions:   3,
 	Skills:         2,
 	Outcomes:       1,
+	Files:          2,
+	FileVersions:   4,
 	Announcements:  5,
 	Recalls:        2,
 	Jobs:           4,
@@ -159,6 +162,7 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 		"turns":   turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
 		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
 		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
+		"files": filesOf(t, s, owner),
 	}
 }
 
@@ -213,15 +217,28 @@ func erase(t *testing.T, s db.Store) {
 		"turns":          []memory.Turn{},
 		"memories":       []memory.Memory{},
 		"candidates":     []db.Proposal{},
-		"state":          db.UserState{Erased: 1},
+		"state":          db.UserState{Erased: 1, ErasedAt: after(105)},
 		"jobs":           []string(nil),
 		"events":         0,
 		"facts":          []memory.Fact{},
 		"consolidations": []memory.Consolidation{},
 		"procedures":     "[] []",
+		"files":          "[] []",
 	})
 	for i, owner := range others {
 		wantSame(t, "contents of another user", contents(t, s, owner), before[i])
+	}
+	for _, scope := range []memory.Scope{{AppID: alice.AppID, Kind: memory.UserScope, ID: alice.UserID},
+		{AppID: alice.AppID, Kind: memory.AgentScope, ID: alice.UserID}, {AppID: alice.AppID, Kind: memory.AppScope}} {
+		var want db.UserState
+		if scope.Kind == memory.UserScope {
+			want = db.UserState{Erased: 1, ErasedAt: after(105)}
+		}
+		must(t, s.InScope(ctx, scope, func(ctx context.Context, tx db.InstructionTx) error {
+			state, err := tx.State(ctx)
+			wantSame(t, "state in a scope of the kind "+string(scope.Kind), state, want)
+			return err
+		}))
 	}
 	if _, err := s.EraseSome(ctx, e, db.EraseStep{Now: after(200), Limit: 1}); !errors.Is(err, db.ErrErased) {
 		t.Errorf("a step after the end: %v", err)

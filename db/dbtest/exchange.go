@@ -157,7 +157,7 @@ func restore(t *testing.T, s db.Store) {
 	wantSame(t, "oldest", backlog.Oldest, after(100))
 	tasks, err := s.ClaimDueVectors(t.Context(), after(100), after(160), 10)
 	must(t, err)
-	if len(tasks) != 1 || tasks[0].First || tasks[0].Memory.ID != active.ID {
+	if len(tasks) != 1 || tasks[0].Claim == 1 || tasks[0].Memory.ID != active.ID {
 		t.Errorf("claimed %+v: want the active one, not for the first time", tasks)
 	}
 

@@ -21,7 +21,8 @@ func paged[T any](t *testing.T, app, user string, limit int,
 	for after := (*T)(nil); ; {
 		page, err := read(t.Context(), db.Extent{AppID: app, UserID: user, Limit: limit}, after)
 		must(t, err)
-		if all = append(all, page...); len(page) < limit {
+		all = append(all, page...)
+		if len(page) < limit {
 			return all
 		}
 		after = &page[len(page)-1]
@@ -57,7 +58,8 @@ func exportFacts(t *testing.T, s db.Store) {
 		var all []memory.Fact
 		for n, key := range []string{"City", "city", "city", "city", "城市"} {
 			f := newFact(memory.Owner{AppID: "app", UserID: user}, key, fmt.Sprint(n), after(n))
-			if f.ValidUntil = after(n + 1); n == 2 || n == 3 { // recorded at the same instant
+			f.ValidUntil = after(n + 1)
+			if n == 2 || n == 3 { // recorded at the same instant
 				f.RecordedAt = after(2)
 			}
 			if n == 4 {
@@ -187,6 +189,8 @@ func everyExported(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ExportInstructions"] = s.ExportInstructions(ctx, of, nil)
 	_, errs["ExportWorkflows"] = s.ExportWorkflows(ctx, of, nil)
 	_, errs["ExportOutcomes"] = s.ExportOutcomes(ctx, of, nil)
+	_, errs["ExportFiles"] = s.ExportFiles(ctx, of, nil)
+	_, errs["ExportFileVersions"] = s.ExportFileVersions(ctx, of, nil)
 	_, errs["ExportConversations"] = s.ExportConversations(ctx, of, nil)
 	return errs
 }
@@ -201,6 +205,8 @@ func exerciseExported(t *testing.T, s db.Store, owner memory.Owner) {
 		paged(t, owner.AppID, user, 3, s.ExportInstructions)
 		paged(t, owner.AppID, user, 3, s.ExportWorkflows)
 		paged(t, owner.AppID, user, 3, s.ExportOutcomes)
+		paged(t, owner.AppID, user, 3, s.ExportFiles)
+		paged(t, owner.AppID, user, 3, s.ExportFileVersions)
 	}
 	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 		_, _, err := tx.RecordedFact(ctx, memory.NewID())

@@ -76,7 +76,7 @@ func filtersMatch(t *testing.T, s db.Store) {
 		owner := memory.Owner{AppID: "app", UserID: fmt.Sprint("user", user)}
 		var stored []memory.Memory
 		for i, metadata := range rapid.SliceOfN(filtertest.Metadata(), 1, 8).Draw(t, "metadata") {
-			m := newMemory(owner, []string{"even", "odd"}[i%2])
+			m := newMemory(owner, []string{"even K", "Odd É茶%_'\\", "\u212a é茶", "\u0130", "odd i k"}[i%5])
 			m.Metadata = metadata
 			m.CreatedAt = after(-i)
 			m.Status = memory.Statuses[i%7/6]

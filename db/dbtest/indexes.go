@@ -26,6 +26,9 @@ func indexes(t *testing.T, s db.Store) {
 	revision := changesOf(t, s, 0).Revision
 	must(t, s.SaveIndex(t.Context(), alice, revision, []byte("a\x00\xff")))
 	stored("one", revision, "a\x00\xff")
+	must(t, s.SaveIndex(t.Context(), alice, revision, []byte("in another format")))
+	stored("after one of the same revision", revision, "in another format")
+	must(t, s.SaveIndex(t.Context(), alice, revision, []byte("a\x00\xff")))
 	must(t, s.SaveIndex(t.Context(), alice, revision-1, []byte("earlier")))
 	stored("after an earlier one", revision, "a\x00\xff")
 	must(t, s.SaveIndex(t.Context(), alice, revision+1, []byte("later")))

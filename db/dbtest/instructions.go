@@ -76,7 +76,8 @@ func instructionVersions(t *testing.T, s db.Store) {
 		for below := 0; ; {
 			page, err := s.InstructionVersions(ctx, agent, "tone", below, limit)
 			must(t, err)
-			if got = append(got, page...); len(page) < limit {
+			got = append(got, page...)
+			if len(page) < limit {
 				break
 			}
 			below = page[limit-1].Number
@@ -137,7 +138,8 @@ func listInstructions(t *testing.T, s db.Store) {
 		for after := ""; ; {
 			page, err := s.ListInstructions(t.Context(), wholeApp, after, limit)
 			must(t, err)
-			if got = append(got, page...); len(page) < limit {
+			got = append(got, page...)
+			if len(page) < limit {
 				break
 			}
 			after = page[limit-1].Name

@@ -8,32 +8,36 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// leasesOfAClockAhead checks that leases which no setting allows do not hold work, and
-// that others stay.
+// leasesOfAClockAhead checks that leases that are longer than the longest of their kind
+// do not hold work, and that others stay.
 func leasesOfAClockAhead(t *testing.T, s db.Store) {
-	ctx, month := t.Context(), 30*24*3600
-	for name, days := range map[string]int{"held by a clock that is ahead": month, "held": 3600} {
+	ctx := t.Context()
+	longest := db.Longest{
+		Turn: 6 * time.Minute, Push: 2 * time.Minute, Consolidation: 20 * time.Second, Reembedding: 10 * time.Second,
+	}
+	for name, more := range map[string]time.Duration{"held by a clock that is ahead": time.Second, "held": 0} {
+		until := func(longest time.Duration) time.Time { return after(1).Add(longest + db.MaxSkew + more) }
 		t.Run(name, func(t *testing.T) {
 			owner := memory.Owner{AppID: "app", UserID: name}
 			turn := newTurn(owner, "")
-			_, _, err := s.AcceptTurn(ctx, turn, after(days))
+			_, _, err := s.AcceptTurn(ctx, turn, until(longest.Turn))
 			must(t, err)
 			claimed, due := newMemory(owner, "claimed"), newMemory(owner, "due")
-			insert(t, s, after(days), claimed)
+			insert(t, s, until(longest.Push), claimed)
 			insert(t, s, time.Time{}, due)
-			must(t, s.RetryVectors(ctx, []db.VectorRetry{{ID: due.ID, Due: after(days)}}))
+			must(t, s.RetryVectors(ctx, []db.VectorRetry{{ID: due.ID, Due: until(longest.Push)}}))
 			say(t, s, talked(owner, "c", epoch, "one"))
 			c := newConsolidation(owner, "c", memory.FastReplay, 1, 1)
 			planAll(t, s, c)
-			_, err = attempt(s, owner, c.ID, after(0), after(days))
+			_, err = attempt(s, owner, c.ID, after(0), until(longest.Consolidation))
 			must(t, err)
 			_, err = s.SetTarget(ctx, memory.Space{Model: "m", Dim: 1}, after(0))
 			must(t, err)
-			_, err = s.HoldReembedding(ctx, "other", after(days), after(days))
+			_, err = s.HoldReembedding(ctx, "other", until(longest.Reembedding), until(longest.Reembedding))
 			must(t, err)
 
-			ahead := days == month
-			voided, err := s.VoidLeases(ctx, after(1))
+			ahead := more > 0
+			voided, err := s.VoidLeases(ctx, after(1), longest)
 			must(t, err)
 			wantSame(t, "voided", voided, map[bool]int{true: 5}[ahead])
 			turns, err := s.ClaimTurns(ctx, after(1), after(2), 10)

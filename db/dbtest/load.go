@@ -52,6 +52,7 @@ func Load(t *testing.T, s db.Store, owners int) {
 		}))
 		loadFacts(t, s, owner)
 		loadProcedures(t, s, owner)
+		loadFiles(t, s, owner)
 		loadConsolidations(t, s, owner)
 		loadRecalls(t, s, owner)
 		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))
@@ -69,6 +70,14 @@ func Exercise(t *testing.T, s db.Store) {
 	list, err := s.ListMemories(ctx, db.MemoryFilter{Owner: owner, Limit: 5, Types: memory.Types, Domains: memory.Domains,
 		Statuses: memory.Statuses, ConversationID: "conversation", AgentID: "agent", Since: epoch, Until: after(999),
 		Before: &db.Position{At: after(999), ID: memory.NewID()}})
+	must(t, err)
+	_, err = s.ListMemories(ctx, db.MemoryFilter{Owner: owner, AgentID: "agent", Statuses: memory.Statuses[:1], Limit: 5})
+	must(t, err)
+	_, err = s.ListMemories(ctx, db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Forgotten}, Limit: 5})
+	must(t, err)
+	_, err = s.Users(ctx, db.UserFilter{AppID: owner.AppID, Prefix: "us", After: "user", Limit: 5})
+	must(t, err)
+	_, err = s.UserHoldings(ctx, owner)
 	must(t, err)
 	turns, err := s.ListTurns(ctx, db.TurnFilter{
 		AppID:  owner.AppID,
@@ -105,9 +114,13 @@ func Exercise(t *testing.T, s db.Store) {
 		{Where: where(t, `{"metadata":{"b":{"in":[1,2]},"a":1.5}}`), Before: before},
 		{Where: where(t, `{"metadata":{"b":1}}`), AsOf: after(20)},
 		{Where: where(t, `{"metadata":{"b":1}}`), Tags: []string{"work"}},
+		{Where: where(t, `{"metadata":{"b":{"gt":0}}}`), AgentID: "agent"},
+		{Where: where(t, `{"metadata":{"b":{"gt":0}}}`), ConversationID: "c", Statuses: memory.Statuses[:1]},
 	} {
 		f.Owner, f.Limit = owner, 5
 		_, err = s.ListMemories(ctx, f)
+		must(t, err)
+		_, err = s.EndOfExamined(ctx, f, 3)
 		must(t, err)
 	}
 	_, err = s.TurnCandidates(ctx, owner.AppID, turn.ID)
@@ -165,12 +178,20 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.HandedOut(ctx, owner, after(50), 10)
 	must(t, err)
+	for _, f := range []db.KeyFilter{
+		{}, {Before: before}, {AppID: "app7"}, {AppID: "app7", Before: before, WithoutOperators: true},
+	} {
+		f.Limit = 5
+		_, err = s.ListKeys(ctx, f)
+		must(t, err)
+	}
 	exerciseMaintenance(t, s, owner, known, turn.ID)
 	exerciseExchange(t, s, owner, known)
 	exerciseExported(t, s, owner)
 	exerciseFacts(t, s, owner)
 	exerciseInstructions(t, s, owner)
 	exerciseSkills(t, s, owner)
+	exerciseFiles(t, s, owner)
 	exerciseConsolidations(t, s, owner)
 	exerciseConversations(t, s, owner)
 	exerciseRelated(t, s, owner, list)

@@ -20,7 +20,9 @@ func forgotten(t *testing.T, s db.Store, m memory.Memory, at time.Time) memory.M
 	m.UpdatedAt = at
 	m.Revision++
 	update(t, s, m)
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Remove: true}}, at))
+	tasks, err := s.ClaimVectors(t.Context(), []string{m.ID}, at, at)
+	must(t, err)
+	must(t, s.FinishVectors(t.Context(), tasks, at))
 	return m
 }
 
@@ -94,6 +96,15 @@ func facts(t *testing.T, s db.Store) {
 	if len(every) <= len(want) {
 		t.Errorf("without since: %d facts, want more than %d", len(every), len(want))
 	}
+	for _, limit := range []int{1, 7, 100} {
+		var times []db.Position
+		for _, m := range every[:min(limit, len(every))] {
+			times = append(times, db.Position{At: m.UpdatedAt, ID: m.ID})
+		}
+		got, err := s.FactTimes(t.Context(), alice, limit)
+		must(t, err)
+		wantSame(t, "times of facts", got, times)
+	}
 }
 
 func states(t *testing.T, s db.Store) {
@@ -142,6 +153,7 @@ func ages(t *testing.T, s db.Store) {
 	second := newMemory(memory.Owner{AppID: "app", UserID: "bob"}, "second")
 	gone := newMemory(alice, "gone")
 	first.CreatedAt = after(-9)
+	first.UpdatedAt = after(6)
 	first.LastAccessedAt = after(7)
 	first.AccessCount = 3
 	first.Type = memory.TypeReflection
@@ -161,13 +173,14 @@ func ages(t *testing.T, s db.Store) {
 	wantSame(t, "ages", got, []db.Age{
 		{
 			CreatedAt:      after(-9),
+			UpdatedAt:      after(6),
 			LastAccessedAt: after(7),
 			AccessCount:    3,
 			Importance:     0.8125,
 			Type:           memory.TypeReflection,
 			Pinned:         true,
 		},
-		{CreatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
+		{CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
 	})
 	calls, errStop := 0, errors.New("stop")
 	err := s.Ages(t.Context(), "app", func(string, db.Age) error {
@@ -187,6 +200,7 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Owners"] = s.Owners(ctx, memory.Owner{}, 1)
 	_, errs["Facts"] = s.Facts(ctx, alice, epoch, 1)
+	_, errs["FactTimes"] = s.FactTimes(ctx, alice, 1)
 	_, errs["Stale"] = s.Stale(ctx, alice, db.StaleFilter{Before: epoch, Accesses: 1, Limit: 1})
 	_, errs["Sources"] = s.Sources(ctx, alice, []string{id})
 	_, errs["Relations"] = s.Relations(ctx, "app", id)
@@ -196,10 +210,13 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Projected"] = s.Projected(ctx, id, 1)
 	_, errs["Requeue"] = s.Requeue(ctx, []string{id}, epoch)
 	_, errs["ListCandidates"] = s.ListCandidates(ctx, db.CandidateFilter{AppID: "app", Limit: 1})
+	_, errs["CountCandidates"] = s.CountCandidates(ctx, alice)
 	_, errs["Proposals"] = s.Proposals(ctx, "app", []string{id})
 	_, _, errs["Enqueue"] = s.Enqueue(ctx, work{id})
+	errs["EnqueueForUser"] = s.EnqueueForUser(ctx, alice, 0, work{id})
+	errs["EnqueueForConversation"] = s.EnqueueForConversation(ctx, memory.Conversation{Owner: alice, ID: "c"}, work{id})
 	_, errs["Job"] = s.Job(ctx, -1)
-	_, errs["VoidLeases"] = s.VoidLeases(ctx, epoch)
+	_, errs["VoidLeases"] = s.VoidLeases(ctx, epoch, db.Longest{})
 	_, errs["Beat"] = s.Beat(ctx, id, time.Minute)
 	_, errs["ListJobs"] = s.ListJobs(ctx, db.JobFilter{Kinds: []string{"dbtest_work"}, Limit: 1})
 	return errs
@@ -220,11 +237,14 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 		{Verdict: memory.Echo, Before: before},
 		{UserID: owner.UserID, Verdict: memory.BelowThreshold, MinImportance: 0.5, Before: before},
 		{MinImportance: 0.5},
+		{UserID: owner.UserID, Verdict: memory.BelowThreshold, MinImportance: 0.5, MaxImportance: 0.7},
 	} {
 		f.AppID, f.Limit = owner.AppID, 5
 		_, err := s.ListCandidates(ctx, f)
 		must(t, err)
 	}
+	_, err := s.CountCandidates(ctx, owner)
+	must(t, err)
 	candidates, err := s.TurnCandidates(ctx, owner.AppID, turnID)
 	must(t, err)
 	_, err = s.Proposals(ctx, owner.AppID, []string{candidates[0].ID})
@@ -232,6 +252,8 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 	_, err = s.Stale(ctx, owner, db.StaleFilter{Before: after(1), MessagesBefore: after(2), Accesses: 5, Limit: 5})
 	must(t, err)
 	_, err = s.Facts(ctx, owner, after(-1), 5)
+	must(t, err)
+	_, err = s.FactTimes(ctx, owner, 5)
 	must(t, err)
 	_, err = s.Sources(ctx, owner, known)
 	must(t, err)
@@ -248,7 +270,7 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 		_, err = tx.State(ctx)
 		return err
 	}))
-	_, err = s.VoidLeases(ctx, epoch)
+	_, err = s.VoidLeases(ctx, epoch, db.Longest{})
 	must(t, err)
 	process := memory.NewID()
 	for range 2 { // the first beat frees no job

@@ -14,6 +14,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidrace" // draws less under the race detector
 )
 
 // row is the model of one memory.
@@ -39,13 +40,31 @@ func (r *row) claim(until time.Time) db.VectorTask {
 	task := db.VectorTask{
 		Memory:   r.memory,
 		Remove:   r.state == memory.VectorRemoving,
-		First:    r.claims == 1,
+		Claim:    r.claims,
 		Attempts: r.attempts,
 	}
 	if task.Remove {
 		task.Memory.Embedding = nil
 	}
 	return task
+}
+
+// release ends the claim of a task if it is the last claim of the row. Otherwise
+// the row is pushed again after the last one.
+func (r *row) release(task db.VectorTask) {
+	if r.claims == task.Claim {
+		r.claimed, r.again = time.Time{}, false
+	} else {
+		r.again = !r.claimed.IsZero()
+	}
+}
+
+// wait makes the row wait for a push.
+func (r *row) wait() {
+	r.state = memory.VectorRemoving
+	if r.memory.Status == memory.Active {
+		r.state = memory.VectorPending
+	}
 }
 
 // randomOperations runs random sequences of writes, pushes and touches on the
@@ -187,15 +206,12 @@ func (m *model) finish(t *rapid.T) {
 		t.Fatal(err)
 	}
 	r := m.rows[task.Memory.ID]
-	r.claimed = time.Time{}
+	again := r.again
+	r.release(task)
 	switch {
-	case r.memory.Revision != task.Memory.Revision || r.again:
+	case r.claims != task.Claim || r.memory.Revision != task.Memory.Revision || again:
 		r.due = now
-		r.state = memory.VectorRemoving
-		r.again = false
-		if r.memory.Status == memory.Active {
-			r.state = memory.VectorPending
-		}
+		r.wait()
 	case task.Remove:
 		r.state = memory.VectorAbsent
 		r.attempts = 0
@@ -210,12 +226,21 @@ func (m *model) finish(t *rapid.T) {
 func (m *model) retry(t *rapid.T) {
 	now, task := m.tick(t), m.pushed(t)
 	due := now.Add(2 * time.Second)
-	if err := m.store.RetryVectors(context.Background(), []db.VectorRetry{{ID: task.Memory.ID, Due: due}}); err != nil {
+	retry := []db.VectorRetry{{ID: task.Memory.ID, Claim: task.Claim, Due: due}}
+	if err := m.store.RetryVectors(context.Background(), retry); err != nil {
 		t.Fatal(err)
 	}
-	if r := m.rows[task.Memory.ID]; r.state == memory.VectorPending || r.state == memory.VectorRemoving {
-		r.claimed = time.Time{}
-		r.due = due
+	r := m.rows[task.Memory.ID]
+	waiting := r.state == memory.VectorPending || r.state == memory.VectorRemoving
+	if !waiting && r.claims == task.Claim {
+		return
+	}
+	again := r.again
+	r.release(task)
+	r.again = r.again || again
+	r.due = due
+	r.wait()
+	if r.claims == task.Claim {
 		r.attempts++
 	}
 }
@@ -229,10 +254,7 @@ func (m *model) requeue(t *rapid.T) {
 		r := m.rows[id]
 		r.due = now
 		r.again = !r.claimed.IsZero()
-		r.state = memory.VectorRemoving
-		if r.memory.Status == memory.Active {
-			r.state = memory.VectorPending
-		}
+		r.wait()
 	}
 }
 
@@ -240,8 +262,8 @@ func (m *model) touch(t *rapid.T) {
 	var touches []db.Touch
 	for _, id := range m.some(t) {
 		at := m.clock.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "at")) * time.Second)
-		touches = append(touches, db.Touch{ID: id, Count: rapid.IntRange(1, 3).Draw(t, "count"), At: at})
 		r := &m.rows[id].memory
+		touches = append(touches, db.Touch{Owner: r.Owner, ID: id, Count: rapid.IntRange(1, 3).Draw(t, "count"), At: at})
 		r.AccessCount += touches[len(touches)-1].Count
 		if at.After(r.LastAccessedAt) {
 			r.LastAccessedAt = at

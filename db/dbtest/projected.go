@@ -63,7 +63,7 @@ func requeue(t *testing.T, s db.Store) {
 		wantSame(t, "requeued", n, len(ids))
 	}
 	wantProjected(t, s, m, memory.VectorPending, after(30)) // the claim
-	push := []db.VectorTask{{Memory: m}}
+	push := []db.VectorTask{{Memory: m, Claim: 1}}
 	must(t, s.FinishVectors(t.Context(), push, after(31)))
 	wantProjected(t, s, m, memory.VectorSynced, after(31)) // the confirmation
 	again(40)
@@ -71,23 +71,27 @@ func requeue(t *testing.T, s db.Store) {
 	again(50, m.ID)
 	wantProjected(t, s, m, memory.VectorPending, after(50)) // the due time
 	wantSame(t, "not due yet", claimDue(t, s, after(49), after(60), 10), []db.VectorTask{})
+	push[0].Claim = 2
 	wantSame(t, "due", claimDue(t, s, after(50), after(60), 10), push)
 
 	again(55, m.ID)
 	wantSame(t, "the claim stays", claimDue(t, s, after(59), after(70), 10), []db.VectorTask{})
 	must(t, s.FinishVectors(t.Context(), push, after(59)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
+	push[0].Claim = 3
 	wantSame(t, "due when the claim ends", claimDue(t, s, after(59), after(70), 10), push)
 	must(t, s.FinishVectors(t.Context(), push, after(62)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
 
 	again(63, m.ID)
+	push[0].Claim = 4
 	wantSame(t, "claimed by a pusher that crashes", claimDue(t, s, after(63), after(70), 10), push)
 	again(64, m.ID)
+	push[0].Claim = 5
 	wantSame(t, "due when the claim has expired", claimDue(t, s, after(70), after(80), 10), push)
 	again(71, m.ID)
-	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Due: after(75)}}))
-	push[0].Attempts = 1
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Claim: 5, Due: after(75)}}))
+	push[0].Claim, push[0].Attempts = 6, 1
 	wantSame(t, "due after a push that failed", claimDue(t, s, after(75), after(80), 10), push)
 	must(t, s.FinishVectors(t.Context(), push, after(76)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
@@ -95,11 +99,12 @@ func requeue(t *testing.T, s db.Store) {
 	m = forgotten(t, s, m, after(80))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
 	again(90, m.ID)
-	removal := []db.VectorTask{{Memory: bare(m), Remove: true}}
+	removal := []db.VectorTask{{Memory: bare(m), Remove: true, Claim: 8}}
 	wantSame(t, "removed again", claimDue(t, s, after(90), after(99), 10), removal)
 	again(91, m.ID)
 	must(t, s.FinishVectors(t.Context(), removal, after(92)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorRemoving: 1})
+	removal[0].Claim = 9
 	wantSame(t, "removed a third time", claimDue(t, s, after(92), after(99), 10), removal)
 	must(t, s.FinishVectors(t.Context(), removal, after(93)))
 	wantProjected(t, s, m, memory.VectorAbsent, after(93))

@@ -56,6 +56,10 @@ func listCandidates(t *testing.T, s db.Store) {
 			func(p db.Proposal) bool { return p.Verdict == memory.BelowThreshold },
 		},
 		"importance": {db.CandidateFilter{MinImportance: 0.5}, func(p db.Proposal) bool { return p.Importance >= 0.5 }},
+		"least and greatest importance": {
+			db.CandidateFilter{MinImportance: 0.25, MaxImportance: 0.5},
+			func(p db.Proposal) bool { return p.Importance >= 0.25 && p.Importance < 0.5 },
+		},
 		"all of them": {
 			db.CandidateFilter{UserID: "alice", Verdict: memory.Kept, MinImportance: 0.125},
 			func(p db.Proposal) bool { return p.Owner == alice && p.Verdict == memory.Kept && p.Importance >= 0.125 },
@@ -86,6 +90,40 @@ func listCandidates(t *testing.T, s db.Store) {
 			wantSame(t, what, got, want)
 		}
 	}
+}
+
+func countCandidates(t *testing.T, s db.Store) {
+	proposed(t, s, memory.Owner{AppID: "app", UserID: "bob"}, 3)
+	proposed(t, s, memory.Owner{AppID: "other", UserID: "alice"}, 3)
+	turn := newTurn(alice, "")
+	accepted(t, s, turn)
+	var all []memory.Candidate
+	for i, importance := range []float64{0, 0.28, 0.29, 0.295, 0.57, 0.7, 0.7, 1} {
+		c := newCandidate(turn.ID)
+		c.Importance = importance
+		c.Verdict = memory.BelowThreshold
+		if i >= 6 {
+			c.Verdict = memory.Kept
+		}
+		all = append(all, c)
+	}
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddCandidates(ctx, all)
+	}))
+	got, err := s.CountCandidates(t.Context(), alice)
+	must(t, err)
+	wantSame(t, "counts", got, []db.CandidateCount{
+		{Importance: 0, Verdict: memory.BelowThreshold, Count: 1},
+		{Importance: 0.28, Verdict: memory.BelowThreshold, Count: 1},
+		{Importance: 0.29, Verdict: memory.BelowThreshold, Count: 2},
+		{Importance: 0.57, Verdict: memory.BelowThreshold, Count: 1},
+		{Importance: 0.7, Verdict: memory.BelowThreshold, Count: 1},
+		{Importance: 0.7, Verdict: memory.Kept, Count: 1},
+		{Importance: 1, Verdict: memory.Kept, Count: 1},
+	})
+	got, err = s.CountCandidates(t.Context(), memory.Owner{AppID: "app", UserID: "carol"})
+	must(t, err)
+	wantSame(t, "counts of an unknown user", got, []db.CandidateCount{})
 }
 
 // listed returns the proposals of the app with the given ids.

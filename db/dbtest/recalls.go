@@ -26,7 +26,8 @@ func recallsOf(t *testing.T, s db.Store, owner memory.Owner) []memory.LoggedReca
 	for {
 		page, err := s.ListRecalls(t.Context(), f)
 		must(t, err)
-		if all = append(all, page...); len(page) < f.Limit {
+		all = append(all, page...)
+		if len(page) < f.Limit {
 			return all
 		}
 		last := page[len(page)-1]

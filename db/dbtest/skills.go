@@ -172,7 +172,8 @@ func listSkills(t *testing.T, s db.Store) {
 			for {
 				page, err := s.ListSkills(t.Context(), f)
 				must(t, err)
-				if got = append(got, page...); len(page) < limit {
+				got = append(got, page...)
+				if len(page) < limit {
 					break
 				}
 				f.After = page[limit-1].Name

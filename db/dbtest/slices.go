@@ -23,7 +23,8 @@ func listAll(t *testing.T, s db.Store, f db.MemoryFilter) []memory.Memory {
 	for {
 		page, err := s.ListMemories(t.Context(), f)
 		must(t, err)
-		if all = append(all, page...); len(page) < f.Limit {
+		all = append(all, page...)
+		if len(page) < f.Limit {
 			return all
 		}
 		last := page[len(page)-1]
@@ -217,6 +218,7 @@ func activeMemories(t *testing.T, s db.Store) {
 		m := newMemory(alice, describe(i))
 		m.Status = memory.Statuses[i%4]
 		m.CreatedAt = after(i)
+		m.UpdatedAt = after(i + 20)
 		m.LastAccessedAt = after(2 * i)
 		m.AccessCount = i
 		m.Importance = float64(i) / 16
@@ -226,6 +228,7 @@ func activeMemories(t *testing.T, s db.Store) {
 		if m.Status == memory.Active {
 			want[m.ID] = db.Age{
 				CreatedAt:      m.CreatedAt,
+				UpdatedAt:      m.UpdatedAt,
 				LastAccessedAt: m.LastAccessedAt,
 				AccessCount:    i,
 				Importance:     m.Importance,
@@ -242,6 +245,7 @@ func activeMemories(t *testing.T, s db.Store) {
 		return nil
 	}))
 	wantSame(t, "ages", got, want)
+	oldAges(t, s, want)
 	for owner, n := range map[memory.Owner]int{alice: len(want), bob: 1, {AppID: "other", UserID: "alice"}: 0} {
 		counted, err := s.CountActive(t.Context(), owner)
 		must(t, err)
@@ -264,6 +268,7 @@ func exerciseRelated(t *testing.T, s db.Store, owner memory.Owner, list []memory
 	_, err = s.CountActive(t.Context(), owner)
 	must(t, err)
 	must(t, s.OwnerAges(t.Context(), owner, func(string, db.Age) error { return nil }))
+	must(t, s.OldAges(t.Context(), owner, db.Old{}, func(string, db.Age) error { return nil }))
 	err = s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 		return tx.RemoveRelation(ctx, memory.Relation{From: list[1].ID, To: list[2].ID, Kind: memory.Refines})
 	})

@@ -16,7 +16,8 @@ import (
 func stale(t *testing.T, s db.Store) {
 	old := func(change func(*memory.Memory)) memory.Memory {
 		m := newMemory(alice, "old")
-		m.Pinned, m.CreatedAt = false, after(-10)
+		m.Pinned = false
+		m.CreatedAt, m.UpdatedAt = after(-10), after(-9)
 		change(&m)
 		return m
 	}
@@ -29,6 +30,7 @@ func stale(t *testing.T, s db.Store) {
 		m.Type = memory.TypeMessage
 		m.CreatedAt = after(-4)
 		m.LastAccessedAt = after(-4)
+		m.UpdatedAt = after(-4)
 	})
 	condensed, reflected := old(func(*memory.Memory) {}), old(func(*memory.Memory) {})
 	want = append(want, used, reflected, said)
@@ -37,6 +39,10 @@ func stale(t *testing.T, s db.Store) {
 		old(func(m *memory.Memory) { m.CreatedAt = after(-5) }),
 		old(func(m *memory.Memory) { m.Pinned = true }),
 		old(func(m *memory.Memory) { m.Type, m.LastAccessedAt = memory.TypeMessage, after(-3) }),
+		old(func(m *memory.Memory) { // of the past, recorded lately
+			m.Type = memory.TypeMessage
+			m.LastAccessedAt, m.UpdatedAt = after(-10), after(-3)
+		}),
 		old(func(m *memory.Memory) { m.AccessCount = 5 }),
 		old(func(m *memory.Memory) { m.Status = memory.Forgotten }),
 	}

@@ -14,78 +14,18 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func keys(t *testing.T, s db.Store) {
-	ctx := t.Context()
-	first := memory.Key{
-		ID:        memory.NewID(),
-		Hash:      "aa",
-		Name:      "first 键",
-		AppID:     "app",
-		Role:      memory.RoleAdmin,
-		CreatedAt: epoch,
-	}
-	second := memory.Key{
-		ID:        memory.NewID(),
-		Hash:      "bb",
-		Name:      "",
-		AppID:     "app",
-		Role:      memory.RoleRead,
-		CreatedAt: after(1),
-		RevokedAt: after(2),
-	}
-	other := memory.Key{
-		ID:        memory.NewID(),
-		Hash:      "cc",
-		Name:      "o",
-		AppID:     "other",
-		Role:      memory.RoleWrite,
-		CreatedAt: after(-1),
-	}
-	for _, k := range []memory.Key{second, first, other} {
-		must(t, s.CreateKey(ctx, k))
-		got, err := s.KeyByHash(ctx, k.Hash)
-		must(t, err)
-		wantSame(t, "key", got, k)
-	}
-	twice := first
-	twice.ID = memory.NewID()
-	wantKind(t, s.CreateKey(ctx, twice), memory.KindConflict)
-	twice.ID, twice.Hash = first.ID, "dd"
-	wantKind(t, s.CreateKey(ctx, twice), memory.KindConflict)
-	for app, want := range map[string][]memory.Key{"app": {first, second}, "": {other, first, second}, "unknown": nil} {
-		got, err := s.ListKeys(ctx, app)
-		must(t, err)
-		wantSame(t, "keys of "+app, got, want)
-	}
-	operator := memory.Key{ID: memory.NewID(), Hash: "99", Role: memory.RoleOperator, CreatedAt: epoch}
-	must(t, s.CreateKey(ctx, operator))
-	found, err := s.KeyByHash(ctx, operator.Hash)
-	must(t, err)
-	wantSame(t, "the key of an operator", found, operator)
-	for _, role := range []memory.Role{memory.RoleAdmin, "boss", ""} {
-		if err := s.CreateKey(ctx, memory.Key{ID: memory.NewID(), Hash: "ff", Role: role, CreatedAt: epoch}); err == nil {
-			t.Errorf("a key of role %q without an app is stored", role)
-		}
-	}
-	must(t, s.RevokeKey(ctx, first.ID, after(9)))
-	must(t, s.RevokeKey(ctx, first.ID, after(99)))
-	first.RevokedAt = after(9)
-	got, err := s.KeyByHash(ctx, "aa")
-	must(t, err)
-	wantSame(t, "revoked key", got, first)
-	wantKind(t, s.RevokeKey(ctx, memory.NewID(), epoch), memory.KindNotFound)
-	_, err = s.KeyByHash(ctx, "ee")
-	wantKind(t, err, memory.KindNotFound)
-}
-
 func stats(t *testing.T, s db.Store) {
 	empty, err := s.Stats(t.Context(), "app")
 	must(t, err)
 	wantSame(t, "stats of an empty app", empty, db.Stats{})
+	all := db.Usage{Users: 1, Memories: 1, Bytes: 1, Versions: 1, Webhooks: 1}
+	unused, err := s.Usage(t.Context(), "app", all)
+	must(t, err)
+	wantSame(t, "usage of an empty app", unused, db.Usage{})
 
 	bob, stranger := memory.Owner{AppID: "app", UserID: "bob"}, memory.Owner{AppID: "other", UserID: "eve"}
 	a := newMemory(alice, "a")
-	b := newMemory(alice, "b")
+	b := newMemory(alice, "Bücher")
 	c := newMemory(bob, "c")
 	d := newMemory(stranger, "d")
 	b.Domain, b.Type = memory.Tasks, "task"
@@ -101,6 +41,22 @@ func stats(t *testing.T, s db.Store) {
 	refused := newCandidate("")
 	refused.Verdict = memory.InvalidAnswer
 	must(t, s.FailTurn(t.Context(), failed.ID, 1, "bad", epoch, &refused))
+	for i, app := range []string{"app", "app", "other"} {
+		must(t, s.CreateWebhook(t.Context(), newWebhook(app, i), 1000))
+		appInstructions := memory.Scope{AppID: app, Kind: memory.AppScope}
+		publish(t, s, appInstructions, "tone", describe(i))
+	}
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddEvents(ctx, []memory.Event{newEvent(a.ID, memory.EventUpdated, after(1))})
+	}))
+	used, err := s.Usage(t.Context(), "app", all)
+	must(t, err)
+	wantSame(t, "usage", used, db.Usage{
+		Users: 1, Memories: 2, Bytes: len("a" + "Bücher" + "c"), Versions: 1 + 2, Webhooks: 2,
+	})
+	used, err = s.Usage(t.Context(), "app", db.Usage{Memories: 9})
+	must(t, err)
+	wantSame(t, "usage, as far as it is bounded", used, db.Usage{Memories: 2})
 	got, err := s.Stats(t.Context(), "app")
 	must(t, err)
 	wantSame(t, "stats", got, db.Stats{
@@ -151,6 +107,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ConversationNeighbours"] = s.ConversationNeighbours(ctx, alice, "a", "c", db.Position{ID: id}, 1)
 	_, errs["CountActive"] = s.CountActive(ctx, alice)
 	errs["OwnerAges"] = s.OwnerAges(ctx, alice, func(string, db.Age) error { return nil })
+	errs["OldAges"] = s.OldAges(ctx, alice, db.Old{}, func(string, db.Age) error { return nil })
 	_, errs["History"] = s.History(ctx, "app", id)
 	_, errs["Documents"] = s.Documents(ctx, alice)
 	_, errs["Hydrate"] = s.Hydrate(ctx, alice, []string{id}, nil)
@@ -166,7 +123,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	errs["LogRecalls"] = s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(alice, 0)})
 	_, errs["ListRecalls"] = s.ListRecalls(ctx, db.RecallFilter{Owner: alice, Limit: 1})
 	_, errs["PurgeRecalls"] = s.PurgeRecalls(ctx, epoch, 1)
-	errs["Touch"] = s.Touch(ctx, []db.Touch{{ID: id, Count: 1, At: epoch}})
+	errs["Touch"] = s.Touch(ctx, []db.Touch{{Owner: alice, ID: id, Count: 1, At: epoch}})
 	_, errs["ClaimVectors"] = s.ClaimVectors(ctx, []string{id}, epoch, epoch)
 	_, errs["ClaimDueVectors"] = s.ClaimDueVectors(ctx, epoch, epoch, 1)
 	errs["FinishVectors"] = s.FinishVectors(ctx, []db.VectorTask{{Memory: memory.Memory{ID: id}}}, epoch)
@@ -179,9 +136,13 @@ func every(ctx context.Context, s db.Store) map[string]error {
 		CreatedAt: epoch,
 	})
 	_, errs["KeyByHash"] = s.KeyByHash(ctx, id)
-	_, errs["ListKeys"] = s.ListKeys(ctx, "")
-	errs["RevokeKey"] = s.RevokeKey(ctx, id, epoch)
+	_, errs["Key"] = s.Key(ctx, id)
+	_, errs["ListKeys"] = s.ListKeys(ctx, db.KeyFilter{Limit: 1})
+	errs["RevokeKey"] = s.RevokeKey(ctx, id, "", epoch)
 	_, errs["Stats"] = s.Stats(ctx, "app")
+	_, errs["Usage"] = s.Usage(ctx, "app", db.Usage{Users: 1})
+	_, errs["Users"] = s.Users(ctx, db.UserFilter{AppID: "app", Limit: 1})
+	_, errs["UserHoldings"] = s.UserHoldings(ctx, alice)
 	_, errs["VectorBacklog"] = s.VectorBacklog(ctx, []time.Time{epoch})
 	_, errs["Export"] = s.Export(ctx, db.ExportPage{AppID: "app", Limit: 1})
 	_, errs["Recorded"] = s.Recorded(ctx, alice, []string{id})
@@ -193,6 +154,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	maps.Copy(errs, everyTimeline(ctx, s))
 	maps.Copy(errs, everyInstruction(ctx, s))
 	maps.Copy(errs, everySkill(ctx, s))
+	maps.Copy(errs, everyFile(ctx, s))
 	maps.Copy(errs, everyConsolidation(ctx, s))
 	errs["Migrate"] = s.Migrate(ctx)
 	errs["Ping"] = s.Ping(ctx)
@@ -248,7 +210,7 @@ func touchesAndClaimsMix(t *testing.T, s db.Store) {
 			for round := range 5 {
 				var touches []db.Touch
 				for _, m := range order {
-					touches = append(touches, db.Touch{ID: m.ID, Count: 1, At: after(round)})
+					touches = append(touches, db.Touch{Owner: m.Owner, ID: m.ID, Count: 1, At: after(round)})
 				}
 				if err := s.Touch(t.Context(), touches); err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -49,10 +50,11 @@ func exerciseFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		{Type: "profile", Key: "key1", Before: before},
 	} {
 		f.Owner = owner
-		f.At = after(9)
 		f.Limit = 5
-		_, err := s.ListFacts(ctx, f)
-		must(t, err)
+		for _, f.At = range []time.Time{after(9), {}} {
+			_, err := s.ListFacts(ctx, f)
+			must(t, err)
+		}
 	}
 	timeline := db.Timeline{Owner: owner, Type: "profile", Key: "key0"}
 	all := factsOf(t, s, timeline)

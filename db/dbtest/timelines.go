@@ -256,7 +256,8 @@ func listFacts(t *testing.T, s db.Store) {
 	var all []memory.Fact
 	for i := range 24 { // key k0: 0 to 10, k1: 1 to 11, ...; every fourth is open
 		f := newFact(alice, fmt.Sprint("k", i), fmt.Sprint(i), after(i/2))
-		if f.Type = []string{"profile", "work"}[i%2]; i%4 != 0 {
+		f.Type = []string{"profile", "work"}[i%2]
+		if i%4 != 0 {
 			f.ValidUntil = after(i + 10)
 		}
 		all = append([]memory.Fact{f}, all...)
@@ -272,7 +273,11 @@ func listFacts(t *testing.T, s db.Store) {
 	refused := newFact(alice, "k1", `"refused"`, epoch)
 	refused.State = memory.FactRefused
 	addFacts(t, s, refused)
+	instants := []time.Time{{}} // the facts of any time
 	for at := -1; at < 40; at += 3 {
+		instants = append(instants, after(at))
+	}
+	for _, at := range instants {
 		for what, c := range map[string]struct {
 			filter db.FactFilter
 			keep   func(memory.Fact) bool
@@ -285,14 +290,14 @@ func listFacts(t *testing.T, s db.Store) {
 		} {
 			want := []memory.Fact{}
 			for _, f := range all {
-				if f.Valid(after(at)) && c.keep(f) {
+				if (at.IsZero() || f.Valid(at)) && c.keep(f) {
 					want = append(want, f)
 				}
 			}
 			for _, limit := range []int{1, 5, memory.MaxPage} {
 				f, got := c.filter, []memory.Fact{}
 				f.Owner = alice
-				f.At = after(at)
+				f.At = at
 				f.Limit = limit
 				for {
 					page, err := s.ListFacts(t.Context(), f)

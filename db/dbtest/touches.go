@@ -18,14 +18,15 @@ func touchAndHandedOut(t *testing.T, s db.Store) {
 	c.LastAccessedAt = after(1000) // later than any touch, but never touched
 	insert(t, s, time.Time{}, a, b, c, gone)
 	must(t, s.Touch(t.Context(), []db.Touch{
-		{ID: a.ID, Count: 2, At: after(20)},
-		{ID: b.ID, Count: 1, At: after(30)},
-		{ID: gone.ID, Count: 1, At: after(30)},
-		{ID: a.ID, Count: 3, At: after(10)},
-		{ID: memory.NewID(), Count: 1, At: after(30)},
-		{ID: "no id", Count: 1, At: after(30)},
+		{Owner: a.Owner, ID: a.ID, Count: 2, At: after(20)},
+		{Owner: b.Owner, ID: b.ID, Count: 1, At: after(30)},
+		{Owner: gone.Owner, ID: gone.ID, Count: 1, At: after(30)},
+		{Owner: a.Owner, ID: a.ID, Count: 3, At: after(10)},
+		{Owner: alice, ID: memory.NewID(), Count: 1, At: after(30)},
+		{Owner: alice, ID: "no id", Count: 1, At: after(30)},
+		{Owner: memory.Owner{AppID: alice.AppID, UserID: "other"}, ID: c.ID, Count: 1, At: after(30)},
 	}))
-	must(t, s.Touch(t.Context(), []db.Touch{{ID: b.ID, Count: 1, At: after(-30)}}))
+	must(t, s.Touch(t.Context(), []db.Touch{{Owner: b.Owner, ID: b.ID, Count: 1, At: after(-30)}}))
 	must(t, s.Touch(t.Context(), nil))
 	a.AccessCount, a.LastAccessedAt = 5, after(20)
 	b.AccessCount, b.LastAccessedAt = 2, after(30)
@@ -52,7 +53,7 @@ func touchAndHandedOut(t *testing.T, s db.Store) {
 func touchInAChange(t *testing.T, s db.Store) {
 	m := newMemory(alice, "read")
 	insert(t, s, time.Time{}, m)
-	must(t, s.Touch(t.Context(), []db.Touch{{ID: m.ID, Count: 3, At: after(20)}}))
+	must(t, s.Touch(t.Context(), []db.Touch{{Owner: m.Owner, ID: m.ID, Count: 3, At: after(20)}}))
 	changed := m
 	changed.Importance = 0.5
 	changed.AccessCount = 0

@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// UpgradeKeys migrates a store from before there were operators, whose keys it creates.
-func UpgradeKeys(t *testing.T, s db.Store) {
+// UpgradeKeys migrates a store from before there were operators. insert stores a key of that time.
+func UpgradeKeys(t *testing.T, s db.Store, insert func(memory.Key) error) {
 	key := func(name, appID string, role memory.Role) memory.Key {
 		return memory.Key{ID: memory.NewID(), Hash: memory.NewID(), Name: name, AppID: appID, Role: role, CreatedAt: epoch}
 	}
@@ -18,7 +18,7 @@ func UpgradeKeys(t *testing.T, s db.Store) {
 		key("backend", "default", memory.RoleAdmin),
 	}
 	for _, k := range before {
-		must(t, s.CreateKey(t.Context(), k))
+		must(t, insert(k))
 	}
 	must(t, s.Migrate(t.Context()))
 	for i, k := range before {

@@ -34,7 +34,7 @@ func vectorStates(t *testing.T, s db.Store) {
 	m := newMemory(alice, "first wording")
 	insert(t, s, after(30), m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, First: true}}, after(1)))
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Claim: 1}}, after(1)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
 	wantSame(t, "nothing to do", claimDue(t, s, after(999), after(1999), 10), []db.VectorTask{})
 
@@ -48,7 +48,7 @@ func vectorStates(t *testing.T, s db.Store) {
 	update(t, s, m)
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
 	wantSame(t, "not due yet", claimDue(t, s, after(49), after(60), 10), []db.VectorTask{})
-	wantSame(t, "due", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: m}})
+	wantSame(t, "due", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: m, Claim: 2}})
 
 	m.Status = memory.Forgotten
 	m.Revision = 3
@@ -61,7 +61,7 @@ func vectorStates(t *testing.T, s db.Store) {
 	backlog, err = s.VectorBacklog(t.Context(), []time.Time{after(51), after(50)})
 	must(t, err)
 	wantSame(t, "backlog by age", backlog.Before, []int{1, 0})
-	removal := []db.VectorTask{{Memory: bare(m), Remove: true}}
+	removal := []db.VectorTask{{Memory: bare(m), Remove: true, Claim: 3}}
 	wantSame(t, "to be removed", claimDue(t, s, after(70), after(80), 10), removal)
 	must(t, s.FinishVectors(t.Context(), removal, after(71)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
@@ -70,8 +70,8 @@ func vectorStates(t *testing.T, s db.Store) {
 	m.Revision = 4
 	m.UpdatedAt = after(90) // restored
 	update(t, s, m)
-	wantSame(t, "pushed again", claimDue(t, s, after(90), after(99), 10), []db.VectorTask{{Memory: m}})
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(91)))
+	wantSame(t, "pushed again", claimDue(t, s, after(90), after(99), 10), []db.VectorTask{{Memory: m, Claim: 4}})
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Claim: 4}}, after(91)))
 	backlog, err = s.VectorBacklog(t.Context(), nil)
 	must(t, err)
 	wantSame(t, "no backlog", backlog, db.Backlog{})
@@ -89,23 +89,25 @@ func vectorClaims(t *testing.T, s db.Store) {
 		return tasks
 	}
 	both := []string{claimed.ID, free.ID, memory.NewID()}
-	wantSame(t, "the free one, for the first time", claim(10, 40, both...), []db.VectorTask{{Memory: free, First: true}})
+	wantSame(t, "the free one, for the first time", claim(10, 40, both...), []db.VectorTask{{Memory: free, Claim: 1}})
 	wantSame(t, "while both are claimed", claim(29, 50, both...), []db.VectorTask{})
 	wantSame(t, "due ones while both are claimed", claimDue(t, s, after(29), after(50), 10), []db.VectorTask{})
-	wantSame(t, "when a claim has ended", claim(30, 50, both...), []db.VectorTask{{Memory: claimed}})
+	wantSame(t, "when a claim has ended", claim(30, 50, both...), []db.VectorTask{{Memory: claimed, Claim: 2}})
 	wantSame(t, "due ones when a claim has ended", claimDue(t, s, after(40), after(60), 10),
-		[]db.VectorTask{{Memory: free}})
+		[]db.VectorTask{{Memory: free, Claim: 2}})
 
-	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: claimed.ID, Due: after(500)}}))
-	wantSame(t, "by id though not due", claim(45, 100, claimed.ID), []db.VectorTask{{Memory: claimed, Attempts: 1}})
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: claimed.ID, Claim: 2, Due: after(500)}}))
+	wantSame(t, "by id though not due", claim(45, 100, claimed.ID),
+		[]db.VectorTask{{Memory: claimed, Claim: 3, Attempts: 1}})
 
 	free.Content = "changed"
 	free.Revision = 2
 	free.UpdatedAt = after(46)
 	update(t, s, free)
 	wantSame(t, "a change leaves the claim", claim(59, 100, free.ID), []db.VectorTask{})
-	wantSame(t, "until it ends", claim(60, 100, free.ID), []db.VectorTask{{Memory: free}})
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: free}, {Memory: claimed}}, after(61)))
+	wantSame(t, "until it ends", claim(60, 100, free.ID), []db.VectorTask{{Memory: free, Claim: 3}})
+	done := []db.VectorTask{{Memory: free, Claim: 3}, {Memory: claimed, Claim: 3}}
+	must(t, s.FinishVectors(t.Context(), done, after(61)))
 	wantSame(t, "when all is done", claim(999, 1999, both...), []db.VectorTask{})
 }
 
@@ -138,7 +140,7 @@ func vectorClaimsAtOnce(t *testing.T, s db.Store) {
 				mu.Lock()
 				for _, task := range tasks {
 					times[task.Memory.ID]++
-					if !task.First {
+					if task.Claim != 1 {
 						err = fmt.Errorf("claim of %s is not the first", task.Memory.ID)
 					}
 				}
@@ -169,21 +171,22 @@ func vectorRetries(t *testing.T, s db.Store) {
 	insert(t, s, time.Time{}, all...)
 	slices.Reverse(all)
 	wantSame(t, "oldest due first", claimDue(t, s, after(10), after(60), 2),
-		[]db.VectorTask{{Memory: all[0], First: true}, {Memory: all[1], First: true}})
+		[]db.VectorTask{{Memory: all[0], Claim: 1}, {Memory: all[1], Claim: 1}})
 	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{
-		{ID: all[0].ID, Due: after(100)},
-		{ID: all[1].ID, Due: after(50)},
+		{ID: all[0].ID, Claim: 1, Due: after(100)},
+		{ID: all[1].ID, Claim: 1, Due: after(50)},
 		{ID: memory.NewID(), Due: after(1)},
 	}))
 	must(t, s.RetryVectors(t.Context(), nil))
 	wantSame(t, "the others", claimDue(t, s, after(20), after(900), 10),
-		[]db.VectorTask{{Memory: all[2], First: true}, {Memory: all[3], First: true}})
+		[]db.VectorTask{{Memory: all[2], Claim: 1}, {Memory: all[3], Claim: 1}})
 	wantSame(t, "not due", claimDue(t, s, after(49), after(900), 10), []db.VectorTask{})
-	wantSame(t, "due again", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: all[1], Attempts: 1}})
-	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[1].ID, Due: after(55)}}))
+	wantSame(t, "due again", claimDue(t, s, after(50), after(60), 10),
+		[]db.VectorTask{{Memory: all[1], Claim: 2, Attempts: 1}})
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: all[1].ID, Claim: 2, Due: after(55)}}))
 	wantSame(t, "after a second attempt", claimDue(t, s, after(55), after(70), 10),
-		[]db.VectorTask{{Memory: all[1], Attempts: 2}})
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1]}}, after(56)))
+		[]db.VectorTask{{Memory: all[1], Claim: 3, Attempts: 2}})
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: all[1], Claim: 3}}, after(56)))
 	backlog, err := s.VectorBacklog(t.Context(), nil)
 	must(t, err)
 	wantSame(t, "backlog", backlog, db.Backlog{Pending: 3, Oldest: epoch})
@@ -191,7 +194,7 @@ func vectorRetries(t *testing.T, s db.Store) {
 	all[1].Revision, all[1].UpdatedAt = 2, after(80)
 	update(t, s, all[1])
 	wantSame(t, "success resets the attempts", claimDue(t, s, after(80), after(90), 10),
-		[]db.VectorTask{{Memory: all[1]}})
+		[]db.VectorTask{{Memory: all[1], Claim: 4}})
 }
 
 // vectorBacklog checks that a row waits since its change, even if pushes fail.
@@ -208,7 +211,7 @@ func vectorBacklog(t *testing.T, s db.Store) {
 	m := newMemory(alice, "new")
 	insert(t, s, after(30), m)
 	for i := range 3 {
-		must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Due: after(100 * (i + 1))}}))
+		must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Claim: 1, Due: after(100 * (i + 1))}}))
 		wantOldest("after failed pushes", epoch)
 	}
 	claimed := claimDue(t, s, after(300), after(330), 10)
@@ -221,7 +224,7 @@ func vectorBacklog(t *testing.T, s db.Store) {
 	wantOldest("changed and requeued while it waits", epoch)
 	must(t, s.FinishVectors(t.Context(), claimed, after(320)))
 	wantOldest("the older revision was pushed", after(320))
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(321)))
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Claim: 2}}, after(321)))
 	wantOldest("all pushed", time.Time{})
 
 	m.Importance, m.UpdatedAt = 0.1, after(400)
@@ -230,7 +233,7 @@ func vectorBacklog(t *testing.T, s db.Store) {
 	_, err = s.Requeue(t.Context(), []string{m.ID}, after(410))
 	must(t, err)
 	wantOldest("requeued", after(410))
-	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m}}, after(411)))
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Claim: 2}}, after(411)))
 	m.Status = memory.Forgotten
 	m.Revision = 3
 	m.UpdatedAt = after(420)
@@ -250,18 +253,52 @@ func vectorChangeInPush(t *testing.T, s db.Store) {
 	must(t, s.FinishVectors(t.Context(), pushed, after(5)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
 	again := claimDue(t, s, after(5), after(10), 10)
-	wantSame(t, "due at once", again, []db.VectorTask{{Memory: m}})
+	wantSame(t, "due at once", again, []db.VectorTask{{Memory: m, Claim: 2}})
 
 	m.Status, m.Revision = memory.Forgotten, 3
 	update(t, s, m)
 	must(t, s.FinishVectors(t.Context(), again, after(6)))
 	removal := claimDue(t, s, after(6), after(10), 10)
-	wantSame(t, "removed at once", removal, []db.VectorTask{{Memory: bare(m), Remove: true}})
+	wantSame(t, "removed at once", removal, []db.VectorTask{{Memory: bare(m), Remove: true, Claim: 3}})
 	must(t, s.FinishVectors(t.Context(), removal, after(7)))
 	wantStates(t, s, map[memory.VectorState]int{memory.VectorAbsent: 1})
 
 	// An older push that ends after a newer one may have overwritten it.
 	must(t, s.FinishVectors(t.Context(), again, after(8)))
+	removal[0].Claim = 4
 	wantSame(t, "removed again", claimDue(t, s, after(8), after(10), 10), removal)
 	must(t, s.FinishVectors(t.Context(), nil, after(9)))
+}
+
+// vectorClaimLost ends pushes whose claim had ended, so that another pusher pushed
+// the same memory at the same time. A push deletes before it inserts, so that the
+// store may lack the memory, or hold it twice.
+func vectorClaimLost(t *testing.T, s db.Store) {
+	m := newMemory(alice, "pushed by two")
+	insert(t, s, after(15), m)
+	slow := []db.VectorTask{{Memory: m, Claim: 1}}
+	second := claimDue(t, s, after(20), after(35), 10)
+	wantSame(t, "when the first claim has ended", second, []db.VectorTask{{Memory: m, Claim: 2}})
+	must(t, s.FinishVectors(t.Context(), slow, after(21)))
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorPending: 1})
+	wantSame(t, "while the second push runs", claimDue(t, s, after(34), after(50), 10), []db.VectorTask{})
+	must(t, s.FinishVectors(t.Context(), second, after(34)))
+	third := claimDue(t, s, after(34), after(50), 10)
+	wantSame(t, "after both pushes", third, []db.VectorTask{{Memory: m, Claim: 3}})
+	must(t, s.FinishVectors(t.Context(), third, after(36)))
+	wantStates(t, s, map[memory.VectorState]int{memory.VectorSynced: 1})
+
+	must(t, s.FinishVectors(t.Context(), second, after(37)))
+	fourth := claimDue(t, s, after(37), after(50), 10)
+	wantSame(t, "after a push that ends late", fourth, []db.VectorTask{{Memory: m, Claim: 4}})
+	must(t, s.FinishVectors(t.Context(), fourth, after(38)))
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Claim: 3, Due: after(39)}}))
+	fifth := claimDue(t, s, after(39), after(50), 10)
+	wantSame(t, "after a push that fails late", fifth, []db.VectorTask{{Memory: m, Claim: 5}})
+
+	wantSame(t, "the fifth has crashed", claimDue(t, s, after(50), after(60), 10), []db.VectorTask{{Memory: m, Claim: 6}})
+	must(t, s.RetryVectors(t.Context(), []db.VectorRetry{{ID: m.ID, Claim: 5, Due: after(52)}}))
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{{Memory: m, Claim: 6}}, after(53)))
+	wantSame(t, "after a failed and a confirmed push at once", claimDue(t, s, after(53), after(60), 10),
+		[]db.VectorTask{{Memory: m, Claim: 7}})
 }

@@ -97,7 +97,8 @@ func enqueueUntil(t *testing.T, s db.Store, now, n int) []delivery {
 	for processed := 0; processed < n; {
 		some, err := s.EnqueueDeliveries(t.Context(), after(now), 2, deliver)
 		must(t, err)
-		if processed += some; some == 0 {
+		processed += some
+		if some == 0 {
 			time.Sleep(10 * time.Millisecond) // see announced
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hippocampus/forgetting"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -166,7 +167,10 @@ func (r *run) undo(t *rapid.T) {
 }
 
 func (r *run) fade(t *rapid.T) {
-	r.step(t, func(ctx context.Context) error { _, err := r.forgetting.Run(ctx, r.owner, "test", true); return err })
+	r.step(t, func(ctx context.Context) error {
+		_, err := r.forgetting.Run(ctx, r.owner, "test", true, forgetting.Listing{})
+		return err
+	})
 }
 
 func (r *run) purge(t *rapid.T) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivertype"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -65,6 +66,7 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		register(workers)
 	}
 	process := memory.NewID()
+	var client *river.Client[TTx]
 	client, err := river.NewClient(driver, &river.Config{
 		ID: process,
 		Queues: map[string]river.QueueConfig{
@@ -78,6 +80,9 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		JobTimeout:           o.Timeout,
 		RescueStuckJobsAfter: 2 * o.Timeout,
 		Logger:               o.Log,
+		Middleware: []rivertype.Middleware{
+			&observer{log: o.Log}, notingProgress(func() *river.Client[TTx] { return client }, o.Log),
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the job queue: %w", err)

@@ -104,6 +104,15 @@ func (s *Scheduler) enqueue(ctx context.Context) (wait time.Duration) {
 	return wait
 }
 
+// Next returns the instant of the next tick of each kind that has a schedule.
+func (s *Scheduler) Next() map[string]time.Time {
+	next, now := map[string]time.Time{}, s.now().UTC()
+	for i := range s.plans {
+		next[s.plans[i].kind] = s.plans[i].schedule.Next(now)
+	}
+	return next
+}
+
 // latest returns the last tick that is not after now, given that p.next is not.
 func (p *plan) latest(now time.Time) time.Time {
 	at := p.next

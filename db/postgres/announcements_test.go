@@ -67,7 +67,8 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 		t.Helper()
 		var got []string
 		for deadline := time.Now().Add(5 * time.Minute); len(got) < len(want); time.Sleep(5 * time.Millisecond) {
-			if got = append(got, next()...); time.Now().After(deadline) {
+			got = append(got, next()...)
+			if time.Now().After(deadline) {
 				t.Fatalf("read %q, want %q", got, want)
 			}
 		}

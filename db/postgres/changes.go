@@ -13,8 +13,13 @@ import (
 
 // Statements of Changes.
 const (
+	// The planner does not see the revision, and of a range that it does not know it assumes one row of 200. If it
+	// saw that few documents have changed, it would plan each execution for them, which costs several times what
+	// reading them costs. Without the upper bound it would assume a third, and keep a plan for many.
 	changedDocuments = `SELECT ` + documentColumns + `, status = 'active', change FROM agent_memories m
-		WHERE app_id = $1 AND user_id = $2 AND change > $3 AND change > 0 ORDER BY conversation_id, created_at, id`
+		WHERE app_id = $1 AND user_id = $2 AND change > 0
+		AND change > (SELECT $3::bigint) AND change < 9223372036854775807
+		ORDER BY conversation_id, created_at, id`
 
 	// ownerState is how far the owner's changes are known, and whether the vector store
 	// may lack any of the owner's memories. Its plan is the same for every value, so

@@ -21,7 +21,10 @@ import (
 func TestStore_RetriesDeadlocks(t *testing.T) {
 	t.Parallel()
 	touch := func(ctx context.Context, s *postgres.Store, a, b memory.Memory) error {
-		return s.Touch(ctx, []db.Touch{{ID: a.ID, Count: 1, At: a.UpdatedAt}, {ID: b.ID, Count: 1, At: b.UpdatedAt}})
+		return s.Touch(ctx, []db.Touch{
+			{Owner: a.Owner, ID: a.ID, Count: 1, At: a.UpdatedAt},
+			{Owner: b.Owner, ID: b.ID, Count: 1, At: b.UpdatedAt},
+		})
 	}
 	for name, c := range map[string]struct {
 		batch func(ctx context.Context, s *postgres.Store, a, b memory.Memory) error

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +31,7 @@ func TestPing_ReportsAFullDisk(t *testing.T) {
 	if err := s.CreateKey(t.Context(), memory.Key{ID: memory.NewID()}); !memory.IsKind(err, memory.KindUnavailable) {
 		t.Errorf("a change on a full disk: %v", err)
 	}
-	if err := s.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "full") {
-		t.Errorf("got %v, want an error that names the full disk", err)
+	if err := s.Ping(t.Context()); memory.ReasonOf(err) != memory.ReasonDiskFull {
+		t.Errorf("got %v, want an error with the reason of the full disk", err)
 	}
 }

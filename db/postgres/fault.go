@@ -27,8 +27,8 @@ func fault(err error, doing string) error { return sqlstore.Fault(err, doing, ki
 func kindOf(err error) memory.Kind {
 	code := sqlState(err)
 	switch {
-	case code == "23505":
-		return memory.KindConflict // unique violation
+	case code == uniqueViolation:
+		return memory.KindConflict
 	case strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"):
 		return memory.KindInvalid // NUL or bad encoding, no uuid, out of range, check violated
 	case strings.HasPrefix(code, "08"), // connection
@@ -58,6 +58,9 @@ func kindOf(err error) memory.Kind {
 	}
 	return memory.KindInternal
 }
+
+// uniqueViolation is the SQLSTATE of a row whose key another row has.
+const uniqueViolation = "23505"
 
 // diskFull is the SQLSTATE of a change for which there is no room.
 const diskFull = "53100"

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -23,8 +25,8 @@ func TestPlans_AreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	url := postgrestest.URL(t)
-	open := func() *Store {
+	url := postgrestest.DatabaseURL(t)
+	open := func() *Store { // with one connection
 		s, err := Open(t.Context(), Options{URL: url, MaxConns: 1})
 		must(err)
 		t.Cleanup(func() { _ = s.Close() })
@@ -39,13 +41,36 @@ func TestPlans_AreKept(t *testing.T) {
 			EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = false)', t);
 		END LOOP; END $$`)
 	must(err)
-	_, err = filled.pool.Exec(t.Context(), `VACUUM ANALYZE`)
-	must(err)
-	s := open() // a connection compares with its first estimates
-	owner := memory.Owner{AppID: "app7", UserID: "user7"}
+	var again map[string]string
+	for range 3 {
+		// The cluster's other databases change their catalogs also. A session that falls far behind such changes discards
+		// all plans (SharedInvalidMessages in Postgres), and may estimate the tables differently by then. A statement
+		// that is planned for its values is so in every session.
+		_, err = filled.pool.Exec(t.Context(), `VACUUM ANALYZE`)
+		must(err)
+		found := plannedAgain(t, open(), memory.Owner{AppID: "app7", UserID: "user7"})
+		if again == nil {
+			again = found
+		}
+		maps.DeleteFunc(again, func(sql, _ string) bool { return found[sql] == "" })
+		if len(again) == 0 {
+			return
+		}
+	}
+	for sql, how := range again {
+		t.Errorf("%s:\n%s", how, sql)
+	}
+}
+
+// plannedAgain runs requests on a new connection, which compares with its first estimates. It returns the statements
+// that Postgres went on planning.
+func plannedAgain(t *testing.T, s *Store, owner memory.Owner) map[string]string {
+	t.Helper()
 	list, err := s.ListMemories(t.Context(),
 		db.MemoryFilter{Owner: owner, Limit: 60, Statuses: []memory.Status{memory.Active}})
-	must(err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	kept, planned := plans(t, s)
 	for i := range 40 {
 		if i == 20 {
@@ -54,10 +79,10 @@ func TestPlans_AreKept(t *testing.T) {
 		request(t, s, owner, list, 1+i%6)
 	}
 	after, custom := plans(t, s)
-	ran := 0
+	again, ran := map[string]string{}, 0
 	for sql := range after {
 		if n := custom[sql] - planned[sql]; n > 0 {
-			t.Errorf("planned %d times more, plan kept %d times:\n%s", n, after[sql]-kept[sql], sql)
+			again[sql] = fmt.Sprintf("planned %d times more, plan kept %d times", n, after[sql]-kept[sql])
 		}
 		if after[sql] > kept[sql] {
 			ran++
@@ -66,6 +91,7 @@ func TestPlans_AreKept(t *testing.T) {
 	if ran < 20 {
 		t.Errorf("only %d statements kept their plans: were the others not run?", ran)
 	}
+	return again
 }
 
 // plans counts how often the one connection ran each prepared statement with a kept

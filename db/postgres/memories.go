@@ -23,8 +23,9 @@ const (
 	memoryColumns  = bareColumns + itsEmbedding + `, ` + besideColumns
 	withoutVectors = bareColumns + noVectors
 	noVectors      = `NULL::bytea, '', NULL::bytea`
-	itsEmbedding   = `(SELECT embeddings.embedding FROM embeddings WHERE memory_id = id)`
-	besideColumns  = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
+	// The owner is the statement's first two parameters.
+	itsEmbedding  = `(SELECT embeddings.embedding FROM embeddings WHERE memory_id = id AND app_id = $1 AND user_id = $2)`
+	besideColumns = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
 		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 )
 
@@ -71,8 +72,8 @@ func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory
 	return pgx.CollectRows(rows, scanMemory)
 }
 
-// Touch counts accesses. The index that finds the rows changes them in the order
-// of their ids, so that two batches rarely wait for each other.
+// Touch counts accesses. It changes the rows in the order of their ids, so that two
+// batches rarely wait for each other.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	touches = merged(touches)
 	if len(touches) == 0 {
@@ -81,9 +82,11 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	err := s.execAsync(ctx, `
 		UPDATE agent_memories m
 		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
-		FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[]) AS t (id, n, at)
-		WHERE m.id = ANY($1::uuid[]) AND m.id = t.id`,
+		FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::timestamptz[]) AS t (id, app_id, user_id, n, at)
+		WHERE m.id = t.id AND m.app_id = t.app_id AND m.user_id = t.user_id`,
 		column(touches, func(t db.Touch) string { return t.ID }),
+		column(touches, func(t db.Touch) string { return t.Owner.AppID }),
+		column(touches, func(t db.Touch) string { return t.Owner.UserID }),
 		column(touches, func(t db.Touch) int { return t.Count }),
 		column(touches, func(t db.Touch) time.Time { return t.At }))
 	return fault(err, "count the accesses")

@@ -11,7 +11,9 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
+	"hippocampus/db/postgres/partition"
 	"hippocampus/db/sqlstore"
+	"hippocampus/internal/memory"
 )
 
 //go:embed migrations/*.sql
@@ -40,6 +42,14 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = done() }()
+	under, err := partition.Under(ctx, guard)
+	if err != nil {
+		return fault(err, "look whether the tables are being partitioned")
+	}
+	if err := s.Ping(ctx); under && err != nil {
+		return memory.Errorf(memory.KindConflict, "the tables cannot be altered while they are being partitioned: "+
+			"finish with `hippocampus partition`, or give it up with `hippocampus partition --cancel`: %w", err)
+	}
 	if err := migrations.Up(ctx, fault); err != nil {
 		return err
 	}

@@ -85,10 +85,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		conn.TypeMap().RegisterType(&pgtype.Type{
 			Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})
+		if _, err := conn.Exec(ctx, genericPlans); err != nil {
+			return fmt.Errorf("look whether the tables are partitioned: %w", err)
+		}
 		return nil
 	}
 	log := o.Logger
@@ -116,18 +119,20 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) (err error)
 	s.unlimited = config.Copy()
 	jobs := config.Copy()
 	jobs.MaxConns = jobConns
-	pgsession.Apply(jobs, pgsession.Limits{Statement: jobStatement, Idle: s.timeout})
+	pgsession.Apply(ctx, jobs, pgsession.Limits{Statement: jobStatement, Idle: s.timeout})
 	if s.jobPool, err = pgxpool.NewWithConfig(ctx, jobs); err != nil {
 		return unreachable(config.ConnConfig, err)
 	}
-	pgsession.Apply(config, pgsession.Limits{Statement: s.timeout, Idle: s.timeout})
+	pgsession.Apply(ctx, config, pgsession.Limits{Statement: s.timeout, Idle: s.timeout})
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return unreachable(config.ConnConfig, err)
 	}
 	if err := s.pool.Ping(ctx); err != nil {
 		return unreachable(config.ConnConfig, err)
 	}
-	s.jobs, err = river.NewClient(riverpgxv5.New(s.pool), &river.Config{Logger: s.log, MaxAttempts: sqlstore.JobAttempts})
+	s.jobs, err = river.NewClient(riverpgxv5.New(s.pool), &river.Config{
+		Logger: s.log, MaxAttempts: sqlstore.JobAttempts, Middleware: sqlstore.JobMiddleware(),
+	})
 	if err != nil {
 		return fmt.Errorf("prepare the job queue: %w", err)
 	}

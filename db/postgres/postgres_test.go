@@ -11,7 +11,8 @@ import (
 
 func TestStore_Conformance(t *testing.T) {
 	t.Parallel()
-	dbtest.Run(t, func(t *testing.T) db.Store { return open(t, postgrestest.URL(t)) })
+	pool := postgrestest.NewPool(t, func(url string) { open(t, url) })
+	dbtest.Run(t, func(t *testing.T) db.Store { return open(t, pool.URL(t)) })
 }
 
 // open opens and migrates a store that is closed when the test ends.

@@ -15,14 +15,22 @@ import (
 const (
 	documentColumns = `id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id,
 		importance_score, created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
-			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END`
+			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END,
+		CASE WHEN EXISTS (
+			SELECT 1 FROM agent_memories WHERE superseded_by = m.id AND app_id = $1 AND user_id = $2) THEN ARRAY(
+			WITH RECURSIVE former(id) AS (
+				SELECT f.id FROM agent_memories f WHERE f.superseded_by = m.id AND f.app_id = $1 AND f.user_id = $2
+				UNION SELECT f.id FROM former JOIN agent_memories f
+					ON f.superseded_by = former.id AND f.app_id = $1 AND f.user_id = $2)
+			SELECT DISTINCT to_id::text FROM former JOIN memory_relations ON from_id = former.id
+			WHERE kind = 'derived_from' ORDER BY 1) END`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' ORDER BY conversation_id, created_at, id`
 )
 
 func documentFields(d *db.Document) []any {
 	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
-		&d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom}
+		&d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom, &d.Supersedes}
 }
 
 // tidy makes empty lists nil.
@@ -32,6 +40,9 @@ func tidy(d db.Document) db.Document {
 	}
 	if len(d.DerivedFrom) == 0 {
 		d.DerivedFrom = nil
+	}
+	if len(d.Supersedes) == 0 {
+		d.Supersedes = nil
 	}
 	return d
 }
@@ -138,7 +149,7 @@ func (s *Store) EachEmbedding(
 // unconfirmed reads pending memories in the order of their index, since there may
 // be many while the vector store is unavailable. It sorts the few that were just
 // confirmed.
-const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE id IN (
+const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND id IN (
 		(SELECT id FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'pending'
 		ORDER BY updated_at DESC, id DESC LIMIT $4)

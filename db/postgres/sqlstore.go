@@ -8,7 +8,6 @@ import (
 	"github.com/riverqueue/river"
 
 	"hippocampus/db"
-	"hippocampus/db/postgres/pgsession"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
@@ -38,20 +37,6 @@ func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) er
 func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, d.store.pool, options, func(tx pgx.Tx) error { return f(statements{tx}) })
-}
-
-// Long runs queries in transactions of their own.
-func (d database) Long() sqlstore.Querier { return long{d} }
-
-type long struct{ database }
-
-func (l long) Query(ctx context.Context, sql string, args []any, row func(sqlstore.Scan) error) error {
-	return pgx.BeginTxFunc(ctx, l.store.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
-			return err
-		}
-		return statements{tx}.Query(pgsession.Unbounded(ctx), sql, args, row)
-	})
 }
 
 func (d database) InUser(

@@ -22,8 +22,7 @@ const (
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, `
 
-	insertTurn = insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$18))
-	ON CONFLICT (app_id, client_id) DO NOTHING RETURNING first_event`
+	insertTurn = insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$18)) RETURNING first_event`
 
 	insertConversationTurn = `
 	WITH grown AS (
@@ -65,30 +64,35 @@ func (s *Store) AcceptTurn(
 		batch := &pgx.Batch{}
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
 		batch.Queue(insert, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
-		err := s.pool.SendBatch(ctx, batch).Close()
-		if err == nil {
+		refused := s.pool.SendBatch(ctx, batch).Close()
+		if refused == nil {
 			t.At = memory.Instant(t.At)
 			t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 			return t, true, nil
 		}
-		if !errors.Is(err, pgx.ErrNoRows) && !repeatsClientID(err) {
-			return memory.Turn{}, false, fault(err, "store the turn")
+		if !errors.Is(refused, pgx.ErrNoRows) && sqlState(refused) != uniqueViolation {
+			return memory.Turn{}, false, fault(refused, "store the turn")
 		}
 		known := false
-		err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 			stored, known, err = s.Accepted(ctx, statements{tx}, t)
 			return err
 		})
-		if err != nil || known { // otherwise it has been erased or deleted since
+		if err != nil || known {
 			return stored, false, fault(err, "store the turn")
 		}
+		if sqlState(refused) == uniqueViolation && !repeatsClientID(refused) {
+			return memory.Turn{}, false, fault(refused, "store the turn")
+		}
+		// The turn with its client id has been erased or deleted since.
 	}
 }
 
 // repeatsClientID reports whether a turn was refused because another has its client id.
 func repeatsClientID(err error) bool {
 	var answered *pgconn.PgError
-	return errors.As(err, &answered) && answered.Code == "23505" && answered.ConstraintName == "turns_app_id_client_id_key"
+	return errors.As(err, &answered) && answered.Code == uniqueViolation &&
+		answered.ConstraintName == "turns_app_id_client_id_key"
 }
 
 func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {
@@ -111,11 +115,15 @@ func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (
 
 // lockAccepted locks those of the turns $1 that are still accepted, in the order of their ids.
 const lockAccepted = `
-	WITH mine AS (SELECT id FROM turns WHERE id = ` + amongFirst + ` AND status = 'accepted' ORDER BY id FOR UPDATE)`
+	WITH mine AS (SELECT id, app_id, user_id FROM turns
+		WHERE id = ` + amongFirst + ` AND status = 'accepted' ORDER BY id FOR UPDATE)`
+
+// isMine joins the turns with those that lockAccepted has locked.
+const isMine = `turns.id = mine.id AND turns.app_id = mine.app_id AND turns.user_id = mine.user_id`
 
 func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error {
 	err := s.execAsync(ctx, lockAccepted+`
-		UPDATE turns SET due_at = $2 FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), due)
+		UPDATE turns SET due_at = $2 FROM mine WHERE `+isMine, onlyIDs(turnIDs), due)
 	return fault(err, "renew the turns")
 }
 
@@ -123,6 +131,6 @@ func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) er
 	err := s.execAsync(ctx, lockAccepted+`
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2,
 			messages_kept = true
-		FROM mine WHERE turns.id = mine.id`, onlyIDs(turnIDs), at)
+		FROM mine WHERE `+isMine, onlyIDs(turnIDs), at)
 	return fault(err, "end the turns")
 }

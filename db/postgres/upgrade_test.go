@@ -65,7 +65,12 @@ func TestMigrate_KeepsCandidates(t *testing.T) {
 // The database holds keys from before there were operators.
 func TestMigrate_MakesTheFirstKeyAnOperators(t *testing.T) {
 	t.Parallel()
-	dbtest.UpgradeKeys(t, upTo(t, 26))
+	s := upTo(t, 26)
+	dbtest.UpgradeKeys(t, s, func(k memory.Key) error {
+		_, err := s.pool.Exec(t.Context(), `INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6)`, k.ID, k.Hash, k.Name, k.AppID, k.Role, k.CreatedAt)
+		return err
+	})
 }
 
 // The database holds turns from before there were conversations.

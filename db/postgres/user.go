@@ -111,7 +111,8 @@ func (s *Store) inUser(
 	queueAnnouncements(batch, owner, user.Announcements())
 	user.vectors.end(batch)
 	batch.Queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
-		if ended = true; tag.String() != "COMMIT" {
+		ended = true
+		if tag.String() != "COMMIT" {
 			return pgx.ErrTxCommitRollback
 		}
 		return nil

@@ -22,6 +22,9 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		return err
 	}
 	takes, vectored := u.vectors.takes(m), false
+	if err := u.BeforeUpdate(ctx, m); err != nil {
+		return fault(err, "change what depends on the memory")
+	}
 	err := u.tx.QueryRow(ctx, `
 		WITH changed AS (UPDATE agent_memories SET
 			agent_id = $4, conversation_id = $5, source_turn_id = $6, content = $7, content_hash = $8,
@@ -38,7 +41,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		WHERE id = $1 AND app_id = $2 AND user_id = $3
 		RETURNING id, $24 AND vector_state IN ('synced', 'absent') AND vector_due = $18 AS vectored),
 		embedded AS (UPDATE embeddings e SET active = $15 = 'active', model = $21, embedding = $22
-			FROM changed WHERE e.memory_id = changed.id) -- always: another process may just have settled a new embedding
+			FROM changed WHERE e.memory_id = changed.id AND e.app_id = $2 AND e.user_id = $3) -- another process may have
+			-- settled a new embedding
 		SELECT vectored FROM changed`,
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Content,
 		rowcodec.ContentHash(m.Content),
@@ -51,8 +55,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	if vectored {
 		u.vectors.note(m)
 	}
-	if err == nil && m.Type == memory.TypeMessage {
-		err = u.ChangeDerived(ctx, m.ID)
+	if err == nil {
+		err = u.AfterUpdate(ctx, m)
 	}
 	return fault(err, "change the memory")
 }
@@ -71,7 +75,10 @@ func (u *userTx) RestoreEvents(ctx context.Context, events []memory.Event) error
 		SELECT $1, $2, e.id, e.memory_id, e.kind, e.cause, e.detail::json, e.at
 		FROM unnest(`+third+`, $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
 			AS e (id, memory_id, kind, cause, detail, at)
-		WHERE NOT EXISTS (SELECT FROM agent_memories m WHERE m.id = e.memory_id AND (m.app_id, m.user_id) <> ($1, $2))`,
+		WHERE coalesce(
+			(SELECT true FROM agent_memories m WHERE m.id = e.memory_id AND m.app_id = $1 AND m.user_id = $2),
+			(SELECT false FROM agent_memories m WHERE m.id = e.memory_id),
+			true)`,
 		u.Owner.AppID, u.Owner.UserID,
 		column(events, func(e memory.Event) string { return e.ID }),
 		column(events, func(e memory.Event) string { return e.MemoryID }),
@@ -97,8 +104,11 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 	return u.insert(ctx, memories, sqlstore.Inserted(claimed))
 }
 
-func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
-	return u.insert(ctx, memories, sqlstore.Restored(due))
+func (u *userTx) Restore(ctx context.Context, restored []memory.Memory, due time.Time) error {
+	if err := u.RefuseTaken(ctx, "agent_memories", memory.IDs(restored)); err != nil {
+		return fault(err, "store the memories")
+	}
+	return u.insert(ctx, restored, sqlstore.Restored(due))
 }
 
 // insertion stores new rows of a table.

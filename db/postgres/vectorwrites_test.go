@@ -290,7 +290,7 @@ func TestVectorWrites_LeaveTheRestToTheOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tasks, err := o.ClaimVectors(t.Context(), []string{pushed.ID}, began, began.Add(time.Minute)); err != nil ||
-		len(tasks) != 1 || tasks[0].First {
+		len(tasks) != 1 || tasks[0].Claim == 1 {
 		t.Fatalf("claimed %v, %v", tasks, err)
 	}
 	pushed.Content, pushed.Revision = "it has changed", 2

@@ -40,6 +40,12 @@ func (s *Store) Changes(
 	return found, err
 }
 
+// changedDocuments has + before the revision. SQLite compares a bare parameter with the condition of a partial index,
+// and so prepares the statement again for each revision, which takes several times what running it takes.
+const changedDocuments = `SELECT ` + documentColumns + `, status = 'active', change
+	FROM agent_memories m INDEXED BY agent_memories_changes
+	WHERE app_id = ? AND user_id = ? AND change > +? AND change > 0 ORDER BY conversation_id, created_at, id`
+
 // changes reads the documents that have changed. The revision is the latest change that
 // they show.
 func (s *Store) changes(ctx context.Context, owner memory.Owner, after int64) (found db.Changes, err error) {
@@ -50,9 +56,7 @@ func (s *Store) changes(ctx context.Context, owner memory.Owner, after int64) (f
 	}
 	rows, err := collect(ctx, s.reader, func(c *changed) []any {
 		return append(documentFields(&c.Document), &c.active, &c.change)
-	}, `SELECT `+documentColumns+`, status = 'active', change FROM agent_memories m INDEXED BY agent_memories_changes
-		WHERE app_id = ? AND user_id = ? AND change > ? AND change > 0 ORDER BY conversation_id, created_at, id`,
-		owner.AppID, owner.UserID, after)
+	}, changedDocuments, owner.AppID, owner.UserID, after)
 	found.Revision = after
 	for _, row := range rows {
 		found.Revision = max(found.Revision, row.change)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"hippocampus/db"
@@ -9,9 +10,15 @@ import (
 )
 
 // EndErasure is the shared EndErasure, after which the files have no trace of the user:
-// deleted contents are overwritten (secure_delete), and the write-ahead log, which has
-// earlier pages, is emptied before and after.
+// deleted contents are overwritten (secure_delete), so are copies of them, and the
+// write-ahead log, which has earlier pages, is emptied before and after.
 func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (db.Erasure, error) {
+	err := s.cleaner.Clean(ctx)
+	if errors.Is(err, sqlitefile.ErrTooLarge) {
+		s.log.WarnContext(ctx, "copies of the rows of a user who is erased may be left in the file", "error", err)
+	} else if err != nil {
+		return e, fault(err, "overwrite copies of deleted rows")
+	}
 	if err := s.truncateLog(ctx); err != nil {
 		return e, err
 	}
@@ -19,8 +26,12 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 	if err != nil {
 		return done, err
 	}
-	if err := s.truncateLog(ctx); err != nil { // it has ended: the next checkpoint does it
-		s.log.WarnContext(ctx, "the write-ahead log may still name a user who was erased", "error", err)
+	err = s.cleaner.CleanTable(ctx, "river_job") // the end deletes the jobs that name the user
+	if err == nil {
+		err = s.truncateLog(ctx)
+	}
+	if err != nil { // the erasure has ended: the next one, or the next checkpoint, does it
+		s.log.WarnContext(ctx, "the database file or its write-ahead log may still name a user who was erased", "error", err)
 	}
 	return done, nil
 }

@@ -6,11 +6,11 @@ import (
 	"database/sql"
 	"embed"
 	"errors"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 
-	"hippocampus/db/sqlite/sqlitefile"
 	"hippocampus/db/sqlstore"
 )
 
@@ -20,7 +20,7 @@ var migrationFiles embed.FS
 // Migrate brings the schema, River's tables included, to this version. One
 // process migrates at a time; the others wait for it.
 func (s *Store) Migrate(ctx context.Context) (err error) {
-	unlock, err := s.lockMigration(ctx)
+	unlock, err := Lock(ctx, s.path+".migration-lock", time.Minute)
 	if err != nil {
 		return err
 	}
@@ -38,27 +38,6 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 		}
 	}
 	return s.Ping(ctx)
-}
-
-// lockMigration holds an exclusive transaction on an empty database file next to
-// the store's: on every system, the lock ends with its process.
-func (s *Store) lockMigration(ctx context.Context) (unlock func() error, err error) {
-	path := s.path + ".migration-lock"
-	if err := sqlitefile.Private(path); err != nil {
-		return nil, cannotOpen(path, err)
-	}
-	file, err := sql.Open("sqlite", address(path))
-	if err != nil {
-		return nil, fault(err, "lock the schema")
-	}
-	conn, err := file.Conn(ctx)
-	if err == nil {
-		_, err = conn.ExecContext(ctx, `PRAGMA busy_timeout = 60000; BEGIN EXCLUSIVE`)
-	}
-	if err != nil {
-		return nil, errors.Join(fault(err, "lock the schema"), file.Close())
-	}
-	return func() error { return errors.Join(conn.Close(), file.Close()) }, nil
 }
 
 func (s *Store) Ping(ctx context.Context) error {

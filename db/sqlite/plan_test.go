@@ -73,7 +73,8 @@ func (c *recordedConn) ExecContext(ctx context.Context, query string, args []dri
 // bigTables are the tables that no query may scan.
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
-	`user_states|facts|instructions|instruction_versions|skills|skill_outcomes|recalls|indexes|river_job)`
+	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
+	`memory_file_versions|recalls|indexes|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -82,9 +83,9 @@ var (
 	outbox = regexp.MustCompile(`SCAN agent_memories USING (COVERING )?INDEX agent_memories_outbox`)
 )
 
-// It runs every query and explains its plan.
-func TestPlans_UseIndexes(t *testing.T) {
-	t.Parallel()
+// openRecorded opens a migrated store, whose statements since then are recorded.
+func openRecorded(t *testing.T) (*Store, *recorder) {
+	t.Helper()
 	record := &recorder{ran: map[string]int{}}
 	s, err := open(t.Context(), record.connector, Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
@@ -94,6 +95,16 @@ func TestPlans_UseIndexes(t *testing.T) {
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	record.mu.Lock()
+	defer record.mu.Unlock()
+	clear(record.ran)
+	return s, record
+}
+
+// It runs every query and explains its plan.
+func TestPlans_UseIndexes(t *testing.T) {
+	t.Parallel()
+	s, record := openRecorded(t)
 	dbtest.Load(t, s, 8)
 	record.mu.Lock()
 	clear(record.ran)
@@ -131,16 +142,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 // Rows that the filters exclude are not read.
 func TestListMemories_FiltersInTheIndex(t *testing.T) {
 	t.Parallel()
-	record := &recorder{ran: map[string]int{}}
-	s, err := open(t.Context(), record.connector, Options{Path: filepath.Join(t.TempDir(), "test.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	clear(record.ran)
+	s, record := openRecorded(t)
 	if _, err := s.ListMemories(t.Context(), db.MemoryFilter{
 		Owner: memory.Owner{AppID: "app", UserID: "user"}, Limit: 1,
 		Types: []memory.Type{memory.TypeSkill}, Domains: []memory.Domain{memory.GeneralChat},
@@ -163,5 +165,70 @@ func TestListMemories_FiltersInTheIndex(t *testing.T) {
 		if step != want {
 			t.Errorf("a list is found by %q, want %q", step, want)
 		}
+	}
+}
+
+// What is kept is counted without reading the memories.
+func TestCounts_ReadTheIndexAlone(t *testing.T) {
+	t.Parallel()
+	s, record := openRecorded(t)
+	if _, err := s.UserHoldings(t.Context(), memory.Owner{AppID: "app", UserID: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Usage(t.Context(), "app", db.Usage{Users: 1, Memories: 1, Bytes: 1}); err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for query, args := range maps.Clone(record.ran) {
+		if !strings.Contains(query, "agent_memories") {
+			continue
+		}
+		counted++
+		var id, parent, unused int
+		var step string
+		if err := s.reader.QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN `+query, make([]any, args)...).
+			Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(step, "USING COVERING INDEX agent_memories_by_time") {
+			t.Errorf("%q is counted by %q", query, step)
+		}
+	}
+	if counted != 4 {
+		t.Errorf("%d statements count memories, want 4", counted)
+	}
+}
+
+// An app's memories are counted without reading them, but for those whose vectors wait.
+func TestStats_ReadsIndexesAlone(t *testing.T) {
+	t.Parallel()
+	s, record := openRecorded(t)
+	if _, err := s.Stats(t.Context(), "app"); err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for query, args := range maps.Clone(record.ran) {
+		type step struct {
+			id, parent, unused int
+			detail             string
+		}
+		steps, err := collect(t.Context(), s.reader, func(p *step) []any {
+			return []any{&p.id, &p.parent, &p.unused, &p.detail}
+		}, `EXPLAIN QUERY PLAN `+query, make([]any, args)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range steps {
+			if !strings.Contains(p.detail, " agent_memories ") || strings.Contains(p.detail, "agent_memories_outbox") {
+				continue
+			}
+			counted++
+			if !strings.Contains(p.detail, "USING COVERING INDEX") {
+				t.Errorf("counted by %q", p.detail)
+			}
+		}
+	}
+	if counted != 3 {
+		t.Errorf("%d steps count memories, want 3", counted)
 	}
 }

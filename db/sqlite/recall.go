@@ -14,7 +14,14 @@ const (
 	documentColumns = `id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id,
 		importance_score, created_at, last_accessed_at, iif(memory_type = 'message', '[]', (
 			SELECT json_group_array(to_id) FROM (
-				SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id)))`
+				SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id))),
+		iif(EXISTS (SELECT 1 FROM agent_memories WHERE superseded_by = m.id), (
+			WITH RECURSIVE former(id) AS (
+				SELECT f.id FROM agent_memories f WHERE f.superseded_by = m.id
+				UNION SELECT f.id FROM former JOIN agent_memories f ON f.superseded_by = former.id)
+			SELECT json_group_array(to_id) FROM (
+				SELECT DISTINCT to_id FROM former JOIN memory_relations ON from_id = former.id
+				WHERE kind = 'derived_from' ORDER BY to_id)), '[]')`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
 		WHERE app_id = ? AND user_id = ? AND status = 'active' ORDER BY conversation_id, created_at, id`
 )
@@ -22,7 +29,7 @@ const (
 func documentFields(d *db.Document) []any {
 	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID,
 		&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt),
-		(*tagList)(&d.DerivedFrom)}
+		(*tagList)(&d.DerivedFrom), (*tagList)(&d.Supersedes)}
 }
 
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {
@@ -144,8 +151,9 @@ func unconfirmed(
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `UPDATE agent_memories
-			SET access_count = access_count + ?, last_accessed_at = max(last_accessed_at, ?) WHERE id = ?`,
-			touches, func(t db.Touch) []any { return []any{t.Count, moment(t.At), t.ID} })
+			SET access_count = access_count + ?, last_accessed_at = max(last_accessed_at, ?)
+			WHERE id = ? AND +app_id = ? AND +user_id = ?`,
+			touches, func(t db.Touch) []any { return []any{t.Count, moment(t.At), t.ID, t.Owner.AppID, t.Owner.UserID} })
 	})
 	return fault(err, "count the accesses")
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"golang.org/x/sync/semaphore"
 	"modernc.org/sqlite"
 
 	"hippocampus/db"
@@ -55,6 +56,9 @@ type Store struct {
 	schema sqlstore.Versions      // needed by this program
 	disk   sqlstore.Disk
 	log    *slog.Logger
+
+	cleaner *sqlitefile.Cleaner
+	copies  *semaphore.Weighted // of this process, which alone copies while it serves
 }
 
 const (
@@ -113,8 +117,11 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	s.reader = sql.OpenDB(reading)
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
-	if s.jobs, err = river.NewClient(riversqlite.New(s.writer),
-		&river.Config{Logger: log, MaxAttempts: sqlstore.JobAttempts}); err != nil {
+	s.cleaner = sqlitefile.NewCleaner(s.reader, s.write)
+	s.copies = semaphore.NewWeighted(maxCopies)
+	if s.jobs, err = river.NewClient(riversqlite.New(s.writer), &river.Config{
+		Logger: log, MaxAttempts: sqlstore.JobAttempts, Middleware: sqlstore.JobMiddleware(),
+	}); err != nil {
 		return opened(fmt.Errorf("prepare the job queue: %w", err))
 	}
 	// Jobs are read by the reading connections, also while others write.

@@ -61,7 +61,11 @@ func TestMigrate_MakesTheFirstKeyAnOperators(t *testing.T) {
 	if _, err := migrations.Tables.UpTo(t.Context(), 26); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.UpgradeKeys(t, s)
+	dbtest.UpgradeKeys(t, s, func(k memory.Key) error {
+		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6)`, k.ID, k.Hash, k.Name, k.AppID, k.Role, moment(k.CreatedAt))
+		return err
+	})
 }
 
 // The database holds turns from before there were conversations.

@@ -115,6 +115,9 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	if err := u.Writing(m); err != nil {
 		return err
 	}
+	if err := u.BeforeUpdate(ctx, m); err != nil {
+		return fault(err, "change what depends on the memory")
+	}
 	result, err := u.tx.ExecContext(ctx, `
 		UPDATE agent_memories SET
 			agent_id = ?4, conversation_id = ?5, source_turn_id = nullif(?6, ''), content = ?7, content_hash = ?8,
@@ -133,8 +136,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 	if n, err := rowsAffected(result, err); err == nil && n == 0 {
 		return notFound("memory", m.ID)
 	}
-	if err == nil && m.Type == memory.TypeMessage {
-		err = u.ChangeDerived(ctx, m.ID)
+	if err == nil {
+		err = u.AfterUpdate(ctx, m)
 	}
 	return fault(err, "change the memory")
 }

@@ -8,12 +8,12 @@ import (
 	"hippocampus/db"
 )
 
-// taskColumns are returned by a claim. Claims are counted to know the first one.
+// taskColumns are returned by a claim.
 const taskColumns = bareColumns + `CASE WHEN vector_state = 'pending' THEN embedding END, ` + besideColumns + `,
-	vector_state = 'removing', vector_claims = 1, vector_attempts`
+	vector_state = 'removing', vector_claims, vector_attempts`
 
 func taskFields(t *db.VectorTask) []any {
-	return append(memoryFields(&t.Memory), &t.Remove, &t.First, &t.Attempts)
+	return append(memoryFields(&t.Memory), &t.Remove, &t.Claim, &t.Attempts)
 }
 
 func (s *Store) ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]db.VectorTask, error) {
@@ -47,8 +47,9 @@ func (s *Store) claim(ctx context.Context, query string, args ...any) (tasks []d
 }
 
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
-	// A row that has changed or was requeued is pushed again even if that has been
-	// done since: the older push may have arrived after the newer one.
+	// A row that has changed, was requeued or was claimed by another pusher is pushed
+	// again even if that has been done since: the older push may have arrived after
+	// the newer one.
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		serves, err := s.serves(ctx, tx, done)
 		if err != nil {
@@ -56,17 +57,17 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 		}
 		return each(ctx, tx, `
 			UPDATE agent_memories SET
-				vector_claimed_until = NULL,
-				vector_again = 0,
+				vector_claimed_until = iif(vector_claims = ?6, NULL, vector_claimed_until),
+				vector_again = vector_claims <> ?6 AND vector_claimed_until IS NOT NULL,
 				vector_state = CASE
-					WHEN ?5 AND revision = ?2 AND NOT vector_again THEN iif(?3, 'absent', 'synced')
+					WHEN ?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again THEN iif(?3, 'absent', 'synced')
 					WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
-				vector_attempts = iif(?5 AND revision = ?2 AND NOT vector_again, 0, vector_attempts),
-				vector_synced_at = iif(?5 AND revision = ?2 AND NOT vector_again, ?4, vector_synced_at),
-				vector_since = iif(?5 AND revision = ?2 AND NOT vector_again, vector_since, ?4),
-				vector_due = iif(?5 AND revision = ?2 AND NOT vector_again, vector_due, ?4)
+				vector_attempts = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, 0, vector_attempts),
+				vector_synced_at = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, ?4, vector_synced_at),
+				vector_since = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, vector_since, ?4),
+				vector_due = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, vector_due, ?4)
 			WHERE id = ?1`, done, func(t db.VectorTask) []any {
-			return []any{t.Memory.ID, t.Memory.Revision, t.Remove, moment(at), serves}
+			return []any{t.Memory.ID, t.Memory.Revision, t.Remove, moment(at), serves, t.Claim}
 		})
 	})
 	return fault(err, "record confirmed pushes")
@@ -85,10 +86,15 @@ func (s *Store) serves(ctx context.Context, tx *sql.Tx, done []db.VectorTask) (b
 func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) error {
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, `
-			UPDATE agent_memories SET vector_claimed_until = NULL, vector_attempts = vector_attempts + 1, vector_due = ?
-			WHERE id = ? AND +vector_state IN ('pending', 'removing')`, retries, func(r db.VectorRetry) []any {
-			return []any{moment(r.Due), r.ID}
-		})
+			UPDATE agent_memories SET
+				vector_claimed_until = iif(vector_claims = ?3, NULL, vector_claimed_until),
+				vector_again = vector_again OR vector_claims <> ?3 AND vector_claimed_until IS NOT NULL,
+				vector_attempts = vector_attempts + (vector_claims = ?3),
+				vector_state = iif(status = 'active', 'pending', 'removing'),
+				vector_since = iif(vector_state IN ('pending', 'removing'), vector_since, ?2),
+				vector_due = ?2
+			WHERE id = ?1 AND (+vector_state IN ('pending', 'removing') OR vector_claims <> ?3)`,
+			retries, func(r db.VectorRetry) []any { return []any{r.ID, moment(r.Due), r.Claim} })
 	})
 	return fault(err, "put off failed pushes")
 }

@@ -70,11 +70,23 @@ func (s *Store) ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.
 	if f.MinImportance != 0 {
 		where.Add(`c.importance >= ?`, f.MinImportance)
 	}
+	if f.MaxImportance != 0 {
+		where.Add(`c.importance < ?`, f.MaxImportance)
+	}
 	if p := f.Before; p != nil {
 		where.Add(`(c.created_at, c.id) < (?, ?)`, p.At, p.ID)
 	}
 	found, err := page(ctx, s.conn, proposalFields, selectProposals, where, `c.created_at DESC, c.id DESC`, f.Limit)
 	return found, s.fault(err, "list the candidates")
+}
+
+// CountCandidates adds a millionth before it rounds down, since 0.29*100 is less than 29.
+func (s *Store) CountCandidates(ctx context.Context, owner memory.Owner) ([]db.CandidateCount, error) {
+	found, err := collect(ctx, s.conn, func(c *db.CandidateCount) []any {
+		return []any{&c.Importance, &c.Verdict, &c.Count}
+	}, `SELECT {floor(importance * 100 + 1e-6)|CAST(importance * 100 + 1e-6 AS INTEGER)} / 100.0, verdict, count(*)
+		FROM candidates WHERE app_id = $1 AND user_id = $2 GROUP BY 1, 2 ORDER BY 1, 2`, owner.AppID, owner.UserID)
+	return found, s.fault(err, "count the candidates of the user")
 }
 
 func (s *Store) Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error) {

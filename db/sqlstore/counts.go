@@ -13,9 +13,13 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	counts, err := collect(ctx, s.long(),
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
 		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories WHERE app_id = $1) AS of_app
-		UNION ALL SELECT 'memories', status, domain, memory_type, count(*) FROM agent_memories
-			WHERE app_id = $1 GROUP BY status, domain, memory_type
-		UNION ALL SELECT 'vectors', status, vector_state, '', count(*) FROM agent_memories
+		UNION ALL SELECT 'memories', 'active', domain, memory_type, count(*)
+			FROM agent_memories{| INDEXED BY agent_memories_ages}
+			WHERE app_id = $1 AND status = 'active' GROUP BY domain, memory_type
+		UNION ALL SELECT 'memories', status, '', '', count(*) FROM agent_memories{| INDEXED BY agent_memories_inactive}
+			WHERE app_id = $1 AND status <> 'active' GROUP BY status
+		UNION ALL SELECT 'vectors', status, vector_state, '', count(*)
+			FROM agent_memories{| INDEXED BY agent_memories_outbox}
 			WHERE app_id = $1 AND vector_state IN ('pending', 'removing') GROUP BY status, vector_state
 		UNION ALL SELECT 'turns', status, '', '', count(*) FROM turns WHERE app_id = $1 GROUP BY status
 		UNION ALL SELECT 'candidates', verdict, '', '', count(*) FROM candidates WHERE app_id = $1 GROUP BY verdict`, appID)
@@ -25,11 +29,76 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	return statsOf(counts), nil
 }
 
+func (s *Store) Usage(ctx context.Context, appID string, quotas db.Usage) (u db.Usage, err error) {
+	for _, of := range []struct {
+		quota int
+		used  *int
+		count string
+	}{
+		{quotas.Users, &u.Users, `SELECT count(DISTINCT user_id) FROM agent_memories{| INDEXED BY agent_memories_by_time}
+			WHERE app_id = $1 AND status = 'active'`},
+		{quotas.Memories, &u.Memories, `SELECT count(*) FROM agent_memories{| INDEXED BY agent_memories_by_time}
+			WHERE app_id = $1 AND status = 'active'`},
+		{quotas.Bytes, &u.Bytes, `SELECT coalesce(sum(octet_length(content)), 0)
+			FROM agent_memories{| INDEXED BY agent_memories_by_time} WHERE app_id = $1`},
+		{quotas.Versions, &u.Versions, `SELECT (SELECT count(*) FROM memory_events WHERE app_id = $1) +
+			(SELECT count(*) FROM instruction_versions WHERE app_id = $1)`},
+		{quotas.Webhooks, &u.Webhooks, `SELECT count(*) FROM webhooks WHERE app_id = $1`},
+	} {
+		if of.quota == 0 {
+			continue
+		}
+		if *of.used, _, err = first(ctx, s.conn, only[int], of.count, appID); err != nil {
+			break
+		}
+	}
+	return u, s.fault(err, "count what the app keeps")
+}
+
+// lastCharacter is greater than every character of an id.
+const lastCharacter = "\U0010FFFF"
+
+func (s *Store) Users(ctx context.Context, f db.UserFilter) ([]db.UserCount, error) {
+	users, err := collect(ctx, s.conn, func(u *db.UserCount) []any {
+		return []any{&u.UserID, &u.Memories, &u.First, &u.Last, &u.LastTurn}
+	}, `SELECT user_id, n, first_at, last_at,
+			(SELECT max(accepted_at) FROM turns WHERE turns.app_id = $1 AND turns.user_id = found.user_id)
+		FROM (SELECT user_id, count(*) AS n, min(created_at) AS first_at, max(created_at) AS last_at
+			FROM agent_memories{| INDEXED BY agent_memories_documents}
+			WHERE app_id = $1 AND user_id > $2 AND user_id >= $3 AND user_id < $4 AND status = 'active'
+			GROUP BY user_id ORDER BY user_id LIMIT $5) AS found ORDER BY user_id`,
+		f.AppID, f.After, f.Prefix, f.Prefix+lastCharacter, f.Limit)
+	return users, s.fault(err, "list the users")
+}
+
+func (s *Store) UserHoldings(ctx context.Context, owner memory.Owner) (db.UserHoldings, error) {
+	type group struct {
+		status memory.Status
+		n      int
+		bytes  int
+	}
+	held := db.UserHoldings{Memories: map[memory.Status]int{}}
+	groups, err := collect(ctx, s.long(), func(g *group) []any { return []any{&g.status, &g.n, &g.bytes} }, `
+		SELECT status, count(*), sum(octet_length(content)) FROM agent_memories{| INDEXED BY agent_memories_by_time}
+		WHERE app_id = $1 AND user_id = $2 GROUP BY status`, owner.AppID, owner.UserID)
+	for _, g := range groups {
+		held.Memories[g.status] = g.n
+		held.Bytes += g.bytes
+	}
+	if err != nil {
+		return held, s.fault(err, "count the user's memories")
+	}
+	turns, _, err := first(ctx, s.long(), func(h *db.UserHoldings) []any { return []any{&h.Turns, &h.LastTurn} },
+		`SELECT count(*), max(accepted_at) FROM turns WHERE app_id = $1 AND user_id = $2`, owner.AppID, owner.UserID)
+	held.Turns, held.LastTurn = turns.Turns, turns.LastTurn
+	return held, s.fault(err, "count the user's turns")
+}
+
 // count is one of the rows from which statsOf computes an app's stats:
 //
 //	what        by
 //	users
-//	memories    status, domain, type
+//	memories    status, and of active ones domain and type
 //	vectors     status of the memory, vector state; those in the outbox only
 //	turns       status
 //	candidates  verdict
@@ -107,15 +176,33 @@ func (s *Store) CountActive(ctx context.Context, owner memory.Owner) (int, error
 	return n, s.fault(err, "count the user's memories")
 }
 
+// ownerAges is the query of the ages of a user's active memories. SQLite reads them from an index alone.
+const ownerAges = `SELECT ` + ageColumns + `, id FROM agent_memories{| INDEXED BY agent_memories_ages}
+	WHERE app_id = $1 AND user_id = $2 AND status = 'active'`
+
 func (s *Store) OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a db.Age) error) error {
+	return s.eachAge(ctx, f, ownerAges, owner.AppID, owner.UserID)
+}
+
+func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f func(id string, a db.Age) error) error {
+	args := []any{owner.AppID, owner.UserID, o.Messages}
+	for _, instant := range o.Idle {
+		args = append(args, instant)
+	}
+	return s.eachAge(ctx, f, ownerAges+` AND (
+		{greatest|max}(updated_at, last_accessed_at) <= CASE access_count WHEN 0 THEN $4::timestamptz WHEN 1 THEN $5
+			WHEN 2 THEN $6 WHEN 3 THEN $7 WHEN 4 THEN $8 WHEN 5 THEN $9 WHEN 6 THEN $10 ELSE $11 END
+		OR memory_type = 'message' AND created_at <= $3)`, args...)
+}
+
+func (s *Store) eachAge(ctx context.Context, f func(id string, a db.Age) error, query string, args ...any) error {
 	var id string
 	var a db.Age
 	var refused error
 	err := s.each(ctx, append(ageFields(&a), &id), func() error {
 		refused = f(id, a)
 		return refused
-	}, `SELECT `+ageColumns+`, id FROM agent_memories{| INDEXED BY agent_memories_documents}
-		WHERE app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID)
+	}, query, args...)
 	if refused != nil {
 		return refused
 	}

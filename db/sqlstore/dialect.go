@@ -63,11 +63,13 @@ func (d Dialect) args(values []any) []any {
 		case time.Time:
 			values[i] = v.UnixMicro()
 		case *time.Time:
-			if values[i] = nil; v != nil {
+			values[i] = nil
+			if v != nil {
 				values[i] = v.UnixMicro()
 			}
 		case json.RawMessage:
-			if values[i] = nil; v != nil {
+			values[i] = nil
+			if v != nil {
 				values[i] = string(v)
 			}
 		case []byte, driver.Valuer, nil:
@@ -185,4 +187,31 @@ func nullID(id string) *string {
 // validIDs are the ids that rows can have.
 func validIDs(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !memory.IsID(id) })
+}
+
+// jsonArray is a column that holds a JSON array of objects. An empty one is nil.
+type jsonArray[T any] []T
+
+// Scan reads the column of either database.
+func (a *jsonArray[T]) Scan(column any) error {
+	var raw []byte
+	switch v := column.(type) {
+	case string:
+		raw = []byte(v)
+	case []byte:
+		raw = v
+	default:
+		return fmt.Errorf("a column of objects holds a %T", column)
+	}
+	err := json.Unmarshal(raw, (*[]T)(a))
+	if len(*a) == 0 {
+		*a = nil
+	}
+	return err
+}
+
+// arrayJSON is the parameter for a column that jsonArray reads.
+func arrayJSON[T any](items []T) string {
+	b, _ := json.Marshal(append([]T{}, items...)) // strings, numbers and times: cannot fail
+	return string(b)
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,8 @@ func (d *Disk) Err() error {
 	if at := d.refused.Load(); at == nil || time.Since(*at) > fullFor {
 		return nil
 	}
-	return memory.Errorf(memory.KindUnavailable,
-		"the disk of the database is full and changes are refused: make room there")
+	return &memory.Error{
+		Kind: memory.KindUnavailable, Reason: memory.ReasonDiskFull,
+		Err: errors.New("the disk of the database is full and changes are refused: make room there"),
+	}
 }

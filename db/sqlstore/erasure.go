@@ -22,10 +22,11 @@ const (
 	JobTurn = `json_extract(CAST(args AS TEXT), '$.turn_id')`
 )
 
-// ownedTables are the tables whose rows have an app_id and a user_id.
-var ownedTables = []string{
+// OwnedTables are the tables whose rows have an app_id and a user_id.
+var OwnedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
-	"skills", "skill_outcomes", "announcements", "recalls", "user_states", "indexes",
+	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
+	"indexes",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -65,7 +66,7 @@ func (s *Store) BeginErasure(
 func (s *Store) Erasure(ctx context.Context, owner memory.Owner) (db.Erasure, error) {
 	e, ok, err := erasure(ctx, s.conn, owner, "")
 	const doing = "find the user's erasure"
-	return e, s.require(ok, err, doing, memory.Errorf(memory.KindNotFound, "cannot %s: there is none", doing))
+	return e, s.require(ok, err, doing, memory.Errorf(memory.KindNotFound, "cannot %s: it does not exist", doing))
 }
 
 func erasure(ctx context.Context, c conn, owner memory.Owner, lock string) (db.Erasure, bool, error) {
@@ -120,7 +121,7 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 			return err
 		}
 		left, _, err := first(ctx, tx.conn, only[bool], `SELECT EXISTS (SELECT 1 FROM `+
-			strings.Join(ownedTables, ` WHERE app_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM `)+
+			strings.Join(OwnedTables, ` WHERE app_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM `)+
 			` WHERE app_id = $1 AND user_id = $2)
 			OR EXISTS (SELECT 1 FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
 			OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)`,
@@ -166,7 +167,7 @@ func (x *eraser) ofOwner(limit int, query string) int {
 
 // rows deletes rows of the owner from a table with a primary key.
 func (x *eraser) rows(table, key string, limit int) int {
-	return x.ofOwner(limit, `DELETE FROM `+table+` WHERE (`+key+`) IN (
+	return x.ofOwner(limit, `DELETE FROM `+table+` WHERE {app_id = $1 AND user_id = $2 AND |}(`+key+`) IN (
 		SELECT `+key+` FROM `+table+` WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
 }
 
@@ -203,7 +204,8 @@ func (x *eraser) turns(limit int) {
 	d := &x.some.Deleted
 	d.Jobs += x.jobs(`{args @> ANY($1::text[]::jsonb[])|`+JobTurn+` = ANY($1)}`, payloads)
 	d.Candidates += x.run(`DELETE FROM candidates WHERE turn_id = ANY($1::uuid[])`, ids)
-	d.Turns += x.run(`DELETE FROM turns WHERE id = ANY($1::uuid[])`, ids)
+	d.Turns += x.run(`DELETE FROM turns WHERE id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3`,
+		ids, x.owner.AppID, x.owner.UserID)
 }
 
 // memories deletes memories that are not being pushed, with their relations.
@@ -216,7 +218,7 @@ func (x *eraser) memories(now time.Time, limit int) {
 		d.Relations += x.run(`DELETE FROM memory_relations WHERE from_id = ANY($1::uuid[])`, ids)
 		d.Relations += x.run(`DELETE FROM memory_relations WHERE to_id = ANY($1::uuid[])`, ids)
 		if x.err == nil {
-			d.Memories, x.err = x.deleteMemories(x.ctx, ids)
+			d.Memories, x.err = x.deleteMemories(x.ctx, x.owner, ids)
 		}
 	}
 	x.some.Memories = ids
@@ -247,6 +249,8 @@ func (x *eraser) rest(limit int, keep string) {
 	d.Skills += x.rows("skills", `id`, limit)
 	d.Outcomes += x.ofOwner(limit, `DELETE FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 AND id IN (
 		SELECT id FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
+	d.Files += x.rows("memory_files", `id`, limit)
+	d.FileVersions += x.rows("memory_file_versions", `id`, limit)
 	d.Announcements += x.rows("announcements", `{xact, |}seq`, limit)
 	d.Recalls += x.rows("recalls", `id`, limit)
 	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $3 LIMIT $4)`,

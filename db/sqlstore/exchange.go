@@ -29,7 +29,7 @@ func (s *Store) Export(ctx context.Context, p db.ExportPage) (records []db.Recor
 	err = s.db.Snapshot(ctx, func(q Querier) error {
 		c := conn{q, s.dialect, s.fault}
 		found, err := page(ctx, c, fields,
-			`SELECT `+columns+` FROM agent_memories{| INDEXED BY agent_memories_by_time} WHERE `,
+			`SELECT `+columns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time} WHERE `,
 			where, `user_id, created_at, id`, p.Limit)
 		if err != nil {
 			return err

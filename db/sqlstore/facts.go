@@ -24,7 +24,9 @@ func (s *Store) ListFacts(ctx context.Context, f db.FactFilter) ([]memory.Fact, 
 	var where Conditions
 	from := `{| INDEXED BY facts_by_time} WHERE `
 	where.Add(`app_id = ? AND user_id = ? AND state = 'accepted'`, f.Owner.AppID, f.Owner.UserID)
-	where.Add(`valid_from <= ? AND (valid_until IS NULL OR valid_until > ?)`, f.At, f.At)
+	if !f.At.IsZero() {
+		where.Add(`valid_from <= ? AND (valid_until IS NULL OR valid_until > ?)`, f.At, f.At)
+	}
 	if f.Type != "" {
 		from = `{| INDEXED BY facts_beginnings} WHERE `
 		where.Add(`type = ?`, f.Type)

@@ -30,7 +30,7 @@ func Fault(err error, doing string, kindOf func(error) memory.Kind, lacksTables 
 		}
 		return &memory.Error{Kind: kind, Err: err, RetryAfter: RetryAfter}
 	case memory.KindNotFound:
-		return memory.Errorf(kind, "cannot %s: there is none", doing)
+		return memory.Errorf(kind, "cannot %s: it does not exist", doing)
 	default:
 		return memory.Errorf(kind, "cannot %s: %w", doing, err)
 	}

@@ -26,7 +26,7 @@ func (s *Store) SaveIndex(ctx context.Context, owner memory.Owner, revision int6
 			INSERT INTO indexes (app_id, user_id, revision, data) SELECT $1, $2, $3, $4
 			WHERE $3 >= (SELECT coalesce(max(complete_after), 1) FROM revisions WHERE owner_hash = $5)
 			ON CONFLICT (app_id, user_id) DO UPDATE SET revision = excluded.revision, data = excluded.data
-			WHERE excluded.revision > indexes.revision`,
+			WHERE excluded.revision >= indexes.revision`,
 			owner.AppID, owner.UserID, revision, data, rowcodec.OwnerHash(owner))
 		return err
 	})

@@ -122,6 +122,13 @@ type scopeTx struct {
 }
 
 // versions runs a query for the versions of an instruction.
+func (x *scopeTx) State(ctx context.Context) (db.UserState, error) {
+	if x.scope.Kind != memory.UserScope {
+		return db.UserState{}, nil
+	}
+	return state(ctx, x.conn, x.scope.Owner())
+}
+
 func (x *scopeTx) versions(ctx context.Context, name, where string, args ...any) ([]memory.InstructionVersion, error) {
 	found, err := collect(ctx, x.conn, func(v *memory.InstructionVersion) []any {
 		return []any{&v.Number, &v.Content, &v.Note, &v.PublishedAt}

@@ -2,18 +2,40 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
 	"hippocampus/db"
+	"hippocampus/internal/tracing"
 )
 
 // JobAttempts limits the attempts at a job. River takes it from the client that
 // inserts the job.
 const JobAttempts = 3
+
+// JobMiddleware is that of clients that insert jobs. A job that is enqueued within a span keeps its name.
+func JobMiddleware() []rivertype.Middleware {
+	return []rivertype.Middleware{river.JobInsertMiddlewareFunc(func(
+		ctx context.Context, jobs []*rivertype.JobInsertParams,
+		insert func(context.Context) ([]*rivertype.JobInsertResult, error),
+	) ([]*rivertype.JobInsertResult, error) {
+		if parent := tracing.Header(ctx); parent != "" {
+			metadata, err := json.Marshal(db.JobOrigin{Parent: parent})
+			if err != nil {
+				return nil, fmt.Errorf("write the origin of a job: %w", err)
+			}
+			for _, job := range jobs {
+				job.Metadata = metadata
+			}
+		}
+		return insert(ctx)
+	})}
+}
 
 // once returns the options with which River keeps one job of a kind and payload,
 // whatever the state of that job.

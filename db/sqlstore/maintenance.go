@@ -28,6 +28,15 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 	return found, s.fault(err, "read the user's newest facts")
 }
 
+func (s *Store) FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error) {
+	found, err := collect(ctx, s.conn, func(p *db.Position) []any { return []any{&p.ID, &p.At} }, `
+		SELECT id, updated_at FROM agent_memories{| INDEXED BY agent_memories_facts}
+		WHERE app_id = $1 AND user_id = $2
+			AND status = 'active' AND memory_type NOT IN ('message', 'reflection', 'summary')
+		ORDER BY updated_at DESC, id DESC LIMIT $3`, owner.AppID, owner.UserID, limit)
+	return found, s.fault(err, "read when the user's newest facts were changed")
+}
+
 func (s *Store) Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter) ([]memory.Memory, error) {
 	created := f.Before // no memory was accessed before it was created
 	if f.MessagesBefore.After(created) {
@@ -36,7 +45,7 @@ func (s *Store) Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter)
 	found, err := collect(ctx, s.conn, embeddedFields, `
 		SELECT `+memoryColumns+embeddingColumns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time}
 		WHERE app_id = $1 AND user_id = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
-			AND CASE WHEN memory_type = 'message' THEN last_accessed_at < $6 ELSE created_at < $7 END
+			AND CASE WHEN memory_type = 'message' THEN last_accessed_at < $6 AND updated_at < $6 ELSE created_at < $7 END
 			AND status = 'active' AND access_count < $8 AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
 			AND NOT EXISTS (SELECT 1 FROM memory_relations AS r JOIN agent_memories AS s ON s.id = r.from_id
 				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND s.memory_type = 'summary')
@@ -61,10 +70,10 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, limit int) ([]m
 	return found, s.fault(err, "list what can be purged")
 }
 
-const ageColumns = `created_at, last_accessed_at, access_count, importance_score, memory_type, pinned`
+const ageColumns = `created_at, updated_at, last_accessed_at, access_count, importance_score, memory_type, pinned`
 
 func ageFields(a *db.Age) []any {
-	return []any{&a.CreatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Pinned}
+	return []any{&a.CreatedAt, &a.UpdatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Pinned}
 }
 
 func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error {
@@ -112,8 +121,8 @@ func (u *UserTx) State(ctx context.Context) (db.UserState, error) { return state
 
 func state(ctx context.Context, c conn, owner memory.Owner) (db.UserState, error) {
 	noted, _, err := first(ctx, c,
-		func(s *db.UserState) []any { return []any{&s.ReflectedAt, &s.CompressedAt, &s.Erased} }, `
-		SELECT s.reflected_at, s.compressed_at, coalesce(e.round - (e.state = 'erasing')::int, 0)
+		func(s *db.UserState) []any { return []any{&s.ReflectedAt, &s.CompressedAt, &s.Erased, &s.ErasedAt} }, `
+		SELECT s.reflected_at, s.compressed_at, coalesce(e.round - (e.state = 'erasing')::int, 0), e.done_at
 		FROM (SELECT 1) AS always LEFT JOIN user_states AS s ON s.app_id = $1 AND s.user_id = $2
 			LEFT JOIN erasures AS e ON e.owner_hash = $3`, owner.AppID, owner.UserID, rowcodec.OwnerHash(owner))
 	return noted, c.fault(err, "read the user's state")
@@ -128,7 +137,7 @@ func (u *UserTx) SetState(ctx context.Context, s db.UserState) error {
 }
 
 // Purge deletes those of the ids that are forgotten and gone from the vector
-// store. Their relations go with them, by the foreign keys.
+// store. Their relations go with them, by foreign keys or a trigger.
 func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 	u.Changed = true
 	purged, err := collect(ctx, u.conn, only[string], `SELECT id FROM agent_memories
@@ -137,8 +146,9 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 		u.Owner.AppID, u.Owner.UserID, validIDs(ids))
 	if err == nil {
 		_, err = u.exec(ctx, `UPDATE revisions SET complete_after = {greatest|max}(complete_after,
-			(SELECT coalesce(max(change), 0) FROM agent_memories WHERE id = ANY($2::uuid[]))) WHERE owner_hash = $1`,
-			rowcodec.OwnerHash(u.Owner), purged)
+			(SELECT coalesce(max(change), 0) FROM agent_memories
+				WHERE id = ANY($2::uuid[]) AND {|+}app_id = $3 AND {|+}user_id = $4)) WHERE owner_hash = $1`,
+			rowcodec.OwnerHash(u.Owner), purged, u.Owner.AppID, u.Owner.UserID)
 	}
 	if err == nil { // an index from before holds words of the purged memories
 		_, err = u.exec(ctx, `DELETE FROM indexes WHERE app_id = $1 AND user_id = $2
@@ -146,17 +156,19 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 			u.Owner.AppID, u.Owner.UserID, rowcodec.OwnerHash(u.Owner))
 	}
 	if err == nil {
-		_, err = u.deleteMemories(ctx, purged)
+		_, err = u.deleteMemories(ctx, u.Owner, purged)
 	}
 	return purged, u.fault(err, "purge the memories")
 }
 
-// deleteMemories deletes memories with their embeddings, and returns how many.
-func (c conn) deleteMemories(ctx context.Context, ids []string) (int, error) {
+// deleteMemories deletes memories of the owner with their embeddings, and returns how many.
+func (c conn) deleteMemories(ctx context.Context, owner memory.Owner, ids []string) (int, error) {
+	const ofOwner = ` = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3`
 	if c.dialect == Postgres { // on SQLite an embedding is a column of its memory
-		if _, err := c.exec(ctx, `DELETE FROM embeddings WHERE memory_id = ANY($1::uuid[])`, ids); err != nil {
+		_, err := c.exec(ctx, `DELETE FROM embeddings WHERE memory_id`+ofOwner, ids, owner.AppID, owner.UserID)
+		if err != nil {
 			return 0, err
 		}
 	}
-	return c.exec(ctx, `DELETE FROM agent_memories WHERE id = ANY($1::uuid[])`, ids)
+	return c.exec(ctx, `DELETE FROM agent_memories WHERE id`+ofOwner, ids, owner.AppID, owner.UserID)
 }

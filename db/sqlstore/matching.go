@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"strings"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -10,7 +11,7 @@ import (
 
 // A filter means what its Go function does. SQL reduces the rows that are read:
 // Postgres by an index on what metadata contains, SQLite by one on whether there
-// is metadata.
+// is metadata. Both compare parts of the content.
 
 // addRequirement adds the condition that all memories meet which a filter chooses.
 func (c *Conditions) addRequirement(where *filter.Filter, d Dialect) {
@@ -18,12 +19,30 @@ func (c *Conditions) addRequirement(where *filter.Filter, d Dialect) {
 	if required.Metadata {
 		c.Add(`metadata IS NOT NULL`)
 	}
+	for _, part := range required.Parts {
+		if !part.Folded {
+			c.Add(`{strpos|instr}(content, ?) > 0`, part.Text)
+			continue
+		}
+		term, text := `(strpos(lower(content COLLATE "C"), ?) > 0`, part.Text
+		if d == SQLite { // whose LIKE ignores the case of ASCII, and is faster than lower
+			term, text = `(content LIKE ? ESCAPE '\'`, `%`+likeSpecial.Replace(text)+`%`
+		}
+		for _, foreign := range filter.Foreign {
+			if strings.ContainsAny(part.Text, strings.ToLower(foreign)) {
+				term += ` OR {strpos|instr}(content, '` + foreign + `') > 0`
+			}
+		}
+		c.Add(term+`)`, text)
+	}
 	if d == Postgres {
 		for _, objects := range required.Contains {
 			c.Add(`metadata::jsonb @> ANY(?::text[]::jsonb[])`, objects)
 		}
 	}
 }
+
+var likeSpecial = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // indexOf names the index that SQLite reads the filtered memories of a user by.
 func indexOf(where *filter.Filter) string {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hippocampus/db"
@@ -23,8 +24,9 @@ func memoryFields(m *memory.Memory) []any {
 	}
 }
 
-// embeddingColumns follow memoryColumns where embeddedFields reads both.
-const embeddingColumns = `, {(SELECT embeddings.embedding FROM embeddings WHERE memory_id = id)|embedding},
+// embeddingColumns follow memoryColumns where embeddedFields reads both, of agent_memories AS m.
+const embeddingColumns = `, {(SELECT e.embedding FROM embeddings AS e
+		WHERE e.memory_id = id AND e.app_id = m.app_id AND e.user_id = m.user_id)|embedding},
 	coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
 	(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`
 
@@ -95,8 +97,9 @@ func (s *Store) HandedOut(
 	ctx context.Context, owner memory.Owner, since time.Time, limit int,
 ) ([]memory.Memory, error) {
 	found, err := collect(ctx, s.conn, memoryFields, `
-		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_handed_out}
-		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND access_count > 0 AND last_accessed_at >= $3
+		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_ages}
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND {access_count > 0|(access_count > 0) = 1}
+			AND last_accessed_at >= $3
 		ORDER BY last_accessed_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
 	return found, s.fault(err, "read what recall has handed out")
 }
@@ -118,7 +121,7 @@ func (s *Store) listMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 		where.Add(`conversation_id = ?`, f.ConversationID)
 	}
 	if f.AgentID != "" {
-		where.Add(`agent_id = ?`, f.AgentID)
+		where.Add(`agent_id = ? AND agent_id <> ''`, f.AgentID)
 	}
 	if f.SeenBy != "" {
 		where.Add(`{|+}agent_id IN ('', ?)`, f.SeenBy)
@@ -132,17 +135,63 @@ func (s *Store) listMemories(ctx context.Context, f db.MemoryFilter) ([]memory.M
 	if p := f.Before; p != nil {
 		where.Add(`(created_at, id) < (?, ?)`, p.At, p.ID)
 	}
+	if p := f.DownTo; p != nil {
+		where.Add(`(created_at, id) >= (?, ?)`, p.At, p.ID)
+	}
 	where.addChangeable(f, s.dialect)
 	from := ` FROM agent_memories`
 	switch {
 	case !f.AsOf.IsZero():
 	case len(f.Tags)+len(f.AnyTags) > 0:
 		from += `{| INDEXED BY agent_memories_tagged}`
+	case f.AgentID != "":
+		from += `{| INDEXED BY agent_memories_of_agents}`
+	case onlyInactive(f):
+		from += `{| INDEXED BY agent_memories_inactive}`
 	default:
 		from += indexOf(f.Where)
 	}
 	return page(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+from+` WHERE `, where,
 		`created_at DESC, id DESC`, f.Limit)
+}
+
+func (s *Store) EndOfExamined(ctx context.Context, f db.MemoryFilter, n int) (*db.Position, error) {
+	indexed := f.ConversationID != "" || f.AgentID != "" || onlyInactive(f) || len(f.Tags)+len(f.AnyTags) > 0
+	if f.Where == nil && f.AsOf.IsZero() && (indexed || len(f.Types)+len(f.Domains) == 0) {
+		return nil, nil
+	}
+	var where Conditions
+	where.Add(`app_id = ? AND user_id = ?`, f.Owner.AppID, f.Owner.UserID)
+	index := `agent_memories_by_time`
+	switch { // an index leads to the memories of a conversation or agent alone
+	case f.ConversationID != "" && slices.Equal(f.Statuses, []memory.Status{memory.Active}) && f.AsOf.IsZero():
+		where.Add(`conversation_id = ? AND status = 'active'`, f.ConversationID)
+		index = `agent_memories_documents`
+	case f.AgentID != "" && f.AsOf.IsZero():
+		where.Add(`agent_id = ? AND agent_id <> ''`, f.AgentID)
+		index = `agent_memories_of_agents`
+	}
+	if !f.Since.IsZero() {
+		where.Add(`created_at >= ?`, f.Since)
+	}
+	if !f.Until.IsZero() {
+		where.Add(`created_at < ?`, f.Until)
+	}
+	if p := f.Before; p != nil {
+		where.Add(`(created_at, id) < (?, ?)`, p.At, p.ID)
+	}
+	nth, ok, err := first(ctx, s.conn, func(p *db.Position) []any { return []any{&p.At, &p.ID} },
+		`SELECT created_at, id FROM agent_memories{| INDEXED BY `+index+`} WHERE `+where.SQL()+`
+		ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET `+where.Arg(n-1), where.Args...)
+	if err != nil || !ok {
+		return nil, s.fault(err, "find where the list is interrupted")
+	}
+	return &nth, nil
+}
+
+// onlyInactive reports whether a filter chooses one status other than active.
+func onlyInactive(f db.MemoryFilter) bool {
+	return len(f.Statuses) == 1 && f.Statuses[0] != memory.Active
 }
 
 // addChangeable adds the conditions on what can change during a memory's life.
@@ -155,7 +204,10 @@ func (c *Conditions) addChangeable(f db.MemoryFilter, d Dialect) {
 	if len(f.Domains) > 0 {
 		now.Add(`{|+}domain = ANY(?)`, f.Domains)
 	}
-	if len(f.Statuses) > 0 {
+	switch {
+	case onlyInactive(f): // the conditions of an index
+		now.Add(`status = ? AND status <> 'active'`, f.Statuses[0])
+	case len(f.Statuses) > 0:
 		now.Add(`{|+}status = ANY(?)`, f.Statuses)
 	}
 	// An index has the tags' first condition as its own.

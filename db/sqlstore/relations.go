@@ -86,15 +86,42 @@ func (u *UserTx) changeSources(ctx context.Context, relations ...memory.Relation
 	u.Changed = true
 	slices.Sort(ids)
 	_, err := u.exec(ctx, `
-		{WITH mine AS (SELECT id FROM agent_memories WHERE id = ANY($2::uuid[]) ORDER BY id FOR UPDATE)|}
-		UPDATE agent_memories SET change = $1 WHERE id {IN (SELECT id FROM mine)|= ANY($2)}`, u.Change, slices.Compact(ids))
+		{WITH mine AS (SELECT id FROM agent_memories
+			WHERE id = ANY($2::uuid[]) AND app_id = $3 AND user_id = $4 ORDER BY id FOR UPDATE)|}
+		UPDATE agent_memories SET change = $1
+		WHERE id {IN (SELECT id FROM mine)|= ANY($2)} AND {|+}app_id = $3 AND {|+}user_id = $4`,
+		u.Change, slices.Compact(ids), u.Owner.AppID, u.Owner.UserID)
 	return err
 }
 
-// ChangeDerived notes a change of a message for the memories that were taken from it.
-func (u *UserTx) ChangeDerived(ctx context.Context, messageID string) error {
-	_, err := u.exec(ctx, `UPDATE agent_memories SET change = $1 WHERE id IN (
-		SELECT from_id FROM memory_relations WHERE to_id = $2 AND kind = 'derived_from')`, u.Change, messageID)
+// BeforeUpdate notes the change of a memory for those whose documents depend on it as it is: it may be superseded.
+func (u *UserTx) BeforeUpdate(ctx context.Context, m memory.Memory) error {
+	if m.Status == memory.Superseded {
+		return nil
+	}
+	return u.changeDependents(ctx, m.ID)
+}
+
+// AfterUpdate notes the change of a memory for those whose documents depend on it as it has become.
+func (u *UserTx) AfterUpdate(ctx context.Context, m memory.Memory) error {
+	if m.Status != memory.Superseded {
+		return nil
+	}
+	return u.changeDependents(ctx, m.ID)
+}
+
+// changeDependents notes a change for the memories that were derived from a memory, and for those that superseded it or
+// one of these, directly or not: their documents name it or what it was derived from.
+func (u *UserTx) changeDependents(ctx context.Context, id string) error {
+	_, err := u.exec(ctx, `
+		WITH RECURSIVE dependents(id) AS (
+			SELECT from_id FROM memory_relations WHERE to_id = $2 AND kind = 'derived_from'
+			UNION SELECT superseded_by FROM agent_memories
+				WHERE id = $2 AND superseded_by IS NOT NULL AND {|+}app_id = $3 AND {|+}user_id = $4
+			UNION SELECT m.superseded_by FROM dependents d JOIN agent_memories m ON m.id = d.id
+				WHERE m.superseded_by IS NOT NULL AND {|+}m.app_id = $3 AND {|+}m.user_id = $4)
+		UPDATE agent_memories SET change = $1 WHERE id {= ANY(ARRAY(|IN (}SELECT id FROM dependents{))|)}
+			AND {|+}app_id = $3 AND {|+}user_id = $4`, u.Change, id, u.Owner.AppID, u.Owner.UserID)
 	return err
 }
 

@@ -2,8 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"hippocampus/db"
@@ -15,34 +13,8 @@ const selectWorkflows = `SELECT id, app_id, user_id, agent_id, name, workflow, s
 	memory_id, first_at, last_at FROM skills WHERE `
 
 func workflowFields(w *memory.Workflow) []any {
-	return []any{&w.ID, &w.AppID, &w.UserID, &w.AgentID, &w.Skill, &w.Text, &w.Successes, &w.Failures, (*notes)(&w.Notes),
-		(*ID)(&w.MemoryID), &w.FirstAt, &w.LastAt}
-}
-
-// notes is the column of a workflow's notes, a JSON array. An empty one is nil.
-type notes []memory.OutcomeNote
-
-// Scan reads the column.
-func (n *notes) Scan(column any) error {
-	var raw []byte
-	switch v := column.(type) {
-	case string:
-		raw = []byte(v)
-	case []byte:
-		raw = v
-	default:
-		return fmt.Errorf("the notes are a %T", column)
-	}
-	err := json.Unmarshal(raw, (*[]memory.OutcomeNote)(n))
-	if len(*n) == 0 {
-		*n = nil
-	}
-	return err
-}
-
-func notesJSON(notes []memory.OutcomeNote) string {
-	b, _ := json.Marshal(append([]memory.OutcomeNote{}, notes...)) // strings and times: cannot fail
-	return string(b)
+	return []any{&w.ID, &w.AppID, &w.UserID, &w.AgentID, &w.Skill, &w.Text, &w.Successes, &w.Failures,
+		(*jsonArray[memory.OutcomeNote])(&w.Notes), (*ID)(&w.MemoryID), &w.FirstAt, &w.LastAt}
 }
 
 // skillConditions begins the conditions on owner and agent.
@@ -131,7 +103,7 @@ func (u *UserTx) insertWorkflow(ctx context.Context, w memory.Workflow, onConfli
 			successes, failures, notes, memory_id, first_at, last_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`+onConflict,
 		w.ID, w.AppID, w.UserID, w.AgentID, w.Skill, w.Text, rowcodec.ContentHash(w.Text),
-		w.Successes, w.Failures, notesJSON(w.Notes), nullID(w.MemoryID), w.FirstAt, w.LastAt)
+		w.Successes, w.Failures, arrayJSON(w.Notes), nullID(w.MemoryID), w.FirstAt, w.LastAt)
 	return u.fault(err, "store the workflow")
 }
 

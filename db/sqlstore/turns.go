@@ -138,6 +138,9 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	if err != nil {
 		return memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
+	if err := u.RefuseTaken(ctx, "turns", []string{t.ID}); err != nil {
+		return u.fault(err, "store the turn")
+	}
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)

@@ -104,6 +104,26 @@ func Restored(due time.Time) func(memory.Memory) Projection {
 	}
 }
 
+// RefuseTaken refuses ids that rows of other users have in the table. No index of a
+// partitioned table does that. The lock makes restored rows visible to the next transaction
+// that restores some.
+func (u *UserTx) RefuseTaken(ctx context.Context, table string, ids []string) error {
+	if u.dialect != Postgres {
+		return nil
+	}
+	_, err := u.exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('hippocampus restore ' || current_schema(), 0))
+		WHERE EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'p')`, table)
+	if err != nil {
+		return err
+	}
+	taken, _, err := first(ctx, u.conn, only[bool], `SELECT EXISTS (SELECT FROM `+table+`
+		WHERE id = ANY($3::uuid[]) AND (app_id, user_id) <> ($1, $2))`, u.Owner.AppID, u.Owner.UserID, ids)
+	if err == nil && taken {
+		return memory.Errorf(memory.KindConflict, "an id is taken in %s by another user", table)
+	}
+	return err
+}
+
 // Happened notes events for their announcements.
 func (u *UserTx) Happened(events ...memory.Event) { u.events = append(u.events, events...) }
 

@@ -1,20 +1,22 @@
-// Command chatbackend is a chat backend with a long-term memory, in about a
-// hundred lines. It makes the two calls that every backend makes:
+// Command chatbackend is a chat in the terminal with a long-term memory. It makes the two calls that every chat
+// backend makes:
 //
-//	message -> POST /v1/context -> prompt -> model -> answer -> POST /v1/turns
+//	message -> Context -> prompt -> model -> answer -> AddTurn
 //
-// Start a server and this program in two terminals:
+// Start a server in one terminal and this program in another one, with a model of OpenAI's API or of Ollama:
 //
 //	go run ./cmd/hippocampus serve --dev
-//	go run ./examples/chatbackend --user ada
+//	go run -C examples/chatbackend . --user ada --model-url http://127.0.0.1:11434/v1 --model llama3.2
 //
-// Each line of the standard input is a message of the user. In place of a
-// language model, reply shows the prompt that a model would be given.
+// Each line of the standard input is a message of the user; empty lines are left out. Without --model-url the program
+// answers with the prompt that a model would get. After a failure the chat goes on, without its memory if the server
+// fails. The address and the key of the server are $HIPPOCAMPUS_URL and $HIPPOCAMPUS_KEY.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -23,99 +25,117 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strings"
 	"time"
+
+	hippocampus "hippocampus/sdk/go"
+	"hippocampus/sdk/go/api"
 )
 
 func main() {
-	url := flag.String("url", "http://127.0.0.1:8080", "the server's address")
 	user := flag.String("user", "ada", "the user whose memories are used")
+	url := flag.String("model-url", "", "base URL of the model, such as http://127.0.0.1:11434/v1; empty: no model")
+	name := flag.String("model", "llama3.2", "name of the model")
 	flag.Parse()
-	memory := client{url: *url, key: os.Getenv("HIPPOCAMPUS_KEY")}
-	if err := chat(context.Background(), memory, *user, os.Stdin, os.Stdout); err != nil {
+	memory, err := hippocampus.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	talk := chat{
+		memory: memory, model: model{url: *url, name: *name, key: cmp.Or(os.Getenv("MODEL_KEY"), "none")},
+		user: *user, conversation: fmt.Sprintf("%s-%d", *user, time.Now().UnixMilli()),
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	for prompt(); lines.Scan(); prompt() {
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		answer, err := talk.answer(context.Background(), lines.Text())
+		if err != nil {
+			log.Print(err)
+			continue
+		}
+		fmt.Println(answer)
+	}
+	if err := lines.Err(); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// chat answers every line of in until it ends.
-func chat(ctx context.Context, memory client, user string, in io.Reader, out io.Writer) error {
-	conversation := fmt.Sprintf("%s-%d", user, time.Now().UnixMilli())
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		said := lines.Text()
-		known, err := memory.context(ctx, user, said)
-		if err != nil {
-			return fmt.Errorf("ask for the context: %w", err)
-		}
-		answer := reply(known, said)
-		fmt.Fprintln(out, answer)
-		if err := memory.report(ctx, user, conversation, said, answer); err != nil {
-			return fmt.Errorf("report the turn: %w", err)
-		}
-	}
-	return lines.Err()
+// prompt asks for a message, apart from the answers.
+func prompt() { fmt.Fprint(os.Stderr, "> ") }
+
+// chat is one conversation of a user.
+type chat struct {
+	memory             *hippocampus.Client
+	model              model
+	user, conversation string
 }
 
-// reply stands for a call of a language model with the context as its system message.
-func reply(known, said string) string {
-	return fmt.Sprintf("prompt:\n%s\nuser: %s", known, said)
-}
-
-// client calls a Hippocampus server.
-type client struct {
-	url string
-	key string // API key; empty for a server that runs with --dev
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-// context returns what the server remembers about the message, as text for a prompt.
-func (c client) context(ctx context.Context, user, said string) (string, error) {
-	var answer struct {
-		Text string `json:"text"`
-	}
-	err := c.post(ctx, "/v1/context", map[string]any{"user_id": user, "query": said, "max_chars": 1000}, &answer)
-	return answer.Text, err
-}
-
-// report gives the server both messages of a turn, which is durable when report returns.
-func (c client) report(ctx context.Context, user, conversation, said, answer string) error {
-	return c.post(ctx, "/v1/turns", map[string]any{
-		"user_id": user, "conversation_id": conversation,
-		"messages": []message{{"user", said}, {"assistant", answer}},
-	}, nil)
-}
-
-// post sends one JSON object and decodes the answer into result, if result is not nil.
-func (c client) post(ctx context.Context, path string, body, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	text, err := json.Marshal(body)
+// answer returns the model's answer to a message, and reports both as a turn. A failure of the memory is logged.
+func (c chat) answer(ctx context.Context, said string) (string, error) {
+	known, err := c.memory.Context(ctx, hippocampus.ContextRequest{
+		UserID: c.user, ConversationID: &c.conversation, Query: &said,
+		Format: new(api.ContextRequestFormatMessages), MaxTokens: new(2000),
+	})
+	var messages []api.ContextMessage
 	if err != nil {
-		return err
+		log.Printf("answering without memory: %v", err)
+	} else {
+		messages = known.Messages
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, bytes.NewReader(text))
+	answer, err := c.model.complete(ctx, append(messages, api.ContextMessage{Role: "user", Content: said}))
 	if err != nil {
-		return err
+		return "", fmt.Errorf("asking the model: %w", err)
+	}
+	_, err = c.memory.AddTurn(ctx, hippocampus.TurnRequest{
+		UserID: c.user, ConversationID: &c.conversation,
+		Messages: []hippocampus.Message{hippocampus.UserMessage(said), hippocampus.AssistantMessage(answer)},
+	})
+	if err != nil {
+		log.Printf("the turn is not remembered: %v", err)
+	}
+	return answer, nil
+}
+
+// model is a language model behind OpenAI's API.
+type model struct{ url, name, key string }
+
+// complete returns the model's answer to a prompt, or the prompt if there is no model.
+func (m model) complete(ctx context.Context, prompt []api.ContextMessage) (string, error) {
+	if m.url == "" {
+		var text strings.Builder
+		for _, message := range prompt {
+			fmt.Fprintf(&text, "%s: %s\n", message.Role, message.Content)
+		}
+		return text.String(), nil
+	}
+	body, err := json.Marshal(map[string]any{"model": m.name, "messages": prompt})
+	if err != nil {
+		return "", err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return "", err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+c.key)
+	request.Header.Set("Authorization", "Bearer "+m.key)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s: %s", response.Status, answer) // a problem document that says what to do
+	var completion struct {
+		Choices []struct {
+			Message api.ContextMessage `json:"message"`
+		} `json:"choices"`
 	}
-	if result == nil {
-		return nil
+	if err := json.Unmarshal(text, &completion); err != nil || len(completion.Choices) == 0 {
+		return "", fmt.Errorf("the model answers %s: %s", response.Status, text)
 	}
-	return json.Unmarshal(answer, result)
+	return completion.Choices[0].Message.Content, nil
 }

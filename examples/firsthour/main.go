@@ -16,6 +16,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -28,7 +29,7 @@ import (
 )
 
 func main() {
-	url := flag.String("url", "http://127.0.0.1:8080", "the server's address")
+	url := flag.String("url", cmp.Or(os.Getenv("HIPPOCAMPUS_URL"), "http://127.0.0.1:8080"), "the server's address")
 	flag.Parse()
 	p := player{url: *url, key: os.Getenv("HIPPOCAMPUS_KEY"), out: os.Stdout}
 	if err := p.play(context.Background(), os.Stdin); err != nil {
@@ -41,14 +42,6 @@ type player struct {
 	url, key   string
 	out        io.Writer
 	user, said string
-}
-
-type memory struct {
-	Type       string  `json:"type"`
-	SaidBy     string  `json:"said_by"`
-	Content    string  `json:"content"`
-	Confidence float64 `json:"confidence"`
-	Relevance  float64 `json:"relevance"`
 }
 
 func (p *player) play(ctx context.Context, script io.Reader) error {
@@ -89,13 +82,11 @@ func (p *player) report(ctx context.Context, answer string) error {
 		Candidates []struct {
 			Content, Verdict, Reason string
 			Importance               float64
-		} `json:"candidates"`
+		}
 	}
 	err := p.post(ctx, "/v1/turns", map[string]any{
 		"user_id": p.user, "conversation_id": p.user + " talks", "wait": true,
-		"messages": []map[string]string{
-			{"role": "user", "content": p.said}, {"role": "assistant", "content": answer},
-		},
+		"messages": []map[string]string{{"role": "user", "content": p.said}, {"role": "assistant", "content": answer}},
 	}, &turn)
 	fmt.Fprintf(p.out, "TURN %s\n", p.said)
 	for _, c := range turn.Candidates {
@@ -107,10 +98,12 @@ func (p *player) report(ctx context.Context, answer string) error {
 // ask prints the first two memories of a recall.
 func (p *player) ask(ctx context.Context, query string) error {
 	var got struct {
-		Memories []memory `json:"memories"`
-		Route    struct {
-			Domains []string `json:"domains"`
-		} `json:"route"`
+		Memories []struct {
+			Type, Content         string
+			SaidBy                string `json:"said_by"`
+			Confidence, Relevance float64
+		}
+		Route struct{ Domains []string }
 	}
 	err := p.post(ctx, "/v1/recall", map[string]any{"user_id": p.user, "query": query}, &got)
 	fmt.Fprintf(p.out, "ASK %s | route %s\n", query, strings.Join(got.Route.Domains, ", "))
@@ -123,9 +116,7 @@ func (p *player) ask(ctx context.Context, query string) error {
 
 // context prints the text of a context.
 func (p *player) context(ctx context.Context, query string) error {
-	var got struct {
-		Text string `json:"text"`
-	}
+	var got struct{ Text string }
 	err := p.post(ctx, "/v1/context", map[string]any{"user_id": p.user, "query": query, "max_tokens": 2000}, &got)
 	fmt.Fprintf(p.out, "CONTEXT %s\n%s\n", query, got.Text)
 	return err

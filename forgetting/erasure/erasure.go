@@ -1,6 +1,6 @@
 // Package erasure removes a user for good, from every store:
 //
-//	mark, after which nothing of the user is written -> rows, in batches
+//	mark, after which nothing of the user is written -> rows, in batches -> wait for copies of vectors
 //	-> vectors, by user and by id -> check every store -> remove the mark, receipt
 //
 // Each step can be repeated, and the mark stays until all steps are done: if a
@@ -26,6 +26,7 @@ import (
 type Records interface {
 	db.Erasures
 	db.MemoryLister
+	AwaitCopies(ctx context.Context) error
 	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
 }
 
@@ -66,7 +67,7 @@ func (EraseUser) Kind() string { return "erase_user" }
 
 const (
 	batch       = 500                   // rows of a kind that are deleted at once
-	pushTimeout = 10 * time.Second      // how long one call waits for pushes in progress
+	pushTimeout = 10 * time.Second      // how long one call waits for pushes, and for copies, in progress
 	pushPoll    = 20 * time.Millisecond // between two checks for them
 	retry       = 30 * time.Second      // before the job continues
 )
@@ -133,8 +134,11 @@ func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
 	if err != nil {
 		return e, err
 	}
-	// Vectors that were pushed until the rows were deleted, and those without a
-	// row. By user first, since that returns their number.
+	if err := s.awaitCopies(ctx); err != nil {
+		return e, err
+	}
+	// Vectors that were pushed or copied until the rows were deleted, and those
+	// without a row. By user first, since that returns their number.
 	if found, err = s.vectors.DeleteOwner(ctx, e.Owner); err != nil {
 		return e, unfinished("the user's rows are deleted, but not all vectors yet", err)
 	}
@@ -188,6 +192,16 @@ func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int) (memor
 			return nil, unfinished("the user is not erased yet", context.Cause(ctx))
 		}
 	}
+}
+
+// awaitCopies waits for copies to other collections of vectors, which may have read the rows before they were deleted.
+func (s *Service) awaitCopies(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
+	if err := s.records.AwaitCopies(ctx); err != nil {
+		return unfinished("the user's rows are deleted, but vectors are being copied to another collection", err)
+	}
+	return nil
 }
 
 // unfinished is the error of an erasure that continues later; state says what is left.

@@ -110,7 +110,7 @@ func (b *fixture) turn(owner memory.Owner) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.ingest.Accept(b.t.Context(), memory.Turn{
 		Owner: owner, Messages: []memory.Message{{Role: "user",
-			Content: "I live in Lisbon and work as a marine biologist."}},
+			Content: "I work as a marine biologist in Lisbon."}},
 	})
 	b.must(err)
 	_, _, err = b.store.Enqueue(b.t.Context(), ingest.ProcessTurn{TurnID: turn.ID}) // as an older version

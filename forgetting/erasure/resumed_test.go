@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/vectorstore"
 )
 
 var errDied = memory.Errorf(memory.KindUnavailable, "the process has died")
@@ -178,5 +179,34 @@ func TestEraseUser_IsNeverGivenUp(t *testing.T) {
 		if !errors.As(err, &later) || later.Duration != c.want {
 			t.Errorf("while %s the job answers %v, want another try after %s", c.why, err, c.want)
 		}
+	}
+}
+
+// A copy to another collection may have read rows that the erasure deletes: the erasure deletes vectors after its end.
+func TestErase_WaitsForCopies(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.live(ada)
+	copied := []vectorstore.Record{{ID: memory.NewID(), Owner: ada, Type: memory.TypeFact, Domain: memory.GeneralChat,
+		Content: "copied", Embedding: make([]float32, 64)}}
+	copied[0].Embedding[0] = 1
+	begun, erased, ended := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		ended <- b.store.Copy(t.Context(), func(ctx context.Context) error {
+			begun <- true
+			select {
+			case <-erased: // the erasure has not waited
+			case <-time.After(300 * time.Millisecond):
+			}
+			return b.vectors.Insert(ctx, copied)
+		})
+	}()
+	<-begun
+	receipt, err := b.Erase(t.Context(), ada)
+	close(erased)
+	b.must(err)
+	b.must(<-ended)
+	if n, err := b.vectors.CountOwner(t.Context(), ada); n != 0 || err != nil {
+		t.Errorf("after the receipt %+v the vector store has %d records, %v", receipt, n, err)
 	}
 }

@@ -150,16 +150,16 @@ func checkMerged(merged string, draft, m memory.Memory) error {
 
 // drawnFrom reports whether a text consists of the words of others.
 func drawnFrom(merged string, sources ...string) bool {
-	said := map[string]bool{}
+	inSources := map[string]bool{}
 	for _, source := range sources {
 		for _, lexeme := range text.Lexemes(source) {
-			said[lexeme] = true
+			inSources[lexeme] = true
 		}
 	}
 	lexemes := text.Lexemes(merged)
 	known := 0
 	for _, lexeme := range lexemes {
-		if said[lexeme] {
+		if inSources[lexeme] {
 			known++
 		}
 	}

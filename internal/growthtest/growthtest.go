@@ -37,13 +37,19 @@ const (
 // one algorithm to another, such as that of regexp for long texts.
 func Check(t testing.TB, head, unit string, run func(text string)) {
 	t.Helper()
+	check(t, head, unit, func(text string) time.Duration { return threadTimeOf(func() { run(text) }) })
+}
+
+// check is Check with a function that runs the work and returns its CPU time.
+func check(t testing.TB, head, unit string, costOf func(text string) time.Duration) {
+	t.Helper()
 	if unit == "" {
 		return
 	}
 	head = head[:min(len(head), small/4)]
 	unit = unit[:min(len(unit), small/4)]
 	for _, size := range []int{small, large} {
-		if !steep(repeated(head, unit, size), repeated(head, unit, 4*size), run) {
+		if !steep(repeated(head, unit, size), repeated(head, unit, 4*size), costOf) {
 			return
 		}
 	}
@@ -52,14 +58,14 @@ func Check(t testing.TB, head, unit string, run func(text string)) {
 }
 
 // steep reports whether the longer text, of 4 times the length, takes more than mostGrowth times as long.
-func steep(shorter, longer string, run func(text string)) bool {
+func steep(shorter, longer string, costOf func(text string) time.Duration) bool {
 	least, most := time.Duration(1<<62), time.Duration(1<<62)
 	for range attempts {
-		most = min(most, cpuTime(func() { run(longer) }))
+		most = min(most, costOf(longer))
 		if most < noise {
 			return false
 		}
-		least = min(least, cpuTime(func() { run(shorter) }))
+		least = min(least, costOf(shorter))
 		if most <= mostGrowth*least {
 			return false
 		}
@@ -72,9 +78,9 @@ func repeated(head, unit string, size int) string {
 	return head + strings.Repeat(unit, (size-len(head))/len(unit))
 }
 
-// cpuTime returns the CPU time that this thread spends on run. Unlike the time on
+// threadTimeOf returns the CPU time that this thread spends on run. Unlike the time on
 // the wall it excludes the time of other processes.
-func cpuTime(run func()) time.Duration {
+func threadTimeOf(run func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := threadTime()
@@ -82,9 +88,18 @@ func cpuTime(run func()) time.Duration {
 	return threadTime() - before
 }
 
-func threadTime() time.Duration {
+// ProcessTime returns the CPU time that this process spends while run runs, on all its threads.
+func ProcessTime(run func()) time.Duration {
+	before := clock(unix.CLOCK_PROCESS_CPUTIME_ID)
+	run()
+	return clock(unix.CLOCK_PROCESS_CPUTIME_ID) - before
+}
+
+func threadTime() time.Duration { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+func clock(id int32) time.Duration {
 	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+	if err := unix.ClockGettime(id, &now); err != nil {
 		panic(err) // every Linux has this clock
 	}
 	return time.Duration(now.Nano())

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
+	"go.opentelemetry.io/otel/attribute"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 )
 
 // Chat returns the named model of the endpoint. It answers at temperature 0, in the strictest
@@ -32,6 +34,7 @@ func (c *chat) onAnswer(reading Reading) {
 
 func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 	took := c.client.stopwatch()
+	ctx, s := c.client.startSpan(ctx, "chat", c.model, apiOpenAI)
 	var answer string
 	var usage Usage
 	err := c.client.call(ctx, "asking "+c.model, func(ctx context.Context) error {
@@ -46,6 +49,11 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 		answer = response.Choices[0].Message.Content
 		return nil
 	})
+	if s.IsRecording() {
+		s.SetAttributes(attribute.String("hippocampus.prompt", p.Name))
+	}
+	setUsage(s, usage)
+	tracing.End(s, err)
 	if o := c.client.options.Observer; o != nil {
 		o.OnCall(Call{Prompt: p.Name, Model: c.model, Took: took(), Usage: usage, Err: err})
 	}

@@ -237,7 +237,7 @@ func (c *Client) explain(action string, err error) error {
 	}
 	// The endpoint answered, but not in the form of the API.
 	return memory.Errorf(memory.KindBadAnswer,
-		"%s: the answer does not have the form of the OpenAI API (%s): check the base URL", action, c.redact(err.Error()))
+		"%s: the answer does not have the form of the API (%s): check the base URL", action, c.redact(err.Error()))
 }
 
 // redact removes the key from texts that an endpoint sent.

@@ -79,10 +79,10 @@ func TestEmbedder_RefusesBadVectors(t *testing.T) {
 		"dimension":        {item(0, "[1,0]") + "," + item(1, "[1,0,0]"), "3 numbers instead of 2"},
 		"zero":             {item(0, "[1,0]") + "," + item(1, "[0,0]"), "length zero"},
 		"empty":            {item(0, "[1,0]") + "," + item(1, "[]"), "0 numbers"},
-		"too large number": {item(0, "[1,0]") + "," + item(1, "[1e300,0]"), "OpenAI API"},
-		"NaN":              {item(0, "[1,0]") + "," + item(1, "[NaN,0]"), "OpenAI API"},
+		"too large number": {item(0, "[1,0]") + "," + item(1, "[1e300,0]"), "form of the API"},
+		"NaN":              {item(0, "[1,0]") + "," + item(1, "[NaN,0]"), "form of the API"},
 		"null":             {item(0, "[1,0]") + "," + item(1, "null"), "0 numbers"},
-		"words":            {item(0, "[1,0]") + "," + item(1, `["a","b"]`), "OpenAI API"},
+		"words":            {item(0, "[1,0]") + "," + item(1, `["a","b"]`), "form of the API"},
 	} {
 		server := llmtest.New(t)
 		server.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Raw(`{"data":[` + test.data + `]}`) })
@@ -145,5 +145,41 @@ func TestHashed_ReflectsSimilarity(t *testing.T) {
 	}
 	if near(11, 12) > 0.99 {
 		t.Error("texts without lexemes have equal vectors")
+	}
+}
+
+func TestEmbedder_UsesOllama(t *testing.T) {
+	t.Parallel()
+	server := llmtest.New(t)
+	server.SetDim(64)
+	ollama := llm.EmbedderOptions{Model: "nomic-embed-text", BatchSize: 2, Ollama: true}
+	e, err := dial(t, server.OllamaURL()+"/", nil).Embedder(t.Context(), ollama)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"one", "two", "three"}
+	got, err := e.Embed(t.Context(), llm.ForDocument, texts)
+	if err != nil || e.Dim() != 64 || server.Embeddings() != 3 {
+		t.Fatalf("%v after %d calls, %d numbers", err, server.Embeddings(), e.Dim())
+	}
+	want, err := llm.Hashed(64).Embed(t.Context(), llm.ForDocument, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Error(diff)
+	}
+	for name, test := range map[string]struct {
+		reply llmtest.Reply
+		text  string
+	}{
+		"too few":       {llmtest.Raw(`{"embeddings":[]}`), "0 vectors for 1 texts"},
+		"dimension":     {llmtest.Raw(`{"embeddings":[[1,0]]}`), "2 numbers instead of 64"},
+		"unknown model": {llmtest.Raw(`{"error":"model not found, try pulling it first"}`).As(404), "try pulling it first"},
+	} {
+		server.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return test.reply })
+		if _, err := e.Embed(t.Context(), llm.ForQuery, texts[:1]); err == nil || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,8 +1,9 @@
-// Package llm calls language models and embedders with the OpenAI API, and reads
-// their answers:
+// Package llm calls language models, embedders and rerankers, with the OpenAI API where it has
+// the call, and reads their answers:
 //
 //	prompt -> Ask -> Chat -> Answer -> Decode -> parse -> value, or one correction
 //	texts  -> Embedder -> unit vectors
+//	query, documents -> Reranker -> a score of each document
 //
 // Decode is tolerant about the form of an answer; parse, which the caller gives, is strict
 // about its meaning.

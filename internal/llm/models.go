@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/sashabaranov/go-openai"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 )
 
 // EmbedderOptions of an embedding model.
@@ -17,8 +19,9 @@ type EmbedderOptions struct {
 	Model          string
 	QueryPrefix    string // prefix of texts that are embedded as queries; bge and e5 need one
 	DocumentPrefix string
-	Dim            int // numbers in a vector; 0: Embedder embeds one text to find it
-	BatchSize      int // texts in one request; 0: 10, which is DashScope's limit
+	Dim            int  // numbers in a vector; 0: Embedder embeds one text to find it
+	BatchSize      int  // texts in one request; 0: 10, which is DashScope's limit
+	Ollama         bool // the endpoint has Ollama's API instead of the OpenAI one
 }
 
 // Embedder returns a model of the endpoint. It scales vectors to unit length. An
@@ -66,40 +69,80 @@ func (e *embedder) Embed(ctx context.Context, use Use, texts []string) ([][]floa
 }
 
 // embed sends one request and stores the vector of texts[i] in vectors[i].
-func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vectors [][]float32) error {
+func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vectors [][]float32) (err error) {
+	api, send := apiOpenAI, e.sendOpenAI
+	if e.options.Ollama {
+		api, send = apiOllama, e.sendOllama
+	}
+	ctx, s := e.client.startSpan(ctx, "embeddings", e.options.Model, api)
+	defer func() { tracing.End(s, err) }()
 	input := make([]string, len(texts))
 	for i, text := range texts {
 		input[i] = prefix + text
 	}
-	request := openai.EmbeddingRequestStrings{
-		Input:          input,
-		Model:          openai.EmbeddingModel(e.options.Model),
-		EncodingFormat: openai.EmbeddingEncodingFormatFloat,
-	}
 	return e.client.call(ctx, "embedding with "+e.options.Model, func(ctx context.Context) error {
-		response, err := e.client.api.CreateEmbeddings(ctx, request)
+		answer, err := send(ctx, input)
 		if err != nil {
 			return err
 		}
-		if got := len(response.Data); got != len(texts) {
-			return memory.Errorf(memory.KindBadAnswer, "the answer has %d vectors for %d texts", got, len(texts))
-		}
-		clear(vectors)
-		for _, item := range response.Data {
-			if item.Index < 0 || item.Index >= len(vectors) || vectors[item.Index] != nil {
-				return memory.Errorf(memory.KindBadAnswer, "vector index %d is repeated or out of range", item.Index)
-			}
-			if dim := e.options.Dim; dim != 0 && len(item.Embedding) != dim {
+		for _, vector := range answer {
+			if dim := e.options.Dim; dim != 0 && len(vector) != dim {
 				return memory.Errorf(memory.KindBadAnswer,
-					"a vector has %d numbers instead of %d: check the model's name", len(item.Embedding), dim)
+					"a vector has %d numbers instead of %d: check the model's name", len(vector), dim)
 			}
-			if !normalise(item.Embedding) {
+			if !normalise(vector) {
 				return memory.Errorf(memory.KindBadAnswer, "a vector has length zero or numbers that are not finite")
 			}
-			vectors[item.Index] = item.Embedding
 		}
+		copy(vectors, answer)
 		return nil
 	})
+}
+
+// sendOpenAI returns the vector of input[i] at place i.
+func (e *embedder) sendOpenAI(ctx context.Context, input []string) ([][]float32, error) {
+	response, err := e.client.api.CreateEmbeddings(ctx, openai.EmbeddingRequestStrings{
+		Input:          input,
+		Model:          openai.EmbeddingModel(e.options.Model),
+		EncodingFormat: openai.EmbeddingEncodingFormatFloat,
+	})
+	if err != nil {
+		return nil, err
+	}
+	setUsage(trace.SpanFromContext(ctx), Usage{In: response.Usage.PromptTokens})
+	if got := len(response.Data); got != len(input) {
+		return nil, countError(got, len(input))
+	}
+	vectors := make([][]float32, len(input))
+	for _, item := range response.Data {
+		if item.Index < 0 || item.Index >= len(vectors) || vectors[item.Index] != nil {
+			return nil, memory.Errorf(memory.KindBadAnswer, "vector index %d is repeated or out of range", item.Index)
+		}
+		vectors[item.Index] = item.Embedding
+	}
+	return vectors, nil
+}
+
+// sendOllama is sendOpenAI for Ollama, which answers in the order of the input.
+func (e *embedder) sendOllama(ctx context.Context, input []string) ([][]float32, error) {
+	request := struct {
+		Model string   `json:"model"`
+		Input []string `json:"input"`
+	}{e.options.Model, input}
+	var answer struct {
+		Embeddings [][]float32 `json:"embeddings"`
+	}
+	if err := e.client.post(ctx, "/api/embed", request, &answer); err != nil {
+		return nil, err
+	}
+	if got := len(answer.Embeddings); got != len(input) {
+		return nil, countError(got, len(input))
+	}
+	return answer.Embeddings, nil
+}
+
+func countError(vectors, texts int) error {
+	return memory.Errorf(memory.KindBadAnswer, "the answer has %d vectors for %d texts", vectors, texts)
 }
 
 // normalise scales v to unit length in place. It returns false if v has no direction.

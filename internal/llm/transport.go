@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/failsafe-go/failsafe-go"
+	"go.opentelemetry.io/otel/propagation"
 
 	"hippocampus/internal/memory"
 )
@@ -119,6 +120,7 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	if err := sendZeroTemperature(request); err != nil {
 		return nil, err
 	}
+	propagation.TraceContext{}.Inject(request.Context(), propagation.HeaderCarrier(request.Header))
 	response, err := d.http.Do(request)
 	if err != nil {
 		var u *url.Error

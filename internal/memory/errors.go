@@ -32,6 +32,18 @@ var Kinds = []Kind{
 	KindTooLarge, KindTooFast, KindBusy, KindUnavailable, KindBadAnswer, KindInternal,
 }
 
+// Reason is why a part is unavailable, in a word that anyone may read: it names no
+// address and no user.
+type Reason string
+
+// The reasons, if the part gives one.
+const (
+	ReasonCredentials Reason = "credentials" // the part refuses the user, password, token or key
+	ReasonPrivileges  Reason = "privileges"  // the part accepts the credentials, but not the request
+	ReasonTLS         Reason = "tls"         // TLS is missing, not expected, or a certificate is not accepted
+	ReasonDiskFull    Reason = "disk_full"   // changes are refused for lack of room
+)
+
 // Field is what is wrong with one field of a request.
 type Field struct {
 	Path    string `json:"path"` // "messages[3].content"
@@ -44,6 +56,7 @@ type Error struct {
 	Err        error         // what happened, with its causes
 	Fields     []Field       // with KindInvalid
 	RetryAfter time.Duration // with KindTooFast, KindBusy and KindUnavailable; zero: unknown
+	Reason     Reason        // with KindUnavailable; may be empty
 	Limit      string        // which bound refused the request, by its setting: "api.max_inflight"; may be empty
 }
 
@@ -75,7 +88,7 @@ func (f *Fields) Add(path, message string) {
 	}
 }
 
-// Err is the error of a request with these wrong fields; nil if there are none.
+// Err is the error of a request with these wrong fields; nil without wrong fields.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil
@@ -104,6 +117,16 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return KindInternal
+}
+
+// ReasonOf returns the first reason in err's chain, or "".
+func ReasonOf(err error) Reason {
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		if e.Reason != "" {
+			return e.Reason
+		}
+	}
+	return ""
 }
 
 // IsKind reports whether err is of the given kind.

@@ -186,4 +186,6 @@ const (
 	MaxSkillName = MaxTagRunes - len(skillTag) // characters
 	MaxWorkflows = 100                         // for each skill of a user
 	MaxKeptNotes = 5                           // for each workflow
+	// Characters of a reported workflow: a memory holds it with the longest name of a skill and ": ".
+	MaxWorkflow = MaxContentRunes - MaxSkillName - 2
 )

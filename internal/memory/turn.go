@@ -145,10 +145,16 @@ type Key struct {
 	Hash      string // hex SHA-256 of the secret
 	Name      string
 	AppID     string // empty: it belongs to no app, and has the role operator
+	UserID    string // empty: it serves all users of its app; else it reads and writes what belongs to this user alone
 	Role      Role
 	CreatedAt time.Time
+	CreatedBy string    // id of the key that created it; empty: a command or the server's start did
 	RevokedAt time.Time // zero: valid
+	RevokedBy string    // id of the key that revoked it; empty: a command did, or it is valid
 }
+
+// MaxKeys is how many valid keys an app may have.
+const MaxKeys = 1000
 
 // Role is what a key may do. Each role includes the weaker ones.
 type Role string

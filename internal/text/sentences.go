@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Sentences cuts a text after the marks that end sentences and after line ends. The
@@ -15,7 +16,8 @@ func Sentences(s string) []string {
 		switch {
 		case r == '\n':
 			list = append(list, s[start:i+1])
-			start, ended, worded = i+1, false, false
+			start = i + 1
+			ended, worded = false, false
 		case strings.ContainsRune("。！？；", r):
 			ended = true
 		case strings.ContainsRune(".!?;", r):
@@ -24,7 +26,8 @@ func Sentences(s string) []string {
 			ended = ended || worded
 		case ended && !unicode.IsSpace(r) && !strings.ContainsRune(`”’"'」』)）`, r):
 			list = append(list, s[start:i])
-			start, ended, worded = i, false, false
+			start = i
+			ended, worded = false, false
 		}
 		worded = worded || !strings.ContainsRune("0123456789. \n", r)
 	}
@@ -32,4 +35,44 @@ func Sentences(s string) []string {
 		list = append(list, s[start:])
 	}
 	return list
+}
+
+// Divide cuts a text at the ends of sentences into pieces of at most limit characters. A
+// longer sentence is cut anywhere.
+func Divide(s string, limit int) []string {
+	var list []string
+	var piece strings.Builder
+	size := 0
+	flush := func() {
+		if content := strings.TrimSpace(piece.String()); content != "" {
+			list = append(list, content)
+		}
+		piece.Reset()
+		size = 0
+	}
+	for _, sentence := range Sentences(s) {
+		for _, part := range chunks(sentence, limit) {
+			n := utf8.RuneCountInString(part)
+			if size+n > limit {
+				flush()
+			}
+			piece.WriteString(part)
+			size += n
+		}
+	}
+	flush()
+	return list
+}
+
+// chunks cuts a text into parts of at most limit characters.
+func chunks(s string, limit int) []string {
+	if len(s) <= limit {
+		return []string{s}
+	}
+	var list []string
+	runes := []rune(s)
+	for ; len(runes) > limit; runes = runes[limit:] {
+		list = append(list, string(runes[:limit]))
+	}
+	return append(list, string(runes))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -34,4 +35,33 @@ func TestSentences_JoinToTheText(t *testing.T) {
 			t.Fatalf("%q became %q", s, got)
 		}
 	})
+}
+
+func TestDivide_CutsLongTextsAtSentences(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text  string
+		limit int
+		want  []string
+	}{
+		"short":         {"One. Two.", 20, []string{"One. Two."}},
+		"sentences":     {"One is here. Two is here. Three.", 26, []string{"One is here. Two is here.", "Three."}},
+		"Chinese":       {"我住在里斯本。我养蜂。我喜欢茶。", 12, []string{"我住在里斯本。我养蜂。", "我喜欢茶。"}},
+		"long sentence": {strings.Repeat("x", 25), 10, []string{strings.Repeat("x", 10), strings.Repeat("x", 10), "xxxxx"}},
+		"blank":         {" \n ", 10, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := Divide(test.text, test.limit)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			for _, p := range got {
+				if utf8.RuneCountInString(p) > test.limit {
+					t.Errorf("%q is longer than %d", p, test.limit)
+				}
+			}
+		})
+	}
 }

@@ -70,7 +70,7 @@ func (s *Service) draft(p *Prepared, f memory.Fact, now time.Time) memory.Memory
 // beginning is a fact that gets a memory.
 type beginning struct {
 	fact memory.Fact
-	old  *memory.Fact // the fact of the timeline that has a memory now; nil if none has
+	old  *memory.Fact // the fact of the timeline that has a memory now; nil if no fact has
 }
 
 // mirror makes the facts of the changed timelines that are valid now the ones with

@@ -15,7 +15,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -56,7 +55,7 @@ type Outcome struct {
 	ID       string // of the client, under which the outcome counts once; may be empty
 	AgentID  string // the only agent of the workflow; empty: all of the user's agents
 	Skill    string // 1..memory.MaxSkillName characters
-	Workflow string // 1..MaxWorkflow(Skill) characters
+	Workflow string // 1..memory.MaxWorkflow characters
 	Success  bool
 	Note     string    // at most memory.MaxNote characters; may be empty
 	At       time.Time // zero, or in the future: now
@@ -71,8 +70,8 @@ type Result struct {
 // CheckName returns what is wrong with the name of a skill, "" if nothing is.
 func CheckName(name string) string { return memory.CheckName(name, memory.MaxSkillName) }
 
-// MaxWorkflow is how many characters a workflow of a skill may have for a memory
-// to hold both.
+// MaxWorkflow is how many characters a workflow of a skill may have at most for a
+// memory to hold both. A reported one has at most memory.MaxWorkflow.
 func MaxWorkflow(skill string) int {
 	return memory.MaxContentRunes - utf8.RuneCountInString((&memory.Workflow{Skill: skill}).Content())
 }
@@ -214,12 +213,7 @@ func count(w *memory.Workflow, o Outcome, at time.Time) {
 
 // Check returns what is wrong with the fields of an outcome except the skill's name.
 func Check(o Outcome) (wrong memory.Fields) {
-	if why := memory.CheckContent(o.Workflow, memory.MaxContentRunes); why != "" {
-		wrong.Add("workflow", why)
-	} else if most := MaxWorkflow(o.Skill); utf8.RuneCountInString(o.Workflow) > most {
-		wrong.Add("workflow", fmt.Sprintf("has %d characters: with the skill's name at most %d are allowed",
-			utf8.RuneCountInString(o.Workflow), most))
-	}
+	wrong.Add("workflow", memory.CheckContent(o.Workflow, memory.MaxWorkflow))
 	if o.Note != "" {
 		wrong.Add("note", memory.CheckContent(o.Note, memory.MaxNote))
 	}

@@ -185,7 +185,7 @@ func TestRecord_RefusesInvalidOutcomes(t *testing.T) {
 	b := newSQLite(t)
 	for want, o := range map[string]Outcome{
 		"skill":    {Skill: strings.Repeat("x", memory.MaxSkillName+1), Workflow: "w"},
-		"workflow": {Skill: "界界", Workflow: strings.Repeat("x", memory.MaxContentRunes-3)},
+		"workflow": {Skill: "界界", Workflow: strings.Repeat("x", memory.MaxWorkflow+1)},
 		"note":     {Skill: "s", Workflow: "w", Note: "\x00"},
 		"agent_id": {Skill: "s", Workflow: "w", AgentID: "\n"},
 		"id":       {Skill: "s", Workflow: "w", ID: "\n"},
@@ -197,9 +197,9 @@ func TestRecord_RefusesInvalidOutcomes(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := b.Record(t.Context(), ada, Outcome{Skill: "界界",
-		Workflow: strings.Repeat("x", memory.MaxContentRunes-4),
-		Success:  true}, "test"); err != nil {
+	if _, err := b.Record(t.Context(), ada, Outcome{
+		Skill: strings.Repeat("界", memory.MaxSkillName), Workflow: strings.Repeat("x", memory.MaxWorkflow), Success: true,
+	}, "test"); err != nil {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,7 @@ func (b *fixture) messages(conversation string, n int, change func(i int, m *mem
 		m.Content = fmt.Sprintf("In %s I swam %d lengths.", conversation, 10+i)
 		m.Embedding = about(i % 16) // no two are similar
 		m.CreatedAt = begin.Add(-20*day + time.Duration(i)*time.Minute)
-		m.LastAccessedAt = m.CreatedAt
+		m.UpdatedAt, m.LastAccessedAt = m.CreatedAt, m.CreatedAt
 		if change != nil {
 			change(i, m)
 		}

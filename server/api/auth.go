@@ -101,7 +101,7 @@ func (k *keyring) knows(secret string) bool {
 	return ok && cached.key.RevokedAt.IsZero()
 }
 
-// secretOf returns the API key that a request carries.
+// secretOf returns the API key that a request carries. Clients of mem0 send the scheme Token.
 func secretOf(r *http.Request) (string, error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -113,7 +113,7 @@ func secretOf(r *http.Request) (string, error) {
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)
-	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
+	if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || secret == "" {
 		return "", memory.Errorf(memory.KindUnauthorized, "the Authorization header is not of the form `Bearer KEY`")
 	}
 	return secret, nil
@@ -121,6 +121,10 @@ func secretOf(r *http.Request) (string, error) {
 
 // authenticate finds the key of a request.
 func (s *Server) authenticate(ctx context.Context, r *request) error {
+	if key, ok := KeyOf(ctx); ok {
+		r.key = key
+		return nil
+	}
 	if s.dev {
 		if !isLoopback(r.Request().Host) {
 			return memory.Errorf(memory.KindForbidden, "with --dev the server answers only requests to localhost or a "+
@@ -155,8 +159,11 @@ func (s *Server) admit(ctx context.Context, r *request, rt route) error {
 	case !r.key.Role.Includes(rt.role):
 		return needsRole(rt.role, r.key)
 	case r.key.AppID == "" && !rt.serverWide:
-		return memory.Errorf(memory.KindForbidden, "this needs a key of an app, and the operator's key that was sent "+
-			"belongs to none: make one with `hippocampus key create --app APP --role %s`", rt.role)
+		return memory.Errorf(memory.KindForbidden, "this needs a key of an app, and the key that was sent is the "+
+			"operator's, which belongs to no app: make one with `hippocampus key create --app APP --role %s`", rt.role)
+	}
+	if _, ok := KeyOf(ctx); ok {
+		return nil // the request of the mount was counted
 	}
 	return s.rates.take(r.key.ID)
 }

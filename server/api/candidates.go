@@ -12,13 +12,15 @@ import (
 
 // CandidateParts are the parts behind the routes of candidates.
 type CandidateParts struct {
-	Lister   CandidateLister
-	Promoter Promoter
+	Lister    CandidateLister
+	Promoter  Promoter
+	Threshold float64 // of the gate
 }
 
-// CandidateLister reads candidates page by page; db.Maintenance implements it.
+// CandidateLister reads candidates page by page, and counts them; db.Maintenance implements it.
 type CandidateLister interface {
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
+	CountCandidates(ctx context.Context, owner memory.Owner) ([]db.CandidateCount, error)
 }
 
 // Promoter makes memories of candidates that the gate refused; package ingest
@@ -28,7 +30,10 @@ type Promoter interface {
 	Promote(ctx context.Context, p ingest.Promotion) (results []ingest.Promoted, more bool, err error)
 }
 
-type candidateHandlers struct{ CandidateParts }
+type candidateHandlers struct {
+	CandidateParts
+	quotas *quotas
+}
 
 func (h candidateHandlers) register(r *routes) {
 	r.add("GET /v1/candidates", memory.RoleRead, list[db.CandidateFilter, db.Proposal, proposalBody]{
@@ -38,7 +43,8 @@ func (h candidateHandlers) register(r *routes) {
 		body:     proposalOf,
 		position: func(p db.Proposal) db.Position { return db.Position{At: p.CreatedAt, ID: p.ID} },
 	}.handle)
-	r.add("POST /v1/candidates/promote", memory.RoleWrite, withBody(h.promote))
+	r.add("GET /v1/candidates/counts", memory.RoleRead, h.count)
+	r.add("POST /v1/candidates/promote", memory.RoleWrite, h.quotas.bound(withBody(h.promote), memories))
 }
 
 type candidateBody struct {
@@ -80,9 +86,34 @@ func proposalOf(p db.Proposal) proposalBody {
 
 func candidateFilter(r *request, p page) db.CandidateFilter {
 	return db.CandidateFilter{
-		AppID: r.key.AppID, MinImportance: r.minImportance(), UserID: r.queryID("user_id"),
+		AppID: r.key.AppID, UserID: r.queryID("user_id"),
+		MinImportance: r.importance("min_importance"), MaxImportance: r.importance("max_importance"),
 		Verdict: memory.Verdict(r.query.Get("verdict")), Before: p.before, Limit: p.limit,
 	}
+}
+
+// candidateCountsBody counts a user's candidates by importance.
+type candidateCountsBody struct {
+	Threshold float64              `json:"threshold"`
+	Counts    []candidateCountBody `json:"counts"`
+}
+
+type candidateCountBody struct {
+	Importance float64        `json:"importance"`
+	Verdict    memory.Verdict `json:"verdict"`
+	Count      int            `json:"count"`
+}
+
+func (h candidateHandlers) count(ctx context.Context, r *request) (any, error) {
+	owner := memory.Owner{AppID: r.key.AppID, UserID: r.queryID("user_id")}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	counts, err := h.Lister.CountCandidates(ctx, owner)
+	return candidateCountsBody{
+		Threshold: h.Threshold,
+		Counts:    bodiesOf(counts, func(c db.CandidateCount) candidateCountBody { return candidateCountBody(c) }),
+	}, err
 }
 
 type promoteRequest struct {

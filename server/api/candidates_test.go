@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -38,6 +39,32 @@ func newStrictFixture(t *testing.T) *fixture {
 	})
 	f.restart(func(o *Options) { o.Turns.Ingester, o.Candidates.Promoter = f.service, f.service })
 	return f
+}
+
+func TestCandidates_AreCountedByImportance(t *testing.T) {
+	t.Parallel()
+	f := newStrictFixture(t)
+	mine := proposed(t, f, "u", "I live in Oslo.", "I work as a nurse.")
+	proposed(t, f, "v", "I live in Rome.")
+	got := fetch[candidateCountsBody](f, 200, "GET", "/v1/candidates/counts?user_id=u", "")
+	total := 0
+	for _, c := range got.Counts {
+		total += c.Count
+		if c.Verdict != memory.BelowThreshold {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got.Threshold != 0.7 || total != len(mine) {
+		t.Errorf("%+v", got)
+	}
+	least := min(mine[0].Importance, mine[1].Importance)
+	query := fmt.Sprintf("?user_id=u&max_importance=%g", least)
+	if below := fetch[candidatesPage](f, 200, "GET", "/v1/candidates"+query, ""); len(below.Candidates) != 0 {
+		t.Errorf("less important than the least important one: %+v", below)
+	}
+	for _, bad := range []string{"/counts", "/counts?user_id=", "?max_importance=2", "?max_importance=x"} {
+		f.want(http.StatusBadRequest, "GET", "/v1/candidates"+bad, "")
+	}
 }
 
 type candidatesPage struct {

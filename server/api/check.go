@@ -139,11 +139,11 @@ func (r *request) queryTime(name string) time.Time {
 
 // queryWhere reads the query parameter filter, which is JSON; nil if it is absent.
 func (r *request) queryWhere() *filter.Filter {
-	text := r.query.Get("filter")
-	if text == "" {
+	if !r.query.Has("filter") {
 		return nil
 	}
 	const path = "query.filter"
+	text := r.query.Get("filter")
 	if _, fault := parseObject([]byte(text)); fault != nil {
 		if fault.Path == "body" {
 			fault.Path = ""
@@ -168,14 +168,14 @@ func (r *request) queryNumber(name, complaint string) int64 {
 }
 
 // minImportance reads the query parameter min_importance; 0 if it is absent.
-func (r *request) minImportance() float64 {
-	text := r.query.Get("min_importance")
+func (r *request) importance(name string) float64 {
+	text := r.query.Get(name)
 	if text == "" {
 		return 0
 	}
 	importance, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(importance) {
-		r.note("query.min_importance", "is not written as a plain number")
+		r.note("query."+name, "is not written as a plain number")
 	}
 	return importance
 }

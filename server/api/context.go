@@ -39,6 +39,7 @@ type contextRequest struct {
 	Language  string     `json:"language"`
 	Format    string     `json:"format"`
 	Condense  *bool      `json:"condense"`
+	Present   []string   `json:"present"`
 }
 
 // budgetBody is either the name of a preset or shares.
@@ -160,7 +161,7 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 	ask := assembly.Request{
 		Query:          r.recallQuery(body.recallRequest, max(h.Limit, room.Memories())),
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
-		Messages: body.Format == asMessages,
+		Messages: body.Format == asMessages, Present: body.Present,
 	}
 	ask.Query.MinConfidence = orDefault(body.MinConfidence, minConfidence)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
@@ -177,7 +178,8 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 	recalled := made.Recalled
 	recalled.Memories = made.Kept
 	if !ask.Query.NoTouch { // count no access of memories that were left out
-		h.Recaller.Touch(bodiesOf(made.Kept, func(m recall.Recalled) string { return m.Memory.ID }), recalled.At)
+		kept := bodiesOf(made.Kept, func(m recall.Recalled) string { return m.Memory.ID })
+		h.Recaller.Touch(ask.Query.Owner, kept, recalled.At)
 	}
 	return contextBody{
 		Text: made.Text, Messages: made.Messages, Query: made.Query, Size: sizeOf(ask.Room, made.Size),

@@ -20,6 +20,9 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
+// Document returns openapi.yaml.
+func Document() []byte { return bytes.Clone(openAPI) }
+
 // contract is openapi.yaml, loaded and checked.
 type contract struct{ doc *openapi3.T }
 
@@ -31,8 +34,20 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		return nil, fmt.Errorf("openapi.yaml is not a valid document: %w", err)
 	}
-	return &contract{doc}, nil
+	return &contract{doc}, adapt(doc)
 })
+
+// adapt removes from the schemas what handlers check with clearer messages: which character of a text is wrong
+// (pattern), and which fields contradict each other (not). Schemas without a type allow null then, as OpenAPI has it;
+// kin-openapi refuses it.
+func adapt(doc *openapi3.T) error {
+	return doc.WalkSchemas(func(_ string, ref *openapi3.SchemaRef) error {
+		s := ref.Value
+		s.Pattern, s.Not = "", nil
+		s.Nullable = s.Nullable || s.Type.IsEmpty() && len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) == 0
+		return nil
+	})
+}
 
 // operation describes the requests of one route.
 type operation struct {
@@ -285,8 +300,6 @@ func complaint(e *openapi3.SchemaError) string {
 			kinds = append(kinds, alternative.Value.Type.Slice()...)
 		}
 		return "is not of type " + strings.Join(kinds, " or ")
-	case "pattern":
-		return "does not match " + s.Pattern
 	case "type":
 		return "is not of type " + strings.Join(s.Type.Slice(), " or ")
 	}

@@ -37,7 +37,7 @@ type conversationHandlers struct{ ConversationParts }
 func (h conversationHandlers) register(r *routes) {
 	r.add("GET /v1/conversations", memory.RoleRead, list[db.ConversationFilter, memory.Conversation, conversationBody]{
 		name:     "conversations",
-		isID:     func(id string) bool { return memory.CheckID(id, false) == "" },
+		named:    true,
 		filter:   conversationFilter,
 		find:     h.Reader.ListConversations,
 		body:     conversationOf,
@@ -183,8 +183,9 @@ type workingBody struct {
 
 func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, error) {
 	filter := session.Filter{
-		Kinds: namesOf[memory.MessageKind](r.query["kind"]), Tags: r.query["tag"], MinImportance: r.minImportance(),
-		Since: r.queryTime("since"), Limit: int(r.queryNumber("limit", "is not written as a plain integer")),
+		Kinds: namesOf[memory.MessageKind](r.query["kind"]), Tags: r.query["tag"],
+		MinImportance: r.importance("min_importance"),
+		Since:         r.queryTime("since"), Limit: int(r.queryNumber("limit", "is not written as a plain integer")),
 	}
 	for i, tag := range filter.Tags {
 		r.note(fmt.Sprintf("query.tag[%d]", i), memory.CheckContent(tag, memory.MaxTagRunes))

@@ -142,12 +142,12 @@ func TestEvents_AreStreamed(t *testing.T) {
 	var got []string
 	for range 4 {
 		e := r.next()
-		var told struct {
+		var announced struct {
 			UserID string `json:"user_id"`
 			Data   struct{ Change, Content, Error string }
 		}
-		l.must(json.Unmarshal([]byte(e.data), &told))
-		got = append(got, fmt.Sprint(e.kind, told.UserID, told.Data))
+		l.must(json.Unmarshal([]byte(e.data), &announced))
+		got = append(got, fmt.Sprint(e.kind, announced.UserID, announced.Data))
 		value := l.contract.doc.Components.Schemas["Announcement"].Value
 		var raw any
 		l.must(json.Unmarshal([]byte(e.data), &raw))

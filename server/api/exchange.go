@@ -3,7 +3,9 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -30,6 +32,7 @@ const (
 type exchangeHandlers struct {
 	exchanger Exchanger
 	server    *Server
+	quotas    *quotas
 }
 
 func (h exchangeHandlers) register(r *routes) {
@@ -84,7 +87,12 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 	defer in.end()
 	stop := context.AfterFunc(ctx, func() { _ = in.control.SetReadDeadline(past) }) // a read does not end with ctx
 	defer stop()
-	report, err := h.exchanger.Import(ctx, r.key.AppID, in, h.checkLine)
+	report, err := h.exchanger.Import(ctx, r.key.AppID, in, func(line []byte) error {
+		if err := h.checkLine(line); err != nil {
+			return err
+		}
+		return h.admitLine(ctx, r.key.AppID, line)
+	})
 	if err != nil {
 		in.abandon()
 	}
@@ -100,9 +108,34 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 	return report, err
 }
 
+// admitLine refuses a line that exceeds a quota of the app.
+func (h exchangeHandlers) admitLine(ctx context.Context, appID string, line []byte) error {
+	err := h.quotas.admit(ctx, appID, line, imported)
+	h.server.countRefused(err)
+	return err
+}
+
+// imported is the addition of a line of an export.
+func imported(line []byte) (a addition) {
+	var l struct {
+		Memory  *written          `json:"memory"`
+		Events  []json.RawMessage `json:"events"`
+		Version json.RawMessage   `json:"instruction_version"`
+	}
+	_ = json.Unmarshal(line, &l)
+	if l.Memory != nil {
+		a = l.Memory.addition()
+	}
+	a.Versions = len(l.Events)
+	if l.Version != nil {
+		a.Versions++
+	}
+	return a
+}
+
 // checkLine checks a line of an import against openapi.yaml.
 func (h exchangeHandlers) checkLine(raw []byte) error {
-	value, fault := parseNested(raw, maxDepth+lineDepth)
+	value, fault := parseBounded(raw, maxDepth+lineDepth, math.MaxInt)
 	if fault != nil {
 		return exchange.Wrong([]memory.Field{*fault})
 	}

@@ -36,7 +36,7 @@ func TestExchange_RoundTripsMemories(t *testing.T) {
 	deleted := from.keep(ingest.Write{Owner: owner("u"), Content: "Forgotten again."})
 	from.want(200, "DELETE", "/v1/memories/"+deleted.ID, "")
 	from.must(from.store.Touch(t.Context(),
-		[]db.Touch{{ID: kept.ID, Count: 2, At: noon.Add(time.Hour + time.Microsecond)}}))
+		[]db.Touch{{Owner: kept.Owner, ID: kept.ID, Count: 2, At: noon.Add(time.Hour + time.Microsecond)}}))
 
 	whole := from.want(200, "GET", "/v1/export?embeddings=true", "")
 	lines := strings.Split(strings.TrimSpace(whole.Body.String()), "\n")

@@ -22,6 +22,9 @@ func (f *fixture) fillOthers() {
 	f.want(201, "POST", "/v1/instructions", `{"scope":"user","user_id":"u","name":"tone","content":"cold"}`)
 	f.want(200, "POST", "/v1/skills/deploy/outcomes", `{"user_id":"u","workflow":"make","success":true,"note":"fine",`+
 		`"id":"run"}`)
+	f.want(200, "POST", "/v1/memory-tool", `{"user_id":"u","command":"create","path":"/memories/a","file_text":"One.\n"}`)
+	f.want(200, "POST", "/v1/memory-tool", `{"user_id":"u","command":"insert","path":"/memories/a","insert_line":0,`+
+		`"insert_text":"Two.\n"}`)
 	f.want(200, "POST", "/v1/turns", `{"user_id":"u","conversation_id":"c","wait":true,"id":"client","metadata":{"a":1},
 		"messages":[{"role":"user","content":"Hi.","name":"U","tags":["x"],"context":{"direct_message":true}},
 			{"role":"tool","content":"","kind":"observation"},
@@ -42,7 +45,7 @@ func TestExchange_RoundTripsOtherKinds(t *testing.T) {
 	}
 	want := exchange.Tallies{
 		exchange.Facts: {Imported: 3}, exchange.Instructions: {Imported: 2}, exchange.Versions: {Imported: 3},
-		exchange.Skills:   {Imported: 1},
+		exchange.Skills: {Imported: 1}, exchange.Files: {Imported: 1}, exchange.FileVersions: {Imported: 1},
 		exchange.Outcomes: {Imported: 1}, exchange.Conversations: {Imported: 1}, exchange.Turns: {Imported: 1},
 	}
 	r := to.bring(whole)
@@ -94,6 +97,9 @@ func TestExchange_RefusesBadLinesOfOtherKinds(t *testing.T) {
 		{"skill", `"note":"fine"`, `"note":""`, "skill.notes[0].note"},
 		{"skill", `"name":"deploy"`, `"name":"a\u0000"`, "NUL"},
 		{"outcome", `"hash":"`, `"hash":"0`, "outcome.hash"},
+		{"file", `"path":"/memories/a"`, `"path":"/memories/a\\b"`, "file.path"},
+		{"file", `"paragraphs":[{"hash":"`, `"paragraphs":[{"hash":"0`, "file.paragraphs[0].hash"},
+		{"file_version", `"version":1`, `"version":0`, "file_version.version"},
 		{"conversation", `"turns":1`, `"turns":0`, "conversation.turns"},
 		{"conversation", `"id":"c"`, `"id":""`, "conversation.id"},
 		{"turn", `"status":"processed"`, `"status":"accepted"`, "turn.status"},

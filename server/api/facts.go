@@ -34,11 +34,12 @@ type FactReader interface {
 
 type factHandlers struct {
 	FactParts
-	now func() time.Time
+	now    func() time.Time
+	quotas *quotas
 }
 
 func (h factHandlers) register(r *routes) {
-	r.add("PUT /v1/facts", memory.RoleWrite, withBody(h.put))
+	r.add("PUT /v1/facts", memory.RoleWrite, h.quotas.bound(withBody(h.put), memories))
 	r.add("GET /v1/facts", memory.RoleRead, list[db.FactFilter, memory.Fact, factBody]{
 		name:     "facts",
 		filter:   h.filter,
@@ -133,7 +134,10 @@ func (h factHandlers) filter(r *request, p page) db.FactFilter {
 	filter := db.FactFilter{
 		Owner: t.Owner, Type: t.Type, Key: t.Key, At: r.queryTime("at"), Before: p.before, Limit: p.limit,
 	}
-	if filter.At.IsZero() {
+	switch all := r.query.Get("all") == "true"; {
+	case all && !filter.At.IsZero():
+		r.note("query.at", "is given with all=true, which does not ask for an instant: leave one of them out")
+	case !all && filter.At.IsZero():
 		filter.At = memory.Instant(h.now())
 	}
 	return filter

@@ -25,6 +25,7 @@ import (
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
+	"hippocampus/memorytool"
 	"hippocampus/notify"
 	"hippocampus/recall"
 	"hippocampus/recall/related"
@@ -135,6 +136,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	})
 	f.options = Options{
 		Access:  Access{Keys: f.store},
+		Quotas:  Quotas{Counter: f.store},
 		Metrics: Metrics{Registerer: prometheus.NewRegistry()},
 		Checks: []Check{
 			{Name: "database", Required: true, Check: f.store.Ping}, {Name: "vector_store", Check: f.vectors.Ping},
@@ -154,17 +156,26 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 			Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,
 			OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 		}), Reader: f.store},
-		Candidates: CandidateParts{Lister: f.store, Promoter: f.service},
+		MemoryTool: MemoryToolParts{Runner: memorytool.New(f.store, f.service, f.now), Reader: f.store},
+		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: 0.7},
 		Recall:     RecallParts{Recaller: recaller, Sources: f.store, Log: f.store},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Forgetter:  forgetter,
 		Compressor: compressor,
 		Eraser:     erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log),
+		Users:      f.store,
 		Stats:      StatsParts{Counter: f.store, Retention: forgetter},
 		Exchange:   exchange.New(f.store, embedder, f.now),
-		Events:     EventParts{Feed: notify.NewFeed(f.store, announcing, log)},
-		Webhooks:   notify.NewWebhooks(f.store, announcing, f.now),
+		Keys:       f.store,
+		State: StateParts{
+			Backlog:  func(ctx context.Context) (db.Backlog, error) { return f.store.VectorBacklog(ctx, nil) },
+			Drift:    func() (Drift, bool) { return Drift{At: noon, Missing: 1, Orphaned: 2, Different: 3}, true },
+			Lag:      func() time.Duration { return 1500 * time.Millisecond },
+			Schedule: func() map[string]time.Time { return map[string]time.Time{"forgetting": noon.Add(15 * time.Hour)} },
+		},
+		Events:   EventParts{Feed: notify.NewFeed(f.store, announcing, log)},
+		Webhooks: notify.NewWebhooks(f.store, announcing, f.now),
 		Jobs: JobParts{
 			Reader: f.store, Kinds: []string{"forgetting", "purge", erasure.EraseUser{}.Kind()},
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
@@ -270,7 +281,7 @@ func (f *fixture) stored(id string) memory.Memory {
 
 // routes lists every route of the API.
 func (f *fixture) routes() []route {
-	var all routes
+	all := routes{limits: f.limits}
 	for _, f := range f.features(f.options, http.NotFoundHandler()) {
 		f.register(&all)
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"hippocampus/db"
@@ -15,17 +14,22 @@ import (
 type Forgetter interface {
 	// Rule is the configured rule.
 	Rule() forgetting.Rule
-	Preview(ctx context.Context, owner memory.Owner, at time.Time, rule forgetting.Rule) (forgetting.Report, error)
-	Run(ctx context.Context, owner memory.Owner, cause string, whole bool) (forgetting.Report, error)
+	Preview(ctx context.Context, owner memory.Owner, at time.Time, rule forgetting.Rule, list forgetting.Listing) (
+		forgetting.Report, error)
+	Run(ctx context.Context, owner memory.Owner, cause string, whole bool, list forgetting.Listing) (
+		forgetting.Report, error)
+	DueCounter
 }
 
 type forgetHandlers struct {
 	forgetter Forgetter
+	memories  MemoryReader
 	now       func() time.Time
 }
 
 func (h forgetHandlers) register(r *routes) {
 	r.add("POST /v1/forget", memory.RoleWrite, withBody(h.forget))
+	r.add("GET /v1/memories/:id/retention", memory.RoleRead, h.outlook)
 }
 
 const defaultFading = 100 // memories listed
@@ -62,6 +66,8 @@ func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
 		Lambda:    orDefault(b.Lambda, rule.Lambda),
 		MinAge:    time.Duration(orDefault(b.MinAgeSeconds, int64(rule.MinAge/time.Second))) * time.Second,
 		MaxShare:  orDefault(b.MaxShare, rule.MaxShare),
+
+		MessageAge: rule.MessageAge,
 	}
 }
 
@@ -102,7 +108,7 @@ type fadingBody struct {
 	Faded     bool      `json:"faded"`
 }
 
-func fadingOf(f forgetting.Fading) fadingBody {
+func fadingOf(f forgetting.Listed) fadingBody {
 	return fadingBody{
 		ID: f.Memory.ID, Content: f.Memory.Content, Retention: f.Retention,
 		FadesAt: memory.Instant(f.FadesAt), Faded: f.Faded,
@@ -138,25 +144,21 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 	if at.IsZero() {
 		at = memory.Instant(h.now())
 	}
+	list := forgetting.Listing{Limit: orDefault(body.Limit, defaultFading), Tags: body.Tags, Where: where}
 	var report forgetting.Report
 	var err error
 	if dry {
-		report, err = h.forgetter.Preview(ctx, owner, at, rule)
+		report, err = h.forgetter.Preview(ctx, owner, at, rule, list)
 	} else {
-		report, err = h.forgetter.Run(ctx, owner, "api", body.Whole)
+		report, err = h.forgetter.Run(ctx, owner, "api", body.Whole, list)
 	}
 	if body.Whole {
 		report.Stopped, report.Warning = "", ""
 	}
-	fading := slices.DeleteFunc(report.Fading, func(f forgetting.Fading) bool {
-		lacks := func(tag string) bool { return !slices.Contains(f.Memory.Tags, tag) }
-		return slices.ContainsFunc(body.Tags, lacks) || !where.Matches(&f.Memory)
-	})
-	fading = fading[:min(len(fading), orDefault(body.Limit, defaultFading))]
 	return forgetBody{
 		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due,
 		Stopped: report.Stopped, Warning: report.Warning, Rule: ruleOf(rule),
-		Memories: bodiesOf(fading, fadingOf), Forgotten: notNil(report.Forgotten),
+		Memories: bodiesOf(report.Listed, fadingOf), Forgotten: notNil(report.Forgotten),
 	}, err
 }
 

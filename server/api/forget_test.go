@@ -16,16 +16,17 @@ import (
 )
 
 // fading writes six new memories of the user "u", one of 40 days ago, a pinned one
-// of that time, and one of 40 days ago for a user of the same name in another app.
+// of that time, and one of 40 days ago for a user of the same name in another app. It ends at noon.
 func (f *fixture) fading() (old, pinned memory.Memory) {
 	f.t.Helper()
+	f.clock.Set(noon.AddDate(0, 0, -40))
+	old = f.keep(ingest.Write{Owner: owner("u"), Content: "old"})
+	pinned = f.keep(ingest.Write{Owner: owner("u"), Content: "pinned", Pinned: true})
+	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs"})
+	f.clock.Set(noon)
 	for _, content := range []string{"one", "two", "three", "four", "five", "six"} {
 		f.keep(ingest.Write{Owner: owner("u"), Content: content})
 	}
-	then := noon.AddDate(0, 0, -40)
-	old = f.keep(ingest.Write{Owner: owner("u"), Content: "old", At: then})
-	pinned = f.keep(ingest.Write{Owner: owner("u"), Content: "pinned", At: then, Pinned: true})
-	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs", At: then})
 	return old, pinned
 }
 
@@ -168,8 +169,8 @@ func TestForget_ChecksRequests(t *testing.T) {
 func TestForgetMany_AnswersForEachID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	type results struct{ Results []forgottenBody }
-	forget := func(ids ...string) []forgottenBody {
+	type results struct{ Results []editedBody }
+	forget := func(ids ...string) []editedBody {
 		t.Helper()
 		body, err := json.Marshal(map[string][]string{"ids": ids})
 		f.must(err)
@@ -288,8 +289,11 @@ func TestStats_CountTheRetentionOfAUser(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.fading()
-	f.keep(ingest.Write{Owner: owner("other"), Content: "old", At: noon.AddDate(0, 0, -40)})
-	f.keep(ingest.Write{Owner: owner("other"), Content: "older", At: noon.AddDate(0, 0, -50)})
+	for content, days := range map[string]int{"old": -40, "older": -50} {
+		f.clock.Set(noon.AddDate(0, 0, days))
+		f.keep(ingest.Write{Owner: owner("other"), Content: content})
+	}
+	f.clock.Set(noon)
 	for user, want := range map[string][4]int{ // low, high, exempt, over_share
 		"u": {1, 6, 1, 0}, "other": {2, 0, 0, 1}, "nemo": {},
 	} {
@@ -305,4 +309,14 @@ func TestStats_CountTheRetentionOfAUser(t *testing.T) {
 	}
 	f.wantPaths("GET", "/v1/stats?user_id=%07", "", "query.user_id")
 	f.wantPaths("GET", "/v1/stats?user_id=", "", "query.user_id")
+}
+
+// A dry run by another rule forgets old messages as the run does.
+func TestRuleRequest_KeepsTheAgeOfMessages(t *testing.T) {
+	t.Parallel()
+	threshold := 0.2
+	got := ruleRequest{Threshold: &threshold}.over(forgetting.Rule{Threshold: 0.1, MessageAge: time.Hour})
+	if want := (forgetting.Rule{Threshold: 0.2, MessageAge: time.Hour}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }

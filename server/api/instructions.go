@@ -48,13 +48,17 @@ type InstructionReader interface {
 	) ([]memory.InstructionVersion, error)
 }
 
-type instructionHandlers struct{ InstructionParts }
+type instructionHandlers struct {
+	InstructionParts
+	quotas *quotas
+}
 
 func (h instructionHandlers) register(r *routes) {
-	r.add("POST /v1/instructions", memory.RoleWrite, withBody(h.post))
+	r.add("POST /v1/instructions", memory.RoleWrite,
+		h.quotas.bound(withBody(h.post), always(db.Usage{Versions: 1})))
 	r.add("GET /v1/instructions", memory.RoleRead, list[scopePage, memory.Instruction, instructionBody]{
 		name:   "instructions",
-		isID:   func(name string) bool { return instructions.CheckName(name) == "" },
+		named:  true,
 		filter: func(r *request, p page) scopePage { return scopePage{r.queryScope(), p} },
 		find: func(ctx context.Context, p scopePage) ([]memory.Instruction, error) {
 			return h.Reader.ListInstructions(ctx, p.scope, p.after(), p.limit)

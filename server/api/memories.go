@@ -19,12 +19,14 @@ type MemoryParts struct {
 	Undoer Undoer
 }
 
-// MemoryReader reads memories; db.Memories implements it.
+// MemoryReader reads memories; db.Store implements it.
 type MemoryReader interface {
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	EndOfExamined(ctx context.Context, f db.MemoryFilter, n int) (*db.Position, error)
 	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
 	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
+	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
 }
 
 // MemoryWriter writes and changes memories; package ingest implements it.
@@ -35,8 +37,10 @@ type MemoryWriter interface {
 	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)
 	Forget(ctx context.Context, appID, id string) (memory.Memory, error)
 	// ForgetAll returns a result for each id, in the same order.
-	ForgetAll(ctx context.Context, appID string, ids []string) []ingest.Forgotten
+	ForgetAll(ctx context.Context, appID string, ids []string) []ingest.Edited
 	Restore(ctx context.Context, appID, id string) (memory.Memory, error)
+	// RestoreAll returns a result for each id, in the same order.
+	RestoreAll(ctx context.Context, appID string, ids []string) []ingest.Edited
 }
 
 // Undoer undoes reflections and summaries; reflection/derivation implements it.
@@ -44,25 +48,34 @@ type Undoer interface {
 	Undo(ctx context.Context, appID, id string) (derived memory.Memory, restored []memory.Memory, err error)
 }
 
-type memoryHandlers struct{ MemoryParts }
+type memoryHandlers struct {
+	MemoryParts
+	quotas *quotas
+}
 
 func (h memoryHandlers) register(r *routes) {
-	r.add("POST /v1/memories", memory.RoleWrite, withBody(h.post))
-	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.batch, withBody(h.postBatch))
-	r.add("POST /v1/memories/forget", memory.RoleWrite, withBody(h.postForget))
+	r.add("POST /v1/memories", memory.RoleWrite, h.quotas.bound(withBody(h.post), memories))
+	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.batch,
+		h.quotas.bound(withBody(h.postBatch), memories))
+	r.add("POST /v1/memories/forget", memory.RoleWrite, withBody(editMany(h.Writer.ForgetAll)))
+	r.add("POST /v1/memories/restore", memory.RoleWrite,
+		h.quotas.bound(withBody(editMany(h.Writer.RestoreAll)), restored))
 	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, wire.Memory]{
 		name:     "memories",
 		filter:   memoryFilter,
 		find:     h.find,
 		body:     wire.MemoryOf,
 		position: func(m memory.Memory) db.Position { return db.Position{At: m.CreatedAt, ID: m.ID} },
+		end:      h.end,
 	}.handle)
 	r.add("GET /v1/memories/:id", memory.RoleRead, h.get)
-	r.add("PATCH /v1/memories/:id", memory.RoleWrite, withBody(h.patch))
+	r.add("PATCH /v1/memories/:id", memory.RoleWrite, h.quotas.bound(withBody(h.patch), change))
 	r.add("DELETE /v1/memories/:id", memory.RoleWrite, withMemoryID(h.Writer.Forget))
-	r.add("POST /v1/memories/:id/restore", memory.RoleWrite, withMemoryID(h.Writer.Restore))
-	r.add("POST /v1/memories/:id/undo", memory.RoleWrite, h.undo)
+	r.add("POST /v1/memories/:id/restore", memory.RoleWrite,
+		h.quotas.bound(withMemoryID(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1})))
+	r.add("POST /v1/memories/:id/undo", memory.RoleWrite, h.quotas.bound(h.undo, change))
 	r.add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
+	r.add("GET /v1/memories/:id/relations", memory.RoleRead, h.relations)
 }
 
 // withMemoryID makes a handler of a change to the memory that the path names.
@@ -157,6 +170,11 @@ func memoryFilter(r *request, p page) db.MemoryFilter {
 	return filter
 }
 
+func (h memoryHandlers) end(ctx context.Context, f *db.MemoryFilter, examine int) (end *db.Position, err error) {
+	f.DownTo, err = h.Reader.EndOfExamined(ctx, *f, examine)
+	return f.DownTo, err
+}
+
 func (h memoryHandlers) find(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error) {
 	if f.AsOf.IsZero() {
 		return h.Reader.ListMemories(ctx, f)
@@ -187,4 +205,15 @@ func (h memoryHandlers) history(ctx context.Context, r *request) (any, error) {
 	return struct {
 		Events []wire.Event `json:"events"`
 	}{bodiesOf(events, func(e memory.Event) wire.Event { return wire.Event(e) })}, err
+}
+
+func (h memoryHandlers) relations(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
+	if err != nil {
+		return nil, err
+	}
+	relations, err := h.Reader.Relations(ctx, r.key.AppID, id)
+	return struct {
+		Relations []wire.Relation `json:"relations"`
+	}{bodiesOf(relations, wire.RelationOf)}, err
 }

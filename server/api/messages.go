@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"hippocampus/internal/memory"
@@ -56,7 +57,7 @@ func (m messageRequest) text(path string, c *checks) string {
 		return cmp.Or(textOfParts(content, path+"content", c), e.Refusal)
 	}
 	if e.Refusal == "" && len(e.ToolCalls) == 0 && e.FunctionCall == nil && e.Audio == nil {
-		c.note(path+"content", "is missing: only a message with tool_calls, function_call, refusal or audio has none")
+		c.note(path+"content", "is missing: only a message with tool_calls, function_call, refusal or audio may lack it")
 	}
 	return e.Refusal
 }
@@ -67,12 +68,17 @@ var partNames = map[string]string{
 	"image_url": "image", "input_image": "image", "input_audio": "audio", "input_file": "file", "video_url": "video",
 }
 
+var partType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
 // textOfParts joins the texts of content parts, and names the others: "[image]".
 func textOfParts(parts []any, path string, c *checks) string {
 	lines := make([]string, len(parts))
 	for i, part := range parts {
 		fields, _ := part.(map[string]any) // openapi.yaml admits nothing else
 		kind, _ := fields["type"].(string)
+		if !partType.MatchString(kind) {
+			c.note(fmt.Sprintf("%s[%d].type", path, i), "is not 1 to 64 letters, digits, dots, dashes and underscores")
+		}
 		switch field := kind; field {
 		case "text", "input_text", "output_text":
 			field = "text"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,8 +19,11 @@ import (
 type Options struct {
 	Access Access
 	Wait   time.Duration // how long a write with `wait` waits; 0: 30 s
+	// Origins are those whose pages may call the API in a browser, such as https://chat.example.com; nil: only its own.
+	Origins []string
 	// MaxInflight is how many recalls and contexts run at a time; 0: 64.
 	MaxInflight int
+	Quotas      Quotas
 	Metrics     Metrics
 	Checks      []Check // of /readyz
 	Logger      *zap.Logger
@@ -33,6 +37,7 @@ type Options struct {
 	Facts          FactParts
 	Instructions   InstructionParts
 	Skills         SkillParts
+	MemoryTool     MemoryToolParts
 	Candidates     CandidateParts
 	Recall         RecallParts
 	Condenser      assembly.Condenser
@@ -40,11 +45,17 @@ type Options struct {
 	Forgetter      Forgetter
 	Compressor     Compressor
 	Eraser         Eraser
+	Users          UserLister
 	Stats          StatsParts
 	Exchange       Exchanger
 	Events         EventParts
 	Webhooks       WebhookKeeper
 	Jobs           JobParts
+	Keys           KeyKeeper
+	State          StateParts
+	Mounts         []Mount      // of other protocols
+	Documentation  http.Handler // of /docs and below, pages for people, which need no key; nil: they are not served
+	Console        http.Handler // of /console/, which needs no key itself; nil: it is not served
 
 	limits limits // zero: those of every server
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -22,30 +22,41 @@ const invalidCursor = "is not a cursor of this API: send the next_cursor of the 
 //
 //	cursor, limit and other parameters -> filter -> find -> {"<name>": [...], "next_cursor": "..."}
 type list[Filter, Row, Body any] struct {
-	name     string            // of the field that holds the rows
-	isID     func(string) bool // reports whether a cursor may hold an id; nil: memory.IsID
+	name     string // of the field that holds the rows
+	named    bool   // whether a row is identified by a name that a client chose, and not by a UUID
 	filter   func(r *request, p page) Filter
 	find     func(ctx context.Context, f Filter) ([]Row, error)
 	body     func(Row) Body
 	position func(Row) db.Position // by which the rows are ordered
+
+	// end returns where a page that may compare so many rows ends, and limits the filter to it. Optional.
+	end func(ctx context.Context, f *Filter, examine int) (*db.Position, error)
 }
 
 func (l list[Filter, Row, Body]) handle(ctx context.Context, r *request) (any, error) {
-	if l.isID == nil {
-		l.isID = memory.IsID
-	}
-	p := page{limit: r.limit(), before: r.cursor(l.isID)}
+	p := page{limit: r.limit(), before: r.cursor(l.named)}
+	examine := r.integer("examine", 0)
 	filter := l.filter(r, p)
-	if err := r.err(); err != nil {
+	err := r.err()
+	if err != nil {
 		return nil, err
+	}
+	var end *db.Position
+	if examine > 0 && l.end != nil {
+		if end, err = l.end(ctx, &filter, examine); err != nil {
+			return nil, err
+		}
 	}
 	rows, err := l.find(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
 	body := pageBody{name: l.name, rows: bodiesOf(rows, l.body)}
-	if n := len(rows); n > 0 && n >= p.limit {
-		body.next = formatCursor(l.position(rows[n-1]))
+	switch n := len(rows); {
+	case n > 0 && n >= p.limit:
+		body.next = formatCursor(l.position(rows[n-1]), l.named)
+	case end != nil:
+		body.next = formatCursor(*end, l.named)
 	}
 	return body, nil
 }
@@ -92,50 +103,70 @@ func bodiesOf[T, Body any](items []T, body func(T) Body) []Body {
 }
 
 // limit reads the query parameter limit.
-func (r *request) limit() int {
-	text := r.query.Get("limit")
+func (r *request) limit() int { return r.integer("limit", defaultPage) }
+
+// integer reads a query parameter whose limits openapi.yaml states.
+func (r *request) integer(name string, absent int) int {
+	text := r.query.Get(name)
 	if text == "" {
-		return defaultPage
+		return absent
 	}
-	limit, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(text)
 	if err != nil {
-		r.note("query.limit", "is not written as a plain integer")
+		r.note("query."+name, "is not written as a plain integer")
 	}
-	return limit
+	return n
 }
 
 // cursor reads the query parameter cursor; nil if it is absent.
-func (r *request) cursor(isID func(string) bool) *db.Position {
+func (r *request) cursor(named bool) *db.Position {
 	text := r.query.Get("cursor")
 	if text == "" {
 		return nil
 	}
-	position, err := parseCursor(text, isID)
-	if err != nil {
+	position, ok := parseCursor(text, named)
+	if !ok {
 		r.note("query.cursor", invalidCursor)
 	}
 	return &position
 }
 
-// A cursor is the position of the last row of a page: microseconds, a dot and
-// the id, in base64url.
-func formatCursor(p db.Position) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%s", p.At.UnixMicro(), p.ID))
+// A cursor is the position of the last row of a page: microseconds, a dot and the id. A name is
+// written in base64url. openapi.yaml states this form, so that every text of this form is a position.
+func formatCursor(p db.Position, named bool) string {
+	id := p.ID
+	if named {
+		id = base64.RawURLEncoding.EncodeToString([]byte(id))
+	}
+	return fmt.Sprintf("%d.%s", p.At.UnixMicro(), id)
 }
 
-func parseCursor(text string, isID func(string) bool) (db.Position, error) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return db.Position{}, err
+// maxMicros is the number of digits of a time in microseconds.
+const maxMicros = 16
+
+func parseCursor(text string, named bool) (p db.Position, ok bool) {
+	micros, id, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(micros, 10, 63)
+	if err != nil || len(micros) > maxMicros {
+		return db.Position{}, false
 	}
-	micros, id, _ := strings.Cut(string(raw), ".")
-	n, err := strconv.ParseInt(micros, 10, 64)
-	if err != nil {
-		return db.Position{}, err
+	at := time.UnixMicro(int64(n)).UTC()
+	if !named {
+		return db.Position{At: at, ID: id}, memory.IsID(id)
 	}
-	at := time.UnixMicro(n).UTC()
-	if !isID(id) || at.Year() < firstYear || at.Year() > lastYear {
-		return db.Position{}, errors.New("the position lies outside every list")
+	name, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil || len(name) == 0 {
+		return db.Position{}, false
 	}
-	return db.Position{At: at, ID: id}, nil
+	return db.Position{At: at, ID: printable(string(name))}, true
+}
+
+// printable returns a name without what no store can hold.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
 }

@@ -42,6 +42,41 @@ func (l *memoriesListed) ListMemories(ctx context.Context, f db.MemoryFilter) ([
 	return l.MemoryReader.ListMemories(ctx, f)
 }
 
+// A page that may compare few memories ends early, and the next one goes on there.
+func TestMemories_ListExaminesAFewAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	for i := range 7 {
+		f.keep(ingest.Write{Owner: owner("u"), Content: strconv.Itoa(i), At: noon.Add(time.Duration(i-9) * time.Hour)})
+	}
+	pages := func(more string) (contents [][]string) {
+		t.Helper()
+		query := `?user_id=u&filter={"content":{"in":["6","1"]}}&limit=1` + more
+		for cursor := ""; ; {
+			list := fetch[memoryList](f, 200, "GET", "/v1/memories"+query+cursor, "")
+			contents = append(contents, bodiesOf(list.Memories, func(m wire.Memory) string { return m.Content }))
+			if list.Next == "" {
+				return contents
+			}
+			cursor = "&cursor=" + list.Next
+		}
+	}
+	for more, want := range map[string][][]string{
+		"":                                      {{"6"}, {"1"}, {}},
+		"&examine=100":                          {{"6"}, {"1"}, {}},
+		"&examine=3":                            {{"6"}, {}, {"1"}, {}},
+		"&examine=2&as_of=2026-01-31T12:00:00Z": {{"6"}, {}, {}, {"1"}, {}},
+		"&examine=3&since=2026-01-31T06:00:00Z": {{"6"}, {}, {}},
+	} {
+		if got := pages(more); !cmp.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", more, got, want)
+		}
+	}
+	for _, refused := range []string{"0", "-1", "2.5", "1e3", "all", "1000001"} {
+		f.wantPaths("GET", "/v1/memories?user_id=u&examine="+refused, "", "query.examine")
+	}
+}
+
 func TestMemories_ListFilters(t *testing.T) {
 	t.Parallel()
 	var listed memoriesListed
@@ -138,9 +173,9 @@ func TestPage_CursorsVisitEachRowOnce(t *testing.T) {
 	if len(full.Memories) != 2 || full.Next == "" {
 		t.Fatalf("%+v", full)
 	}
-	if at, err := parseCursor(full.Next, memory.IsID); err != nil ||
+	if at, ok := parseCursor(full.Next, false); !ok ||
 		at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
-		t.Errorf("%+v, %v", at, err)
+		t.Errorf("%+v, %v", at, ok)
 	}
 	rest := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=2&cursor="+full.Next, "")
 	all := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=4", "")

@@ -42,7 +42,7 @@ var table = map[memory.Kind]struct {
 }{
 	memory.KindInvalid:      {http.StatusBadRequest, "The request is not valid", ""},
 	memory.KindUnauthorized: {http.StatusUnauthorized, "A valid API key is needed", ""},
-	memory.KindForbidden:    {http.StatusForbidden, "The API key's role does not allow this", ""},
+	memory.KindForbidden:    {http.StatusForbidden, "The API key does not allow this", ""},
 	memory.KindNotFound:     {http.StatusNotFound, "Not found", ""},
 	memory.KindConflict:     {http.StatusConflict, "The present state does not allow this", ""},
 	memory.KindTooLarge:     {http.StatusRequestEntityTooLarge, "The body is too large", ""},
@@ -106,10 +106,7 @@ func httpProblem(err *echo.HTTPError) Problem {
 // fail answers a request with an error.
 func (s *Server) fail(c echo.Context, err error) {
 	c.Set(errorKey, err)
-	var known *memory.Error
-	if errors.As(err, &known) && known.Limit != "" {
-		s.refused.WithLabelValues(known.Limit).Inc()
-	}
+	s.countRefused(err)
 	if c.Response().Committed {
 		return
 	}
@@ -127,8 +124,20 @@ func (s *Server) fail(c echo.Context, err error) {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		header.Set(echo.HeaderRetryAfter, retrySeconds(err))
 	}
+	if write, ok := c.Get(failKey).(func(http.ResponseWriter, int, Problem)); ok {
+		write(c.Response(), p.Status, p)
+		return
+	}
 	header.Set(echo.HeaderContentType, problemMIME)
 	_ = c.JSON(p.Status, p) // fails only if the client has left
+}
+
+// countRefused counts an error by the bound that it names, if it names one.
+func (s *Server) countRefused(err error) {
+	var known *memory.Error
+	if errors.As(err, &known) && known.Limit != "" {
+		s.refused.WithLabelValues(known.Limit).Inc()
+	}
 }
 
 // retrySeconds is the value of a Retry-After header: whole seconds, 1 or more.

@@ -96,6 +96,8 @@ func TestProblem_OfHTTPAndChecks(t *testing.T) {
 		{403, "forbidden", "DELETE", "/v1/memories/" + someID, "", []string{"Authorization", "Bearer read"}},
 		{404, "not_found", "GET", "/v1/nothing", "", nil},
 		{404, "not_found", "GET", "/", "", nil},
+		{404, "not_found", "GET", "/", "", []string{"Accept", "text/html"}}, // the program has no console
+		{404, "not_found", "GET", "/console/", "", nil},
 		{404, "not_found", "GET", "/v1/memories/nobody", "", nil},
 		{404, "not_found", "GET", "/v1/memories/" + someID, "", nil},
 		{404, "not_found", "GET", "/v1/memories/" + someID + "/history", "", nil},

@@ -2,14 +2,33 @@ package api
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
+
+	"hippocampus/internal/memory"
 )
 
 // publicHandlers serve the routes that need no key.
 type publicHandlers struct {
 	readiness *readiness
 	scrape    http.Handler
-	apart     bool // /metrics and /openapi.yaml are served elsewhere
+	documents protocolDocuments
+	apart     bool // /metrics and the documents of OpenAPI are served elsewhere
+}
+
+// protocolDocuments are the documents of other protocols than this API, by their names.
+type protocolDocuments map[string][]byte
+
+func protocolDocumentsOf(mounts []Mount) protocolDocuments {
+	documents := protocolDocuments{}
+	for _, m := range mounts {
+		if m.Document != nil {
+			documents[m.DocumentName] = m.Document
+		}
+	}
+	return documents
 }
 
 func (h publicHandlers) register(r *routes) {
@@ -18,17 +37,24 @@ func (h publicHandlers) register(r *routes) {
 	if !h.apart {
 		r.add("GET /metrics", "", h.metrics)
 		r.add("GET /openapi.yaml", "", h.openAPI)
+		r.add("GET /openapi/:name", "", h.protocol)
 	}
 }
 
-// documents serves /metrics and /openapi.yaml.
-func documents(scrape http.Handler) http.Handler {
+// documents serves /metrics, /openapi.yaml and the documents of other protocols.
+func documents(scrape http.Handler, protocols protocolDocuments) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", scrape)
-	mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", openAPIMedia)
-		_, _ = w.Write(openAPI) // fails only if the client has left
-	})
+	serve := func(path string, document []byte) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", openAPIMedia)
+			_, _ = w.Write(document) // fails only if the client has left
+		})
+	}
+	serve("/openapi.yaml", openAPI)
+	for name, document := range protocols {
+		serve("/openapi/"+name, document)
+	}
 	return mux
 }
 
@@ -39,12 +65,17 @@ func (h publicHandlers) health(context.Context, *request) (any, error) {
 	return map[string]string{"status": "ok"}, nil
 }
 
-// ready reports the parts. The reason of a failure goes to the log only, since the
-// route needs no key.
+// ready reports the parts. The text of an error goes to the log only, since the route
+// needs no key.
 func (h publicHandlers) ready(ctx context.Context, _ *request) (any, error) {
-	parts := h.readiness.observe(ctx)
+	status, body := readinessOf(h.readiness.observe(ctx))
+	return answer{status, body}, nil
+}
+
+// readinessOf returns the state of the server and its parts as JSON shows it, and the status of /readyz.
+func readinessOf(parts []Part) (status int, body map[string]any) {
 	status, overall := http.StatusOK, "ready"
-	body := map[string]any{}
+	body = map[string]any{}
 	for _, part := range parts {
 		switch {
 		case part.Err == nil:
@@ -53,10 +84,14 @@ func (h publicHandlers) ready(ctx context.Context, _ *request) (any, error) {
 		case status == http.StatusOK:
 			overall = "degraded"
 		}
-		body[part.Name] = map[string]any{"status": part.Status(), "since": part.Since}
+		state := map[string]any{"status": part.Status(), "since": part.Since}
+		if reason := part.Reason(); reason != "" {
+			state["reason"] = reason
+		}
+		body[part.Name] = state
 	}
 	body["status"] = overall
-	return answer{status, body}, nil
+	return status, body
 }
 
 func (h publicHandlers) metrics(_ context.Context, r *request) (any, error) {
@@ -66,4 +101,13 @@ func (h publicHandlers) metrics(_ context.Context, r *request) (any, error) {
 
 func (h publicHandlers) openAPI(_ context.Context, r *request) (any, error) {
 	return nil, r.Blob(http.StatusOK, openAPIMedia, openAPI)
+}
+
+func (h publicHandlers) protocol(_ context.Context, r *request) (any, error) {
+	document, known := h.documents[r.param("name")]
+	if !known {
+		return nil, memory.Errorf(memory.KindNotFound, "there is no such document: %s",
+			strings.Join(slices.Sorted(maps.Keys(h.documents)), ", "))
+	}
+	return nil, r.Blob(http.StatusOK, openAPIMedia, document)
 }

@@ -25,7 +25,7 @@ type Check struct {
 type Part struct {
 	Name     string
 	Err      error     // nil: the part works
-	Since    time.Time // when an observation first found this state
+	Since    time.Time // when an observation first found this status and reason
 	required bool
 }
 
@@ -34,10 +34,18 @@ func (p Part) Status() string {
 	switch {
 	case p.Err == nil:
 		return "ready"
-	case memory.IsKind(p.Err, memory.KindUnauthorized):
+	case p.Reason() == memory.ReasonCredentials, p.Reason() == memory.ReasonPrivileges:
 		return "unauthorized"
 	}
 	return "unavailable"
+}
+
+// Reason is why the part does not work, as far as that is known.
+func (p Part) Reason() memory.Reason {
+	if memory.IsKind(p.Err, memory.KindUnauthorized) {
+		return memory.ReasonCredentials
+	}
+	return memory.ReasonOf(p.Err)
 }
 
 // readiness keeps the state of each part:
@@ -79,11 +87,11 @@ func (r *readiness) note(part Part) Part {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last, known := r.parts[part.Name]
-	if known && last.Status() == part.Status() {
+	if known && last.Status() == part.Status() && last.Reason() == part.Reason() {
 		part.Since = last.Since
 	} else if part.Err != nil {
 		r.log.Warn("a part does not work", zap.String("part", part.Name),
-			zap.String("status", part.Status()), zap.Error(part.Err))
+			zap.String("status", part.Status()), zap.String("reason", string(part.Reason())), zap.Error(part.Err))
 	} else if known {
 		r.log.Info("a part works again", zap.String("part", part.Name), zap.Time("failed_since", last.Since))
 	}

@@ -22,6 +22,7 @@ func TestReadiness_KeepsSinceWhen(t *testing.T) {
 	r := newReadiness([]Check{{Name: "scorer", Check: func(context.Context) error { return fault }}},
 		clock.Now, zap.New(core))
 	refused := memory.Errorf(memory.KindUnauthorized, "status 401")
+	full := &memory.Error{Kind: memory.KindUnavailable, Err: errors.New("no room"), Reason: memory.ReasonDiskFull}
 	changed := clock.Now()
 	for i, step := range []struct {
 		fault  error
@@ -33,8 +34,9 @@ func TestReadiness_KeepsSinceWhen(t *testing.T) {
 		{nil, "ready", false, 0},
 		{errors.New("refused"), "unavailable", true, 1},
 		{errors.New("timeout"), "unavailable", false, 1},
-		{refused, "unauthorized", true, 2},
-		{nil, "ready", true, 3},
+		{full, "unavailable", true, 2},
+		{refused, "unauthorized", true, 3},
+		{nil, "ready", true, 4},
 	} {
 		clock.Advance(time.Minute)
 		if step.isNew {

@@ -16,14 +16,15 @@ type RecallParts struct {
 	Recaller Recaller
 	Sources  SourceReader
 	Log      RecallLister
-	Limit    int // memories if the request names no limit; 0: 10
+	Limit    int           // memories if the request names no limit; 0: 10
+	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
 }
 
 // Recaller finds memories; package recall implements it.
 type Recaller interface {
 	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
 	// Touch counts an access of memories that were recalled with NoTouch.
-	Touch(ids []string, at time.Time)
+	Touch(owner memory.Owner, ids []string, at time.Time)
 }
 
 // SourceReader finds the memories that others were derived from; db.Maintenance
@@ -68,7 +69,8 @@ type recallRequest struct {
 	Weights        *weightsBody    `json:"weights"`
 	DecayRate      float64         `json:"decay_rate"`
 	Candidates     int             `json:"candidates"`
-	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only
+	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only, like the next one
+	Explain        bool            `json:"explain"`
 }
 
 type weightsBody struct {
@@ -89,7 +91,7 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: orDefault(b.MinConfidence, 0),
 		At:      r.time("at", b.At),
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
-		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter),
+		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter), Explain: b.Explain,
 	}
 	q.Since, q.Until = r.window("", b.Since, b.Until)
 	if b.Weights != nil {
@@ -107,7 +109,7 @@ const (
 	includeMessages = "messages"
 )
 
-// included restricts types, which is empty if the request names none, to messages or to
+// included restricts types, which is empty if the request names no type, to messages or to
 // the other types. Without include, or with both, nothing is excluded.
 func (r *request) included(include []string, types []memory.Type) []memory.Type {
 	messages, facts := slices.Contains(include, includeMessages), slices.Contains(include, includeFacts)
@@ -134,6 +136,8 @@ type recallBody struct {
 	Degraded []string       `json:"degraded"`
 	At       time.Time      `json:"at"`
 	TookMS   float64        `json:"took_ms"`
+
+	Explanation *explanationBody `json:"explanation,omitempty"` // nil unless the request asks for it
 }
 
 type recalledBody struct {
@@ -148,13 +152,15 @@ type recalledBody struct {
 	Question   float64  `json:"question"`
 	Message    float64  `json:"message"`
 	Skill      float64  `json:"skill"`
+	Rerank     float64  `json:"rerank,omitzero"`
 	Relevance  float64  `json:"relevance"`
 	Confidence float64  `json:"confidence"`
 	Decay      float64  `json:"decay"`
 	Score      float64  `json:"score"`
 	Sources    []string `json:"sources"`
 
-	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // nil unless the request asks for it
+	ScoreParts  *partsBody    `json:"score_parts,omitempty"` // nil unless the request asks for it
+	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // the same
 }
 
 type routeBody struct {
@@ -187,6 +193,7 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 			Skipped: a.Skipped,
 		},
 		Fit: fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
+		Explanation: explanationOf(a.Explanation),
 	}
 }
 
@@ -194,8 +201,9 @@ func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
 		Memory: wire.MemoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
 		Speaker: m.Speaker, Date: m.Date, When: m.When, Routed: m.Routed, Question: m.Question,
-		Message: m.Message, Skill: m.Skill, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay, Score: m.Score,
-		Sources: notNil(m.Sources),
+		Message: m.Message, Skill: m.Skill, Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence,
+		Decay: m.Decay, Score: m.Score,
+		Sources: notNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
 	}
 }
 

@@ -18,12 +18,15 @@ type Relater interface {
 	Find(ctx context.Context, appID, id, agentID string, limit int) (related.Answer, error)
 }
 
-type relatedHandlers struct{ relater Relater }
+type relatedHandlers struct {
+	relater Relater
+	slots   *slots
+}
 
 func (h relatedHandlers) register(r *routes) {
 	r.add("POST /v1/memories/:id/relations", memory.RoleWrite, withBody(h.relate))
 	r.add("DELETE /v1/memories/:id/relations", memory.RoleWrite, h.unrelate)
-	r.add("GET /v1/memories/:id/related", memory.RoleRead, h.find)
+	r.add("GET /v1/memories/:id/related", memory.RoleRead, h.slots.bound(h.find)) // it searches like a recall
 }
 
 const defaultRelated = 10 // memories

@@ -54,7 +54,7 @@ func listenBriefly(t *testing.T, change func(*Options)) *listening {
 
 func (l *listening) revoke(key string) {
 	l.t.Helper()
-	l.must(l.store.RevokeKey(l.t.Context(), l.keyIDs[key], l.now()))
+	l.must(l.store.RevokeKey(l.t.Context(), l.keyIDs[key], "", l.now()))
 	l.advance(time.Second)
 }
 

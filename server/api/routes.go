@@ -79,6 +79,7 @@ func (r *routes) addLimited(pattern string, role memory.Role, bodyLimit int64, h
 
 // serve checks the requests of a route, runs its handler and sends the answer.
 func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
+	confine := s.confinementOf(rt, op)
 	return func(c echo.Context) error {
 		ctx := c.Request().Context()
 		if rt.bodyLimit != unlimited {
@@ -91,8 +92,16 @@ func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
 			if err := s.admit(ctx, r, rt); err != nil {
 				return err
 			}
+			if err := mayUse(r.key, confine); err != nil {
+				return err
+			}
 			if err := op.check(r, rt.bodyLimit); err != nil {
 				return err
+			}
+			if r.key.UserID != "" {
+				if err := confine(ctx, r); err != nil {
+					return err
+				}
 			}
 		}
 		if rt.bodyLimit == unlimited {

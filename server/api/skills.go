@@ -34,7 +34,7 @@ type skillHandlers struct{ SkillParts }
 func (h skillHandlers) register(r *routes) {
 	r.add("GET /v1/skills", memory.RoleRead, list[db.SkillFilter, memory.Skill, skillBody]{
 		name:     "skills",
-		isID:     func(name string) bool { return skills.CheckName(name) == "" },
+		named:    true,
 		filter:   skillFilter,
 		find:     h.Reader.ListSkills,
 		body:     func(s memory.Skill) skillBody { return skillBody(s) },

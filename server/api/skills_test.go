@@ -166,7 +166,7 @@ func TestSkills_CheckRequests(t *testing.T) {
 			[]string{"success", "workflow", "at", "note", "id", "x"}},
 		{"deploy", `{"user_id":"u","success":true,"workflow":" ","at":"1969-12-31T00:00:00Z","agent_id":"\u007f",` +
 			`"id":"\u007f","note":" "}`, []string{"workflow", "at", "agent_id", "id", "note"}},
-		{"deploy", `{"user_id":"u","success":true,"workflow":"` + strings.Repeat("界", 4089) + `"}`, []string{"workflow"}},
+		{"deploy", `{"user_id":"u","success":true,"workflow":"` + strings.Repeat("界", 4037) + `"}`, []string{"workflow"}},
 		{"deploy", `{"user_id":"u","success":true,"workflow":"x","note":"` + strings.Repeat("x", 1001) + `"}`,
 			[]string{"note"}},
 		{strings.Repeat("x", 59), `{"user_id":"u","success":true,"workflow":"x"}`, []string{"path.name"}},
@@ -175,8 +175,8 @@ func TestSkills_CheckRequests(t *testing.T) {
 		f.wantPaths("POST", "/v1/skills/"+c.name+"/outcomes", c.body, c.paths...)
 	}
 	const whole = `{"user_id":"u","success":true,"workflow":"%s"}`
-	longest := fetch[outcomeAnswer](f, 200, "POST", "/v1/skills/deploy/outcomes",
-		fmt.Sprintf(whole, strings.Repeat("界", 4088)), "Authorization", "Bearer write")
+	longest := fetch[outcomeAnswer](f, 200, "POST", "/v1/skills/"+strings.Repeat("x", 58)+"/outcomes",
+		fmt.Sprintf(whole, strings.Repeat("界", 4036)), "Authorization", "Bearer write")
 	if m := f.stored(longest.Workflow.MemoryID); len([]rune(m.Content)) != memory.MaxContentRunes {
 		t.Errorf("%d characters", len([]rune(m.Content)))
 	}

@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// slots bounds how many recalls and contexts run at a time:
+// slots bounds how many recalls, contexts and searches for related memories run at a time:
 //
 //	a free slot  -> handler -> the slot is free again
 //	no free slot -> wait, first come, first served -> handler, or 503

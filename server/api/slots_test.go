@@ -178,6 +178,10 @@ func TestRecall_IsRefusedIfTheServerIsBusy(t *testing.T) {
 			t.Errorf("%v %s", w.Header(), w.Body)
 		}
 	}
+	related := "/v1/memories/" + memory.NewID() + "/related"
+	if p := parse[Problem](t, f.want(503, "GET", related, "")); p.Type != "urn:hippocampus:problem:busy" {
+		t.Errorf("%+v", p)
+	}
 	f.want(202, "POST", "/v1/turns", aTurn)
 	f.want(400, "POST", "/v1/recall", `{}`) // refused before it needs a slot
 	close(held.release)
@@ -186,6 +190,7 @@ func TestRecall_IsRefusedIfTheServerIsBusy(t *testing.T) {
 			t.Errorf("%d", status)
 		}
 	}
+	f.want(404, "GET", related, "")
 }
 
 // late is an ingester whose turns lag behind.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/errgroup"
 
 	"hippocampus/db"
 	"hippocampus/forgetting"
@@ -83,19 +84,33 @@ func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	n, err := h.Counter.Stats(ctx, r.key.AppID)
-	if err != nil {
-		return nil, err
+	var n db.Stats
+	var all retentionBody
+	var user *userStatsBody
+	group, ctx := errgroup.WithContext(ctx) // each of them reads many rows
+	group.Go(func() (err error) {
+		n, err = h.Counter.Stats(ctx, r.key.AppID)
+		return err
+	})
+	group.Go(func() (err error) {
+		all, err = h.retention.of(ctx, r.key.AppID)
+		return err
+	})
+	if userID != "" {
+		group.Go(func() error {
+			d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.key.AppID, UserID: userID})
+			user = &userStatsBody{UserID: userID, Retention: retentionOf(d, h.retention.now())}
+			return err
+		})
 	}
-	retention, err := h.retention.of(ctx, r.key.AppID)
-	if err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	body := statsBody{
 		AppID: r.key.AppID, Users: n.Users,
 		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
 		Turns: mapNotNil(n.Turns), Candidates: mapNotNil(n.Candidates), Vectors: mapNotNil(n.Vectors),
-		Retention: retention,
+		Retention: all, User: user,
 	}
 	if h.Embedding != nil {
 		embedding := h.Embedding()
@@ -103,13 +118,6 @@ func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
 	}
 	if h.Prompts != nil {
 		body.Prompts = h.Prompts()
-	}
-	if userID != "" {
-		d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.key.AppID, UserID: userID})
-		if err != nil {
-			return nil, err
-		}
-		body.User = &userStatsBody{UserID: userID, Retention: retentionOf(d, h.retention.now())}
 	}
 	return body, nil
 }

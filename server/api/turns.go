@@ -40,10 +40,11 @@ type TurnLister interface {
 type turnHandlers struct {
 	TurnParts
 	waiter waiter
+	quotas *quotas
 }
 
 func (h turnHandlers) register(r *routes) {
-	r.add("POST /v1/turns", memory.RoleWrite, withBody(h.post))
+	r.add("POST /v1/turns", memory.RoleWrite, h.quotas.boundTurns(withBody(h.post), h.isStored))
 	r.add("GET /v1/turns", memory.RoleRead, list[db.TurnFilter, memory.Turn, turnBody]{
 		name:     "turns",
 		filter:   turnFilter,
@@ -134,6 +135,18 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 		return answer{http.StatusAccepted, accepted}, nil
 	}
 	return accepted, nil
+}
+
+// isStored reports whether the app has a turn with the client id of the body.
+func (h turnHandlers) isStored(ctx context.Context, r *request) bool {
+	var body struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(r.body, &body) != nil || body.ID == "" {
+		return false
+	}
+	outcome, err := h.Ingester.Outcome(ctx, r.key.AppID, body.ID)
+	return err == nil && outcome.Turn.ClientID == body.ID
 }
 
 // follow returns the present state of a stored turn. With wait it first gives

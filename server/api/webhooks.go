@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"hippocampus/db"
@@ -17,13 +18,19 @@ type WebhookKeeper interface {
 	ListWebhooks(ctx context.Context, appID string, before *db.Position, limit int) ([]memory.Webhook, error)
 	Change(ctx context.Context, appID, id string, c notify.Change) (memory.Webhook, error)
 	DeleteWebhook(ctx context.Context, appID, id string) error
+	// Test sends a test. failure is why it was not delivered; nil: it was.
+	Test(ctx context.Context, appID, id string) (took time.Duration, failure, err error)
 	CheckURL(text string) string
 }
 
-type webhookHandlers struct{ webhooks WebhookKeeper }
+type webhookHandlers struct {
+	webhooks WebhookKeeper
+	quotas   *quotas
+}
 
 func (h webhookHandlers) register(r *routes) {
-	r.add("POST /v1/webhooks", memory.RoleAdmin, withBody(h.post))
+	r.add("POST /v1/webhooks", memory.RoleAdmin,
+		h.quotas.bound(withBody(h.post), always(db.Usage{Webhooks: 1})))
 	r.add("GET /v1/webhooks", memory.RoleAdmin, list[webhookPage, memory.Webhook, webhookBody]{
 		name:   "webhooks",
 		filter: func(r *request, p page) webhookPage { return webhookPage{r.key.AppID, p} },
@@ -36,6 +43,7 @@ func (h webhookHandlers) register(r *routes) {
 	r.add("GET /v1/webhooks/:id", memory.RoleAdmin, h.get)
 	r.add("PATCH /v1/webhooks/:id", memory.RoleAdmin, withBody(h.patch))
 	r.add("DELETE /v1/webhooks/:id", memory.RoleAdmin, h.delete)
+	r.add("POST /v1/webhooks/:id/test", memory.RoleAdmin, h.test)
 }
 
 type webhookPage struct {
@@ -54,6 +62,9 @@ type webhookRequest struct {
 func (h webhookHandlers) check(r *request, body webhookRequest) error {
 	if body.URL != nil {
 		r.note("url", h.webhooks.CheckURL(*body.URL))
+	}
+	if body.Secret != nil && strings.ContainsFunc(*body.Secret, func(r rune) bool { return r < '!' || r > '~' }) {
+		r.note("secret", "holds characters that are not visible ASCII")
 	}
 	return r.err()
 }
@@ -120,4 +131,23 @@ func (h webhookHandlers) delete(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	return answer{status: http.StatusNoContent}, h.webhooks.DeleteWebhook(ctx, r.key.AppID, id)
+}
+
+type testedBody struct {
+	Delivered  bool   `json:"delivered"`
+	DurationMS int64  `json:"duration_ms"`
+	Error      string `json:"error,omitempty"`
+}
+
+func (h webhookHandlers) test(ctx context.Context, r *request) (any, error) {
+	id, err := r.pathID()
+	if err != nil {
+		return nil, err
+	}
+	took, failure, err := h.webhooks.Test(ctx, r.key.AppID, id)
+	body := testedBody{Delivered: failure == nil, DurationMS: took.Milliseconds()}
+	if failure != nil {
+		body.Error = failure.Error()
+	}
+	return body, err
 }

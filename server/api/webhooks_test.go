@@ -1,11 +1,14 @@
 package api
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"hippocampus/internal/memory"
+	"hippocampus/notify"
 )
 
 func TestWebhooks_CreateReadChangeDelete(t *testing.T) {
@@ -54,6 +57,8 @@ func TestWebhooks_CreateReadChangeDelete(t *testing.T) {
 		}
 	}
 	f.want(403, "POST", "/v1/webhooks", `{"url":"https://example.com"}`, "Authorization", "Bearer write")
+	f.want(403, "POST", "/v1/webhooks/"+made.ID+"/test", "", as("write")...)
+	f.want(404, "POST", "/v1/webhooks/"+made.ID+"/test", "", as("foreign")...)
 	f.want(204, "DELETE", "/v1/webhooks/"+made.ID, "")
 	f.want(404, "DELETE", "/v1/webhooks/"+made.ID, "")
 	for range memory.MaxWebhooks - 1 {
@@ -67,4 +72,19 @@ func TestWebhooks_CreateReadChangeDelete(t *testing.T) {
 	f.wantPaths("POST", "/v1/webhooks", `{"url":"https://example.com","secret":"with spaces and more"}`, "secret")
 	f.wantPaths("PATCH", "/v1/webhooks/"+own.ID, `{"url":"gopher://example.com"}`, "url")
 	f.wantPaths("PATCH", "/v1/webhooks/"+own.ID, `{}`, "body")
+}
+
+func TestWebhooks_TestReportsTheAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	refusing := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(refusing.Close)
+	set := notify.Settings{AllowPrivate: true, Timeout: time.Minute}
+	f.restart(func(o *Options) { o.Webhooks = notify.NewWebhooks(f.store, set, f.now) })
+	w, err := notify.NewWebhooks(f.store, set, f.now).Create(t.Context(), memory.Webhook{AppID: "app", URL: refusing.URL})
+	f.must(err)
+	got := fetch[testedBody](f, 200, "POST", "/v1/webhooks/"+w.ID+"/test", "")
+	if got.Delivered || got.Error != "answered with status 404" {
+		t.Errorf("%+v", got)
+	}
 }

@@ -112,34 +112,38 @@ func (r *request) batchWrite(index int, item json.RawMessage) (ingest.Write, err
 	return write, c.err()
 }
 
-type forgetManyRequest struct {
+// manyRequest names the memories that are forgotten or restored.
+type manyRequest struct {
 	IDs []string `json:"ids"`
 }
 
-// forgottenBody is what became of one memory: a status, or an error.
-type forgottenBody struct {
+// editedBody is what became of one memory: a status, or an error.
+type editedBody struct {
 	ID     string        `json:"id"`
 	Status memory.Status `json:"status,omitempty"`
 	Error  *Problem      `json:"error,omitempty"`
 }
 
-func forgottenOf(f ingest.Forgotten) forgottenBody {
-	if f.Err != nil {
-		return forgottenBody{ID: f.ID, Error: problemPointer(f.Err)}
+func editedOf(e ingest.Edited) editedBody {
+	if e.Err != nil {
+		return editedBody{ID: e.ID, Error: problemPointer(e.Err)}
 	}
-	return forgottenBody{ID: f.ID, Status: f.Memory.Status}
+	return editedBody{ID: e.ID, Status: e.Memory.Status}
 }
 
-// postForget answers for each id separately: an unknown one does not affect the others.
-func (h memoryHandlers) postForget(ctx context.Context, r *request, body forgetManyRequest) (any, error) {
-	for i, id := range body.IDs {
-		if !memory.IsID(id) {
-			r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
+// editMany makes a handler that answers for each id separately: an unknown one does not affect the others.
+func editMany(
+	edit func(ctx context.Context, appID string, ids []string) []ingest.Edited,
+) func(ctx context.Context, r *request, body manyRequest) (any, error) {
+	return func(ctx context.Context, r *request, body manyRequest) (any, error) {
+		for i, id := range body.IDs {
+			if !memory.IsID(id) {
+				r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
+			}
 		}
+		if err := r.err(); err != nil {
+			return nil, err
+		}
+		return map[string]any{"results": bodiesOf(edit(ctx, r.key.AppID, body.IDs), editedOf)}, nil
 	}
-	if err := r.err(); err != nil {
-		return nil, err
-	}
-	results := h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs)
-	return map[string]any{"results": bodiesOf(results, forgottenOf)}, nil
 }

@@ -2,25 +2,42 @@ package app
 
 import (
 	"context"
+	"net/url"
 	"runtime"
 
+	"hippocampus/console"
 	"hippocampus/db"
 	"hippocampus/db/jobs"
 	"hippocampus/exchange"
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
+	"hippocampus/server/config"
+	"hippocampus/server/files"
+	"hippocampus/server/mcp"
+	"hippocampus/server/mem0"
+	"hippocampus/server/proxy"
 )
 
 func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenance) (*api.Server, error) {
 	metrics := newMetrics(b, s, m, r, w)
 	record := s.record
+	documentation, err := documentation()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := console.New()
+	if err != nil {
+		return nil, err
+	}
 	return api.New(api.Options{
 		Access: api.Access{
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
 			RateLimit: b.cfg.API.RateLimit, Failures: b.cfg.API.AuthFailures,
 		},
 		Wait:        b.cfg.API.WaitTimeout,
+		Origins:     origins(b.cfg),
 		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),
+		Quotas:      quotas(b.cfg, record),
 		Metrics:     api.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
 		Checks:      checks(s, m),
 		Logger:      b.log.Named("api"),
@@ -34,19 +51,28 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Facts:          api.FactParts{Writer: w.facts, Reader: record},
 		Instructions:   api.InstructionParts{Publisher: w.instructions, Reader: record},
 		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},
-		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest},
-		Recall:         api.RecallParts{Recaller: r.recaller, Sources: record, Log: record, Limit: b.cfg.Recall.Limit},
-		Condenser:      r.condenser,
-		Reflector:      w.reflection,
-		Forgetter:      w.forgetting,
-		Compressor:     mt.compression,
-		Eraser:         mt.erasure,
+		MemoryTool:     api.MemoryToolParts{Runner: w.memoryTool, Reader: record},
+		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},
+		Recall: api.RecallParts{
+			Recaller: r.recaller, Sources: record, Log: record, Limit: b.cfg.Recall.Limit, Timeout: b.cfg.Recall.Timeout,
+		},
+		Condenser:  r.condenser,
+		Reflector:  w.reflection,
+		Forgetter:  w.forgetting,
+		Compressor: mt.compression,
+		Eraser:     mt.erasure,
+		Users:      record,
 		Stats: api.StatsParts{
 			Counter: record, Retention: w.forgetting, Embedding: embedding(s), Prompts: promptStats(m.counts),
 		},
-		Exchange: exchange.New(record, s.embedder, b.now),
-		Webhooks: mt.notifications.webhooks,
-		Events:   api.EventParts{Feed: mt.notifications.feed},
+		Mounts:        append(files.Mounts(), mcp.Mount(b.log.Named("mcp")), mem0.Mount(), proxy.Mount(proxyOptions(b, r))),
+		Documentation: documentation,
+		Console:       pages,
+		Exchange:      newExchange(b, s, r),
+		Webhooks:      mt.notifications.webhooks,
+		Keys:          record,
+		State:         stateParts(s, w, mt),
+		Events:        api.EventParts{Feed: mt.notifications.feed},
 		Jobs: api.JobParts{
 			Reader: record, Kinds: mt.jobKinds,
 			Enqueue: func(ctx context.Context, kind string) (db.JobInfo, error) {
@@ -54,6 +80,52 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 			},
 		},
 	})
+}
+
+func newExchange(b base, s *stores, r *reading) *exchange.Service {
+	e := exchange.New(s.record, s.embedder, b.now)
+	e.OnAdded = r.recall.MemoriesAdded
+	return e
+}
+
+func stateParts(s *stores, w *writing, mt *maintenance) api.StateParts {
+	return api.StateParts{
+		Backlog: func(ctx context.Context) (db.Backlog, error) { return s.record.VectorBacklog(ctx, nil) },
+		Drift: func() (api.Drift, bool) {
+			r, ok := s.projection.Last()
+			return api.Drift{
+				At: memory.Instant(r.At), Missing: r.Missing.Count, Orphaned: r.Orphaned.Count, Different: r.Different.Count,
+			}, ok
+		},
+		Lag:      w.ingest.Lag,
+		Schedule: mt.scheduler.Next,
+	}
+}
+
+func quotas(cfg config.Config, counter api.UsageCounter) api.Quotas {
+	q := api.Quotas{Default: db.Usage(cfg.Quotas), Apps: map[string]db.Usage{}, Counter: counter}
+	for app, own := range cfg.AppQuotas {
+		q.Apps[app] = db.Usage(own)
+	}
+	return q
+}
+
+func proxyOptions(b base, r *reading) proxy.Options {
+	cfg := b.cfg.Proxy
+	return proxy.Options{
+		Upstream: upstreamOf(cfg), Key: cfg.APIKey, Timeout: cfg.Timeout, Wait: cfg.UpstreamTimeout,
+		MaxTokens: cfg.MaxTokens, TrustHeaders: cfg.TrustHeaders, AnyKey: b.cfg.Dev, Injected: r.injected,
+		Now: b.now, Log: b.log.Named("proxy"),
+	}
+}
+
+// upstreamOf is the URL of the proxy's upstream, which the configuration has checked, or nil.
+func upstreamOf(cfg config.Proxy) *url.URL {
+	if cfg.Upstream == "" {
+		return nil
+	}
+	upstream, _ := url.Parse(cfg.Upstream)
+	return upstream
 }
 
 // embedding reports the models that serve and are to serve.

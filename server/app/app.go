@@ -28,11 +28,23 @@ import (
 
 // Host is what the process provides to the server.
 type Host struct {
-	Out  io.Writer // for the banner and the results of commands
-	Err  io.Writer // for the log
-	Now  func() time.Time
+	Out io.Writer // for the banner and the results of commands
+	Err io.Writer // for the log
+	Now func() time.Time
+	// OnProgress is called during Verify and Rebuild with what is being done, and with how many memories so far.
+	// It may be nil.
+	OnProgress func(what string, memories int)
+
 	Pace Pace // for tests; zero: that of an installation
 	Wrap Wrap // for tests; may be nil
+}
+
+// pace is Pace, or that of an installation.
+func (h Host) pace() Pace {
+	if h.Pace == (Pace{}) {
+		return standardPace
+	}
+	return h.Pace
 }
 
 // Wrap puts a layer between the server and its stores, which injects faults. The
@@ -48,11 +60,12 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	life := &lifecycle{log: log}
 	defer func() { err = errors.Join(err, life.stop()) }()
 
-	pace := host.Pace
-	if pace == (Pace{}) {
-		pace = standardPace
+	if ctx, err = withTraces(ctx, life); err != nil {
+		return err
 	}
-	s, err := build(ctx, base{cfg: cfg, pace: pace, now: host.Now, life: life, log: log}, host.Wrap)
+	life.ctx = ctx
+	shareFolder(ctx, cfg, life, commandTime)
+	s, err := build(ctx, base{cfg: cfg, pace: host.pace(), now: host.Now, life: life, log: log}, host.Wrap)
 	if err != nil {
 		return err
 	}
@@ -65,7 +78,7 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := serveHTTP(life, "requests", s.handler, listener, cfg.API.ShutdownTimeout, failed)
+	server := serveHTTP(life, "requests", traced(ctx, s.handler), listener, cfg.API.ShutdownTimeout, failed)
 	server.RegisterOnShutdown(s.handler.Drain)
 	secret := ""
 	if !cfg.Dev { // last, so that a new key is always shown

@@ -21,8 +21,9 @@ var effects = map[string]string{
 	"vector_store": "Writes are kept and reach it later; until then recall answers from the database.",
 	"embedder": "Turns are kept and processed later; until then other writes are refused, " +
 		"and recall finds memories by words.",
-	"scorer": "Turns are kept and processed later.",
-	"router": "Rules route queries until then.",
+	"scorer":   "Turns are kept and processed later.",
+	"router":   "Rules route queries until then.",
+	"reranker": "Recall ranks without it until then.",
 }
 
 // printBanner prints the server's address, the parts in use, those that do not work,
@@ -39,7 +40,7 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, 
   router        %s
 `, url, use.database, use.vectors, use.embedder, use.scorer, use.router)
 	if use.metrics != "" {
-		fmt.Fprintf(&text, "  metrics       http://%s/metrics, and /openapi.yaml there\n", use.metrics)
+		fmt.Fprintf(&text, "  metrics       http://%s/metrics, with /openapi.yaml\n", use.metrics)
 	}
 	printDegraded(&text, parts)
 	auth, note := ` -H "Authorization: Bearer $HIPPOCAMPUS_KEY"`, ""
@@ -58,8 +59,9 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, 
 %s
 Write:   curl -s %s/v1/turns%s -H 'Content-Type: application/json' -d '%s'
 Recall:  curl -s %s/v1/recall%s -H 'Content-Type: application/json' -d '%s'
+Docs:    %s/docs/
 
-`, note, url, auth, sampleTurn, url, auth, sampleQuery)
+`, note, url, auth, sampleTurn, url, auth, sampleQuery, url)
 	_, _ = io.WriteString(out, text.String())
 }
 

@@ -57,7 +57,7 @@ func build(ctx context.Context, b base, wrap Wrap) (*server, error) {
 		return nil, err
 	}
 	reading := openReading(b, stores, models)
-	writing := openWriting(b, stores, models, reading.calibrations)
+	writing := openWriting(b, stores, models, reading)
 	maintenance, err := openMaintenance(ctx, b, stores, models, reading, writing)
 	if err != nil {
 		return nil, err

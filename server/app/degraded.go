@@ -26,6 +26,15 @@ func newDegraded() *prometheus.CounterVec {
 	return degraded
 }
 
+// newStages measures the stages of recalls.
+func newStages() *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "hippocampus_recall_stage_duration_seconds",
+		Help:    "Duration of the stages of recalls. The stages route, embed and load run at the same time.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
+	}, []string{"stage"})
+}
+
 // Recall implements api.Recaller.
 func (o observedRecaller) Recall(ctx context.Context, q recall.Query) (recall.Answer, error) {
 	answer, err := o.Recaller.Recall(ctx, q)

@@ -17,9 +17,6 @@ import (
 // DefaultApp is the app of the first key, which is an operator's key also, and of keys that name no app.
 const DefaultApp = api.DevApp
 
-// configuredName names the key that admin_key configures. No other key has this name.
-const configuredName = "configured"
-
 // firstKey creates an admin key: the configured one if it is new, or a generated
 // one if the database has no valid admin key. It returns the secret of a
 // generated key, which is printed once.
@@ -27,7 +24,7 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 	if configured != "" {
 		return "", configureKey(ctx, keys, now, configured)
 	}
-	all, err := keys.ListKeys(ctx, "")
+	all, err := allKeys(ctx, keys, "")
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +34,7 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 		}
 	}
 	secret = api.NewSecret()
-	_, err = createKey(ctx, keys, now, secret, "first", DefaultApp, memory.RoleOperator)
+	_, err = createKey(ctx, keys, now, secret, memory.Key{Name: "first", AppID: DefaultApp, Role: memory.RoleOperator})
 	return secret, err
 }
 
@@ -48,7 +45,9 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 	key, err := keys.KeyByHash(ctx, hash)
 	switch {
 	case memory.IsKind(err, memory.KindNotFound):
-		_, err = createKey(ctx, keys, now, secret, configuredName, DefaultApp, memory.RoleOperator)
+		_, err = createKey(ctx, keys, now, secret, memory.Key{
+			Name: api.ConfiguredKey, AppID: DefaultApp, Role: memory.RoleOperator,
+		})
 		if err != nil && !memory.IsKind(err, memory.KindConflict) { // conflict: another replica created it first
 			return err
 		}
@@ -59,13 +58,13 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 	case !key.Role.Includes(memory.RoleAdmin):
 		return memory.Errorf(memory.KindConflict, "admin_key is a key of role %s: configure another one", key.Role)
 	}
-	all, err := keys.ListKeys(ctx, DefaultApp)
+	all, err := allKeys(ctx, keys, DefaultApp)
 	if err != nil {
 		return err
 	}
 	for _, old := range all {
-		if old.Name == configuredName && old.Hash != hash && old.RevokedAt.IsZero() {
-			if err := keys.RevokeKey(ctx, old.ID, memory.Instant(now())); err != nil {
+		if old.Name == api.ConfiguredKey && old.Hash != hash && old.RevokedAt.IsZero() {
+			if err := keys.RevokeKey(ctx, old.ID, "", memory.Instant(now())); err != nil {
 				return fmt.Errorf("revoke the admin key that was configured before: %w", err)
 			}
 		}
@@ -73,43 +72,54 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 	return nil
 }
 
-func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret, name, appID string, role memory.Role) (
+// createKey stores a key with an id of its own and the hash of a secret.
+func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret string, k memory.Key) (
 	memory.Key, error) {
-	k := memory.Key{
-		ID: memory.NewID(), Hash: api.HashKey(secret), Name: name, AppID: appID, Role: role,
-		CreatedAt: memory.Instant(now()),
-	}
+	k.ID, k.Hash = memory.NewID(), api.HashKey(secret)
+	k.CreatedAt = memory.Instant(now())
 	return k, keys.CreateKey(ctx, k)
 }
 
-// CreateKey creates a key for an app, or for no app if the role is operator. No other call returns the secret.
-func CreateKey(ctx context.Context, cfg config.Config, host Host, name, appID string, role memory.Role) (
+// CreateKey creates a key with the name, app, user and role of another. The app is empty if the role is operator. A
+// key of one user has the role read or write. No other call returns the secret.
+func CreateKey(ctx context.Context, cfg config.Config, host Host, like memory.Key) (
 	secret string, key memory.Key, err error) {
-	if !slices.Contains(memory.Roles, role) {
-		return "", key, memory.Invalid(memory.Field{Path: "role", Message: "is not one of operator, admin, write, read"})
-	}
-	why := memory.CheckID(appID, role == memory.RoleOperator)
-	if role == memory.RoleOperator && appID != "" {
-		why = "does not go with the role operator, which concerns all apps: leave it out"
-	}
-	if why != "" {
-		return "", key, memory.Invalid(memory.Field{Path: "app", Message: why})
-	}
-	if name == configuredName {
-		return "", key, memory.Invalid(memory.Field{Path: "name", Message: "is the name of admin_key's key: give another"})
+	if faults := api.CheckKey(like); len(faults) > 0 {
+		return "", key, memory.Invalid(faults...)
 	}
 	err = withDatabase(ctx, cfg, zap.NewNop(), func(keys *database) error {
 		secret = api.NewSecret()
-		key, err = createKey(ctx, keys, host.Now, secret, name, appID, role)
+		key, err = createKey(ctx, keys, host.Now, secret, memory.Key{
+			Name: like.Name, AppID: like.AppID, UserID: like.UserID, Role: like.Role,
+		})
 		return err
 	})
 	return secret, key, err
 }
 
-// ListKeys lists the keys of an app, or of all apps if appID is empty.
+// allKeys lists the keys of an app, or of all apps if appID is empty, oldest first.
+func allKeys(ctx context.Context, keys db.Keys, appID string) ([]memory.Key, error) {
+	filter := db.KeyFilter{AppID: appID, Limit: memory.MaxPage}
+	var all []memory.Key
+	for {
+		found, err := keys.ListKeys(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if len(found) < filter.Limit {
+			slices.Reverse(all)
+			return all, nil
+		}
+		last := found[len(found)-1]
+		filter.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+	}
+}
+
+// ListKeys lists the keys of an app, or of all apps if appID is empty, oldest first.
 func ListKeys(ctx context.Context, cfg config.Config, appID string) (list []memory.Key, err error) {
 	err = withDatabase(ctx, cfg, zap.NewNop(), func(keys *database) error {
-		list, err = keys.ListKeys(ctx, appID)
+		list, err = allKeys(ctx, keys, appID)
 		return err
 	})
 	return list, err
@@ -118,6 +128,6 @@ func ListKeys(ctx context.Context, cfg config.Config, appID string) (list []memo
 // RevokeKey revokes a key. Running servers refuse it within KeyTTL.
 func RevokeKey(ctx context.Context, cfg config.Config, host Host, id string) error {
 	return withDatabase(ctx, cfg, zap.NewNop(), func(keys *database) error {
-		return keys.RevokeKey(ctx, id, memory.Instant(host.Now()))
+		return keys.RevokeKey(ctx, id, "", memory.Instant(host.Now()))
 	})
 }

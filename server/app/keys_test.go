@@ -41,7 +41,9 @@ func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
 
 	cfg.AdminKey = first
 	start(t, cfg).stop()
-	made, _, err := CreateKey(t.Context(), cfg, host, "backend", "default", memory.RoleAdmin)
+	made, _, err := CreateKey(t.Context(), cfg, host, memory.Key{
+		Name: "backend", AppID: "default", Role: memory.RoleAdmin,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
 	if err := Run(t.Context(), cfg, host); err == nil || !strings.Contains(err.Error(), "configure another one") {
 		t.Errorf("a start with the replaced key gives %v", err)
 	}
-	reader, _, err := CreateKey(t.Context(), cfg, host, "", "default", memory.RoleRead)
+	reader, _, err := CreateKey(t.Context(), cfg, host, memory.Key{AppID: "default", Role: memory.RoleRead})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +71,15 @@ func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
 	if err := Run(t.Context(), cfg, host); err == nil || !strings.Contains(err.Error(), "a key of role read") {
 		t.Errorf("a start with a key of role read gives %v", err)
 	}
-	if _, _, err := CreateKey(t.Context(), cfg, host, configuredName, "default", memory.RoleAdmin); !memory.IsKind(
-		err, memory.KindInvalid) {
-		t.Errorf("a key with the name of the configured one gives %v", err)
+	for what, key := range map[string]memory.Key{
+		"with the name of the configured one": {Name: api.ConfiguredKey, AppID: "default", Role: memory.RoleAdmin},
+		"of a user and the role admin":        {AppID: "default", UserID: "ada", Role: memory.RoleAdmin},
+		"of a user and no app":                {UserID: "ada", Role: memory.RoleOperator},
+		"of a user that cannot be":            {AppID: "default", UserID: "a\nda", Role: memory.RoleRead},
+	} {
+		if _, _, err := CreateKey(t.Context(), cfg, host, key); !memory.IsKind(err, memory.KindInvalid) {
+			t.Errorf("a key %s gives %v", what, err)
+		}
 	}
 }
 
@@ -87,7 +95,7 @@ func TestAdminKey_IsThatOfAnOperator(t *testing.T) {
 	s.get("/v1/stats")
 	s.stop()
 
-	admin, _, err := CreateKey(t.Context(), cfg, host, "", "default", memory.RoleAdmin)
+	admin, _, err := CreateKey(t.Context(), cfg, host, memory.Key{AppID: "default", Role: memory.RoleAdmin})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +121,7 @@ func TestCommands_MakeNoDatabase(t *testing.T) {
 	commands := map[string]func(context.Context, config.Config) error{
 		"list": func(ctx context.Context, cfg config.Config) error { _, err := ListKeys(ctx, cfg, ""); return err },
 		"create": func(ctx context.Context, cfg config.Config) error {
-			_, _, err := CreateKey(ctx, cfg, host, "", "default", memory.RoleWrite)
+			_, _, err := CreateKey(ctx, cfg, host, memory.Key{AppID: "default", Role: memory.RoleWrite})
 			return err
 		},
 		"revoke": func(ctx context.Context, cfg config.Config) error { return RevokeKey(ctx, cfg, host, "x") },

@@ -13,6 +13,7 @@ import (
 // lifecycle stops what has been started, in the reverse order.
 type lifecycle struct {
 	log   *zap.Logger
+	ctx   context.Context // whose values the background work has; nil: it has none
 	stops []stop
 }
 
@@ -29,9 +30,16 @@ func (l *lifecycle) onStop(name string, f func(context.Context) error) {
 	l.stops = append(l.stops, stop{name, f})
 }
 
+func (l *lifecycle) background() context.Context {
+	if l.ctx == nil {
+		return context.Background()
+	}
+	return context.WithoutCancel(l.ctx)
+}
+
 // run runs f in the background until shutdown, which waits for it to return.
 func (l *lifecycle) run(name string, f func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(l.background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -27,6 +27,7 @@ type maintenance struct {
 	erasure       *erasure.Service
 	notifications notifications
 	jobKinds      []string // that keys may see
+	scheduler     *jobs.Scheduler
 }
 
 func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *reading, w *writing) (*maintenance, error) {
@@ -41,6 +42,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 			w.ingest.Purge()
 			r.recall.Purge()
 			r.condenser.Purge()
+			r.injected.Purge()
 			w.session.Purge()
 		}, b.now, b.log.Named("erasure")),
 	}
@@ -62,7 +64,8 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 		handlers = append(handlers, job.Handler())
 		mt.jobKinds = append(mt.jobKinds, job.Kind)
 	}
-	if err := startJobs(ctx, b, s.record, handlers, scheduled); err != nil {
+	var err error
+	if mt.scheduler, err = startJobs(ctx, b, s.record, handlers, scheduled); err != nil {
 		return nil, err
 	}
 	return mt, requestPastMessages(ctx, b, s.record)
@@ -70,24 +73,24 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 
 // startJobs runs jobs until shutdown, and enqueues the scheduled ones.
 func startJobs(ctx context.Context, b base, record *database,
-	handlers []jobs.Handler, scheduled []jobs.Maintenance) error {
+	handlers []jobs.Handler, scheduled []jobs.Maintenance) (*jobs.Scheduler, error) {
 	runner, err := record.runner(jobs.Options{
 		Workers: b.cfg.Jobs.Workers, Poll: b.pace.Jobs, Timeout: b.cfg.Jobs.Timeout,
 		Drain: b.cfg.API.ShutdownTimeout, Log: slogOf(b.log, "jobs"), Processes: record,
 	}, handlers...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := runner.Start(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	b.life.onStop("jobs", runner.Stop)
 	scheduler, err := jobs.NewScheduler(record, b.now, b.log.Named("schedule"), scheduled...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b.life.run("schedule", scheduler.Run)
-	return nil
+	return scheduler, nil
 }
 
 // scheduled lists the jobs over all users. Those without a schedule run when an
@@ -129,7 +132,7 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 // messages were kept.
 const pastMessages = "past_messages"
 
-// takeInPast does the job in slices, each of which records the progress. While the embedder is
+// takeInPast does the job in slices and records the progress after each. While the embedder is
 // unavailable, the job waits.
 func takeInPast(service *ingest.Service) func(ctx context.Context) (ingest.TakenIn, error) {
 	return func(ctx context.Context) (ingest.TakenIn, error) {

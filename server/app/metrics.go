@@ -23,6 +23,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		routes(r),
 		turns(w),
 		r.degraded,
+		r.stages,
 		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",

@@ -62,6 +62,16 @@ func TestMetrics_HaveAnAddressOfTheirOwn(t *testing.T) {
 		}
 	}
 	s.get("/healthz")
+	// The documentation stays with the API, with the documents that the reference loads.
+	if page := s.get("/docs/runbooks"); !strings.Contains(page, `id="hippocampusabsent"`) {
+		t.Errorf("/docs/runbooks is %.80s", page)
+	}
+	if page := s.get("/docs/api/"); !strings.Contains(page, `data-base="../"`) {
+		t.Errorf("/docs/api/ is %.80s", page)
+	}
+	if text := s.get("/docs/openapi.yaml"); !strings.HasPrefix(text, "openapi: 3") {
+		t.Errorf("/docs/openapi.yaml is %.80s", text)
+	}
 	api := s.url
 	defer func() { s.url = api }()
 	s.url = regexp.MustCompile(`metrics +(http://[^/]+)`).FindStringSubmatch(s.out.String())[1]

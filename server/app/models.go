@@ -22,6 +22,7 @@ type models struct {
 	judge     judge.Judge   // nil without a chat key
 	chat      llm.Chat      // for background work; nil without a chat key
 	condenser llm.Chat      // for contexts; nil without a chat key
+	reranker  llm.Reranker  // nil without rerank.base_url
 
 	embedderName, scorerName, routerName string // for people
 
@@ -42,6 +43,7 @@ func openModels(ctx context.Context, b base, record *database) (*models, error) 
 		return nil, err
 	}
 	m.openChat(b)
+	m.openReranker(b)
 	_ = b.waitFor("the models", func() error { m.probe(ctx); return nil })
 	return m, nil
 }
@@ -78,6 +80,25 @@ func (m *models) openChat(b base) {
 	m.condenser = newClient(nil).Chat(m.scorerName)
 }
 
+func (m *models) openReranker(b base) {
+	cfg := b.cfg.Rerank
+	if cfg.BaseURL == "" {
+		return
+	}
+	part := modelPart{name: "reranker", health: llm.NewHealth()}
+	options := chatOptions(b)
+	options.BaseURL = cfg.BaseURL
+	options.APIKey = cfg.APIKey
+	options.Timeout = cfg.Timeout
+	options.Retries = -1 // a second attempt would be late
+	options.Health = part.health
+	client := llm.NewClient(options)
+	b.life.onStop("reranker", func(context.Context) error { client.Close(); return nil })
+	part.probe = client.Probe
+	m.parts = append(m.parts, part)
+	m.reranker = client.Reranker(cfg.Model)
+}
+
 func chatOptions(b base) llm.Options {
 	c := b.cfg.Chat
 	return llm.Options{
@@ -89,7 +110,7 @@ func chatOptions(b base) llm.Options {
 
 // openEmbedder opens the configured embedder, or the built-in one without a key.
 func (m *models) openEmbedder(ctx context.Context, b base, record *database) error {
-	if b.cfg.Embedding.APIKey == "" {
+	if !b.cfg.Embedding.Remote() {
 		e := wordvec.New()
 		m.embedder = e
 		m.embedderName = fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)",
@@ -156,7 +177,7 @@ func openConfiguredEmbedder(ctx context.Context, b base, record *database, healt
 func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding, health *llm.Health) (
 	*llm.Client, llm.Embedder, error) {
 	options := chatOptions(b)
-	options.BaseURL = cfg.BaseURL
+	options.BaseURL = cfg.Endpoint()
 	options.APIKey = cfg.APIKey
 	options.Timeout = cfg.Timeout
 	options.Retries = embeddingRetries
@@ -165,7 +186,7 @@ func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding, healt
 	client := llm.NewClient(options)
 	e, err := client.Embedder(ctx, llm.EmbedderOptions{
 		Model: cfg.Model, QueryPrefix: cfg.QueryPrefix, DocumentPrefix: cfg.DocumentPrefix,
-		Dim: cfg.Dimension, BatchSize: cfg.Batch,
+		Dim: cfg.Dimension, BatchSize: cfg.Batch, Ollama: cfg.API == config.Ollama,
 	})
 	if err != nil {
 		client.Close()

@@ -43,6 +43,11 @@ func checks(s *stores, m *models) []api.Check {
 		}
 		list = append(list, api.Check{Name: name, Check: check})
 	}
+	for _, part := range m.parts {
+		if part.name == "reranker" { // which is optional
+			list = append(list, api.Check{Name: part.name, Check: func(context.Context) error { return part.health.Err() }})
+		}
+	}
 	return list
 }
 

@@ -2,15 +2,18 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hippocampus/internal/tracing"
 	"hippocampus/recall"
 	"hippocampus/recall/calibration"
 	"hippocampus/recall/related"
 	"hippocampus/reflection/compression"
 	"hippocampus/router"
 	"hippocampus/server/api"
+	"hippocampus/server/proxy"
 )
 
 // reading is what finds memories.
@@ -18,9 +21,11 @@ type reading struct {
 	recall    *recall.Service
 	recaller  api.Recaller // recall, counted, and logged if the settings ask for it
 	degraded  *prometheus.CounterVec
+	stages    *prometheus.HistogramVec // of recalls
 	related   *related.Service
 	routes    *router.Gate
 	condenser *compression.Condenser
+	injected  *proxy.Injections // texts that the OpenAI-compatible proxy may inject again
 
 	calibrations *calibration.Service
 }
@@ -37,6 +42,11 @@ func openReading(b base, s *stores, m *models) *reading {
 	b.life.run("calibration", calibrations.Run)
 	set := recallSettings(b.cfg)
 	set.Calibration = calibrations.Of
+	set.Rerank.Model = m.reranker
+	stages := newStages()
+	set.OnStage = func(ctx context.Context, stage string, took time.Duration) {
+		tracing.Observe(ctx, stages.WithLabelValues(stage), took.Seconds())
+	}
 	service := recall.New(s.record, s.vectors, routes, s.embedder, touches, set, b.now, log)
 	b.life.run("indexes", service.Run)
 	var recaller api.Recaller = service
@@ -50,9 +60,11 @@ func openReading(b base, s *stores, m *models) *reading {
 		recall:    service,
 		recaller:  observedRecaller{recaller, degraded},
 		degraded:  degraded,
+		stages:    stages,
 		related:   related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
 		routes:    routes,
 		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
+		injected:  proxy.NewInjections(),
 
 		calibrations: calibrations,
 	}

@@ -58,7 +58,11 @@ const (
 	webhookGiveUp    = 24 * time.Hour  // of failures, after which a webhook is switched off
 	pushRetryDelay   = time.Second     // doubles with each failure
 	pushRetryLimit   = time.Minute
+	reembeddingLease = 10 * time.Second
 )
+
+// pushLease is the lease of a push, which may take half of it, in proportion to that of a turn.
+func pushLease(turn time.Duration) time.Duration { return turn * 3 / 2 }
 
 const (
 	eventAge   = 7 * 24 * time.Hour // at which an event of the outgoing stream is deleted
@@ -102,10 +106,14 @@ func recallSettings(cfg config.Config) recall.Settings {
 		OwnLimit:      ownWritesLimit,
 		CompareLimit:  r.CompareLimit,
 		FallbackLimit: fallbackLimit,
+		Timeout:       r.Timeout,
 		VectorTimeout: r.VectorTimeout,
 		EmbedTimeout:  r.EmbedTimeout,
-		QueryCache:    queryCacheBytes,
-		IndexCache:    r.CacheBytes,
+		Rerank: recall.Rerank{
+			Candidates: cfg.Rerank.Candidates, Share: cfg.Rerank.Share, Timeout: cfg.Rerank.Timeout,
+		},
+		QueryCache: queryCacheBytes,
+		IndexCache: r.CacheBytes,
 	}
 	for name := range strings.SplitSeq(r.Without, ",") {
 		if leaveOut, known := rankingParts[name]; known {
@@ -137,10 +145,18 @@ func maxInflight(cfg config.Config, cores int) int {
 	switch {
 	case cfg.API.MaxInflight > 0:
 		return cfg.API.MaxInflight
-	case cfg.Embedding.APIKey != "" || cfg.Chat.APIKey != "":
+	case cfg.Embedding.Remote() || cfg.Chat.APIKey != "" || cfg.Rerank.BaseURL != "":
 		return 64 * cores
 	}
 	return max(2, cores)
+}
+
+// origins are those whose pages may call the API.
+func origins(cfg config.Config) []string {
+	if cfg.API.CORSOrigins == "" {
+		return nil
+	}
+	return strings.Split(cfg.API.CORSOrigins, ",")
 }
 
 func relatedSettings(cfg config.Config) related.Settings {
@@ -191,7 +207,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 // ProjectionSettings are those of the server's pushes.
 func ProjectionSettings(cfg config.Config, pace Pace) projection.Settings {
 	return projection.Settings{
-		Interval: pace.Pushes, Batch: pushBatch, Lease: cfg.Jobs.Lease * 3 / 2, // a push may take half of it
+		Interval: pace.Pushes, Batch: pushBatch, Lease: pushLease(cfg.Jobs.Lease),
 		Backoff: pushRetryDelay, BackoffLimit: pushRetryLimit, Grace: cfg.Projection.Grace,
 	}
 }

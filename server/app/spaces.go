@@ -110,7 +110,7 @@ func (s *spaces) embedder(ctx context.Context, space memory.Space) (llm.Embedder
 	override(&cfg.BaseURL, cfg.Previous.BaseURL)
 	override(&cfg.QueryPrefix, cfg.Previous.QueryPrefix)
 	override(&cfg.DocumentPrefix, cfg.Previous.DocumentPrefix)
-	if cfg.APIKey == "" {
+	if !cfg.Remote() {
 		return unavailableEmbedder{space}, nil
 	}
 	cfg.Model = space.Model
@@ -149,18 +149,17 @@ func (u unavailableEmbedder) Embed(context.Context, llm.Use, []string) ([][]floa
 // serves. The note for the banner is empty if no memory needs re-embedding.
 func startReembedding(ctx context.Context, b base, record *database, s *spaces, sw *reembed.Switch,
 	push *projection.Projection, maintenance *projection.Maintenance) (service *reembed.Service, note string, err error) {
-	const lease = 10 * time.Second
 	log := b.log.Named("reembedding")
 	service = reembed.New(reembed.Parts{
 		Records: record, Switch: sw, Maintenance: maintenance, SawUnembedded: push.SawUnembedded,
 		Open: s.openServing, CanEmbed: s.canEmbed,
 		RequestWork: func(ctx context.Context) error {
-			_, err := jobs.EnqueueAt(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(lease)))
+			_, err := jobs.EnqueueAt(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(reembeddingLease)))
 			return err
 		},
 		Now: b.now, Log: log,
 	}, reembed.Settings{
-		Interval: time.Second, Lease: lease, Slice: time.Minute,
+		Interval: time.Second, Lease: reembeddingLease, Slice: time.Minute,
 		Page: 100, MaxRemaining: 100, KeepPrevious: 15 * time.Second,
 		Backoff: pushRetryDelay, BackoffLimit: pushRetryLimit, Grace: b.cfg.Projection.Grace,
 	})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	if err := startVectors(ctx, b, maintenance); err != nil {
 		return nil, fmt.Errorf("vector store: %w", err)
 	}
-	b.life.run("leases", voidLeases{record, b.now, log}.run)
+	b.life.run("leases", voidLeases{records: record, longest: longestLeases(b.cfg.Jobs.Lease), now: b.now, log: log}.run)
 	b.life.run("repair", maintenance.Run)
 	b.life.run("projection", push.Run)
 	s := &stores{
@@ -207,7 +208,9 @@ func connectVectors(ctx context.Context, cfg config.Config, space vectorstore.Sp
 		addr := fmt.Sprintf("%s:%d", cfg.Milvus.Host, cfg.Milvus.Port)
 		name = fmt.Sprintf("Milvus at %s, collection %s", addr, cfg.Milvus.Collection)
 		store, err = milvus.Connect(ctx, milvus.Options{
-			Addr: addr, Collection: cfg.Milvus.Collection, Space: space, Index: cfg.Milvus.Index,
+			Addr: addr, User: cfg.Milvus.User, Password: cfg.Milvus.Password,
+			Token: cmp.Or(cfg.Milvus.Token, cfg.Milvus.APIKey), TLS: milvusTLS(cfg.Milvus.TLS),
+			Collection: cfg.Milvus.Collection, Space: space, Index: cfg.Milvus.Index,
 			Partitions: cfg.Milvus.Partitions, Timeout: vectorCallTimeout(cfg), Logger: log,
 		})
 	default:
@@ -222,6 +225,15 @@ func connectVectors(ctx context.Context, cfg config.Config, space vectorstore.Sp
 		return nil, "", fmt.Errorf("vector store: %w", err)
 	}
 	return store, name, nil
+}
+
+func milvusTLS(set config.TLS) *milvus.TLS {
+	if !set.Enabled {
+		return nil
+	}
+	return &milvus.TLS{
+		CAFile: set.CAFile, ServerName: set.ServerName, CertFile: set.CertFile, KeyFile: set.KeyFile,
+	}
 }
 
 // openPgvector opens the vectors in the Postgres of the record.

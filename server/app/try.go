@@ -96,7 +96,8 @@ func TryPrompt(ctx context.Context, cfg config.Config, host Host, t Trial) (Trie
 	if t.At.IsZero() {
 		t.At = host.Now()
 	}
-	if _, err := try(ctx, rendered, cfg, t); rendered.prompt.Name == "" {
+	_, err := try(ctx, rendered, cfg, t)
+	if rendered.prompt.Name == "" {
 		return Tried{}, fmt.Errorf("the prompt %s needs %s: %w", t.Prompt, Prompts[i].Input, err)
 	}
 	tried := Tried{Prompt: rendered.prompt}

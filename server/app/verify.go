@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"hippocampus/db"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/server/config"
@@ -16,7 +17,9 @@ import (
 // set, and prints the report as JSON. KindConflict: they differ and were not
 // repaired.
 func Verify(ctx context.Context, cfg config.Config, host Host, repair bool) error {
-	return withProjection(ctx, cfg, host, func(p *projection.Maintenance, _ db.ServingState) (any, error) {
+	return withProjection(ctx, cfg, host, func(
+		ctx context.Context, p *projection.Maintenance, _ db.ServingState,
+	) (any, error) {
 		if repair {
 			return p.Repair(ctx)
 		}
@@ -32,7 +35,9 @@ func Verify(ctx context.Context, cfg config.Config, host Host, repair bool) erro
 // Rebuild fills the vector store of an installation again, while servers may
 // run, and prints its report as JSON.
 func Rebuild(ctx context.Context, cfg config.Config, host Host) error {
-	return withProjection(ctx, cfg, host, func(p *projection.Maintenance, state db.ServingState) (any, error) {
+	return withProjection(ctx, cfg, host, func(
+		ctx context.Context, p *projection.Maintenance, state db.ServingState,
+	) (any, error) {
 		if !state.Settled() {
 			return nil, memory.Errorf(memory.KindConflict,
 				"memories are being re-embedded from %s to %s, which fills the vector store again: rebuild it afterwards",
@@ -44,7 +49,7 @@ func Rebuild(ctx context.Context, cfg config.Config, host Host) error {
 
 // withProjection opens the stores for f and prints its result.
 func withProjection(ctx context.Context, cfg config.Config, host Host,
-	f func(*projection.Maintenance, db.ServingState) (any, error)) (err error) {
+	f func(context.Context, *projection.Maintenance, db.ServingState) (any, error)) (err error) {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
 	life := &lifecycle{log: log}
@@ -63,7 +68,14 @@ func withProjection(ctx context.Context, cfg config.Config, host Host,
 		projectionLog := log.Named("projection")
 		push := projection.New(record, vectors, ProjectionSettings(cfg, standardPace), host.Now, projectionLog)
 		push.SetSpace(func() memory.Space { return state.Serving })
-		result, err := f(projection.NewMaintenance(record, vectors, push, host.Now, projectionLog), state)
+		if host.OnProgress != nil {
+			ctx = jobs.OnProgress(ctx, func(noted any) {
+				if p, ok := noted.(projection.Progress); ok {
+					host.OnProgress(p.Progress())
+				}
+			})
+		}
+		result, err := f(ctx, projection.NewMaintenance(record, vectors, push, host.Now, projectionLog), state)
 		encoder := json.NewEncoder(host.Out)
 		encoder.SetIndent("", "  ")
 		return errors.Join(err, encoder.Encode(result))

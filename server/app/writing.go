@@ -14,7 +14,7 @@ import (
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
-	"hippocampus/recall/calibration"
+	"hippocampus/memorytool"
 	"hippocampus/reflection"
 	"hippocampus/reflection/derivation"
 	"hippocampus/router"
@@ -31,12 +31,13 @@ type writing struct {
 	facts        *facts.Service
 	instructions *instructions.Service
 	skills       *skills.Service
+	memoryTool   *memorytool.Service
 
 	consolidation  *consolidation.Service
 	consolidations prometheus.Collector // counts them
 }
 
-func openWriting(b base, s *stores, m *models, calibrations *calibration.Service) *writing {
+func openWriting(b base, s *stores, m *models, r *reading) *writing {
 	w := &writing{
 		session: session.New(session.Parts{
 			Records: s.record, Chat: m.chat, Now: b.now, Log: b.log.Named("session"),
@@ -49,27 +50,32 @@ func openWriting(b base, s *stores, m *models, calibrations *calibration.Service
 		Records: s.record, Derive: w.derivation, Chat: m.chat,
 		Now: b.now, Log: b.log.Named("reflection"),
 	}, reflectionSettings(b.cfg))
+	added := func(ctx context.Context, owner memory.Owner, n int) {
+		w.forgetting.MemoriesAdded(ctx, owner, n)
+		r.recall.MemoriesAdded(owner, n)
+	}
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
 		Guess:       statement.Domain,
-		Calibration: calibrations.Of,
+		Calibration: r.calibrations.Of,
 		IsSmallTalk: router.IsSmallTalk,
 		OnAccepted:  w.session.OnTurnAccepted,
 		OnProcessed: w.session.OnTurnProcessed,
 		OnWritten:   w.reflection.MemoriesChanged,
-		OnGrown:     w.forgetting.MemoriesAdded,
+		OnGrown:     added,
 		Now:         b.now, Log: b.log.Named("ingest"),
 	}, ingestSettings(b.cfg, b.pace))
 	w.derivation.Compare = w.ingest.Compare
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		Compare:   w.ingest.Compare,
-		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
+		OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
 	}, factTrust)
 	w.skills = skills.New(skills.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
-		OnChanged: w.reflection.MemoriesChanged, OnAdded: w.forgetting.MemoriesAdded, Now: b.now,
+		OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
 	})
+	w.memoryTool = memorytool.New(s.record, w.ingest, b.now)
 	w.consolidation, w.consolidations = openConsolidation(b, s, m, w)
 	b.life.run("reflection", w.reflection.Run)
 	b.life.run("turns", w.ingest.Work)

@@ -32,6 +32,7 @@ type Config struct {
 	Messages      Messages      `koanf:"messages"`
 	Jobs          Jobs          `koanf:"jobs"`
 	Router        Router        `koanf:"router"`
+	Rerank        Rerank        `koanf:"rerank"`
 	Recall        Recall        `koanf:"recall"`
 	Projection    Projection    `koanf:"projection"`
 	Schedule      Schedule      `koanf:"schedule"`
@@ -42,7 +43,20 @@ type Config struct {
 	Consolidation Consolidation `koanf:"consolidation"`
 	Webhooks      Webhooks      `koanf:"webhooks"`
 	API           API           `koanf:"api"`
+	Quotas        Quotas        `koanf:"quotas"`
+	AppQuotas     AppQuotas     // quotas.apps.NAME.users and so on
 	Metrics       Metrics       `koanf:"metrics"`
+	Proxy         Proxy         `koanf:"proxy"`
+}
+
+// Proxy stands between OpenAI clients and a model. Without an upstream, it is off.
+type Proxy struct {
+	Upstream        string        `koanf:"upstream" rule:"optional url"`
+	APIKey          string        `koanf:"api_key" rule:"key"`
+	Timeout         time.Duration `koanf:"timeout" default:"300ms" rule:"1ms..1m"`         // of the memory of a request
+	UpstreamTimeout time.Duration `koanf:"upstream_timeout" default:"10m" rule:"1ms..24h"` // for the first byte
+	MaxTokens       int           `koanf:"max_tokens" default:"1000" rule:"1..100000"`     // that are injected
+	TrustHeaders    bool          `koanf:"trust_headers" default:"false"`                  // of front ends
 }
 
 // Metrics sets where /metrics and /openapi.yaml are served.
@@ -74,9 +88,23 @@ type Pgvector struct {
 type Milvus struct {
 	Host       string `koanf:"host" rule:"host"`
 	Port       int    `koanf:"port" default:"19530" rule:"1..65535"`
+	User       string `koanf:"user" rule:"milvus user"` // with Password; at most one of User, Token and APIKey is set
+	Password   string `koanf:"password" rule:"text"`
+	Token      string `koanf:"token" rule:"key"`
+	APIKey     string `koanf:"api_key" rule:"key"` // of Zilliz Cloud
+	TLS        TLS    `koanf:"tls"`
 	Collection string `koanf:"collection" default:"agent_memories_vectors" rule:"collection"`
 	Index      string `koanf:"index" default:"FLAT" rule:"FLAT|HNSW"`   // of a new collection
 	Partitions int    `koanf:"partitions" default:"256" rule:"1..1024"` // of a new collection
+}
+
+// TLS protects a connection to Milvus.
+type TLS struct {
+	Enabled    bool   `koanf:"enabled" default:"false"`
+	CAFile     string `koanf:"ca_file" rule:"text"`     // PEM; empty: the authorities of the system
+	ServerName string `koanf:"server_name" rule:"host"` // empty: Milvus.Host
+	CertFile   string `koanf:"cert_file" rule:"text"`   // PEM; of this server, with KeyFile
+	KeyFile    string `koanf:"key_file" rule:"text"`
 }
 
 // Chat is the language model. Without a key, rules score and route.
@@ -90,10 +118,11 @@ type Chat struct {
 	Concurrency int           `koanf:"concurrency" default:"8" rule:"1..1024"`
 }
 
-// Embedding is the embedder. Without a key, the built-in one embeds.
+// Embedding is the embedder. Without a key, the built-in one embeds; Ollama needs no key.
 type Embedding struct {
+	API            string        `koanf:"api" default:"openai" rule:"openai|ollama"`
 	APIKey         string        `koanf:"api_key" rule:"key"`
-	BaseURL        string        `koanf:"base_url" default:"https://dashscope.aliyuncs.com/compatible-mode/v1" rule:"url"`
+	BaseURL        string        `koanf:"base_url" rule:"optional url"` // empty: see Endpoint
 	Model          string        `koanf:"model" default:"text-embedding-v4" rule:"model"`
 	Dimension      int           `koanf:"dimension" default:"0" rule:"0..32768"` // 0: probed at start
 	QueryPrefix    string        `koanf:"query_prefix" rule:"text"`
@@ -102,6 +131,26 @@ type Embedding struct {
 	Concurrency    int           `koanf:"concurrency" default:"8" rule:"1..1024"`
 	Batch          int           `koanf:"batch" default:"10" rule:"1..2048"` // texts in one call
 	Previous       Previous      `koanf:"previous"`
+}
+
+// The APIs of embedding endpoints.
+const (
+	OpenAI = "openai" // POST /embeddings
+	Ollama = "ollama" // POST /api/embed
+)
+
+// Remote reports whether an endpoint embeds, rather than the built-in embedder.
+func (e Embedding) Remote() bool { return e.APIKey != "" || e.API == Ollama }
+
+// Endpoint is the base URL, by default that of DashScope, or of Ollama on this host.
+func (e Embedding) Endpoint() string {
+	switch {
+	case e.BaseURL != "":
+		return e.BaseURL
+	case e.API == Ollama:
+		return "http://127.0.0.1:11434"
+	}
+	return "https://dashscope.aliyuncs.com/compatible-mode/v1"
 }
 
 // Previous reaches the embedding model that serves until the memories are
@@ -149,6 +198,16 @@ type Router struct {
 	Timeout time.Duration `koanf:"timeout" default:"800ms" rule:"1ms..1m"`
 }
 
+// Rerank is the reranking model. Without a URL, there is no such model.
+type Rerank struct {
+	BaseURL    string        `koanf:"base_url" rule:"optional url"`
+	APIKey     string        `koanf:"api_key" rule:"key"`
+	Model      string        `koanf:"model" default:"rerank" rule:"model"`
+	Candidates int           `koanf:"candidates" default:"50" rule:"2..1000"`
+	Share      float64       `koanf:"share" default:"0.7" rule:"0..1"`
+	Timeout    time.Duration `koanf:"timeout" default:"800ms" rule:"1ms..1m"`
+}
+
 // Recall finds and ranks memories.
 type Recall struct {
 	Limit      int     `koanf:"limit" default:"10" rule:"1..100"`
@@ -164,6 +223,7 @@ type Recall struct {
 	CacheBytes    int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`
 	OwnWindow     time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
 	CompareLimit  int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
+	Timeout       time.Duration `koanf:"timeout" default:"10s" rule:"1ms..10m"` // of a whole recall
 	VectorTimeout time.Duration `koanf:"vector_timeout" default:"2s" rule:"1ms..1m"`
 	EmbedTimeout  time.Duration `koanf:"embed_timeout" default:"5s" rule:"1ms..1m"`
 	Log           bool          `koanf:"log" default:"false"`
@@ -230,11 +290,21 @@ type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private" default:"false"`
 }
 
+// Quotas bound what each app keeps; 0: unlimited. An app named in AppQuotas has those instead.
+type Quotas struct {
+	Users    int `koanf:"users" default:"0" rule:"0..1000000000"`          // with active memories
+	Memories int `koanf:"memories" default:"0" rule:"0..1000000000"`       // active ones
+	Bytes    int `koanf:"bytes" default:"0" rule:"0..1000000000000000"`    // of the contents of memories
+	Versions int `koanf:"versions" default:"0" rule:"0..1000000000000000"` // entries of histories, of instructions too
+	Webhooks int `koanf:"webhooks" default:"0" rule:"0..20"`               // memory.MaxWebhooks in any case
+}
+
 // API bounds the requests of clients.
 type API struct {
 	RateLimit       float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"`  // a second and key; 0: unlimited
 	AuthFailures    int           `koanf:"auth_failures" default:"60" rule:"0..1000000"` // a minute, each address; 0: any
-	MaxInflight     int           `koanf:"max_inflight" default:"0" rule:"0..100000"`    // recalls, contexts; 0: by cores
+	MaxInflight     int           `koanf:"max_inflight" default:"0" rule:"0..100000"`    // searches at a time; 0: by cores
 	WaitTimeout     time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`
+	CORSOrigins     string        `koanf:"cors_origins" rule:"origins"` // whose pages may call the API
 }

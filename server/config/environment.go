@@ -10,9 +10,15 @@ import (
 // FileVariable names the environment variable that gives the file's path.
 const FileVariable = prefix + "CONFIG"
 
-// KeyVariable names the environment variable with the API key of the commands
-// that send requests to a server. It is not a setting.
-const KeyVariable = prefix + "KEY"
+// The environment variables of the commands that send requests to a server. They are not settings.
+const (
+	KeyVariable   = prefix + "KEY"   // the API key
+	URLVariable   = prefix + "URL"   // the server's address
+	UserVariable  = prefix + "USER"  // the user whose memories are meant
+	LoginVariable = prefix + "LOGIN" // the name of a login
+)
+
+var clientVariables = []string{KeyVariable, URLVariable, UserVariable, LoginVariable}
 
 const (
 	prefix     = "HIPPOCAMPUS_"
@@ -32,6 +38,9 @@ var aliases = map[string]string{
 	"MEMORY_EMBEDDING_MODEL":   "embedding.model",
 	"MILVUS_HOST":              "milvus.host",
 	"MILVUS_PORT":              "milvus.port",
+	"MILVUS_USER":              "milvus.user",
+	"MILVUS_PASSWORD":          "milvus.password",
+	"MILVUS_TOKEN":             "milvus.token",
 	"MILVUS_MEMORY_COLLECTION": "milvus.collection",
 }
 
@@ -77,20 +86,18 @@ func readEnvironment(env []string) (layer, error) {
 	for _, line := range env {
 		name, _, _ := strings.Cut(line, "=")
 		_, known := variables[name]
-		if known || name == FileVariable || name == KeyVariable || !strings.HasPrefix(name, prefix) ||
+		if known || name == FileVariable || slices.Contains(clientVariables, name) || !strings.HasPrefix(name, prefix) ||
 			strings.HasPrefix(name, testPrefix) || serviceLink.MatchString(line) {
 			continue
 		}
-		return layer{}, unknown("environment variable", name, "", append(slices.Collect(maps.Keys(variables)), FileVariable))
+		names := slices.Concat(slices.Collect(maps.Keys(variables)), clientVariables, []string{FileVariable})
+		return layer{}, unknown("environment variable", name, "", names)
 	}
 	return found, nil
 }
 
-// Key returns the API key in NAME=VALUE lines, or "".
-func Key(env []string) string { return lookup(env, KeyVariable) }
-
-// lookup returns the last value of a variable in NAME=VALUE lines, or "".
-func lookup(env []string, name string) (value string) {
+// Lookup returns the last value of a variable in NAME=VALUE lines, or "".
+func Lookup(env []string, name string) (value string) {
 	for _, line := range env {
 		if v, ok := strings.CutPrefix(line, name+"="); ok {
 			value = v

@@ -49,6 +49,9 @@ func Load(from Sources) (Config, error) {
 			return Config{}, wrongValue(s, value, sources[s.key], s.rule.want)
 		}
 	}
+	if err := c.setAppQuotas(values, sources); err != nil {
+		return Config{}, err
+	}
 	return c, c.validate(sources)
 }
 
@@ -60,7 +63,7 @@ func read(from Sources) ([]layer, error) {
 	layers := []layer{env, readFlags(from.Flags)}
 	path := from.File
 	if path == "" {
-		path = lookup(from.Env, FileVariable)
+		path = Lookup(from.Env, FileVariable)
 	}
 	if path == "" {
 		return layers, nil
@@ -82,6 +85,8 @@ func (l layer) check() error {
 	for _, key := range slices.Sorted(maps.Keys(l.values)) {
 		value, first := l.values[key], firstOf(key)
 		_, known := byKey[key]
+		_, _, ofApp := appQuota(key)
+		known = known || ofApp
 		_, isMap := value.(map[string]any) // an empty section: others are flattened
 		switch {
 		case known && value != nil:

@@ -129,6 +129,14 @@ var errorCases = map[string]struct {
 		file: "- data\n",
 		want: []string{"is not a valid configuration"},
 	},
+	"origin with a path": {
+		flags: map[string]string{"api.cors_origins": "https://chat.example.com,https://other.example.com/"},
+		want:  []string{"api.cors_origins", "origins such as https://chat.example.com"},
+	},
+	"any origin": {
+		env:  []string{"HIPPOCAMPUS_API_CORS_ORIGINS=*"},
+		want: []string{"HIPPOCAMPUS_API_CORS_ORIGINS", "origins such as"},
+	},
 	"broken YAML": {
 		file: "recall: {limit: 3\nx",
 		want: []string{"is not a valid configuration", "hippocampus.yaml"},
@@ -212,6 +220,30 @@ var errorCases = map[string]struct {
 	"host with a scheme": {
 		env:  []string{"MILVUS_HOST=http://milvus"},
 		want: []string{"milvus.host", "without scheme"},
+	},
+	"Milvus user without a password": {
+		env:  []string{"MILVUS_USER=ada"},
+		want: []string{`milvus.password is "": give milvus.user and milvus.password`},
+	},
+	"Milvus password without a user": {
+		env:  []string{"MILVUS_PASSWORD=hush"},
+		want: []string{"milvus.password is (hidden) (environment MILVUS_PASSWORD)"},
+	},
+	"two credentials of Milvus": {
+		env:  []string{"MILVUS_USER=ada", "MILVUS_PASSWORD=hush", "MILVUS_TOKEN=hush"},
+		want: []string{`milvus.user is "ada"`, "milvus.token"},
+	},
+	"Milvus API key without TLS": {
+		file: "milvus: {api_key: hush}",
+		want: []string{"milvus.tls.enabled is false", "milvus.api_key"},
+	},
+	"TLS files without TLS": {
+		file: "milvus: {tls: {ca_file: ca.pem}}",
+		want: []string{"milvus.tls.enabled is false", "true"},
+	},
+	"TLS certificate without its key": {
+		file: "milvus: {tls: {enabled: true, cert_file: a.pem}}",
+		want: []string{`milvus.tls.key_file is ""`, "milvus.tls.cert_file"},
 	},
 	"unknown mode": {
 		file: "recall: {mode: best}",

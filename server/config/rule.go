@@ -34,8 +34,9 @@ var textRules = map[string]rule{
 	"database":     textRule("postgres://USER:PASSWORD@HOST:PORT/NAME, or nothing for SQLite", optional(isPostgresURL)),
 	"host":         textRule("a host name or address without scheme and port, or nothing", isHost),
 	"collection":   textRule("a letter or underscore, then up to 199 letters, digits or underscores", isCollection),
+	"milvus user":  textRule("visible ASCII characters without spaces and colons, or nothing", isMilvusUser),
 	"url":          textRule("an http:// or https:// URL, such as https://api.deepseek.com/v1", isHTTPURL),
-	"optional url": textRule("an http:// or https:// URL, or nothing for that of embedding", optional(isHTTPURL)),
+	"optional url": textRule("an http:// or https:// URL, or nothing", optional(isHTTPURL)),
 	"model":        textRule("the name of a model", notEmpty),
 	"similarity":   textRule("auto, or a number from 0 to 1", isAutoOrSimilarity),
 	"text":         textRule("valid UTF-8", utf8.ValidString),
@@ -43,6 +44,8 @@ var textRules = map[string]rule{
 		optional(isSchedule)),
 	"ranking parts": listRule("words", "vectors", "neighbours", "second_neighbours", "speaker", "date", "when",
 		"question", "lexical_floor", "contrast", "route"),
+	"origins": textRule("origins such as https://chat.example.com, separated by commas, or nothing",
+		optional(areOrigins)),
 }
 
 func textRule(want string, fits func(string) bool) rule {
@@ -116,6 +119,7 @@ var (
 	isAdminKey    = matches(`^[!-~]{16,256}$`)
 	isKey         = matches(`^[!-~]{0,256}$`)
 	isHost        = matches(`^[A-Za-z0-9._:-]*$`)
+	isMilvusUser  = matches(`^[!-9;-~]*$`)
 	isCollection  = matches(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
 	notEmpty      = matches(`\S`)
 	isHTTPURL     = isURL("http", "https")
@@ -127,6 +131,18 @@ func isURL(schemes ...string) func(string) bool {
 		u, err := url.Parse(text)
 		return err == nil && slices.Contains(schemes, u.Scheme) && (u.Host != "" || u.Query().Has("host"))
 	}
+}
+
+// areOrigins accepts what browsers send as Origin, without wildcards.
+func areOrigins(list string) bool {
+	for origin := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(origin)
+		if err != nil || !isHTTPURL(origin) || strings.Contains(origin, "*") ||
+			origin != u.Scheme+"://"+strings.ToLower(u.Host) {
+			return false
+		}
+	}
+	return true
 }
 
 // isSchedule refuses some expressions that the cron library accepts: time zones, intervals
@@ -197,7 +213,7 @@ const MaxRetryWait = 20 * time.Second
 func (c Config) conditions() []condition {
 	scoring := time.Duration(c.Chat.Retries+1)*c.Chat.Timeout + time.Duration(c.Chat.Retries)*MaxRetryWait
 	models := scoring + c.Chat.Timeout // which also bounds the judge
-	return []condition{
+	return slices.Concat(c.Milvus.conditions(), []condition{
 		{!c.Dev || isLoopback(c.Listen), "dev",
 			"false, or listen on loopback such as 127.0.0.1:8080: dev turns authentication off"},
 		{c.Vectors != "pgvector" || c.Database.URL != "", "vectors",
@@ -208,5 +224,24 @@ func (c Config) conditions() []condition {
 			fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{models < c.Jobs.Timeout, "jobs.timeout", fmt.Sprintf("more than %s, which the scorer and the judge may take "+
 			"(chat.timeout, chat.retries)", models)},
+	})
+}
+
+func (m Milvus) conditions() []condition {
+	given := 0
+	for _, credential := range []string{m.User, m.Token, m.APIKey} {
+		if credential != "" {
+			given++
+		}
+	}
+	t := m.TLS
+	return []condition{
+		{(m.User == "") == (m.Password == ""), "milvus.password",
+			"milvus.user and milvus.password, or nothing for both"},
+		{given <= 1, "milvus.user", "one of milvus.user with milvus.password, milvus.token and milvus.api_key"},
+		{m.APIKey == "" || t.Enabled, "milvus.tls.enabled", "true, since milvus.api_key is only sent over TLS"},
+		{t.Enabled || t == TLS{}, "milvus.tls.enabled", "true, or nothing for the other settings of milvus.tls"},
+		{(t.CertFile == "") == (t.KeyFile == ""), "milvus.tls.key_file",
+			"milvus.tls.cert_file and milvus.tls.key_file, or nothing for both"},
 	}
 }

@@ -80,6 +80,7 @@ func TestConfig_HidesSecretsWhenPrinted(t *testing.T) {
 	c.AdminKey = "hush-1"
 	c.Chat.APIKey = "hush-2"
 	c.Embedding.APIKey = "hush-3"
+	c.Milvus.Password, c.Milvus.Token, c.Milvus.APIKey = "hush-a", "hush-b", "hush-c"
 	c.Chat.BaseURL = "https://me:hush-4@chat/v1"
 	for _, database := range []string{
 		"postgres://me:hush-5@db/x", "postgres://db/x?user=me&password=hush-6",
@@ -109,7 +110,7 @@ func TestConfig_StringCanBeLoaded(t *testing.T) {
 		flags[key] = strings.Trim(value, `"`)
 	}
 	c, err := Load(Sources{Flags: flags})
-	if err != nil || c != Default() {
+	if err != nil || !reflect.DeepEqual(c, Default()) {
 		t.Errorf("got %v, error %v", c, err)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -43,6 +44,9 @@ func leaves(t reflect.Type, prefix string, path []int) []setting {
 	var found []setting
 	for i := range t.NumField() {
 		field := t.Field(i)
+		if field.Type == reflect.TypeFor[AppQuotas]() {
+			continue // setAppQuotas sets them
+		}
 		key, index := prefix+field.Tag.Get("koanf"), slices.Concat(path, field.Index)
 		if field.Type.Kind() == reflect.Struct {
 			found = append(found, leaves(field.Type, key+".", index)...)
@@ -82,7 +86,11 @@ func (s setting) of(c *Config) reflect.Value {
 }
 
 // secret reports whether the value must not be shown.
-func (s setting) secret() bool { return strings.HasSuffix(s.key, "_key") }
+func (s setting) secret() bool {
+	return slices.ContainsFunc([]string{"_key", "password", "token"}, func(end string) bool {
+		return strings.HasSuffix(s.key, end)
+	})
+}
 
 // show formats a value for people and hides keys and the passwords of URLs.
 func (s setting) show(value any) string {
@@ -164,6 +172,14 @@ func (c Config) String() string {
 	var b strings.Builder
 	for _, s := range settings {
 		fmt.Fprintf(&b, "%s: %s\n", s.key, s.show(s.of(&c).Interface()))
+	}
+	for _, app := range slices.Sorted(maps.Keys(c.AppQuotas)) {
+		own := Config{Quotas: c.AppQuotas[app]}
+		for _, s := range settings {
+			if name, ok := strings.CutPrefix(s.key, "quotas."); ok {
+				fmt.Fprintf(&b, "%s%s.%s: %s\n", quotasOfApps, app, name, s.show(s.of(&own).Interface()))
+			}
+		}
 	}
 	return b.String()
 }

@@ -11,7 +11,7 @@ func unknown(what, name, source string, known []string) error {
 	hint := "deploy/hippocampus.example.yaml lists every setting"
 	if removed(name) {
 		hint = "it is no longer a setting, remove it"
-	} else if near := nearest(name, known); near != "" {
+	} else if near := Nearest(name, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return memory.Errorf(memory.KindInvalid, "unknown %s %s%s: %s", what, oneLine(name), inBrackets(source), hint)
@@ -41,9 +41,9 @@ func removed(name string) bool {
 	return slices.ContainsFunc(removedKeys, func(key string) bool { return name == key || name == variable(key) })
 }
 
-// nearest returns the known name with the fewest edits from name, the first by
+// Nearest returns the known name with the fewest edits from name, the first by
 // alphabet of several, or "" if more than a third of name differs.
-func nearest(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, candidate := range slices.Sorted(slices.Values(known)) {
 		if d := distance(name, candidate); d < least || d == least && best == "" {

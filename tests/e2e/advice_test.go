@@ -58,7 +58,7 @@ func readAdvice(t *testing.T, name string) (turns []advisedTurn, questions []adv
 }
 
 // What an assistant advised is found, and its messages displace hardly any statement of the user
-// that is among the first five memories without them. Displaced were one of 61 in English and
+// that is among the first five memories without them. Displaced are none of 61 in English and
 // two of 60 in Chinese, whose statements share no word with the question.
 func TestRecall_FindsAdviceAndKeepsStatements(t *testing.T) {
 	t.Parallel()

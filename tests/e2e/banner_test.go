@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,15 +34,12 @@ func TestBanner_CommandsWork(t *testing.T) {
 	recall := func() {
 		t.Helper()
 		recalled := paste(t, first, "Recall:")
-		if found := contents(recalled.list("memories")); len(found) == 0 || !strings.Contains(found[0], "marine biologist") {
-			t.Errorf("the recall line gave %s", recalled.raw)
-		}
+		checkFirst(t, recalled, "marine biologist", "professional_and_academic")
 	}
 	recall()
 
 	s.stop()
-	before, port := len(s.printed()), strings.TrimPrefix(s.url, "http://")
-	s.listen = port // the pasted line names the port
+	before := len(s.printed())
 	s.run()
 	recall()
 	eventually(t, "the whole banner once more", func() string {
@@ -54,6 +52,24 @@ func TestBanner_CommandsWork(t *testing.T) {
 		}
 		return ""
 	})
+}
+
+// checkFirst checks that a recall by defaults was routed to a domain, and that its first memory has these words and a
+// confidence over the default of a context.
+func checkFirst(t *testing.T, recalled reply, words, domain string) {
+	t.Helper()
+	const least = 0.15
+	found := recalled.list("memories")
+	route, _ := recalled.body["route"].(map[string]any)
+	domains, _ := route["domains"].([]any)
+	if len(found) == 0 || !strings.Contains(found[0]["content"].(string), words) {
+		t.Errorf("the first memory is not the one with %q: %s", words, recalled.raw)
+	} else if confidence, _ := found[0]["confidence"].(float64); confidence <= least {
+		t.Errorf("the confidence of %q is %v", words, confidence)
+	}
+	if !slices.Contains(domains, any(domain)) {
+		t.Errorf("routed to %v, not to %s", domains, domain)
+	}
 }
 
 // paste runs the curl command that the banner shows behind a label.

@@ -40,7 +40,7 @@ func (s *server) writeKey() string {
 	s.t.Helper()
 	id := ""
 	for line := range strings.Lines(s.command("key", "list")) {
-		if words := strings.Fields(line); len(words) > 2 && words[2] == "write" {
+		if words := strings.Fields(line); len(words) > 3 && words[3] == "write" {
 			id = words[0]
 		}
 	}

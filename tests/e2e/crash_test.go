@@ -110,7 +110,7 @@ func (s *server) processedOnce() {
 }
 
 func TestTurns_SurviveKills(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), impatient)...)
@@ -212,7 +212,7 @@ func lighthouse(s *server, ids []string) string {
 }
 
 func TestTurns_SurviveModelOutage(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), impatient)...)

@@ -15,10 +15,16 @@ func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, user := range []string{"a/da", "a"} {
-			s.call("POST", "/v1/turns", turn(user, "I live in Lisbon and work as a marine biologist."), 200)
+			s.call("POST", "/v1/turns", turn(user, "I work as a marine biologist in Lisbon."), 200)
 			s.call("POST", "/v1/memories", object{"user_id": user, "content": "Likes tea."}, 201)
 		}
 		s.call("POST", "/v1/recall", object{"user_id": "a/da", "query": "Where does Ada work?"}, 200)
+		eventually(t, "all vectors in the store", func() string {
+			if n := len(s.records(builtin)); n != 6 {
+				return fmt.Sprintf("%d records", n)
+			}
+			return ""
+		})
 		r := s.erase("a/da")
 		deleted, _ := r.body["deleted"].(map[string]any)
 		if r.body["user_id"] != "a/da" || r.body["verified"] != true || deleted["memories"] != 3.0 ||
@@ -38,7 +44,7 @@ func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 		if r := s.erase("a/da"); !strings.Contains(r.raw, `"memories":0`) {
 			t.Errorf("second receipt %s", r.raw)
 		}
-		s.call("POST", "/v1/turns", turn("a/da", "I live in Porto and work as a nurse."), 200)
+		s.call("POST", "/v1/turns", turn("a/da", "I work as a nurse in Porto."), 200)
 		if n := len(s.active("a/da")); n != 1 {
 			t.Errorf("%d memories of the user after a new write", n)
 		}
@@ -52,7 +58,7 @@ func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	t.Parallel()
 	proxy := newProxy(t, milvustest.Addr(t))
 	s := start(t, slices.Concat(large(t, proxy.Listen), impatient, unwaiting)...)
-	s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
+	s.call("POST", "/v1/turns", turn("ada", "I work as a marine biologist in Lisbon."), 200)
 	eventually(t, "the fact and its message in Milvus", func() string {
 		if n := len(s.records(builtin)); n != 2 {
 			return fmt.Sprintf("%d records", n)

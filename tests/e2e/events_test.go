@@ -127,7 +127,7 @@ func (b *inbox) set(shut bool) {
 // A stream and a webhook announce every event, in spite of a kill and from two
 // replicas, and an erasure removes the announcements.
 func TestEvents_ReachStreamAndWebhook(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		to := newInbox(t)
 		env := append(
 			size.settings(t),
@@ -142,7 +142,7 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 			object{"url": to.URL, "kinds": []string{"memory.written", "memory.forgotten"}}, 201)
 		first := s.stream("?user_id=ada", "")
 
-		s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
+		s.call("POST", "/v1/turns", turn("ada", "I work as a marine biologist in Lisbon."), 200)
 		r := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 201)
 		id := r.body["id"].(string)
 		s.call("PATCH", "/v1/memories/"+id, object{"content": "Likes green tea."}, 200)
@@ -150,8 +150,8 @@ func TestEvents_ReachStreamAndWebhook(t *testing.T) {
 		s.call("DELETE", "/v1/memories/"+id, nil, 200)
 		got := first.waitFor(t, 5)
 		want := []string{
-			"memory.written created I live in Lisbon and work as a marine biologist.", // the message, then the fact
-			"memory.written created I live in Lisbon and work as a marine biologist.",
+			"memory.written created I work as a marine biologist in Lisbon.", // the message, then the fact
+			"memory.written created I work as a marine biologist in Lisbon.",
 			"memory.written created Likes tea.", "memory.written updated Likes green tea.", "memory.forgotten forgotten ",
 		}
 		for i, e := range got {

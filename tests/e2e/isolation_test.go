@@ -105,7 +105,7 @@ func TestIsolation_UsersAreSeparate(t *testing.T) {
 
 // A key reaches only the memories of its own app, even if the client knows other ids.
 func TestIsolation_AppsAreSeparate(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		written := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "the vault code is 1234"}, 201)
 		id := written.body["id"].(string)
@@ -149,7 +149,7 @@ func TestIsolation_AppsAreSeparate(t *testing.T) {
 }
 
 func TestKeys_RolesLimitRequests(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		write := object{"user_id": "ada", "content": "x"}
 		ask := object{"user_id": "ada", "query": "x"}
@@ -178,7 +178,7 @@ func TestKeys_RolesLimitRequests(t *testing.T) {
 
 // Hostile requests are answered with a client error, never with 500.
 func TestAPI_BadInputIsNever500(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		long := strings.Repeat("字", 4097)
 		messages := func(contents ...string) object {

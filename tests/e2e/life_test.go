@@ -81,10 +81,10 @@ func (l *life) until(at time.Time) {
 	for len(l.ends) > 0 && !l.ends[0].at.After(at) {
 		end := l.ends[0]
 		l.ends = l.ends[1:]
-		l.set(end.at)
+		l.move(end.at)
 		end.wait()
 	}
-	l.set(at)
+	l.move(at)
 }
 
 // comes adds an ending.
@@ -202,10 +202,14 @@ func (l *life) say(e entry, i int, turn said) {
 	for _, s := range die {
 		s.kill()
 	}
-	l.set(e.At.Add(time.Duration(i)*between + time.Minute)) // longer than the due time of a turn whose worker died
+	killed := time.Now()
 	for _, s := range die {
 		s.run()
 	}
+	if l.pending() != "" {
+		time.Sleep(time.Until(killed.Add(longestPush)))
+	}
+	l.set(e.At.Add(time.Duration(i)*between + time.Minute)) // longer than the due time of a turn whose worker died
 	r := l.call("POST", "/v1/turns", body, 200, 202)
 	if repeated, _ := r.body["repeated"].(bool); !repeated {
 		l.t.Errorf("turn %s was taken twice: %s", id, r.raw)

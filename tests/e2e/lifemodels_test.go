@@ -59,11 +59,11 @@ func newScriptedModels(t *testing.T, script []entry) *scriptedModels {
 	// of returns the talk that a prompt quotes.
 	of := func(r llmtest.ChatRequest) entry {
 		for _, line := range quoted[struct{ Said string }](r) {
-			if e, ok := talks[line.Said]; ok {
+			if e, ok := talks[line.Said]; ok && (e.answers() != nil || e.Condensed != "") {
 				return e
 			}
 		}
-		t.Errorf("a model is asked about a talk that nobody had: %s", r.User)
+		t.Errorf("a model is asked about a talk that nobody had, or that has not ended: %s", r.User)
 		return entry{Idle: &remembers{}}
 	}
 	models.OnPrompt("hippocampus/compact", func(r llmtest.ChatRequest) llmtest.Reply {

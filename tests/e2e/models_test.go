@@ -67,8 +67,8 @@ func (s *server) reader() (stop func() (answers int)) {
 			item := fmt.Sprintf("item%dx", i*7%300)
 			r, err := s.try("POST", "/v1/recall",
 				object{"user_id": "ada", "query": "owns " + item, "limit": 5, "touch": false, "route": false})
+			time.Sleep(20 * time.Millisecond) // leave the machine to the server, which may be starting
 			if err != nil {
-				time.Sleep(20 * time.Millisecond) // the server is starting
 				continue
 			}
 			found := r.list("memories")
@@ -123,7 +123,7 @@ func (s *server) settledOn(space memory.Space) {
 // A changed embedding model takes over while the server serves, in spite of a crash
 // during the work; then the built-in model does the same.
 func TestReembedding_ChangedModelTakesOver(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		models := twoModels(t)
 		endpoint := []string{
 			"QWEN_API_KEY=embedding-key",
@@ -131,6 +131,10 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 			"HIPPOCAMPUS_EMBEDDING_CONCURRENCY=1",
 			"HIPPOCAMPUS_PROJECTION_GRACE=1s",
 			"HIPPOCAMPUS_RECALL_OWN_WINDOW=5s",
+			// A slow machine may degrade an answer; the change of the model must not.
+			"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=30s",
+			"HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=30s",
+			"HIPPOCAMPUS_RECALL_TIMEOUT=1m",
 		}
 		s := start(t, slices.Concat(size.settings(t), endpoint, []string{"MEMORY_EMBEDDING_MODEL=" + modelA.Model})...)
 		batch := []object{}
@@ -150,7 +154,6 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 			return ""
 		})
 		s.stop()
-		s.listen = strings.TrimPrefix(s.url, "http://") // the reader finds it there again
 
 		s.env = append(s.env, "MEMORY_EMBEDDING_MODEL="+modelB.Model)
 		s.run()

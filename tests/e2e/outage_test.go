@@ -19,7 +19,7 @@ func TestDatabase_OutageIsReported(t *testing.T) {
 	proxy := newProxy(t, address.Host)
 	address.Host = proxy.Listen
 	s := start(t, "DATABASE_URL="+address.String())
-	s.call("POST", "/v1/turns", turn("ada", "I live in Lisbon and work as a marine biologist."), 200)
+	s.call("POST", "/v1/turns", turn("ada", "I work as a marine biologist in Lisbon."), 200)
 	s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "Where does Ada work?"}, 200)
 
 	cut(t, proxy)
@@ -52,7 +52,7 @@ func TestDatabase_OutageIsReported(t *testing.T) {
 
 // A key that sends too many requests gets 429 with Retry-After; another key is not limited.
 func TestRateLimit_SlowsOneKey(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_RATE_LIMIT=0.01")...)
 		other := s.createKey("--role", "read")
 		s.call("GET", "/v1/stats", nil, 200)

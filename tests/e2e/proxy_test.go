@@ -14,7 +14,7 @@ func newProxy(t *testing.T, upstream string) *toxiproxy.Proxy {
 	t.Helper()
 	log := zerolog.Nop()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), log)
-	proxy := toxiproxy.NewProxy(server, "upstream", "127.0.0.1:0", upstream)
+	proxy := toxiproxy.NewProxy(server, "upstream", newAddress(t), upstream)
 	reconnect(t, proxy)
 	t.Cleanup(proxy.Stop)
 	return proxy

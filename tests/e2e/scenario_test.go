@@ -97,7 +97,7 @@ func TestScenario_KeepsAndRecallsWhatMatters(t *testing.T) {
 		for query, first := range map[string]string{
 			"我是做什么的工程师？":                                "用户在上海做后端工程师，用 Go 写服务",
 			"Where do I go hiking at the weekend?":      "The user loves hiking in the mountains on weekends",
-			"我要去北京参加什么大会？":                              "用户下个月十五号去北京参加 GopherChina 大会",
+			"去北京参加什么大会？":                                "用户下个月十五号去北京参加 GopherChina 大会",
 			"Which food like cilantro can I not stand?": "The user cannot stand cilantro",
 		} {
 			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query}, 200)
@@ -161,7 +161,7 @@ func ordered(t *testing.T, found []object) {
 
 // With nothing installed and no keys, rules score and route.
 func TestRules_ServeWithoutKeys(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, text := range []string{
 			"I live in Lisbon and work as a marine biologist.", "我对花生过敏。", "My sister Ana is getting married in June.",
@@ -172,13 +172,12 @@ func TestRules_ServeWithoutKeys(t *testing.T) {
 		if n := len(s.active("ada")); n < 3 || n > 5 {
 			t.Errorf("%d memories of three statements", n)
 		}
-		for query, part := range map[string]string{
-			"Where does Ada work?": "marine biologist", "我对什么过敏？": "花生", "Who is getting married?": "married",
+		for _, c := range []struct{ query, part, domain string }{
+			{"Where does Ada work?", "marine biologist", "professional_and_academic"},
+			{"我对什么过敏？", "花生", "user_preferences"},
+			{"Who is getting married?", "married", "social_and_relationships"},
 		} {
-			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query}, 200)
-			if found := contents(r.list("memories")); len(found) == 0 || !strings.Contains(found[0], part) {
-				t.Errorf("%q recalls %v, want %q first", query, found, part)
-			}
+			checkFirst(t, s.call("POST", "/v1/recall", object{"user_id": "ada", "query": c.query}, 200), c.part, c.domain)
 		}
 		s.storesEqual(builtin, "ada")
 	})

@@ -3,23 +3,19 @@ package e2e
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"hippocampus/internal/freeport"
 )
 
 // binary is the server as users build it: static, without cgo.
@@ -39,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	// The tests wait more than they compute, but Milvus makes one collection at a time.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	code := m.Run()
@@ -62,7 +58,7 @@ type server struct {
 
 	program string // path of the binary
 
-	listen string // HOST:PORT to listen on
+	listen string // HOST:PORT to listen on, after each start the same
 	url    string
 	cmd    *exec.Cmd
 	exited chan error
@@ -73,7 +69,8 @@ type server struct {
 // patient are settings with which no request times out because the machine stalls.
 // Tests of timeouts have settings of their own.
 var patient = []string{
-	"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=1m", "HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=1m", "HIPPOCAMPUS_ROUTER_TIMEOUT=1m",
+	"HIPPOCAMPUS_RECALL_TIMEOUT=5m", "HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=1m", "HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=1m",
+	"HIPPOCAMPUS_ROUTER_TIMEOUT=1m",
 	"HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=1m", "HIPPOCAMPUS_API_WAIT_TIMEOUT=90s",
 	"HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m", "HIPPOCAMPUS_DATABASE_TIMEOUT=1m",
 }
@@ -84,7 +81,15 @@ var unwaiting = []string{"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=2s"}
 // start runs the binary with these settings (KEY=VALUE) and waits until it listens.
 func start(t *testing.T, env ...string) *server {
 	t.Helper()
-	s := startWithoutKey(t, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, env)...)
+	s := prepare(t, env...)
+	s.run()
+	return s
+}
+
+// prepare returns the server that start starts, before its start.
+func prepare(t *testing.T, env ...string) *server {
+	t.Helper()
+	s := newServer(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, env))
 	s.key = adminKey
 	return s
 }
@@ -98,15 +103,37 @@ func startWithoutKey(t *testing.T, env ...string) *server {
 // startProgram starts a server from another build of the binary.
 func startProgram(t *testing.T, program string, env ...string) *server {
 	t.Helper()
-	s := &server{t: t, env: env, dir: t.TempDir(), program: program, listen: "127.0.0.1:0"}
+	s := newServer(t, program, env)
 	s.run()
+	return s
+}
+
+// newServer returns a server that does not run yet. It is killed at the end of the test.
+func newServer(t *testing.T, program string, env []string) *server {
+	t.Helper()
+	s := &server{t: t, env: env, dir: t.TempDir(), program: program, listen: newAddress(t)}
 	t.Cleanup(func() {
-		s.kill()
+		if s.cmd != nil {
+			s.kill()
+		}
 		if t.Failed() {
-			t.Logf("the server's output:\n%s", s.printed())
+			t.Logf("the server's output without answered requests:\n%s", answered.ReplaceAllString(s.printed(), ""))
 		}
 	})
 	return s
+}
+
+// answered matches the log's lines of requests that succeeded, which would hide the others of a long test.
+var answered = regexp.MustCompile(`(?m)^.*\trequest\t.*"status": 2.*\n`)
+
+// newAddress returns a HOST:PORT on which nothing listens.
+func newAddress(t *testing.T) string {
+	t.Helper()
+	address, err := freeport.Address()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
@@ -202,110 +229,6 @@ func (s *server) stop() {
 	case <-time.After(waitLimit):
 		s.t.Fatalf("the server did not end within %s\n%s", waitLimit, s.printed())
 	}
-}
-
-// object is a decoded JSON object.
-type object map[string]any
-
-// reply is an answer of the server.
-type reply struct {
-	status int
-	header http.Header
-	raw    string
-	body   object
-}
-
-var httpClient = &http.Client{Timeout: waitLimit}
-
-// try sends a request, without a body if body is nil; a string or []byte is sent unchanged.
-func (s *server) try(method, path string, body any) (reply, error) {
-	var reader io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		reader = strings.NewReader(b)
-	case []byte:
-		reader = bytes.NewReader(b)
-	default:
-		data, err := json.Marshal(b)
-		if err != nil {
-			return reply{}, err
-		}
-		reader = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(context.Background(), method, s.address()+path, reader)
-	if err != nil {
-		return reply{}, err
-	}
-	if s.key != "" {
-		req.Header.Set("Authorization", "Bearer "+s.key)
-	}
-	if reader != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := httpClient.Do(req)
-	if err != nil {
-		return reply{}, err
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		return reply{}, err
-	}
-	r := reply{status: res.StatusCode, header: res.Header, raw: string(data)}
-	_ = json.Unmarshal(data, &r.body)
-	return r, nil
-}
-
-// call sends a request and expects one of the statuses.
-func (s *server) call(method, path string, body any, statuses ...int) reply {
-	s.t.Helper()
-	r, err := s.try(method, path, body)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	for _, status := range statuses {
-		if r.status == status {
-			return r
-		}
-	}
-	s.t.Fatalf("%s %s with %v: status %d, want %v: %s", method, path, body, r.status, statuses, r.raw)
-	return r
-}
-
-// erase erases a user. It repeats the request while the answer is 503, since an
-// erasure waits for pushes under way, including those of a killed server.
-func (s *server) erase(user string) (receipt reply) {
-	s.t.Helper()
-	eventually(s.t, "the user being erased", func() string {
-		if receipt = s.call("DELETE", "/v1/users/"+url.PathEscape(user), nil, 200, 503); receipt.status == 503 {
-			return receipt.raw
-		}
-		return ""
-	})
-	return receipt
-}
-
-// list returns the objects under a key of an answer.
-func (r reply) list(key string) []object { return listOf(r.body[key]) }
-
-// listOf returns a list of objects in a JSON value.
-func listOf(value any) []object {
-	items, _ := value.([]any)
-	list := make([]object, len(items))
-	for i, item := range items {
-		list[i], _ = item.(map[string]any)
-	}
-	return list
-}
-
-// contents returns the content fields of a list, in order.
-func contents(list []object) []string {
-	texts := make([]string, len(list))
-	for i, o := range list {
-		texts[i], _ = o["content"].(string)
-	}
-	return texts
 }
 
 // eventually waits until f reports no more reason to wait.

@@ -16,7 +16,7 @@ const settleLimit = 30 * time.Second
 // A server is killed while the model works on a turn, a job and a consolidation. It is
 // started again, or another server goes on: all three are done within seconds.
 func TestKill_SettlesWithinSeconds(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		settings := append(size.settings(t), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=0.5", "HIPPOCAMPUS_REFLECTION_COOLDOWN=0s")
 		t.Run("the same server", func(t *testing.T) {
 			t.Parallel()

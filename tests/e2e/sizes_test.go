@@ -2,12 +2,13 @@
 //
 //	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
 //
-// Every scenario runs on all sizes: SQLite with nothing installed, real Postgres
-// with real Milvus, and one real Postgres that has pgvector.
+// Every scenario runs on SQLite with nothing installed and on real Postgres with real Milvus. Scenarios about the
+// stores, and with scripts/test --long all of them, also run on one real Postgres that has pgvector.
 package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/memory"
 	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
@@ -56,6 +58,21 @@ func large(t *testing.T, addr string) []string {
 // onEachSize runs a scenario on each size, in parallel.
 func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
 	t.Parallel()
+	onSizes(t, sizes, scenario)
+}
+
+// onMainSizes runs a scenario that hardly depends on the vector store, or takes long, on SQLite and on Postgres with
+// Milvus, and with scripts/test --long on pgvector as well. The conformance suite holds what the stores have in common.
+func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) {
+	t.Parallel()
+	if long {
+		onSizes(t, sizes, scenario)
+	} else {
+		onSizes(t, sizes[:2], scenario)
+	}
+}
+
+func onSizes(t *testing.T, sizes []size, scenario func(t *testing.T, size size)) {
 	for _, size := range sizes {
 		t.Run(size.name, func(t *testing.T) {
 			t.Parallel()
@@ -67,27 +84,43 @@ func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
 // builtin is the embedding space of the built-in embedder.
 var builtin = vectorstore.Space{Model: wordvec.Model, Dim: wordvec.Dim}
 
-// records reads all records of a server's vector store, in id order.
-func (s *server) records(space vectorstore.Space) []vectorstore.Record {
+// records reads all records of a server's vector store, in id order. It reads again if the store is unavailable, and
+// returns no records if the collection was dropped since it was opened, when another model took over.
+func (s *server) records(space vectorstore.Space) (all []vectorstore.Record) {
 	s.t.Helper()
+	eventually(s.t, "reading the vector store", func() string {
+		var err error
+		all, err = s.readRecords(space)
+		switch {
+		case errors.Is(err, vectorstore.ErrGone):
+			all = nil
+		case memory.IsKind(err, memory.KindUnavailable):
+			return err.Error()
+		case err != nil:
+			s.t.Fatal(err)
+		}
+		return ""
+	})
+	return all
+}
+
+func (s *server) readRecords(space vectorstore.Space) ([]vectorstore.Record, error) {
 	ctx := context.Background()
 	store, err := s.openVectors(ctx, space)
 	if err != nil {
-		s.t.Fatal(err)
+		return nil, err
 	}
 	defer store.Close()
 	var all []vectorstore.Record
 	const page = 1000
 	for after := ""; ; after = all[len(all)-1].ID {
 		before := len(all)
-		if err := store.Scan(ctx, after, page, func(r vectorstore.Record) error {
+		err := store.Scan(ctx, after, page, func(r vectorstore.Record) error {
 			all = append(all, r)
 			return nil
-		}); err != nil {
-			s.t.Fatal(err)
-		}
-		if len(all)-before < page {
-			return all
+		})
+		if err != nil || len(all)-before < page {
+			return all, err
 		}
 	}
 }
@@ -126,6 +159,12 @@ func (s *server) active(user string) []string {
 	return s.activeIDs(user, func(m object) bool { return m["type"] != "message" })
 }
 
+// everything returns the contents of a user's active memories, messages included.
+func (s *server) everything(user string) []string {
+	s.t.Helper()
+	return contents(s.call("GET", "/v1/memories?limit=500&user_id="+user, nil, 200).list("memories"))
+}
+
 // activeIDs returns the ids of those of a user's active memories that are wanted, sorted.
 func (s *server) activeIDs(user string, wanted func(m object) bool) []string {
 	s.t.Helper()
@@ -149,20 +188,26 @@ func (s *server) activeIDs(user string, wanted func(m object) bool) []string {
 // storesEqual waits until the vector store holds exactly the users' active memories.
 func (s *server) storesEqual(space vectorstore.Space, users ...string) {
 	s.t.Helper()
-	eventually(s.t, "the stores being equal by ids", func() string {
-		var want []string
-		for _, user := range users {
-			want = append(want, s.activeIDs(user, func(object) bool { return true })...)
-		}
-		slices.Sort(want)
-		var got []string
-		for _, r := range s.records(space) {
-			got = append(got, r.ID)
-		}
-		if !slices.Equal(want, got) {
-			return fmt.Sprintf("the database has %d, the vector store %d: %v and %v", len(want), len(got),
-				want[:min(3, len(want))], got[:min(3, len(got))])
-		}
+	eventually(s.t, "the stores being equal by ids", func() string { return s.storesDiffer(space, users...) })
+}
+
+// storesDiffer describes how the ids of active memories differ between the stores, or returns "".
+func (s *server) storesDiffer(space vectorstore.Space, users ...string) string {
+	s.t.Helper()
+	var want, got []string
+	for _, user := range users {
+		want = append(want, s.activeIDs(user, func(object) bool { return true })...)
+	}
+	slices.Sort(want)
+	for _, r := range s.records(space) {
+		got = append(got, r.ID)
+	}
+	if slices.Equal(want, got) {
 		return ""
-	})
+	}
+	isIn := func(list []string) func(string) bool {
+		return func(id string) bool { return slices.Contains(list, id) }
+	}
+	return fmt.Sprintf("the database has %d, the vector store %d; only there: %v and %v", len(want), len(got),
+		slices.DeleteFunc(slices.Clone(want), isIn(got)), slices.DeleteFunc(slices.Clone(got), isIn(want)))
 }

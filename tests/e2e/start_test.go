@@ -138,7 +138,7 @@ func TestStart_WithoutMilvus(t *testing.T) {
 					t.Errorf("a recall without Milvus: %s", r.raw)
 				}
 			}
-			works("I live in Lisbon and work as a marine biologist.")
+			works("I work as a marine biologist in Lisbon.")
 			_, since := s.part("vector_store")
 
 			proxy.Toxics.ResetToxics(t.Context())
@@ -170,7 +170,7 @@ func TestStart_WithoutMilvus(t *testing.T) {
 // The server starts without the endpoint of its embedder if the database knows the
 // dimension: turns wait for the endpoint, and recall finds memories by their words.
 func TestStart_WithoutEmbedder(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		models := keeperModels(t)
 		address, err := url.Parse(models.URL())
 		if err != nil {
@@ -188,7 +188,7 @@ func TestStart_WithoutEmbedder(t *testing.T) {
 		before := len(s.printed())
 		s.run()
 		s.degraded(before, "unavailable", "embedder")
-		message := []object{{"role": "user", "content": "I live in Lisbon and work as a marine biologist."}}
+		message := []object{{"role": "user", "content": "I work as a marine biologist in Lisbon."}}
 		id := s.call("POST", "/v1/turns", object{"user_id": "ada", "messages": message}, 202).body["id"].(string)
 		r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the lighthouse keeper", "limit": 1}, 200)
 		if found := contents(r.list("memories")); len(found) == 0 || found[0] != keeper ||
@@ -224,7 +224,7 @@ func TestStart_WithRefusedChatKey(t *testing.T) {
 	if strings.Contains(s.printed(), "chat-key") {
 		t.Errorf("the output has the key:\n%s", s.printed())
 	}
-	message := []object{{"role": "user", "content": "I live in Lisbon and work as a marine biologist."}}
+	message := []object{{"role": "user", "content": "I work as a marine biologist in Lisbon."}}
 	id := s.call("POST", "/v1/turns", object{"user_id": "ada", "messages": message}, 202).body["id"].(string)
 	s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "Which animals does Ada keep?"}, 200)
 

@@ -2,9 +2,12 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,7 +39,7 @@ func TestErasure_LeavesNoTraceInFiles(t *testing.T) {
 	t.Parallel()
 	s := start(t, "HIPPOCAMPUS_RECALL_LOG=true")
 	const user, word = "erasable-user-71", "quuxberry"
-	s.call("POST", "/v1/turns", turn("bob", "I live in Lisbon and work as a marine biologist."), 200)
+	s.call("POST", "/v1/turns", turn("bob", "I work as a marine biologist in Lisbon."), 200)
 	s.call("POST", "/v1/turns", turn(user, "I live in Quuxberry and work as a marine biologist."), 200)
 	s.call("POST", "/v1/turns", object{"user_id": user, "conversation_id": "c", "wait": true, "messages": []object{
 		{"role": "user", "content": "My sister moved to Quuxberry in May."},
@@ -60,6 +63,47 @@ func TestErasure_LeavesNoTraceInFiles(t *testing.T) {
 	}
 	if n := len(s.active("bob")); n != 1 {
 		t.Errorf("another user has %d memories", n)
+	}
+}
+
+// Nor after many writes and deletions, by which SQLite divides and merges pages. The users are erased in turn.
+func TestErasure_LeavesNoTraceOfManyWrites(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	random := rand.New(rand.NewPCG(19, 4))
+	users := []string{"erasable-zelda", "erasable-quentin", "staying-bob"}
+	for range 3 {
+		for _, user := range users {
+			memories := make([]object, 20)
+			for i := range memories {
+				memories[i] = object{"user_id": user, "content": fmt.Sprintf("%s keeps %d boats%s", user,
+					random.IntN(1e9), strings.Repeat(" in "+user, random.IntN(40)))}
+			}
+			s.call("POST", "/v1/memories/batch", object{"memories": memories}, 200)
+		}
+		user := users[random.IntN(len(users))]
+		for i, id := range s.active(user) {
+			switch i % 12 {
+			case 3:
+				s.call("PATCH", "/v1/memories/"+id, object{"content": fmt.Sprint(user, " sold boat ", random.IntN(1e9))}, 200)
+			case 5:
+				s.call("DELETE", "/v1/memories/"+id, nil, 200)
+			}
+		}
+	}
+	staying := s.active(users[2])
+	for _, user := range users[:2] {
+		ids := s.active(user)
+		if len(ids) < 20 {
+			t.Fatalf("%s has only %d memories", user, len(ids))
+		}
+		s.erase(user)
+		if found := traces(t, s.dir, append(ids, user)...); len(found) > 0 {
+			t.Errorf("after the erasure of %s %v", user, found)
+		}
+	}
+	if now := s.active(users[2]); !slices.Equal(now, staying) {
+		t.Errorf("another user has %d memories, had %d", len(now), len(staying))
 	}
 }
 

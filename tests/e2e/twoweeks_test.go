@@ -8,7 +8,7 @@ import "testing"
 func TestTwoWeeks_EndInGoldenDocuments(t *testing.T) {
 	script := readScript(t)
 	program := clockedBinary(t)
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		l := newLife(t, size, program, script)
 		for _, e := range script {
 			l.live(e)

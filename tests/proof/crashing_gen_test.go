@@ -70,6 +70,12 @@ func (store *crashingStore) AnnouncedBounds(ctx context.Context) (memory.Place, 
 	})
 }
 
+func (store *crashingStore) AwaitCopies(ctx context.Context) error {
+	return act(store.fuse, "AwaitCopies", func() error {
+		return store.real.AwaitCopies(ctx)
+	})
+}
+
 func (store *crashingStore) Beat(ctx context.Context, process string, silence time.Duration) (int, error) {
 	return get(store.fuse, "Beat", func() (int, error) {
 		return store.real.Beat(ctx, process, silence)
@@ -197,9 +203,24 @@ func (store *crashingStore) ConversationTurns(
 	})
 }
 
+func (store *crashingStore) Copy(ctx context.Context, f func(context.Context) error) error {
+	return act(store.fuse, "Copy", func() error {
+		return store.real.Copy(ctx, f)
+	})
+}
+
 func (store *crashingStore) CountActive(ctx context.Context, owner memory.Owner) (int, error) {
 	return get(store.fuse, "CountActive", func() (int, error) {
 		return store.real.CountActive(ctx, owner)
+	})
+}
+
+func (store *crashingStore) CountCandidates(
+	ctx context.Context,
+	owner memory.Owner,
+) ([]db.CandidateCount, error) {
+	return get(store.fuse, "CountCandidates", func() ([]db.CandidateCount, error) {
+		return store.real.CountCandidates(ctx, owner)
 	})
 }
 
@@ -346,6 +367,16 @@ func (store *crashingStore) EndErasure(
 	})
 }
 
+func (store *crashingStore) EndOfExamined(
+	ctx context.Context,
+	f db.MemoryFilter,
+	n int,
+) (*db.Position, error) {
+	return get(store.fuse, "EndOfExamined", func() (*db.Position, error) {
+		return store.real.EndOfExamined(ctx, f, n)
+	})
+}
+
 func (store *crashingStore) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
 	return act(store.fuse, "EndTurns", func() error {
 		return store.real.EndTurns(ctx, turnIDs, at)
@@ -366,6 +397,27 @@ func (store *crashingStore) EnqueueDeliveries(
 ) (int, error) {
 	return get(store.fuse, "EnqueueDeliveries", func() (int, error) {
 		return store.real.EnqueueDeliveries(ctx, now, limit, job)
+	})
+}
+
+func (store *crashingStore) EnqueueForConversation(
+	ctx context.Context,
+	c memory.Conversation,
+	job db.Job,
+) error {
+	return act(store.fuse, "EnqueueForConversation", func() error {
+		return store.real.EnqueueForConversation(ctx, c, job)
+	})
+}
+
+func (store *crashingStore) EnqueueForUser(
+	ctx context.Context,
+	owner memory.Owner,
+	erased int,
+	job db.Job,
+) error {
+	return act(store.fuse, "EnqueueForUser", func() error {
+		return store.real.EnqueueForUser(ctx, owner, erased, job)
 	})
 }
 
@@ -421,6 +473,26 @@ func (store *crashingStore) ExportFacts(
 	})
 }
 
+func (store *crashingStore) ExportFileVersions(
+	ctx context.Context,
+	of db.Extent,
+	after *memory.FileVersion,
+) ([]memory.FileVersion, error) {
+	return get(store.fuse, "ExportFileVersions", func() ([]memory.FileVersion, error) {
+		return store.real.ExportFileVersions(ctx, of, after)
+	})
+}
+
+func (store *crashingStore) ExportFiles(
+	ctx context.Context,
+	of db.Extent,
+	after *db.ExportedFile,
+) ([]db.ExportedFile, error) {
+	return get(store.fuse, "ExportFiles", func() ([]db.ExportedFile, error) {
+		return store.real.ExportFiles(ctx, of, after)
+	})
+}
+
 func (store *crashingStore) ExportInstructions(
 	ctx context.Context,
 	of db.Extent,
@@ -462,6 +534,16 @@ func (store *crashingStore) FactHistory(
 	})
 }
 
+func (store *crashingStore) FactTimes(
+	ctx context.Context,
+	owner memory.Owner,
+	limit int,
+) ([]db.Position, error) {
+	return get(store.fuse, "FactTimes", func() ([]db.Position, error) {
+		return store.real.FactTimes(ctx, owner, limit)
+	})
+}
+
 func (store *crashingStore) Facts(
 	ctx context.Context,
 	owner memory.Owner,
@@ -483,6 +565,36 @@ func (store *crashingStore) FailTurn(
 ) error {
 	return act(store.fuse, "FailTurn", func() error {
 		return store.real.FailTurn(ctx, turnID, attempts, lastError, at, refused)
+	})
+}
+
+func (store *crashingStore) FileVersion(
+	ctx context.Context,
+	owner memory.Owner,
+	id string,
+) (memory.FileVersion, error) {
+	return get(store.fuse, "FileVersion", func() (memory.FileVersion, error) {
+		return store.real.FileVersion(ctx, owner, id)
+	})
+}
+
+func (store *crashingStore) Files(
+	ctx context.Context,
+	owner memory.Owner,
+	ids []string,
+) ([]memory.File, error) {
+	return get(store.fuse, "Files", func() ([]memory.File, error) {
+		return store.real.Files(ctx, owner, ids)
+	})
+}
+
+func (store *crashingStore) FindFile(
+	ctx context.Context,
+	scope db.FileScope,
+	path string,
+) (memory.File, error) {
+	return get(store.fuse, "FindFile", func() (memory.File, error) {
+		return store.real.FindFile(ctx, scope, path)
 	})
 }
 
@@ -600,6 +712,12 @@ func (store *crashingStore) KeepCalibration(
 	})
 }
 
+func (store *crashingStore) Key(ctx context.Context, id string) (memory.Key, error) {
+	return get(store.fuse, "Key", func() (memory.Key, error) {
+		return store.real.Key(ctx, id)
+	})
+}
+
 func (store *crashingStore) KeyByHash(ctx context.Context, hash string) (memory.Key, error) {
 	return get(store.fuse, "KeyByHash", func() (memory.Key, error) {
 		return store.real.KeyByHash(ctx, hash)
@@ -636,6 +754,21 @@ func (store *crashingStore) ListFacts(ctx context.Context, f db.FactFilter) ([]m
 	})
 }
 
+func (store *crashingStore) ListFileVersions(
+	ctx context.Context,
+	f db.FileVersionFilter,
+) ([]memory.FileVersion, error) {
+	return get(store.fuse, "ListFileVersions", func() ([]memory.FileVersion, error) {
+		return store.real.ListFileVersions(ctx, f)
+	})
+}
+
+func (store *crashingStore) ListFiles(ctx context.Context, scope db.FileScope) ([]db.FileEntry, error) {
+	return get(store.fuse, "ListFiles", func() ([]db.FileEntry, error) {
+		return store.real.ListFiles(ctx, scope)
+	})
+}
+
 func (store *crashingStore) ListInstructions(
 	ctx context.Context,
 	scope memory.Scope,
@@ -653,9 +786,9 @@ func (store *crashingStore) ListJobs(ctx context.Context, f db.JobFilter) ([]db.
 	})
 }
 
-func (store *crashingStore) ListKeys(ctx context.Context, appID string) ([]memory.Key, error) {
+func (store *crashingStore) ListKeys(ctx context.Context, f db.KeyFilter) ([]memory.Key, error) {
 	return get(store.fuse, "ListKeys", func() ([]memory.Key, error) {
-		return store.real.ListKeys(ctx, appID)
+		return store.real.ListKeys(ctx, f)
 	})
 }
 
@@ -728,6 +861,17 @@ func (store *crashingStore) Memory(ctx context.Context, appID string, id string)
 func (store *crashingStore) Migrate(ctx context.Context) error {
 	return act(store.fuse, "Migrate", func() error {
 		return store.real.Migrate(ctx)
+	})
+}
+
+func (store *crashingStore) OldAges(
+	ctx context.Context,
+	owner memory.Owner,
+	o db.Old,
+	f func(string, db.Age) error,
+) error {
+	return act(store.fuse, "OldAges", func() error {
+		return store.real.OldAges(ctx, owner, o, f)
 	})
 }
 
@@ -885,9 +1029,9 @@ func (store *crashingStore) RetryVectors(ctx context.Context, retries []db.Vecto
 	})
 }
 
-func (store *crashingStore) RevokeKey(ctx context.Context, id string, at time.Time) error {
+func (store *crashingStore) RevokeKey(ctx context.Context, id string, by string, at time.Time) error {
 	return act(store.fuse, "RevokeKey", func() error {
-		return store.real.RevokeKey(ctx, id, at)
+		return store.real.RevokeKey(ctx, id, by, at)
 	})
 }
 
@@ -1056,15 +1200,33 @@ func (store *crashingStore) Unembedded(
 	})
 }
 
+func (store *crashingStore) Usage(ctx context.Context, appID string, quotas db.Usage) (db.Usage, error) {
+	return get(store.fuse, "Usage", func() (db.Usage, error) {
+		return store.real.Usage(ctx, appID, quotas)
+	})
+}
+
+func (store *crashingStore) UserHoldings(ctx context.Context, owner memory.Owner) (db.UserHoldings, error) {
+	return get(store.fuse, "UserHoldings", func() (db.UserHoldings, error) {
+		return store.real.UserHoldings(ctx, owner)
+	})
+}
+
+func (store *crashingStore) Users(ctx context.Context, f db.UserFilter) ([]db.UserCount, error) {
+	return get(store.fuse, "Users", func() ([]db.UserCount, error) {
+		return store.real.Users(ctx, f)
+	})
+}
+
 func (store *crashingStore) VectorBacklog(ctx context.Context, before []time.Time) (db.Backlog, error) {
 	return get(store.fuse, "VectorBacklog", func() (db.Backlog, error) {
 		return store.real.VectorBacklog(ctx, before)
 	})
 }
 
-func (store *crashingStore) VoidLeases(ctx context.Context, now time.Time) (int, error) {
+func (store *crashingStore) VoidLeases(ctx context.Context, now time.Time, longest db.Longest) (int, error) {
 	return get(store.fuse, "VoidLeases", func() (int, error) {
-		return store.real.VoidLeases(ctx, now)
+		return store.real.VoidLeases(ctx, now, longest)
 	})
 }
 
@@ -1111,6 +1273,12 @@ func (store *crashingTx) AddEvents(ctx context.Context, events []memory.Event) e
 func (store *crashingTx) AddFact(ctx context.Context, f memory.Fact) error {
 	return act(store.fuse, "tx.AddFact", func() error {
 		return store.real.AddFact(ctx, f)
+	})
+}
+
+func (store *crashingTx) AddFileVersion(ctx context.Context, v memory.FileVersion) error {
+	return act(store.fuse, "tx.AddFileVersion", func() error {
+		return store.real.AddFileVersion(ctx, v)
 	})
 }
 
@@ -1167,6 +1335,12 @@ func (store *crashingTx) Counted(ctx context.Context, id string) (string, bool, 
 	})
 }
 
+func (store *crashingTx) DeleteFile(ctx context.Context, id string) error {
+	return act(store.fuse, "tx.DeleteFile", func() error {
+		return store.real.DeleteFile(ctx, id)
+	})
+}
+
 func (store *crashingTx) FactAt(
 	ctx context.Context,
 	factType string,
@@ -1188,6 +1362,12 @@ func (store *crashingTx) FactWithMemory(
 	})
 }
 
+func (store *crashingTx) FileUsage(ctx context.Context) (db.FileUsage, error) {
+	return get(store.fuse, "tx.FileUsage", func() (db.FileUsage, error) {
+		return store.real.FileUsage(ctx)
+	})
+}
+
 func (store *crashingTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
 	return act(store.fuse, "tx.FinishTurn", func() error {
 		return store.real.FinishTurn(ctx, turnID, attempts, at)
@@ -1200,9 +1380,21 @@ func (store *crashingTx) Insert(ctx context.Context, memories []memory.Memory, c
 	})
 }
 
+func (store *crashingTx) ListFiles(ctx context.Context, agentID string) ([]db.FileEntry, error) {
+	return get(store.fuse, "tx.ListFiles", func() ([]db.FileEntry, error) {
+		return store.real.ListFiles(ctx, agentID)
+	})
+}
+
 func (store *crashingTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {
 	return get(store.fuse, "tx.Memories", func() ([]memory.Memory, error) {
 		return store.real.Memories(ctx, ids)
+	})
+}
+
+func (store *crashingTx) MoveFile(ctx context.Context, id string, path string) error {
+	return act(store.fuse, "tx.MoveFile", func() error {
+		return store.real.MoveFile(ctx, id, path)
 	})
 }
 
@@ -1232,9 +1424,21 @@ func (store *crashingTx) Planned(
 	})
 }
 
+func (store *crashingTx) PruneFileVersions(ctx context.Context, fileID string) error {
+	return act(store.fuse, "tx.PruneFileVersions", func() error {
+		return store.real.PruneFileVersions(ctx, fileID)
+	})
+}
+
 func (store *crashingTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 	return get(store.fuse, "tx.Purge", func() ([]string, error) {
 		return store.real.Purge(ctx, ids)
+	})
+}
+
+func (store *crashingTx) PutFile(ctx context.Context, f memory.File, versionID string) error {
+	return act(store.fuse, "tx.PutFile", func() error {
+		return store.real.PutFile(ctx, f, versionID)
 	})
 }
 
@@ -1271,6 +1475,25 @@ func (store *crashingTx) RecordedConversation(
 func (store *crashingTx) RecordedFact(ctx context.Context, id string) (memory.Fact, bool, error) {
 	return find(store.fuse, "tx.RecordedFact", func() (memory.Fact, bool, error) {
 		return store.real.RecordedFact(ctx, id)
+	})
+}
+
+func (store *crashingTx) RecordedFile(
+	ctx context.Context,
+	agentID string,
+	path string,
+) (db.ExportedFile, bool, error) {
+	return find(store.fuse, "tx.RecordedFile", func() (db.ExportedFile, bool, error) {
+		return store.real.RecordedFile(ctx, agentID, path)
+	})
+}
+
+func (store *crashingTx) RecordedFileVersion(
+	ctx context.Context,
+	id string,
+) (memory.FileVersion, bool, error) {
+	return find(store.fuse, "tx.RecordedFileVersion", func() (memory.FileVersion, bool, error) {
+		return store.real.RecordedFileVersion(ctx, id)
 	})
 }
 
@@ -1421,6 +1644,12 @@ func (store *crashingScope) FindVersion(
 func (store *crashingScope) PutInstruction(ctx context.Context, i memory.Instruction) error {
 	return act(store.fuse, "tx.PutInstruction", func() error {
 		return store.real.PutInstruction(ctx, i)
+	})
+}
+
+func (store *crashingScope) State(ctx context.Context) (db.UserState, error) {
+	return get(store.fuse, "tx.State", func() (db.UserState, error) {
+		return store.real.State(ctx)
 	})
 }
 

@@ -87,9 +87,10 @@ func newCrowd(t *testing.T, size size) *crowd {
 	c.s = startServer(t, size, models, func(cfg *config.Config) {
 		cfg.API.RateLimit = 0
 		cfg.Reflection.Importance, cfg.Reflection.Cooldown = 3, time.Second
+		cfg.Forgetting.Threshold = 0.7 // below which a new memory of importance fadesAtOnce is
 		cfg.Projection.Grace = time.Second
 		cfg.Router.Timeout = crowdLimit
-		cfg.Recall.VectorTimeout = crowdLimit
+		cfg.Recall.Timeout, cfg.Recall.VectorTimeout = 3*crowdLimit, crowdLimit
 	})
 	c.s.clock.run()
 	c.s.client.Timeout = crowdLimit
@@ -146,7 +147,7 @@ func (c *crowd) request(p *person, dice *rand.Rand, n int) {
 		c.write(p, n, "write", "/v1/memories", func(text string) fields {
 			body := fields{"user_id": p.name, "content": text, "dedup": dice.IntN(2) == 0, "importance": 0.9}
 			if dice.IntN(4) == 0 {
-				body["at"] = "2020-01-01T00:00:00Z" // has faded by now
+				body["importance"] = fadesAtOnce
 			}
 			return body
 		})

@@ -25,13 +25,16 @@ type person struct {
 
 var label = regexp.MustCompile(`(person-\d+) life-(\d+) text-\d+`)
 
+// fadesAtOnce is an importance with which a memory is below the crowd's threshold of retention when it is written.
+const fadesAtOnce = 0.3
+
 // beginning is a user's first batch: enough to reflect on, and a memory to forget.
 func (p *person) beginning(text string) fields {
 	var list []fields
 	for _, what := range []string{"apples", "bridges", "cellos"} {
 		list = append(list, fields{"user_id": p.name, "content": text + " was of " + what, "importance": 0.9})
 	}
-	list = append(list, fields{"user_id": p.name, "content": text + " was long ago", "at": "2020-01-01T00:00:00Z"})
+	list = append(list, fields{"user_id": p.name, "content": text + " hardly matters", "importance": fadesAtOnce})
 	return fields{"memories": list}
 }
 

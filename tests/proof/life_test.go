@@ -19,9 +19,15 @@ import (
 	"hippocampus/server/config"
 )
 
-const lifetime = 400 // days
+// lifetime returns the days of a life.
+func lifetime() int {
+	if long {
+		return 400
+	}
+	return 200
+}
 
-// TestLife_SizesAgree runs the same 400 days on both sizes, one step a day. After
+// TestLife_SizesAgree runs the same life on both sizes, one step a day. After
 // every step the stores are equal, each history replays to its row, and nothing has
 // changed without an event. In the end both sizes have given the same answers.
 func TestLife_SizesAgree(t *testing.T) {
@@ -32,13 +38,20 @@ func TestLife_SizesAgree(t *testing.T) {
 			t.Run(size.name, func(t *testing.T) {
 				t.Parallel()
 				l := newLife(t, size)
-				for day := range lifetime {
+				for day := range lifetime() {
 					l.live(day)
 				}
 				t.Log(l.census())
 				for _, kind := range memory.EventKinds {
 					if !strings.Contains(l.census(), "event "+string(kind)) {
 						t.Errorf("the life has no %s event", kind)
+					}
+				}
+				for _, status := range []memory.Status{memory.Active, memory.Forgotten, memory.Consolidated} {
+					for _, kind := range []string{"messages ", "answers "} {
+						if !strings.Contains(l.census(), kind+string(status)) {
+							t.Errorf("the life has no %s%s", kind, status)
+						}
 					}
 				}
 				transcripts[i] = l.transcript
@@ -90,7 +103,7 @@ func newLife(t *testing.T, size size) *life {
 		cfg.Forgetting.Base = 0.98       // slow enough that memories grow old
 		// The answers must not depend on how busy the machine is.
 		cfg.Router.Timeout = time.Minute
-		cfg.Recall.EmbedTimeout = time.Minute
+		cfg.Recall.Timeout, cfg.Recall.EmbedTimeout = 5*time.Minute, time.Minute
 	})
 	return l
 }
@@ -281,6 +294,12 @@ func (l *life) census() string {
 			status = "purged"
 		}
 		counts["memories "+status]++
+		if r.Memory.Type == memory.TypeMessage {
+			counts["messages "+status]++
+			if r.Memory.Speaker == memory.RoleAssistant {
+				counts["answers "+status]++
+			}
+		}
 		for _, relation := range r.Relations {
 			if relation.From == id {
 				counts["relation "+string(relation.Kind)]++

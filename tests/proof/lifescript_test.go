@@ -67,9 +67,10 @@ func (l *life) turn() {
 		text += " " + said + "."
 	}
 	l.mind.Facts(mark, facts...)
+	answer := "A notebook for " + mark + " and a walk along the river would suit that."
 	l.call("POST", "/v1/turns", fields{
 		"id": mark, "user_id": "ada", "wait": true, "conversation_id": fmt.Sprintf("conversation %d", l.day/7),
-		"messages": []fields{{"role": "user", "content": text}, {"role": "assistant", "content": "I see."}},
+		"messages": []fields{{"role": "user", "content": text}, {"role": "assistant", "content": answer}},
 	}, 200)
 }
 

@@ -61,10 +61,18 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.Embedding.BaseURL = models.URL()
 	cfg.Embedding.Model = space.Model
 	cfg.Embedding.Dimension = space.Dim
-	// No request times out because the machine stalls.
+	// Nothing times out because the machine stalls. A failed push would wait for the clock, which stands
+	// still. The bound of a push is three quarters of the lease.
+	cfg.Jobs.Lease = 10 * time.Minute
 	cfg.Chat.Timeout = time.Minute
 	cfg.Embedding.Timeout = time.Minute
 	cfg.API.ShutdownTimeout = time.Minute
+	cfg.API.WaitTimeout = 90 * time.Second
+	cfg.Recall.Timeout = 5 * time.Minute
+	cfg.Recall.EmbedTimeout = time.Minute
+	cfg.Router.Timeout = time.Minute
+	cfg.Compression.ContextTimeout = time.Minute
+	cfg.Database.Timeout = time.Minute
 	if !size.large {
 		return cfg
 	}

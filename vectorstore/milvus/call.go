@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
@@ -24,9 +25,10 @@ import (
 
 // dialOptions connect in the background and reconnect after a loss. A call fails
 // at once while there is no connection, since the caller decides when to retry.
-func dialOptions(timeout time.Duration) []grpc.DialOption {
+func dialOptions(timeout time.Duration, transport credentials.TransportCredentials) []grpc.DialOption {
 	return []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(checkAnswer),
+		grpc.WithTransportCredentials(transport),
+		grpc.WithChainUnaryInterceptor(traceCall, checkAnswer),
 		grpc.WithDefaultCallOptions(grpc_retry.Disable(), grpc.MaxCallRecvMsgSize(math.MaxInt32)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{
@@ -55,6 +57,7 @@ func (s *Store) call(
 	if err == nil {
 		return nil
 	}
+	var reason memory.Reason
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -62,10 +65,12 @@ func (s *Store) call(
 		err = fmt.Errorf("no answer within %v (is it overloaded or cut off?): %w", timeout, context.DeadlineExceeded)
 	case refusedWith(err, codeCollectionNotFound):
 		err = fmt.Errorf("%w: %w", vectorstore.ErrGone, err)
-	case status.Code(err) == codes.Unavailable:
-		err = fmt.Errorf("no connection (is it running, and is the address right?): %w", err)
+	default:
+		reason, err = s.explain(bounded, err)
 	}
-	return memory.Errorf(kindOf(err), "%s in Milvus at %s: %w", action, s.options.Addr, err)
+	return &memory.Error{
+		Kind: kindOf(err), Err: fmt.Errorf("%s in Milvus at %s: %w", action, s.options.Addr, err), Reason: reason,
+	}
 }
 
 // read is call for a request that changes nothing. It repeats the call if a
@@ -122,8 +127,11 @@ func refusedWith(err error, codes ...int32) bool {
 }
 
 // releasedTexts identify errors of a query node about a collection that has just
-// been released. Milvus drops their code on the way to the client.
-var releasedTexts = []string{"collection not loaded", "partition not loaded"}
+// been released, or was released while the node waited for its newest rows.
+// Milvus drops their code on the way to the client.
+var releasedTexts = []string{
+	"collection not loaded", "partition not loaded", "delegator closed", "channel not available",
+}
 
 // isGone reports whether err says that a collection does not exist or does not
 // serve, even if that happened while Milvus worked on the call.

@@ -203,7 +203,8 @@ func TestOpen_IsSafeForConcurrentReplicas(t *testing.T) {
 			o := rival
 			o.Space.Dim += i % 2
 			s, err := milvus.Open(t.Context(), o)
-			if errs[i] = err; err == nil {
+			errs[i] = err
+			if err == nil {
 				s.Close()
 			}
 			return nil

@@ -201,6 +201,8 @@ func TestIsGone_RecognisesReplacedCollection(t *testing.T) {
 		{&refusal{code: codeUnexpected, reason: "failed to search/query delegator 1 for channel " +
 			"by-dev-rootcoord-dml_9_470622057410999877v0: fail to Search, QueryNode ID=1, " +
 			"reason=partition not loaded[partition=[470622057411000113]]"}, true},
+		{&refusal{code: codeUnexpected, reason: "fail to Query, QueryNode ID = 10, " +
+			"reason=delegator closed during wait tsafe: channel not available[channel=dml_0_470669819253503756v0]"}, true},
 		{&refusal{code: codeUnexpected, reason: "fail to search on all shard leaders"}, false},
 		{errors.New("partition not loaded"), false}, // not from Milvus
 		{nil, false},

@@ -14,6 +14,7 @@ package milvus
 
 import (
 	"context"
+	"crypto/tls"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,10 @@ import (
 // Options of a store. Index and Partitions take effect when a collection is created.
 type Options struct {
 	Addr       string            // "host:port"
+	User       string            // with Password; empty: no authentication, unless Token is set
+	Password   string            //
+	Token      string            // instead of User: "user:password" or an API key
+	TLS        *TLS              // nil: no TLS
 	Collection string            // the public alias; empty: DefaultCollection
 	Space      vectorstore.Space // required
 	Index      string            // "FLAT" (exact, and the default) or "HNSW" (for few, huge users)
@@ -50,6 +55,7 @@ type Store struct {
 	writer
 	options  Options
 	alias    string        // alias of the space
+	tls      *tls.Config   // nil: no TLS
 	losses   atomic.Int64  // how often Ensure found no collection
 	ensuring chan struct{} // holds a token while Ensure runs
 	closed   atomic.Bool
@@ -105,15 +111,22 @@ func Connect(ctx context.Context, options Options) (*Store, error) {
 			"opening Milvus: the space has no model or no dimension: ask the embedder for both")
 	}
 
+	security, err := options.TLS.config()
+	if err != nil {
+		return nil, err
+	}
 	// DisableConn skips the SDK's first request, which would block if Milvus is unavailable.
 	c, err := client.NewClient(ctx, client.Config{
-		Address: options.Addr, DisableConn: true, DialOptions: dialOptions(options.Timeout),
+		Address: options.Addr, Username: options.User, Password: options.Password, APIKey: options.Token,
+		DisableConn: true, DialOptions: dialOptions(options.Timeout, transport(security)),
 	})
 	if err != nil {
 		return nil, memory.Errorf(memory.KindInvalid, "the Milvus address %q is not of the form host:port: %w",
 			options.Addr, err)
 	}
-	s := &Store{options: options, alias: aliasOf(options.Collection, options.Space), ensuring: make(chan struct{}, 1)}
+	s := &Store{
+		options: options, alias: aliasOf(options.Collection, options.Space), tls: security, ensuring: make(chan struct{}, 1),
+	}
 	if grpc, ok := c.(*client.GrpcClient); ok {
 		s.connection = grpc.Conn
 	}

@@ -32,7 +32,8 @@ func BenchmarkIndex(b *testing.B) {
 	for _, kind := range []string{"FLAT", "HNSW", "plain"} {
 		b.Run(kind, func(b *testing.B) {
 			options := pgvector.Options{Space: vectorstore.Space{Model: "bench", Dim: benchDim}, Index: kind, Exact: 10_000}
-			if options.URL = postgrestest.PgvectorURL(b); kind == "plain" {
+			options.URL = postgrestest.PgvectorURL(b)
+			if kind == "plain" {
 				options.URL = postgrestest.URL(b)
 				options.Index = "FLAT"
 				options.Plain = true

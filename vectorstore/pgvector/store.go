@@ -90,7 +90,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 		config.ConnConfig.ConnectTimeout = options.Timeout
 	}
 	// The contexts of calls have shorter timeouts.
-	pgsession.Apply(config, pgsession.Limits{Statement: setupTimeout, Idle: options.Timeout})
+	pgsession.Apply(ctx, config, pgsession.Limits{Statement: setupTimeout, Idle: options.Timeout})
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, failed(ctx, "opening pgvector", err)

@@ -75,7 +75,7 @@ func (p *Projection) ClaimedUntil() time.Time { return p.now().Add(p.set.Lease) 
 func (p *Projection) PushNew(ctx context.Context, memories []memory.Memory) {
 	tasks := make([]db.VectorTask, len(memories))
 	for i, m := range memories {
-		tasks[i] = db.VectorTask{Memory: m, First: true}
+		tasks[i] = db.VectorTask{Memory: m, Claim: 1}
 	}
 	if !p.queue.add(insertion{tasks: tasks, at: p.now()}, nil) {
 		p.push(ctx, tasks)
@@ -140,7 +140,7 @@ func (p *Projection) reconcile(ctx context.Context) (more bool) {
 		}
 		return false
 	}
-	return p.push(ctx, tasks) && len(tasks) == p.set.Batch
+	return p.pushApart(ctx, tasks) && len(tasks) == p.set.Batch
 }
 
 // bounded returns a context that outlives the request, but not the claim.

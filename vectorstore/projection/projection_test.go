@@ -198,6 +198,36 @@ func TestReconcile_RepeatsFailedPush(t *testing.T) {
 	}
 }
 
+// unrecorded is an outbox that does not record confirmed pushes while fail is set.
+type unrecorded struct {
+	db.VectorQueue
+	fail bool
+}
+
+func (u *unrecorded) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
+	if u.fail {
+		return unavailable
+	}
+	return u.VectorQueue.FinishVectors(ctx, done, at)
+}
+
+// The rows are due at once: their claims have not ended, and the database may serve again.
+func TestReconcile_RepeatsUnrecordedPush(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	outbox := &unrecorded{VectorQueue: b.outbox, fail: true}
+	b.outbox = outbox
+	b.PushNew(t.Context(), b.insert(2))
+	outbox.fail = false
+	b.reconcile(t.Context())
+	if got := b.stored(); len(got) != 2 || b.backlog().Pending != 0 {
+		t.Errorf("stored %v, backlog %+v", got, b.backlog())
+	}
+	if !slices.Equal(b.vectors.calls, []string{"insert 2", "replace 2"}) {
+		t.Errorf("calls %v", b.vectors.calls)
+	}
+}
+
 func TestReconcile_BacksOff(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -5,12 +5,28 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
 	"hippocampus/vectorstore"
 )
+
+// pushApart is push in a trace of its own, since the tasks may be those of several requests and turns.
+func (p *Projection) pushApart(ctx context.Context, tasks []db.VectorTask) bool {
+	if len(tasks) == 0 {
+		return true
+	}
+	ctx, span := tracing.Root(ctx, "push", trace.SpanContext{})
+	defer span.End()
+	if span.IsRecording() {
+		span.SetAttributes(attribute.Int("hippocampus.push.memories", len(tasks)))
+	}
+	return p.push(ctx, tasks)
+}
 
 // push writes claimed rows to the vector store and records the outcome. It
 // reports whether all of them were written.
@@ -40,7 +56,7 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 			removed = append(removed, t)
 		case t.Memory.Embedding == nil && space.Model != "":
 			unembedded = append(unembedded, t)
-		case t.First:
+		case t.Claim == 1:
 			first = append(first, t)
 		default:
 			changed = append(changed, t)
@@ -60,6 +76,7 @@ func (p *Projection) push(ctx context.Context, tasks []db.VectorTask) bool {
 		if err := p.outbox.FinishVectors(ctx, done, p.now()); err != nil {
 			p.log.Warn("pushes could not be recorded and will be repeated",
 				zap.Int("memories", len(done)), zap.Error(err))
+			p.release(ctx, done)
 			return false
 		}
 	}
@@ -104,7 +121,7 @@ func (p *Projection) pushFailed(ctx context.Context, tasks []db.VectorTask, err 
 func (p *Projection) postpone(ctx context.Context, tasks []db.VectorTask) {
 	retries := make([]db.VectorRetry, len(tasks))
 	for i, t := range tasks {
-		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now().Add(p.backoff(t.Attempts))}
+		retries[i] = db.VectorRetry{ID: t.Memory.ID, Claim: t.Claim, Due: p.now().Add(p.backoff(t.Attempts))}
 	}
 	p.endClaims(ctx, retries)
 }
@@ -113,7 +130,7 @@ func (p *Projection) postpone(ctx context.Context, tasks []db.VectorTask) {
 func (p *Projection) release(ctx context.Context, tasks []db.VectorTask) {
 	retries := make([]db.VectorRetry, len(tasks))
 	for i, t := range tasks {
-		retries[i] = db.VectorRetry{ID: t.Memory.ID, Due: p.now()}
+		retries[i] = db.VectorRetry{ID: t.Memory.ID, Claim: t.Claim, Due: p.now()}
 	}
 	p.endClaims(ctx, retries)
 }

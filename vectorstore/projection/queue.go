@@ -127,10 +127,10 @@ func (p *Projection) pushInserted(ctx context.Context, taken []insertion) bool {
 			tasks = append(tasks, inserted.tasks...)
 		case waited < p.set.Lease:
 			for _, t := range inserted.tasks {
-				late = append(late, db.VectorRetry{ID: t.Memory.ID, Due: now})
+				late = append(late, db.VectorRetry{ID: t.Memory.ID, Claim: t.Claim, Due: now})
 			}
 		}
 	}
 	p.endClaims(ctx, late)
-	return p.push(ctx, tasks)
+	return p.pushApart(ctx, tasks)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -18,6 +19,21 @@ type Rebuilt struct {
 	CaughtUp int      `json:"caught_up"` // memories that changed during the copy and were pushed again
 	After    Repaired `json:"after"`     // the repair that followed
 }
+
+// copyProgress is how far a copy has come.
+type copyProgress struct {
+	Copied  int `json:"copied"`
+	Skipped int `json:"skipped"`
+}
+
+// Progress is what repairs and rebuilds note (jobs.NoteProgress): what is being done, and with how many memories so
+// far.
+type Progress interface {
+	Progress() (what string, memories int)
+}
+
+// Progress implements the interface of that name.
+func (c copyProgress) Progress() (what string, memories int) { return "copying", c.Copied + c.Skipped }
 
 // Rebuild fills a new collection from the embeddings in the database and puts it
 // in the place of the old one, while writes and searches continue:
@@ -98,13 +114,14 @@ func changedSince(since time.Time) func(db.Projected) bool {
 // copyAll inserts every active row.
 func (m *Maintenance) copyAll(ctx context.Context, into vectorstore.Writer, space memory.Space, done *Rebuilt) error {
 	erased := &erased{records: m.records}
-	return m.pages(ctx, isActive, func(rows []db.Projected) error {
+	return m.copyPages(ctx, isActive, func(ctx context.Context, rows []db.Projected) error {
 		records, err := m.recordsOf(ctx, rows, space)
 		if err != nil {
 			return err
 		}
 		done.Copied += len(records)
 		done.Skipped += countUnembedded(rows, records, space)
+		jobs.NoteProgress(ctx, copyProgress{Copied: done.Copied, Skipped: done.Skipped})
 		if err := into.Insert(ctx, records); err != nil {
 			return err
 		}
@@ -132,7 +149,7 @@ func (m *Maintenance) copyChanged(
 	ctx context.Context, into vectorstore.Writer, space memory.Space, selected func(db.Projected) bool,
 ) error {
 	erased := &erased{records: m.records}
-	return m.pages(ctx, selected, func(rows []db.Projected) error {
+	return m.copyPages(ctx, selected, func(ctx context.Context, rows []db.Projected) error {
 		records, err := m.recordsOf(ctx, rows, space)
 		if err != nil {
 			return err
@@ -209,23 +226,46 @@ func isActive(p db.Projected) bool { return p.Memory.Status == memory.Active }
 func (m *Maintenance) pages(
 	ctx context.Context, selected func(db.Projected) bool, f func([]db.Projected) error,
 ) error {
-	for after := ""; ; {
-		rows, err := m.records.Projected(ctx, after, windowSize)
-		if err != nil {
+	for after, more := "", true; more; {
+		var err error
+		if after, more, err = m.page(ctx, after, selected, f); err != nil {
 			return err
 		}
-		read := len(rows)
-		if read > 0 {
-			after = rows[read-1].Memory.ID
-		}
-		rows = slices.DeleteFunc(rows, func(p db.Projected) bool { return !selected(p) })
-		if len(rows) > 0 {
-			if err := f(rows); err != nil {
-				return err
-			}
-		}
-		if read < windowSize {
-			return nil
+	}
+	return nil
+}
+
+// copyPages is pages for copies into another collection: erasures wait for each window.
+func (m *Maintenance) copyPages(
+	ctx context.Context, selected func(db.Projected) bool, f func(context.Context, []db.Projected) error,
+) error {
+	for after, more := "", true; more; {
+		if err := m.records.Copy(ctx, func(ctx context.Context) (err error) {
+			after, more, err = m.page(ctx, after, selected, func(rows []db.Projected) error { return f(ctx, rows) })
+			return err
+		}); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// page calls f with the selected rows of the window after an id, and returns the last id of the window and whether
+// there may be more.
+func (m *Maintenance) page(
+	ctx context.Context, after string, selected func(db.Projected) bool, f func([]db.Projected) error,
+) (last string, more bool, err error) {
+	rows, err := m.records.Projected(ctx, after, windowSize)
+	if err != nil {
+		return "", false, err
+	}
+	read := len(rows)
+	if read > 0 {
+		last = rows[read-1].Memory.ID
+	}
+	rows = slices.DeleteFunc(rows, func(p db.Projected) bool { return !selected(p) })
+	if len(rows) > 0 {
+		err = f(rows)
+	}
+	return last, read == windowSize, err
 }

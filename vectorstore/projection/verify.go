@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/jobs"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -21,6 +22,7 @@ type Records interface {
 	Projected(ctx context.Context, after string, limit int) ([]db.Projected, error)
 	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
+	Copy(ctx context.Context, f func(ctx context.Context) error) error
 }
 
 // Maintenance verifies that the vector store equals the database, and repairs
@@ -69,6 +71,9 @@ type Report struct {
 
 // Drift is the number of memories that differ between the stores.
 func (r Report) Drift() int { return r.Missing.Count + r.Orphaned.Count + r.Different.Count }
+
+// Progress implements the interface of that name.
+func (r Report) Progress() (what string, memories int) { return "comparing", r.Checked + r.InFlight }
 
 // Findings of one kind.
 type Findings struct {
@@ -130,6 +135,7 @@ func (m *Maintenance) verify(ctx context.Context, f func(map[string]kind) error)
 				return r, err
 			}
 		}
+		jobs.NoteProgress(ctx, r)
 		after, more = w.last, w.last != ""
 	}
 	m.mu.Lock()
@@ -219,10 +225,13 @@ func firstAfter(rows []db.Projected, id string) int {
 	return i
 }
 
+// future is how far ahead a row's time is that verify reports: a clock was ahead by more than servers' clocks differ.
+const future = 2 * time.Hour
+
 // compare fills w from the rows and records of its range, both in id order.
 func (m *Maintenance) compare(w *window, rows []db.Projected, records []vectorstore.Record) {
 	settled := m.now().Add(-m.push.set.Grace)
-	latest := m.now().Add(db.MaxLease)
+	latest := m.now().Add(future)
 	for _, row := range rows {
 		want := row.Memory
 		if want.UpdatedAt.After(latest) || want.LastAccessedAt.After(latest) || row.UpdatedAt.After(latest) {

@@ -175,7 +175,8 @@ func (s *Service) follow(ctx context.Context) (db.ServingState, error) {
 		}
 	}
 	s.mu.Lock()
-	if s.progress = progress; due {
+	s.progress = progress
+	if due {
 		s.counted = s.Now()
 	}
 	s.mu.Unlock()

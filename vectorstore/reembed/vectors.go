@@ -76,7 +76,8 @@ func (v Vectors) CountOwner(ctx context.Context, owner memory.Owner) (int, error
 func (v Vectors) sum(f func(vectorstore.Store) (int, error)) (total int, err error) {
 	for _, p := range append(v.of.others(), v.of.current()) {
 		n, err := f(p.Vectors)
-		if total += n; err != nil {
+		total += n
+		if err != nil {
 			return total, err
 		}
 	}

@@ -14,21 +14,32 @@ import (
 // comparing fewer in the file is almost as fast.
 const minCached = 500
 
+// maxExact is the most records of an owner whose vectors are cached exactly, besides their
+// codes. Among more, reading the nearest from the file costs less than the memory is worth.
+const maxExact = 4096
+
 // cache holds the matrices of the owners that were searched last:
 //
-//	search of an owner with many records -> rows -> matrix -> hits
+//	search of an owner with many records -> file -> hits; in the background: rows -> matrix
+//	later searches of the owner          -> matrix -> hits
 //	commit of a write                    -> change -> matrices
 //
 // A matrix is added before its rows are read, and every commit holds mu.
 // Therefore a write that the rows do not contain reaches the matrix as a change.
 type cache struct {
 	minRecords int // least number of records of a cached owner
+	maxExact   int // most records of an owner whose exact vectors are cached
 	limit      int // bytes
 	dim        int
 
-	mu     sync.Mutex
-	owners *simplelru.LRU[memory.Owner, *entry]
-	bytes  int // sum over the entries
+	closing context.Context // canceled by close
+	cancel  context.CancelFunc
+	reads   sync.WaitGroup
+
+	mu        sync.Mutex
+	owners    *simplelru.LRU[memory.Owner, *entry]
+	bytes     int // sum over the entries
+	isFilling bool
 }
 
 // entry is a matrix with its size, in bytes, when it was last measured.
@@ -38,7 +49,8 @@ type entry struct {
 }
 
 func newCache(dim, limit int) *cache {
-	c := &cache{minRecords: minCached, limit: limit, dim: dim}
+	c := &cache{minRecords: minCached, maxExact: maxExact, limit: limit, dim: dim}
+	c.closing, c.cancel = context.WithCancel(context.Background())
 	const maxOwners = 1 << 16 // including those whose records exceed the limit
 	owners, err := simplelru.NewLRU(maxOwners, func(_ memory.Owner, e *entry) { c.bytes -= e.measured })
 	if err != nil {
@@ -48,52 +60,49 @@ func newCache(dim, limit int) *cache {
 	return c
 }
 
-// get returns the owner's matrix; nil if the owner is not cached and the file
-// must be searched.
-func (c *cache) get(ctx context.Context, db *sql.DB, owner memory.Owner) (*matrix, error) {
-	if c.limit <= 0 {
-		return nil, nil
-	}
+// get returns the owner's entry, if there is one.
+func (c *cache) get(owner memory.Owner) (e *entry, known bool) {
 	c.mu.Lock()
-	e, ok := c.owners.Get(owner)
-	c.mu.Unlock()
-	if ok {
-		return e.matrix, nil
+	defer c.mu.Unlock()
+	return c.owners.Get(owner)
+}
+
+// fill reads the owner's vectors in the background if the owner has so many records that
+// they should be cached. It reads those of one owner at a time.
+func (c *cache) fill(ctx context.Context, db *sql.DB, owner memory.Owner) error {
+	if c.limit <= 0 {
+		return nil
 	}
 	var count int
 	err := db.QueryRowContext(ctx,
 		`SELECT count(*) FROM (SELECT 1 FROM records WHERE app_id = ? AND user_id = ? LIMIT ?)`,
-		owner.AppID, owner.UserID, c.minRecords).Scan(&count)
+		owner.AppID, owner.UserID, max(c.minRecords, c.maxExact+1)).Scan(&count)
 	if err != nil || count < c.minRecords {
-		return nil, err
+		return err
 	}
-	e, added := c.add(owner)
-	if !added {
-		return e.matrix, nil
-	}
-	err = e.read(ctx, db, c.dim, c.limit)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch current, _ := c.owners.Peek(owner); {
-	case current != e: // purged in the meantime
-	case err != nil:
-		c.owners.Remove(owner)
-	default:
-		c.measure(e)
+	if c.owners.Contains(owner) || c.isFilling || c.closing.Err() != nil {
+		return nil
 	}
-	return e.matrix, err
-}
-
-// add returns the owner's entry and whether it was added by this call.
-func (c *cache) add(owner memory.Owner) (e *entry, added bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok := c.owners.Get(owner); ok {
-		return e, false
-	}
-	e = &entry{matrix: newMatrix(owner)}
+	e := &entry{matrix: newMatrix(owner, c.maxExact)}
+	e.exact = count <= c.maxExact
 	c.owners.Add(owner, e)
-	return e, true
+	c.isFilling = true
+	c.reads.Go(func() {
+		err := e.read(c.closing, db, c.dim, c.limit)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.isFilling = false
+		switch current, _ := c.owners.Peek(owner); {
+		case current != e: // purged in the meantime
+		case err != nil:
+			c.owners.Remove(owner)
+		default:
+			c.measure(e)
+		}
+	})
+	return nil
 }
 
 // measure updates the size of an entry and evicts the least recently used
@@ -149,4 +158,13 @@ func (c *cache) purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.owners.Purge()
+}
+
+// close ends the reads of the background and empties the cache.
+func (c *cache) close() {
+	c.mu.Lock()
+	c.cancel()
+	c.mu.Unlock()
+	c.reads.Wait()
+	c.purge()
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidrace" // draws less under the race detector
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/vectortest"
 )
@@ -79,13 +80,18 @@ func randomQuery(r *rand.Rand) vectorstore.Query {
 	return q
 }
 
-// compare fails unless a search finds what a search of the file finds.
+// compare fails unless a search, after the owner's vectors were cached, finds what a search
+// of the file finds.
 func (s *Store) compare(q vectorstore.Query) error {
+	if err := s.cache.fill(context.Background(), s.reader, q.Owner); err != nil {
+		return err
+	}
+	s.cache.reads.Wait()
 	got, err := s.Search(context.Background(), q)
 	if err != nil {
 		return err
 	}
-	want, err := s.searchFile(context.Background(), q)
+	want, err := s.searchFile(context.Background(), q, nil)
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,7 @@ func TestCache_EqualsFile(t *testing.T) {
 		}
 		defer s.Close()
 		s.cache.minRecords = 1 + r.IntN(3)
+		s.cache.maxExact = rapid.SampledFrom([]int{0, 8, plenty}).Draw(rt, "exact")
 		ids := 0
 		existing := func() string { return fmt.Sprint(r.IntN(ids + 1)) }
 		for range 40 {
@@ -239,13 +246,13 @@ func TestMatrix_AppliesChangesAfterRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaced.Embedding = later.Embedding
-	m := newMatrix(owners[0])
+	m := newMatrix(owners[0], plenty)
 	m.change(change{ids: []string{"2", "4"}, records: []vectorstore.Record{replaced, later}})
 	m.change(change{ids: []string{"3"}})
 	if err := m.read(t.Context(), s.reader, 4, plenty); err != nil {
 		t.Fatal(err)
 	}
-	hits, ok := m.search(t.Context(), vectorstore.Query{Owner: owners[0], Embedding: unit(later.Embedding), Limit: 9})
+	hits, _, ok := m.search(vectorstore.Query{Owner: owners[0], Embedding: unit(later.Embedding), Limit: 9})
 	if !ok || len(hits) != 3 || hits[0].ID != "2" || hits[1].ID != "4" || hits[2].ID != "1" ||
 		hits[0].Similarity < 0.999999 {
 		t.Errorf("found %v, %t", hits, ok)

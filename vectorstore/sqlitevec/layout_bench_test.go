@@ -132,11 +132,13 @@ func (s stored) put(b *testing.B, records []vectorstore.Record) {
 }
 
 func (p plain) search(b *testing.B, q vectorstore.Query) int {
-	return count(b)(p.searchFile(b.Context(), q))
+	return count(b)(p.searchFile(b.Context(), q, nil))
 }
 
 func (c cached) search(b *testing.B, q vectorstore.Query) int {
-	return count(b)(c.Search(b.Context(), q))
+	hits, err := c.Search(b.Context(), q)
+	c.cache.reads.Wait()
+	return count(b)(hits, err)
 }
 
 func count(b *testing.B) func(hits []vectorstore.Hit, err error) int {

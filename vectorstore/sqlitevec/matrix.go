@@ -15,25 +15,35 @@ import (
 
 // matrix holds what a search needs of all records of one owner.
 type matrix struct {
-	owner memory.Owner
-	ready chan struct{} // closed when the rows have been read
+	owner    memory.Owner
+	maxExact int // most rows that keep their exact vectors
 
-	mu       sync.RWMutex
-	rows     []row
-	index    map[string]int // index in rows by id
-	changes  []change       // received before the rows were read
-	bytes    int            // approximate size
-	unusable bool           // the rows could not be read: the file must be searched
+	mu      sync.RWMutex
+	rows    []row
+	index   map[string]int // index in rows by id
+	exact   bool           // the rows have their exact vectors
+	changes []change       // received before the rows were read
+	bytes   int            // approximate size
+	state   state
 }
+
+type state int
+
+const (
+	reading  state = iota
+	ready          // the rows have been read
+	unusable       // the rows could not be read: the file must be searched
+)
 
 type row struct {
 	id                  string
 	agent, domain, kind unique.Handle[string]
-	created             int64     // unix milliseconds
-	embedding           []float32 // unit length
+	created             int64 // unix milliseconds
+	codes               codes
+	exact               []float32 // unit length; nil if the owner has many rows
 }
 
-func (r row) bytes() int { return len(r.id) + 4*len(r.embedding) + 120 }
+func (r *row) bytes() int { return len(r.id) + len(r.codes.numbers) + 4*len(r.exact) + 180 }
 
 // change is a write: it removed the records with the ids and added the records.
 type change struct {
@@ -41,8 +51,8 @@ type change struct {
 	records []vectorstore.Record
 }
 
-func newMatrix(owner memory.Owner) *matrix {
-	return &matrix{owner: owner, ready: make(chan struct{}), index: map[string]int{}}
+func newMatrix(owner memory.Owner, maxExact int) *matrix {
+	return &matrix{owner: owner, maxExact: maxExact, exact: true, index: map[string]int{}}
 }
 
 // read fills the matrix with the owner's records. If they take more than limit
@@ -51,8 +61,10 @@ func (m *matrix) read(ctx context.Context, db *sql.DB, dim, limit int) error {
 	read, err := m.readRows(ctx, db, dim, limit)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer close(m.ready)
-	m.unusable = read == nil
+	m.state = ready
+	if read == nil {
+		m.state = unusable
+	}
 	for _, r := range read {
 		m.add(r)
 	}
@@ -72,6 +84,7 @@ func (m *matrix) readRows(ctx context.Context, db *sql.DB, dim, limit int) ([]ro
 	}
 	defer rows.Close()
 	read, bytes := []row{}, 0
+	var vector []float32
 	for rows.Next() {
 		var r row
 		var agent, domain, kind string
@@ -82,9 +95,10 @@ func (m *matrix) readRows(ctx context.Context, db *sql.DB, dim, limit int) ([]ro
 		r.agent = unique.Make(agent)
 		r.domain = unique.Make(domain)
 		r.kind = unique.Make(kind)
-		r.embedding = rowcodec.Vector(embedding)
+		vector = rowcodec.AppendVector(vector[:0], embedding)
+		r.encode(vector, m.exact)
 		read = append(read, r)
-		if bytes += r.bytes(); bytes > limit || len(r.embedding) != dim {
+		if bytes += r.bytes(); bytes > limit || len(vector) != dim {
 			return nil, nil
 		}
 	}
@@ -92,6 +106,14 @@ func (m *matrix) readRows(ctx context.Context, db *sql.DB, dim, limit int) ([]ro
 		return nil, err
 	}
 	return read, nil
+}
+
+// encode sets the row's vector, of unit length.
+func (r *row) encode(v []float32, exact bool) {
+	r.codes = encoded(v)
+	if exact {
+		r.exact = slices.Clone(v)
+	}
 }
 
 // size is the approximate size in bytes.
@@ -105,16 +127,15 @@ func (m *matrix) size() int {
 func (m *matrix) change(c change) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	select {
-	case <-m.ready:
-		m.apply(c)
-	default:
+	if m.state == reading {
 		m.changes = append(m.changes, c)
+		return
 	}
+	m.apply(c)
 }
 
 func (m *matrix) apply(c change) {
-	if m.unusable {
+	if m.state == unusable {
 		return
 	}
 	for _, id := range c.ids {
@@ -122,11 +143,13 @@ func (m *matrix) apply(c change) {
 	}
 	for _, r := range c.records {
 		if r.Owner == m.owner {
-			m.add(row{
+			added := row{
 				id: r.ID, agent: unique.Make(r.AgentID),
 				domain: unique.Make(string(r.Domain)), kind: unique.Make(string(r.Type)),
-				created: r.CreatedAt.UnixMilli(), embedding: unit(r.Embedding),
-			})
+				created: r.CreatedAt.UnixMilli(),
+			}
+			added.encode(unit(r.Embedding), m.exact)
+			m.add(added)
 		}
 	}
 }
@@ -135,6 +158,15 @@ func (m *matrix) add(r row) {
 	m.index[r.id] = len(m.rows)
 	m.rows = append(m.rows, r)
 	m.bytes += r.bytes()
+	if !m.exact || len(m.rows) <= m.maxExact {
+		return
+	}
+	m.exact = false
+	for i := range m.rows {
+		m.bytes -= m.rows[i].bytes()
+		m.rows[i].exact = nil
+		m.bytes += m.rows[i].bytes()
+	}
 }
 
 // remove removes the row with this id and moves the last row to its place.
@@ -152,40 +184,42 @@ func (m *matrix) remove(id string) {
 	delete(m.index, id)
 }
 
-// search compares the query with each row that passes its filter; ok is false if
-// the file must be searched.
-func (m *matrix) search(ctx context.Context, q vectorstore.Query) (hits []vectorstore.Hit, ok bool) {
-	select {
-	case <-m.ready:
-	case <-ctx.Done():
-	}
-	if ctx.Err() != nil {
-		return nil, false
-	}
+// search compares the query with each row that passes its filter, by their codes. If the
+// rows lack their exact vectors, it returns the ids of the rows among which the nearest are, to
+// be compared in the file. ok is false if all of the file must be searched.
+func (m *matrix) search(q vectorstore.Query) (hits []vectorstore.Hit, among []string, ok bool) {
 	passes := passing(q)
-	query := unit(q.Embedding)
+	exact := unit(q.Embedding)
+	query := encodedQuery(exact)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if m.unusable {
-		return nil, false
+	if m.state != ready {
+		return nil, nil, false
 	}
-	// Whenever twice the limit of hits are collected, only the nearest half is kept.
-	least := math.Inf(-1)
+	near := newContenders(q.Limit)
 	for i := range m.rows {
-		r := &m.rows[i]
-		if !passes(r) {
-			continue
-		}
-		if similarity := float64(memory.Dot(query, r.embedding)); similarity >= least {
-			hits = append(hits, vectorstore.Hit{ID: r.id, Similarity: max(-1, min(1, similarity))})
-		}
-		if len(hits) == 2*q.Limit {
-			hits = nearest(hits, q.Limit)
-			least = hits[q.Limit-1].Similarity
+		if r := &m.rows[i]; passes(r) {
+			least, most := query.bounds(&r.codes)
+			near.add(r, least, most)
 		}
 	}
-	return nearest(hits, q.Limit), true
+	found := near.all()
+	if m.exact {
+		for _, c := range found {
+			similarity := float64(memory.Dot(exact, c.row.exact))
+			hits = append(hits, vectorstore.Hit{ID: c.row.id, Similarity: max(-1, min(1, similarity))})
+		}
+		return nearest(hits, q.Limit), nil, true
+	}
+	for _, c := range found {
+		among = append(among, c.row.id)
+	}
+	return nil, among, len(among) <= len(m.rows)/leastSaved
 }
+
+// leastSaved is how many times as many records the owner has as are compared in the file by
+// their ids. Finding a record by its id takes longer than reading the next one.
+const leastSaved = 4
 
 // nearest returns the limit nearest hits in order.
 func nearest(hits []vectorstore.Hit, limit int) []vectorstore.Hit {

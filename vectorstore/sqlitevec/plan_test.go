@@ -39,16 +39,20 @@ func TestSearchSQL_UsesIndex(t *testing.T) {
 	since.Since, until.Until = time.Unix(1, 0), time.Unix(2, 0)
 	day.Since, day.Until = since.Since, until.Until
 	day.Domains, day.AgentID = []memory.Domain{memory.GeneralChat}, "agent"
+	const byTime, byID = "records_of_user_by_time ", "sqlite_autoindex_records_1 "
 	for _, test := range []struct {
-		query     vectorstore.Query
-		condition string
+		query vectorstore.Query
+		among []string
+		want  string
 	}{
-		{all, "(app_id=? AND user_id=?)"},
-		{since, "(app_id=? AND user_id=? AND created_at>?)"},
-		{until, "(app_id=? AND user_id=? AND created_at<?)"},
-		{day, "(app_id=? AND user_id=? AND created_at>? AND created_at<?)"},
+		{all, nil, byTime + "(app_id=? AND user_id=?)"},
+		{since, nil, byTime + "(app_id=? AND user_id=? AND created_at>?)"},
+		{until, nil, byTime + "(app_id=? AND user_id=? AND created_at<?)"},
+		{day, nil, byTime + "(app_id=? AND user_id=? AND created_at>? AND created_at<?)"},
+		{all, []string{"1"}, byID + "(id=?)"},
+		{day, []string{"1", "2"}, byID + "(id=?)"},
 	} {
-		query, args, err := searchSQL(test.query)
+		query, args, err := searchSQL(test.query, test.among)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +62,7 @@ func TestSearchSQL_UsesIndex(t *testing.T) {
 			return step, err
 		}
 		steps, err := queryAll(t.Context(), s.reader, scanStep, `EXPLAIN QUERY PLAN `+query, args...)
-		want := "SEARCH records USING INDEX records_of_user_by_time " + test.condition
+		want := "SEARCH records USING INDEX " + test.want
 		if err != nil || len(steps) == 0 || steps[0] != want {
 			t.Errorf("%s\nhas the plan %q, want %q: %v", query, strings.Join(steps, "; "), want, err)
 		}

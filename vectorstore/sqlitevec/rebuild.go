@@ -3,6 +3,7 @@ package sqlitevec
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 
 	"hippocampus/db/sqlite/sqlitefile"
@@ -62,6 +63,10 @@ func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error
 	n, err := s.sumTables(ctx, s.db, action, owner, s.cache.commitAndRemove(owner), deleteFrom)
 	if err != nil {
 		return n, err
+	}
+	// Also if nothing was deleted: an earlier process may have died between the two.
+	if err := s.cleaner.Clean(ctx); err != nil && !errors.Is(err, sqlitefile.ErrTooLarge) {
+		return n, failed(ctx, action, err)
 	}
 	return n, failed(ctx, action, sqlitefile.Truncate(ctx, s.db))
 }

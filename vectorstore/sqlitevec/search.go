@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,23 +18,27 @@ func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 	if err := vectorstore.CheckQuery(s.space, q); err != nil {
 		return nil, err
 	}
-	m, err := s.cache.get(ctx, s.reader, q.Owner)
-	if err != nil {
-		return nil, failed(ctx, "reading a user's vectors", err)
-	}
-	if m != nil {
-		if hits, ok := m.search(ctx, q); ok {
+	e, known := s.cache.get(q.Owner)
+	if known {
+		switch hits, among, ok := e.search(q); {
+		case ok && len(among) == 0:
 			return hits, nil
+		case ok:
+			return s.searchFile(ctx, q, among)
 		}
 	}
-	return s.searchFile(ctx, q)
+	hits, err := s.searchFile(ctx, q, nil)
+	if err != nil || known || len(hits) < q.Limit { // few records are searched in the file
+		return hits, err
+	}
+	return hits, failed(ctx, "counting a user's vectors", s.cache.fill(ctx, s.reader, q.Owner))
 }
 
-// searchFile compares with sqlite-vec. It orders by the Euclidean distance d,
-// which sqlite-vec computes a third faster than the cosine. For unit vectors,
-// cosine = 1 - d*d/2.
-func (s *Store) searchFile(ctx context.Context, q vectorstore.Query) ([]vectorstore.Hit, error) {
-	query, args, err := searchSQL(q)
+// searchFile compares with sqlite-vec, only the records among some ids if there are any. It
+// orders by the Euclidean distance d, which sqlite-vec computes a third faster than the
+// cosine. For unit vectors, cosine = 1 - d*d/2.
+func (s *Store) searchFile(ctx context.Context, q vectorstore.Query, among []string) ([]vectorstore.Hit, error) {
+	query, args, err := searchSQL(q, among)
 	if err != nil {
 		return nil, fmt.Errorf("searching vectors: %w", err)
 	}
@@ -48,12 +53,24 @@ func (s *Store) searchFile(ctx context.Context, q vectorstore.Query) ([]vectorst
 }
 
 // searchSQL is the statement of searchFile with its arguments.
-func searchSQL(q vectorstore.Query) (query string, args []any, err error) {
+func searchSQL(q vectorstore.Query, among []string) (query string, args []any, err error) {
 	where, conditionArgs, err := filter(q)
+	if err != nil {
+		return "", nil, err
+	}
+	args = append([]any{encode(q.Embedding)}, conditionArgs...)
+	if len(among) > 0 {
+		list, err := json.Marshal(among)
+		if err != nil {
+			return "", nil, err
+		}
+		// With a +, SQLite finds the records by their ids.
+		where = "id IN (SELECT value FROM json_each(?)) AND +" + where
+		args = slices.Insert(args, 1, any(string(list)))
+	}
 	query = `SELECT id, vec_distance_L2(embedding, ?) AS distance FROM records
 		WHERE ` + where + ` ORDER BY distance, id LIMIT ?`
-	args = append([]any{encode(q.Embedding)}, conditionArgs...)
-	return query, append(args, q.Limit), err
+	return query, append(args, q.Limit), nil
 }
 
 // filter is the condition of a query with its arguments.

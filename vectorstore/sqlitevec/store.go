@@ -57,6 +57,8 @@ type Store struct {
 	path   string
 	losses atomic.Int64 // how often the contents of the file were created
 	reader *sql.DB      // as many connections as processors
+
+	cleaner *sqlitefile.Cleaner
 }
 
 var (
@@ -87,6 +89,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 		db.Close()
 		return nil, failed(ctx, action, err)
 	}
+	s.cleaner = sqlitefile.NewCleaner(s.reader, func(ctx context.Context, f func(tx *sql.Tx) error) error {
+		return inTx(ctx, s.db, (*sql.Tx).Commit, f)
+	})
 	if err := s.Ensure(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -170,7 +175,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close waits for calls under way and closes the file.
 func (s *Store) Close() error {
-	s.cache.purge()
+	s.cache.close()
 	return errors.Join(s.reader.Close(), s.db.Close())
 }
 

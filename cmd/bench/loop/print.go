@@ -36,7 +36,7 @@ func (r Report) Print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nprocess\tcores\tCPU ms a turn\tresident MiB\t")
+	fmt.Fprintln(w, "\nprocess\tcores\tCPU ms a turn\tMiB, each page once\t")
 	for _, p := range r.Processes {
 		fmt.Fprintf(w, "%s\t%.2f\t%.1f\t%d\t\n", p.Name, p.Cores, p.CPU, p.Memory>>20)
 	}

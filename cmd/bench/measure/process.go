@@ -41,8 +41,9 @@ func (p Process) stat() ([]string, error) {
 	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])), nil
 }
 
-// Resident is the resident memory of the process, in bytes.
-func (p Process) Resident() (int64, error) { return p.memory("status", "VmRSS:") }
+// Proportional is the resident memory of the process in bytes, in which a page counts once although several
+// mappings or processes share it. SQLite maps a file once for each connection.
+func (p Process) Proportional() (int64, error) { return p.memory("smaps_rollup", "Pss:") }
 
 // memory reads a line in KiB of a file of the process.
 func (p Process) memory(file, line string) (int64, error) {
@@ -100,7 +101,7 @@ func (p Process) OwnUsage() (u Usage, err error) {
 	if u.CPU, err = p.CPU(); err != nil {
 		return u, err
 	}
-	u.Memory, err = p.Resident()
+	u.Memory, err = p.Proportional()
 	return u, err
 }
 
@@ -115,7 +116,7 @@ func (p Process) Usage() (u Usage, err error) {
 		if err != nil {
 			continue // it has ended, and counts as its parent's
 		}
-		resident, err := process.memory("smaps_rollup", "Pss:")
+		resident, err := process.Proportional()
 		if err != nil && process == p {
 			return u, err
 		}

@@ -75,7 +75,8 @@ func (t *Times) Run(
 func (t *Times) Call(f func() error) error {
 	at := time.Now()
 	err := f()
-	if took := time.Since(at); err == nil {
+	took := time.Since(at)
+	if err == nil {
 		t.Latencies, t.Took = append(t.Latencies, took), t.Took+took
 	}
 	return err

@@ -138,8 +138,8 @@ func (p piece) has(q question) bool {
 	return slices.ContainsFunc(p.Turns, func(t turn) bool { return slices.Contains(q.Evidence, t.ID) })
 }
 
-// doubts writes pieces of conversations as users of a new server, and asks about each the
-// questions of its own conversation and of others in the same language, by defaults.
+// doubts writes pieces of conversations as users of a new server, or reports them turn by turn if o.Turns is set. It
+// asks about each the questions of its own conversation and of others in the same language, by defaults.
 func doubts(ctx context.Context, o Options, conversations []conversation) (list []Doubt, err error) {
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
@@ -151,7 +151,11 @@ func doubts(ctx context.Context, o Options, conversations []conversation) (list 
 	for i, p := range users {
 		written[i] = p.conversation
 	}
-	turns, err := writeMemories(ctx, o, server.Client, written)
+	write := writeMemories
+	if o.Turns {
+		write = reportTurns
+	}
+	turns, err := write(ctx, o, server.Client, written) // by the ids of memories or of the server's turns
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +213,9 @@ func (d *Doubt) ask(
 ) error {
 	var answer struct {
 		Memories []struct {
-			ID         string  `json:"id"`
-			Confidence float64 `json:"confidence"`
+			ID           string  `json:"id"`
+			SourceTurnID string  `json:"source_turn_id"`
+			Confidence   float64 `json:"confidence"`
 		} `json:"memories"`
 		Fit Signals `json:"fit"`
 	}
@@ -223,7 +228,7 @@ func (d *Doubt) ask(
 	d.Fit = answer.Fit
 	for _, m := range answer.Memories {
 		d.Best = max(d.Best, m.Confidence)
-		if d.Own && slices.Contains(evidence, turns[m.ID]) {
+		if d.Own && slices.Contains(evidence, turns[cmp.Or(m.SourceTurnID, m.ID)]) {
 			d.Evidence = append(d.Evidence, m.Confidence)
 		}
 	}

@@ -30,7 +30,7 @@ type example struct {
 	weight float64
 }
 
-// Fit reads reports with doubts and returns the coefficients that tell own questions with
+// Fit reads reports with doubts and returns the coefficients that separate own questions with
 // evidence among the first ten from foreign ones best, about the users of the
 // conversations in FittedOn. Every form and size of users in every report weighs the
 // same, and so do own and foreign questions in it.

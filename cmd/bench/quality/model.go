@@ -11,7 +11,7 @@ import (
 type ChatModel struct {
 	URL    string // base URL of its endpoint
 	Name   string
-	Key    string // empty: the endpoint needs none
+	Key    string // empty: the endpoint needs no key
 	Record string // file that receives its prompts and answers; may be empty
 	Replay string // file of a recording that answers in its place; then URL is empty
 }

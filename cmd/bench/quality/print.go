@@ -14,6 +14,10 @@ func (r Report) Print(out io.Writer) error {
 		printContexts(w, r.Contexts)
 		return w.Flush()
 	}
+	if len(r.Missed) > 0 {
+		printMissed(w, r.Missed)
+		return w.Flush()
+	}
 	if len(r.Confidence) > 0 {
 		printTradeOffs(w, r.Confidence)
 		return w.Flush()

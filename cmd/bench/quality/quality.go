@@ -32,6 +32,8 @@ type Options struct {
 	Roles    Roles    // of the speakers of reported turns
 	Contexts bool     // measure contexts, and no rankings
 	Doubts   bool     // measure confidence, and no rankings
+	Routes   bool     // compare candidates with and without the routed domains, and measure no rankings
+	Oracle   bool     // a reranking model that knows the evidence takes part
 	Progress io.Writer
 
 	model bool // a chat model scores
@@ -47,6 +49,7 @@ type Report struct {
 	Through       *Through `json:"through_turns,omitempty"`
 	Results       []Result `json:"results,omitempty"`
 	Contexts      []Held   `json:"contexts,omitempty"`
+	Missed        []Missed `json:"routed_domains,omitempty"`
 
 	Confidence []TradeOff `json:"confidence,omitempty"`
 	Doubts     []Doubt    `json:"doubts,omitempty"` // what Confidence summarises and Fit reads
@@ -104,6 +107,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	for _, c := range conversations {
 		report.Conversations = append(report.Conversations, c.user())
 	}
+	if o.Oracle {
+		oracle := newOracle(conversations)
+		defer oracle.Close()
+		o.Settings = append(slices.Clone(o.Settings), "HIPPOCAMPUS_RERANK_BASE_URL="+oracle.URL)
+	}
 	if o.Contexts {
 		report.Contexts, err = contexts(ctx, o, conversations)
 		return report, err
@@ -111,6 +119,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Doubts {
 		report.Doubts, err = doubts(ctx, o, conversations)
 		report.Confidence = tradeOffs(report.Doubts)
+		return report, err
+	}
+	if o.Routes {
+		report.Missed, err = missed(ctx, o, conversations)
 		return report, err
 	}
 	if report.Results, err = run(ctx, o, conversations, Lags); err != nil {

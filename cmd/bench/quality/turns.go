@@ -1,6 +1,7 @@
 package quality
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -35,9 +36,7 @@ func throughTurns(ctx context.Context, o Options, conversations []conversation, 
 		return Through{}, nil, err
 	}
 	defer func() {
-		if e := server.Close(); err == nil {
-			err = e
-		}
+		err = cmp.Or(err, server.Close())
 	}()
 	reported, err := reportTurns(ctx, o, server.Client, conversations)
 	if err != nil {

@@ -25,14 +25,15 @@ type AfterTurnsReport struct {
 // all requests, and pauses between two recalls.
 type AfterTurns struct {
 	Data     string         `json:"data"`
-	Memories int            `json:"memories"`            // of each user, before the turns
-	First    measure.Sample `json:"first"`               // recall of each user after a start of the server
-	Floor    measure.Sample `json:"floor,omitzero"`      // one search and one SELECT; the large size only
-	Alone    measure.Sample `json:"alone"`               // nothing of the user changes between two recalls
-	After    measure.Sample `json:"after_turn"`          // right after a turn of the user was processed
-	Turn     measure.Sample `json:"turn"`                // with wait
-	Kept     float64        `json:"facts_kept_per_turn"` // besides the memory of the message
-	Resident int64          `json:"resident_bytes"`      // of the server, at the end
+	Memories int            `json:"memories"`              // of each user, before the turns
+	Never    measure.Sample `json:"first_never_recalled"`  // of each user since the load, after a start of the server
+	First    measure.Sample `json:"first_recalled_before"` // of each user after a further start
+	Floor    measure.Sample `json:"floor,omitzero"`        // one search and one SELECT; the large size only
+	Alone    measure.Sample `json:"alone"`                 // nothing of the user changes between two recalls
+	After    measure.Sample `json:"after_turn"`            // right after a turn of the user was processed
+	Turn     measure.Sample `json:"turn"`                  // with wait
+	Kept     float64        `json:"facts_kept_per_turn"`   // besides the memory of the message
+	Memory   measure.Memory `json:"memory"`                // of the server, at the end
 }
 
 // RunAfterTurns measures every size of data, each on new stores.
@@ -72,10 +73,11 @@ func measureAfterTurns(ctx context.Context, o Options, data content.Data) (found
 		return found, fmt.Errorf("%w\n%s", err, server.Log())
 	}
 	found = AfterTurns{
-		Data: data.String(), Memories: data.Each, First: a.first.Sample(), Floor: a.bare.Sample(), Alone: a.alone.Sample(),
+		Data: data.String(), Memories: data.Each, Never: a.never.Sample(), First: a.first.Sample(),
+		Floor: a.bare.Sample(), Alone: a.alone.Sample(),
 		After: a.after.Sample(), Turn: a.turns.Sample(), Kept: float64(a.kept) / float64(len(a.turns.Latencies)),
 	}
-	found.Resident, err = server.Resident()
+	found.Memory, err = server.Memory()
 	return found, err
 }
 
@@ -87,20 +89,25 @@ type afterTurns struct {
 	next int // number of the next request
 	kept int // facts
 
-	first, bare, alone, after, turns measure.Times
+	never, first, bare, alone, after, turns measure.Times
 }
 
 func (a *afterTurns) measure(ctx context.Context) error {
-	for range a.Rounds {
+	for i := range a.Rounds + 1 {
 		if err := a.server.Restart(); err != nil {
 			return err
 		}
-		if err := a.meetAll(ctx); err != nil {
+		first := &a.first
+		if i == 0 {
+			first = &a.never
+		}
+		if err := a.meetAll(ctx, first); err != nil {
 			return err
 		}
 	}
 	var warm afterTurns
-	warm.bench, warm.data, warm.pace = a.bench, a.data, measure.Pace{Slice: a.Slice / 4, Pause: a.Pause}
+	warm.bench, warm.data = a.bench, a.data
+	warm.pace = measure.Pace{Slice: a.Slice / 4, Pause: a.Pause}
 	if err := warm.round(ctx); err != nil {
 		return err
 	}
@@ -115,13 +122,13 @@ func (a *afterTurns) measure(ctx context.Context) error {
 }
 
 // meetAll recalls once of each user. A user without memories opens the connections before.
-func (a *afterTurns) meetAll(ctx context.Context) error {
+func (a *afterTurns) meetAll(ctx context.Context, first *measure.Times) error {
 	if err := a.recall(ctx, "stranger", 0); err != nil {
 		return err
 	}
 	for i := range a.data.Users {
 		a.next++
-		if err := a.first.Call(func() error { return a.recall(ctx, a.data.User(i), a.next) }); err != nil {
+		if err := first.Call(func() error { return a.recall(ctx, a.data.User(i), a.next) }); err != nil {
 			return err
 		}
 	}

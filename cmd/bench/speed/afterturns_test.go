@@ -23,6 +23,9 @@ func TestAfterTurns_ReportsMissedTargets(t *testing.T) {
 		"SQLite slow":    {AfterTurns{Memories: 1000, Alone: sample(3.9, 5, 9), After: sample(4, 9, 11)}, 1},
 		"SQLite spread":  {AfterTurns{Memories: 1000, Alone: sample(3, 5, 9), After: sample(3.9, 9, 11)}, 1},
 		"SQLite started": {AfterTurns{Memories: 10_000, First: sample(60, 60, 60)}, 3},
+		"SQLite first":   {AfterTurns{Memories: 10_000, Never: sample(60, 60, 60)}, 3},
+		"memory":         {AfterTurns{Memory: measure.Memory{Proportional: 151 << 20}}, 1},
+		"files":          {AfterTurns{Memory: measure.Memory{Proportional: 170 << 20, Mapped: 20 << 20}}, 0},
 	} {
 		got := 0
 		if err := (AfterTurnsReport{Data: []AfterTurns{c.AfterTurns}}).Check(); err != nil {

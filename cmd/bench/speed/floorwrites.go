@@ -68,7 +68,9 @@ type fresh struct {
 }
 
 func (f *floor) fresh(m target.Memory) fresh {
-	return fresh{uuid.Must(uuid.NewV7()).String(), m, target.Vector(m.Content, f.dim), time.Now()}
+	return fresh{
+		id: uuid.Must(uuid.NewV7()).String(), Memory: m, vector: target.Vector(m.Content, f.dim), at: time.Now(),
+	}
 }
 
 // columns of the floor's rows, the same as a server writes.

@@ -15,10 +15,11 @@ type Load struct {
 	Data      string  `json:"data"`
 	Memories  int     `json:"memories"`
 	PerSecond float64 `json:"per_second"` // into both stores
-	Resident  int64   `json:"resident_bytes"`
 	CPU       float64 `json:"cpu_ms_per_memory"`
 	Rest      float64 `json:"rest_seconds,omitzero"`     // until the stores were idle
 	Floor     float64 `json:"floor_per_second,omitzero"` // one COPY and one Insert for each batch
+
+	Memory measure.Memory `json:"memory"` // of the server, at the end
 }
 
 // loadFloor measures how many memories a second the bare clients load.

@@ -99,7 +99,9 @@ func startFloor(ctx context.Context, stores *target.Stores) (*overHTTP, error) {
 		return nil, errors.Join(fmt.Errorf("the floor's process tells no address: %w", err), input.Close(), process.Wait())
 	}
 	address = strings.TrimSpace(address)
-	return &overHTTP{process, input, "http://" + address, target.NewConnections(address)}, nil
+	return &overHTTP{
+		process: process, input: input, url: "http://" + address, connections: target.NewConnections(address),
+	}, nil
 }
 
 func (o *overHTTP) close() error {

@@ -81,7 +81,8 @@ func RunOverload(ctx context.Context, o OverloadOptions) (report Overload, err e
 			return report, err
 		}
 	}
-	report.Alone, report.Served, report.Shed = alone.Sample(), served.Sample(), int(shed.Load())
+	report.Alone, report.Served = alone.Sample(), served.Sample()
+	report.Shed = int(shed.Load())
 	return report, nil
 }
 

@@ -11,12 +11,12 @@ import (
 func (r Report) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(out, "%s, %d cores\n\n", r.Size, r.Machine.Cores)
-	fmt.Fprintln(w, "loaded\tmemories\tper second\tfloor\tCPU ms each\trest s\tresident MiB afterwards\t")
+	fmt.Fprintln(w, "loaded\tmemories\tper second\tfloor\tCPU ms each\trest s\town MiB\tmapped files\t")
 	for _, l := range r.Loads {
-		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.2f\t%.0f\t%d\t\n",
-			l.Data, l.Memories, l.PerSecond, l.Floor, l.CPU, l.Rest, l.Resident>>20)
+		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.2f\t%.0f\t%d\t%d\t\n",
+			l.Data, l.Memories, l.PerSecond, l.Floor, l.CPU, l.Rest, l.Memory.Own()>>20, l.Memory.Mapped>>20)
 	}
-	fmt.Fprintln(w, "\t\t\t\t\t\t\t")
+	fmt.Fprintln(w, "\t\t\t\t\t\t\t\t")
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -30,7 +30,8 @@ func (r Report) Print(out io.Writer) error {
 			row(p.Name, "floor", p.Floor)
 		}
 		ratio := func(s measure.Sample) {
-			if p50, p95, rate := p.Floor.Ratios(s); p.Floor.Requests > 0 {
+			if p.Floor.Requests > 0 {
+				p50, p95, rate := p.Floor.Ratios(s)
 				fmt.Fprintf(w, "%s\t%s\t%d\tratio\t%.2f\t%.2f\t\t%.2f\t\t\n", p.Name, p.Data, p.Clients, p50, p95, rate)
 			}
 		}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/url"
+	"strings"
 	"time"
 
 	"hippocampus/cmd/bench/content"
@@ -20,6 +22,7 @@ type SlicesOptions struct {
 	Memories int           // of the one user; every hundredth has a tag
 	For      time.Duration // of each kind of request
 	Settings []string
+	Only     string // the beginning of the names of the requests; empty: all
 	Progress io.Writer
 }
 
@@ -59,7 +62,8 @@ func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err
 		return err
 	}
 	asOf := func(at time.Time) string { return "&as_of=" + url.QueryEscape(at.UTC().Format(time.RFC3339Nano)) }
-	for name, request := range map[string]func(context.Context, int) error{
+	requests := pages(ctx, server, user)
+	maps.Copy(requests, map[string]func(context.Context, int) error{
 		"list a day": func(ctx context.Context, n int) error {
 			since, until := day(n)
 			return get("&since="+since+"&until="+until)(ctx, n)
@@ -74,7 +78,11 @@ func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err
 		},
 		"recall a tag": func(_ context.Context, n int) error { return recall(n, map[string]any{"tags": []string{data.Tag}}) },
 		"recall":       func(_ context.Context, n int) error { return recall(n, map[string]any{}) },
-	} {
+	})
+	for name, request := range requests {
+		if o.Only != "" && !strings.HasPrefix(name, o.Only) {
+			continue
+		}
 		fmt.Fprintln(o.Progress, name)
 		if err := report.measure(ctx, name, 1, o.For, request); err != nil {
 			return report, err

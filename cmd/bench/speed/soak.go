@@ -45,7 +45,7 @@ type Soak struct {
 // Reading is the state of the server at an instant.
 type Reading struct {
 	Seconds     float64 `json:"seconds"`
-	Resident    int64   `json:"resident_bytes"`
+	Memory      int64   `json:"own_bytes"` // see measure.Memory.Own
 	Goroutines  float64 `json:"goroutines"`
 	Descriptors float64 `json:"open_descriptors"`
 	Errors      int64   `json:"errors"`
@@ -185,9 +185,11 @@ func (b *bench) soak(
 }
 
 func (b *bench) read(ctx context.Context) (r Reading, err error) {
-	if r.Resident, err = b.server.Resident(); err != nil {
+	held, err := b.server.Memory()
+	if err != nil {
 		return r, err
 	}
+	r.Memory = held.Own()
 	if r.Goroutines, err = b.server.Metric(ctx, "go_goroutines"); err != nil {
 		return r, err
 	}
@@ -246,10 +248,10 @@ func (s Soak) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d cores: %d requests at %.0f a second (the highest rate was %.0f), %d errors\nverified: %s\n\n",
 		s.Size, s.Machine.Cores, s.Requests, s.Paced, s.Highest, s.Errors, s.Verified)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "seconds\tresident MiB\tgoroutines\tdescriptors\terrors\tp95 ms\t")
+	fmt.Fprintln(w, "seconds\town MiB\tgoroutines\tdescriptors\terrors\tp95 ms\t")
 	for _, r := range s.Readings {
 		fmt.Fprintf(w, "%.0f\t%d\t%.0f\t%.0f\t%d\t%.2f\t\n",
-			r.Seconds, r.Resident>>20, r.Goroutines, r.Descriptors, r.Errors, r.P95)
+			r.Seconds, r.Memory>>20, r.Goroutines, r.Descriptors, r.Errors, r.P95)
 	}
 	return w.Flush()
 }

@@ -109,7 +109,7 @@ func measureData(ctx context.Context, o Options, data content.Data, report *Repo
 	if err := b.pairs(ctx, data); err != nil {
 		return fmt.Errorf("%w\n%s", err, server.Log())
 	}
-	last.Resident, err = server.Resident()
+	last.Memory, err = server.Memory()
 	return err
 }
 

@@ -15,6 +15,9 @@ func TestCheck_ReportsMissedTargets(t *testing.T) {
 	large := func(name string, clients int, s sample) Pair {
 		return Pair{Name: name, Data: "1000 users of 100", Clients: clients, Floor: floor, Server: s}
 	}
+	of := func(data string, clients int, s sample) Pair {
+		return Pair{Name: "recall", Data: data, Clients: clients, Floor: floor, Server: s}
+	}
 	small := func(name, data string, s sample) Pair {
 		return Pair{Name: name, Data: data, Clients: 1, Server: s}
 	}
@@ -31,20 +34,30 @@ func TestCheck_ReportsMissedTargets(t *testing.T) {
 		"all met": {Report{Pairs: []Pair{
 			large("recall", 1, sample{P50: 2.5, P95: 6}), large("recall", 8, sample{PerSecond: 75}),
 			large("write", 1, sample{P50: 2.6}),
-		}, Loads: []Load{{Memories: 100_000, PerSecond: 5000, Resident: 150 << 20}}}, 0},
+		}, Loads: []Load{{Memories: 100_000, PerSecond: 5000, Memory: measure.Memory{Proportional: 150 << 20}}}}, 0},
 		"all missed": {Report{Size: "postgres+milvus", Pairs: []Pair{
 			large("recall", 1, sample{P50: 2.6, P95: 6.1}), large("recall", 8, sample{PerSecond: 74}),
 			large("turn", 1, sample{P50: 3.1}),
-		}, Loads: []Load{{Memories: 100_000, PerSecond: 4999, Resident: 151 << 20}}}, 6},
+		}, Loads: []Load{{Memories: 100_000, PerSecond: 4999, Memory: measure.Memory{Proportional: 151 << 20}}}}, 6},
 		"other sizes have no ratios": {Report{Pairs: []Pair{recall(100, 5), recall(10_000, 10)}}, 0},
 		"grown too much":             {Report{Pairs: []Pair{recall(100, 5), recall(10_000, 10.1)}}, 1},
 		"SQLite met": {Report{Size: "sqlite", Pairs: []Pair{
-			small("recall", "5 users of 1000", sample{P50: 4.9}), small("recall", "1 users of 10000", sample{P50: 24}),
+			small("recall", "5 users of 1000", sample{P50: 3.9, P99: 11}),
+			small("recall", "1 users of 10000", sample{P50: 14}), small("first recall", "1 users of 10000", sample{P50: 59}),
 			small("write", "5 users of 1000", sample{PerSecond: 500}),
 		}}, 0},
 		"SQLite missed": {Report{Size: "sqlite", Pairs: []Pair{
-			small("recall", "5 users of 1000", sample{P50: 5}), small("recall", "1 users of 10000", sample{P50: 25}),
+			small("recall", "5 users of 1000", sample{P50: 3, P99: 9}),
+			small("recall", "1 users of 10000", sample{P50: 15}), small("first recall", "1 users of 10000", sample{P50: 60}),
 			small("write", "5 users of 1000", sample{PerSecond: 499}),
+		}}, 4},
+		"many memories of a user met": {Report{Pairs: []Pair{
+			of("100 users of 1000", 8, sample{PerSecond: 75}), of("3 users of 10000", 1, sample{P50: 3}),
+			of("1 users of 100000", 1, sample{P50: 29}),
+		}}, 0},
+		"many memories of a user missed": {Report{Pairs: []Pair{
+			of("10 users of 1000", 8, sample{PerSecond: 74}), of("3 users of 10000", 1, sample{P50: 3.1}),
+			of("1 users of 100000", 1, sample{P50: 30}),
 		}}, 3},
 	} {
 		got := 0

@@ -17,13 +17,14 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 )
 
-// Size is one of the two sizes of the server.
+// Size is one of the sizes of the server.
 type Size string
 
 // The sizes.
 const (
-	Small Size = "sqlite"
-	Large Size = "postgres+milvus"
+	Small    Size = "sqlite"
+	Large    Size = "postgres+milvus"
+	Pgvector Size = "pgvector"
 )
 
 // Stores are the stores of one measured server. The small size has only a folder.
@@ -69,22 +70,21 @@ func (s *Stores) Processes() (map[string]measure.Process, error) {
 	return found, nil
 }
 
-// fresh creates empty stores: a schema on the Postgres of DATABASE_URL and an alias on
-// the Milvus of MILVUS_HOST and MILVUS_PORT, or a folder.
-func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
+// NewStores creates empty stores: a schema on the Postgres of DATABASE_URL, for the large
+// size with an alias on the Milvus of MILVUS_HOST and MILVUS_PORT, or a folder. The caller
+// must drop them.
+func NewStores(ctx context.Context, size Size, folder string) (*Stores, error) {
 	if size == Small {
 		return &Stores{settings: []string{"HIPPOCAMPUS_DATA=" + folder}}, nil
 	}
 	s := &Stores{server: os.Getenv("DATABASE_URL")}
 	host, port := os.Getenv("MILVUS_HOST"), os.Getenv("MILVUS_PORT")
-	if s.server == "" || host == "" || port == "" {
+	if s.server == "" || size == Large && (host == "" || port == "") {
 		return nil, errors.New("DATABASE_URL, MILVUS_HOST and MILVUS_PORT are not set: run scripts/services up, " +
 			`then eval "export $(scripts/services env | xargs)"`)
 	}
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.schema = "bench_" + id
-	s.Collection = "bench_" + id
-	s.Milvus = net.JoinHostPort(host, port)
 	u, err := url.Parse(s.server)
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
@@ -96,21 +96,27 @@ func fresh(ctx context.Context, size Size, folder string) (*Stores, error) {
 	query.Set("search_path", s.schema)
 	u.RawQuery = query.Encode()
 	s.Database = u.String()
-	s.settings = []string{
-		"DATABASE_URL=" + s.Database, "MILVUS_HOST=" + host, "MILVUS_PORT=" + port,
-		"MILVUS_MEMORY_COLLECTION=" + s.Collection,
+	s.settings = []string{"DATABASE_URL=" + s.Database}
+	if size == Large {
+		s.Collection = s.schema
+		s.Milvus = net.JoinHostPort(host, port)
+		s.settings = append(s.settings,
+			"MILVUS_HOST="+host, "MILVUS_PORT="+port, "MILVUS_MEMORY_COLLECTION="+s.Collection)
 	}
 	return s, nil
 }
 
-// drop removes the schema, and every collection whose name begins with the alias.
-func (s *Stores) drop() error {
+// Drop removes the schema, and every collection whose name begins with the alias.
+func (s *Stores) Drop() error {
 	if s.schema == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	errs := []error{execute(ctx, s.server, "DROP SCHEMA "+s.schema+" CASCADE")}
+	if s.Milvus == "" {
+		return errs[0]
+	}
 	milvus, err := client.NewClient(ctx, client.Config{Address: s.Milvus})
 	if err != nil {
 		return errors.Join(append(errs, err)...)

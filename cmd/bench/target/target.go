@@ -8,6 +8,7 @@ package target
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -26,7 +28,9 @@ import (
 type Options struct {
 	Size     Size
 	Settings []string // KEY=VALUE for the server's environment, later ones win
-	Stores   *Stores  // of a server that still runs; nil: new stores
+	Stores   *Stores  // made by the caller, or of a server that still runs; nil: new stores
+	Build    []string // further arguments of go build
+	Listen   string   // HOST:PORT; empty: any free port of the loopback interface
 	Core     *int     // that the server runs on alone; nil: all cores
 }
 
@@ -36,6 +40,7 @@ type Server struct {
 	Stores *Stores
 
 	dir      string
+	listen   string
 	own      bool // Close drops the stores
 	binary   string
 	settings []string
@@ -48,6 +53,7 @@ type Server struct {
 // Start builds and runs the server, and returns when it listens.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
 	s = &Server{log: &output{}, Stores: o.Stores, settings: o.Settings, core: o.Core}
+	s.listen = cmp.Or(o.Listen, "127.0.0.1:0")
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -57,13 +63,14 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		return s, err
 	}
 	if s.Stores == nil {
-		if s.Stores, err = fresh(ctx, o.Size, filepath.Join(s.dir, "data")); err != nil {
+		if s.Stores, err = NewStores(ctx, o.Size, filepath.Join(s.dir, "data")); err != nil {
 			return s, err
 		}
 		s.own = true
 	}
 	s.binary = filepath.Join(s.dir, "hippocampus")
-	build := exec.CommandContext(ctx, "go", "build", "-o", s.binary, "hippocampus/cmd/hippocampus")
+	build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", s.binary}, o.Build,
+		[]string{"hippocampus/cmd/hippocampus"})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("build the server (run this inside the repository): %w\n%s", err, out)
@@ -80,25 +87,46 @@ func (s *Server) Restart() error {
 	return s.run()
 }
 
+// Kill ends the process without a warning, as the OOM killer would.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill()
+	err := <-s.exited
+	s.exited <- err
+}
+
+// Run runs the process again after Kill, or after it has ended by itself.
+func (s *Server) Run() error { return s.run() }
+
+// Ended reports whether the process has ended.
+func (s *Server) Ended() bool { return len(s.exited) > 0 }
+
+// Key is the admin key of every server.
+const Key = "bench-admin-key-16-long"
+
 const (
-	key          = "bench-admin-key-16-long"
 	startTimeout = 2 * time.Minute
 	stopTimeout  = 90 * time.Second
 	maxLine      = 1 << 20
 )
 
+// nightly lists the schedules that a measurement switches off, so that none changes memories while it runs.
+var nightly = []string{"forgetting", "purge", "compression", "verification"}
+
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
 func (s *Server) run() error {
 	s.exited = make(chan error, 1)
-	command := []string{s.binary, "serve", "--listen", "127.0.0.1:0"}
+	command := []string{s.binary, "serve", "--listen", s.listen}
+	for _, schedule := range nightly {
+		command = append(command, "--set", "schedule."+schedule+"=")
+	}
 	if s.core != nil {
 		command = append([]string{"taskset", "-c", strconv.Itoa(*s.core)}, command...)
 	}
 	s.cmd = exec.Command(command[0], command[1:]...)
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + key,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "HIPPOCAMPUS_ADMIN_KEY=" + Key,
 		"HIPPOCAMPUS_LOG_LEVEL=warn", "HIPPOCAMPUS_API_RATE_LIMIT=0",
 	}, s.Stores.settings...)
 	s.cmd.Env = append(s.cmd.Env, s.settings...)
@@ -125,7 +153,7 @@ func (s *Server) run() error {
 	}()
 	select {
 	case url := <-found:
-		s.Client = newClient(url, key)
+		s.Client = newClient(url, Key)
 		return nil
 	case err := <-s.exited:
 		s.exited <- err
@@ -157,7 +185,7 @@ func (s *Server) stop() error {
 func (s *Server) Close() error {
 	errs := []error{s.stop()}
 	if s.own {
-		errs = append(errs, s.Stores.drop())
+		errs = append(errs, s.Stores.Drop())
 	}
 	if s.dir != "" {
 		errs = append(errs, os.RemoveAll(s.dir))

@@ -31,7 +31,7 @@ type Process struct {
 	Name   string  `json:"name"`
 	Cores  float64 `json:"cores"`              // CPU seconds a second
 	CPU    float64 `json:"cpu_ms_per_request"` // of requests, or of turns
-	Memory int64   `json:"resident_bytes"`     // the most that was seen; shared pages count once
+	Memory int64   `json:"proportional_bytes"` // the most that was seen; each page counts once
 }
 
 // readings is the time between two readings.

@@ -17,8 +17,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/exaring/otelpgx"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric/noop"
+
+	"hippocampus/internal/tracing"
 )
 
 // A connection is dead if its peer acknowledges nothing for idle + count*interval
@@ -32,19 +37,28 @@ const (
 
 // Limits bound the sessions of a pool.
 type Limits struct {
-	Statement time.Duration // of a statement, a wait for a lock, and a wait for a connection; 0: none
-	Idle      time.Duration // of a transaction between two statements; 0: none
+	Statement time.Duration // of a statement, a wait for a lock, and a wait for a connection; 0: no limit
+	Idle      time.Duration // of a transaction between two statements; 0: no limit
 }
 
 // patience is how much longer than Postgres this process waits, as a part of the limit,
 // so that a Postgres that works ends the statement itself and the connection survives.
 const patience = 8
 
-// Apply gives the sessions of config these limits. It adds to AfterConnect.
-func Apply(config *pgxpool.Config, l Limits) {
+// Apply gives the sessions of config these limits, and spans if ctx has a provider of them. It adds to AfterConnect.
+func Apply(ctx context.Context, config *pgxpool.Config, l Limits) {
 	KeepAlive(config)
 	if l.Statement > 0 {
 		config.ConnConfig.Tracer = deadlines{l.Statement + l.Statement/patience}
+	}
+	if provider := tracing.Provider(ctx); provider != nil {
+		spans := otelpgx.NewTracer(otelpgx.WithTracerProvider(provider),
+			otelpgx.WithMeterProvider(noop.NewMeterProvider()), otelpgx.WithDisableConnectionDetailsInAttributes())
+		if l.Statement > 0 {
+			config.ConnConfig.Tracer = multitracer.New(config.ConnConfig.Tracer, spans)
+		} else {
+			config.ConnConfig.Tracer = spans
+		}
 	}
 	after := config.AfterConnect
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,57 @@ func PgvectorURL(t testing.TB) string {
 	return urlOn(t, PgvectorEnv)
 }
 
-func urlOn(t testing.TB, env string) string {
+// DatabaseURL creates an empty database, which is dropped when the test ends, and returns its URL. In the database that
+// other tests share, Postgres discards every plan when one of them creates or drops a schema.
+func DatabaseURL(t testing.TB) string {
+	t.Helper()
+	return databaseOn(t, Env)
+}
+
+// PgvectorDatabaseURL is DatabaseURL on the server that has the extension vector.
+func PgvectorDatabaseURL(t testing.TB) string {
+	t.Helper()
+	return databaseOn(t, PgvectorEnv)
+}
+
+func databaseOn(t testing.TB, env string) string {
+	t.Helper()
+	u := serverURL(t, env)
+	server, database := u.String(), newName()
+	execute(t, server, `CREATE DATABASE `+database)
+	t.Cleanup(func() { execute(t, server, `DROP DATABASE `+database+` WITH (FORCE)`) })
+	u.Path = "/" + database
+	return u.String()
+}
+
+// Program returns the path of a program of the server's version, such as pg_dump, which refuses servers that are newer.
+// Without such a file on this machine, it returns the name.
+func Program(t testing.TB, database, name string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	var folder string
+	if err := conn.QueryRow(ctx, `SELECT setting FROM pg_config WHERE name = 'BINDIR'`).Scan(&folder); err != nil {
+		t.Fatal(err)
+	}
+	if path := filepath.Join(folder, name); fileExists(path) {
+		return path
+	}
+	return name
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// serverURL is the URL that the variable env has.
+func serverURL(t testing.TB, env string) *url.URL {
 	t.Helper()
 	server := os.Getenv(env)
 	if server == "" {
@@ -46,7 +97,15 @@ func urlOn(t testing.TB, env string) string {
 	if err != nil {
 		t.Fatalf("%s is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE", env)
 	}
-	schema := "test_" + strings.ReplaceAll(memory.NewID(), "-", "")
+	return u
+}
+
+func newName() string { return "test_" + strings.ReplaceAll(memory.NewID(), "-", "") }
+
+func urlOn(t testing.TB, env string) string {
+	t.Helper()
+	u := serverURL(t, env)
+	server, schema := u.String(), newName()
 	execute(t, server, `CREATE SCHEMA `+schema)
 	query := u.Query()
 	query.Set("search_path", schema)

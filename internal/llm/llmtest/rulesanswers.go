@@ -79,7 +79,7 @@ func importanceOf(sentence string) float64 {
 	return 0.4
 }
 
-// attributes are those of which a person has one value at a time.
+// attributes are those that have one value at a time.
 var attributes = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(?:moved to|lives? in|living in)\b|搬到|住在`),
 	regexp.MustCompile(`(?i)\b(?:works? (?:at|for|as)|employer)\b|工作`),

@@ -4,6 +4,8 @@
 //	client -> /v1/chat/completions -> script -> Reply
 //	client -> /v1/embeddings       -> script, or hashed-feature vectors
 //	client -> /v1/models           -> an empty list
+//	client -> /v1/rerank           -> script, or shares of the query's words
+//	client -> /api/embed           -> script, or hashed-feature vectors, with Ollama's API
 //
 // By default it answers the prompts of the scorer and the router from the facts and
 // domains that the test has set. It serves tests within one process (New) and tests
@@ -62,6 +64,7 @@ type Server struct {
 	embeddings int
 	onChat     func(ChatRequest) Reply
 	onEmbed    func(EmbedRequest) Reply
+	onRerank   func(RerankRequest) Reply
 	vectors    map[string][]float32
 	script     script
 }
@@ -87,6 +90,8 @@ func Start(addr string) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.serveChat)
 	mux.HandleFunc("POST /v1/embeddings", s.serveEmbeddings)
+	mux.HandleFunc("POST /v1/rerank", s.serveRerank)
+	mux.HandleFunc("POST /api/embed", s.serveOllama)
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
 		JSON(map[string]any{"object": "list", "data": []any{}}).serve(s, w, r)
 	})
@@ -103,6 +108,9 @@ func (s *Server) Close() {
 
 // URL is the base URL, which ends in /v1.
 func (s *Server) URL() string { return s.http.URL + "/v1" }
+
+// OllamaURL is the base URL of Ollama's API.
+func (s *Server) OllamaURL() string { return s.http.URL }
 
 // OnChat sets the function that answers chat calls; nil restores Facts and Domains.
 func (s *Server) OnChat(f func(ChatRequest) Reply) { s.set(func() { s.onChat = f }) }
@@ -204,6 +212,11 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
+	s.serveEmbed(w, r, s.Embed)
+}
+
+// serveEmbed answers with the script of OnEmbed, or else with embed.
+func (s *Server) serveEmbed(w http.ResponseWriter, r *http.Request, embed func(EmbedRequest) Reply) {
 	var body struct {
 		Model string   `json:"model"`
 		Input []string `json:"input"`
@@ -214,15 +227,14 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.embeddings++
 	request := EmbedRequest{Call: s.embeddings, Model: body.Model, Texts: body.Input}
-	answer := s.onEmbed
-	if answer == nil {
-		answer = s.Embed
+	if s.onEmbed != nil {
+		embed = s.onEmbed
 	}
 	down := s.down
 	s.mu.Unlock()
 	reply := Cut()
 	if !down {
-		reply = answer(request)
+		reply = embed(request)
 	}
 	reply.serve(s, w, r)
 }

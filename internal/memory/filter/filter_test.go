@@ -3,9 +3,11 @@ package filter
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -207,8 +209,42 @@ func TestRequirement_OfExamples(t *testing.T) {
 		`{"or":[{"metadata":{"k":1}},{"metadata":{"l":{"gt":2}}}]}`: `{true []}`,
 		`{"or":[{"metadata":{"k":1}},{"tags":"a"}]}`:                `{false []}`,
 	} {
-		if got := fmt.Sprint(parse(t, filter).Requirement()); got != want {
+		r := parse(t, filter).Requirement()
+		if got := fmt.Sprintf("{%v %v}", r.Metadata, r.Contains); got != want || r.Parts != nil {
+			t.Errorf("%s: %s %v, want %s", filter, got, r.Parts, want)
+		}
+	}
+}
+
+func TestRequirement_OfContents(t *testing.T) {
+	t.Parallel()
+	for filter, want := range map[string]string{
+		`{"content":{"contains":"É"}}`:                                        `[{É false}]`,
+		`{"content":{"icontains":"Tea 茶","contains":"T"}}`:                    `[{T false} {tea 茶 true}]`,
+		`{"content":{"icontains":"É"}}`:                                       `[]`,
+		`{"content":"T"}`:                                                     `[]`,
+		`{"id":{"contains":"T"}}`:                                             `[]`,
+		`{"not":{"content":{"contains":"T"}}}`:                                `[]`,
+		`{"or":[{"content":{"contains":"T"}},{"tags":"a"}]}`:                  `[]`,
+		`{"and":[{"content":{"contains":"T"}},{"metadata":{"content":"x"}}]}`: `[{T false}]`,
+		`{"metadata":{"content":{"contains":"T"}}}`:                           `[]`,
+	} {
+		if got := fmt.Sprint(parse(t, filter).Requirement().Parts); got != want {
 			t.Errorf("%s: %s, want %s", filter, got, want)
 		}
+	}
+}
+
+// Foreign lists every character that a database does not put into lower case as Go does, if the result is ASCII.
+func TestRequirement_KnowsForeignCharacters(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for r := rune(unicode.MaxASCII + 1); r <= unicode.MaxRune; r++ {
+		if unicode.ToLower(r) <= unicode.MaxASCII {
+			found = append(found, string(r))
+		}
+	}
+	if !slices.Equal(found, Foreign) {
+		t.Errorf("these characters have a lower case in ASCII: %q, want %q", found, Foreign)
 	}
 }

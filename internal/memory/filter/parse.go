@@ -73,7 +73,7 @@ func (p *parser) filter(value any, depth int) (expression, *memory.Field) {
 		if !known {
 			return nil, wrong("is unknown: use metadata, and, or, not, or one of %s", fieldNames())
 		}
-		return p.condition(target{field: f}, value)
+		return p.condition(target{field: f, key: name}, value)
 	})
 }
 
@@ -132,8 +132,10 @@ func at(outer string, fault *memory.Field) *memory.Field {
 // target is what a condition is about: a field, or a key of the metadata.
 type target struct {
 	field
-	key string // if the kind is anything
+	key string // of the metadata, if the kind is anything; else the name of the field
 }
+
+const content = "content"
 
 // condition reads what must hold of a target.
 func (p *parser) condition(t target, value any) (expression, *memory.Field) {
@@ -182,8 +184,11 @@ func (p *parser) operator(t target, operator string, operand any) (expression, *
 		return nil, fault
 	}
 	c := condition{read: t.read, test: matches}
-	if t.kind == anyKind {
+	switch part, isText := operand.(string); {
+	case t.kind == anyKind:
 		c.required = requirementOf(t.key, matches, equal)
+	case t.key == content && isText && strings.HasSuffix(operator, "contains"):
+		c.required = requirementOfContent(part, operator == "icontains")
 	}
 	if operator == "ne" {
 		return not{c}, nil

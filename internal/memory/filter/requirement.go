@@ -1,6 +1,10 @@
 package filter
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+)
 
 // Requirement is what every memory has that a filter chooses. Other memories may
 // have it too.
@@ -9,7 +13,17 @@ type Requirement struct {
 	// From each of these lists, one JSON object that its metadata contains, in the
 	// sense of jsonb's operator @> of Postgres.
 	Contains [][]string
+	Parts    []Part // all of these are parts of its content
 }
+
+// Part is a part of a content.
+type Part struct {
+	Text   string
+	Folded bool // Text, in lower case, is a part of the content in lower case
+}
+
+// Foreign are the characters other than A to Z whose lower case is one of a to z.
+var Foreign = []string{"\u0130", "\u212a"}
 
 // Requirement returns the condition by which a database can reduce the memories
 // that Matches is asked for.
@@ -25,11 +39,12 @@ func (e all) requirement() (r Requirement) {
 		required := part.requirement()
 		r.Metadata = r.Metadata || required.Metadata
 		r.Contains = append(r.Contains, required.Contains...)
+		r.Parts = append(r.Parts, required.Parts...)
 	}
 	return r
 }
 
-// The requirement of alternatives joins one list of each.
+// The requirement of alternatives joins one list of each. It has no parts of the content.
 func (e some) requirement() Requirement {
 	metadata, listed := true, true
 	var joined []string
@@ -70,4 +85,18 @@ func requirementOf(key string, t test, equal []any) Requirement {
 	}
 	r.Contains = [][]string{objects}
 	return r
+}
+
+// requirementOfContent returns the requirement that the content contains a text. Databases know the lower case of
+// ASCII alone, so a folded text with other letters that have two cases requires nothing.
+func requirementOfContent(text string, folded bool) Requirement {
+	if folded {
+		text = strings.ToLower(text)
+		for _, r := range text {
+			if r > unicode.MaxASCII && unicode.SimpleFold(r) != r {
+				return Requirement{}
+			}
+		}
+	}
+	return Requirement{Parts: []Part{{Text: text, Folded: folded}}}
 }

@@ -63,7 +63,9 @@ func filter(depth int) *rapid.Generator[string] {
 		case "field":
 			return rapid.SampledFrom([]string{
 				`{"tags":"work"}`, `{"tags":{"in":["x","茶"]}}`, `{"importance":{"gte":0.5}}`, `{"pinned":true}`,
-				`{"agent_id":null}`, `{"content":{"icontains":"ODD"}}`, `{"created_at":{"gt":"2026-03-01T09:30:16Z"}}`,
+				`{"agent_id":null}`, `{"content":{"icontains":"ODD"}}`, `{"content":{"icontains":"k"}}`,
+				`{"content":{"icontains":"I"}}`, `{"content":{"icontains":"É茶"}}`, `{"content":{"icontains":"茶%"}}`,
+				`{"content":{"contains":"K"}}`, `{"content":{"contains":"_'\\"}}`, `{"created_at":{"gt":"2026-03-01T09:30:16Z"}}`,
 			}).Draw(t, "field")
 		}
 		key := rapid.SampledFrom(keys).Draw(t, "key")

@@ -1,0 +1,125 @@
+package hippocampus
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// faultTable is sdk/testdata/faults.json.
+type faultTable struct {
+	Rows []struct {
+		Name     string
+		Request  string
+		Attempts int
+		Waits    []float64
+		Result   json.RawMessage
+		Answers  []struct {
+			Status     int
+			RetryAfter string `json:"retry_after"`
+			Kind       string
+			HTML       bool
+			Shown      string // states an answer that the other fields do not describe
+
+			Cut, Stall, Trickle bool
+		}
+	}
+}
+
+// markdown returns the table as docs/connect/clients.md has it.
+func (f faultTable) markdown() string {
+	var out strings.Builder
+	out.WriteString("| case | request | answers | attempts | waits (s) | result |\n|---|---|---|---|---|---|\n")
+	for _, row := range f.Rows {
+		var answers, waits []string
+		for _, a := range row.Answers {
+			text := strings.TrimSpace(fmt.Sprint(a.Status, " ", strings.ReplaceAll(a.Kind, "_", " ")))
+			switch {
+			case a.Shown != "":
+				text = a.Shown
+			case a.Trickle:
+				text = "200, trickles"
+			case a.Cut:
+				text = "cut"
+			case a.Stall:
+				text = "late"
+			case a.HTML:
+				text += " as HTML"
+			}
+			if a.RetryAfter != "" {
+				text += ", Retry-After " + a.RetryAfter
+			}
+			answers = append(answers, text)
+		}
+		for _, wait := range row.Waits {
+			waits = append(waits, fmt.Sprint(wait))
+		}
+		result := "answer"
+		var failure struct{ Kind string }
+		if json.Unmarshal(row.Result, &failure) == nil && failure.Kind != "" {
+			result = "`" + failure.Kind + "`"
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %d | %s | %s |\n", row.Name, row.Request,
+			strings.Join(answers, "; "), row.Attempts, strings.Join(waits, ", "), result)
+	}
+	return out.String()
+}
+
+func TestClientsPage_HasTheTableOfFaults(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("sdk/testdata/faults.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table faultTable
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/connect/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := table.markdown(); len(table.Rows) == 0 || !bytes.Contains(page, []byte(want)) {
+		t.Errorf("docs/connect/clients.md has another table than sdk/testdata/faults.json gives:\n%s", want)
+	}
+}
+
+// operations returns the methods in the table of a client's README, in lower case and without underscores.
+func operations(t *testing.T, page string) []string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	_, table, _ := strings.Cut(string(text), "| methods |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for row := range strings.Lines(table) {
+		if strings.HasPrefix(row, "| every other route ") {
+			continue
+		}
+		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row, -1) {
+			found[strings.ReplaceAll(strings.ToLower(name[1]), "_", "")] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func TestClients_HaveTheSameOperations(t *testing.T) {
+	t.Parallel()
+	want := operations(t, "sdk/go/README.md")
+	if len(want) < 30 {
+		t.Errorf("sdk/go/README.md names only %v", want)
+	}
+	for _, page := range []string{"sdk/python/README.md", "sdk/typescript/README.md"} {
+		if got := operations(t, page); !slices.Equal(got, want) {
+			t.Errorf("%s names %v, and sdk/go/README.md %v", page, got, want)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build noconsole
+
+package console
+
+import "io/fs"
+
+func files() fs.FS { return nil }

@@ -1,0 +1,33 @@
+import type { Schema } from "../../api/client";
+
+/** names lists the members of a union of texts; leaving one out, or adding another, fails the build. */
+const names = <Name extends string>(all: Record<Name, true>): Name[] => Object.keys(all) as Name[];
+
+export const jobKinds = names<Schema<"JobKind">>({
+  compact_conversation: true,
+  compression: true,
+  consolidate_conversation: true,
+  consolidation: true,
+  erase_user: true,
+  events: true,
+  facts: true,
+  forgetting: true,
+  idle_conversations: true,
+  past_messages: true,
+  purge: true,
+  rebuild: true,
+  recall_log: true,
+  reembedding: true,
+  reflect_user: true,
+  reflection: true,
+  repair: true,
+  verification: true,
+});
+
+export const eventKinds = names<Schema<"EventKind">>({
+  "memory.written": true,
+  "memory.forgotten": true,
+  "reflection.created": true,
+  "conversation.ended": true,
+  "turn.failed": true,
+});

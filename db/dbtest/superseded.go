@@ -1,0 +1,62 @@
+package dbtest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// supersededSources checks that a document names what the memories that it superseded were derived from, and that each
+// change of these is also one of the document.
+func supersededSources(t *testing.T, s db.Store) {
+	message, first, second, third := newMemory(alice, "message"), newMemory(alice, "first"), newMemory(alice, "second"),
+		newMemory(alice, "third")
+	message.Type = memory.TypeMessage
+	insert(t, s, epoch, message, first, second, third)
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, []memory.Relation{
+			{From: first.ID, Kind: memory.DerivedFrom, To: message.ID, CreatedAt: epoch},
+		})
+	}))
+	last := changesOf(t, s, 0).Revision
+	// changed compares what has changed to the sources of what each changed memory superseded.
+	changed := func(what string, want map[string][]string, gone ...string) {
+		t.Helper()
+		read := changesOf(t, s, last)
+		got := map[string][]string{}
+		for _, d := range read.Documents {
+			got[d.ID] = d.Supersedes
+		}
+		wantSame(t, what, got, want)
+		wantSame(t, what+": gone", slices.Sorted(slices.Values(read.Gone)), slices.Sorted(slices.Values(gone)))
+		documents, err := s.Documents(t.Context(), alice)
+		must(t, err)
+		wantSame(t, what+": all documents", changesOf(t, s, 0).Documents, documents)
+		last = read.Revision
+	}
+	supersede := func(m *memory.Memory, by string) {
+		m.Status, m.SupersededBy = memory.Superseded, by
+		m.Revision++
+		update(t, s, *m)
+	}
+	from := []string{message.ID}
+	supersede(&first, second.ID)
+	changed("superseding", map[string][]string{second.ID: from}, first.ID)
+	supersede(&second, third.ID)
+	changed("superseding again", map[string][]string{third.ID: from}, second.ID)
+	message.Content = "changed"
+	message.Revision++
+	update(t, s, message)
+	changed("a change of the message", map[string][]string{message.ID: nil, third.ID: from}, first.ID, second.ID)
+	second.Status, second.SupersededBy = memory.Active, ""
+	second.Revision++
+	update(t, s, second)
+	changed("restoring", map[string][]string{second.ID: from, third.ID: nil})
+	first.Status, first.SupersededBy = memory.Forgotten, ""
+	first.Revision++
+	update(t, s, first)
+	changed("forgetting", map[string][]string{second.ID: nil}, first.ID)
+}

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/memory"
+)
+
+// The documents of a user who was written just now, before Postgres has any statistics, are read in linear time,
+// whether Postgres keeps a plan for the empty table or makes one now.
+func TestDocuments_AreLinearWithoutStatistics(t *testing.T) {
+	t.Parallel()
+	for what, executions := range map[string]int{"planned while empty": 7, "planned now": 0} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			readDocuments(t, executions)
+		})
+	}
+}
+
+// readDocuments reads the documents of a user after so many reads of the empty table.
+func readDocuments(t *testing.T, executions int) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(t.Context(), Options{URL: postgrestest.DatabaseURL(t), MaxConns: 1})
+	must(err)
+	t.Cleanup(func() { _ = s.Close() })
+	must(s.Migrate(t.Context()))
+	for _, table := range []string{"agent_memories", "memory_relations", "embeddings"} {
+		_, err := s.pool.Exec(t.Context(), `ALTER TABLE `+table+` SET (autovacuum_enabled = false)`)
+		must(err)
+	}
+	owner := memory.Owner{AppID: "app", UserID: "user"}
+	for range executions {
+		_, err := s.Documents(t.Context(), owner)
+		must(err)
+	}
+	const many, superseded = 3000, 60
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	written := make([]memory.Memory, many)
+	for i := range written {
+		written[i] = memory.Memory{
+			ID: memory.NewID(), Owner: owner, Content: fmt.Sprint("memory ", i),
+			Type: memory.TypeFact, Domain: memory.GeneralChat, Importance: 0.5,
+			Status: memory.Active, CreatedAt: at, UpdatedAt: at, LastAccessedAt: at, Revision: 1,
+			EmbeddingModel: "test", Embedding: []float32{1},
+		}
+	}
+	must(s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+		if err := tx.Insert(ctx, written, time.Time{}); err != nil {
+			return err
+		}
+		for i := range superseded { // by pairs: two levels for each
+			m := written[i]
+			m.Status, m.SupersededBy, m.Revision = memory.Superseded, written[i+superseded].ID, 2
+			if i < superseded/2 {
+				m.SupersededBy = written[i+superseded/2].ID
+			}
+			if err := tx.Update(ctx, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	found, err := s.Documents(t.Context(), owner)
+	must(err)
+	if len(found) != many-superseded {
+		t.Fatalf("%d documents, want %d", len(found), many-superseded)
+	}
+	var name string
+	must(s.pool.QueryRow(t.Context(),
+		`SELECT name FROM pg_prepared_statements WHERE statement = $1`, documents).Scan(&name))
+	var raw []byte
+	must(s.pool.QueryRow(t.Context(),
+		`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE `+name+`('app', 'user')`).Scan(&raw))
+	var explained []struct {
+		Plan struct {
+			Hit  int `json:"Shared Hit Blocks"`
+			Read int `json:"Shared Read Blocks"`
+		}
+	}
+	must(json.Unmarshal(raw, &explained))
+	if pages := explained[0].Plan.Hit + explained[0].Plan.Read; pages == 0 || pages > 15*many {
+		t.Errorf("%d pages are read for %d documents:\n%s", pages, many, raw)
+	}
+}

@@ -1,0 +1,146 @@
+package forgetting
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/memory/filter"
+)
+
+// Report is what a run did, or would do.
+type Report struct {
+	At        time.Time
+	Active    int      // active memories of the user before the run
+	Due       int      // active memories that have faded
+	Stopped   string   // why the run forgets nothing although some have faded; empty if it does not stop
+	Warning   string   // why the run forgets a part only of what has faded; empty if it forgets all
+	Listed    []Listed // of the active memories before the run those that were asked for, the first to fade first
+	Forgotten []string // ids; empty for a preview
+}
+
+// Listing chooses the memories that a report lists.
+type Listing struct {
+	Limit int            // the first to fade; 0: no memory
+	Tags  []string       // only memories with all of them
+	Where *filter.Filter // only memories that it chooses; nil: all
+}
+
+func (l Listing) chooses(m *memory.Memory) bool {
+	lacks := func(tag string) bool { return !slices.Contains(m.Tags, tag) }
+	return !slices.ContainsFunc(l.Tags, lacks) && l.Where.Matches(m)
+}
+
+// Listed is a memory of a report.
+type Listed struct {
+	Memory memory.Memory
+	Fading
+}
+
+// Fading is when a memory fades.
+type Fading struct {
+	Retention float64
+	FadesAt   time.Time // when the retention falls below the threshold; zero: never
+	Faded     bool      // the retention is below the threshold, and the memory is not exempt
+}
+
+// aged is the fading of a memory whose contents have not been read.
+type aged struct {
+	Fading
+	id string
+}
+
+// Preview reports what a run at an instant would do to a user's memories by a rule, and when they will fade. It changes
+// nothing.
+func (s *Service) Preview(
+	ctx context.Context, owner memory.Owner, at time.Time, rule Rule, list Listing,
+) (Report, error) {
+	report, _, err := s.report(ctx, owner, at, rule, list)
+	return report, err
+}
+
+// report also returns the memories that have faded. It reads the ages of all active memories if some are listed,
+// otherwise of those only that may have faded; and the contents of those memories only that are listed, or that are
+// compared with the listing.
+func (s *Service) report(
+	ctx context.Context, owner memory.Owner, at time.Time, rule Rule, list Listing,
+) (report Report, due []candidate, err error) {
+	report.At = at
+	var fading soonest
+	add := func(id string, a db.Age) error {
+		f := aged{Fading{Retention: rule.Retention(a, at), Faded: rule.Faded(a, at)}, id}
+		if f.Faded {
+			due = append(due, candidate{id: id, retention: f.Retention, created: a.CreatedAt})
+		}
+		if list.Limit > 0 {
+			f.FadesAt, _ = rule.FadesAt(a)
+			fading = append(fading, f)
+		}
+		return nil
+	}
+	if list.Limit > 0 {
+		err = s.records.OwnerAges(ctx, owner, add)
+		report.Active = len(fading)
+	} else if report.Active, err = s.records.CountActive(ctx, owner); err == nil {
+		err = s.records.OldAges(ctx, owner, rule.old(at), add)
+	}
+	if err != nil {
+		return Report{}, nil, err
+	}
+	report.Due = len(due)
+	switch most := rule.Most(report.Active); {
+	case report.Due <= most:
+	case most == 0:
+		report.Stopped = fmt.Sprintf(
+			"%d of %d active memories have faded, and forgetting.max_share of 0 forgets none of them", report.Due, report.Active)
+	default:
+		report.Warning = fmt.Sprintf("%d of %d active memories have faded: a run forgets the %d of the lowest retention, "+
+			"since forgetting.max_share is %.0f %%; the next runs continue", report.Due, report.Active, most, 100*rule.MaxShare)
+	}
+	report.Listed, err = s.listed(ctx, owner, fading, list)
+	return report, due, err
+}
+
+// listed reads the memories that a report lists. It empties fading.
+func (s *Service) listed(
+	ctx context.Context, owner memory.Owner, fading soonest, list Listing,
+) (l []Listed, err error) {
+	if list.Limit == 0 {
+		return nil, nil
+	}
+	heap.Init(&fading)
+	for len(fading) > 0 {
+		n := min(len(fading), memory.MaxPage)
+		if len(list.Tags) == 0 && list.Where == nil { // each of them is listed
+			n = min(n, list.Limit-len(l))
+		}
+		part := make([]aged, n)
+		for i := range part {
+			part[i] = heap.Pop(&fading).(aged)
+		}
+		ids := make([]string, len(part))
+		for i, f := range part {
+			ids[i] = f.id
+		}
+		found, err := s.records.Hydrate(ctx, owner, ids, nil)
+		if err != nil {
+			return nil, err
+		}
+		byID := make(map[string]memory.Memory, len(found))
+		for _, m := range found {
+			byID[m.ID] = m
+		}
+		for _, f := range part {
+			if m, active := byID[f.id]; active && list.chooses(&m) {
+				if l = append(l, Listed{m, f.Fading}); len(l) == list.Limit {
+					return l, nil
+				}
+			}
+		}
+	}
+	return l, nil
+}

@@ -1,0 +1,113 @@
+package recall
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+var errFormat = errors.New("the stored index has another format")
+
+// decode is the inverse of encode. It fails for data that encode did not make.
+func decode(revision int64, data []byte) (*index, error) {
+	var s snapshot
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+		return nil, err
+	}
+	if s.Format != snapshotFormat {
+		return nil, errFormat
+	}
+	if err := cmp.Or(s.checkColumns(), s.checkPlaces()); err != nil {
+		return nil, fmt.Errorf("the stored index is damaged: %w", err)
+	}
+	x := &index{
+		revision: revision, docs: make([]document, len(s.Length)), accessed: make([]atomic.Int64, len(s.Length)),
+		lexemes: s.Lexemes, kinds: s.Kinds, tagLists: s.TagLists, speakers: s.Speakers, called: s.Called, byID: s.ByID,
+		sequence: s.Sequence,
+	}
+	end := uint32(0)
+	for doc := range x.docs {
+		end += s.Length[doc]
+		x.docs[doc] = document{
+			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
+			end: end, length: s.Length[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
+			timed: s.Timed[doc], called: s.CalledBy[doc],
+		}
+		x.accessed[doc].Store(s.Accessed[doc])
+	}
+	for i := 0; i < len(s.Taken); i += 2 {
+		x.taken = append(x.taken, taking{doc: s.Taken[i], message: s.Taken[i+1]})
+	}
+	for i := 0; i < len(s.Former); i += 2 {
+		x.taken = append(x.taken, taking{doc: s.Former[i], message: s.Former[i+1], former: true})
+	}
+	slices.SortStableFunc(x.taken, func(a, b taking) int { return cmp.Compare(a.doc, b.doc) })
+	x.number()
+	return x, nil
+}
+
+// checkColumns returns an error unless each column has a value for each document. A field that the data
+// lack is an empty column.
+func (s *snapshot) checkColumns() error {
+	n := len(s.Length)
+	for _, column := range []struct {
+		name         string
+		length, want int
+	}{
+		{"IDs", len(s.IDs), 16 * n},
+		{"Importance", len(s.Importance), n},
+		{"Question", len(s.Question), n},
+		{"Created", len(s.Created), n},
+		{"Accessed", len(s.Accessed), n},
+		{"Kind", len(s.Kind), n},
+		{"Tags", len(s.Tags), n},
+		{"Speaker", len(s.Speaker), n},
+		{"Timed", len(s.Timed), n},
+		{"CalledBy", len(s.CalledBy), n},
+		{"ByID", len(s.ByID), n},
+		{"Taken", len(s.Taken) % 2, 0},
+		{"Former", len(s.Former) % 2, 0},
+	} {
+		if column.length != column.want {
+			return fmt.Errorf("the length of %s does not fit %d documents", column.name, n)
+		}
+	}
+	lexemes := uint64(0)
+	for _, length := range s.Length {
+		lexemes += uint64(length)
+	}
+	if lexemes != uint64(len(s.Lexemes)) {
+		return fmt.Errorf("%d documents have %d lexemes, not %d", n, lexemes, len(s.Lexemes))
+	}
+	return nil
+}
+
+// checkPlaces returns an error unless each place is one in the list that it refers to.
+func (s *snapshot) checkPlaces() error {
+	n := len(s.Length)
+	for _, column := range []struct {
+		name   string
+		places []uint32
+		of     int
+	}{
+		{"Kind", s.Kind, len(s.Kinds)},
+		{"Tags", s.Tags, len(s.TagLists)},
+		{"Speaker", s.Speaker, len(s.Speakers)},
+		{"CalledBy", s.CalledBy, len(s.Called)},
+		{"ByID", s.ByID, n},
+		{"Sequence", s.Sequence, n},
+		{"Taken", s.Taken, n},
+		{"Former", s.Former, n},
+	} {
+		for _, place := range column.places {
+			if int64(place) >= int64(column.of) {
+				return fmt.Errorf("%s refers to %d of %d", column.name, place, column.of)
+			}
+		}
+	}
+	return nil
+}

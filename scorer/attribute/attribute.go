@@ -1,0 +1,91 @@
+// Package attribute finds what a statement says about attributes that have one value at a time for a user:
+//
+//	statement -> clauses -> subject is the user, present, certain -> Claim{home, [porto]}
+//
+// It reads English and Chinese, and prefers to find nothing: claims about other people, the past, plans and a second
+// job, telephone number or e-mail address are left out.
+package attribute
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"hippocampus/internal/text"
+)
+
+// Claim is a value of an attribute.
+type Claim struct {
+	Attribute string   // "home", "employer", ...
+	Kind      string   // distinguishes values that may differ, such as "work" of e-mail addresses; usually empty
+	Value     []string // words, in lower case
+}
+
+// Of returns the claims of a statement.
+func Of(statement string) []Claim {
+	if strings.ContainsAny(statement, "?？") {
+		return nil
+	}
+	if text.IsChinese(statement) {
+		return ofChinese(statement)
+	}
+	return ofEnglish(statement)
+}
+
+// Name returns the name that a statement gives as the user's, in lower case; "" if it gives no name.
+func Name(statement string) string {
+	for _, claim := range Of(statement) {
+		if claim.Attribute == name {
+			return strings.Join(claim.Value, " ")
+		}
+	}
+	return ""
+}
+
+// Common reports whether two statements claim the same attribute.
+func Common(a, b []Claim) bool {
+	return slices.ContainsFunc(a, func(x Claim) bool { return slices.ContainsFunc(b, x.isOf) })
+}
+
+// Contradicted returns the attribute for which two statements claim different values. Two values are equal if one
+// has all words of the other. A Chinese value and one of another language cannot be compared.
+func Contradicted(earlier, later []Claim) (attribute string, contradicted bool) {
+	for _, e := range earlier {
+		for _, l := range later {
+			if e.isOf(l) && isChinese(e) == isChinese(l) && !has(e.Value, l.Value) && !has(l.Value, e.Value) {
+				return e.Attribute, true
+			}
+		}
+	}
+	return "", false
+}
+
+func (c Claim) isOf(o Claim) bool { return c.Attribute == o.Attribute && c.Kind == o.Kind }
+
+func isChinese(c Claim) bool { return text.IsChinese(strings.Join(c.Value, " ")) }
+
+func has(words, all []string) bool {
+	return !slices.ContainsFunc(all, func(w string) bool { return !slices.Contains(words, w) })
+}
+
+// The attributes.
+const (
+	home         = "home"
+	employer     = "employer"
+	job          = "job"
+	name         = "name"
+	age          = "age"
+	relationship = "relationship status"
+	phone        = "telephone number"
+	email        = "e-mail address"
+	diet         = "diet"
+	language     = "preferred language"
+)
+
+// match returns the first group of a match, or "".
+func match(pattern *regexp.Regexp, s string) string {
+	if m := pattern.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}

@@ -1,0 +1,77 @@
+package hippocampus
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"hippocampus/sdk/go/api"
+)
+
+// Remember stores a memory as given, without a scorer. The request is repeated
+// only with r.Dedup, which merges it into an active memory that states the same.
+func (c *Client) Remember(ctx context.Context, r MemoryRequest) (*WrittenMemory, error) {
+	return Decode[WrittenMemory](c.api.CreateMemory(ctx, r))
+}
+
+// Memories lists a user's memories, the newest first; the active ones without p.Status.
+func (c *Client) Memories(ctx context.Context, p ListMemoriesParams) iter.Seq2[Memory, error] {
+	return Pages(p.Cursor, func(cursor *string) (*http.Response, error) {
+		p := p
+		p.Cursor = cursor
+		return c.api.ListMemories(ctx, &p)
+	}, func(page *api.MemoryPage) ([]Memory, *string) { return page.Memories, page.NextCursor })
+}
+
+// Memory returns a memory of any status.
+func (c *Client) Memory(ctx context.Context, id string) (*Memory, error) {
+	return Decode[Memory](c.api.GetMemory(ctx, id, nil))
+}
+
+// Update changes the fields of a memory that the patch has. The request is not repeated.
+func (c *Client) Update(ctx context.Context, id string, patch MemoryPatch) (*Memory, error) {
+	return Decode[Memory](c.api.UpdateMemory(ctx, id, patch))
+}
+
+// Forget deletes a memory softly: [Client.Restore] brings it back until it is purged.
+func (c *Client) Forget(ctx context.Context, id string) (*Memory, error) {
+	return Decode[Memory](c.api.ForgetMemory(ctx, id))
+}
+
+// Restore makes a forgotten memory active. The request is not repeated.
+func (c *Client) Restore(ctx context.Context, id string) (*Memory, error) {
+	return Decode[Memory](c.api.RestoreMemory(ctx, id))
+}
+
+// Pin exempts a memory from forgetting. The request is not repeated.
+func (c *Client) Pin(ctx context.Context, id string) (*Memory, error) {
+	return c.Update(ctx, id, MemoryPatch{Pinned: new(true)})
+}
+
+// Unpin ends what [Client.Pin] did. The request is not repeated.
+func (c *Client) Unpin(ctx context.Context, id string) (*Memory, error) {
+	return c.Update(ctx, id, MemoryPatch{Pinned: new(false)})
+}
+
+// History returns what happened to a memory, the oldest first.
+func (c *Client) History(ctx context.Context, id string) ([]MemoryEvent, error) {
+	history, err := Decode[api.MemoryHistory](c.api.GetMemoryHistory(ctx, id))
+	if err != nil {
+		return nil, err
+	}
+	return history.Events, nil
+}
+
+// ForgetPreview lists a user's memories with their retention, the first to fade
+// first, without forgetting any; it sets r.DryRun. The request is not repeated.
+func (c *Client) ForgetPreview(ctx context.Context, r ForgetRequest) (*ForgettingReport, error) {
+	r.DryRun = new(true)
+	return Decode[ForgettingReport](c.api.ForgetFadedMemories(ctx, r))
+}
+
+// ForgetRun forgets a user's memories that have faded; it sets r.DryRun to
+// false. The request is not repeated.
+func (c *Client) ForgetRun(ctx context.Context, r ForgetRequest) (*ForgettingReport, error) {
+	r.DryRun = new(false)
+	return Decode[ForgettingReport](c.api.ForgetFadedMemories(ctx, r))
+}

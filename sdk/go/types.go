@@ -1,0 +1,70 @@
+package hippocampus
+
+import "hippocampus/sdk/go/api"
+
+// The types of requests and answers, as openapi.yaml describes them. Package api
+// has the others, and the values of enumerations such as api.MemoryTypeFact.
+type (
+	Candidate               = api.Candidate
+	CompressRequest         = api.CompressRequest
+	CompressionReport       = api.CompressionReport
+	ConsolidateRequest      = api.ConsolidateRequest
+	ContextAnswer           = api.ContextAnswer
+	ContextRequest          = api.ContextRequest
+	Conversation            = api.Conversation
+	EndConversationRequest  = api.EndConversationRequest
+	EndedConversation       = api.EndedConversation
+	EndFactParams           = api.EndFactParams
+	ErasureReceipt          = api.ErasureReceipt
+	EventKind               = api.EventKind
+	ExportLine              = api.ExportLine
+	ExportMemoriesParams    = api.ExportMemoriesParams
+	Fact                    = api.Fact
+	FactOutcome             = api.FactOutcome
+	FactRequest             = api.FactRequest
+	FieldError              = api.FieldError
+	ForgetRequest           = api.ForgetRequest
+	GetStatsParams          = api.GetStatsParams
+	ForgettingReport        = api.ForgettingReport
+	ImportReport            = api.ImportReport
+	ListCandidatesParams    = api.ListCandidatesParams
+	ListConversationsParams = api.ListConversationsParams
+	ListFactsParams         = api.ListFactsParams
+	ListMemoriesParams      = api.ListMemoriesParams
+	ListTurnsParams         = api.ListTurnsParams
+	Memory                  = api.Memory
+	MemoryEvent             = api.MemoryEvent
+	MemoryPatch             = api.MemoryPatch
+	MemoryRequest           = api.MemoryRequest
+	Message                 = api.Message
+	Promotion               = api.Promotion
+	PromoteRequest          = api.PromoteRequest
+	Readiness               = api.Readiness
+	RecallAnswer            = api.RecallAnswer
+	RecallRequest           = api.RecallRequest
+	RecalledMemory          = api.RecalledMemory
+	ReflectionReport        = api.ReflectionReport
+	ReflectRequest          = api.ReflectRequest
+	Stats                   = api.Stats
+	StreamEventsParams      = api.StreamEventsParams
+	Turn                    = api.Turn
+	TurnRequest             = api.TurnRequest
+	UserSummary             = api.UserSummary
+	WrittenMemory           = api.WrittenMemory
+)
+
+// UserMessage returns a text of the user.
+func UserMessage(text string) Message { return TextMessage(api.MessageRoleUser, text) }
+
+// AssistantMessage returns a text of the assistant.
+func AssistantMessage(text string) Message { return TextMessage(api.MessageRoleAssistant, text) }
+
+// TextMessage returns a text of a role. Messages of several parts, with calls of
+// tools and the like have the other fields of [Message].
+func TextMessage(role api.MessageRole, text string) Message {
+	content := new(api.MessageContent)
+	if err := content.FromMessageText(text); err != nil {
+		panic(err) // json.Marshal encodes every string
+	}
+	return Message{Role: role, Content: content}
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/forgetting"
+	"hippocampus/internal/memory"
+)
+
+// outlookBody is how the retention of a memory goes on.
+type outlookBody struct {
+	At        time.Time  `json:"at"`
+	Threshold float64    `json:"threshold"`
+	Exempt    bool       `json:"exempt"`
+	Left      courseBody `json:"left"`
+	Accessed  courseBody `json:"accessed"`
+}
+
+type courseBody struct {
+	FadesAt time.Time   `json:"fades_at,omitzero"`
+	Points  []pointBody `json:"points"`
+}
+
+type pointBody struct {
+	At        time.Time `json:"at"`
+	Retention float64   `json:"retention"`
+}
+
+func courseOf(c forgetting.Course) courseBody {
+	return courseBody{
+		FadesAt: memory.Instant(c.FadesAt),
+		Points: bodiesOf(c.Points, func(p forgetting.Point) pointBody {
+			return pointBody{At: memory.Instant(p.At), Retention: p.Retention}
+		}),
+	}
+}
+
+func (h forgetHandlers) outlook(ctx context.Context, r *request) (any, error) {
+	id, err := r.memoryID()
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.memories.Memory(ctx, r.key.AppID, id)
+	if err != nil {
+		return nil, err
+	}
+	rule := h.forgetter.Rule()
+	o := rule.Outlook(forgetting.AgeOf(m), memory.Instant(h.now()))
+	return outlookBody{
+		At: o.At, Threshold: rule.Threshold, Exempt: o.Exempt,
+		Left: courseOf(o.Left), Accessed: courseOf(o.Accessed),
+	}, nil
+}

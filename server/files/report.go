@@ -1,0 +1,48 @@
+package files
+
+import (
+	"fmt"
+
+	"hippocampus/internal/memoryfile"
+)
+
+// report is what a synchronization did. Its lists hold ids.
+type report struct {
+	File      string     `json:"file"`
+	Added     []string   `json:"added"`
+	Changed   []string   `json:"changed"`
+	Forgotten []string   `json:"forgotten"`
+	Conflicts []conflict `json:"conflicts"`
+	// Shown are memories that the file did not have, and has now.
+	Shown []string `json:"shown"`
+}
+
+// newReport returns an empty report, whose lists are not null in JSON.
+func newReport() report {
+	return report{
+		Added: []string{}, Changed: []string{}, Forgotten: []string{}, Conflicts: []conflict{}, Shown: []string{},
+	}
+}
+
+// conflict is a memory that both sides changed.
+type conflict struct {
+	ID     string `json:"id"`      // has the server's text, or is forgotten there
+	KeptAs string `json:"kept_as"` // has the text of the file
+	Line   int    `json:"line"`    // of the file that was sent
+}
+
+// line is the report as a header.
+func (r report) line() string {
+	return fmt.Sprintf("added=%d, changed=%d, forgotten=%d, shown=%d, conflicts=%d",
+		len(r.Added), len(r.Changed), len(r.Forgotten), len(r.Shown), len(r.Conflicts))
+}
+
+// add records that a bullet was stored under an id.
+func (r *report) add(b *memoryfile.Bullet, id string) {
+	b.ID = id
+	if b.Rival() == "" {
+		r.Added = append(r.Added, id)
+	} else {
+		r.Conflicts = append(r.Conflicts, conflict{ID: b.Rival(), KeptAs: id, Line: b.Line})
+	}
+}

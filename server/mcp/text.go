@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// scope is whose memories a tool has read or changed.
+type scope struct {
+	AppID          string `json:"app_id"`
+	UserID         string `json:"user_id,omitempty"`
+	AgentID        string `json:"agent_id,omitempty"`
+	ConversationID string `json:"conversation_id,omitempty"`
+}
+
+// memoryBody is a memory as results show it.
+type memoryBody struct {
+	ID             string          `json:"id"`
+	UserID         string          `json:"user_id"`
+	AgentID        string          `json:"agent_id,omitempty"`
+	ConversationID string          `json:"conversation_id,omitempty"`
+	Speaker        string          `json:"said_by,omitempty"`
+	Content        string          `json:"content"`
+	Type           memory.Type     `json:"type"`
+	Tags           []string        `json:"tags"`
+	Importance     float64         `json:"importance"`
+	Metadata       json.RawMessage `json:"metadata,omitempty"`
+	Pinned         bool            `json:"pinned"`
+	Status         memory.Status   `json:"status"`
+	SupersededBy   string          `json:"superseded_by,omitempty"`
+	CreatedAt      time.Time       `json:"created_at"`
+	UpdatedAt      time.Time       `json:"updated_at"`
+	Confidence     float64         `json:"confidence,omitempty"` // of a search
+}
+
+// line states a scope for a model, before what was read in it.
+func (s scope) line() string {
+	text := "Scope: user " + s.UserID + " of app " + s.AppID
+	if s.AgentID != "" {
+		text += ", agent " + s.AgentID
+	}
+	if s.ConversationID != "" {
+		text += ", conversation " + s.ConversationID
+	}
+	return text + ".\n"
+}
+
+// degradations say what an answer without a part of the server lacks.
+var degradations = map[string]string{
+	"vector_store": "The vector store was unavailable: older memories may be missing.",
+	"embedder":     "The embedder was unavailable: memories were found by their words alone.",
+	"router":       "The router's model was unavailable: rules chose the kinds of memories.",
+	"reranker":     "The reranker was unavailable: the best memories may not be first.",
+}
+
+// degradedLines state for a model what an answer lacks, one line a part.
+func degradedLines(parts []string) string {
+	var text strings.Builder
+	for _, part := range parts {
+		text.WriteString(cmp.Or(degradations[part], "A part of the server was unavailable: "+part+".") + "\n")
+	}
+	return text.String()
+}
+
+// line is a memory for a model.
+func (m memoryBody) line() string {
+	text := fmt.Sprintf("[%s] %s (%s, %s", m.ID, oneLine(m.Content), m.Type,
+		m.CreatedAt.UTC().Format(time.DateOnly))
+	if m.Status != memory.Active {
+		text += ", " + string(m.Status)
+	}
+	if m.Confidence > 0 {
+		text += fmt.Sprintf(", confidence %.2f", m.Confidence)
+	}
+	return text + ")"
+}
+
+// linesOf are memories for a model, in their order.
+func linesOf(memories []memoryBody, order string) string {
+	var text strings.Builder
+	plural := "memories"
+	if len(memories) == 1 {
+		plural = "memory"
+	}
+	fmt.Fprintf(&text, "%d %s, %s:", len(memories), plural, order)
+	for _, m := range memories {
+		text.WriteString("\n- " + m.line())
+	}
+	return text.String()
+}
+
+// oneLine returns a text without line breaks, so that it cannot pass for another memory.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,232 @@
+package mem0
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
+)
+
+// unkept are fields of an addition that change what is kept, in ways that /v1 does not have.
+var unkept = map[string]string{
+	"expiration_date":     "memories have no date on which they expire",
+	"custom_instructions": "the prompts of the server decide what is kept, see docs/prompts.md",
+	"custom_categories":   "the prompts of the server decide what is kept, see docs/prompts.md",
+	"prompt":              "the prompts of the server decide what is kept, see docs/prompts.md",
+	"includes":            "the prompts of the server decide what is kept, see docs/prompts.md",
+	"excludes":            "the prompts of the server decide what is kept, see docs/prompts.md",
+	"immutable":           "memories stay as they are unless a request or the server's gate changes them",
+	"memory_type":         "POST /v1/instructions and PUT /v1/facts keep other kinds of knowledge",
+}
+
+// turn is what the answers need of a turn of /v1.
+type turn struct {
+	ID         string            `json:"id"`
+	UserID     string            `json:"user_id"`
+	Status     memory.TurnStatus `json:"status"`
+	Attempts   int               `json:"attempts"`
+	LastError  string            `json:"last_error"`
+	AcceptedAt time.Time         `json:"accepted_at"`
+	Processed  time.Time         `json:"processed_at"` // zero: it waits
+	Metadata   json.RawMessage   `json:"metadata"`
+	Candidates []struct {
+		Content  string         `json:"content"`
+		Verdict  memory.Verdict `json:"verdict"`
+		MemoryID string         `json:"memory_id"`
+	} `json:"candidates"`
+}
+
+// The states of an addition.
+const (
+	pending   = "PENDING"
+	succeeded = "SUCCEEDED"
+)
+
+// outcome is what became of one memory.
+type outcome struct {
+	ID    string            `json:"id"`
+	Text  string            `json:"memory"`
+	Data  map[string]string `json:"data"` // the text again, as mem0's platform has it
+	Event string            `json:"event"`
+}
+
+func outcomeOf(id, text, event string) outcome {
+	return outcome{ID: id, Text: text, Data: map[string]string{"memory": text}, Event: event}
+}
+
+// added is the answer to an addition.
+type added struct {
+	Message string    `json:"message"`
+	Status  string    `json:"status"`
+	EventID string    `json:"event_id,omitempty"`
+	Results []outcome `json:"results"`
+}
+
+func add(c *call) (any, error) {
+	if err := c.body.refused(unkept); err != nil {
+		return nil, err
+	}
+	infer, err := c.body.flag("infer", true)
+	if err != nil {
+		return nil, err
+	}
+	// The older APIs answer when the memories are there, unless they are asked not to wait.
+	async, err := c.body.flag("async_mode", c.form == v3)
+	if err != nil {
+		return nil, err
+	}
+	about, err := c.about()
+	if err != nil {
+		return nil, err
+	}
+	messages, err := c.messages()
+	if err != nil {
+		return nil, err
+	}
+	var done added
+	if infer {
+		done, err = c.addTurn(about, messages, !async)
+	} else {
+		done, err = c.addMemories(about, messages)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case c.form == v3:
+		return done, nil
+	case done.Status == pending:
+		return c.results([]added{done}), nil
+	}
+	return c.results(done.Results), nil
+}
+
+// about is what the messages of an addition have in common, as fields of /v1.
+func (c *call) about() (map[string]any, error) {
+	ids, err := c.named()
+	if err != nil {
+		return nil, err
+	}
+	about := map[string]any{"user_id": ids["user_id"]}
+	if ids["agent_id"] != "" {
+		about["agent_id"] = ids["agent_id"]
+	}
+	if ids["run_id"] != "" {
+		about["conversation_id"] = ids["run_id"]
+	}
+	metadata, err := metadataOf(c.body)
+	if err != nil {
+		return nil, err
+	}
+	if metadata != nil {
+		about["metadata"] = metadata
+	}
+	if raw := c.body["timestamp"]; raw != nil {
+		if about["at"], err = timeOf("timestamp", raw); err != nil {
+			return nil, err
+		}
+	}
+	return about, nil
+}
+
+// messages returns the messages of an addition with the fields that /v1 knows. A text is a message of the user.
+func (c *call) messages() ([]map[string]any, error) {
+	raw := c.body["messages"]
+	var list []jsontext.Value
+	switch raw.Kind() {
+	case '"':
+		return []map[string]any{{"role": "user", "content": raw}}, nil
+	case '{':
+		list = []jsontext.Value{raw}
+	default:
+		var err error
+		if list, err = listOf("messages", raw); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, invalid("messages", "is empty: send at least one message")
+	}
+	messages := make([]map[string]any, len(list))
+	for i, item := range list {
+		path := fmt.Sprintf("messages[%d]", i)
+		said, err := objectOf(path, item)
+		if err != nil {
+			return nil, err
+		}
+		messages[i] = map[string]any{}
+		for _, name := range []string{"role", "content", "name"} {
+			if value := said.withoutNulls()[name]; value != nil {
+				messages[i][name] = value
+			}
+		}
+		if part, ok := messages[i]["content"].(jsontext.Value); ok && part.Kind() == '{' {
+			messages[i]["content"] = []jsontext.Value{part} // an image without a list around it
+		}
+	}
+	return messages, nil
+}
+
+// addTurn sends the messages through the gate.
+func (c *call) addTurn(about map[string]any, messages []map[string]any, wait bool) (added, error) {
+	about["messages"], about["wait"] = messages, wait
+	var t turn
+	if err := c.ask(http.MethodPost, "/v1/turns", about, &t); err != nil {
+		return added{}, err
+	}
+	switch t.Status {
+	case memory.TurnProcessed:
+		return added{Message: "The messages were processed.", Status: succeeded, EventID: t.ID, Results: t.outcomes()}, nil
+	case memory.TurnFailed:
+		return added{}, refuse(http.StatusServiceUnavailable, fmt.Sprintf(
+			"the messages are kept but could not be processed (%s): POST /v1/turns/%s/replay tries again", t.LastError, t.ID))
+	}
+	return added{
+		Message: "Memory processing has been queued for background execution", Status: pending, EventID: t.ID,
+		Results: []outcome{},
+	}, nil
+}
+
+// outcomes are those of the facts that a turn has led to.
+func (t turn) outcomes() []outcome {
+	list := []outcome{}
+	for _, candidate := range t.Candidates {
+		switch candidate.Verdict {
+		case memory.Kept:
+			list = append(list, outcomeOf(candidate.MemoryID, candidate.Content, "ADD"))
+		case memory.Merged:
+			list = append(list, outcomeOf(candidate.MemoryID, candidate.Content, "UPDATE"))
+		case memory.Duplicate:
+			list = append(list, outcomeOf(candidate.MemoryID, candidate.Content, "NONE"))
+		}
+	}
+	return list
+}
+
+// addMemories stores each message as it is, except for those of the system.
+func (c *call) addMemories(about map[string]any, messages []map[string]any) (added, error) {
+	results := []outcome{}
+	for i, said := range messages {
+		path := "messages[" + strconv.Itoa(i) + "].content"
+		raw, _ := said["content"].(jsontext.Value)
+		content, ok := stringOf(raw)
+		if role, _ := said["role"].(jsontext.Value); string(role) == `"system"` {
+			continue
+		}
+		if !ok {
+			return added{}, invalid(path, "is not a text, and with infer=false each text is stored as it is")
+		}
+		about["content"] = content
+		var m wire.Memory
+		if err := c.ask(http.MethodPost, "/v1/memories", about, &m); err != nil {
+			return added{}, within(fmt.Sprintf("messages[%d], after %d were stored: ", i, len(results)), err)
+		}
+		results = append(results, outcomeOf(m.ID, m.Content, "ADD"))
+	}
+	return added{Message: "The messages were stored.", Status: succeeded, Results: results}, nil
+}

@@ -1,0 +1,125 @@
+package mem0
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"hippocampus/internal/wire"
+)
+
+// unchanged are fields of an update that /v1 cannot change.
+var unchanged = map[string]string{
+	"timestamp":       "the time of a memory does not change",
+	"expiration_date": unkept["expiration_date"],
+}
+
+// mostOfBatch is how many memories one request of mem0 may change.
+const mostOfBatch = 1000
+
+// forgotAtOnce is how many memories one request of /v1 may forget.
+const forgotAtOnce = 500
+
+func get(c *call) (any, error) {
+	m, err := c.read(c.ids[0])
+	return c.show(m), err
+}
+
+func update(c *call) (any, error) {
+	m, err := c.change(c.ids[0], c.body)
+	return c.show(m), err
+}
+
+// change changes the text and the metadata of a memory.
+func (c *call) change(id string, f fields) (m wire.Memory, err error) {
+	if err := f.refused(unchanged); err != nil {
+		return m, err
+	}
+	change := map[string]any{}
+	if f["text"] != nil {
+		if change["content"], err = f.text("text"); err != nil {
+			return m, err
+		}
+	}
+	metadata, err := metadataOf(f)
+	if err != nil {
+		return m, err
+	}
+	if metadata != nil {
+		change["metadata"] = metadata
+	}
+	if len(change) == 0 {
+		return m, invalid("text", "is missing, and so is metadata: an update changes at least one of them")
+	}
+	err = c.ask(http.MethodPatch, pathOf(id), change, &m)
+	return m, err
+}
+
+func remove(c *call) (any, error) {
+	linked := fields{"delete_linked": jsontext.Value(c.query.Get("delete_linked"))}
+	if err := linked.refused(map[string]string{
+		"delete_linked": "each memory is deleted by itself, see GET /v1/memories/{id}/related",
+	}); err != nil {
+		return nil, err
+	}
+	if _, err := c.read(c.ids[0]); err != nil {
+		return nil, err
+	}
+	if err := c.ask(http.MethodDelete, pathOf(c.ids[0]), nil, nil); err != nil {
+		return nil, err
+	}
+	return message("Memory deleted successfully!"), nil
+}
+
+// message is the answer to a change that has no other.
+func message(text string) map[string]any { return map[string]any{"message": text} }
+
+func deleteAll(c *call) (any, error) {
+	s, err := c.scopeOf(c.withQuery())
+	if err != nil {
+		return nil, err
+	}
+	memories, err := c.all(s)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(memories))
+	for i, m := range memories {
+		ids[i] = m.ID
+	}
+	if _, err := c.forget(ids); err != nil {
+		return nil, err
+	}
+	return message(fmt.Sprintf("Memories deleted successfully! (%d)", len(ids))), nil
+}
+
+// failure is what went wrong with one memory of several.
+type failure struct {
+	ID     string `json:"memory_id"`
+	Detail string `json:"detail"`
+}
+
+// forget forgets memories and returns which of them it could not.
+func (c *call) forget(ids []string) (failures []failure, err error) {
+	for some := range slices.Chunk(ids, forgotAtOnce) {
+		var answer struct {
+			Results []struct {
+				ID    string `json:"id"`
+				Error *struct {
+					Detail string `json:"detail"`
+				} `json:"error"`
+			} `json:"results"`
+		}
+		if err := c.ask(http.MethodPost, "/v1/memories/forget", map[string]any{"ids": some}, &answer); err != nil {
+			return nil, err
+		}
+		for _, result := range answer.Results {
+			if result.Error != nil {
+				failures = append(failures, failure{result.ID, result.Error.Detail})
+			}
+		}
+	}
+	return failures, nil
+}
