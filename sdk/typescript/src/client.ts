@@ -1,0 +1,289 @@
+import createClient, { type Client } from "openapi-fetch";
+import { badAnswer } from "./errors.js";
+import { eventsOf, type ServerEvent } from "./events.js";
+import { exportOf, type ImportSource, importBody } from "./exchange.js";
+import type { paths } from "./generated/openapi.js";
+import { itemsOf } from "./pages.js";
+import { type CallOptions, isRepeatable, type Options, Transport } from "./transport.js";
+import type * as t from "./types.js";
+
+/**
+ * A client of one Hippocampus server. Fields are named as the API names them. Every method throws a
+ * HippocampusError, and takes a signal, a timeout and retries of its own as the last argument.
+ */
+export class Hippocampus {
+  /** Every route of openapi.yaml, by openapi-fetch, with the same key, retries and errors. */
+  readonly api: Client<paths, `${string}/${string}`>;
+  readonly #transport: Transport;
+
+  constructor(options: Options = {}) {
+    this.#transport = new Transport(options);
+    this.api = createClient<paths>({ baseUrl: this.#transport.url, fetch: this.#fetch({}) });
+    this.api.use({
+      onResponse: async ({ response, options: { parseAs } }) =>
+        parseAs === "json" && response.body ? json(response) : undefined,
+    });
+  }
+
+  /** Reports a turn, under an id that is made here unless it has one. `wait` asks for what became of it. */
+  async addTurn(turn: t.TurnRequest, options: CallOptions = {}): Promise<t.Turn> {
+    const body = { ...turn, id: turn.id ?? randomId() };
+    return data(await this.api.POST("/v1/turns", { body, ...this.#with(options) }));
+  }
+
+  /** Stores a memory as it is given. With `dedup` it merges into a memory that says the same, and may be repeated. */
+  async remember(memory: t.MemoryRequest, options: CallOptions = {}): Promise<t.WrittenMemory> {
+    return data(await this.api.POST("/v1/memories", { body: memory, ...this.#with(options) }));
+  }
+
+  /** Returns the memories that a query should remind of, best first, with the parts of each score. */
+  async recall(request: t.RecallRequest, options: CallOptions = {}): Promise<t.RecallAnswer> {
+    return data(await this.api.POST("/v1/recall", { body: request, ...this.#with(options) }));
+  }
+
+  /** Returns what a model needs to know, as a text or messages within a budget. */
+  async context(request: t.ContextRequest, options: CallOptions = {}): Promise<t.ContextAnswer> {
+    return data(await this.api.POST("/v1/context", { body: request, ...this.#with(options) }));
+  }
+
+  /** Yields a user's memories, newest first. */
+  memories(query: t.Query<"/v1/memories">, options: CallOptions = {}): AsyncGenerator<t.Memory> {
+    return this.list("/v1/memories", { query }, options);
+  }
+
+  /** Returns a memory in any status; with `as_of` as it was at that instant. */
+  async memory(id: string, query: t.Query<"/v1/memories/{id}"> = {}, options: CallOptions = {}): Promise<t.Memory> {
+    return data(await this.api.GET("/v1/memories/{id}", { params: { path: { id }, query }, ...this.#with(options) }));
+  }
+
+  /** Changes the fields that are given. */
+  async update(id: string, patch: t.MemoryPatch, options: CallOptions = {}): Promise<t.Memory> {
+    const params = { path: { id } };
+    return data(await this.api.PATCH("/v1/memories/{id}", { params, body: patch, ...this.#with(options) }));
+  }
+
+  /** Forgets a memory; restore() takes it back until it is purged. */
+  async forget(id: string, options: CallOptions = {}): Promise<t.Memory> {
+    return data(await this.api.DELETE("/v1/memories/{id}", { params: { path: { id } }, ...this.#with(options) }));
+  }
+
+  async restore(id: string, options: CallOptions = {}): Promise<t.Memory> {
+    const params = { path: { id } };
+    return data(await this.api.POST("/v1/memories/{id}/restore", { params, ...this.#with(options) }));
+  }
+
+  /** Exempts a memory from forgetting. */
+  pin(id: string, options: CallOptions = {}): Promise<t.Memory> {
+    return this.update(id, { pinned: true }, options);
+  }
+
+  unpin(id: string, options: CallOptions = {}): Promise<t.Memory> {
+    return this.update(id, { pinned: false }, options);
+  }
+
+  /** Returns the events of a memory, oldest first. */
+  async history(id: string, options: CallOptions = {}): Promise<t.MemoryEvent[]> {
+    const params = { path: { id } };
+    return data(await this.api.GET("/v1/memories/{id}/history", { params, ...this.#with(options) })).events;
+  }
+
+  /** Yields a user's facts that are valid now, or `at` an instant. */
+  facts(query: t.Query<"/v1/facts">, options: CallOptions = {}): AsyncGenerator<t.Fact> {
+    return this.list("/v1/facts", { query }, options);
+  }
+
+  /** States the value of a type and key of a user; the answer says what became of it. */
+  async stateFact(fact: t.FactRequest, options: CallOptions = {}): Promise<t.FactOutcome> {
+    return data(await this.api.PUT("/v1/facts", { body: fact, ...this.#with(options) }));
+  }
+
+  async endFact(query: t.Query<"/v1/facts", "delete">, options: CallOptions = {}): Promise<t.Fact> {
+    return data(await this.api.DELETE("/v1/facts", { params: { query }, ...this.#with(options) }));
+  }
+
+  /** Returns a turn, with its messages and what became of each fact of it. */
+  async turn(id: string, options: CallOptions = {}): Promise<t.Turn> {
+    return data(await this.api.GET("/v1/turns/{id}", { params: { path: { id } }, ...this.#with(options) }));
+  }
+
+  /** Yields turns, newest first. */
+  turns(query: t.Query<"/v1/turns"> = {}, options: CallOptions = {}): AsyncGenerator<t.Turn> {
+    return this.list("/v1/turns", { query }, options);
+  }
+
+  /** Yields a user's conversations, the latest first. */
+  conversations(query: t.Query<"/v1/conversations">, options: CallOptions = {}): AsyncGenerator<t.Conversation> {
+    return this.list("/v1/conversations", { query }, options);
+  }
+
+  /** Ends a conversation and has it consolidated; with `wait` the answer comes afterwards. */
+  async endConversation(
+    id: string,
+    body: t.EndConversationRequest = {},
+    options: CallOptions = {},
+  ): Promise<t.EndedConversation> {
+    const params = { path: { id } };
+    return data(await this.api.POST("/v1/conversations/{id}/end", { params, body, ...this.#with(options) }));
+  }
+
+  /** Consolidates a conversation, which stays open. */
+  async consolidate(id: string, body: t.ConsolidateRequest, options: CallOptions = {}): Promise<t.EndedConversation> {
+    const params = { path: { id } };
+    return data(await this.api.POST("/v1/conversations/{id}/consolidate", { params, body, ...this.#with(options) }));
+  }
+
+  /** Condenses a user's latest facts into insights, with a model of the server. */
+  async reflect(request: t.ReflectRequest, options: CallOptions = {}): Promise<t.ReflectionReport> {
+    return data(await this.api.POST("/v1/reflect", { body: request, ...this.#with(options) }));
+  }
+
+  /** Condenses a user's old memories into summaries, with a model of the server. */
+  async compress(request: t.CompressRequest, options: CallOptions = {}): Promise<t.CompressionReport> {
+    return data(await this.api.POST("/v1/compress", { body: request, ...this.#with(options) }));
+  }
+
+  /** Returns what has faded and when the rest will, and changes nothing. */
+  forgetPreview(request: Omit<t.ForgetRequest, "dry_run">, options: CallOptions = {}): Promise<t.ForgettingReport> {
+    return this.#forget({ ...request, dry_run: true }, options);
+  }
+
+  /** Forgets the memories of a user that have faded. */
+  forgetRun(
+    request: Pick<t.ForgetRequest, "user_id" | "limit" | "whole">,
+    options: CallOptions = {},
+  ): Promise<t.ForgettingReport> {
+    return this.#forget({ ...request, dry_run: false }, options);
+  }
+
+  /** Yields the facts that the scorer proposed, with their verdicts, newest first. */
+  candidates(query: t.Query<"/v1/candidates"> = {}, options: CallOptions = {}): AsyncGenerator<t.Candidate> {
+    return this.list("/v1/candidates", { query }, options);
+  }
+
+  /** Makes memories of candidates that the gate refused. */
+  async promote(request: t.PromoteRequest, options: CallOptions = {}): Promise<t.Promotion> {
+    return data(await this.api.POST("/v1/candidates/promote", { body: request, ...this.#with(options) }));
+  }
+
+  async stats(query: t.Query<"/v1/stats"> = {}, options: CallOptions = {}): Promise<t.Stats> {
+    return data(await this.api.GET("/v1/stats", { params: { query }, ...this.#with(options) }));
+  }
+
+  /** Yields the users that have active memories. */
+  users(options: CallOptions = {}): AsyncGenerator<t.UserSummary> {
+    return this.list("/v1/users", {}, options);
+  }
+
+  /** Removes a user from every store and returns the receipt. Needs a key of the role admin. */
+  async eraseUser(user_id: string, options: CallOptions = {}): Promise<t.ErasureReceipt> {
+    const params = { path: { user_id } };
+    return data(await this.api.DELETE("/v1/users/{user_id}", { params, ...this.#with(options) }));
+  }
+
+  /** Returns which parts of the server are available. Throws an error of the kind `unavailable` if it cannot work. */
+  async ready(options: CallOptions = {}): Promise<t.Readiness> {
+    return data(await this.api.GET("/readyz", this.#with(options)));
+  }
+
+  /** Yields the lines of an export of one user, or of all. */
+  export(query: t.Query<"/v1/export"> = {}, options: CallOptions = {}): AsyncGenerator<t.ExportLine> {
+    return exportOf(this.#transport, this.#url("/v1/export", query), options);
+  }
+
+  /** Reads an export in. It is not repeated by itself, but repeating it is safe. Needs a key of the role admin. */
+  async import(source: ImportSource, options: CallOptions = {}): Promise<t.ImportReport> {
+    const headers = new Headers({ "Content-Type": "application/x-ndjson" });
+    let failure: unknown;
+    const body = (onPiece: () => void) =>
+      importBody(source, onPiece, (error) => {
+        failure = error;
+      });
+    const request = { method: "POST", url: this.#url("/v1/import"), headers, body, repeatable: false };
+    const response = await this.#transport.send(request, options).catch((error: unknown) => {
+      throw failure ?? error;
+    });
+    return (await json(response)).json() as Promise<t.ImportReport>;
+  }
+
+  /** Follows what happens from now on, or after the event whose id is `after`, across cut connections. */
+  events(query: t.Query<"/v1/events"> = {}, options: CallOptions = {}): AsyncGenerator<ServerEvent> {
+    const { after, ...others } = query;
+    return eventsOf(this.#transport, this.#url("/v1/events", others), after, options);
+  }
+
+  /** Yields the items of any listing across its pages, such as `list("/v1/turns", { query: { status: "failed" } })`. */
+  async *list<P extends t.PagePath>(
+    path: P,
+    parameters: t.ListParameters<P>,
+    options: CallOptions = {},
+  ): AsyncGenerator<t.Item<P>> {
+    // The type of a path that is not known here is beyond openapi-fetch's.
+    const get = this.api.GET as (path: string, init: unknown) => Promise<Page>;
+    let cursor: unknown;
+    do {
+      const query = cursor === undefined ? parameters.query : { ...parameters.query, cursor };
+      const { data: page, response } = await get(path, { params: { ...parameters, query }, ...this.#with(options) });
+      const items = page[itemsOf[path] as string];
+      if (!Array.isArray(items)) throw badAnswer("the page has no list", response);
+      yield* items as t.Item<P>[];
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+  }
+
+  async #forget(body: t.ForgetRequest, options: CallOptions): Promise<t.ForgettingReport> {
+    return data(await this.api.POST("/v1/forget", { body, ...this.#with(options) }));
+  }
+
+  /** The part of openapi-fetch's options that carries the options of a call. */
+  #with(options: CallOptions) {
+    return { fetch: this.#fetch(options) };
+  }
+
+  #fetch(options: CallOptions) {
+    return async (request: Request): Promise<Response> => {
+      const { method, url, headers } = request;
+      const body = method === "GET" || method === "HEAD" ? undefined : (await request.text()) || undefined;
+      const outgoing = { method, url, headers, body, repeatable: isRepeatable(method, url, body) };
+      return this.#transport.send(outgoing, { signal: request.signal, ...options });
+    };
+  }
+
+  #url(path: string, query: Record<string, unknown> = {}): string {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
+    }
+    return `${this.#transport.url}${path}${search.size > 0 ? `?${search}` : ""}`;
+  }
+}
+
+interface Page {
+  data: Record<string, unknown>;
+  response: Response;
+}
+
+/** Returns the response after a look at its body, which has to be JSON. */
+async function json(response: Response): Promise<Response> {
+  const text = await response.text();
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw badAnswer("the answer is not JSON", response, cause);
+  }
+  return new Response(text, response);
+}
+
+/** Returns a UUID. Browsers have randomUUID only on pages of HTTPS and of localhost. */
+function randomId(): string {
+  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // version 4
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80; // variant of RFC 9562
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Returns the data of an answer: errors have been thrown by the transport. */
+function data<T>(answer: { data?: T }): T {
+  return answer.data as T;
+}
