@@ -4,7 +4,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start a server on SQLite with no keys
-	go run ./cmd/hippocampus serve
+	CGO_ENABLED=0 go run ./cmd/hippocampus serve
 
 build: ## build the static binary bin/hippocampus
 	CGO_ENABLED=0 go build -o bin/hippocampus ./cmd/hippocampus

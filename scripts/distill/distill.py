@@ -8,7 +8,8 @@ import json
 import os
 import pathlib
 
-os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})  # fixes the order of sums
+# One thread fixes the order of sums.
+os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
 
 import numpy as np
 import onnxruntime
@@ -36,7 +37,9 @@ class Model:
         self.tokenizer.no_truncation()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
         self.vocabulary = [self.tokenizer.id_to_token(i) for i in range(self.tokenizer.get_vocab_size())]
 
     def pieces(self, text):
@@ -66,7 +69,8 @@ def sentences(model):
     numbers = np.arange(len(inner))
     tokens = np.concatenate([random.permutation(numbers[FIRST_SIGN:]) for _ in range(ROUNDS)])
     words = numbers[FIRST_SIGN:][~inner[FIRST_SIGN:]]
-    frames = [[model.pieces(part) for part in line.split("{}")] for line in (HERE / "frames.txt").read_text().splitlines()]
+    lines = (HERE / "frames.txt").read_text().splitlines()
+    frames = [[model.pieces(part) for part in line.split("{}")] for line in lines]
     filled, used = [], 0
     while used < len(tokens):
         for frame in random.permutation(len(frames)):
@@ -91,7 +95,9 @@ def regress(sentences, embeddings, alone):
     tokens' own embeddings, by conjugate gradients, all 384 numbers at once."""
     counts = np.array([len(s) for s in sentences])
     cells = np.repeat(1 / counts, counts).astype(np.float32)
-    averages = scipy.sparse.csr_matrix((cells, np.concatenate(sentences), np.r_[0, np.cumsum(counts)]), shape=(len(counts), len(alone)))
+    averages = scipy.sparse.csr_matrix(
+        (cells, np.concatenate(sentences), np.r_[0, np.cumsum(counts)]), shape=(len(counts), len(alone))
+    )
     averages.sum_duplicates()
     target = unit(embeddings)
     target -= target.mean(0)

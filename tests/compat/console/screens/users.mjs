@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { erase, remember, request } from "../api.mjs";
+import { inspectDialog } from "../inspect.mjs";
+
+export const widths = [1440, 390];
+export const pictures = ["", "-390"];
+
+export async function prepare() {
+  await erase("users-ada", "users-bob", "users-cleo");
+  await remember("users-ada", "Likes tea.");
+  await remember("users-ada", "Lives in Lisbon.");
+  await remember("users-bob", "Plays chess.");
+  const { id } = await remember("users-cleo", "Is not to be remembered.");
+  await request("DELETE", `/v1/memories/${id}`);
+}
+
+export const address = () => "#/users";
+
+export async function show(page) {
+  await page.getByRole("row", { name: /users-ada\s+2/ }).waitFor();
+  await page.getByRole("row", { name: /users-bob\s+1/ }).waitFor();
+}
+
+export async function act(page) {
+  const search = async (text) => {
+    await page.getByLabel("User id begins with").fill(text);
+    await page.getByLabel("User id begins with").press("Enter");
+  };
+  const dialog = page.getByRole("dialog");
+  const showKept = async (user, text) => {
+    await page.getByRole("button", { name: `What is kept of ${user}` }).click();
+    await dialog.getByText(text).waitFor();
+    await inspectDialog(page);
+    await page.keyboard.press("Escape");
+  };
+  const erases = async (user) => {
+    await page.getByRole("button", { name: `Erase ${user}` }).click();
+    const button = dialog.getByRole("button", { name: "Erase" });
+    assert.ok(await button.isDisabled(), "the user can be erased without typing the id");
+    await dialog.getByLabel(`Type ${user}`).fill(user);
+    await button.click();
+    await dialog.getByText("Every store was asked afterwards").waitFor();
+    await inspectDialog(page);
+    await page.keyboard.press("Escape");
+    assert.deepEqual((await request("GET", `/v1/users/${user}`)).memories, {}, "memories of the erased user are left");
+  };
+
+  await search("users-b");
+  await page.getByRole("row", { name: "users-ada" }).waitFor({ state: "detached" });
+  await showKept("users-bob", "12 B");
+  await erases("users-bob");
+  await page.getByText("No user's id begins so.").waitFor();
+
+  // A user without an active memory is found by the whole id.
+  assert.equal(await page.getByRole("row", { name: "users-cleo" }).count(), 0);
+  await search("users-cleo");
+  await page.getByText("No user with the id users-cleo has an active memory.").waitFor();
+  await showKept("users-cleo", "24 B");
+  await erases("users-cleo");
+  await search("users-ada");
+  await page.getByRole("row", { name: /users-ada\s+2/ }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Erase users-ada" }).count(), 1);
+}
