@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -29,9 +28,9 @@ func TestRetryBusy_OutlastsAnotherProcess(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if err := ours.InUser(ctx, another, nothing); !memory.IsKind(err, memory.KindUnavailable) ||
-			!errors.Is(err, context.DeadlineExceeded) && !isBusy(err) {
-			t.Errorf("got %v, want an error of kind unavailable", err)
+		err := ours.InUser(ctx, another, nothing)
+		if !memory.IsKind(err, memory.KindUnavailable) || ctx.Err() == nil && !isBusy(err) {
+			t.Errorf("got %v, want an error of kind unavailable", err) // SQLite may report the end of ctx as an interruption
 		}
 		go func() { wrote <- ours.InUser(t.Context(), another, nothing) }()
 		for len(ours.queue) == 0 { // until it waits for the lock
