@@ -182,7 +182,7 @@ func (s *server) exportOf(t *testing.T, user string) string {
 // recallsAlike compares what two servers recall.
 func (s *server) recallsAlike(other *server) {
 	s.t.Helper()
-	at := time.Now().Add(24 * time.Hour).Format(time.RFC3339)
+	at := now().Add(24 * time.Hour).Format(time.RFC3339)
 	for _, query := range []string{"Where does Ada live?", "Which sports does Ada do?", "bees", "绿茶"} {
 		for _, user := range []string{"ada", "用户/1"} {
 			body := object{"user_id": user, "query": query, "limit": 20, "touch": false, "at": at, "route": false}

@@ -14,7 +14,6 @@ import (
 // A server whose clock is a month ahead dies during a turn. When the clock is right
 // again, the turn is processed, and verification names what is dated in the future.
 func TestClock_AheadHoldsNoWork(t *testing.T) {
-	program := clockedBinary(t)
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked, killed atomic.Bool
@@ -29,13 +28,13 @@ func TestClock_AheadHoldsNoWork(t *testing.T) {
 		if err := os.WriteFile(clock, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		setClock := func(at time.Time) {
+		set := func(at time.Time) {
 			if err := os.Chtimes(clock, at, at); err != nil {
 				t.Fatal(err)
 			}
 		}
-		setClock(time.Now().AddDate(0, 1, 0))
-		s := startProgram(t, program, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey, "E2E_CLOCK=" + clock},
+		set(now().AddDate(0, 1, 0))
+		s := startProgram(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey, "E2E_CLOCK=" + clock},
 			patient, size.settings(t), withModels(models))...)
 		s.key = adminKey
 		ahead := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada likes tea"}, 201).body["id"]
@@ -49,7 +48,7 @@ func TestClock_AheadHoldsNoWork(t *testing.T) {
 		})
 		killed.Store(true)
 		s.kill()
-		setClock(time.Now())
+		set(now())
 		s.run()
 		began := time.Now()
 		eventually(t, "the turn being processed", func() string {

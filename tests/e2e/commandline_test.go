@@ -28,6 +28,7 @@ func (s *server) shell(t *testing.T) *shell {
 	dir := t.TempDir()
 	return &shell{t: t, dir: dir, env: []string{
 		"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "COLUMNS=80",
+		"E2E_AHEAD=" + ahead.String(),
 		"HIPPOCAMPUS_URL=" + s.url, "HIPPOCAMPUS_KEY=" + s.key, "HIPPOCAMPUS_USER=ada",
 	}}
 }
@@ -79,10 +80,9 @@ func (sh *shell) refuses(code int, text, line string) {
 func TestCommandLine_PrintsTheTranscripts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	now := time.Now()
 	sh, names := s.shell(t), []string{}
 	seed := func(name string, age time.Duration, memory object) {
-		memory["user_id"], memory["at"] = "ada", now.Add(-age).UTC().Format(time.RFC3339)
+		memory["user_id"], memory["at"] = "ada", now().Add(-age).UTC().Format(time.RFC3339)
 		id := s.call("POST", "/v1/memories", memory, 201).body["id"].(string)
 		sh.env = append(sh.env, name+"="+id)
 		short := fmt.Sprintf("%08d", len(names)/4+1)

@@ -131,6 +131,7 @@ func newPage(t *testing.T) *docPage {
 		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + p.dir,
 		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"), "HIPPOCAMPUS_USER=ada",
 	}
+	p.env = append(p.env, clockEnv()...)
 	return p
 }
 

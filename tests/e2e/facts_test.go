@@ -67,7 +67,7 @@ func TestFacts_FollowTimeline(t *testing.T) {
 		}
 		s.storesEqual(builtin, "ada")
 
-		soon := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339Nano)
+		soon := now().Add(2 * time.Second).UTC().Format(time.RFC3339Nano)
 		put(object{"key": "home city", "value": "Braga", "confidence": 0.9, "valid_from": soon})
 		if n := len(s.active("ada")); n != 3 {
 			t.Errorf("%d memories before the change is due", n)

@@ -47,7 +47,7 @@ var conditions = []string{
 }
 
 // newLife starts the servers of a size at the beginning of the life.
-func newLife(t *testing.T, size size, program string, script []entry) *life {
+func newLife(t *testing.T, size size, script []entry) *life {
 	l := &life{t: t, script: script, clock: filepath.Join(t.TempDir(), "clock"), models: newScriptedModels(t, script)}
 	if err := os.WriteFile(l.clock, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -55,10 +55,10 @@ func newLife(t *testing.T, size size, program string, script []entry) *life {
 	l.set(lifeBegins)
 	settings := slices.Concat(size.settings(t), withModels(l.models.Server), patient, conditions,
 		[]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey, "E2E_CLOCK=" + l.clock})
-	l.servers = []*server{startProgram(t, program, settings...)}
+	l.servers = []*server{startProgram(t, binary, settings...)}
 	l.servers[0].key = adminKey
 	if l.servers[0].setting("DATABASE_URL") != "" {
-		l.spare = startProgram(t, program, settings...)
+		l.spare = startProgram(t, binary, settings...)
 		l.spare.key = adminKey
 	}
 	return l

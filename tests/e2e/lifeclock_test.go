@@ -1,48 +1,11 @@
 package e2e
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"testing"
 	"time"
 )
-
-// clockedBinary builds the server with a clock that a test sets.
-func clockedBinary(t *testing.T) string {
-	t.Helper()
-	overlay := map[string]map[string]string{
-		"Replace": {absolute(t, "../../cmd/hippocampus/clock.go"): absolute(t, "testdata/clock/clock.go")},
-	}
-	data, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(dir, "hippocampus")
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
-		"hippocampus/cmd/hippocampus")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
-	return program
-}
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // move sets the clock when every push has ended. A push holds its memories by a
 // claim that ends by this clock, so that a clock which moves by hours during a push

@@ -188,7 +188,7 @@ func TestVerify_FindsAndRepairsDrift(t *testing.T) {
 		}
 		stray := vectorstore.Record{
 			ID: memory.NewID(), Owner: memory.Owner{AppID: "default", UserID: "ada"}, Domain: memory.GeneralChat,
-			Type: memory.TypeFact, Content: "a record without a row", CreatedAt: time.Now(),
+			Type: memory.TypeFact, Content: "a record without a row", CreatedAt: now(),
 			Embedding: append([]float32{1}, make([]float32, builtin.Dim-1)...),
 		}
 		if err := store.Insert(ctx, []vectorstore.Record{stray}); err != nil {

@@ -69,7 +69,7 @@ func TestForgetting_KeepsTurnsOfThePast(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		settings := append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FORGETTING=0 0 1 1 *")
 		s := start(t, append(settings, "HIPPOCAMPUS_MESSAGES_ENABLED=false")...)
-		lastYear := time.Now().AddDate(-1, 0, 0)
+		lastYear := now().AddDate(-1, 0, 0)
 		say := func(said string, at time.Time) {
 			s.call("POST", "/v1/turns", object{
 				"user_id": "ada", "conversation_id": at.String(), "at": at.Format(time.RFC3339), "wait": true,
@@ -95,7 +95,7 @@ func TestForgetting_KeepsTurnsOfThePast(t *testing.T) {
 		})
 		s.key = key
 		say("My telescope is a refractor of ninety millimetres.", lastYear)
-		say("My garden has three apple trees.", time.Now())
+		say("My garden has three apple trees.", now())
 		before := s.everything("ada")
 		if len(before) < 4 { // three messages and at least one fact
 			t.Fatalf("active memories: %q", before)
@@ -106,7 +106,7 @@ func TestForgetting_KeepsTurnsOfThePast(t *testing.T) {
 			t.Errorf("of %q the run left %q: %s", before, left, r.raw)
 		}
 		for days, due := range map[int]bool{17: false, 30: true} {
-			at := time.Now().AddDate(0, 0, days).Format(time.RFC3339)
+			at := now().AddDate(0, 0, days).Format(time.RFC3339)
 			r := s.call("POST", "/v1/forget", object{"user_id": "ada", "at": at}, 200)
 			if (r.body["due"] != 0.0) != due {
 				t.Errorf("after %d days: %s", days, r.raw)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
@@ -18,7 +17,7 @@ import (
 	"hippocampus/internal/freeport"
 )
 
-// binary is the server as users build it: static, without cgo.
+// binary is the server as build makes it.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -27,11 +26,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	binary = filepath.Join(dir, "hippocampus")
-	build := exec.Command("go", "build", "-o", binary, "hippocampus/cmd/hippocampus")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
+	if err := setClock(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if binary, err = build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	// The tests wait more than they compute, but Milvus makes one collection at a time.
@@ -149,7 +149,7 @@ func (s *server) run() {
 func (s *server) launch() error {
 	s.cmd = exec.Command(s.program, "serve", "--listen", s.listen)
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}, s.env...)
+	s.cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}, clockEnv(), s.env)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return err

@@ -7,9 +7,8 @@ import "testing"
 // ends with the memories that the script expects.
 func TestTwoWeeks_EndInGoldenDocuments(t *testing.T) {
 	script := readScript(t)
-	program := clockedBinary(t)
 	onMainSizes(t, func(t *testing.T, size size) {
-		l := newLife(t, size, program, script)
+		l := newLife(t, size, script)
 		for _, e := range script {
 			l.live(e)
 		}

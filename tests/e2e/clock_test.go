@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// firstDay is when the clock of the tests and of their servers begins, from where it runs on. No
+// result depends on it; HIPPOCAMPUS_TEST_DATE (RFC 3339) begins elsewhere.
+const firstDay = "2026-03-04T10:00:00Z"
+
+// ahead is how far the clock is ahead of the machine's; negative: behind.
+var ahead time.Duration
+
+// now is what the servers' clock shows.
+func now() time.Time { return time.Now().Add(ahead) }
+
+// setClock sets the clock of this process and of all programs that it starts with its environment.
+func setClock() error {
+	begins := firstDay
+	if date := os.Getenv("HIPPOCAMPUS_TEST_DATE"); date != "" {
+		begins = date
+	}
+	at, err := time.Parse(time.RFC3339, begins)
+	if err != nil {
+		return fmt.Errorf("HIPPOCAMPUS_TEST_DATE: %w", err)
+	}
+	ahead = time.Until(at).Round(time.Second)
+	return os.Setenv("E2E_AHEAD", ahead.String())
+}
+
+// clockEnv is what a program without this process's environment needs for the clock.
+func clockEnv() []string {
+	env := []string{"E2E_AHEAD=" + ahead.String()}
+	if zone, set := os.LookupEnv("TZ"); set {
+		env = append(env, "TZ="+zone)
+	}
+	return env
+}
+
+// build builds the server as users do, static and without cgo, but for its clock.
+func build(dir string) (program string, err error) {
+	replaced, err := filepath.Abs("../../cmd/hippocampus/clock.go")
+	if err != nil {
+		return "", err
+	}
+	clock, err := filepath.Abs("testdata/clock/clock.go")
+	if err != nil {
+		return "", err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {replaced: clock}})
+	if err != nil {
+		return "", err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "hippocampus")
+	build := exec.Command("go", "build", "-overlay", list, "-o", program, "hippocampus/cmd/hippocampus")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return program, nil
+}
