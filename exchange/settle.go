@@ -146,7 +146,7 @@ func (i *importing) embed(ctx context.Context, items []item) error {
 		sameModel, sameDim := m.EmbeddingModel == by.Model(), len(m.Embedding) == by.Dim()
 		switch {
 		case m.Status == memory.Active && !(sameModel && sameDim):
-			places, texts = append(places, n), append(texts, m.IndexedText())
+			places, texts = append(places, n), append(texts, m.EmbeddedText())
 		case sameModel && !sameDim: // another model of the same name
 			m.EmbeddingModel, m.Embedding = "", nil
 		}

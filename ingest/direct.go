@@ -38,7 +38,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 		}
 		places[w.Owner] = append(places[w.Owner], i)
 		asked[i] = s.asked(w)
-		texts = append(texts, asked[i].IndexedText())
+		texts = append(texts, asked[i].EmbeddedText())
 	}
 	if len(texts) == 0 {
 		return results

@@ -19,10 +19,10 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 		if err != nil {
 			return memory.Memory{}, err
 		}
-		before := m.IndexedText()
+		before := m.EmbeddedText()
 		assign(&m.Content, c.Content)
 		assign(&m.Type, c.Type)
-		if after := m.IndexedText(); after != before {
+		if after := m.EmbeddedText(); after != before {
 			vectors, err := by.Embed(ctx, llm.ForDocument, []string{after})
 			if err != nil {
 				return memory.Memory{}, err
@@ -36,8 +36,10 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 		}
 		assign(&m.Content, c.Content)
 		assign(&m.Type, c.Type)
-		if embedding != nil {
+		if c.Content != nil || c.Type != nil {
 			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+		}
+		if embedding != nil {
 			m.Embedding, m.EmbeddingModel = embedding, by.Model()
 		}
 		assign(&m.Importance, c.Importance)

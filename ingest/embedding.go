@@ -55,7 +55,7 @@ func (s *Service) embed(
 func (s *Service) vectors(
 	ctx context.Context, by llm.Embedder, facts []string, messages []memory.Memory,
 ) (ofFacts, ofMessages [][]float32, err error) {
-	all, err := by.Embed(ctx, llm.ForDocument, append(slices.Clone(facts), indexedTexts(messages)...))
+	all, err := by.Embed(ctx, llm.ForDocument, append(slices.Clone(facts), embeddedTexts(messages)...))
 	if err == nil {
 		return all[:len(facts)], all[len(facts):], nil
 	}
@@ -75,7 +75,7 @@ func (s *Service) vectors(
 // accepted embeds the messages that the embedder accepts, and halves what it refuses until the
 // refused message stands alone. The vector of such a message is nil.
 func (s *Service) accepted(ctx context.Context, by llm.Embedder, messages []memory.Memory) ([][]float32, error) {
-	vectors, err := by.Embed(ctx, llm.ForDocument, indexedTexts(messages))
+	vectors, err := by.Embed(ctx, llm.ForDocument, embeddedTexts(messages))
 	if err == nil || !llm.Refused(err) {
 		return vectors, err
 	}
@@ -94,10 +94,10 @@ func (s *Service) accepted(ctx context.Context, by llm.Embedder, messages []memo
 	return append(first, second...), err
 }
 
-func indexedTexts(memories []memory.Memory) []string {
+func embeddedTexts(memories []memory.Memory) []string {
 	texts := make([]string, len(memories))
 	for i := range memories {
-		texts[i] = memories[i].IndexedText()
+		texts[i] = memories[i].EmbeddedText()
 	}
 	return texts
 }

@@ -36,7 +36,7 @@ func (s *Service) restoring(ctx context.Context, memories []memory.Memory) (edit
 	var ids, texts []string
 	for _, m := range memories {
 		if m.Status != memory.Active && m.EmbeddingModel != by.Model() {
-			ids, texts = append(ids, m.ID), append(texts, m.IndexedText())
+			ids, texts = append(ids, m.ID), append(texts, m.EmbeddedText())
 		}
 	}
 	embeddings := map[string][]float32{}

@@ -32,7 +32,7 @@ func (s *Service) Rewrite(ctx context.Context, r Rewrite) error {
 		}
 		drafts[i] = s.asked(w)
 		drafts[i].Owner = r.Owner
-		texts[i] = drafts[i].IndexedText()
+		texts[i] = drafts[i].EmbeddedText()
 	}
 	if len(texts) > 0 {
 		by := llm.Serving(s.Embedder)

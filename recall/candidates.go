@@ -48,6 +48,7 @@ type candidate struct {
 	cosine   float64 // similarity to the query
 	bm25     float64
 	lexical  float64 // bm25 scaled to 0..1
+	undated  float64 // lexical, had the texts of messages no day
 }
 
 // candidates unites the nearest hits, the best documents by words, and the best
@@ -56,6 +57,10 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 	x, open := r.index, r.scope.open
 	worded := wordingOf(q, r)
 	lexical := s.scoreWords(worded.terms, x, r.postings, open)
+	undated := lexical
+	if postings, differ := x.withoutDays(r.postings); differ {
+		undated = s.scoreWords(worded.terms, x, postings, open)
+	}
 	list := make([]candidate, 0, 2*q.Candidates)
 	numbers := map[int]int{} // of candidates in list, by place
 	add := func(doc int, source sources) {
@@ -90,6 +95,7 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 	for i := range list {
 		c := &list[i]
 		c.bm25, c.lexical = lexical.bm25[c.doc], lexical.relative[c.doc]
+		c.undated = undated.relative[c.doc]
 		c.cosine, c.compared = similarities[c.doc]
 	}
 	return list, s.compareRest(ctx, q, vector, list)

@@ -8,15 +8,15 @@ import "hippocampus/internal/memory"
 const foldMargin = 0.25
 
 // fold makes one item of a fact and a message that it was taken from, where both are
-// candidates: the fact, as relevant as the message, if it matches nearly as well; else the
+// candidates: the fact, as relevant as the message, if it states the same or matches nearly as well; else the
 // message. Two facts of one message stay two, of which the one that matches better gets the
-// relevance of the message. values are the fused values of the documents before anything was
-// added. onFold, unless it is nil, gets each candidate that is dropped, and the id of the one that
+// relevance of the message. The day of a message does not matter, since its fact is of the same day.
+// onFold, unless it is nil, gets each candidate that is dropped, and the id of the one that
 // stands for it.
 //
 // A memory is as relevant as a message whose fact it superseded: who asks for the former value
 // finds the present one as well, which is more important and fresher.
-func fold(list []relevant, x *index, values []float64, onFold func(dropped relevant, by string)) []relevant {
+func fold(list []relevant, x *index, onFold func(dropped relevant, by string)) []relevant {
 	messages := map[uint32]int{} // places in the list, by document
 	for i := range list {
 		if doc := list[i].doc; x.kind(doc).Type == memory.TypeMessage {
@@ -36,12 +36,12 @@ func fold(list []relevant, x *index, values []float64, onFold func(dropped relev
 			}
 		}
 		for _, t := range own {
-			doc := t.message
-			best := stands[doc]
-			_, found := messages[doc]
-			if found && values[doc]-values[fact.doc] <= foldMargin &&
-				(best == nil || values[fact.doc] > values[best.doc]) {
-				stands[doc] = fact
+			m, found := messages[t.message]
+			if !found || list[m].statement-fact.statement > foldMargin && !x.stateTheSame(fact.doc, list[m].doc) {
+				continue
+			}
+			if best := stands[t.message]; best == nil || fact.statement > best.statement {
+				stands[t.message] = fact
 			}
 		}
 	}

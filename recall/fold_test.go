@@ -91,11 +91,11 @@ func TestFold_RaisesAFactToItsMessage(t *testing.T) {
 		{ID: idOf("3-other")},
 	})
 	list := []relevant{
-		{candidate: candidate{doc: 0}, relevance: 1},
-		{candidate: candidate{doc: 1}, relevance: 0.25},
-		{candidate: candidate{doc: 2}, relevance: 0.5},
+		{candidate: candidate{doc: 0}, statement: 0.9, relevance: 1},
+		{candidate: candidate{doc: 1}, statement: 0.7, relevance: 0.25},
+		{candidate: candidate{doc: 2}, statement: 0.7, relevance: 0.5},
 	}
-	got := fold(list, x, []float64{0.9, 0.7, 0.7}, nil)
+	got := fold(list, x, nil)
 	if len(got) != 2 || got[0].doc != 1 || got[0].relevance != 1 || got[0].message != 0.75 || got[1].relevance != 0.5 {
 		t.Errorf("folded to %+v", got)
 	}
@@ -121,7 +121,11 @@ func TestFold_RaisesAMemoryToTheMessagesThatItOutdates(t *testing.T) {
 		"the fact stands for its message": {[]float64{0.9, 0.4, 0.3}, []int{0, 2}},
 		"its message says more":           {[]float64{0.9, 0.8, 0.3}, []int{0, 1, 2}},
 	} {
-		got := fold(slices.Clone(list), x, c.values, nil)
+		list := slices.Clone(list)
+		for i, value := range c.values {
+			list[i].statement = value
+		}
+		got := fold(list, x, nil)
 		var docs []int
 		for _, r := range got {
 			docs = append(docs, r.doc)

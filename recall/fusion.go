@@ -51,6 +51,7 @@ type relevant struct {
 	candidate
 	similarity float64 // the share of the cosine in the fused value
 	worded     float64 // the share of the lexical score in the fused value
+	statement  float64 // the fused value, had the texts of messages no day
 	neighbour  float64 // added for neighbours in the conversation
 	speaker    float64 // added by a cue, like date and when
 	date       float64
@@ -102,6 +103,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		if c.compared {
 			r.similarity = (1 - words) * cosines.scale(c.cosine)
 		}
+		r.statement = words*c.undated + r.similarity
 		if query.namesSpeaker(x.speakers[doc.speaker]) {
 			r.speaker = set.Cues.Speaker
 		}
@@ -123,7 +125,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 			list[i].relevance = list[i].fused
 		}
 	}
-	list = fold(list, x, values, onFold)
+	list = fold(list, x, onFold)
 	equalizeSkills(list, x)
 	return list
 }

@@ -252,7 +252,7 @@ func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own
 	var texts []string
 	for i := range own {
 		if own[i].EmbeddingIn(llm.SpaceOf(embedder)) == nil && len(texts) < maxEmbeddedWrites {
-			places, texts = append(places, i), append(texts, own[i].IndexedText())
+			places, texts = append(places, i), append(texts, own[i].EmbeddedText())
 		}
 	}
 	if len(texts) == 0 {

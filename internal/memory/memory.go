@@ -132,19 +132,27 @@ const TypeFact Type = "fact"
 // TypeMessage is the type of a memory that holds what was said, word by word.
 const TypeMessage Type = "message"
 
-// IndexedText is the text that a memory is embedded and searched by words as: its
-// content, and for a message also its day and the name of its speaker, as in
-// "[2023-05-07] Ana: We moved last week."
-func (m *Memory) IndexedText() string {
-	if m.Type != TypeMessage {
+// EmbeddedText is the text that a memory is embedded as: its content, and for a message also
+// the name of its speaker, as in "Ana: We moved last week." It has no date, so that the
+// same words have the same embedding on every day.
+func (m *Memory) EmbeddedText() string {
+	if m.Type != TypeMessage || m.Speaker == "" || m.Speaker == RoleUser || m.Speaker == RoleAssistant {
 		return m.Content
 	}
-	day := m.CreatedAt.UTC().Format("[2006-01-02] ")
-	if m.Speaker == "" || m.Speaker == RoleUser || m.Speaker == RoleAssistant {
-		return day + m.Content
-	}
-	return day + m.Speaker + ": " + m.Content
+	return m.Speaker + ": " + m.Content
 }
+
+// IndexedText is the text that a memory is searched by words as: EmbeddedText, and for a
+// message also its day, as in "[2023-05-07] Ana: We moved last week."
+func (m *Memory) IndexedText() string {
+	if m.Type != TypeMessage {
+		return m.EmbeddedText()
+	}
+	return m.CreatedAt.UTC().Format("[2006-01-02] ") + m.EmbeddedText()
+}
+
+// DayLexemes is the number of lexemes with which IndexedText of a message begins: year, month and day.
+const DayLexemes = 3
 
 // Status is the state of a memory. Only active memories are recalled.
 type Status string

@@ -95,7 +95,7 @@ func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id 
 	for _, m := range all[id] {
 		ids = append(ids, m.ID)
 		if m.Status == memory.Consolidated && m.EmbeddingModel != embedder.Model() {
-			stale, texts = append(stale, m.ID), append(texts, m.IndexedText())
+			stale, texts = append(stale, m.ID), append(texts, m.EmbeddedText())
 		}
 	}
 	if len(texts) == 0 {

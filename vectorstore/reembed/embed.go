@@ -48,7 +48,7 @@ func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (l
 func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, requeue bool) error {
 	texts := make([]string, len(memories))
 	for i, m := range memories {
-		texts[i] = m.IndexedText()
+		texts[i] = m.EmbeddedText()
 	}
 	for wait := r.set.Backoff; ; wait = min(2*wait, r.set.BackoffLimit) {
 		vectors, err := pair.Embedder.Embed(ctx, llm.ForDocument, texts)

@@ -1,0 +1,78 @@
+package recall
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// sameShare is the share of a message's lexemes that a fact has at least if both state the same.
+const sameShare = 0.75
+
+// theUser is the pair with which a Chinese fact names the user, whom the message calls 我. That one character is a
+// part of up to two pairs of the message. English pronouns are stop words, so that they are no lexemes.
+var theUser = xxhash.Sum64String("用户")
+
+// stateTheSame reports whether a fact states all of a message, in the third person or in the first: the fact
+// has nearly all lexemes of the message, whose day, speaker and pronouns do not count.
+func (x *index) stateTheSame(fact, message int) bool {
+	said, stated := x.said(message), x.lexemesOf(fact)
+	missing := 0
+	for _, lexeme := range said {
+		if !slices.Contains(stated, lexeme) {
+			missing++
+		}
+	}
+	pronouns := min(missing, 2*max(0, count(stated, theUser)-count(said, theUser)))
+	left := len(said) - pronouns
+	return left > 0 && float64(len(said)-missing) >= sameShare*float64(left)
+}
+
+// said returns the lexemes of a message's content, without those of its day and speaker.
+func (x *index) said(message int) []uint64 {
+	lexemes := x.lexemesOf(message)
+	before := memory.DayLexemes
+	if speaker := x.speakers[x.docs[message].speaker]; speaker != memory.RoleUser && speaker != memory.RoleAssistant {
+		before += len(text.Lexemes(speaker))
+	}
+	return lexemes[min(before, len(lexemes)):]
+}
+
+func count(lexemes []uint64, wanted uint64) (n int) {
+	for _, lexeme := range lexemes {
+		if lexeme == wanted {
+			n++
+		}
+	}
+	return n
+}
+
+// withoutDays returns the postings, had the texts of messages no day, if that may make a difference: only a
+// query with a number finds a day.
+func (x *index) withoutDays(found postings) (without postings, differ bool) {
+	for lexeme, list := range found {
+		if !isDigits(lexeme) {
+			continue
+		}
+		if !differ {
+			without, differ = maps.Clone(found), true
+		}
+		hash := xxhash.Sum64String(lexeme)
+		var left []posting
+		for _, p := range list {
+			if x.kind(int(p.doc)).Type == memory.TypeMessage {
+				lexemes := x.lexemesOf(int(p.doc))
+				p.count -= uint32(count(lexemes[:min(memory.DayLexemes, len(lexemes))], hash))
+			}
+			if p.count > 0 {
+				left = append(left, p)
+			}
+		}
+		without[lexeme] = left
+	}
+	return without, differ
+}
