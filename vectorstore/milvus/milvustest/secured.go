@@ -5,8 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -67,8 +67,11 @@ func startMilvus(t *testing.T, mode int, certificates Certificates) (addr string
 	}
 	listener.Close()
 
-	_, here, _, _ := runtime.Caller(0)
-	services := filepath.Join(filepath.Dir(here), "../../../scripts/services")
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	services := filepath.Join(strings.TrimSpace(string(root)), "scripts/services")
 	cmd := exec.Command(services, "--dir", certificates.Folder, "secured", port, strconv.Itoa(mode))
 	log, err := os.Create(filepath.Join(certificates.Folder, "log"))
 	if err != nil {
