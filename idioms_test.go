@@ -42,6 +42,22 @@ func TestIdioms_HoldInEveryFile(t *testing.T) {
 	}
 }
 
+// A property is checked for the same inputs in every run: see rapidtest.
+func TestProperties_DrawTheSameInputs(t *testing.T) {
+	t.Parallel()
+	draws, fixed := map[string]bool{}, map[string]bool{} // by folder
+	eachFile(t, ".", ".go", func(path string, text []byte) {
+		folder := filepath.Dir(path)
+		draws[folder] = draws[folder] || bytes.Contains(text, []byte(`	"pgregory.net/rapid"`))
+		fixed[folder] = fixed[folder] || bytes.Contains(text, []byte(`"hippocampus/internal/rapidtest"`))
+	})
+	for folder := range draws {
+		if draws[folder] && !fixed[folder] {
+			t.Errorf(`%s imports rapid: import _ "hippocampus/internal/rapidtest" as well`, folder)
+		}
+	}
+}
+
 func TestFiles_HaveAtMost350Lines(t *testing.T) {
 	t.Parallel()
 	eachFile(t, ".", ".go", func(path string, text []byte) {

@@ -12,6 +12,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 	"pgregory.net/rapid"
 
+	_ "hippocampus/internal/rapidtest" // sets its flags
 	"hippocampus/internal/text"
 	"hippocampus/reflection/compression"
 )

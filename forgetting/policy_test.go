@@ -9,6 +9,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 var (

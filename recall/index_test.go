@@ -13,7 +13,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
-	_ "hippocampus/internal/rapidrace" // draws less under the race detector
+	_ "hippocampus/internal/rapidtest" // draws less under the race detector
 )
 
 // The postings match a count of the words of each document.

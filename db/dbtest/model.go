@@ -14,7 +14,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
-	_ "hippocampus/internal/rapidrace" // draws less under the race detector
+	_ "hippocampus/internal/rapidtest" // draws less under the race detector
 )
 
 // row is the model of one memory.

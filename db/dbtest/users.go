@@ -277,7 +277,7 @@ func oneBusyUser(t *testing.T, s db.Store) {
 			return s.InUser(t.Context(), alice, func(context.Context, db.UserTx) error { return nil })
 		})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for range 100 { // while the waiters arrive
 		found, err := s.Documents(ctx, bob)

@@ -14,6 +14,7 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidtest" // sets its flags
 	"hippocampus/reflection/derivation"
 )
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 func TestCache_EvictsLeastRecentlyUsed(t *testing.T) {

@@ -108,16 +108,12 @@ func TestAnswer_ClassifiesFaults(t *testing.T) {
 			t.Parallel()
 			server := llmtest.New(t)
 			server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return test.reply })
-			start := time.Now()
 			client := dial(t, server.URL(), func(o *llm.Options) {
 				if name == "hang" {
 					o.Timeout = 300 * time.Millisecond
 				}
 			})
 			_, err := client.Chat("m").Answer(t.Context(), llm.Prompt{})
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("took %v", took)
-			}
 			if !memory.IsKind(err, test.kind) || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%v", err)
 			}
@@ -191,22 +187,27 @@ func TestAnswer_WithoutRetries(t *testing.T) {
 func TestBreaker_OpensAndCloses(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
-	server.SetDown(true)
-	chat := dial(t, server.URL(), func(o *llm.Options) {
-		o.Retries = -1
-		o.BreakerFailures, o.BreakerDelay = 3, 300*time.Millisecond
-	}).Chat("m")
-	for range 10 {
-		if _, err := chat.Answer(t.Context(), llm.Prompt{}); !memory.IsKind(err, memory.KindUnavailable) {
-			t.Fatalf("%v", err)
+	failing := func(delay time.Duration) llm.Chat { // after three failures
+		server.SetDown(true)
+		chat := dial(t, server.URL(), func(o *llm.Options) {
+			o.Retries = -1
+			o.BreakerFailures, o.BreakerDelay = 3, delay
+		}).Chat("m")
+		for range 3 {
+			if _, err := chat.Answer(t.Context(), llm.Prompt{}); !memory.IsKind(err, memory.KindUnavailable) {
+				t.Fatalf("%v", err)
+			}
 		}
+		return chat
 	}
+	chat := failing(time.Hour)
 	_, err := chat.Answer(t.Context(), llm.Prompt{})
 	var m *memory.Error
 	if server.Chats() != 3 || !errors.As(err, &m) || m.RetryAfter <= 0 ||
 		!strings.Contains(err.Error(), "3 times in a row") {
 		t.Errorf("%d calls, %v", server.Chats(), err)
 	}
+	chat = failing(time.Millisecond)
 	server.SetDown(false)
 	server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("{}") })
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -217,7 +218,7 @@ func TestBreaker_OpensAndCloses(t *testing.T) {
 			t.Fatalf("the breaker stays open: %v", err)
 		}
 	}
-	if server.Chats() != 4 {
+	if server.Chats() != 7 {
 		t.Errorf("%d calls", server.Chats())
 	}
 }

@@ -1,19 +1,5 @@
 //go:build race
 
-package rapidrace
+package rapidtest
 
-import (
-	"flag"
-	"os"
-
-	_ "pgregory.net/rapid" // defines the flag
-)
-
-func init() {
-	if os.Getenv("HIPPOCAMPUS_TEST_LONG") != "" {
-		return
-	}
-	if err := flag.Set("rapid.checks", "20"); err != nil {
-		panic(err)
-	}
-}
+const underRace = true

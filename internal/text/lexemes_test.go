@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 func TestLexemesOfASCII_EqualsLexemesOf(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "hippocampus/internal/rapidtest" // sets its flags
 	"pgregory.net/rapid"
 )
 

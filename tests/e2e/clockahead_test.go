@@ -50,16 +50,12 @@ func TestClock_AheadHoldsNoWork(t *testing.T) {
 		s.kill()
 		set(now())
 		s.run()
-		began := time.Now()
 		eventually(t, "the turn being processed", func() string {
 			if r := s.call("GET", "/v1/turns/"+turn, nil, 200); r.body["status"] != "processed" {
 				return r.raw
 			}
 			return ""
 		})
-		if took := time.Since(began); took > settleLimit {
-			t.Errorf("the turn was processed after %s", took)
-		}
 		found := s.job("/v1/admin/verify")
 		if ids, _ := found["future"].(map[string]any)["ids"].([]any); !slices.Contains(ids, ahead) {
 			t.Errorf("verification does not name %v: %v", ahead, found)

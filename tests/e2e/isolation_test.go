@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 // hostileIDs try to break out of a filter, a path, a statement or a log.

@@ -10,14 +10,17 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// settleLimit is how long the work of a killed server may wait with the default settings.
-const settleLimit = 30 * time.Second
+// soonSettled are settings with which only the signs of life of a process, not the timeout of a job, free
+// its work within the time that a test waits.
+var soonSettled = []string{
+	"HIPPOCAMPUS_REFLECTION_IMPORTANCE=0.5", "HIPPOCAMPUS_REFLECTION_COOLDOWN=0s", "HIPPOCAMPUS_JOBS_TIMEOUT=1h",
+}
 
 // A server is killed while the model works on a turn, a job and a consolidation. It is
-// started again, or another server goes on: all three are done within seconds.
-func TestKill_SettlesWithinSeconds(t *testing.T) {
+// started again, or another server goes on: all three are done long before a job's timeout.
+func TestKill_SettlesBeforeTimeouts(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
-		settings := append(size.settings(t), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=0.5", "HIPPOCAMPUS_REFLECTION_COOLDOWN=0s")
+		settings := append(size.settings(t), soonSettled...)
 		t.Run("the same server", func(t *testing.T) {
 			t.Parallel()
 			models := llmtest.New(t)
@@ -31,7 +34,7 @@ func TestKill_SettlesWithinSeconds(t *testing.T) {
 		if s := (&server{env: settings}); s.setting("DATABASE_URL") == "" {
 			return // one server has the file
 		}
-		other := append(size.settings(t), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=0.5", "HIPPOCAMPUS_REFLECTION_COOLDOWN=0s")
+		other := append(size.settings(t), soonSettled...)
 		t.Run("another server", func(t *testing.T) {
 			t.Parallel()
 			models := llmtest.New(t)
@@ -101,7 +104,5 @@ func settleAfterKill(t *testing.T, models *llmtest.Server, s *server, next func(
 		}
 		return ""
 	})
-	if took := time.Since(began); took > settleLimit {
-		t.Errorf("the work of a killed server was done after %s, want at most %s", took, settleLimit)
-	}
+	t.Logf("the work of a killed server was done after %s", time.Since(began))
 }

@@ -29,13 +29,19 @@ func newProxy(t *testing.T) *toxiproxy.Proxy {
 	return proxy
 }
 
-// wantUnavailable checks that run fails with KindUnavailable within the time.
-func wantUnavailable(t *testing.T, within time.Duration, run func() error) {
+// wantUnavailable checks that run fails with KindUnavailable.
+func wantUnavailable(t *testing.T, run func() error) {
 	t.Helper()
-	start := time.Now()
-	err := run()
-	if took := time.Since(start); !memory.IsKind(err, memory.KindUnavailable) || took > within {
-		t.Errorf("after %v: %v, want an error of kind unavailable within %v", took, err, within)
+	if err := run(); !memory.IsKind(err, memory.KindUnavailable) {
+		t.Errorf("%v, want an error of kind unavailable", err)
+	}
+}
+
+// wantRefused checks that run fails with KindUnavailable before its deadline, which is hours away.
+func wantRefused(t *testing.T, run func() error) {
+	t.Helper()
+	if err := run(); !memory.IsKind(err, memory.KindUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want an error of kind unavailable before the deadline", err)
 	}
 }
 
@@ -44,7 +50,7 @@ func TestStore_ReconnectsAfterOutage(t *testing.T) {
 	proxy := newProxy(t)
 	o := options(t, space)
 	open(t, o).Close() // loading takes longer than the short deadline below
-	o.Addr, o.Timeout = proxy.Listen, 5*time.Second
+	o.Addr, o.Timeout = proxy.Listen, 3*time.Hour
 	s := open(t, o)
 	rec := record()
 	if !s.Healthy() {
@@ -53,11 +59,11 @@ func TestStore_ReconnectsAfterOutage(t *testing.T) {
 
 	// A refused connection fails at once, before the deadline.
 	proxy.Stop()
-	wantUnavailable(t, o.Timeout+time.Second, func() error {
+	wantRefused(t, func() error {
 		return s.Insert(t.Context(), []vectorstore.Record{rec})
 	})
-	wantUnavailable(t, time.Second, func() error { return s.Ping(t.Context()) })
-	wantUnavailable(t, time.Second, func() error { _, err := s.Search(t.Context(), query(rec)); return err })
+	wantRefused(t, func() error { return s.Ping(t.Context()) })
+	wantRefused(t, func() error { _, err := s.Search(t.Context(), query(rec)); return err })
 	if s.Healthy() {
 		t.Error("the store is healthy without a server")
 	}
@@ -99,10 +105,10 @@ func TestStore_TimesOutOnSilentServer(t *testing.T) {
 		t.Errorf("got %v, want DeadlineExceeded", err)
 	}
 	search := func() error { _, err := s.Search(t.Context(), query(record())); return err }
-	wantUnavailable(t, o.Timeout+time.Second, search)
+	wantUnavailable(t, search)
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	wantUnavailable(t, time.Second, func() error { return s.Ping(short) })
+	wantUnavailable(t, func() error { return s.Ping(short) })
 }
 
 // TestMain checks that a failed Open leaves no goroutine behind.
@@ -114,8 +120,8 @@ func TestOpen_FailsSoonWithoutServer(t *testing.T) {
 	}
 	closed := listener.Addr().String()
 	listener.Close()
-	wantUnavailable(t, time.Second, func() error {
-		_, err := milvus.Open(t.Context(), milvus.Options{Addr: closed, Space: space})
+	wantRefused(t, func() error {
+		_, err := milvus.Open(t.Context(), milvus.Options{Addr: closed, Space: space, Timeout: 3 * time.Hour})
 		return err
 	})
 
@@ -124,7 +130,7 @@ func TestOpen_FailsSoonWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	wantUnavailable(t, 2*time.Second, func() error {
+	wantUnavailable(t, func() error {
 		o := milvus.Options{Addr: silent.Addr().String(), Space: space, Timeout: time.Second}
 		_, err := milvus.Open(t.Context(), o)
 		return err

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidtest" // sets its flags
 	"hippocampus/vectorstore"
 )
 

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/memory"
-	_ "hippocampus/internal/rapidrace" // draws less under the race detector
+	_ "hippocampus/internal/rapidtest" // draws less under the race detector
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/vectortest"
 )

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidtest" // sets its flags
 	"hippocampus/vectorstore"
 )
 

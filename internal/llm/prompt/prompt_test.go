@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 var files = fstest.MapFS{

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 123456000, time.UTC)

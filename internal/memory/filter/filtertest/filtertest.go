@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 var (
