@@ -126,7 +126,7 @@ func TestSettings_ErrorIsOneLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(binary, "serve", "--data", t.TempDir())
-			cmd.Env = c.env
+			cmd.Env = append(clockEnv(), c.env...)
 			out, err := cmd.CombinedOutput()
 			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 			if err == nil || len(lines) != 1 {

@@ -47,7 +47,7 @@ func TestStats_CountPrompts(t *testing.T) {
 func tryPrompt(t *testing.T, file string, env ...string) string {
 	t.Helper()
 	cmd := exec.Command(binary, "prompts", "try", file)
-	cmd.Env = slices.Concat(env, []string{"HOME=" + t.TempDir()})
+	cmd.Env = slices.Concat(env, clockEnv(), []string{"HOME=" + t.TempDir()})
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -30,6 +30,12 @@ func options(t testing.TB, space vectorstore.Space) milvus.Options {
 func open(t testing.TB, o milvus.Options) *milvus.Store {
 	t.Helper()
 	s, err := milvus.Open(t.Context(), o)
+	for deadline := time.Now().Add(5 * time.Minute); memory.IsKind(err, memory.KindUnavailable); { // a busy Milvus
+		if time.Now().After(deadline) {
+			break
+		}
+		s, err = milvus.Open(t.Context(), o)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
