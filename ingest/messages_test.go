@@ -155,7 +155,7 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 }
 
 // The text of a message is embedded with its day and its speaker.
-func TestWrite_EmbedsAMessageWithDayAndSpeaker(t *testing.T) {
+func TestWrite_EmbedsAMessageWithoutItsDay(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	written, err := b.Write(t.Context(), Write{Owner: ada, Content: "I keep bees", Type: memory.TypeMessage, At: begin})
@@ -166,12 +166,15 @@ func TestWrite_EmbedsAMessageWithDayAndSpeaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := b.Embedder.Embed(t.Context(), llm.ForDocument, []string{"[2026-03-01] I keep bees"})
+	want, err := b.Embedder.Embed(t.Context(), llm.ForDocument, []string{"I keep bees"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(rows[0].Embedding, want[0]) {
-		t.Error("the embedding is not that of the indexed text")
+		t.Error("the embedding is not that of the words alone")
+	}
+	if rows[0].Lexemes != "2026 03 01 keep bee" {
+		t.Errorf("the day is no part of the lexemes %q", rows[0].Lexemes)
 	}
 }
 

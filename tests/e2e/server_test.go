@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 const adminKey = "e2e-admin-key-16-long"
 
 // waitLimit is how long a condition may take to come true on a busy machine.
-const waitLimit = 5 * time.Minute
+const waitLimit = 15 * time.Minute
 
 // server is one running process of the binary.
 type server struct {
