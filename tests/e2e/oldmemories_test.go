@@ -67,7 +67,7 @@ func (s *server) alter(statement string) {
 // kept. The job past_messages states its progress.
 func TestForgetting_KeepsTurnsOfThePast(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
-		settings := append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FORGETTING=0 0 1 1 *")
+		settings := size.settings(t)
 		s := start(t, append(settings, "HIPPOCAMPUS_MESSAGES_ENABLED=false")...)
 		lastYear := now().AddDate(-1, 0, 0)
 		say := func(said string, at time.Time) {

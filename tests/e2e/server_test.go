@@ -75,6 +75,18 @@ var patient = []string{
 	"HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m", "HIPPOCAMPUS_DATABASE_TIMEOUT=1m",
 }
 
+// never is a schedule without a tick while tests run, whatever the date on which their clock begins.
+const never = "0 0 30 6 *"
+
+// unscheduled are settings without schedules, a tick of which may come in the middle of a test: an idle
+// conversation ends, a user is reflected on. Tests of schedules have settings of their own.
+var unscheduled = []string{
+	"HIPPOCAMPUS_SCHEDULE_REFLECTION=" + never, "HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=" + never,
+	"HIPPOCAMPUS_SCHEDULE_IDLE=" + never, "HIPPOCAMPUS_SCHEDULE_FACTS=" + never,
+	"HIPPOCAMPUS_SCHEDULE_FORGETTING=" + never, "HIPPOCAMPUS_SCHEDULE_PURGE=" + never,
+	"HIPPOCAMPUS_SCHEDULE_COMPRESSION=" + never, "HIPPOCAMPUS_SCHEDULE_VERIFICATION=" + never,
+}
+
 // unwaiting is the default timeout: recall does not wait for an unavailable Milvus.
 var unwaiting = []string{"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=2s"}
 
@@ -89,7 +101,7 @@ func start(t *testing.T, env ...string) *server {
 // prepare returns the server that start starts, before its start.
 func prepare(t *testing.T, env ...string) *server {
 	t.Helper()
-	s := newServer(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, env))
+	s := newServer(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, unscheduled, env))
 	s.key = adminKey
 	return s
 }
