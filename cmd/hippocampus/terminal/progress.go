@@ -33,6 +33,7 @@ func newProgress(to io.Writer, what string, most int64, shown ...progressbar.Opt
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine draws it, which reads the bar without its lock
 	)...)}
 }
 
