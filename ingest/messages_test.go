@@ -154,7 +154,7 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 	}
 }
 
-// The text of a message is embedded with its day and its speaker.
+// The day of a message is found by its words, and is not in its embedding.
 func TestWrite_EmbedsAMessageWithoutItsDay(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -27,7 +27,7 @@ func Within(ctx context.Context, timeout time.Duration) (context.Context, contex
 	if _, bounded := ctx.Value(allowanceKey{}).(*allowance); bounded || timeout == 0 {
 		return ctx, func() {}
 	}
-	now := time.Now()
+	now := time.Now() //nolint:forbidigo // measures a duration
 	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{
 		lookupEnd: now.Add(timeout / 2), partsEnd: now.Add(timeout * 4 / 5), spent: map[string]time.Duration{},
 	})
@@ -41,7 +41,7 @@ func waitFor(ctx context.Context, part string, timeout time.Duration) (bounded c
 	if a == nil {
 		return context.WithTimeout(ctx, timeout)
 	}
-	start := time.Now()
+	start := time.Now() //nolint:forbidigo // measures a duration
 	a.mu.Lock()
 	end := start.Add(timeout - a.spent[part])
 	a.mu.Unlock()

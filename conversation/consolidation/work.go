@@ -173,13 +173,13 @@ func (s *Service) renew(ctx context.Context, one memory.Consolidation) (claimed 
 		defer close(ended)
 		ticker := time.NewTicker(s.Lease / 4)
 		defer ticker.Stop()
-		for last := time.Now(); ; {
+		for last := time.Now(); ; { //nolint:forbidigo // measures a duration
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
 			}
-			began := time.Now()
+			began := time.Now() //nolint:forbidigo // measures a duration
 			ok, err := s.Records.RenewConsolidation(ctx, one, s.Now().Add(s.Lease))
 			if err == nil {
 				last = began

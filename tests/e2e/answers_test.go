@@ -19,7 +19,7 @@ func good(llmtest.ChatRequest) llmtest.Reply {
 // A model that repeats a malformed answer, although it is given the reason, fails its turn: it creates no
 // memory, the candidate keeps the reason, and a replay works once the model has recovered.
 func TestScorer_RefusesMalformedAnswers(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, append(size.settings(t), withModels(models)...)...)
 		bad := llmtest.Malformed()
@@ -94,7 +94,7 @@ func (s *server) remembered(name, user, id string) {
 // While the endpoint is unavailable the turn stays accepted, and no attempt is counted.
 // Afterwards it is processed.
 func TestTurn_WaitsWhileEndpointFails(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{
 			"HIPPOCAMPUS_CHAT_TIMEOUT=1s", "HIPPOCAMPUS_CHAT_RETRIES=0",

@@ -13,7 +13,7 @@ import (
 // answer, the other a malformed one and stays. A long context is condensed, and holds
 // whole memories while the model's answers are malformed.
 func TestCompression_CondensesAndIsUndone(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/compress", func(r llmtest.ChatRequest) llmtest.Reply {
 			if strings.Contains(r.User, "chess") {

@@ -24,7 +24,7 @@ func TestContext_HoldsWholePrompt(t *testing.T) {
 		}
 		return n
 	}
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SESSION_EVENTS=10")...)
 		for _, i := range []object{
 			{"scope": "app", "name": "tone", "content": "Be brief."},

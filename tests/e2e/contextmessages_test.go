@@ -8,7 +8,7 @@ import (
 // A context has the messages of earlier conversations under their days, and a message of
 // the present conversation once.
 func TestContext_GroupsMessagesByDay(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		say := func(conversation, at string, messages ...object) {
 			s.call("POST", "/v1/turns", object{

@@ -10,7 +10,7 @@ import (
 // What a user said in a turn is found again by the deep reflection on the conversation, in other words. The user's
 // memories hold one life event once, and only the later of two homes.
 func TestDeepReflection_RemembersALifeEventOnce(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		const (
 			lived = "The user lives in Lisbon."
 			told  = "The user's beagle Bruno died in March."
@@ -61,7 +61,7 @@ func TestDeepReflection_RemembersALifeEventOnce(t *testing.T) {
 // Without a model, a fact of a timeline and a statement of the same single attribute supersede each other, and the
 // superseded memory can be restored.
 func TestFacts_SupersedeStatementsWithoutAModel(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		write := func(content string) string {
 			return s.call("POST", "/v1/memories",

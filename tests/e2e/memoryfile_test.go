@@ -11,7 +11,7 @@ import (
 
 // What is edited in a memory file and what the server learns are exchanged, and a conflict keeps both.
 func TestMemoryFile_ExchangesChanges(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		path := filepath.Join(t.TempDir(), "memory.md")
 		file := func(command string, args ...string) (out string, code int) {

@@ -57,7 +57,7 @@ func (s *server) wantParagraphs() (paragraphs []string) {
 // Files and the memories of their paragraphs stay equal through edits, kills and a move to another server, and an
 // erasure deletes both.
 func TestMemoryTool_FilesAndMemoriesStayEqual(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const notes = "/memories/people/ada.md"
 		s.tool(object{"command": "create", "path": notes, "file_text": "Ada drinks green tea.\n\nShe lives in Lisbon.\n"})

@@ -66,7 +66,7 @@ func (s *server) alter(statement string) {
 // Turns of a year ago fade like turns of today, whether they are reported now or were reported before messages were
 // kept. The job past_messages states its progress.
 func TestForgetting_KeepsTurnsOfThePast(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		settings := size.settings(t)
 		s := start(t, append(settings, "HIPPOCAMPUS_MESSAGES_ENABLED=false")...)
 		lastYear := now().AddDate(-1, 0, 0)

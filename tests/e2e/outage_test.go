@@ -52,7 +52,7 @@ func TestDatabase_OutageIsReported(t *testing.T) {
 
 // A key that sends too many requests gets 429 with Retry-After; another key is not limited.
 func TestRateLimit_SlowsOneKey(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_RATE_LIMIT=0.01")...)
 		other := s.createKey("--role", "read")
 		s.call("GET", "/v1/stats", nil, 200)

@@ -7,7 +7,7 @@ import (
 
 // Without a model, the latest of three homes comes first, although only the oldest message has the words of the query.
 func TestRecall_RanksASupersedingMemoryFirst(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		say := func(content string) {
 			s.call("POST", "/v1/turns", object{"user_id": "ada", "wait": true,

@@ -9,7 +9,7 @@ import (
 
 // Memories have tags, related memories, a bound, and a readable past.
 func TestPast_IsReadable(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_MEMORIES_MAX_PER_USER=50")...)
 		write := func(content string, more object) string {
 			body := object{"user_id": "ada", "content": content}

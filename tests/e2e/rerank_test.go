@@ -11,7 +11,7 @@ import (
 // Embeddings come from Ollama, and a reranking model prefers the memory that neither
 // words nor vectors find first.
 func TestModels_OllamaAndReranker(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		model := llmtest.New(t)
 		model.SetDim(96)
 		model.OnRerank(func(r llmtest.RerankRequest) llmtest.Reply {

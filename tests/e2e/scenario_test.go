@@ -161,7 +161,7 @@ func ordered(t *testing.T, found []object) {
 
 // With nothing installed and no keys, rules score and route.
 func TestRules_ServeWithoutKeys(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, text := range []string{
 			"I live in Lisbon and work as a marine biologist.", "我对花生过敏。", "My sister Ana is getting married in June.",

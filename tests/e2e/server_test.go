@@ -101,7 +101,7 @@ func start(t *testing.T, env ...string) *server {
 // prepare returns the server that start starts, before its start.
 func prepare(t *testing.T, env ...string) *server {
 	t.Helper()
-	s := newServer(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, unscheduled, env))
+	s := newServer(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, env))
 	s.key = adminKey
 	return s
 }
@@ -120,10 +120,11 @@ func startProgram(t *testing.T, program string, env ...string) *server {
 	return s
 }
 
-// newServer returns a server that does not run yet. It is killed at the end of the test.
+// newServer returns a server that does not run yet, and has no schedules but those in env. It is killed at the end of
+// the test.
 func newServer(t *testing.T, program string, env []string) *server {
 	t.Helper()
-	s := &server{t: t, env: env, dir: t.TempDir(), program: program, listen: newAddress(t)}
+	s := &server{t: t, env: slices.Concat(unscheduled, env), dir: t.TempDir(), program: program, listen: newAddress(t)}
 	t.Cleanup(func() {
 		if s.cmd != nil {
 			s.kill()
@@ -246,15 +247,16 @@ func (s *server) stop() {
 // eventually waits until f reports no more reason to wait.
 func eventually(t *testing.T, what string, f func() (waiting string)) {
 	t.Helper()
-	deadline := time.Now().Add(waitLimit)
+	began := time.Now()
 	for {
 		waiting := f()
 		if waiting == "" {
 			return
 		}
-		if time.Now().After(deadline) {
+		took := time.Since(began)
+		if took > waitLimit {
 			t.Fatalf("%s did not come true within %s: %s", what, waitLimit, waiting)
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(max(10*time.Millisecond, min(took/10, 500*time.Millisecond))) // requests slow what is waited for
 	}
 }

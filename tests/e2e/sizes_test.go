@@ -61,14 +61,25 @@ func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
 	onSizes(t, sizes, scenario)
 }
 
-// onMainSizes runs a scenario that hardly depends on the vector store, or takes long, on SQLite and on Postgres with
-// Milvus, and with scripts/test --long on pgvector as well. The conformance suite holds what the stores have in common.
+// onMainSizes runs a scenario that depends on the database, on Milvus or on several replicas, but hardly on which
+// vector store it is, on SQLite and on Postgres with Milvus, and with scripts/test --long on pgvector as well. The
+// conformance suite holds what the stores have in common.
 func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) {
 	t.Parallel()
 	if long {
 		onSizes(t, sizes, scenario)
 	} else {
 		onSizes(t, sizes[:2], scenario)
+	}
+}
+
+// onOneSize runs a scenario that is above the stores on SQLite, and with scripts/test --long on each size.
+func onOneSize(t *testing.T, scenario func(t *testing.T, size size)) {
+	t.Parallel()
+	if long {
+		onSizes(t, sizes, scenario)
+	} else {
+		onSizes(t, sizes[:1], scenario)
 	}
 }
 

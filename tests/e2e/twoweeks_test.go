@@ -7,7 +7,7 @@ import "testing"
 // ends with the memories that the script expects.
 func TestTwoWeeks_EndInGoldenDocuments(t *testing.T) {
 	script := readScript(t)
-	onMainSizes(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		l := newLife(t, size, script)
 		for _, e := range script {
 			l.live(e)

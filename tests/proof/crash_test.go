@@ -76,9 +76,9 @@ func (s size) stride() int {
 	case long:
 		return 1
 	case s.large:
-		return 15
+		return 31
 	default:
-		return 5
+		return 9
 	}
 }
 

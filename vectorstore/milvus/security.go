@@ -149,7 +149,8 @@ func handshake(ctx context.Context, addr string, config *tls.Config) error {
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond)) // fails for closed connections only
+	end := time.Now().Add(200 * time.Millisecond) //nolint:forbidigo // measures a duration
+	_ = conn.SetReadDeadline(end)                 // fails for closed connections only
 	_, err = conn.Read(make([]byte, 1))
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil

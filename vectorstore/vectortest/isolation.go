@@ -64,9 +64,9 @@ func testIsolation(t *testing.T, s vectorstore.Store) {
 		known = append(known, rec.Owner)
 	}
 	must(t, s.Insert(t.Context(), records))
-	for o, want := range held {
-		awaitIDs(t, s, around(o, axis(2, 1)), want...)
-	}
+	eachOf(t, held, func(o memory.Owner, want []string) error {
+		return pollUntil(func() error { return finds(t, s, around(o, axis(2, 1)), want) })
+	})
 
 	rapid.Check(t, func(rt *rapid.T) {
 		o := rapid.OneOf(hostileOwner(), rapid.SampledFrom(known)).Draw(rt, "owner")

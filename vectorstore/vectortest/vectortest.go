@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -128,31 +130,61 @@ func search(t testing.TB, s vectorstore.Store, q vectorstore.Query) []vectorstor
 // after the timeout.
 func await(t testing.TB, condition func() error) {
 	t.Helper()
-	deadline := time.Now().Add(timeout)
-	for {
+	if err := pollUntil(condition); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pollUntil polls until condition returns nil, or returns its last error after the timeout.
+func pollUntil(condition func() error) error {
+	for deadline := time.Now().Add(timeout); ; time.Sleep(20 * time.Millisecond) {
 		err := condition()
 		if err == nil {
-			return
+			return nil
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", timeout, err)
+			return fmt.Errorf("after %v: %w", timeout, err)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // awaitIDs polls until the query finds exactly these ids, in any order.
 func awaitIDs(t testing.TB, s vectorstore.Store, q vectorstore.Query, want ...string) {
 	t.Helper()
+	await(t, func() error { return finds(t, s, q, want) })
+}
+
+// finds returns an error unless the query finds exactly these ids, in any order.
+func finds(t testing.TB, s vectorstore.Store, q vectorstore.Query, want []string) error {
+	hits, err := s.Search(t.Context(), q)
+	if err != nil {
+		return err
+	}
+	got, want := ids(hits), slices.Clone(want)
+	slices.Sort(got)
 	slices.Sort(want)
-	await(t, func() error {
-		got := ids(search(t, s, q))
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			return fmt.Errorf("found %d ids %.10q, want %d %.10q", len(got), got, len(want), want)
-		}
-		return nil
-	})
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("found %d ids %.10q, want %d %.10q", len(got), got, len(want), want)
+	}
+	return nil
+}
+
+// eachOf calls f for each owner with its records' ids, several at a time, since a store that reads its own writes may
+// wait for them. It reports all errors.
+func eachOf(t testing.TB, held map[memory.Owner][]string, f func(o memory.Owner, ids []string) error) {
+	t.Helper()
+	const atOnce = 16
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for o, ids := range held {
+		group.Go(func() error {
+			if err := f(o, ids); err != nil {
+				t.Error(err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no call returns an error
 }
 
 // collect scans all records.

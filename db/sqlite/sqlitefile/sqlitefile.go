@@ -37,13 +37,13 @@ var ErrBusy = errors.New("readers keep the write-ahead log in use")
 // Truncate writes the write-ahead log into the database and empties it, so that pages
 // as they were before a deletion are gone. It waits for readers.
 func Truncate(ctx context.Context, db *sql.DB) error {
-	for deadline := time.Now().Add(readersLimit); ; {
+	for deadline := time.Now().Add(readersLimit); ; { //nolint:forbidigo // measures a duration
 		var busy, pages, written int
 		err := db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &written)
 		if err != nil || busy == 0 {
 			return err
 		}
-		if time.Now().After(deadline) {
+		if time.Now().After(deadline) { //nolint:forbidigo // measures a duration
 			return ErrBusy
 		}
 		select {
