@@ -125,7 +125,10 @@ func (c *crowd) erase(p *person) {
 	p.erasing = true
 	maps.Copy(p.outlived, p.writing)
 	p.mu.Unlock()
-	r, ok := c.do(p, "erase", "DELETE", "/v1/users/"+p.name, nil, 200)
+	r, ok := c.do(p, "erase", "DELETE", "/v1/users/"+p.name, nil, 200, 503)
+	for r.status == 503 { // pushes took longer than one call waits; the next call continues the erasure
+		r, ok = c.do(p, "erase", "DELETE", "/v1/users/"+p.name, nil, 200, 503)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// Requests that were sent during the erasure may still be pending.

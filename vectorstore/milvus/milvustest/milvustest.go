@@ -39,7 +39,7 @@ func Collection(t testing.TB) string {
 	addr := Addr(t)
 	alias := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // a busy Milvus
 		defer cancel()
 		if err := drop(ctx, addr, alias); err != nil {
 			t.Errorf("dropping the collections of %s: %v", alias, err)
