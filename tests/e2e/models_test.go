@@ -123,7 +123,7 @@ func (s *server) settledOn(space memory.Space) {
 // A changed embedding model takes over while the server serves, in spite of a crash
 // during the work; then the built-in model does the same.
 func TestReembedding_ChangedModelTakesOver(t *testing.T) {
-	onOneSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		models := twoModels(t)
 		endpoint := []string{
 			"QWEN_API_KEY=embedding-key",

@@ -57,34 +57,24 @@ func large(t *testing.T, addr string) []string {
 
 // onEachSize runs a scenario on each size, in parallel.
 func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
-	t.Parallel()
-	onSizes(t, sizes, scenario)
+	onSizes(t, len(sizes), scenario)
 }
 
 // onMainSizes runs a scenario that depends on the database, on Milvus or on several replicas, but hardly on which
-// vector store it is, on SQLite and on Postgres with Milvus, and with scripts/test --long on pgvector as well. The
-// conformance suite holds what the stores have in common.
-func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) {
+// vector store it is, on SQLite and on Postgres with Milvus. The conformance suite holds what the stores have in
+// common.
+func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) { onSizes(t, 2, scenario) }
+
+// onOneSize runs a scenario that is above the stores on SQLite.
+func onOneSize(t *testing.T, scenario func(t *testing.T, size size)) { onSizes(t, 1, scenario) }
+
+// onSizes runs a scenario on the first sizes, and with scripts/test --long on all.
+func onSizes(t *testing.T, first int, scenario func(t *testing.T, size size)) {
 	t.Parallel()
 	if long {
-		onSizes(t, sizes, scenario)
-	} else {
-		onSizes(t, sizes[:2], scenario)
+		first = len(sizes)
 	}
-}
-
-// onOneSize runs a scenario that is above the stores on SQLite, and with scripts/test --long on each size.
-func onOneSize(t *testing.T, scenario func(t *testing.T, size size)) {
-	t.Parallel()
-	if long {
-		onSizes(t, sizes, scenario)
-	} else {
-		onSizes(t, sizes[:1], scenario)
-	}
-}
-
-func onSizes(t *testing.T, sizes []size, scenario func(t *testing.T, size size)) {
-	for _, size := range sizes {
+	for _, size := range sizes[:first] {
 		t.Run(size.name, func(t *testing.T) {
 			t.Parallel()
 			scenario(t, size)

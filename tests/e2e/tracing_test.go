@@ -123,7 +123,7 @@ const (
 // A turn and a recall each have a trace, from the caller's span down to the stores and the model. No span holds what
 // a user wrote, or who the user is.
 func TestTraces_ShowATurnAndARecall(t *testing.T) {
-	onOneSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		received := newCollector(t)
 		base, model, parents := tracedModel(t)
 		model.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
