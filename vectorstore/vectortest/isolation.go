@@ -65,7 +65,7 @@ func testIsolation(t *testing.T, s vectorstore.Store) {
 	}
 	must(t, s.Insert(t.Context(), records))
 	eachOf(t, held, func(o memory.Owner, want []string) error {
-		return pollUntil(func() error { return finds(t, s, around(o, axis(2, 1)), want) })
+		return findIDs(t.Context(), s, around(o, axis(2, 1)), want)
 	})
 
 	rapid.Check(t, func(rt *rapid.T) {

@@ -8,6 +8,7 @@
 package vectortest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -130,43 +131,43 @@ func search(t testing.TB, s vectorstore.Store, q vectorstore.Query) []vectorstor
 // after the timeout.
 func await(t testing.TB, condition func() error) {
 	t.Helper()
-	if err := pollUntil(condition); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// pollUntil polls until condition returns nil, or returns its last error after the timeout.
-func pollUntil(condition func() error) error {
-	for deadline := time.Now().Add(timeout); ; time.Sleep(20 * time.Millisecond) {
+	deadline := time.Now().Add(timeout)
+	for {
 		err := condition()
 		if err == nil {
-			return nil
+			return
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("after %v: %w", timeout, err)
+			t.Fatalf("after %v: %v", timeout, err)
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // awaitIDs polls until the query finds exactly these ids, in any order.
 func awaitIDs(t testing.TB, s vectorstore.Store, q vectorstore.Query, want ...string) {
 	t.Helper()
-	await(t, func() error { return finds(t, s, q, want) })
+	must(t, findIDs(t.Context(), s, q, want))
 }
 
-// finds returns an error unless the query finds exactly these ids, in any order.
-func finds(t testing.TB, s vectorstore.Store, q vectorstore.Query, want []string) error {
-	hits, err := s.Search(t.Context(), q)
-	if err != nil {
-		return err
-	}
-	got, want := ids(hits), slices.Clone(want)
-	slices.Sort(got)
+// findIDs polls until the query finds exactly these ids, in any order. It returns what differs after the timeout, and
+// an error of the search at once.
+func findIDs(ctx context.Context, s vectorstore.Store, q vectorstore.Query, want []string) error {
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		return fmt.Errorf("found %d ids %.10q, want %d %.10q", len(got), got, len(want), want)
+	for deadline := time.Now().Add(timeout); ; time.Sleep(20 * time.Millisecond) {
+		hits, err := s.Search(ctx, q)
+		if err != nil {
+			return err
+		}
+		got := ids(hits)
+		slices.Sort(got)
+		if slices.Equal(got, want) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("after %v: found %d ids %.10q, want %d %.10q", timeout, len(got), got, len(want), want)
+		}
 	}
-	return nil
 }
 
 // eachOf calls f for each owner with its records' ids, several at a time, since a store that reads its own writes may
