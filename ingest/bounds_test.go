@@ -48,7 +48,7 @@ func TestOnGrown_GetsTheNumberOfNewMemories(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	var heard []int
-	b.OnGrown = func(_ context.Context, owner memory.Owner, added int) {
+	b.Writer.OnGrown = func(_ context.Context, owner memory.Owner, added int) {
 		if owner != ada {
 			t.Errorf("heard of %v", owner)
 		}

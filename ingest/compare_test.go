@@ -7,6 +7,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/history"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
@@ -30,11 +31,11 @@ func TestCompare_AppliesTheJudgesDecisions(t *testing.T) {
 	b.models.OnPrompt(judgeMark, answersBy(map[string]string{known: "merge", other: "replace", source: "replace"}))
 	var drafts []memory.Memory
 	for _, content := range []string{insight, moved} {
-		drafts = append(drafts, b.draft(memory.Memory{
+		drafts = append(drafts, write.Complete(memory.Memory{
 			Owner: ada, Content: content, Type: memory.TypeReflection, Domain: memory.Lifestyle, Importance: 0.9,
-		}, b.embedding(content), b.Embedder.Model()))
+		}, b.embedding(content), b.Embedder.Model(), b.clock.Now()))
 	}
-	settle, err := b.Compare(t.Context(), ada, drafts, []string{from.ID})
+	settle, err := b.Writer.Compare(t.Context(), ada, drafts, []string{from.ID})
 	if err != nil {
 		t.Fatal(err)
 	}

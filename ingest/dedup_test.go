@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
@@ -46,7 +47,7 @@ func TestProcess_DropsEchoes(t *testing.T) {
 func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil // what is similar is merged
+	b.Writer.Judge = nil // what is similar is merged
 	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
 	b.similar(old, newer, 0.96)
 	first := b.write(old, 0.9, time.Time{})
@@ -79,7 +80,7 @@ func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 func TestMerge_PrefersTheOldestOfEquallyNearMemories(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil // what is similar is merged
+	b.Writer.Judge = nil // what is similar is merged
 	for content, place := range map[string][2]float32{"Ada drinks": {1, 0}, "Ada drinks tea": {1, 0.25},
 		"Ada drinks milk": {1, -0.25}} {
 		vector := make([]float32, llmtest.Dim)
@@ -99,7 +100,7 @@ func TestMerge_PrefersTheOldestOfEquallyNearMemories(t *testing.T) {
 func TestMerge_KeepsBothBelowMergeSimilarity(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil // what is similar is merged
+	b.Writer.Judge = nil // what is similar is merged
 	b.similar("Ada drinks tea", "Ada drinks coffee", 0.94)
 	b.write("Ada drinks tea", 0.8, time.Time{})
 	if w := b.write("Ada drinks coffee", 0.8, time.Time{}); w.Verdict != memory.Kept || len(b.memories()) != 2 {
@@ -126,7 +127,7 @@ func TestMerge_FindsDuplicatesByContent(t *testing.T) {
 func TestMerge_MergesFactsOfOneAnswer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil // what is similar is merged
+	b.Writer.Judge = nil // what is similar is merged
 	b.similar("The user keeps bees", "The user is a beekeeper", 0.97)
 	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.8, Domain: memory.Lifestyle},
 		llmtest.Fact{Fact: "The user is a beekeeper", Importance: 0.9, Domain: memory.Lifestyle})
@@ -145,7 +146,7 @@ func TestMerge_MergesFactsOfOneAnswer(t *testing.T) {
 func TestWriteBatch_MergesWithinTheBatch(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil // what is similar is merged
+	b.Writer.Judge = nil // what is similar is merged
 	first := b.write("Ada drinks tea", 0.5, time.Time{}).Memory
 	v := b.models.Vector(first.Content)
 	high, low := 0.95, 0.6
@@ -225,10 +226,10 @@ func TestForget_ReplacedMemory(t *testing.T) {
 func TestMerge_KeepsTagsOfBoth(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil // what is similar is merged
+	b.Writer.Judge = nil // what is similar is merged
 	const old, newer = "Ada drinks tea", "Ada drinks green tea daily"
 	b.similar(old, newer, 0.96)
-	write := func(content string, tags ...string) Written {
+	write := func(content string, tags ...string) write.Written {
 		t.Helper()
 		w, err := b.Write(t.Context(), Write{Owner: ada, Content: content, Tags: tags, Dedup: true})
 		if err != nil {

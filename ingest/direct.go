@@ -6,8 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hippocampus/db"
-	"hippocampus/internal/llm"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -16,7 +15,7 @@ import (
 const byAPI = "api"
 
 // Write stores a memory that a client writes directly.
-func (s *Service) Write(ctx context.Context, w Write) (Written, error) {
+func (s *Service) Write(ctx context.Context, w Write) (write.Written, error) {
 	result := s.WriteBatch(ctx, []Write{w})[0]
 	return result.Written, result.Err
 }
@@ -25,47 +24,42 @@ func (s *Service) Write(ctx context.Context, w Write) (Written, error) {
 // transaction, which is stored or refused as a whole.
 func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult {
 	results := make([]BatchResult, len(writes))
-	var owners []memory.Owner
-	var texts []string
-	places := map[memory.Owner][]int{}
-	asked := make([]memory.Memory, len(writes))
+	var asked []memory.Memory
+	var places []int // of asked among the writes
 	for i, w := range writes {
-		if results[i].Err = s.unimportant(w); results[i].Err != nil {
-			continue
-		}
-		if places[w.Owner] == nil {
-			owners = append(owners, w.Owner)
-		}
-		places[w.Owner] = append(places[w.Owner], i)
-		asked[i] = s.asked(w)
-		texts = append(texts, asked[i].EmbeddedText())
-	}
-	if len(texts) == 0 {
-		return results
-	}
-	by := llm.Serving(s.Embedder)
-	embedded, err := by.Embed(ctx, llm.ForDocument, texts)
-	for i := range results {
-		asked[i].EmbeddingModel = by.Model()
-		switch {
-		case results[i].Err != nil:
-		case err != nil:
-			results[i].Err = err
-		default:
-			asked[i].Embedding, embedded = embedded[0], embedded[1:]
+		if results[i].Err = s.unimportant(w); results[i].Err == nil {
+			asked, places = append(asked, s.asked(w)), append(places, i)
 		}
 	}
+	asked, _, err := s.complete(ctx, asked, nil)
 	if err != nil {
+		for _, i := range places {
+			results[i].Err = err
+		}
 		return results
 	}
-
+	var owners []memory.Owner
+	drafts, of := map[memory.Owner][]write.Draft{}, map[memory.Owner][]int{}
+	for n, m := range asked {
+		if drafts[m.Owner] == nil {
+			owners = append(owners, m.Owner)
+		}
+		draft := write.Draft{Memory: m}
+		if writes[places[n]].Dedup {
+			draft.Compare = write.Judged
+		}
+		drafts[m.Owner] = append(drafts[m.Owner], draft)
+		of[m.Owner] = append(of[m.Owner], places[n])
+	}
 	var group errgroup.Group
 	group.SetLimit(ownersAtOnce)
 	for _, owner := range owners {
 		group.Go(func() error {
-			if err := s.writeFor(ctx, owner, places[owner], writes, asked, results); err != nil {
-				for _, i := range places[owner] {
-					results[i] = BatchResult{Err: err}
+			written, err := s.Writer.Write(ctx, write.Batch{Owner: owner, Cause: byAPI, Drafts: drafts[owner]})
+			for n, i := range of[owner] {
+				results[i].Err = err
+				if err == nil {
+					results[i].Written = written[n]
 				}
 			}
 			return nil
@@ -90,40 +84,6 @@ func (s *Service) unimportant(w Write) error {
 
 // ownersAtOnce bounds the concurrent transactions of one batch.
 const ownersAtOnce = 4
-
-// writeFor writes one owner's part of a batch, as asked for, with embeddings.
-func (s *Service) writeFor(
-	ctx context.Context, owner memory.Owner, places []int, writes []Write, asked []memory.Memory, results []BatchResult,
-) error {
-	drafts := make(map[int]memory.Memory, len(places))
-	compared := map[int]memory.Memory{}
-	for _, i := range places {
-		drafts[i] = s.draft(asked[i], asked[i].Embedding, asked[i].EmbeddingModel)
-		if writes[i].Dedup {
-			compared[i] = drafts[i]
-		}
-	}
-	near, err := s.neighbours(ctx, owner, compared)
-	if err != nil {
-		return err
-	}
-	var w *writing
-	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) (err error) {
-		w = s.writing(tx, byAPI)
-		for _, i := range places {
-			if !writes[i].Dedup {
-				results[i].Written = w.add(drafts[i])
-			} else if results[i].Written, err = w.put(ctx, drafts[i], near[i]); err != nil {
-				return err
-			}
-		}
-		return w.flush(ctx)
-	})
-	if err == nil {
-		w.push(ctx, owner)
-	}
-	return err
-}
 
 // asked returns the memory that a write describes, with defaults filled in.
 func (s *Service) asked(w Write) memory.Memory {

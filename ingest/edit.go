@@ -53,7 +53,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 
 // edit applies f to a memory under its owner's lock, and pushes the change.
 func (s *Service) edit(
-	ctx context.Context, appID, id string, kind memory.EventKind, f func(m *memory.Memory) error,
+	ctx context.Context, appID, id string, kind memory.EventKind, f edit,
 ) (memory.Memory, error) {
 	found, err := s.Records.Memory(ctx, appID, id)
 	if err != nil {
@@ -72,27 +72,13 @@ func (s *Service) edit(
 // editOwned applies f to those of an owner's memories that exist, in one
 // transaction, and pushes the changes.
 func (s *Service) editOwned(
-	ctx context.Context, owner memory.Owner, ids []string, kind memory.EventKind, f func(m *memory.Memory) error,
+	ctx context.Context, owner memory.Owner, ids []string, kind memory.EventKind, f edit,
 ) (edited []memory.Memory, err error) {
 	var changes *history.Recorder
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		if edited, err = tx.Memories(ctx, ids); err != nil {
-			return err
-		}
 		changes = history.NewRecorder(tx, byAPI, s.Now())
-		for i := range edited {
-			m := &edited[i]
-			before := *m
-			if err := f(m); err != nil {
-				return err
-			}
-			if difference := history.Diff(before, *m); difference != nil {
-				changes.Note(m.ID, kind, difference)
-				if err := changes.Update(ctx, before, m); err != nil {
-					return err
-				}
-			}
-			m.Embedding = nil
+		if edited, err = revise(ctx, tx, changes, ids, kind, f); err != nil {
+			return err
 		}
 		return changes.Flush(ctx)
 	})
@@ -101,6 +87,34 @@ func (s *Service) editOwned(
 	}
 	s.Pusher.Push(ctx, changes.Changed())
 	return edited, nil
+}
+
+// revise applies f to those of the memories that exist, and returns them without embeddings.
+func revise(ctx context.Context, tx db.UserTx, changes *history.Recorder, ids []string, kind memory.EventKind, f edit) (
+	[]memory.Memory, error,
+) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	revised, err := tx.Memories(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range revised {
+		m := &revised[i]
+		before := *m
+		if err := f(m); err != nil {
+			return nil, err
+		}
+		if difference := history.Diff(before, *m); difference != nil {
+			changes.Note(m.ID, kind, difference)
+			if err := changes.Update(ctx, before, m); err != nil {
+				return nil, err
+			}
+		}
+		m.Embedding = nil
+	}
+	return revised, nil
 }
 
 // assign sets a field unless the change leaves it out.

@@ -6,48 +6,54 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
 )
 
-// embed makes a draft memory of every kept candidate, by the candidate's index, and completes
-// the messages, all with one call of the embedder unless that refuses a text. It leaves out
-// messages that the embedder refuses. turnOf returns the turn of an index.
-func (s *Service) embed(
-	ctx context.Context, turnOf func(int) memory.Turn, candidates []memory.Candidate, messages []memory.Memory,
-) (drafts map[int]memory.Memory, complete []memory.Memory, err error) {
-	var places []int
-	var facts []string
-	for i, c := range candidates {
-		if c.Verdict == memory.Kept {
-			places, facts = append(places, i), append(facts, c.Content)
-		}
-	}
+// complete completes new memories with their embeddings: facts, and messages of turns, all with one call of the
+// embedder unless that refuses a text. It leaves out messages that the embedder refuses. The ids of messages come
+// before those of facts, which were derived from them.
+func (s *Service) complete(ctx context.Context, facts, messages []memory.Memory) (
+	completeFacts, completeMessages []memory.Memory, err error,
+) {
 	if len(facts)+len(messages) == 0 {
 		return nil, nil, nil
 	}
 	ctx, embedding := tracing.Start(ctx, "ingest.embed")
 	defer func() { tracing.End(embedding, err) }()
 	by := llm.Serving(s.Embedder)
-	vectors, ofMessages, err := s.vectors(ctx, by, facts, messages)
+	ofFacts, ofMessages, err := s.vectors(ctx, by, embeddedTexts(facts), messages)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, m := range messages {
 		if ofMessages[i] != nil {
-			complete = append(complete, s.draft(m, ofMessages[i], by.Model()))
+			completeMessages = append(completeMessages, write.Complete(m, ofMessages[i], by.Model(), s.Now()))
 		}
 	}
-	drafts = make(map[int]memory.Memory, len(places))
-	for n, i := range places {
-		c, turn := candidates[i], turnOf(i)
-		drafts[i] = s.draft(memory.Memory{
-			Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-			Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
-		}, vectors[n], by.Model())
+	for i, m := range facts {
+		completeFacts = append(completeFacts, write.Complete(m, ofFacts[i], by.Model(), s.Now()))
 	}
-	return drafts, complete, nil
+	return completeFacts, completeMessages, nil
+}
+
+// factOf returns the memory that a candidate of a turn describes, without an embedding.
+func factOf(c memory.Candidate, turn memory.Turn) memory.Memory {
+	return memory.Memory{
+		Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
+		Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
+	}
+}
+
+// draftsOf returns complete memories as drafts that are compared alike.
+func draftsOf(memories []memory.Memory, compare write.Comparison) []write.Draft {
+	drafts := make([]write.Draft, len(memories))
+	for i, m := range memories {
+		drafts[i] = write.Draft{Memory: m, Compare: compare}
+	}
+	return drafts
 }
 
 // vectors embeds facts and messages with one call. If the embedder refuses it, vectors embeds

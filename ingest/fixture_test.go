@@ -12,6 +12,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
 	"hippocampus/ingest/judge"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
@@ -24,6 +25,12 @@ var (
 	ada   = memory.Owner{AppID: "app", UserID: "ada"}
 	begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
+
+// comparing are settings of a writer.
+var comparing = write.Settings{
+	MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
+	OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+}
 
 // fixture is a service on real SQLite stores, a scripted model and a clock that
 // the test moves.
@@ -47,17 +54,18 @@ func newFixture(t *testing.T) *fixture {
 	vectors := apptest.Vectors(t, embedder)
 	log := zaptest.NewLogger(t)
 	b.spy = &spy{Records: b.store}
+	pusher := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
+		BackoffLimit: time.Minute}, b.clock.Now, log)
+	writer := write.New(write.Parts{
+		Records: written{b.spy, b.store}, Judge: judge.NewLLM(client.Chat("scripted")), Embedder: embedder,
+		Vectors: vectors, Pusher: pusher, Now: b.clock.Now, Log: log,
+	}, comparing)
 	b.Service = New(Parts{
-		Records: b.spy, Scorer: scorer.NewLLM(client.Chat("scripted")), Judge: judge.NewLLM(client.Chat("scripted")),
-		Embedder: embedder, Vectors: vectors,
-		Pusher: projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
-			BackoffLimit: time.Minute}, b.clock.Now, log),
+		Records: b.spy, Scorer: scorer.NewLLM(client.Chat("scripted")), Writer: writer, Embedder: embedder, Pusher: pusher,
 		Guess: func(string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 		IsSmallTalk: func(s string) bool { return s == "" || s == "thanks" || s == "yes" || s == "How are you?" },
 	}, Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
-		JudgeTimeout: time.Minute, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		Before: 3, Attempts: 3,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, Before: 3, Attempts: 3,
 		RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute,
 		Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
@@ -107,7 +115,7 @@ func (b *fixture) outcome(id string) Outcome {
 	return o
 }
 
-func (b *fixture) write(content string, importance float64, at time.Time) Written {
+func (b *fixture) write(content string, importance float64, at time.Time) write.Written {
 	b.t.Helper()
 	w, err := b.Write(b.t.Context(), Write{Owner: ada, Content: content, Importance: &importance, At: at, Dedup: true})
 	if err != nil {
@@ -133,6 +141,18 @@ func (b *fixture) similar(first, second string, cosine float64) {
 	two[0], two[1] = float32(cosine), float32(math.Sqrt(1-cosine*cosine))
 	b.models.Embedding(first, one)
 	b.models.Embedding(second, two)
+}
+
+// written are the records of a writer, whose transactions are those of a spy.
+type written struct {
+	*spy
+	*sqlite.Store
+}
+
+func (w written) InUser(
+	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error,
+) error {
+	return w.spy.InUser(ctx, owner, f)
 }
 
 // spy records when turns are deferred to, and fails in InUser if enter returns an error.

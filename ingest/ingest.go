@@ -1,20 +1,18 @@
 // Package ingest turns what backends report into memories:
 //
-//	turn  -> durable -> worker -> scorer -> gate -> echo check -> embed -> neighbours, judged
-//	      -> one transaction: memory, candidate, event, vector state -> push
-//	write -> embed -> (neighbours, judged) -> the same transaction -> push
-//	edit  -> one transaction -> push
-//	refused candidate -> embed -> neighbours -> one transaction -> push
-//	fact stated in a conversation -> gate -> ... as for a turn
-//	memory derived from a conversation -> embed -> neighbours -> the same transaction -> push
+//	turn -> durable -> worker -> scorer -> gate and echo check -> drafts of messages and facts -> write
+//	direct write, refused candidate, what a conversation leaves, a past turn -> drafts -> write
+//	edit, forget, restore -> one transaction -> push
 //
-// Package vectorstore/projection decides what is pushed and confirms it.
+// Package ingest/write compares drafts with the user's memories and stores them. Package vectorstore/projection decides
+// what is pushed and confirms it.
 package ingest
 
 import (
 	"encoding/json"
 	"time"
 
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -43,13 +41,6 @@ type Write struct {
 // DefaultImportance of a memory that is written directly without one.
 const DefaultImportance = 0.7
 
-// Written is the memory that holds a write, and the verdict.
-type Written struct {
-	Memory  memory.Memory
-	Verdict memory.Verdict // Kept, or with Dedup: Duplicate, Merged
-	Reason  string         // why this verdict, for people
-}
-
 // Change is an edit of a memory; nil leaves a field as it is.
 type Change struct {
 	Content    *string
@@ -63,6 +54,6 @@ type Change struct {
 
 // BatchResult is the result of one write of a batch: Written, or Err.
 type BatchResult struct {
-	Written Written
+	Written write.Written
 	Err     error
 }

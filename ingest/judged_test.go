@@ -41,7 +41,7 @@ func (b *fixture) searched(content string) (ids []string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	hits, err := b.Vectors.Search(b.t.Context(), vectorstore.Query{Owner: ada, Embedding: vectors[0], Limit: 10})
+	hits, err := b.Writer.Vectors.Search(b.t.Context(), vectorstore.Query{Owner: ada, Embedding: vectors[0], Limit: 10})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestJudge_MergesBoth(t *testing.T) {
 		t.Errorf("%+v, stored %+v", w, m)
 	}
 	rows, err := b.store.Hydrate(t.Context(), ada, []string{old.ID}, []string{old.ID})
-	if err != nil || len(rows) != 1 || !(cosine(rows[0].Embedding, b.embedding(both)) > 0.999) {
+	if err != nil || len(rows) != 1 || !(memory.Dot(rows[0].Embedding, b.embedding(both)) > 0.999) {
 		t.Errorf("the merged text is not embedded: %v", err)
 	}
 }
@@ -185,8 +185,8 @@ func TestJudge_BadAnswersChangeNothing(t *testing.T) {
 		count++
 		m := b.stored(old.ID)
 		if w.Verdict != memory.Kept || m.Status != memory.Active || m.Content != beijing || m.Revision != 1 ||
-			b.Undecided() != count {
-			t.Fatalf("%s: %+v, stored %+v, %d undecided", name, w, m, b.Undecided())
+			b.Writer.Undecided() != count {
+			t.Fatalf("%s: %+v, stored %+v, %d undecided", name, w, m, b.Writer.Undecided())
 		}
 		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID); err != nil {
 			t.Fatal(err)
@@ -228,7 +228,7 @@ func TestJudge_ReplacementKeepsWhatStaysTrue(t *testing.T) {
 	b.decides(`{"decisions":[{"memory":1,"decision":"replace","merged":"` + both + `"}]}`)
 	w := b.write(died, 0.8, time.Time{})
 	if w.Memory.Content != both || b.stored(old.ID).Status != memory.Superseded ||
-		!(cosine(b.embedding(both), w.Memory.Embedding) > 0.999) {
+		!(memory.Dot(b.embedding(both), w.Memory.Embedding) > 0.999) {
 		t.Errorf("%+v, the old one is %+v", w, b.stored(old.ID))
 	}
 	b.decides(`{"decisions":[{"memory":1,"decision":"replace","merged":"Bruno, the beagle of Ada in Oslo, died."}]}`)

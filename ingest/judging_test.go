@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
@@ -117,9 +118,10 @@ func TestJudge_ReasonNamesAFailure(t *testing.T) {
 		"did not answer in time": llmtest.Hang(), "was unavailable": llmtest.Status(503), "was refused": llmtest.Text("no"),
 	} {
 		b := newFixture(t)
-		b.set.JudgeTimeout = time.Minute
 		if strings.HasPrefix(want, "did not answer") {
-			b.set.JudgeTimeout = 300 * time.Millisecond
+			impatient := comparing
+			impatient.JudgeTimeout = 300 * time.Millisecond
+			b.Writer = write.New(b.Writer.Parts, impatient)
 		}
 		b.similar(beijing, shanghai, 0.9)
 		b.write(beijing, 0.8, time.Time{})

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -63,7 +65,7 @@ func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[st
 		turn.Messages = withoutContexts(turn.Messages)
 		drafts = append(drafts, s.messages(turn, echoes{})...) // what recall returned then is not known any more
 	}
-	_, complete, err := s.embed(ctx, nil, nil, drafts)
+	_, complete, err := s.complete(ctx, nil, drafts)
 	if err != nil {
 		return nil, err
 	}
@@ -80,33 +82,49 @@ func (s *Service) takeIn(ctx context.Context, turn memory.Turn, messages []memor
 	if err != nil {
 		return 0, err
 	}
-	var w *writing
-	err = s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
-		w, kept = s.writing(tx, "turn "+turn.ID), 0
-		if ok, err := tx.TakeInTurn(ctx, turn.ID); err != nil || !ok {
-			return err
-		}
-		for _, m := range messages {
-			w.add(m)
-		}
-		kept = len(messages)
-		var ids []string
-		for _, c := range candidates {
-			if c.MemoryID != "" && c.Verdict != memory.Echo {
-				ids = append(ids, c.MemoryID)
+	_, err = s.Writer.Write(ctx, write.Batch{
+		Owner: turn.Owner, Cause: "turn " + turn.ID, Drafts: draftsOf(messages, write.Alone),
+		First: func(ctx context.Context, tx db.UserTx) error {
+			ok, err := tx.TakeInTurn(ctx, turn.ID)
+			if err == nil && !ok {
+				err = errFinished
 			}
-		}
-		facts, err := tx.Memories(ctx, ids)
-		if err != nil {
 			return err
-		}
-		for _, fact := range facts {
-			w.derive(fact.ID, spoken(fact.Content, turn, messages))
-		}
-		return w.flush(ctx)
+		},
+		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, _ []write.Written) error {
+			return s.deriveFacts(ctx, tx, turn, candidates, messages)
+		},
 	})
-	if err == nil {
-		w.push(ctx, turn.Owner)
+	if errors.Is(err, errFinished) {
+		return 0, nil
 	}
-	return kept, err
+	return len(messages), err
+}
+
+// deriveFacts relates the facts of a turn to the messages that they were taken from.
+func (s *Service) deriveFacts(
+	ctx context.Context, tx db.UserTx, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory,
+) error {
+	var ids []string
+	for _, c := range candidates {
+		if c.MemoryID != "" && c.Verdict != memory.Echo {
+			ids = append(ids, c.MemoryID)
+		}
+	}
+	facts, err := tx.Memories(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var relations []memory.Relation
+	for _, fact := range facts {
+		if message := spoken(fact.Content, turn, messages); message != nil {
+			relations = append(relations, memory.Relation{
+				From: fact.ID, Kind: memory.DerivedFrom, To: message.ID, CreatedAt: memory.Instant(s.Now()),
+			})
+		}
+	}
+	if len(relations) == 0 {
+		return nil
+	}
+	return tx.AddRelations(ctx, relations)
 }

@@ -9,6 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
 	"hippocampus/scorer"
@@ -35,8 +37,7 @@ func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 // a user is erased.
 func (s *Service) Purge() {
 	s.scored.Purge()
-	s.facts.Purge()
-	s.claims.Purge()
+	s.Writer.Purge()
 }
 
 // remember takes a turn through the stages of a write.
@@ -61,70 +62,64 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if len(facts)+len(messages) == 0 {
 		return s.end(ctx, turn)
 	}
-	candidates := s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes)
-	drafts, messages, err := s.embed(ctx, func(int) memory.Turn { return turn }, candidates, messages)
-	if err != nil {
-		return err
-	}
-	near, err := s.neighbours(ctx, turn.Owner, drafts)
-	if err != nil {
-		return err
-	}
-	return s.finish(ctx, turn, candidates, drafts, near, messages)
+	return s.write(ctx, turn, s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes), messages)
 }
 
 // errFinished rolls back the transaction of a turn that is no longer accepted.
 var errFinished = errors.New("the turn was finished by another worker")
 
-// finish writes the turn's outcome in one transaction, then pushes it.
-func (s *Service) finish(
-	ctx context.Context, turn memory.Turn, candidates []memory.Candidate,
-	drafts map[int]memory.Memory, near map[int]neighbourhood, messages []memory.Memory,
-) (err error) {
-	ctx, writes := tracing.Start(ctx, "ingest.write")
-	defer func() { tracing.End(writes, err) }()
-	var w *writing
-	err = s.Records.InUser(ctx, turn.Owner, func(ctx context.Context, tx db.UserTx) error {
-		err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
-		if memory.IsKind(err, memory.KindConflict) {
-			return errFinished
-		} else if err != nil {
-			return err
+// write writes the kept candidates and the messages of a turn, and with them the turn's outcome.
+func (s *Service) write(
+	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory,
+) error {
+	var facts []memory.Memory
+	var kept []int // places of facts among the candidates
+	for i, c := range candidates {
+		if c.Verdict == memory.Kept {
+			facts, kept = append(facts, factOf(c, turn)), append(kept, i)
 		}
-		w = s.writing(tx, "turn "+turn.ID)
-		for _, m := range messages {
-			w.add(m)
+	}
+	facts, messages, err := s.complete(ctx, facts, messages)
+	if err != nil {
+		return err
+	}
+	drafts := append(draftsOf(messages, write.Alone), draftsOf(facts, write.Judged)...)
+	of := drafts[len(messages):] // the facts
+	for i := range of {
+		if message := spoken(of[i].Content, turn, messages); message != nil {
+			of[i].Source = message.ID
 		}
-		for i := range candidates {
-			draft, kept := drafts[i]
-			if !kept {
-				continue
+	}
+	_, err = s.Writer.Write(ctx, write.Batch{
+		Owner: turn.Owner, Cause: "turn " + turn.ID, Drafts: drafts,
+		First: func(ctx context.Context, tx db.UserTx) error {
+			err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
+			if memory.IsKind(err, memory.KindConflict) {
+				return errFinished
 			}
-			held, err := w.put(ctx, draft, near[i])
-			if err != nil {
-				return err
-			}
-			c := &candidates[i]
-			c.Verdict = held.Verdict
-			c.MemoryID = held.Memory.ID
-			c.Reason = held.Reason
-			w.derive(held.Memory.ID, spoken(c.Content, turn, messages))
-		}
-		if err := tx.AddCandidates(ctx, candidates); err != nil {
 			return err
-		}
-		return w.flush(ctx)
+		},
+		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, written []write.Written) error {
+			for i, w := range written[len(messages):] {
+				settle(&candidates[kept[i]], w)
+			}
+			return tx.AddCandidates(ctx, candidates)
+		},
 	})
 	if errors.Is(err, errFinished) {
 		return nil
 	}
 	if err == nil {
 		s.counts.count(1, OutcomeProcessed, candidates...)
-		pushing, pushes := tracing.Start(ctx, "ingest.push")
-		w.push(pushing, turn.Owner)
-		pushes.End()
 	}
 	return err
+}
+
+// settle gives a candidate the verdict of the memory that was written for it.
+func settle(c *memory.Candidate, w write.Written) {
+	c.Verdict = w.Verdict
+	c.MemoryID = w.Memory.ID
+	c.Reason = w.Reason
 }
 
 // setBackTimeout bounds recording a failed attempt, whose own context may have ended.

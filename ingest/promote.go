@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"hippocampus/db"
-	"hippocampus/internal/llm"
+	"hippocampus/db/history"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -106,46 +107,30 @@ func (s *Service) promote(
 	slices.SortFunc(proposals, func(a, b db.Proposal) int {
 		return cmp.Or(a.SaidAt.Compare(b.SaidAt), cmp.Compare(a.ID, b.ID))
 	})
-	texts := make([]string, len(proposals))
+	facts := make([]memory.Memory, len(proposals))
 	for i, p := range proposals {
-		texts[i] = p.Content
+		facts[i] = factOf(p.Candidate, memory.Turn{
+			ID: p.TurnID, Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, At: p.SaidAt,
+		})
 	}
-	by := llm.Serving(s.Embedder)
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
+	facts, _, err := s.complete(ctx, facts, nil)
 	if err != nil {
 		return err
 	}
-	search := s.search(owner)
-	drafts, near := make([]memory.Memory, len(proposals)), make([]neighbourhood, len(proposals))
-	for i, p := range proposals {
-		drafts[i] = s.draft(memory.Memory{
-			Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, SourceTurnID: p.TurnID,
-			Content: p.Content, Type: p.Type, Domain: p.Domain, Importance: p.Importance, CreatedAt: p.SaidAt,
-		}, vectors[i], by.Model())
-		if near[i].ids, err = search.near(ctx, drafts[i]); err != nil {
-			return err
-		}
-	}
-	var w *writing
-	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		w = s.writing(tx, byPromotion)
-		for i, p := range proposals {
-			held, err := w.put(ctx, drafts[i], near[i])
-			if err != nil {
-				return err
+	_, err = s.Writer.Write(ctx, write.Batch{
+		Owner: owner, Cause: byPromotion, Drafts: draftsOf(facts, write.WithoutModel),
+		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, written []write.Written) error {
+			for i, p := range proposals {
+				c := p.Candidate
+				settle(&c, written[i])
+				c.Reason = fmt.Sprintf("promoted although %s; %s", p.Reason, c.Reason)
+				if err := tx.SettleCandidate(ctx, c); err != nil {
+					return err
+				}
+				outcome[p.ID] = Promoted{Verdict: c.Verdict, Reason: c.Reason, MemoryID: c.MemoryID}
 			}
-			settled := p.Candidate
-			settled.Verdict, settled.MemoryID = held.Verdict, held.Memory.ID
-			settled.Reason = fmt.Sprintf("promoted although %s; %s", p.Reason, held.Reason)
-			if err := tx.SettleCandidate(ctx, settled); err != nil {
-				return err
-			}
-			outcome[p.ID] = Promoted{Verdict: settled.Verdict, Reason: settled.Reason, MemoryID: settled.MemoryID}
-		}
-		return w.flush(ctx)
+			return nil
+		},
 	})
-	if err == nil {
-		w.push(ctx, owner)
-	}
 	return err
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
@@ -87,5 +88,25 @@ func TestPromote_RefusesInvalidAnswers(t *testing.T) {
 	got, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{refused.ID}})
 	if err != nil || !memory.IsKind(got[0].Err, memory.KindConflict) || len(b.memories()) != 0 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Promotion asks no chat model, and follows the rules as a write without a model does.
+func TestPromote_ReplacesASingleAttribute(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	const porto, braga = "I live in Porto, near the river.", "We moved to Braga last month."
+	b.similar(porto, braga, 0.1)
+	old := b.write(porto, 0.8, time.Time{}).Memory
+	b.clock.Advance(time.Hour)
+	b.models.Facts("Braga", llmtest.Fact{Fact: braga, Importance: 0.3, Domain: memory.Lifestyle})
+	refused := b.turn(braga).Candidates[0]
+	chats := b.models.Chats()
+	got, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{refused.ID}})
+	if err != nil || len(got) != 1 || got[0].Verdict != memory.Kept || b.models.Chats() != chats {
+		t.Fatalf("%+v, %v, %d questions", got, err, b.models.Chats()-chats)
+	}
+	if m := b.stored(old.ID); m.Status != memory.Superseded || m.SupersededBy != got[0].MemoryID {
+		t.Errorf("the former home is %+v", m)
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/history"
-	"hippocampus/internal/llm"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -24,76 +24,43 @@ type Rewrite struct {
 
 // Rewrite makes all changes in one transaction.
 func (s *Service) Rewrite(ctx context.Context, r Rewrite) error {
-	drafts := make([]memory.Memory, len(r.Add))
-	texts := make([]string, len(r.Add))
-	for i, w := range r.Add {
+	var add []memory.Memory
+	for _, w := range r.Add {
 		if err := s.unimportant(w); err != nil {
 			return err
 		}
-		drafts[i] = s.asked(w)
-		drafts[i].Owner = r.Owner
-		texts[i] = drafts[i].EmbeddedText()
+		w.Owner = r.Owner
+		add = append(add, s.asked(w))
 	}
-	if len(texts) > 0 {
-		by := llm.Serving(s.Embedder)
-		vectors, err := by.Embed(ctx, llm.ForDocument, texts)
-		if err != nil {
-			return err
-		}
-		for i := range drafts {
-			drafts[i] = s.draft(drafts[i], vectors[i], by.Model())
-		}
-	}
-	var w *writing
-	err := s.Records.InUser(ctx, r.Owner, func(ctx context.Context, tx db.UserTx) error {
-		w = s.writing(tx, r.Cause)
-		added := make([]memory.Memory, len(drafts))
-		for i, draft := range drafts {
-			added[i] = w.add(draft).Memory
-		}
-		err := w.revise(ctx, r.Forget, memory.EventForgotten, func(m *memory.Memory) {
-			if m.Status == memory.Active {
-				_ = forget(m) // cannot fail
-			}
-		})
-		if err != nil {
-			return err
-		}
-		if err := w.revise(ctx, r.Edit, memory.EventUpdated, r.OnEdit); err != nil {
-			return err
-		}
-		if err := w.flush(ctx); err != nil {
-			return err
-		}
-		return r.Last(ctx, tx, added)
-	})
-	if err == nil {
-		w.push(ctx, r.Owner)
-	}
-	return err
-}
-
-// revise applies f to those of the memories that exist.
-func (w *writing) revise(ctx context.Context, ids []string, kind memory.EventKind, f func(m *memory.Memory)) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	found, err := w.tx.Memories(ctx, ids)
+	add, _, err := s.complete(ctx, add, nil)
 	if err != nil {
 		return err
 	}
-	for i := range found {
-		m := &found[i]
-		before := *m
-		f(m)
-		difference := history.Diff(before, *m)
-		if difference == nil {
-			continue
-		}
-		w.Note(m.ID, kind, difference)
-		if err := w.Update(ctx, before, m); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = s.Writer.Write(ctx, write.Batch{
+		Owner: r.Owner, Cause: r.Cause, Drafts: draftsOf(add, write.Alone),
+		Also: func(ctx context.Context, tx db.UserTx, changes *history.Recorder, written []write.Written) error {
+			_, err := revise(ctx, tx, changes, r.Forget, memory.EventForgotten, func(m *memory.Memory) error {
+				if m.Status != memory.Active {
+					return nil
+				}
+				return forget(m)
+			})
+			if err != nil {
+				return err
+			}
+			_, err = revise(ctx, tx, changes, r.Edit, memory.EventUpdated, func(m *memory.Memory) error {
+				r.OnEdit(m)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			added := make([]memory.Memory, len(written))
+			for i, w := range written {
+				added[i] = w.Memory
+			}
+			return r.Last(ctx, tx, added)
+		},
+	})
+	return err
 }

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,30 +82,4 @@ func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 func asks(content string) bool {
 	end := strings.TrimRight(content, " \n。.!！")
 	return strings.ContainsAny(content, "?？") || strings.HasSuffix(end, "吗") || strings.HasSuffix(end, "呢")
-}
-
-// gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid.
-func (s *Service) gate(
-	turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
-) []memory.Candidate {
-	candidates := make([]memory.Candidate, len(facts))
-	for i, f := range facts {
-		c := memory.Candidate{
-			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
-			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
-		}
-		if f.Invalid != "" {
-			c.Verdict = memory.InvalidAnswer
-			c.Content = excerpt(f.Content)
-			c.Reason = "it " + f.Invalid
-		} else if f.Importance < threshold {
-			c.Verdict = memory.BelowThreshold
-			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)
-		} else if echoed, ok := echoes.find(f.Content); ok {
-			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
-			c.Reason = "repeats a memory that recall had just handed out; the user did not say it"
-		}
-		candidates[i] = c
-	}
-	return candidates
 }

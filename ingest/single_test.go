@@ -14,7 +14,7 @@ import (
 func TestRules_ReplaceASingleAttribute(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil
+	b.Writer.Judge = nil
 	const porto, braga = "I live in Porto, near the river.", "We moved to Braga last month."
 	b.similar(porto, braga, 0.1)
 	old := b.write(porto, 0.8, time.Time{}).Memory
@@ -43,7 +43,7 @@ func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
 	t.Parallel()
 	for _, together := range []bool{false, true} {
 		b := newFixture(t)
-		b.Judge = nil
+		b.Writer.Judge = nil
 		now, before := b.clock.Now(), b.clock.Now().Add(-24*time.Hour)
 		writes := []Write{{Owner: ada, Content: "I live in Braga.", At: now, Dedup: true},
 			{Owner: ada, Content: "I live in Porto.", At: before, Dedup: true}}
@@ -75,7 +75,7 @@ func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
 func TestRules_ReplaceWithinABatch(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.Judge = nil
+	b.Writer.Judge = nil
 	var writes []Write
 	for i, content := range []string{"I'm 61.", "I'm 62 now.", "I just turned 63."} {
 		writes = append(writes, Write{Owner: ada, Content: content, At: begin.AddDate(i, 0, 0), Dedup: true})

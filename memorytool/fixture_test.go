@@ -11,6 +11,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/tests/apptest"
 )
@@ -35,9 +36,11 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{
 		t: t, store: apptest.SQLite(t), embedder: apptest.HashedEmbedder(16), clock: apptest.NewClock(noon),
 	}
+	pusher := apptest.NewPusher(f.clock)
 	f.writer = ingest.New(ingest.Parts{
-		Records: f.store, Embedder: f.embedder, Pusher: apptest.NewPusher(f.clock), Now: f.clock.Now, Log: zap.NewNop(),
-		Guess: func(string) memory.Domain { return memory.Lifestyle },
+		Records: f.store, Embedder: f.embedder, Pusher: pusher, Now: f.clock.Now, Log: zap.NewNop(),
+		Writer: write.New(write.Parts{Records: f.store, Pusher: pusher, Now: f.clock.Now}, write.Settings{}),
+		Guess:  func(string) memory.Domain { return memory.Lifestyle },
 	}, ingest.Settings{MinImportance: 0.9})
 	f.Service = New(f.store, f.writer, f.clock.Now)
 	return f

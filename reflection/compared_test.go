@@ -7,19 +7,18 @@ import (
 
 	"go.uber.org/zap"
 
-	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
-	"hippocampus/scorer"
 	"hippocampus/tests/apptest"
 )
 
 // comparing lets the fixture compare insights with active memories, as the server does.
 func (b *fixture) comparing() {
 	b.t.Helper()
-	b.derive.Compare = ingest.New(ingest.Parts{
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: b.embedder, Vectors: apptest.Vectors(b.t, b.embedder),
-		Pusher: b.pusher, Guess: func(string) memory.Domain { return memory.Lifestyle }, Now: b.clock.Now, Log: zap.NewNop(),
-	}, ingest.Settings{MergeSimilarity: 0.95, JudgeSimilarity: 0.8, OwnWindow: time.Hour, OwnLimit: 100}).Compare
+	b.derive.Compare = write.New(write.Parts{
+		Records: b.store, Embedder: b.embedder, Vectors: apptest.Vectors(b.t, b.embedder), Pusher: b.pusher,
+		Now: b.clock.Now, Log: zap.NewNop(),
+	}, write.Settings{MergeSimilarity: 0.95, JudgeSimilarity: 0.8, OwnWindow: time.Hour, OwnLimit: 100}).Compare
 }
 
 // An insight that an active memory holds already is not stored twice.

@@ -4,7 +4,7 @@
 //
 // general_chat alone means small talk, which needs no recall. A chat model
 // routes if there is a key for one. Rules route without a key, and while the
-// model is late or fails. A Gate decides which of the two, and caches the
+// model is late or fails. A Fallback decides which of the two, and caches the
 // model's routes.
 package router
 

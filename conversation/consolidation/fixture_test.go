@@ -14,6 +14,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
@@ -66,19 +67,22 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 	push := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
 		BackoffLimit: time.Minute}, b.clock.Now, log)
 	guess := func(string) memory.Domain { return memory.Lifestyle }
+	writer := write.New(write.Parts{
+		Records: b.store, Embedder: embedder, Vectors: vectors, Pusher: push, Now: b.clock.Now, Log: log,
+	}, write.Settings{
+		MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
+		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+	})
 	b.write = ingest.New(ingest.Parts{
-		Records: b.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: vectors, Pusher: push,
-		Guess: guess, Now: b.clock.Now, Log: log,
+		Records: b.store, Scorer: scorer.NewRules(), Writer: writer, Embedder: embedder, Pusher: push, Guess: guess,
+		Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95, JudgeSimilarity: 0.8,
-		JudgeTimeout: time.Minute,
-		OwnWindow:    10 * time.Second, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
-		RetryLimit: time.Minute,
-		GiveUp:     time.Hour, Lease: time.Minute,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, Attempts: 3, RetryDelay: time.Second,
+		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute,
 	})
 	b.know = facts.New(facts.Parts{
 		Records: b.store, Embedder: embedder, Pusher: push, Guess: guess, Now: b.clock.Now,
-		Compare:   b.write.Compare,
+		Compare:   writer.Compare,
 		OnChanged: func(memory.Owner) {}, OnAdded: func(context.Context, memory.Owner, int) {},
 	}, 0.5)
 	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now,

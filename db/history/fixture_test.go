@@ -18,6 +18,7 @@ import (
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
 	"hippocampus/ingest/judge"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
@@ -113,21 +114,18 @@ func newFixture(t *testing.T) *fixture {
 	f.ingest = ingest.New(ingest.Parts{
 		Records:  f.store,
 		Scorer:   scorer.NewRules(),
-		Judge:    topics{},
 		Embedder: topics{},
-		Vectors:  vectors,
 		Pusher:   pusher,
-		Guess:    func(string) memory.Domain { return memory.GeneralChat },
-		Now:      f.now,
-		Log:      log,
-	}, ingest.Settings{
-		MergeSimilarity: 0.95,
-		JudgeSimilarity: 0.8,
-		JudgeTimeout:    time.Minute,
-		OwnWindow:       10 * time.Second,
-		OwnLimit:        100,
-		FallbackLimit:   100,
-	})
+		Writer: write.New(write.Parts{
+			Records: f.store, Judge: topics{}, Embedder: topics{}, Vectors: vectors, Pusher: pusher, Now: f.now, Log: log,
+		}, write.Settings{
+			MergeSimilarity: 0.95, JudgeSimilarity: 0.8, JudgeTimeout: time.Minute,
+			OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
+		}),
+		Guess: func(string) memory.Domain { return memory.GeneralChat },
+		Now:   f.now,
+		Log:   log,
+	}, ingest.Settings{})
 	f.derivation = derivation.New(f.store, pusher, topics{}, f.now)
 	f.forgetting = forgetting.New(f.store, pusher, forgetting.Settings{
 		Rule:       forgetting.Rule{Policy: forgetting.Strengthening, Threshold: 0.3, Base: 0.9, Growth: 1.5, MaxShare: 1},

@@ -13,6 +13,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/sqlite"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
@@ -54,10 +55,13 @@ func newFixture(t *testing.T) *fixture {
 	b.push = projection.New(b.store, b.vectors, projection.Settings{Lease: time.Minute, Batch: 10, Backoff: time.Second,
 		BackoffLimit: time.Minute}, b.clock.Now, log)
 	b.ingest = ingest.New(ingest.Parts{
-		Records: b.store, Scorer: &judge{scorer.NewRules(), b}, Embedder: embedder, Vectors: b.vectors, Pusher: b.push,
+		Records: b.store, Scorer: &judge{scorer.NewRules(), b}, Embedder: embedder, Pusher: b.push,
+		Writer: write.New(write.Parts{
+			Records: b.store, Embedder: embedder, Vectors: b.vectors, Pusher: b.push, Now: b.clock.Now, Log: log,
+		}, write.Settings{MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100}),
 		Guess: func(string) memory.Domain { return memory.GeneralChat }, Now: b.clock.Now, Log: log,
 	}, ingest.Settings{
-		Threshold: 0.7, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 3, RetryDelay: time.Second,
+		Threshold: 0.7, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute,
 		Drain: time.Minute,
 	})

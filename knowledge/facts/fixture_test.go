@@ -12,9 +12,8 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/postgres"
 	"hippocampus/db/postgres/postgrestest"
-	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
-	"hippocampus/scorer"
 	"hippocampus/tests/apptest"
 
 	"go.uber.org/zap"
@@ -53,10 +52,10 @@ func newFixture(t testing.TB, store db.Store) *fixture {
 		store: store, clock: clock, embedder: apptest.HashedEmbedder(16), pusher: apptest.NewPusher(clock),
 	}
 	guess := func(string) memory.Domain { return memory.Lifestyle }
-	writer := ingest.New(ingest.Parts{
-		Records: store, Scorer: scorer.NewRules(), Embedder: b.embedder, Vectors: apptest.Vectors(t, b.embedder),
-		Pusher: b.pusher, Guess: guess, Now: clock.Now, Log: zap.NewNop(),
-	}, ingest.Settings{MergeSimilarity: 0.95, JudgeSimilarity: 0.8, OwnWindow: time.Hour, OwnLimit: 100})
+	writer := write.New(write.Parts{
+		Records: store, Embedder: b.embedder, Vectors: apptest.Vectors(t, b.embedder),
+		Pusher: b.pusher, Now: clock.Now, Log: zap.NewNop(),
+	}, write.Settings{MergeSimilarity: 0.95, JudgeSimilarity: 0.8, OwnWindow: time.Hour, OwnLimit: 100})
 	b.Service = New(Parts{
 		Records: store, Embedder: b.embedder, Pusher: b.pusher, Guess: guess, Compare: writer.Compare,
 		OnChanged: func(o memory.Owner) { b.written = append(b.written, o) },

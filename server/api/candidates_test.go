@@ -34,7 +34,7 @@ func newStrictFixture(t *testing.T) *fixture {
 	parts := f.service.Parts
 	parts.Scorer = scorer.NewRules()
 	f.service = ingest.New(parts, ingest.Settings{
-		Threshold: 1.1, MergeSimilarity: 0.95, OwnLimit: 100, FallbackLimit: 100, Attempts: 1, RetryDelay: time.Second,
+		Threshold: 1.1, Attempts: 1, RetryDelay: time.Second,
 		Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	f.restart(func(o *Options) { o.Turns.Ingester, o.Candidates.Promoter = f.service, f.service })

@@ -20,6 +20,7 @@ import (
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
@@ -84,14 +85,15 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	f.session = session.New(session.Parts{
 		Records: f.store, OnTurn: func(context.Context, session.ProcessedTurn) {}, Now: f.now, Log: log},
 		session.Settings{Events: 20, Tokens: 1000, Age: time.Hour, Summary: 400, CacheBytes: 1 << 20})
+	writer := write.New(write.Parts{
+		Records: f.store, Embedder: embedder, Vectors: f.vectors, Pusher: push, Now: f.now, Log: log,
+	}, write.Settings{MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100})
 	f.service = ingest.New(ingest.Parts{
 		OnAccepted: f.session.OnTurnAccepted, OnProcessed: f.session.OnTurnProcessed,
-		Records: f.store, Scorer: scorer.NewRules(), Embedder: embedder, Vectors: f.vectors, Pusher: push,
+		Records: f.store, Scorer: scorer.NewRules(), Writer: writer, Embedder: embedder, Pusher: push,
 		Guess: statement.Domain, Now: f.now, Log: log,
 	}, ingest.Settings{
-		Threshold: 0.7, EchoWindow: 10 * time.Minute, MergeSimilarity: 0.95,
-		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
-		Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
+		Threshold: 0.7, EchoWindow: 10 * time.Minute, Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
 		GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
 	})
 	gate := router.Open(nil, router.Options{Now: f.now})
@@ -125,7 +127,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	onChanged, onAdded := func(memory.Owner) {}, func(context.Context, memory.Owner, int) {}
 	timelines := facts.New(facts.Parts{
 		Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,
-		Compare: f.service.Compare, OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
+		Compare: writer.Compare, OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 	}, 0.5)
 	f.consolidate = consolidation.New(consolidation.Parts{
 		Records: f.store, Writer: f.service, Facts: timelines, Guess: statement.Domain, Now: f.now,

@@ -8,6 +8,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/history"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 )
@@ -31,7 +32,7 @@ type MemoryReader interface {
 
 // MemoryWriter writes and changes memories; package ingest implements it.
 type MemoryWriter interface {
-	Write(ctx context.Context, w ingest.Write) (ingest.Written, error)
+	Write(ctx context.Context, w ingest.Write) (write.Written, error)
 	// WriteBatch returns a result for each write, in the same order.
 	WriteBatch(ctx context.Context, writes []ingest.Write) []ingest.BatchResult
 	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)

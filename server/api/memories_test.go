@@ -11,6 +11,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 )
@@ -68,7 +69,7 @@ func TestMemories_PostWrites(t *testing.T) {
 
 // unwritableFor is a database that cannot write for one user.
 type unwritableFor struct {
-	ingest.Records
+	write.Records
 	userID string
 }
 
@@ -82,7 +83,7 @@ func (a unwritableFor) InUser(ctx context.Context, o memory.Owner, f func(contex
 func TestMemories_BatchAnswersEachWrite(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	f.service.Records = unwritableFor{f.service.Records, "v"}
+	f.service.Writer.Records = unwritableFor{f.service.Writer.Records, "v"}
 	three := `{"memories":[{"user_id":"u"},{"user_id":"u","content":"a"},{"user_id":"v","content":"b"}]}`
 	results := fetch[struct{ Results []resultBody }](f, 200, "POST", "/v1/memories/batch", three).Results
 	if len(results) != 3 || results[0].Error == nil || results[0].Error.Status != 400 ||

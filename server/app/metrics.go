@@ -32,7 +32,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "hippocampus_judgements_undecided_total",
 			Help: "Memories kept next to similar ones because the model was unavailable or its answer was refused.",
-		}, func() float64 { return float64(w.ingest.Undecided()) }),
+		}, func() float64 { return float64(w.writer.Undecided()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "hippocampus_messages_refused_total",
 			Help: "Messages not kept as memories because the embedder refused them, such as for their length.",

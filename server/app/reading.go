@@ -23,7 +23,7 @@ type reading struct {
 	degraded  *prometheus.CounterVec
 	stages    *prometheus.HistogramVec // of recalls
 	related   *related.Service
-	routes    *router.Gate
+	routes    *router.Fallback
 	condenser *compression.Condenser
 	injected  *proxy.Injections // texts that the OpenAI-compatible proxy may inject again
 

@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/notify"
 	"hippocampus/recall"
@@ -172,6 +173,17 @@ func judgeSimilarity(g config.Gate) float64 {
 	return -1
 }
 
+func writeSettings(cfg config.Config) write.Settings {
+	return write.Settings{
+		MergeSimilarity: cfg.Gate.MergeSimilarity,
+		JudgeSimilarity: judgeSimilarity(cfg.Gate),
+		JudgeTimeout:    cfg.Chat.Timeout,
+		OwnWindow:       cfg.Recall.OwnWindow,
+		OwnLimit:        ownWritesLimit,
+		FallbackLimit:   fallbackLimit,
+	}
+}
+
 func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
 	before := scorerBefore
@@ -179,28 +191,22 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		before = 0 // rules read each sentence alone
 	}
 	return ingest.Settings{
-		Threshold:       g.Threshold,
-		MinImportance:   cfg.Memories.MinImportance,
-		Messages:        cfg.Messages.Enabled,
-		AnswerRunes:     cfg.Messages.AnswerChars,
-		EchoWindow:      echoWindow,
-		MergeSimilarity: g.MergeSimilarity,
-		JudgeSimilarity: judgeSimilarity(g),
-		JudgeTimeout:    cfg.Chat.Timeout,
-		OwnWindow:       cfg.Recall.OwnWindow,
-		OwnLimit:        ownWritesLimit,
-		FallbackLimit:   fallbackLimit,
-		Before:          before,
-		Attempts:        turnAttempts,
-		RetryDelay:      pace.TurnRetry,
-		RetryLimit:      turnRetryLimit,
-		GiveUp:          turnGiveUp,
-		Lease:           j.Lease,
-		Renew:           j.Lease / 4,
-		Workers:         j.Workers,
-		Timeout:         j.Timeout,
-		MaxLag:          j.MaxLag,
-		Drain:           cfg.API.ShutdownTimeout,
+		Threshold:     g.Threshold,
+		MinImportance: cfg.Memories.MinImportance,
+		Messages:      cfg.Messages.Enabled,
+		AnswerRunes:   cfg.Messages.AnswerChars,
+		EchoWindow:    echoWindow,
+		Before:        before,
+		Attempts:      turnAttempts,
+		RetryDelay:    pace.TurnRetry,
+		RetryLimit:    turnRetryLimit,
+		GiveUp:        turnGiveUp,
+		Lease:         j.Lease,
+		Renew:         j.Lease / 4,
+		Workers:       j.Workers,
+		Timeout:       j.Timeout,
+		MaxLag:        j.MaxLag,
+		Drain:         cfg.API.ShutdownTimeout,
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"hippocampus/db/jobs"
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
-	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/server/config"
 	"hippocampus/vectorstore"
@@ -35,7 +34,7 @@ type stores struct {
 	vectors     *guard.Store
 	unguarded   vectorstore.Store // for readiness
 	embedder    *reembed.Switch   // of the space that serves
-	pusher      ingest.Pusher
+	pusher      projection.Pusher
 	projection  *projection.Maintenance
 	reembedding *reembed.Service
 

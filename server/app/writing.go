@@ -10,6 +10,7 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
@@ -23,6 +24,7 @@ import (
 
 // writing is what changes memories.
 type writing struct {
+	writer       *write.Writer
 	ingest       *ingest.Service
 	session      *session.Service
 	derivation   *derivation.Service
@@ -54,21 +56,25 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		w.forgetting.MemoriesAdded(ctx, owner, n)
 		r.recall.MemoriesAdded(owner, n)
 	}
-	w.ingest = ingest.New(ingest.Parts{
-		Records: s.record, Scorer: m.scorer, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
-		Guess:       statement.Domain,
+	w.writer = write.New(write.Parts{
+		Records: s.record, Judge: m.judge, Embedder: s.embedder, Vectors: s.vectors, Pusher: s.pusher,
 		Calibration: r.calibrations.Of,
-		IsSmallTalk: router.IsSmallTalk,
-		OnAccepted:  w.session.OnTurnAccepted,
-		OnProcessed: w.session.OnTurnProcessed,
 		OnWritten:   w.reflection.MemoriesChanged,
 		OnGrown:     added,
 		Now:         b.now, Log: b.log.Named("ingest"),
+	}, writeSettings(b.cfg))
+	w.ingest = ingest.New(ingest.Parts{
+		Records: s.record, Scorer: m.scorer, Writer: w.writer, Embedder: s.embedder, Pusher: s.pusher,
+		Guess:       statement.Domain,
+		IsSmallTalk: router.IsSmallTalk,
+		OnAccepted:  w.session.OnTurnAccepted,
+		OnProcessed: w.session.OnTurnProcessed,
+		Now:         b.now, Log: b.log.Named("ingest"),
 	}, ingestSettings(b.cfg, b.pace))
-	w.derivation.Compare = w.ingest.Compare
+	w.derivation.Compare = w.writer.Compare
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
-		Compare:   w.ingest.Compare,
+		Compare:   w.writer.Compare,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
 	}, factTrust)
 	w.skills = skills.New(skills.Parts{

@@ -20,6 +20,7 @@ import (
 
 	"hippocampus/db/sqlite"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/recall/calibration"
@@ -149,21 +150,24 @@ func open(ctx context.Context, dir string, embedder llm.Embedder, judged bool) (
 	if err := b.calibrations.Calibrate(ctx); err != nil {
 		return nil, err
 	}
-	parts := ingest.Parts{
-		Records: store, Embedder: embedder, Vectors: vectors,
-		Pusher: projection.New(store, vectors, projection.Settings{
-			Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute,
-		}, time.Now, zap.NewNop()),
+	pusher := projection.New(store, vectors, projection.Settings{
+		Lease: time.Minute, Backoff: time.Second, BackoffLimit: time.Minute,
+	}, time.Now, zap.NewNop())
+	parts := write.Parts{
+		Records: store, Embedder: embedder, Vectors: vectors, Pusher: pusher,
 		Calibration: b.calibrations.Of, Now: time.Now, Log: zap.NewNop(),
-		Guess: func(string) memory.Domain { return memory.GeneralChat },
 	}
 	if judged {
 		parts.Judge = b.judge
 	}
-	b.service = ingest.New(parts, ingest.Settings{
-		MergeSimilarity: 0.95, JudgeSimilarity: -1, JudgeTimeout: time.Minute,
-		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 1000,
-	})
+	b.service = ingest.New(ingest.Parts{
+		Records: store, Embedder: embedder, Pusher: pusher, Now: time.Now, Log: zap.NewNop(),
+		Writer: write.New(parts, write.Settings{
+			MergeSimilarity: 0.95, JudgeSimilarity: -1, JudgeTimeout: time.Minute,
+			OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 1000,
+		}),
+		Guess: func(string) memory.Domain { return memory.GeneralChat },
+	}, ingest.Settings{})
 	return b, nil
 }
 

@@ -1,9 +1,10 @@
-package ingest
+package write
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -11,8 +12,39 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// merged is the detail of a merge.
-type merged struct {
+// merged merges a draft into the memory most similar to it, the oldest of several, unless the judge decides or has
+// decided about it.
+func (w *Writer) merged(d Draft, known []*memory.Memory) (change, bool) {
+	least := w.set.MergeSimilarity
+	switch {
+	case d.Least > 0:
+		least = d.Least
+	case w.Judge != nil && d.Compare == Judged:
+		return change{}, false
+	}
+	var nearest *memory.Memory
+	similarity := -1.0
+	for _, m := range known {
+		if s := likeness(m, &d.Memory); s > similarity || s == similarity && nearest != nil && older(m, nearest) {
+			nearest, similarity = m, s
+		}
+	}
+	if nearest == nil || similarity < least || d.Least == 0 && !w.claimTheSame(nearest, &d.Memory) {
+		return change{}, false
+	}
+	c := change{draft: d.Memory, into: nearest, similarity: similarity, verdict: memory.Merged, reason: fmt.Sprintf(
+		"similarity %.3f to an active memory is at or over %.2f: they are one", similarity, least)}
+	if d.Least > 0 {
+		c.draft.Content = nearest.Content
+		if d.Importance <= nearest.Importance {
+			c.verdict = memory.Duplicate // nothing changes
+		}
+	}
+	return c, true
+}
+
+// mergeDetail is the detail of the event of a merge.
+type mergeDetail struct {
 	Change     *history.Change `json:"change,omitempty"`
 	Similarity float64         `json:"similarity"`
 	From       string          `json:"from_turn,omitempty"`
@@ -20,10 +52,8 @@ type merged struct {
 }
 
 // merge keeps the newer wording, the higher importance, and the tags and metadata of both.
-func (w *writing) merge(
-	ctx context.Context, m *memory.Memory, draft memory.Memory,
-	similarity float64, verdict memory.Verdict, reason string,
-) (Written, error) {
+func (t *transaction) merge(ctx context.Context, c change) error {
+	m, draft := c.into, c.draft
 	before := *m
 	m.Importance = max(m.Importance, draft.Importance)
 	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
@@ -37,20 +67,14 @@ func (w *writing) merge(
 		}
 		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
 	}
-	written := Written{Memory: *m, Verdict: verdict, Reason: reason}
-	change := history.Diff(before, *m)
-	if verdict == memory.Duplicate && change == nil {
-		return written, nil
+	difference := history.Diff(before, *m)
+	if c.verdict == memory.Duplicate && difference == nil {
+		return nil
 	}
-	w.Note(m.ID, memory.EventMerged, merged{
-		Change: change, Similarity: similarity, From: draft.SourceTurnID, Why: reason,
+	t.Note(m.ID, memory.EventMerged, mergeDetail{
+		Change: difference, Similarity: c.similarity, From: draft.SourceTurnID, Why: c.reason,
 	})
-	if w.isNew(m) {
-		return written, nil
-	}
-	err := w.store(ctx, before, m)
-	written.Memory = *m
-	return written, err
+	return t.update(ctx, before, m)
 }
 
 // both returns tags and those of more that are not among them, at most memory.MaxTags.

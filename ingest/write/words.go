@@ -1,4 +1,4 @@
-package ingest
+package write
 
 import (
 	"cmp"
@@ -12,18 +12,18 @@ import (
 )
 
 // byWords is the number of memories that are judged for their words, in addition to the nearest.
-const byWords = judge.MaxNear - nearest
+const byWords = judge.MaxNear - bySimilarity
 
 // wordIndex finds facts that have the attributes or the rare words of a draft.
 type wordIndex struct {
-	s       *Service
+	w       *Writer
 	facts   []memory.Memory
 	lexemes [][]string     // of each fact, distinct
 	counts  map[string]int // facts with a lexeme
 }
 
-func (s *Service) indexWords(facts []memory.Memory) wordIndex {
-	x := wordIndex{s: s, facts: facts, counts: map[string]int{}}
+func (w *Writer) indexWords(facts []memory.Memory) wordIndex {
+	x := wordIndex{w: w, facts: facts, counts: map[string]int{}}
 	for _, m := range facts {
 		lexemes := distinct(text.Split(m.Lexemes))
 		x.lexemes = append(x.lexemes, lexemes)
@@ -43,7 +43,7 @@ const (
 // like returns the facts that have a single attribute of the user in common with the draft, and then those with
 // the most rare words of the draft, weighted by idf; at most byWords.
 func (x wordIndex) like(draft memory.Memory) []memory.Memory {
-	claims := x.s.claimsOf(draft.Content)
+	claims := x.w.claimsOf(draft.Content)
 	weights := map[string]float64{}
 	most := max(rareFacts, int(rareShare*float64(len(x.facts))))
 	for _, l := range text.Split(draft.Lexemes) {
@@ -61,7 +61,7 @@ func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 		for _, l := range x.lexemes[i] {
 			weight += weights[l]
 		}
-		if attribute.Common(claims, x.s.claimsOf(m.Content)) {
+		if attribute.Common(claims, x.w.claimsOf(m.Content)) {
 			weight += 1000
 		}
 		if weight > 0 {

@@ -18,7 +18,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Options bound a Gate. A zero value means the default.
+// Options bound a Fallback. A zero value means the default.
 type Options struct {
 	Timeout     time.Duration    // how long a query waits for the model; default 800 ms
 	CallTimeout time.Duration    // of a call to the model; default 30 s
@@ -30,13 +30,13 @@ type Options struct {
 	cacheTTL   time.Duration // of a cached route; default 10 min
 }
 
-// Gate routes every query in bounded time: by the model if it answers in time,
+// Fallback routes every query in bounded time: by the model if it answers in time,
 // otherwise by rules. A late answer is cached for the next query of the same text.
 //
 // After a late answer no query waits for the model until one of its calls, which go
 // on in the background, has been answered in time: so a slow model delays one query
 // and not each, and needs no query to wait for it to be found quick again.
-type Gate struct {
+type Fallback struct {
 	model   Router // nil: rules route every query
 	options Options
 	cache   *cache.Cache[entry]
@@ -63,8 +63,8 @@ type entry struct {
 
 var errLate = errors.New("the model was late")
 
-// Open returns a gate for a model, or for rules if model is nil.
-func Open(model Router, o Options) *Gate {
+// Open returns a router by a model, or for rules if model is nil.
+func Open(model Router, o Options) *Fallback {
 	o.Timeout = cmp.Or(o.Timeout, 800*time.Millisecond)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 30*time.Second)
 	o.Logger = cmp.Or(o.Logger, zap.NewNop())
@@ -74,50 +74,50 @@ func Open(model Router, o Options) *Gate {
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Time{} }
 	}
-	g := &Gate{
+	f := &Fallback{
 		model: model, options: o, cache: cache.New[entry](o.cacheBytes), slots: make(chan struct{}, o.calls),
 	}
-	g.open, g.close = context.WithCancel(context.Background())
-	return g
+	f.open, f.close = context.WithCancel(context.Background())
+	return f
 }
 
 // Close cancels the running calls and waits for them. Rules route later queries.
-func (g *Gate) Close() {
-	g.close()
-	g.calls.Lock()
-	g.calls.Unlock() //nolint:gocritic,staticcheck // the lock is only to wait
+func (f *Fallback) Close() {
+	f.close()
+	f.calls.Lock()
+	f.calls.Unlock() //nolint:gocritic,staticcheck // the lock is only to wait
 }
 
 // CacheStats returns the statistics of the cached routes.
-func (g *Gate) CacheStats() cache.Stats { return g.cache.Stats() }
+func (f *Fallback) CacheStats() cache.Stats { return f.cache.Stats() }
 
 // Counts returns how many queries the "model" has routed and, by rules, how many
 // because there is no model ("rules"), it was "late" or it "failed".
-func (g *Gate) Counts() map[string]uint64 {
+func (f *Fallback) Counts() map[string]uint64 {
 	return map[string]uint64{
-		"model": g.counts.model.Load(), "rules": g.counts.rules.Load(),
-		"late": g.counts.late.Load(), "failed": g.counts.failed.Load(),
+		"model": f.counts.model.Load(), "rules": f.counts.rules.Load(),
+		"late": f.counts.late.Load(), "failed": f.counts.failed.Load(),
 	}
 }
 
 // Route decides which domains a query searches. Equal queries share one call. Rules
 // route a query if the model fails, panics or is late.
-func (g *Gate) Route(ctx context.Context, query string) Route {
-	if g.model == nil {
-		g.counts.rules.Add(1)
+func (f *Fallback) Route(ctx context.Context, query string) Route {
+	if f.model == nil {
+		f.counts.rules.Add(1)
 		return routeByRules(query)
 	}
-	route, err := g.routeByModel(ctx, query)
+	route, err := f.routeByModel(ctx, query)
 	if err == nil {
-		g.counts.model.Add(1)
+		f.counts.model.Add(1)
 		return route.clone()
 	}
 	if errors.Is(err, errLate) {
-		g.counts.late.Add(1)
+		f.counts.late.Add(1)
 	} else {
-		g.counts.failed.Add(1)
-		g.options.Logger.Warn("rules route a query: the model failed",
-			zap.String("model", g.model.Name()), zap.Error(err))
+		f.counts.failed.Add(1)
+		f.options.Logger.Warn("rules route a query: the model failed",
+			zap.String("model", f.model.Name()), zap.Error(err))
 	}
 	route = routeByRules(query)
 	route.Degraded, route.Reason = true, "rules routed the query: "+err.Error()
@@ -125,20 +125,20 @@ func (g *Gate) Route(ctx context.Context, query string) Route {
 }
 
 // routeByModel returns the cached route, or the model's if it answers in time.
-func (g *Gate) routeByModel(ctx context.Context, query string) (Route, error) {
+func (f *Fallback) routeByModel(ctx context.Context, query string) (Route, error) {
 	hash := sha256.Sum256([]byte(query))
 	key := string(hash[:]) // short, however long the query
-	if e, ok := g.cache.Get(key); ok && g.options.Now().Before(e.expires) {
+	if e, ok := f.cache.Get(key); ok && f.options.Now().Before(e.expires) {
 		return e.route, nil
 	}
-	limit := g.options.Timeout
-	if g.late.Load() {
+	limit := f.options.Timeout
+	if f.late.Load() {
 		limit = 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	asking := trace.ContextWithSpan(g.open, trace.SpanFromContext(ctx))
-	done := g.flights.DoChan(key, func() (any, error) { return g.ask(asking, query, key) })
+	asking := trace.ContextWithSpan(f.open, trace.SpanFromContext(ctx))
+	done := f.flights.DoChan(key, func() (any, error) { return f.ask(asking, query, key) })
 	select {
 	case <-ctx.Done():
 		return Route{}, errLate
@@ -151,44 +151,44 @@ func (g *Gate) routeByModel(ctx context.Context, query string) (Route, error) {
 }
 
 // ask calls the model for all callers that wait for the same query, and caches its
-// route. It ends with ctx, which is that of the gate, or its own timeout, not with the context of a caller.
-func (g *Gate) ask(ctx context.Context, query, key string) (route any, err error) {
-	g.calls.RLock()
-	defer g.calls.RUnlock()
+// route. It ends with ctx, which ends with Close, or its own timeout, not with the context of a caller.
+func (f *Fallback) ask(ctx context.Context, query, key string) (route any, err error) {
+	f.calls.RLock()
+	defer f.calls.RUnlock()
 	select {
-	case g.slots <- struct{}{}:
-		defer func() { <-g.slots }()
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
 	default:
-		return nil, fmt.Errorf("%w: %d calls are running", errLate, cap(g.slots))
+		return nil, fmt.Errorf("%w: %d calls are running", errLate, cap(f.slots))
 	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = memory.Errorf(memory.KindInternal, "the model's router panicked: %v", cause)
 		}
 	}()
-	defer g.watch()()
-	ctx, cancel := context.WithTimeout(ctx, g.options.CallTimeout)
+	defer f.watch()()
+	ctx, cancel := context.WithTimeout(ctx, f.options.CallTimeout)
 	defer cancel()
-	domains, err := g.model.Route(ctx, query)
+	domains, err := f.model.Route(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	r := Route{Domains: domains, Source: g.model.Name()}
-	g.cache.Add(key, entry{r, g.options.Now().Add(g.options.cacheTTL)}, routeBytes)
+	r := Route{Domains: domains, Source: f.model.Name()}
+	f.cache.Add(key, entry{r, f.options.Now().Add(f.options.cacheTTL)}, routeBytes)
 	return r, nil
 }
 
 // watch notes whether a call that begins is late. The caller calls done at its end.
-func (g *Gate) watch() (done func()) {
-	overdue := time.AfterFunc(g.options.Timeout, func() {
-		if !g.late.Swap(true) {
-			g.options.Logger.Warn("rules route queries until the model answers in time",
-				zap.String("model", g.model.Name()), zap.Duration("limit", g.options.Timeout))
+func (f *Fallback) watch() (done func()) {
+	overdue := time.AfterFunc(f.options.Timeout, func() {
+		if !f.late.Swap(true) {
+			f.options.Logger.Warn("rules route queries until the model answers in time",
+				zap.String("model", f.model.Name()), zap.Duration("limit", f.options.Timeout))
 		}
 	})
 	return func() {
-		if overdue.Stop() && g.late.Swap(false) {
-			g.options.Logger.Info("the model answers in time", zap.String("model", g.model.Name()))
+		if overdue.Stop() && f.late.Swap(false) {
+			f.options.Logger.Info("the model answers in time", zap.String("model", f.model.Name()))
 		}
 	}
 }

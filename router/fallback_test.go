@@ -26,7 +26,7 @@ func (f fake) Route(ctx context.Context, query string) ([]memory.Domain, error) 
 	return f(ctx, query)
 }
 
-func open(t *testing.T, r Router, o Options) *Gate {
+func open(t *testing.T, r Router, o Options) *Fallback {
 	g := Open(r, o)
 	t.Cleanup(g.Close)
 	return g
@@ -45,7 +45,7 @@ func slow(calls *atomic.Int32, after *time.Duration) fake {
 	}
 }
 
-func TestGate_UsesRulesIfTheModelFails(t *testing.T) {
+func TestFallback_UsesRulesIfTheModelFails(t *testing.T) {
 	t.Parallel()
 	for name, model := range map[string]fake{
 		"error": func(context.Context, string) ([]memory.Domain, error) { return nil, errors.New("boom") },
@@ -65,7 +65,7 @@ func TestGate_UsesRulesIfTheModelFails(t *testing.T) {
 	}
 }
 
-func TestGate_UsesRulesWithoutAModel(t *testing.T) {
+func TestFallback_UsesRulesWithoutAModel(t *testing.T) {
 	t.Parallel()
 	g := open(t, nil, Options{})
 	want := Route{Domains: []memory.Domain{social}, Source: RulesName}
@@ -81,7 +81,7 @@ func TestGate_UsesRulesWithoutAModel(t *testing.T) {
 	}
 }
 
-func TestGate_CachesTheModelsRoutesForAWhile(t *testing.T) {
+func TestFallback_CachesTheModelsRoutesForAWhile(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	var down atomic.Bool
@@ -123,7 +123,7 @@ func TestGate_CachesTheModelsRoutesForAWhile(t *testing.T) {
 	ask("a", "fake", 7)
 }
 
-func TestGate_SharesOneCallBetweenEqualQueries(t *testing.T) {
+func TestFallback_SharesOneCallBetweenEqualQueries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
@@ -147,7 +147,7 @@ func TestGate_SharesOneCallBetweenEqualQueries(t *testing.T) {
 
 // The first query waits for the limit and the next ones do not wait, until a call in the
 // background is answered in time.
-func TestGate_ALateModelDelaysOneQuery(t *testing.T) {
+func TestFallback_ALateModelDelaysOneQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
@@ -185,7 +185,7 @@ func TestGate_ALateModelDelaysOneQuery(t *testing.T) {
 	})
 }
 
-func TestGate_BoundsItsCalls(t *testing.T) {
+func TestFallback_BoundsItsCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
@@ -211,7 +211,7 @@ func TestGate_BoundsItsCalls(t *testing.T) {
 	})
 }
 
-func TestGate_AnswersCancelledRequestsAtOnce(t *testing.T) {
+func TestFallback_AnswersCancelledRequestsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32

@@ -1,4 +1,4 @@
-package ingest
+package write
 
 import (
 	"encoding/json"

@@ -1,0 +1,64 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+)
+
+// gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid.
+func (s *Service) gate(
+	turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
+) []memory.Candidate {
+	candidates := make([]memory.Candidate, len(facts))
+	for i, f := range facts {
+		c := memory.Candidate{
+			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
+			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
+		}
+		if f.Invalid != "" {
+			c.Verdict = memory.InvalidAnswer
+			c.Content = excerpt(f.Content)
+			c.Reason = "it " + f.Invalid
+		} else if f.Importance < threshold {
+			c.Verdict = memory.BelowThreshold
+			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)
+		} else if echoed, ok := echoes.find(f.Content); ok {
+			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
+			c.Reason = "repeats a memory that recall had just handed out; the user did not say it"
+		}
+		candidates[i] = c
+	}
+	return candidates
+}
+
+// gateStated gives each stated fact its first verdict, turn by turn.
+func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Candidate, error) {
+	candidates := make([]memory.Candidate, 0, len(c.Stated))
+	for rest := c.Stated; len(rest) > 0; {
+		turn := rest[0].Turn
+		turn.Messages = withoutContexts(turn.Messages)
+		var facts []scorer.Fact
+		for len(rest) > 0 && rest[0].Turn.ID == turn.ID {
+			facts, rest = append(facts, rest[0].Fact), rest[1:]
+		}
+		echoes, err := s.echoes(ctx, turn)
+		if err != nil {
+			return nil, err
+		}
+		proposed := s.gate(turn, c.Scorer, c.Threshold, facts, echoes)
+		for i := range proposed {
+			p := &proposed[i]
+			if why := memory.CheckContent(p.Content, memory.MaxContentRunes); why != "" {
+				p.Verdict = memory.InvalidAnswer
+				p.Reason = "it " + why
+				p.MemoryID = ""
+				p.Content = excerpt(p.Content)
+			}
+		}
+		candidates = append(candidates, proposed...)
+	}
+	return candidates, nil
+}

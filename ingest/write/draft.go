@@ -1,0 +1,51 @@
+package write
+
+import (
+	"time"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// Complete gives a new memory an id, its times, its lexemes and its embedding by a model. A zero CreatedAt becomes now.
+func Complete(m memory.Memory, embedding []float32, model string, now time.Time) memory.Memory {
+	m.ID = memory.NewID()
+	m.Status = memory.Active
+	m.Revision = 1
+	m.UpdatedAt = memory.Instant(now)
+	if m.CreatedAt.IsZero() {
+		m.CreatedAt = m.UpdatedAt
+	}
+	m.CreatedAt = memory.Instant(m.CreatedAt)
+	if m.LastAccessedAt = m.CreatedAt; m.LastAccessedAt.After(m.UpdatedAt) {
+		m.LastAccessedAt = m.UpdatedAt // a date in the future does not make it fresher
+	}
+	if m.Lexemes == "" {
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+	}
+	m.Embedding, m.EmbeddingModel = embedding, model
+	return m
+}
+
+// alike reports whether a draft may be one with a memory of the same user. Messages stay as they were said.
+func alike(m, draft *memory.Memory) bool {
+	return m.Status == memory.Active && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage
+}
+
+// likeness returns the cosine of a memory and a draft in the draft's embedding space, or -1 if
+// the memory has no embedding in it.
+func likeness(m, draft *memory.Memory) float64 {
+	return cosine(m.EmbeddingIn(spaceOf(draft)), draft.Embedding)
+}
+
+func spaceOf(draft *memory.Memory) memory.Space {
+	return memory.Space{Model: draft.EmbeddingModel, Dim: len(draft.Embedding)}
+}
+
+// cosine returns the cosine of two unit vectors, or -1 if they cannot be compared.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) || len(a) == 0 {
+		return -1
+	}
+	return float64(memory.Dot(a, b))
+}

@@ -1,0 +1,272 @@
+package write
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/judge"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/tracing"
+)
+
+// change is what becomes of a draft.
+type change struct {
+	draft      memory.Memory  // as it is to be stored
+	into       *memory.Memory // the memory that it is merged into; nil: it becomes a memory of its own
+	similarity float64        // to into
+	verdict    memory.Verdict
+	reason     string
+	replaces   []replacement // memories that the draft, or into, supersedes
+	replacedBy []replacement // memories that were said later and supersede it
+}
+
+// replacement is the verdict that one of a draft and a memory replaces the other.
+type replacement struct {
+	verdict
+	memory *memory.Memory
+}
+
+// transaction writes drafts in a transaction of their user, and keeps what it has stored so far, so that each draft is
+// compared with the earlier ones.
+type transaction struct {
+	*history.Recorder
+	w      *Writer
+	tx     db.UserTx
+	except []string // ids of memories that no draft concerns
+
+	recent    []memory.Memory  // so recent that searches may not find them yet
+	inserted  []*memory.Memory // which are stored at the end, all at once
+	outdated  []memory.Memory  // those of inserted that were superseded since, as they were before
+	relations []memory.Relation
+}
+
+// write finds the place of each draft and stores it.
+func (t *transaction) write(ctx context.Context, drafts []Draft, findings []finding) (written []Written, err error) {
+	if slices.ContainsFunc(drafts, func(d Draft) bool { return d.Compare != Alone }) {
+		// Another process may have written after the search and before this transaction got the lock.
+		since := t.w.Now().Add(-t.w.set.OwnWindow)
+		if t.recent, err = t.tx.Unconfirmed(ctx, since, t.w.set.OwnLimit); err != nil {
+			return nil, err
+		}
+	}
+	for i, d := range drafts {
+		c := change{draft: d.Memory, verdict: memory.Kept, reason: "nothing like it was known"}
+		if d.Compare != Alone {
+			if c, err = t.place(ctx, d, findings[i], c); err != nil {
+				return nil, err
+			}
+		}
+		held, err := t.store(ctx, d, c)
+		if err != nil {
+			return nil, err
+		}
+		written = append(written, held)
+	}
+	for i := range written {
+		if m := t.insertedBy(written[i].Memory.ID); m != nil {
+			written[i].Memory = *m // a later draft may have changed it
+		}
+	}
+	return written, t.flush(ctx)
+}
+
+// place compares a draft with what is known now. If that settles nothing, the draft becomes the new memory.
+func (t *transaction) place(ctx context.Context, d Draft, f finding, isNew change) (change, error) {
+	known, err := t.known(ctx, &d.Memory, f)
+	if err != nil {
+		return change{}, err
+	}
+	c, settled := same(d, known)
+	if !settled {
+		c, settled = decided(d, known, f)
+	}
+	if !settled {
+		c, settled = t.w.merged(d, known)
+	}
+	if !settled {
+		c = isNew
+	}
+	return c, nil
+}
+
+// known returns the active memories that a draft may be one with, as they are now: the memory with the same content
+// alone, if it is stored.
+func (t *transaction) known(ctx context.Context, draft *memory.Memory, f finding) (known []*memory.Memory, err error) {
+	equal, found, err := t.tx.SameContent(ctx, draft.AgentID, draft.Content)
+	if err != nil {
+		return nil, err
+	}
+	if found && !slices.Contains(t.except, equal.ID) {
+		return []*memory.Memory{&equal}, nil
+	}
+	ids := slices.Clone(f.near)
+	for _, v := range f.verdicts {
+		ids = append(ids, v.id)
+	}
+	slices.Sort(ids)
+	stored, err := t.tx.Memories(ctx, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	consider := func(m *memory.Memory) {
+		if alike(m, draft) && !slices.Contains(t.except, m.ID) {
+			known = append(known, m)
+		}
+	}
+	for i := range stored {
+		consider(&stored[i])
+	}
+	for i := range t.recent {
+		if !slices.ContainsFunc(stored, func(m memory.Memory) bool { return m.ID == t.recent[i].ID }) {
+			consider(&t.recent[i])
+		}
+	}
+	for _, m := range t.inserted {
+		consider(m)
+	}
+	return known, nil
+}
+
+// older reports whether a was created before b.
+func older(a, b *memory.Memory) bool {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
+}
+
+// store stores a change, and what it replaces or is replaced by.
+func (t *transaction) store(ctx context.Context, d Draft, c change) (written Written, err error) {
+	held := c.into
+	if held == nil {
+		held = t.add(c.draft, d.detail)
+	} else if err := t.merge(ctx, c); err != nil {
+		return Written{}, err
+	}
+	for _, r := range c.replaces {
+		if err := t.supersede(ctx, r.memory, held.ID, r.Verdict, d.SourceTurnID); err != nil {
+			return Written{}, err
+		}
+	}
+	if len(c.replacedBy) > 0 && c.into == nil {
+		r := c.replacedBy[0]
+		if err := t.supersede(ctx, held, r.id, r.Verdict, d.SourceTurnID); err != nil {
+			return Written{}, err
+		}
+	}
+	if d.Source != "" {
+		t.relate(held.ID, memory.DerivedFrom, d.Source)
+	}
+	return Written{Memory: *held, Verdict: c.verdict, Reason: c.reason}, nil
+}
+
+// add makes the draft a memory of its own.
+func (t *transaction) add(draft memory.Memory, detail any) *memory.Memory {
+	t.Created(&draft, detail)
+	t.inserted = append(t.inserted, &draft)
+	return &draft
+}
+
+// update stores a changed memory, unless it is stored at the end anyway, and updates it in recent for the next draft.
+func (t *transaction) update(ctx context.Context, before memory.Memory, m *memory.Memory) error {
+	if t.insertedBy(m.ID) != nil {
+		return nil
+	}
+	err := t.Update(ctx, before, m)
+	for i := range t.recent {
+		if t.recent[i].ID == m.ID {
+			t.recent[i] = *m
+		}
+	}
+	return err
+}
+
+// superseded is the detail of a replacement.
+type superseded struct {
+	Change   *history.Change     `json:"change"`
+	Relation memory.RelationKind `json:"relation"`
+	From     string              `json:"from_turn,omitempty"`
+	Why      string              `json:"why,omitempty"`
+}
+
+// supersede marks a memory as superseded by a later one. A memory of this transaction is marked after it was inserted.
+func (t *transaction) supersede(
+	ctx context.Context, m *memory.Memory, by string, v judge.Verdict, turnID string,
+) error {
+	before := *m
+	m.Status, m.SupersededBy = memory.Superseded, by
+	t.Note(m.ID, memory.EventSuperseded, superseded{
+		Change: history.Diff(before, *m), Relation: v.Relation, From: turnID, Why: v.Why,
+	})
+	t.relate(by, v.Relation, m.ID)
+	if t.insertedBy(m.ID) != nil {
+		t.outdated = append(t.outdated, before)
+		return nil
+	}
+	return t.update(ctx, before, m)
+}
+
+func (t *transaction) relate(from string, kind memory.RelationKind, to string) {
+	t.relations = append(t.relations, memory.Relation{
+		From: from, Kind: kind, To: to, CreatedAt: memory.Instant(t.w.Now()),
+	})
+}
+
+func (t *transaction) insertedBy(id string) *memory.Memory {
+	for _, m := range t.inserted {
+		if m.ID == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// flush stores the added memories, with the relations.
+func (t *transaction) flush(ctx context.Context) error {
+	if len(t.inserted) > 0 {
+		if err := t.tx.Insert(ctx, t.memories(false), t.w.Pusher.ClaimedUntil()); err != nil {
+			return err
+		}
+	}
+	for _, before := range t.outdated {
+		if err := t.Update(ctx, before, t.insertedBy(before.ID)); err != nil {
+			return err
+		}
+	}
+	if len(t.relations) == 0 {
+		return nil
+	}
+	return t.tx.AddRelations(ctx, t.relations)
+}
+
+// memories returns the added memories as they were before they were superseded, or, if active is set, without those.
+func (t *transaction) memories(active bool) []memory.Memory {
+	list := make([]memory.Memory, 0, len(t.inserted))
+	for _, m := range t.inserted {
+		i := slices.IndexFunc(t.outdated, func(before memory.Memory) bool { return before.ID == m.ID })
+		switch {
+		case i < 0:
+			list = append(list, *m)
+		case !active:
+			list = append(list, t.outdated[i])
+		}
+	}
+	return list
+}
+
+// push pushes what a transaction has changed after its commit.
+func (w *Writer) push(ctx context.Context, owner memory.Owner, t *transaction) {
+	ctx, pushes := tracing.Start(ctx, "ingest.push")
+	defer pushes.End()
+	if len(t.inserted) > 0 {
+		w.Pusher.PushNew(ctx, t.memories(true))
+	}
+	w.Pusher.Push(ctx, t.Changed())
+	isFact := func(m *memory.Memory) bool { return m.Type != memory.TypeMessage }
+	if slices.ContainsFunc(t.inserted, isFact) || len(t.Changed()) > 0 {
+		w.OnWritten(owner)
+	}
+	if len(t.inserted) > 0 {
+		w.OnGrown(ctx, owner, len(t.inserted))
+	}
+}
