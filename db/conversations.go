@@ -74,7 +74,7 @@ type DeletedConversation struct {
 var ErrSeveralUsers = memory.Errorf(memory.KindConflict,
 	"several users have a conversation with this id: name the user with user_id")
 
-// ErrConversationChanged is the KindConflict of ending a conversation that has a
+// ErrConversationChanged is the KindConflict of ending or continuing a conversation that has a
 // turn newer than the one that was read last.
 var ErrConversationChanged = memory.Errorf(memory.KindConflict, "the conversation has a new turn since it was read")
 

@@ -70,7 +70,9 @@ type Turns interface {
 	// grows by t, and stored has its FirstEvent.
 	// If t.ClientID is not empty and the app has a turn with it, AcceptTurn stores
 	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
-	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time) (stored memory.Turn, fresh bool, err error)
+	// ErrConversationChanged: log is not nil, and the conversation's log is in another state.
+	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, log *LogState) (
+		stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
 	// TurnStatus is the status of a turn of the app by its id.
@@ -112,6 +114,13 @@ type Turns interface {
 	// ReplayTurn makes a failed or accepted turn accepted, queued and due at an
 	// instant, with no attempts. KindConflict: it has been processed, or ErrErasing.
 	ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (memory.Turn, error)
+}
+
+// LogState is the state of the log of a conversation: it changes with each turn. The zero value is that of a
+// conversation that does not exist.
+type LogState struct {
+	FirstTurnID string
+	Events      int64
 }
 
 // TurnFilter chooses turns. Empty fields do not restrict.

@@ -5,18 +5,22 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
 
 // Accept makes a turn durable and due: an idle worker of this process takes it directly, or
 // any process claims it. Accept fills in the id, the hash and the times; a zero At becomes
-// now. If the app has a turn with the same client id, that turn is returned with fresh false.
+// now. It leaves out the messages that the turn's conversation has at this place already, and counts them in Repeated.
+// If there are no others, the turn that has the last of them is returned with fresh false. If the app has a turn with
+// the same client id, that turn is returned with fresh false.
 // KindConflict: the client id belongs to a turn with other content.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	if err := s.refuseLate(); err != nil {
@@ -44,7 +48,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 			s.unreserve()
 		}
 	}()
-	stored, fresh, err = s.Records.AcceptTurn(ctx, turn, due)
+	stored, fresh, err = s.continueLog(ctx, turn, due)
 	switch {
 	case err != nil:
 		return stored, false, err
@@ -56,11 +60,59 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 		} else {
 			signal(s.due)
 		}
-	case stored.Hash != turn.Hash:
+	case turn.ClientID != "" && stored.ClientID == turn.ClientID && stored.Hash != turn.Hash:
 		err = memory.Errorf(memory.KindConflict,
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)
 	}
 	return stored, fresh, err
+}
+
+// continueLog stores what a turn adds to the log of its conversation, if it has one.
+func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Time) (
+	stored memory.Turn, fresh bool, err error,
+) {
+	if turn.ConversationID == "" {
+		return s.Records.AcceptTurn(ctx, turn, due, nil)
+	}
+	for {
+		before, err := s.saidBefore(ctx, turn)
+		if err != nil {
+			return stored, false, err
+		}
+		added := turn
+		added.Messages = before.news(turn)
+		added.Repeated = len(turn.Messages) - len(added.Messages)
+		if len(added.Messages) == 0 {
+			stored, err = s.repeatedTurn(ctx, turn, before.turnID)
+		} else {
+			stored, fresh, err = s.Records.AcceptTurn(ctx, added, due, &before.log)
+		}
+		if fresh {
+			s.rememberSaid(turn, before.with(stored))
+			return stored, true, nil
+		}
+		if !errors.Is(err, db.ErrConversationChanged) {
+			stored.Repeated = len(turn.Messages)
+			return stored, false, err
+		}
+		s.logs.Remove(saidKey(turn.Owner, turn.ConversationID))
+	}
+}
+
+// repeatedTurn returns the turn with the client id of a turn that adds nothing, or else the last turn of the log.
+// db.ErrConversationChanged: the log has been deleted since it was read.
+func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID string) (memory.Turn, error) {
+	if turn.ClientID != "" {
+		known, err := s.Records.Turn(ctx, turn.AppID, turn.ClientID)
+		if err == nil && known.ClientID == turn.ClientID || err != nil && !memory.IsKind(err, memory.KindNotFound) {
+			return known, err
+		}
+	}
+	last, err := s.Records.Turn(ctx, turn.AppID, lastID)
+	if memory.IsKind(err, memory.KindNotFound) {
+		err = db.ErrConversationChanged
+	}
+	return last, err
 }
 
 // counted returns messages with their token counts.

@@ -33,10 +33,11 @@ func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	return nil
 }
 
-// Purge drops the cached answers of the scorer, facts and claims of all users. It is called when
-// a user is erased.
+// Purge drops the cached answers of the scorer, ends of logs, facts and claims of all users. It is
+// called when a user is erased.
 func (s *Service) Purge() {
 	s.scored.Purge()
+	s.logs.Purge()
 	s.Writer.Purge()
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/ingest/write"
+	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
@@ -22,6 +23,7 @@ type Records interface {
 	db.Turns
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
@@ -74,6 +76,7 @@ type Service struct {
 	set Settings
 
 	scored *lru.Cache[string, []scorer.Fact] // answers by turn id, until the turn is finished
+	logs   *cache.Cache[*said]               // ends of logs, by saidKey
 
 	idle  chan struct{} // holds a value for each idle worker, while Work runs
 	taken chan taken    // turns, each of which has a reserved worker
@@ -107,7 +110,7 @@ func New(parts Parts, set Settings) *Service {
 	}
 	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
 	return &Service{
-		Parts: parts, set: set, scored: scored, held: map[string]int{},
+		Parts: parts, set: set, scored: scored, logs: cache.New[*said](saidBytes), held: map[string]int{},
 		idle: make(chan struct{}, set.Workers), taken: make(chan taken, set.Workers),
 		due: make(chan struct{}, 1), ended: newBatcher(), counts: newCounts(),
 	}

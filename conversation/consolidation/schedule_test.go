@@ -116,9 +116,9 @@ func TestOnTurn_EnqueuesAJob(t *testing.T) {
 	}
 	hear(0.79, event("", "hello"), event(memory.Observation, "it rains"))
 	want(t, "nothing", jobs(), nil)
-	hear(0.8, event("", "more"))
-	hear(0.9, event("", "more"))
-	hear(0.1, event("", "more"), event(memory.Task, "file the tax return"))
+	hear(0.8, event("", "more of it"))
+	hear(0.9, event("", "and more"))
+	hear(0.1, event("", "the last of it"), event(memory.Task, "file the tax return"))
 	want(t, "jobs", jobs(), []string{`{"trigger":"important","mark":6}`, `{"trigger":"full","mark":0}`})
 
 	// The schedule ends idle conversations, and consolidates open ones.

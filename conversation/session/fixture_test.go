@@ -73,7 +73,8 @@ func (b *fixture) say(by *Service, id string, messages ...memory.Message) memory
 	stored, _, err := b.store.AcceptTurn(b.t.Context(), memory.Turn{
 		ID: memory.NewID(), Owner: ada, ConversationID: id, Messages: messages, At: now, AcceptedAt: now, QueuedAt: now,
 		Hash: "h", Status: memory.TurnAccepted,
-	}, now.Add(time.Hour))
+	}, now.Add(time.Hour), nil)
+
 	b.must(err)
 	if by != nil {
 		by.OnTurnAccepted(stored)

@@ -173,7 +173,7 @@ func conversationDeletedAtOnce(t *testing.T, s db.Store) {
 	for range 4 {
 		group.Go(func() error {
 			for range 12 {
-				if _, _, err := s.AcceptTurn(t.Context(), talked(alice, "c", epoch, "one", "two"), after(60)); err != nil {
+				if _, _, err := s.AcceptTurn(t.Context(), talked(alice, "c", epoch, "one", "two"), after(60), nil); err != nil {
 					return err
 				}
 			}

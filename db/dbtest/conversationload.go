@@ -25,7 +25,7 @@ func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
 	turn := talked(owner, "talk 1", after(99), "more")
 	turn.ClientID = "exercise"
 	say(t, s, turn)
-	_, _, err := s.AcceptTurn(ctx, talked(owner, "talk 1", after(99), "more"), after(60))
+	_, _, err := s.AcceptTurn(ctx, talked(owner, "talk 1", after(99), "more"), after(60), nil)
 	must(t, err)
 	_, err = s.Conversation(ctx, owner.AppID, "", "talk none")
 	wantKind(t, err, memory.KindNotFound)
@@ -59,7 +59,7 @@ func exerciseConversations(t *testing.T, s db.Store, owner memory.Owner) {
 func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	errs := map[string]error{}
 	c := memory.Conversation{Owner: alice, ID: "c", FirstTurnID: memory.NewID()}
-	_, _, errs["AcceptTurn in a conversation"] = s.AcceptTurn(ctx, talked(alice, "every", epoch, "hi"), epoch)
+	_, _, errs["AcceptTurn in a conversation"] = s.AcceptTurn(ctx, talked(alice, "every", epoch, "hi"), epoch, nil)
 	_, errs["Conversation"] = s.Conversation(ctx, "app", "alice", "c")
 	_, errs["ListConversations"] = s.ListConversations(ctx, db.ConversationFilter{Owner: alice, Limit: 1})
 	_, errs["ConversationTurns"] = s.ConversationTurns(ctx, alice, "c", 0, 1)

@@ -28,7 +28,7 @@ func talked(owner memory.Owner, id string, at time.Time, contents ...string) mem
 
 func say(t *testing.T, s db.Store, turn memory.Turn) memory.Turn {
 	t.Helper()
-	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60))
+	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60), nil)
 	must(t, err)
 	wantSame(t, "fresh", fresh, true)
 	return stored
@@ -80,20 +80,20 @@ func conversationGrows(t *testing.T, s db.Store) {
 
 	again := talked(alice, "c", after(11), "again")
 	again.ClientID = "client-1"
-	repeated, fresh, err := s.AcceptTurn(ctx, again, after(60))
+	repeated, fresh, err := s.AcceptTurn(ctx, again, after(60), nil)
 	must(t, err)
 	wantSame(t, "fresh", fresh, false)
 	wantSame(t, "the first turn again", repeated, want)
 	elsewhere := talked(alice, "other", after(11), "again")
 	elsewhere.ClientID = "client-1"
-	repeated, fresh, err = s.AcceptTurn(ctx, elsewhere, after(60))
+	repeated, fresh, err = s.AcceptTurn(ctx, elsewhere, after(60), nil)
 	must(t, err)
 	wantSame(t, "fresh", fresh, false)
 	wantSame(t, "the first turn again", repeated.ID, full.ID)
 	wantSame(t, "unchanged", conversation(t, s, alice, "c"), grown)
 	_, err = s.Conversation(ctx, "app", "alice", "other")
 	wantKind(t, err, memory.KindNotFound)
-	_, _, err = s.AcceptTurn(ctx, talkedAs(full.ID, alice, "c"), after(60))
+	_, _, err = s.AcceptTurn(ctx, talkedAs(full.ID, alice, "c"), after(60), nil)
 	wantKind(t, err, memory.KindConflict)
 	wantSame(t, "unchanged", conversation(t, s, alice, "c"), grown)
 
@@ -174,7 +174,7 @@ func conversationAtOnce(t *testing.T, s db.Store) {
 			for j := range 4 {
 				turn := talked(alice, "c", epoch, "one", "two")
 				turn.ClientID = fmt.Sprint((i/2)*4 + j) // each client id twice
-				if _, _, err := s.AcceptTurn(t.Context(), turn, after(60)); err != nil {
+				if _, _, err := s.AcceptTurn(t.Context(), turn, after(60), nil); err != nil {
 					return err
 				}
 			}

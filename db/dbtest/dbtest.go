@@ -131,6 +131,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"recorded":                recorded,
 		"restore":                 restore,
 		"conversation grows":      conversationGrows,
+		"log is as it was read":   logIsAsRead,
 		"conversation turns":      conversationTurns,
 		"conversation at once":    conversationAtOnce,
 		"conversation ends":       conversationEnds,
@@ -270,7 +271,7 @@ func update(t *testing.T, s db.Store, memories ...memory.Memory) {
 func accepted(t *testing.T, s db.Store, turns ...memory.Turn) {
 	t.Helper()
 	for _, turn := range turns {
-		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(60)); err != nil || !fresh {
+		if _, fresh, err := s.AcceptTurn(t.Context(), turn, after(60), nil); err != nil || !fresh {
 			t.Fatalf("accept turn: fresh %v, %v", fresh, err)
 		}
 		_, _, err := s.Enqueue(t.Context(), work{turn.ID})

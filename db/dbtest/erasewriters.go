@@ -18,7 +18,7 @@ func wantRefused(t *testing.T, s db.Store, owner memory.Owner) {
 	for _, turn := range []memory.Turn{
 		newTurn(owner, ""), talked(owner, "talk", epoch, "hi"), talked(owner, "new talk", epoch, "hi"),
 	} {
-		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch); !errors.Is(err, db.ErrErasing) ||
+		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch, nil); !errors.Is(err, db.ErrErasing) ||
 			!memory.IsKind(err, memory.KindConflict) {
 			t.Errorf("a turn of a user who is being erased: %v", err)
 		}
@@ -124,7 +124,7 @@ func eraseAgainstWriters(t *testing.T, s db.Store) {
 					if w%4 == 3 {
 						turn.ConversationID = "talk"
 					}
-					_, _, err = s.AcceptTurn(ctx, turn, epoch)
+					_, _, err = s.AcceptTurn(ctx, turn, epoch, nil)
 				}
 				started <- struct{}{}
 				if stop, err := refused(err); stop || err != nil {

@@ -159,7 +159,7 @@ func hostileIDs(t *testing.T, s db.Store) {
 			found, err := s.Turn(t.Context(), app, turn.ClientID)
 			must(t, err)
 			wantSame(t, "turn", found, turn)
-			if _, fresh, err := s.AcceptTurn(t.Context(), turn, epoch); fresh || err != nil {
+			if _, fresh, err := s.AcceptTurn(t.Context(), turn, epoch, nil); fresh || err != nil {
 				t.Errorf("client id %q again: fresh %v, %v", turn.ClientID, fresh, err)
 			}
 		}

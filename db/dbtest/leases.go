@@ -20,7 +20,7 @@ func leasesOfAClockAhead(t *testing.T, s db.Store) {
 		t.Run(name, func(t *testing.T) {
 			owner := memory.Owner{AppID: "app", UserID: name}
 			turn := newTurn(owner, "")
-			_, _, err := s.AcceptTurn(ctx, turn, until(longest.Turn))
+			_, _, err := s.AcceptTurn(ctx, turn, until(longest.Turn), nil)
 			must(t, err)
 			claimed, due := newMemory(owner, "claimed"), newMemory(owner, "due")
 			insert(t, s, until(longest.Push), claimed)

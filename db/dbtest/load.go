@@ -127,7 +127,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(2000)))
 	must(t, s.DeferTurn(ctx, turn.ID, 1, "unavailable", after(2000), nil))
-	_, _, err = s.AcceptTurn(ctx, turn, epoch)
+	_, _, err = s.AcceptTurn(ctx, turn, epoch, nil)
 	must(t, err)
 	_, err = s.ClaimTurns(ctx, after(2000), after(2000), 10)
 	must(t, err)

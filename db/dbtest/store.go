@@ -88,7 +88,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	id := memory.NewID()
 	turn := newTurn(alice, "")
 	errs := map[string]error{}
-	_, _, errs["AcceptTurn"] = s.AcceptTurn(ctx, turn, epoch)
+	_, _, errs["AcceptTurn"] = s.AcceptTurn(ctx, turn, epoch, nil)
 	_, errs["Turn"] = s.Turn(ctx, "app", id)
 	_, errs["TurnCandidates"] = s.TurnCandidates(ctx, "app", id)
 	_, errs["ListTurns"] = s.ListTurns(ctx, db.TurnFilter{AppID: "app", Limit: 1})

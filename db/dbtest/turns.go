@@ -14,7 +14,7 @@ import (
 
 func accept(t *testing.T, s db.Store) {
 	turn := newTurn(alice, "client-1")
-	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60))
+	stored, fresh, err := s.AcceptTurn(t.Context(), turn, after(60), nil)
 	must(t, err)
 	if !fresh {
 		t.Error("the first turn is not fresh")
@@ -26,7 +26,7 @@ func accept(t *testing.T, s db.Store) {
 
 	again := newTurn(alice, "client-1")
 	again.Hash = "other"
-	stored, fresh, err = s.AcceptTurn(t.Context(), again, after(60))
+	stored, fresh, err = s.AcceptTurn(t.Context(), again, after(60), nil)
 	must(t, err)
 	if fresh {
 		t.Error("a repeated client id is fresh")
@@ -37,7 +37,7 @@ func accept(t *testing.T, s db.Store) {
 	unnamed, unnamed2 := newTurn(alice, ""), newTurn(alice, "")
 	accepted(t, s, elsewhere, unnamed, unnamed2)
 
-	_, _, err = s.AcceptTurn(t.Context(), unnamed, after(60))
+	_, _, err = s.AcceptTurn(t.Context(), unnamed, after(60), nil)
 	wantKind(t, err, memory.KindConflict)
 }
 
@@ -49,7 +49,7 @@ func acceptConcurrently(t *testing.T, s db.Store) {
 	for i := range n {
 		group.Go(func() (err error) {
 			turn := newTurn(alice, "the same")
-			results[i], freshes[i], err = s.AcceptTurn(t.Context(), turn, after(60))
+			results[i], freshes[i], err = s.AcceptTurn(t.Context(), turn, after(60), nil)
 			return err
 		})
 	}

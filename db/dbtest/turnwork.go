@@ -164,7 +164,7 @@ func claimTurns(t *testing.T, s db.Store) {
 	var want []string
 	for i := range 30 {
 		turn := newTurn(alice, fmt.Sprint(i))
-		_, _, err := s.AcceptTurn(t.Context(), turn, after(i))
+		_, _, err := s.AcceptTurn(t.Context(), turn, after(i), nil)
 		must(t, err)
 		want = append(want, turn.ID)
 	}

@@ -14,7 +14,7 @@ func jobsOfUsers(t *testing.T, s db.Store) {
 		t.Helper()
 		turn := newTurn(alice, "")
 		turn.ConversationID = "c"
-		_, _, err := s.AcceptTurn(ctx, turn, after(60))
+		_, _, err := s.AcceptTurn(ctx, turn, after(60), nil)
 		must(t, err)
 		c, err := s.Conversation(ctx, alice.AppID, alice.UserID, "c")
 		must(t, err)

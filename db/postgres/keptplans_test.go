@@ -139,7 +139,7 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 		ID: memory.NewID(), Owner: owner, Messages: []memory.Message{{Role: "user", Content: "hello"}}, Hash: "hash",
 		Status: memory.TurnAccepted, At: now, AcceptedAt: now, QueuedAt: now,
 	}
-	_, _, err = s.AcceptTurn(ctx, turn, now.Add(time.Hour))
+	_, _, err = s.AcceptTurn(ctx, turn, now.Add(time.Hour), nil)
 	must(err)
 	_, err = s.ClaimTurns(ctx, now, now.Add(time.Hour), 8)
 	must(err)

@@ -89,7 +89,7 @@ func (u *client) write(ctx context.Context, n int) error {
 		Messages: []memory.Message{{Role: "user", Content: content}}, Status: memory.TurnAccepted,
 		At: now, AcceptedAt: now, QueuedAt: now,
 	}
-	if _, _, err = u.store.AcceptTurn(ctx, turn, now.Add(time.Hour)); err != nil {
+	if _, _, err = u.store.AcceptTurn(ctx, turn, now.Add(time.Hour), nil); err != nil {
 		return err
 	}
 	u.turns = append(u.turns, turn)
@@ -139,7 +139,7 @@ func (u *client) check(t *testing.T) {
 	for _, turn := range u.turns {
 		again := turn
 		again.ID = memory.NewID()
-		stored, fresh, err := u.store.AcceptTurn(t.Context(), again, time.Now())
+		stored, fresh, err := u.store.AcceptTurn(t.Context(), again, time.Now(), nil)
 		if err != nil || fresh || stored.ID != turn.ID {
 			t.Errorf("turn %s again: stored as %s, fresh %v, %v", turn.ClientID, stored.ID, fresh, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
@@ -24,25 +25,36 @@ const (
 
 	insertTurn = insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$18)) RETURNING first_event`
 
-	insertConversationTurn = `
+	insertConversation = `
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
 		heard_at)
 		SELECT $2, $3, $6, $1, $19, 1, $20, $21, $9, $9, $14
 		WHERE NOT (` + isErasing + `$18))
-		ON CONFLICT (app_id, user_id, id) DO UPDATE SET
-			title = CASE WHEN c.title = '' THEN excluded.title ELSE c.title END,
-			turns = c.turns + 1, events = c.events + excluded.events, tokens = c.tokens + excluded.tokens,
-			started_at = least(c.started_at, excluded.started_at), last_at = greatest(c.last_at, excluded.last_at),
-			heard_at = excluded.heard_at, ended_at = NULL, end_reason = ''
+		ON CONFLICT (app_id, user_id, id) `
+	growth = `
+			title = CASE WHEN c.title = '' THEN $19 ELSE c.title END,
+			turns = c.turns + 1, events = c.events + $20, tokens = c.tokens + $21,
+			started_at = least(c.started_at, $9), last_at = greatest(c.last_at, $9),
+			heard_at = $14, ended_at = NULL, end_reason = ''`
+	insertGrown = `
 		RETURNING events
 	)` + insertIntoTurns + `events - $20 + 1, events FROM grown RETURNING first_event`
+
+	// Whatever the state of the conversation's log; if there is no conversation; and if its log is in a state.
+	insertTurnAnyhow  = insertConversation + `DO UPDATE SET` + growth + insertGrown
+	insertFirstTurn   = insertConversation + `DO NOTHING` + insertGrown
+	insertFurtherTurn = `
+	WITH grown AS (
+		UPDATE conversations AS c SET` + growth + `
+		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $22 AND events = $23
+			AND NOT (` + isErasing + `$18))` + insertGrown
 )
 
 // AcceptTurn stores t, or finds the turn that has its client id: in one round
 // trip if t is new.
 func (s *Store) AcceptTurn(
-	ctx context.Context, t memory.Turn, due time.Time,
+	ctx context.Context, t memory.Turn, due time.Time, log *db.LogState,
 ) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
@@ -54,8 +66,15 @@ func (s *Store) AcceptTurn(
 		orNull(t.ProcessedAt), due, rowcodec.OwnerHash(t.Owner),
 	}
 	if t.ConversationID != "" {
-		insert = insertConversationTurn
 		args = append(args, memory.TitleOf(t.Messages), len(t.Messages), t.Tokens())
+		switch {
+		case log == nil:
+			insert = insertTurnAnyhow
+		case *log == db.LogState{}:
+			insert = insertFirstTurn
+		default:
+			insert, args = insertFurtherTurn, append(args, log.FirstTurnID, log.Events)
+		}
 	}
 	for {
 		// One implicit transaction, in which the second statement sees what the lock
@@ -83,6 +102,9 @@ func (s *Store) AcceptTurn(
 		}
 		if sqlState(refused) == uniqueViolation && !repeatsClientID(refused) {
 			return memory.Turn{}, false, fault(refused, "store the turn")
+		}
+		if log != nil && errors.Is(refused, pgx.ErrNoRows) {
+			return memory.Turn{}, false, db.ErrConversationChanged
 		}
 		// The turn with its client id has been erased or deleted since.
 	}

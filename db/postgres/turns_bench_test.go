@@ -38,7 +38,8 @@ func BenchmarkAcceptTurn(b *testing.B) {
 			_, fresh, err := s.AcceptTurn(b.Context(), memory.Turn{
 				ID: memory.NewID(), Owner: owner, Messages: []memory.Message{{Role: "user", Content: said}}, Hash: "hash",
 				Status: memory.TurnAccepted, At: now, AcceptedAt: now, QueuedAt: now,
-			}, now)
+			}, now, nil)
+
 			if err != nil || !fresh {
 				b.Fatal(fresh, err)
 			}

@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/db/rowcodec"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
@@ -28,7 +30,7 @@ const insertTurn = `
 	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 func (s *Store) AcceptTurn(
-	ctx context.Context, t memory.Turn, due time.Time,
+	ctx context.Context, t memory.Turn, due time.Time, log *db.LogState,
 ) (stored memory.Turn, fresh bool, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {
@@ -41,6 +43,9 @@ func (s *Store) AcceptTurn(
 		}
 		var last int64
 		if t.ConversationID != "" {
+			if err := checkLog(ctx, tx, t, log); err != nil {
+				return err
+			}
 			if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID,
 				memory.TitleOf(t.Messages), len(t.Messages), t.Tokens(), moment(t.At), moment(t.AcceptedAt)).
 				Scan(&last); err != nil {
@@ -63,6 +68,23 @@ func (s *Store) AcceptTurn(
 		stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	}
 	return stored, fresh, nil
+}
+
+// checkLog returns db.ErrConversationChanged unless the conversation of a turn has this log.
+func checkLog(ctx context.Context, tx *sql.Tx, t memory.Turn, log *db.LogState) error {
+	if log == nil {
+		return nil
+	}
+	var found db.LogState
+	err := tx.QueryRowContext(ctx, `SELECT began, events FROM conversations WHERE app_id = ? AND user_id = ? AND id = ?`,
+		t.AppID, t.UserID, t.ConversationID).Scan(&found.FirstTurnID, &found.Events)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if found != *log {
+		return db.ErrConversationChanged
+	}
+	return nil
 }
 
 func (s *Store) ClaimTurns(ctx context.Context, now, due time.Time, limit int) (turns []memory.Turn, err error) {

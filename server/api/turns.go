@@ -19,8 +19,9 @@ type TurnParts struct {
 
 // TurnIngester takes turns; package ingest implements it.
 type TurnIngester interface {
-	// Accept makes a turn durable and queues it. If the app already has a turn
-	// with this client id, it returns that one and fresh is false.
+	// Accept makes a turn durable and queues it, without the messages that its conversation has
+	// already, which it counts in Repeated. If the app already has a turn with this client id, or
+	// nothing is left, it returns the turn that has them and fresh is false.
 	// KindConflict: that turn has other content.
 	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
 	// Await waits until a turn is processed or failed. If ctx ends first, it
@@ -82,6 +83,7 @@ type turnBody struct {
 	AcceptedAt     time.Time         `json:"accepted_at"`
 	ProcessedAt    time.Time         `json:"processed_at,omitzero"`
 	Repeated       bool              `json:"repeated,omitempty"`
+	RepeatedCount  int               `json:"repeated_messages,omitempty"`
 	Metadata       json.RawMessage   `json:"metadata,omitempty"`
 	Messages       []memory.Message  `json:"messages,omitempty"`
 	Candidates     []candidateBody   `json:"candidates,omitzero"`
@@ -130,7 +132,7 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 	if err != nil {
 		return nil, err
 	}
-	accepted.Repeated = !fresh
+	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
 	if accepted.Status == memory.TurnAccepted {
 		return answer{http.StatusAccepted, accepted}, nil
 	}

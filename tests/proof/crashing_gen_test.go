@@ -22,9 +22,10 @@ func (store *crashingStore) AcceptTurn(
 	ctx context.Context,
 	t memory.Turn,
 	due time.Time,
+	log *db.LogState,
 ) (memory.Turn, bool, error) {
 	return find(store.fuse, "AcceptTurn", func() (memory.Turn, bool, error) {
-		return store.real.AcceptTurn(ctx, t, due)
+		return store.real.AcceptTurn(ctx, t, due, log)
 	})
 }
 

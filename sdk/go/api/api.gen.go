@@ -6133,8 +6133,11 @@ type Turn struct {
 	// Example: 2026-01-31T08:00:00Z
 	ProcessedAt *Timestamp `json:"processed_at,omitempty"`
 
-	// Repeated The app had a turn with this client id already; this is it.
+	// Repeated The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn.
 	Repeated *bool `json:"repeated,omitempty"`
+
+	// RepeatedMessages How many messages of the report were left out, since the conversation has them already. Only in the answer to the report.
+	RepeatedMessages *int `json:"repeated_messages,omitempty"`
 
 	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
 	// `failed`: given up, can be replayed.
@@ -9236,7 +9239,10 @@ type ClientInterface interface {
 	// that matter become memories. Role: write.
 	//
 	// With `id`, repeating the request is safe: the first turn is answered again with `repeated: true`. The same `id`
-	// with other content is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
+	// with other content is a conflict. Messages that the conversation has at this place already, as when a backend
+	// reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
+	// model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
+	// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
 	// Takes any type of body and a specified content type.
@@ -9250,7 +9256,10 @@ type ClientInterface interface {
 	// that matter become memories. Role: write.
 	//
 	// With `id`, repeating the request is safe: the first turn is answered again with `repeated: true`. The same `id`
-	// with other content is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
+	// with other content is a conflict. Messages that the conversation has at this place already, as when a backend
+	// reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
+	// model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
+	// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
 	// Takes a body of the `application/json` content type.
@@ -11528,7 +11537,10 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // that matter become memories. Role: write.
 //
 // With `id`, repeating the request is safe: the first turn is answered again with `repeated: true`. The same `id`
-// with other content is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
+// with other content is a conflict. Messages that the conversation has at this place already, as when a backend
+// reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
+// model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
+// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
 // Takes any type of body and a specified content type.
@@ -11552,7 +11564,10 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 // that matter become memories. Role: write.
 //
 // With `id`, repeating the request is safe: the first turn is answered again with `repeated: true`. The same `id`
-// with other content is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
+// with other content is a conflict. Messages that the conversation has at this place already, as when a backend
+// reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
+// model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
+// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
 // Takes a body of the `application/json` content type.

@@ -2132,7 +2132,10 @@ class Turn(Model):
     accepted_at: Timestamp
     processed_at: Timestamp | None = None
     repeated: bool | None = None
-    """The app had a turn with this client id already; this is it."""
+    """The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn."""
+
+    repeated_messages: int | None = None
+    """How many messages of the report were left out, since the conversation has them already. Only in the answer to the report."""
 
     metadata: Metadata | None = None
     messages: list[StoredMessage] | None = None

@@ -23,7 +23,10 @@ export interface paths {
          *     that matter become memories. Role: write.
          *
          *     With `id`, repeating the request is safe: the first turn is answered again with `repeated: true`. The same `id`
-         *     with other content is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
+         *     with other content is a conflict. Messages that the conversation has at this place already, as when a backend
+         *     reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
+         *     model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
+         *     message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
          *     202 after 30 seconds (a setting).
          */
         post: operations["addTurn"];
@@ -2442,8 +2445,10 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             accepted_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
-            /** @description The app had a turn with this client id already; this is it. */
+            /** @description The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn. */
             repeated?: boolean;
+            /** @description How many messages of the report were left out, since the conversation has them already. Only in the answer to the report. */
+            repeated_messages?: number;
             metadata?: components["schemas"]["Metadata"];
             /** @description What was said. Only where one turn, or a conversation, is asked for. */
             messages?: components["schemas"]["StoredMessage"][];

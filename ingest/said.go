@@ -1,0 +1,162 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/heading"
+	"hippocampus/internal/memory"
+)
+
+// said is the end of a conversation's log, by which messages are recognised that a backend reports again, such as the
+// whole list of a chat framework after each turn.
+type said struct {
+	log    db.LogState
+	events []event   // the last ones, at most maxSaid
+	turnID string    // of the last turn
+	at     time.Time // when the last turn was said
+}
+
+// event identifies a message.
+type event struct {
+	hash   [16]byte
+	spoken bool // an utterance of the user or of the assistant
+}
+
+const (
+	maxSaid      = 2 * memory.MaxMessages
+	saidBytes    = 4 << 20   // of the cached ends of logs
+	sameOccasion = time.Hour // within which a single equal message is a repeated report
+)
+
+func eventOf(m memory.Message) event {
+	content := m.Content
+	if m.Role == memory.RoleUser && m.IsChat() {
+		content = heading.WithoutContexts(content)
+	}
+	kind := string(m.Kind)
+	if m.IsChat() {
+		kind = string(memory.Chat)
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{m.Role, m.Name, kind, content, string(m.Raw)}, "\x00")))
+	e := event{spoken: m.IsChat() && (m.Role == memory.RoleUser || m.Role == memory.RoleAssistant)}
+	copy(e.hash[:], sum[:])
+	return e
+}
+
+func eventsOf(messages []memory.Message) []event {
+	events := make([]event, len(messages))
+	for i, m := range messages {
+		events[i] = eventOf(m)
+	}
+	return events
+}
+
+// news returns the messages of a turn that the log does not have. A message that the log has at this place, since what
+// was spoken up to it is the end of the log, is the same event. Messages that nobody spoke, such as a system message,
+// are the same event if they come before what is new and the log has an equal one.
+func (s *said) news(turn memory.Turn) []memory.Message {
+	reported := eventsOf(turn.Messages)
+	isSpoken := func(e event) bool { return e.spoken }
+	if !slices.ContainsFunc(reported, isSpoken) {
+		return turn.Messages[endsWith(s.events, reported):]
+	}
+	known := endsWith(spokenOf(s.events), spokenOf(reported))
+	if known == 1 && turn.At.Sub(s.at) > sameOccasion {
+		known = 0 // it was said again
+	}
+	var news []memory.Message
+	spoken := 0
+	for i, e := range reported {
+		isNew := false
+		switch {
+		case e.spoken:
+			spoken++
+			isNew = spoken > known
+		case spoken == 0 || spoken < known:
+			isNew = !slices.Contains(s.events, e)
+		default:
+			isNew = spoken > known || !slices.Contains(afterSpoken(s.events), e)
+		}
+		if isNew {
+			news = append(news, turn.Messages[i])
+		}
+	}
+	return news
+}
+
+func spokenOf(events []event) []event {
+	return slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !e.spoken })
+}
+
+// afterSpoken returns the events after the last one that was spoken.
+func afterSpoken(events []event) []event {
+	for i, e := range slices.Backward(events) {
+		if e.spoken {
+			return events[i+1:]
+		}
+	}
+	return events
+}
+
+// endsWith returns how many of the first reported events are the last ones of the log.
+func endsWith(log, reported []event) int {
+	for n := min(len(log), len(reported)); n > 0; n-- {
+		if slices.Equal(log[len(log)-n:], reported[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// with returns the end of the log after a turn was stored.
+func (s *said) with(turn memory.Turn) *said {
+	next := &said{log: s.log, turnID: turn.ID, at: turn.At}
+	if next.log.FirstTurnID == "" {
+		next.log.FirstTurnID = turn.ID
+	}
+	next.log.Events = turn.LastEvent()
+	next.events = slices.Concat(s.events, eventsOf(turn.Messages))
+	next.events = next.events[max(0, len(next.events)-maxSaid):]
+	return next
+}
+
+func saidKey(owner memory.Owner, conversationID string) string {
+	return owner.AppID + "\x00" + owner.UserID + "\x00" + conversationID
+}
+
+// saidBefore reads the end of the log of a turn's conversation, unless it is cached.
+func (s *Service) saidBefore(ctx context.Context, turn memory.Turn) (*said, error) {
+	if cached, ok := s.logs.Get(saidKey(turn.Owner, turn.ConversationID)); ok {
+		return cached, nil
+	}
+	c, err := s.Records.Conversation(ctx, turn.AppID, turn.UserID, turn.ConversationID)
+	if memory.IsKind(err, memory.KindNotFound) {
+		return &said{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID, c.Events-maxSaid, maxSaid)
+	if err != nil {
+		return nil, err
+	}
+	before := &said{log: db.LogState{FirstTurnID: c.FirstTurnID}}
+	for _, t := range turns {
+		if t.LastEvent() <= c.Events {
+			before = before.with(t)
+		}
+	}
+	before.log.Events = c.Events
+	return before, nil
+}
+
+// rememberSaid caches the end of a log.
+func (s *Service) rememberSaid(turn memory.Turn, end *said) {
+	const perEvent, perEntry = 17, 300
+	s.logs.Add(saidKey(turn.Owner, turn.ConversationID), end, perEntry+perEvent*len(end.events))
+}
