@@ -67,6 +67,14 @@ func newErasureRace(t *testing.T, size size) *erasureRace {
 	}
 	r.live(r.untouched)
 	r.settle(r.untouched)
+	// Else the reflection that the user's memories have started may end after the export.
+	eventually(t, "a reflection that no other has overtaken", func() string {
+		done := r.servers[0].call("POST", "/v1/reflect", object{"user_id": r.untouched, "force": true}, 200, 409)
+		if done.status != 200 {
+			return done.raw
+		}
+		return ""
+	})
 	r.before = r.export(r.untouched)
 	return r
 }
