@@ -75,17 +75,20 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 		return s.Records.AcceptTurn(ctx, turn, due, nil)
 	}
 	for {
-		before, err := s.saidBefore(ctx, turn)
+		before, cached, err := s.saidBefore(ctx, turn)
 		if err != nil {
 			return stored, false, err
 		}
 		added := turn
 		added.Messages = before.news(turn)
 		added.Repeated = len(turn.Messages) - len(added.Messages)
-		if len(added.Messages) == 0 {
-			stored, err = s.repeatedTurn(ctx, turn, before.turnID)
-		} else {
+		switch {
+		case len(added.Messages) > 0:
 			stored, fresh, err = s.Records.AcceptTurn(ctx, added, due, &before.log)
+		case cached: // another process may have continued the log since
+			err = db.ErrConversationChanged
+		default:
+			stored, err = s.repeatedTurn(ctx, turn, before.turnID)
 		}
 		if fresh {
 			s.rememberSaid(turn, before.with(stored))

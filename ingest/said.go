@@ -28,6 +28,7 @@ type event struct {
 }
 
 const (
+	minSaid      = 20 // events that are read of a longer log
 	maxSaid      = 2 * memory.MaxMessages
 	saidBytes    = 4 << 20   // of the cached ends of logs
 	sameOccasion = time.Hour // within which a single equal message is a repeated report
@@ -56,9 +57,9 @@ func eventsOf(messages []memory.Message) []event {
 	return events
 }
 
-// news returns the messages of a turn that the log does not have. A message that the log has at this place, since what
-// was spoken up to it is the end of the log, is the same event. Messages that nobody spoke, such as a system message,
-// are the same event if they come before what is new and the log has an equal one.
+// news returns the messages of a turn that the log does not have. The longest beginning of what the user and the
+// assistant speak in the turn that equals the end of what they speak in the log is known. A message of another role or
+// kind, such as a system message, is known if it comes before what is new and the log has an equal one.
 func (s *said) news(turn memory.Turn) []memory.Message {
 	reported := eventsOf(turn.Messages)
 	isSpoken := func(e event) bool { return e.spoken }
@@ -129,30 +130,33 @@ func saidKey(owner memory.Owner, conversationID string) string {
 	return owner.AppID + "\x00" + owner.UserID + "\x00" + conversationID
 }
 
-// saidBefore reads the end of the log of a turn's conversation, unless it is cached.
-func (s *Service) saidBefore(ctx context.Context, turn memory.Turn) (*said, error) {
-	if cached, ok := s.logs.Get(saidKey(turn.Owner, turn.ConversationID)); ok {
-		return cached, nil
+// saidBefore returns as much of the end of the log of a turn's conversation as the turn is compared with: cached, as it
+// was when this process stored a turn last, or else as it is.
+func (s *Service) saidBefore(ctx context.Context, turn memory.Turn) (before *said, cached bool, err error) {
+	needed := max(minSaid, 2*len(turn.Messages)) // the log may have events that the client's list lacks
+	before, cached = s.logs.Get(saidKey(turn.Owner, turn.ConversationID))
+	if cached && (len(before.events) >= needed || int64(len(before.events)) == before.log.Events) {
+		return before, true, nil
 	}
 	c, err := s.Records.Conversation(ctx, turn.AppID, turn.UserID, turn.ConversationID)
 	if memory.IsKind(err, memory.KindNotFound) {
-		return &said{}, nil
+		return &said{}, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID, c.Events-maxSaid, maxSaid)
+	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID, c.Events-int64(needed), needed)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	before := &said{log: db.LogState{FirstTurnID: c.FirstTurnID}}
+	before = &said{log: db.LogState{FirstTurnID: c.FirstTurnID}}
 	for _, t := range turns {
 		if t.LastEvent() <= c.Events {
 			before = before.with(t)
 		}
 	}
 	before.log.Events = c.Events
-	return before, nil
+	return before, false, nil
 }
 
 // rememberSaid caches the end of a log.

@@ -131,6 +131,53 @@ func TestAccept_KeepsParallelReportsOnce(t *testing.T) {
 	}
 }
 
+// The same words after what another process has stored are new, although this process has not seen that.
+func TestAccept_KeepsWhatIsSaidAgainAfterAnotherProcessStored(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	other := New(b.Parts, b.set)
+	chat := list("u1", "a1", "u2", "a2", "u1", "a1")
+	for i, s := range []*Service{b.Service, other, b.Service} {
+		turn := memory.Turn{Owner: ada, ConversationID: "c", Messages: chat[2*i : 2*i+2]}
+		if _, fresh, err := s.Accept(t.Context(), turn); err != nil || !fresh {
+			t.Errorf("turn %d: fresh %v, %v", i, fresh, err)
+		}
+	}
+	if got := b.logOf("c"); !slices.EqualFunc(got, chat, equalMessages) {
+		t.Errorf("the log is %v", got)
+	}
+}
+
+// A report may be longer than what was read of the log for a shorter one.
+func TestAccept_ReadsAsMuchOfTheLogAsAReportNeeds(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	var chat []memory.Message
+	for i := range memory.MaxMessages - 4 {
+		chat = append(chat, spoke([]string{"user", "assistant"}[i%2], fmt.Sprint("message ", i)))
+	}
+	for half := range slices.Chunk(chat, len(chat)/2) {
+		if _, _, err := b.Accept(t.Context(), memory.Turn{Owner: ada, ConversationID: "c", Messages: half}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restarted := New(b.Parts, b.set)
+	for _, added := range [][]memory.Message{list("u1", "a1"), list("u2", "a2")} {
+		reported := added
+		if added[0].Content == "u2" {
+			reported = append(slices.Clone(chat), added...)
+		}
+		chat = append(chat, added...)
+		turn := memory.Turn{Owner: ada, ConversationID: "c", Messages: reported}
+		if _, _, err := restarted.Accept(t.Context(), turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.logOf("c"); !slices.EqualFunc(got, chat, equalMessages) {
+		t.Errorf("the log has %d messages, the chat %d", len(got), len(chat))
+	}
+}
+
 // logOf returns the messages of a conversation.
 func (b *fixture) logOf(id string) (messages []memory.Message) {
 	b.t.Helper()
@@ -185,7 +232,7 @@ func TestAccept_AnswersARepeatedReport(t *testing.T) {
 	if _, err := b.store.DeleteConversation(t.Context(), ada, "c"); err != nil {
 		t.Fatal(err)
 	}
-	if anew, fresh := report("", chat); !fresh || anew.FirstEvent != 1 || anew.Repeated != 0 {
-		t.Errorf("after the conversation was deleted: fresh %v, turn %+v", fresh, anew)
+	if begun, fresh := report("", chat); !fresh || begun.FirstEvent != 1 || begun.Repeated != 0 {
+		t.Errorf("after the conversation was deleted: fresh %v, turn %+v", fresh, begun)
 	}
 }

@@ -74,7 +74,6 @@ func (b *fixture) say(by *Service, id string, messages ...memory.Message) memory
 		ID: memory.NewID(), Owner: ada, ConversationID: id, Messages: messages, At: now, AcceptedAt: now, QueuedAt: now,
 		Hash: "h", Status: memory.TurnAccepted,
 	}, now.Add(time.Hour), nil)
-
 	b.must(err)
 	if by != nil {
 		by.OnTurnAccepted(stored)

@@ -39,7 +39,6 @@ func BenchmarkAcceptTurn(b *testing.B) {
 				ID: memory.NewID(), Owner: owner, Messages: []memory.Message{{Role: "user", Content: said}}, Hash: "hash",
 				Status: memory.TurnAccepted, At: now, AcceptedAt: now, QueuedAt: now,
 			}, now, nil)
-
 			if err != nil || !fresh {
 				b.Fatal(fresh, err)
 			}

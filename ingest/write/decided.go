@@ -27,7 +27,7 @@ func decided(d Draft, known []*memory.Memory, f finding) (change, bool) {
 		case v.Decision == judge.Merge:
 			c.into, merging = m, v
 		case c.draft.CreatedAt.Before(m.CreatedAt) && v.Merged == "":
-			c.replacedBy = append(c.replacedBy, replacement{v, m})
+			c.replacedBy = append(c.replacedBy, v)
 			reasons = append(reasons, fmt.Sprintf("memory %s %s and replaces it, since it was said later%s",
 				v.id, v.Relation, inBrackets(v.Why)))
 		default:

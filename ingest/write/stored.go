@@ -20,7 +20,7 @@ type change struct {
 	verdict    memory.Verdict
 	reason     string
 	replaces   []replacement // memories that the draft, or into, supersedes
-	replacedBy []replacement // memories that were said later and supersede it
+	replacedBy []verdict     // on memories that were said later and supersede it
 }
 
 // replacement is the verdict that one of a draft and a memory replaces the other.
@@ -53,9 +53,9 @@ func (t *transaction) write(ctx context.Context, drafts []Draft, findings []find
 		}
 	}
 	for i, d := range drafts {
-		c := change{draft: d.Memory, verdict: memory.Kept, reason: "nothing like it was known"}
+		c := isNew(d)
 		if d.Compare != Alone {
-			if c, err = t.place(ctx, d, findings[i], c); err != nil {
+			if c, err = t.place(ctx, d, findings[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -73,8 +73,13 @@ func (t *transaction) write(ctx context.Context, drafts []Draft, findings []find
 	return written, t.flush(ctx)
 }
 
-// place compares a draft with what is known now. If that settles nothing, the draft becomes the new memory.
-func (t *transaction) place(ctx context.Context, d Draft, f finding, isNew change) (change, error) {
+// isNew makes a draft a memory of its own.
+func isNew(d Draft) change {
+	return change{draft: d.Memory, verdict: memory.Kept, reason: "nothing like it was known"}
+}
+
+// place compares a draft with what is known now.
+func (t *transaction) place(ctx context.Context, d Draft, f finding) (change, error) {
 	known, err := t.known(ctx, &d.Memory, f)
 	if err != nil {
 		return change{}, err
@@ -87,7 +92,7 @@ func (t *transaction) place(ctx context.Context, d Draft, f finding, isNew chang
 		c, settled = t.w.merged(d, known)
 	}
 	if !settled {
-		c = isNew
+		c = isNew(d)
 	}
 	return c, nil
 }
@@ -149,8 +154,8 @@ func (t *transaction) store(ctx context.Context, d Draft, c change) (written Wri
 		}
 	}
 	if len(c.replacedBy) > 0 && c.into == nil {
-		r := c.replacedBy[0]
-		if err := t.supersede(ctx, held, r.id, r.Verdict, d.SourceTurnID); err != nil {
+		by := c.replacedBy[0]
+		if err := t.supersede(ctx, held, by.id, by.Verdict, d.SourceTurnID); err != nil {
 			return Written{}, err
 		}
 	}

@@ -119,7 +119,7 @@ type Draft struct {
 	// Least is positive for a draft that was derived from what is known: without the judge's answer it is merged from
 	// this cosine, and the memory's wording stays.
 	Least  float64
-	Source string // id of an Alone draft of the same batch, the message that it was taken from; empty if there is none
+	Source string // id of the message that the fact was taken from, another draft of the batch; may be empty
 	detail any    // of the event of its creation; may be nil
 }
 
