@@ -71,6 +71,17 @@ func (g *growth) take(all bool) (owners []memory.Owner) {
 	return owners
 }
 
+// stayDue makes owners due who have stopped growing.
+func (g *growth) stayDue(owners []memory.Owner) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, owner := range owners {
+		if g.due[owner] == nil {
+			g.due[owner] = &dueOwner{}
+		}
+	}
+}
+
 // set makes an owner due again after n further memories.
 func (g *growth) set(owner memory.Owner, n int) {
 	g.mu.Lock()
@@ -82,14 +93,16 @@ func (g *growth) set(owner memory.Owner, n int) {
 // does not read all documents. It only counts.
 func (s *Service) MemoriesAdded(owner memory.Owner, added int) { s.growth.add(owner, added) }
 
-// storeGrown stores the indexes of owners who have grown, one after the other.
+// storeGrown stores the indexes of owners who have grown, one after the other. When the context ends, those
+// whose indexes are not stored stay due.
 func (s *Service) storeGrown(ctx context.Context, owners []memory.Owner) {
-	for _, owner := range owners {
-		if ctx.Err() != nil {
+	for i, owner := range owners {
+		left, err := s.storeIfGrown(ctx, owner)
+		if err != nil && ctx.Err() != nil {
+			s.growth.stayDue(owners[i:])
 			return
 		}
-		left, err := s.storeIfGrown(ctx, owner)
-		if err != nil && ctx.Err() == nil {
+		if err != nil {
 			s.log.Warn("the index of a user who has grown is not stored: the first recall of the user takes longer",
 				zap.Error(err))
 		}

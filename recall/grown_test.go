@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -77,6 +78,35 @@ func TestMemoriesAdded_StoresAnIndexWhenAnEighthIsNew(t *testing.T) {
 	if a := f.recall(Query{Text: "honey", Limit: 1}); a.Fit.Memories != 1314 {
 		t.Errorf("%+v", a.Fit)
 	}
+}
+
+// An index that the end of the server interrupts is stored in the time that is left for it.
+func TestRun_StoresTheIndexThatItsEndInterrupts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.insertMany(leastStored)
+	f.MemoriesAdded(ada, leastStored)
+	ctx, cancel := context.WithCancel(t.Context())
+	reads := &canceledReads{storedReads: storedReads{countedReads: countedReads{Records: f.store}}, cancel: cancel}
+	f.records = reads
+	f.growth.take(false) // ada has stopped growing by the next look
+	f.Run(ctx)
+	if reads.stored != 1 {
+		t.Errorf("the index is stored %d times", reads.stored)
+	}
+}
+
+// canceledReads cancels a context when documents are read for the first time.
+type canceledReads struct {
+	storedReads
+	cancel context.CancelFunc
+}
+
+func (c *canceledReads) Changes(
+	ctx context.Context, owner memory.Owner, revision int64, since time.Time, limit int,
+) (db.Changes, error) {
+	c.cancel()
+	return c.storedReads.Changes(ctx, owner, revision, since, limit)
 }
 
 func TestGrowth_WaitsWhileAnOwnerGrows(t *testing.T) {
