@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
@@ -188,35 +187,6 @@ func TestConnector_ClosesTheLongestUnusedStatement(t *testing.T) {
 	}
 	if got := n.prepared.Load(); got != 2+2*Kept {
 		t.Errorf("%d statements were prepared: what is used all the time is to be kept", got)
-	}
-}
-
-func TestStatement_EndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	db, _, n := open(t, 1)
-	const count = `WITH RECURSIVE up(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM up LIMIT ?) SELECT count(*) FROM up`
-	for _, run := range map[string]func(ctx context.Context) error{
-		"query": func(ctx context.Context) error {
-			var got int
-			return db.QueryRowContext(ctx, count, -1).Scan(&got)
-		},
-		"exec": func(ctx context.Context) error {
-			_, err := db.ExecContext(ctx, count, -1)
-			return err
-		},
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		if err := run(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("counting for ever ended with %v", err)
-		}
-		cancel()
-		var got int
-		if err := db.QueryRowContext(t.Context(), count, 5).Scan(&got); err != nil || got != 5 {
-			t.Errorf("counted %d of 5: %v", got, err)
-		}
-	}
-	if err := db.Close(); err != nil || n.open.Load() != 0 {
-		t.Errorf("%d statements are open after the end: %v", n.open.Load(), err)
 	}
 }
 
