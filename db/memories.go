@@ -171,7 +171,7 @@ type Document struct {
 	Speaker        string // of a message
 	Content        string
 	DerivedFrom    []string // ids of memories in (id) order; nil if it has no sources, and for a message
-	Supersedes     []string // ids of what memories that it superseded, directly or not, were derived from, in (id) order
+	Supersedes     []Former // of what it superseded, directly or not, in the order of both ids; nil: nothing
 	Domain         memory.Domain
 	Type           memory.Type
 	Tags           []string // nil: no tags
@@ -180,4 +180,10 @@ type Document struct {
 	Importance     float64
 	CreatedAt      time.Time
 	LastAccessedAt time.Time
+}
+
+// Former is a superseded memory and a memory that it was derived from.
+type Former struct {
+	Lexemes string // of the superseded memory
+	From    string // id of its source
 }

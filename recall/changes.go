@@ -76,7 +76,12 @@ func (x *index) without(gone map[int]bool) *index {
 	y.byID, y.sequence = move(x.byID), move(x.sequence)
 	for _, t := range x.taken {
 		if places[t.doc] != nowhere && places[t.message] != nowhere {
-			y.taken = append(y.taken, taking{doc: places[t.doc], message: places[t.message], former: t.former})
+			y.taken = append(y.taken, taking{doc: places[t.doc], message: places[t.message]})
+		}
+	}
+	for _, o := range x.outdated {
+		if places[o.doc] != nowhere && places[o.message] != nowhere {
+			y.outdated = append(y.outdated, outdated{doc: places[o.doc], message: places[o.message], stated: o.stated})
 		}
 	}
 	return y
@@ -85,12 +90,13 @@ func (x *index) without(gone map[int]bool) *index {
 // with returns the index with further documents.
 func (x *index) with(revision int64, docs []db.Document) *index {
 	y := &index{
-		revision: revision, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes, taken: x.taken,
+		revision: revision, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes, taken: x.taken, outdated: x.outdated,
 		kinds: x.kinds, tagLists: x.tagLists, speakers: x.speakers, called: x.called, byID: x.byID, sequence: x.sequence,
 	}
 	if x.grown.Swap(true) { // what follows the lists is another index's
 		y.docs, y.lexemes = slices.Clip(x.docs), slices.Clip(x.lexemes)
-		y.taken, y.accessed = slices.Clip(x.taken), slices.Clip(x.accessed)
+		y.taken, y.outdated = slices.Clip(x.taken), slices.Clip(x.outdated)
+		y.accessed = slices.Clip(x.accessed)
 		y.kinds, y.tagLists = slices.Clip(x.kinds), slices.Clip(x.tagLists)
 		y.speakers, y.called = slices.Clip(x.speakers), slices.Clip(x.called)
 	}
@@ -98,8 +104,7 @@ func (x *index) with(revision int64, docs []db.Document) *index {
 	y.byID = y.merged(x.byID, y.added(len(x.docs)), y.compareIDs)
 	y.linkMessages(docs, len(x.docs))
 	ordered := slices.DeleteFunc(y.added(len(x.docs)), func(doc uint32) bool {
-		own, _ := y.messagesOf(int(doc))
-		return len(own) > 0
+		return len(y.messagesOf(int(doc))) > 0
 	})
 	y.sequence = y.merged(x.sequence, ordered, y.compareOrder)
 	y.number()
@@ -122,9 +127,7 @@ func (x *index) append(docs []db.Document) {
 	for i := range docs {
 		d := &docs[i]
 		begin := len(x.lexemes)
-		for lexeme := range strings.FieldsSeq(d.Lexemes) {
-			x.lexemes = append(x.lexemes, xxhash.Sum64String(lexeme))
-		}
+		x.lexemes = appendHashes(x.lexemes, d.Lexemes)
 		c := cuesOf(d.Content)
 		if d.Type == memory.TypeMessage {
 			c.speaker = strings.ToLower(d.Speaker)
@@ -135,7 +138,8 @@ func (x *index) append(docs []db.Document) {
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
 		x.docs = append(x.docs, document{
 			id: id, importance: d.Importance, question: c.question, created: d.CreatedAt.UnixMicro(), timed: c.timed,
-			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
+			single: d.Type == memory.TypeMessage && isOneClause(d.Content),
+			end:    uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			kind:    intern(kinds, &x.kinds, k, k),
 			tags:    intern(tagLists, &x.tagLists, joinTags(d.Tags), d.Tags),
 			speaker: intern(speakers, &x.speakers, c.speaker, strings.Clone(c.speaker)),
@@ -144,6 +148,14 @@ func (x *index) append(docs []db.Document) {
 		x.accessed = x.accessed[:len(x.docs)]
 		x.accessed[len(x.docs)-1].Store(d.LastAccessedAt.UnixMicro())
 	}
+}
+
+// appendHashes appends the hashes of lexemes, which are separated by spaces.
+func appendHashes(hashes []uint64, lexemes string) []uint64 {
+	for lexeme := range strings.FieldsSeq(lexemes) {
+		hashes = append(hashes, xxhash.Sum64String(lexeme))
+	}
+	return hashes
 }
 
 func joinTags(tags []string) string { return strings.Join(tags, "\x00") } // no tag holds a NUL
@@ -223,16 +235,22 @@ func (x *index) compareOrder(a, b int) int {
 // linkMessages notes which of the documents from a place on, or the memories that they superseded, were
 // taken from which messages.
 func (x *index) linkMessages(docs []db.Document, from int) {
-	link := func(i int, ids []string, former bool) {
-		for _, id := range ids {
-			if message, known := x.place(id); known && x.kind(message).Type == memory.TypeMessage {
-				x.taken = append(x.taken, taking{doc: uint32(from + i), message: uint32(message), former: former})
-			}
-		}
+	placeOf := func(id string) (uint32, bool) {
+		place, known := x.place(id)
+		return uint32(place), known && x.kind(place).Type == memory.TypeMessage
 	}
 	for i := range docs {
-		link(i, docs[i].DerivedFrom, false)
-		link(i, docs[i].Supersedes, true)
+		doc := uint32(from + i)
+		for _, id := range docs[i].DerivedFrom {
+			if message, known := placeOf(id); known {
+				x.taken = append(x.taken, taking{doc: doc, message: message})
+			}
+		}
+		for _, f := range docs[i].Supersedes {
+			if message, known := placeOf(f.From); known {
+				x.outdated = append(x.outdated, outdated{doc: doc, message: message, stated: appendHashes(nil, f.Lexemes)})
+			}
+		}
 	}
 }
 
@@ -243,7 +261,7 @@ func (x *index) number() {
 		x.positions[doc] = uint32(i)
 	}
 	for i, t := range x.taken {
-		if !t.former && (i == 0 || x.taken[i-1].doc != t.doc) {
+		if i == 0 || x.taken[i-1].doc != t.doc {
 			x.positions[t.doc] = x.positions[t.message]
 		}
 	}

@@ -53,6 +53,19 @@ func TestCues_StateATime(t *testing.T) {
 	}
 }
 
+func TestQueryCues_AskForThePast(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		"Where did I live before?": true, "Where did we use to live?": true, "What was my old number?": true,
+		"Where did I work in March?": true, "我以前住在哪里？": true, "她曾经做什么工作？": true,
+		"Where do I live?": false, "How old is my daughter?": false, "我住在哪里？": false, "": false,
+	} {
+		if got := queryCuesOf(query).asksForPast; got != want {
+			t.Errorf("%q asks for the past: %v", query, got)
+		}
+	}
+}
+
 func FuzzCues(f *testing.F) {
 	for _, seed := range []string{"[2024-03-01] Nora: tomatoes?", "王建国：昨天去了吗？", "a.b'c d ", "[image:", "May 3rd, 2024 ",
 		"1st of may 2020", "?", "3月", "什么", "[x] ", "A ", "Ada's "} {

@@ -6,7 +6,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 )
 
@@ -35,17 +34,16 @@ func decode(revision int64, data []byte) (*index, error) {
 		x.docs[doc] = document{
 			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
 			end: end, length: s.Length[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
-			timed: s.Timed[doc], called: s.CalledBy[doc],
+			timed: s.Timed[doc], single: s.Single[doc], called: s.CalledBy[doc],
 		}
 		x.accessed[doc].Store(s.Accessed[doc])
 	}
 	for i := 0; i < len(s.Taken); i += 2 {
 		x.taken = append(x.taken, taking{doc: s.Taken[i], message: s.Taken[i+1]})
 	}
-	for i := 0; i < len(s.Former); i += 2 {
-		x.taken = append(x.taken, taking{doc: s.Former[i], message: s.Former[i+1], former: true})
+	for i, stated := range s.Stated {
+		x.outdated = append(x.outdated, outdated{doc: s.Former[2*i], message: s.Former[2*i+1], stated: stated})
 	}
-	slices.SortStableFunc(x.taken, func(a, b taking) int { return cmp.Compare(a.doc, b.doc) })
 	x.number()
 	return x, nil
 }
@@ -67,10 +65,11 @@ func (s *snapshot) checkColumns() error {
 		{"Tags", len(s.Tags), n},
 		{"Speaker", len(s.Speaker), n},
 		{"Timed", len(s.Timed), n},
+		{"Single", len(s.Single), n},
 		{"CalledBy", len(s.CalledBy), n},
 		{"ByID", len(s.ByID), n},
 		{"Taken", len(s.Taken) % 2, 0},
-		{"Former", len(s.Former) % 2, 0},
+		{"Former", len(s.Former), 2 * len(s.Stated)},
 	} {
 		if column.length != column.want {
 			return fmt.Errorf("the length of %s does not fit %d documents", column.name, n)

@@ -14,9 +14,10 @@ const foldMargin = 0.25
 // onFold, unless it is nil, gets each candidate that is dropped, and the id of the one that
 // stands for it.
 //
-// A memory is as relevant as a message whose fact it superseded: who asks for the former value
-// finds the present one as well, which is more important and fresher.
-func fold(list []relevant, x *index, onFold func(dropped relevant, by string)) []relevant {
+// A message that states nothing but what was superseded is no item, unless the query asks for the past: what
+// superseded it stands for it. A memory is as relevant as a message whose fact it superseded: who asks for the
+// former value finds the present one as well, which is more important and fresher.
+func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
 	messages := map[uint32]int{} // places in the list, by document
 	for i := range list {
 		if doc := list[i].doc; x.kind(doc).Type == memory.TypeMessage {
@@ -26,49 +27,54 @@ func fold(list []relevant, x *index, onFold func(dropped relevant, by string)) [
 	if len(messages) == 0 {
 		return list
 	}
-	stands := map[uint32]*relevant{} // the fact for each message
+	standIns := make([]string, len(list)) // ids, by place; empty: the candidate is kept
+	for doc, i := range messages {
+		if successor, former := x.successorOf(doc); former && !past {
+			standIns[i] = x.id(successor)
+		}
+	}
+	itemOf := func(t taking) (m int, found bool) {
+		m, found = messages[t.message]
+		return m, found && standIns[m] == ""
+	}
+	stands := map[int]*relevant{} // the fact for each message, by place
 	for i := range list {
 		fact := &list[i]
-		own, former := x.messagesOf(fact.doc)
-		for _, t := range former {
-			if m, found := messages[t.message]; found {
+		for _, o := range x.outdatedBy(fact.doc) {
+			if m, found := messages[o.message]; found {
 				fact.message = max(fact.message, list[m].relevance-fact.relevance)
 			}
 		}
-		for _, t := range own {
-			m, found := messages[t.message]
+		for _, t := range x.messagesOf(fact.doc) {
+			m, found := itemOf(t)
 			if !found || list[m].statement-fact.statement > foldMargin && !x.stateTheSame(fact.doc, list[m].doc) {
 				continue
 			}
-			if best := stands[t.message]; best == nil || fact.statement > best.statement {
-				stands[t.message] = fact
+			if best := stands[m]; best == nil || fact.statement > best.statement {
+				stands[m] = fact
 			}
 		}
 	}
-	standIns := make([]*relevant, len(list)) // by place; nil: the candidate is kept
-	for doc, fact := range stands {
-		m := messages[doc]
-		standIns[m] = fact
+	for m, fact := range stands {
+		standIns[m] = fact.id
 		fact.message = max(fact.message, list[m].relevance-fact.relevance)
 	}
 	for i := range list {
-		own, _ := x.messagesOf(list[i].doc)
-		for _, t := range own {
-			m, found := messages[t.message]
-			if found && standIns[m] == nil && list[m].relevance >= list[i].relevance+list[i].message {
-				standIns[i] = &list[m]
+		for _, t := range x.messagesOf(list[i].doc) {
+			if m, found := itemOf(t); found && list[m].relevance >= list[i].relevance+list[i].message {
+				standIns[i] = list[m].id
 			}
 		}
 	}
 	kept := make([]relevant, 0, len(list))
 	for i, r := range list {
 		switch {
-		case standIns[i] == nil:
+		case standIns[i] == "":
 			r.relevance += r.message
 			kept = append(kept, r)
 		case onFold != nil:
 			r.message = 0
-			onFold(r, standIns[i].id)
+			onFold(r, standIns[i])
 		}
 	}
 	return kept

@@ -91,13 +91,56 @@ func TestFold_RaisesAFactToItsMessage(t *testing.T) {
 		{ID: idOf("3-other")},
 	})
 	list := []relevant{
-		{candidate: candidate{doc: 0}, statement: 0.9, relevance: 1},
-		{candidate: candidate{doc: 1}, statement: 0.7, relevance: 0.25},
-		{candidate: candidate{doc: 2}, statement: 0.7, relevance: 0.5},
+		{candidate: candidate{id: x.id(0), doc: 0}, statement: 0.9, relevance: 1},
+		{candidate: candidate{id: x.id(1), doc: 1}, statement: 0.7, relevance: 0.25},
+		{candidate: candidate{id: x.id(2), doc: 2}, statement: 0.7, relevance: 0.5},
 	}
-	got := fold(list, x, nil)
+	got := fold(list, x, false, nil)
 	if len(got) != 2 || got[0].doc != 1 || got[0].relevance != 1 || got[0].message != 0.75 || got[1].relevance != 0.5 {
 		t.Errorf("folded to %+v", got)
+	}
+}
+
+// A message whose statements were superseded, or are those of active facts, is no item, unless the query asks for
+// the past.
+func TestFold_LeavesOutFormerMessages(t *testing.T) {
+	t.Parallel()
+	const (
+		said    = "2026 03 01 live utrecht cat tom fond canal"
+		content = "I live in Utrecht. My cat is Tom. I am fond of canals."
+	)
+	former := []db.Former{{Lexemes: "user live utrecht", From: idOf("1-former")}}
+	for name, c := range map[string]struct {
+		lexemes, content string
+		cat              string // lexemes of an active fact of the message
+		past, kept       bool
+	}{
+		"one clause, in the fact's words": {lexemes: "2026 03 01 live utrecht", content: "I live in Utrecht."},
+		"one clause, in others":           {lexemes: "2026 03 01 move netherlands", content: "We moved to the Netherlands."},
+		"two clauses, in other words": {
+			lexemes: "2026 03 01 move netherlands like", content: "We moved to the Netherlands, and I like it.", kept: true,
+		},
+		"the past is asked for": {lexemes: "2026 03 01 live utrecht", content: "I live in Utrecht.", past: true, kept: true},
+		"it says more":          {lexemes: said, content: content, cat: "cat tom", kept: true},
+		"the rest is active": {
+			lexemes: "2026 03 01 live utrecht cat tom", content: "I live in Utrecht. My cat is Tom.", cat: "user cat tom",
+		},
+	} {
+		docs := []db.Document{
+			{ID: idOf("1-former"), Type: memory.TypeMessage, Speaker: memory.RoleUser, Lexemes: c.lexemes, Content: c.content},
+			{ID: idOf("2-home"), Lexemes: "user live groningen", Supersedes: former, CreatedAt: begin},
+		}
+		list := []relevant{{candidate: candidate{id: docs[0].ID, doc: 0}, relevance: 1, statement: 0.9}}
+		if c.cat != "" {
+			docs = append(docs, db.Document{ID: idOf("3-cat"), Lexemes: c.cat, DerivedFrom: []string{idOf("1-former")}})
+			list = append(list, relevant{candidate: candidate{id: docs[2].ID, doc: 2}, relevance: 0.1})
+		}
+		var by []string
+		got := fold(list, newIndex(0, docs), c.past, func(_ relevant, id string) { by = append(by, id) })
+		kept := slices.ContainsFunc(got, func(r relevant) bool { return r.doc == 0 })
+		if kept != c.kept || !kept && (!slices.Equal(by, []string{idOf("2-home")}) || len(got) != len(list)-1) {
+			t.Errorf("%s: kept %+v, left out by %q", name, got, by)
+		}
 	}
 }
 
@@ -107,12 +150,12 @@ func TestFold_RaisesAMemoryToTheMessagesThatItOutdates(t *testing.T) {
 	x := newIndex(0, []db.Document{
 		{ID: idOf("1-former"), Type: memory.TypeMessage},
 		{ID: idOf("2-message"), Type: memory.TypeMessage},
-		{ID: idOf("3-fact"), DerivedFrom: []string{idOf("2-message")}, Supersedes: []string{idOf("1-former")}},
+		{ID: idOf("3-fact"), DerivedFrom: []string{idOf("2-message")}, Supersedes: []db.Former{{From: idOf("1-former")}}},
 	})
 	list := []relevant{
-		{candidate: candidate{doc: 0}, relevance: 1},
-		{candidate: candidate{doc: 1}, relevance: 0.5},
-		{candidate: candidate{doc: 2}, relevance: 0.25},
+		{candidate: candidate{id: x.id(0), doc: 0}, relevance: 1},
+		{candidate: candidate{id: x.id(1), doc: 1}, relevance: 0.5},
+		{candidate: candidate{id: x.id(2), doc: 2}, relevance: 0.25},
 	}
 	for name, c := range map[string]struct {
 		values []float64 // of the former message, the message and the fact
@@ -125,7 +168,7 @@ func TestFold_RaisesAMemoryToTheMessagesThatItOutdates(t *testing.T) {
 		for i, value := range c.values {
 			list[i].statement = value
 		}
-		got := fold(list, x, nil)
+		got := fold(list, x, true, nil)
 		var docs []int
 		for _, r := range got {
 			docs = append(docs, r.doc)

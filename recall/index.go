@@ -34,9 +34,10 @@ type index struct {
 
 	// What was said in which order. A fact has the position of the first message that it was
 	// taken from, so that it separates no neighbours.
-	taken     []taking // by document, those of former memories last
-	sequence  []uint32 // places of the documents that were not taken from messages
-	positions []uint32 // in sequence, by document
+	taken     []taking   // by document
+	outdated  []outdated // by document that superseded them
+	sequence  []uint32   // places of the documents that were not taken from messages
+	positions []uint32   // in sequence, by document
 }
 
 // document is what the index holds of a memory.
@@ -52,6 +53,7 @@ type document struct {
 	speaker    uint32  // place in speakers
 	called     uint32  // place in called of the name that it states
 	timed      bool    // its text states a time
+	single     bool    // it is a message of one clause
 }
 
 // kind is what many documents share.
@@ -62,11 +64,13 @@ type kind struct {
 	ConversationID string
 }
 
-// taking links a document to a message that it was taken from, or that a former memory, which it
-// superseded, was taken from; both are places.
-type taking struct {
+// taking links a document to a message that it was taken from; both are places.
+type taking struct{ doc, message uint32 }
+
+// outdated is a statement of a message that a document superseded; both are places.
+type outdated struct {
 	doc, message uint32
-	former       bool
+	stated       []uint64 // hashes of the lexemes of the superseded memory
 }
 
 func (d *document) createdAt() time.Time { return time.UnixMicro(d.created).UTC() }
@@ -113,19 +117,26 @@ func (x *index) place(id string) (doc int, known bool) {
 // compareIDs orders documents by their ids.
 func (x *index) compareIDs(a, b int) int { return bytes.Compare(x.docs[a].id[:], x.docs[b].id[:]) }
 
-// messagesOf returns the links of a document to the messages that it was taken from, and to those
-// that former memories were taken from.
-func (x *index) messagesOf(doc int) (own, former []taking) {
+// messagesOf returns the links of a document to the messages that it was taken from.
+func (x *index) messagesOf(doc int) []taking {
 	first, _ := slices.BinarySearchFunc(x.taken, doc, func(t taking, doc int) int { return cmp.Compare(int(t.doc), doc) })
-	middle := first
-	for middle < len(x.taken) && int(x.taken[middle].doc) == doc && !x.taken[middle].former {
-		middle++
-	}
-	end := middle
+	end := first
 	for end < len(x.taken) && int(x.taken[end].doc) == doc {
 		end++
 	}
-	return x.taken[first:middle], x.taken[middle:end]
+	return x.taken[first:end]
+}
+
+// outdatedBy returns the statements that a document superseded.
+func (x *index) outdatedBy(doc int) []outdated {
+	first, _ := slices.BinarySearchFunc(x.outdated, doc, func(o outdated, doc int) int {
+		return cmp.Compare(int(o.doc), doc)
+	})
+	end := first
+	for end < len(x.outdated) && int(x.outdated[end].doc) == doc {
+		end++
+	}
+	return x.outdated[first:end]
 }
 
 // listsWithTags reports for each of tagLists whether it holds all wanted tags.
@@ -179,8 +190,9 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perKind, perText = 64, 8, 8, 4, 12, 80, 40
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 72, 8, 8, 4, 8, 112
+	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
-		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) +
+		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*cap(x.outdated) +
 		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers)+cap(x.called))
 }

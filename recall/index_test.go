@@ -136,7 +136,7 @@ func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Chang
 			like.DerivedFrom = []string{rapid.SampledFrom(known).Draw(r, "source")}
 		}
 		if len(known) > 0 && rapid.Bool().Draw(r, "supersedes a memory") {
-			like.Supersedes = []string{rapid.SampledFrom(known).Draw(r, "former source")}
+			like.Supersedes = []db.Former{{Lexemes: "sky tea", From: rapid.SampledFrom(known).Draw(r, "former source")}}
 		}
 		changes.Documents = append(changes.Documents, drawDocument(r, memory.NewID(), like))
 	}
@@ -146,7 +146,10 @@ func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Chang
 		changed = append(changed, d.ID)
 	}
 	for id, d := range documents { // a change of a message is also one of what was taken from it
-		sources := slices.Concat(d.DerivedFrom, d.Supersedes)
+		sources := slices.Clone(d.DerivedFrom)
+		for _, f := range d.Supersedes {
+			sources = append(sources, f.From)
+		}
 		if !slices.Contains(changed, id) && slices.ContainsFunc(sources, func(from string) bool {
 			return slices.Contains(changed, from)
 		}) {
@@ -187,7 +190,7 @@ type held struct {
 	Accessed   time.Time
 	Words      map[string]uint32
 	Messages   []string
-	Former     []string
+	Former     []db.Former
 	Neighbours []string
 }
 
@@ -206,12 +209,11 @@ func heldBy(x *index) map[string]held {
 			Accessed: x.lastAccess(doc), Words: map[string]uint32{},
 		}
 		h.end, h.kind, h.tags, h.speaker = 0, 0, 0, 0
-		own, former := x.messagesOf(doc)
-		for _, t := range own {
+		for _, t := range x.messagesOf(doc) {
 			h.Messages = append(h.Messages, x.id(int(t.message)))
 		}
-		for _, t := range former {
-			h.Former = append(h.Former, x.id(int(t.message)))
+		for _, o := range x.outdatedBy(doc) {
+			h.Former = append(h.Former, db.Former{Lexemes: fmt.Sprint(o.stated), From: x.id(int(o.message))})
 		}
 		for _, n := range x.neighbours(doc) {
 			h.Neighbours = append(h.Neighbours, idOf(n))

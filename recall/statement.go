@@ -2,7 +2,9 @@ package recall
 
 import (
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -19,8 +21,11 @@ var theUser = xxhash.Sum64String("用户")
 
 // stateTheSame reports whether a fact states all of a message, in the third person or in the first: the fact
 // has nearly all lexemes of the message, whose day, speaker and pronouns do not count.
-func (x *index) stateTheSame(fact, message int) bool {
-	said, stated := x.said(message), x.lexemesOf(fact)
+func (x *index) stateTheSame(fact, message int) bool { return x.isStatedBy(message, x.lexemesOf(fact)) }
+
+// isStatedBy reports whether lexemes of facts include nearly all of a message.
+func (x *index) isStatedBy(message int, stated []uint64) bool {
+	said := x.said(message)
 	missing := 0
 	for _, lexeme := range said {
 		if !slices.Contains(stated, lexeme) {
@@ -30,6 +35,40 @@ func (x *index) stateTheSame(fact, message int) bool {
 	pronouns := min(missing, 2*max(0, count(stated, theUser)-count(said, theUser)))
 	left := len(said) - pronouns
 	return left > 0 && float64(len(said)-missing) >= sameShare*float64(left)
+}
+
+// successorOf returns the latest document that superseded a statement of a message, -1 if none did. former reports
+// whether the message states nothing else: each of its statements was superseded, or is that of an active fact, which
+// is found by itself. A message of one clause states only what was taken from it, in whichever words.
+func (x *index) successorOf(message uint32) (successor int, former bool) {
+	var stated []uint64
+	successor = -1
+	for _, o := range x.outdated {
+		if o.message != message {
+			continue
+		}
+		if doc := int(o.doc); successor < 0 || x.docs[doc].created > x.docs[successor].created {
+			successor = doc
+		}
+		stated = append(stated, o.stated...)
+	}
+	if successor < 0 {
+		return successor, false
+	}
+	for _, t := range x.taken {
+		if t.message == message {
+			stated = append(stated, x.lexemesOf(int(t.doc))...)
+		}
+	}
+	return successor, x.docs[message].single || x.isStatedBy(int(message), stated)
+}
+
+var severalClauses = regexp.MustCompile(`[,，、;；:：]|\s(?:and|but|because|und|et|y|e)\s`)
+
+// isOneClause reports whether a text hardly makes more than one statement.
+func isOneClause(content string) bool {
+	content = strings.TrimSpace(content)
+	return !severalClauses.MatchString(content) && len(text.Sentences(content)) <= 1
 }
 
 // said returns the lexemes of a message's content, without those of its day and speaker.

@@ -23,10 +23,10 @@ func supersededSources(t *testing.T, s db.Store) {
 	}))
 	last := changesOf(t, s, 0).Revision
 	// changed compares what has changed to the sources of what each changed memory superseded.
-	changed := func(what string, want map[string][]string, gone ...string) {
+	changed := func(what string, want map[string][]db.Former, gone ...string) {
 		t.Helper()
 		read := changesOf(t, s, last)
-		got := map[string][]string{}
+		got := map[string][]db.Former{}
 		for _, d := range read.Documents {
 			got[d.ID] = d.Supersedes
 		}
@@ -42,21 +42,21 @@ func supersededSources(t *testing.T, s db.Store) {
 		m.Revision++
 		update(t, s, *m)
 	}
-	from := []string{message.ID}
+	from := []db.Former{{Lexemes: first.Lexemes, From: message.ID}}
 	supersede(&first, second.ID)
-	changed("superseding", map[string][]string{second.ID: from}, first.ID)
+	changed("superseding", map[string][]db.Former{second.ID: from}, first.ID)
 	supersede(&second, third.ID)
-	changed("superseding again", map[string][]string{third.ID: from}, second.ID)
+	changed("superseding again", map[string][]db.Former{third.ID: from}, second.ID)
 	message.Content = "changed"
 	message.Revision++
 	update(t, s, message)
-	changed("a change of the message", map[string][]string{message.ID: nil, third.ID: from}, first.ID, second.ID)
+	changed("a change of the message", map[string][]db.Former{message.ID: nil, third.ID: from}, first.ID, second.ID)
 	second.Status, second.SupersededBy = memory.Active, ""
 	second.Revision++
 	update(t, s, second)
-	changed("restoring", map[string][]string{second.ID: from, third.ID: nil})
+	changed("restoring", map[string][]db.Former{second.ID: from, third.ID: nil})
 	first.Status, first.SupersededBy = memory.Forgotten, ""
 	first.Revision++
 	update(t, s, first)
-	changed("forgetting", map[string][]string{second.ID: nil}, first.ID)
+	changed("forgetting", map[string][]db.Former{second.ID: nil}, first.ID)
 }

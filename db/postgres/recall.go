@@ -17,13 +17,14 @@ const (
 		importance_score, created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
 			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END,
 		CASE WHEN EXISTS (
-			SELECT 1 FROM agent_memories WHERE superseded_by = m.id AND app_id = $1 AND user_id = $2) THEN ARRAY(
-			WITH RECURSIVE former(id) AS (
-				SELECT f.id FROM agent_memories f WHERE f.superseded_by = m.id AND f.app_id = $1 AND f.user_id = $2
-				UNION SELECT f.id FROM former JOIN agent_memories f
+			SELECT 1 FROM agent_memories WHERE superseded_by = m.id AND app_id = $1 AND user_id = $2) THEN (
+			WITH RECURSIVE former(id, lexemes) AS (
+				SELECT f.id, f.lexemes FROM agent_memories f
+				WHERE f.superseded_by = m.id AND f.app_id = $1 AND f.user_id = $2
+				UNION SELECT f.id, f.lexemes FROM former JOIN agent_memories f
 					ON f.superseded_by = former.id AND f.app_id = $1 AND f.user_id = $2)
-			SELECT DISTINCT to_id::text FROM former JOIN memory_relations ON from_id = former.id
-			WHERE kind = 'derived_from' ORDER BY 1) END`
+			SELECT json_agg(json_build_object('Lexemes', lexemes, 'From', to_id) ORDER BY to_id, id)
+			FROM former JOIN memory_relations ON from_id = id WHERE kind = 'derived_from') END`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' ORDER BY conversation_id, created_at, id`
 )
@@ -40,9 +41,6 @@ func tidy(d db.Document) db.Document {
 	}
 	if len(d.DerivedFrom) == 0 {
 		d.DerivedFrom = nil
-	}
-	if len(d.Supersedes) == 0 {
-		d.Supersedes = nil
 	}
 	return d
 }

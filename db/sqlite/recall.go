@@ -16,12 +16,12 @@ const (
 			SELECT json_group_array(to_id) FROM (
 				SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id))),
 		iif(EXISTS (SELECT 1 FROM agent_memories WHERE superseded_by = m.id), (
-			WITH RECURSIVE former(id) AS (
-				SELECT f.id FROM agent_memories f WHERE f.superseded_by = m.id
-				UNION SELECT f.id FROM former JOIN agent_memories f ON f.superseded_by = former.id)
-			SELECT json_group_array(to_id) FROM (
-				SELECT DISTINCT to_id FROM former JOIN memory_relations ON from_id = former.id
-				WHERE kind = 'derived_from' ORDER BY to_id)), '[]')`
+			WITH RECURSIVE former(id, lexemes) AS (
+				SELECT f.id, f.lexemes FROM agent_memories f WHERE f.superseded_by = m.id
+				UNION SELECT f.id, f.lexemes FROM former JOIN agent_memories f ON f.superseded_by = former.id)
+			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', to_id)) FROM (
+				SELECT lexemes, to_id FROM former JOIN memory_relations ON from_id = id
+				WHERE kind = 'derived_from' ORDER BY to_id, id)), '[]')`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
 		WHERE app_id = ? AND user_id = ? AND status = 'active' ORDER BY conversation_id, created_at, id`
 )
@@ -29,7 +29,7 @@ const (
 func documentFields(d *db.Document) []any {
 	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID,
 		&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt),
-		(*tagList)(&d.DerivedFrom), (*tagList)(&d.Supersedes)}
+		(*tagList)(&d.DerivedFrom), (*formerList)(&d.Supersedes)}
 }
 
 func (s *Store) Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error) {

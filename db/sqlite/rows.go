@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
@@ -95,22 +96,30 @@ func memoryFields(m *memory.Memory) []any {
 
 // Columns whose values are not of a type of SQLite.
 type (
-	tagList []string // JSON array; an empty one is nil
-	vector  = sqlstore.Vector
+	tagList    []string    // JSON array; an empty one is nil
+	formerList []db.Former // likewise
+	vector     = sqlstore.Vector
 )
 
-func (l *tagList) Scan(column any) error {
+func (l *tagList) Scan(column any) error { return scanList(column, (*[]string)(l), "tags") }
+
+func (l *formerList) Scan(column any) error {
+	return scanList(column, (*[]db.Former)(l), "superseded memories")
+}
+
+// scanList reads a JSON array. It makes an empty one nil.
+func scanList[V any](column any, list *[]V, name string) error {
 	text, ok := column.(string)
 	if !ok {
-		return fmt.Errorf("the tags are a %T", column)
+		return fmt.Errorf("the %s are a %T", name, column)
 	}
-	var tags []string
-	if err := json.Unmarshal([]byte(text), &tags); err != nil {
-		return fmt.Errorf("read the tags: %w", err)
+	var found []V
+	if err := json.Unmarshal([]byte(text), &found); err != nil {
+		return fmt.Errorf("read the %s: %w", name, err)
 	}
-	*l = nil
-	if len(tags) > 0 {
-		*l = tags
+	*list = nil
+	if len(found) > 0 {
+		*list = found
 	}
 	return nil
 }

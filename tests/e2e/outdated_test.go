@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -13,23 +14,21 @@ func TestRecall_RanksASupersedingMemoryFirst(t *testing.T) {
 			s.call("POST", "/v1/turns", object{"user_id": "ada", "wait": true,
 				"messages": []object{{"role": "user", "content": content}}}, 200)
 		}
-		first := func(want ...string) {
+		recalled := func(query string, want ...string) {
 			t.Helper()
-			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "Where does Ada live?"}, 200)
-			var found []string
-			for _, m := range r.list("memories") {
-				found = append(found, m["content"].(string))
-			}
+			found := strings.Split(s.recalled("ada", query), "\n")
 			if len(found) < len(want) || !slices.Equal(found[:len(want)], want) {
-				t.Errorf("recalled %q, want %q first", found, want)
+				t.Errorf("%s recalled %q, want %q first", query, found, want)
 			}
 		}
 		say("I live in Lisbon.")
 		say("I have two cats called Miso and Tofu.")
-		first("I live in Lisbon.")
+		recalled("Where does Ada live?", "I live in Lisbon.")
 		say("I moved to Porto last week.")
-		first("I moved to Porto last week.", "I live in Lisbon.")
+		recalled("Where does Ada live?", "I moved to Porto last week.", "I have two cats called Miso and Tofu.")
+		recalled("Where did Ada live before?", "I moved to Porto last week.", "I live in Lisbon.")
 		say("I moved to Berlin yesterday.")
-		first("I moved to Berlin yesterday.", "I live in Lisbon.")
+		recalled("Where does Ada live?", "I moved to Berlin yesterday.", "I have two cats called Miso and Tofu.")
+		recalled("Where did Ada live before?", "I moved to Berlin yesterday.", "I live in Lisbon.")
 	})
 }
