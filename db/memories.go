@@ -182,8 +182,9 @@ type Document struct {
 	LastAccessedAt time.Time
 }
 
-// Former is a superseded memory and a memory that it was derived from.
+// Former is a superseded memory and a message that it was derived from.
 type Former struct {
 	Lexemes string // of the superseded memory
-	From    string // id of its source
+	From    string // id of the message
+	Said    string // content of the message
 }

@@ -81,7 +81,8 @@ func (x *index) without(gone map[int]bool) *index {
 	}
 	for _, o := range x.outdated {
 		if places[o.doc] != nowhere && places[o.message] != nowhere {
-			y.outdated = append(y.outdated, outdated{doc: places[o.doc], message: places[o.message], stated: o.stated})
+			o.doc, o.message = places[o.doc], places[o.message]
+			y.outdated = append(y.outdated, o)
 		}
 	}
 	return y
@@ -138,8 +139,7 @@ func (x *index) append(docs []db.Document) {
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
 		x.docs = append(x.docs, document{
 			id: id, importance: d.Importance, question: c.question, created: d.CreatedAt.UnixMicro(), timed: c.timed,
-			single: d.Type == memory.TypeMessage && isOneClause(d.Content),
-			end:    uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
+			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			kind:    intern(kinds, &x.kinds, k, k),
 			tags:    intern(tagLists, &x.tagLists, joinTags(d.Tags), d.Tags),
 			speaker: intern(speakers, &x.speakers, c.speaker, strings.Clone(c.speaker)),
@@ -248,7 +248,9 @@ func (x *index) linkMessages(docs []db.Document, from int) {
 		}
 		for _, f := range docs[i].Supersedes {
 			if message, known := placeOf(f.From); known {
-				x.outdated = append(x.outdated, outdated{doc: doc, message: message, stated: appendHashes(nil, f.Lexemes)})
+				x.outdated = append(x.outdated, outdated{
+					doc: doc, message: message, whole: isOneClause(f.Said), stated: appendHashes(nil, f.Lexemes),
+				})
 			}
 		}
 	}

@@ -132,25 +132,20 @@ func questionShare(text string) float64 {
 
 // queryCues are what a query asks for other than its words.
 type queryCues struct {
-	text        string // lower case
-	names       map[string]bool
-	dates       []namedDate
-	asksWhen    bool
-	asksForPast bool // what was true formerly may answer it
+	text     string // lower case
+	names    map[string]bool
+	dates    []namedDate
+	asksWhen bool
 }
 
 var whenPattern = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
 	`什么时候|哪天|哪年|哪一天|哪一年|哪个月|多久|何时|几时|几月|几点|几号|星期几|周几`)
-
-var pastPattern = regexp.MustCompile(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
-	`back then|no longer|any ?more|(?:my|the|our) old)\b|以前|之前|从前|曾经|过去|原来|原先|当时|那时`)
 
 func queryCuesOf(query string) queryCues {
 	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}, dates: datesIn(query)}
 	if strings.Contains(c.text, "wh") || strings.Contains(c.text, "how") || !isASCII(query) { // every match has one
 		c.asksWhen = whenPattern.MatchString(c.text)
 	}
-	c.asksForPast = len(c.dates) > 0 || pastPattern.MatchString(c.text)
 	for word := range strings.FieldsFuncSeq(query, func(r rune) bool {
 		return notLetterOrDigit(r) && r != '\'' && r != '’'
 	}) {
@@ -167,6 +162,12 @@ func queryCuesOf(query string) queryCues {
 	}
 	return c
 }
+
+var pastPattern = regexp.MustCompile(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
+	`back then|no longer|any ?more|(?:my|the|our) old)\b|以前|之前|从前|曾经|过去|原来|原先|当时|那时`)
+
+// asksForPast reports whether what was true formerly may answer the query.
+func (c *queryCues) asksForPast() bool { return len(c.dates) > 0 || pastPattern.MatchString(c.text) }
 
 // firstRune returns the first character of s, 0 if s is empty.
 func firstRune(s string) rune {

@@ -60,7 +60,8 @@ func TestQueryCues_AskForThePast(t *testing.T) {
 		"Where did I work in March?": true, "我以前住在哪里？": true, "她曾经做什么工作？": true,
 		"Where do I live?": false, "How old is my daughter?": false, "我住在哪里？": false, "": false,
 	} {
-		if got := queryCuesOf(query).asksForPast; got != want {
+		cues := queryCuesOf(query)
+		if got := cues.asksForPast(); got != want {
 			t.Errorf("%q asks for the past: %v", query, got)
 		}
 	}

@@ -34,7 +34,7 @@ func decode(revision int64, data []byte) (*index, error) {
 		x.docs[doc] = document{
 			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
 			end: end, length: s.Length[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
-			timed: s.Timed[doc], single: s.Single[doc], called: s.CalledBy[doc],
+			timed: s.Timed[doc], called: s.CalledBy[doc],
 		}
 		x.accessed[doc].Store(s.Accessed[doc])
 	}
@@ -42,7 +42,9 @@ func decode(revision int64, data []byte) (*index, error) {
 		x.taken = append(x.taken, taking{doc: s.Taken[i], message: s.Taken[i+1]})
 	}
 	for i, stated := range s.Stated {
-		x.outdated = append(x.outdated, outdated{doc: s.Former[2*i], message: s.Former[2*i+1], stated: stated})
+		x.outdated = append(x.outdated, outdated{
+			doc: s.Former[2*i], message: s.Former[2*i+1], whole: s.Whole[i], stated: stated,
+		})
 	}
 	x.number()
 	return x, nil
@@ -65,11 +67,11 @@ func (s *snapshot) checkColumns() error {
 		{"Tags", len(s.Tags), n},
 		{"Speaker", len(s.Speaker), n},
 		{"Timed", len(s.Timed), n},
-		{"Single", len(s.Single), n},
 		{"CalledBy", len(s.CalledBy), n},
 		{"ByID", len(s.ByID), n},
 		{"Taken", len(s.Taken) % 2, 0},
 		{"Former", len(s.Former), 2 * len(s.Stated)},
+		{"Whole", len(s.Whole), len(s.Stated)},
 	} {
 		if column.length != column.want {
 			return fmt.Errorf("the length of %s does not fit %d documents", column.name, n)

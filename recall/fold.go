@@ -28,9 +28,11 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 		return list
 	}
 	standIns := make([]string, len(list)) // ids, by place; empty: the candidate is kept
-	for doc, i := range messages {
-		if successor, former := x.successorOf(doc); former && !past {
-			standIns[i] = x.id(successor)
+	for _, o := range x.outdated {
+		if i, found := messages[o.message]; found && !past {
+			if successor, former := x.successorOf(o.message); former {
+				standIns[i] = x.id(successor)
+			}
 		}
 	}
 	itemOf := func(t taking) (m int, found bool) {

@@ -109,7 +109,6 @@ func TestFold_LeavesOutFormerMessages(t *testing.T) {
 		said    = "2026 03 01 live utrecht cat tom fond canal"
 		content = "I live in Utrecht. My cat is Tom. I am fond of canals."
 	)
-	former := []db.Former{{Lexemes: "user live utrecht", From: idOf("1-former")}}
 	for name, c := range map[string]struct {
 		lexemes, content string
 		cat              string // lexemes of an active fact of the message
@@ -128,7 +127,9 @@ func TestFold_LeavesOutFormerMessages(t *testing.T) {
 	} {
 		docs := []db.Document{
 			{ID: idOf("1-former"), Type: memory.TypeMessage, Speaker: memory.RoleUser, Lexemes: c.lexemes, Content: c.content},
-			{ID: idOf("2-home"), Lexemes: "user live groningen", Supersedes: former, CreatedAt: begin},
+			{ID: idOf("2-home"), Lexemes: "user live groningen", CreatedAt: begin, Supersedes: []db.Former{
+				{Lexemes: "user live utrecht", From: idOf("1-former"), Said: c.content},
+			}},
 		}
 		list := []relevant{{candidate: candidate{id: docs[0].ID, doc: 0}, relevance: 1, statement: 0.9}}
 		if c.cat != "" {

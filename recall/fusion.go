@@ -125,7 +125,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 			list[i].relevance = list[i].fused
 		}
 	}
-	list = fold(list, x, query.asksForPast, onFold)
+	list = fold(list, x, len(x.outdated) > 0 && query.asksForPast(), onFold)
 	equalizeSkills(list, x)
 	return list
 }

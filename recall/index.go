@@ -53,7 +53,6 @@ type document struct {
 	speaker    uint32  // place in speakers
 	called     uint32  // place in called of the name that it states
 	timed      bool    // its text states a time
-	single     bool    // it is a message of one clause
 }
 
 // kind is what many documents share.
@@ -70,6 +69,7 @@ type taking struct{ doc, message uint32 }
 // outdated is a statement of a message that a document superseded; both are places.
 type outdated struct {
 	doc, message uint32
+	whole        bool     // the message is one clause: it states no more
 	stated       []uint64 // hashes of the lexemes of the superseded memory
 }
 
@@ -190,7 +190,7 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 72, 8, 8, 4, 8, 112
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 64, 8, 8, 4, 8, 112
 	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
 		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*cap(x.outdated) +

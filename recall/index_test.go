@@ -136,7 +136,10 @@ func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Chang
 			like.DerivedFrom = []string{rapid.SampledFrom(known).Draw(r, "source")}
 		}
 		if len(known) > 0 && rapid.Bool().Draw(r, "supersedes a memory") {
-			like.Supersedes = []db.Former{{Lexemes: "sky tea", From: rapid.SampledFrom(known).Draw(r, "former source")}}
+			like.Supersedes = []db.Former{{
+				Lexemes: "sky tea", From: rapid.SampledFrom(known).Draw(r, "former source"),
+				Said: rapid.SampledFrom([]string{"tea", "tea, sky"}).Draw(r, "said"),
+			}}
 		}
 		changes.Documents = append(changes.Documents, drawDocument(r, memory.NewID(), like))
 	}
@@ -213,7 +216,9 @@ func heldBy(x *index) map[string]held {
 			h.Messages = append(h.Messages, x.id(int(t.message)))
 		}
 		for _, o := range x.outdatedBy(doc) {
-			h.Former = append(h.Former, db.Former{Lexemes: fmt.Sprint(o.stated), From: x.id(int(o.message))})
+			h.Former = append(h.Former, db.Former{
+				Lexemes: fmt.Sprint(o.whole, o.stated), From: x.id(int(o.message)),
+			})
 		}
 		for _, n := range x.neighbours(doc) {
 			h.Neighbours = append(h.Neighbours, idOf(n))

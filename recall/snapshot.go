@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 4
+const snapshotFormat = 5
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -37,9 +37,9 @@ type snapshot struct {
 	CalledBy []uint32 // of each document
 
 	ByID, Sequence []uint32
-	Single         []bool
 	Taken, Former  []uint32   // document and message, in turns
-	Stated         [][]uint64 // of each of Former
+	Whole          []bool     // of each of Former
+	Stated         [][]uint64 // likewise
 }
 
 // encode returns the index as it is stored.
@@ -55,14 +55,14 @@ func (x *index) encode() ([]byte, error) {
 		s.Created, s.Accessed = append(s.Created, d.created), append(s.Accessed, x.accessed[doc].Load())
 		s.Length, s.Kind = append(s.Length, d.length), append(s.Kind, d.kind)
 		s.Tags, s.Speaker = append(s.Tags, d.tags), append(s.Speaker, d.speaker)
-		s.Timed, s.Single = append(s.Timed, d.timed), append(s.Single, d.single)
-		s.CalledBy = append(s.CalledBy, d.called)
+		s.Timed, s.CalledBy = append(s.Timed, d.timed), append(s.CalledBy, d.called)
 	}
 	for _, t := range x.taken {
 		s.Taken = append(s.Taken, t.doc, t.message)
 	}
 	for _, o := range x.outdated {
-		s.Former, s.Stated = append(s.Former, o.doc, o.message), append(s.Stated, o.stated)
+		s.Former = append(s.Former, o.doc, o.message)
+		s.Whole, s.Stated = append(s.Whole, o.whole), append(s.Stated, o.stated)
 	}
 	var data bytes.Buffer
 	err := gob.NewEncoder(&data).Encode(s)

@@ -43,6 +43,7 @@ func (x *index) isStatedBy(message int, stated []uint64) bool {
 func (x *index) successorOf(message uint32) (successor int, former bool) {
 	var stated []uint64
 	successor = -1
+	whole := false
 	for _, o := range x.outdated {
 		if o.message != message {
 			continue
@@ -50,17 +51,17 @@ func (x *index) successorOf(message uint32) (successor int, former bool) {
 		if doc := int(o.doc); successor < 0 || x.docs[doc].created > x.docs[successor].created {
 			successor = doc
 		}
-		stated = append(stated, o.stated...)
+		whole, stated = whole || o.whole, append(stated, o.stated...)
 	}
-	if successor < 0 {
-		return successor, false
+	if successor < 0 || whole {
+		return successor, whole
 	}
 	for _, t := range x.taken {
 		if t.message == message {
 			stated = append(stated, x.lexemesOf(int(t.doc))...)
 		}
 	}
-	return successor, x.docs[message].single || x.isStatedBy(int(message), stated)
+	return successor, x.isStatedBy(int(message), stated)
 }
 
 var severalClauses = regexp.MustCompile(`[,，、;；:：]|\s(?:and|but|because|und|et|y|e)\s`)

@@ -42,12 +42,12 @@ func supersededSources(t *testing.T, s db.Store) {
 		m.Revision++
 		update(t, s, *m)
 	}
-	from := []db.Former{{Lexemes: first.Lexemes, From: message.ID}}
+	from := []db.Former{{Lexemes: first.Lexemes, From: message.ID, Said: message.Content}}
 	supersede(&first, second.ID)
 	changed("superseding", map[string][]db.Former{second.ID: from}, first.ID)
 	supersede(&second, third.ID)
 	changed("superseding again", map[string][]db.Former{third.ID: from}, second.ID)
-	message.Content = "changed"
+	message.Content, from[0].Said = "changed", "changed"
 	message.Revision++
 	update(t, s, message)
 	changed("a change of the message", map[string][]db.Former{message.ID: nil, third.ID: from}, first.ID, second.ID)

@@ -23,8 +23,10 @@ const (
 				WHERE f.superseded_by = m.id AND f.app_id = $1 AND f.user_id = $2
 				UNION SELECT f.id, f.lexemes FROM former JOIN agent_memories f
 					ON f.superseded_by = former.id AND f.app_id = $1 AND f.user_id = $2)
-			SELECT json_agg(json_build_object('Lexemes', lexemes, 'From', to_id) ORDER BY to_id, id)
-			FROM former JOIN memory_relations ON from_id = id WHERE kind = 'derived_from') END`
+			SELECT json_agg(json_build_object('Lexemes', former.lexemes, 'From', s.id, 'Said', s.content)
+				ORDER BY s.id, former.id)
+			FROM former JOIN memory_relations ON from_id = former.id JOIN agent_memories s ON s.id = to_id
+			WHERE kind = 'derived_from' AND s.memory_type = 'message' AND s.app_id = $1 AND s.user_id = $2) END`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' ORDER BY conversation_id, created_at, id`
 )

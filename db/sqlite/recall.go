@@ -19,9 +19,10 @@ const (
 			WITH RECURSIVE former(id, lexemes) AS (
 				SELECT f.id, f.lexemes FROM agent_memories f WHERE f.superseded_by = m.id
 				UNION SELECT f.id, f.lexemes FROM former JOIN agent_memories f ON f.superseded_by = former.id)
-			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', to_id)) FROM (
-				SELECT lexemes, to_id FROM former JOIN memory_relations ON from_id = id
-				WHERE kind = 'derived_from' ORDER BY to_id, id)), '[]')`
+			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', id, 'Said', content)) FROM (
+				SELECT former.lexemes, s.id, s.content
+				FROM former JOIN memory_relations ON from_id = former.id JOIN agent_memories s ON s.id = to_id
+				WHERE kind = 'derived_from' AND s.memory_type = 'message' ORDER BY s.id, former.id)), '[]')`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
 		WHERE app_id = ? AND user_id = ? AND status = 'active' ORDER BY conversation_id, created_at, id`
 )

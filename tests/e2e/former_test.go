@@ -15,9 +15,9 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 			said["at"] = at
 			s.call("POST", "/v1/turns", said, 200)
 		}
-		const march, october = "2026-01-03T10:00:00Z", "2026-02-03T10:00:00Z"
+		const before, later = "2026-01-03T10:00:00Z", "2026-02-03T10:00:00Z"
 		doors := map[string]func(user string){
-			"turn":    func(user string) { say(user, october, "I live in Groningen now.") },
+			"turn":    func(user string) { say(user, later, "I live in Groningen now.") },
 			"earlier": func(user string) {}, // what is true now was said first
 			"write": func(user string) {
 				s.call("POST", "/v1/memories",
@@ -30,9 +30,9 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 		}
 		for user, tell := range doors {
 			if user == "earlier" {
-				say(user, october, "I live in Groningen now.")
+				say(user, later, "I live in Groningen now.")
 			}
-			say(user, march, "I live in Utrecht.")
+			say(user, before, "I live in Utrecht.")
 			tell(user)
 			if got := s.recalled(user, "Where do I live?"); strings.Contains(got, "Utrecht") ||
 				!strings.Contains(got, "Groningen") {
