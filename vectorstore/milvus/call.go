@@ -73,14 +73,31 @@ func (s *Store) call(
 	}
 }
 
+// The pauses before a read is repeated: each is twice the one before, 1.3 s in all.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = 640 * time.Millisecond
+)
+
 // read is call for a request that changes nothing. It repeats the call if a
-// rebuild moved the alias and dropped the old collection while Milvus worked on it.
+// rebuild moved the alias and dropped the old collection while Milvus worked on
+// it, and, for about a second, while Milvus moves the collection between its nodes.
 func (s *Store) read(ctx context.Context, action string, f func(ctx context.Context) error) error {
-	err := s.call(ctx, s.options.Timeout, action, f)
-	if isGone(err) {
-		err = s.call(ctx, s.options.Timeout, action, f)
+	for pause := firstPause; ; pause *= 2 {
+		err := s.call(ctx, s.options.Timeout, action, f)
+		if !isGone(err) && !isMoving(err) || pause > lastPause {
+			return err
+		}
+		if refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) {
+			pause = lastPause // a repeat finds the new collection at once, or there is none
+			continue
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
 	}
-	return err
 }
 
 // The codes of handled Milvus errors (package merr of Milvus 2.3).
@@ -139,6 +156,18 @@ func isGone(err error) bool {
 	var r *refusal
 	return refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) ||
 		errors.As(err, &r) && r.code == codeUnexpected && containsAny(r.reason, releasedTexts)
+}
+
+// movingTexts identify errors about a collection whose node Milvus is about to
+// choose, after a load or when a node did not answer in time.
+var movingTexts = []string{
+	"can not find client of node", "failed to get delegator", "node offline", "node not match",
+}
+
+// isMoving reports whether err says that no node serves the collection at the moment.
+func isMoving(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && containsAny(r.reason, movingTexts)
 }
 
 // kindOf is KindInvalid if repeating the request cannot succeed. It is

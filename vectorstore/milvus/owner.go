@@ -84,13 +84,13 @@ func (s *Store) ownedIDs(
 		return nil
 	}
 	const action = "looking up a user's vectors"
-	err = s.call(ctx, s.options.Timeout, action, query)
+	err = s.read(ctx, action, query)
 	if refusedWith(err, codeCollectionNotLoaded) {
 		if err = s.createIndexes(ctx, collection); err == nil {
 			err = s.load(ctx, collection)
 		}
 		if err == nil {
-			err = s.call(ctx, s.options.Timeout, action, query)
+			err = s.read(ctx, action, query)
 		}
 	}
 	return ids, err
