@@ -162,6 +162,7 @@ func isGone(err error) bool {
 // choose, after a load or when a node did not answer in time.
 var movingTexts = []string{
 	"can not find client of node", "failed to get delegator", "node offline", "node not match",
+	"can't find collection name", // while an alias is moved; for a name that does not exist there is a code
 }
 
 // isMoving reports whether err says that no node serves the collection at the moment.

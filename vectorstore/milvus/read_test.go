@@ -14,6 +14,7 @@ func TestRead_RepeatsWhatPasses(t *testing.T) {
 	unexpected := func(reason string) *refusal { return &refusal{code: codeUnexpected, reason: reason} }
 	partition := unexpected("fail to Search, QueryNode ID=1, reason=partition not loaded[partition=[470622057411000113]]")
 	node := unexpected("failed to get delegator -1: can not find client of node -1")
+	alias := unexpected("can't find collection name default:test_in_use")
 	dropped := &refusal{code: codeCollectionNotFound}
 	other := unexpected("fail to search on all shard leaders")
 	for name, c := range map[string]struct {
@@ -24,6 +25,7 @@ func TestRead_RepeatsWhatPasses(t *testing.T) {
 	}{
 		"partition is being loaded": {[]error{partition, partition, partition, nil}, 4, 70 * time.Millisecond, true},
 		"node is being chosen":      {[]error{node, partition, nil}, 3, 30 * time.Millisecond, true},
+		"alias is being moved":      {[]error{alias, nil}, 2, 10 * time.Millisecond, true},
 		"node stays away":           {[]error{node}, 8, 1270 * time.Millisecond, false},
 		"alias was moved":           {[]error{dropped, nil}, 2, 0, true},
 		"collection was dropped":    {[]error{dropped}, 2, 0, false},
