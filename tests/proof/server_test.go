@@ -70,6 +70,7 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.API.WaitTimeout = 90 * time.Second
 	cfg.Recall.Timeout = 5 * time.Minute
 	cfg.Recall.EmbedTimeout = time.Minute
+	cfg.Recall.VectorTimeout = time.Minute
 	cfg.Router.Timeout = time.Minute
 	cfg.Compression.ContextTimeout = time.Minute
 	cfg.Database.Timeout = time.Minute
@@ -84,7 +85,6 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.Milvus.Host = host
 	cfg.Milvus.Collection = milvustest.Collection(t)
 	cfg.Milvus.Partitions = milvustest.Partitions
-	cfg.Recall.VectorTimeout = time.Minute
 	if cfg.Milvus.Port, err = strconv.Atoi(port); err != nil {
 		t.Fatal(err)
 	}
