@@ -213,11 +213,11 @@ func TestForget_ReplacedMemory(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := b.Forget(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Forgotten {
+	if m, err := b.Forget(t.Context(), ada.AppID, old.ID, OfStatement); err != nil || m.Memory.Status != memory.Forgotten {
 		t.Errorf("forgetting: %+v, %v", m, err)
 	}
-	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active ||
-		m.SupersededBy != "" {
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID, OfStatement); err != nil || m.Memory.Status != memory.Active ||
+		m.Memory.SupersededBy != "" {
 		t.Errorf("restoring: %+v, %v", m, err)
 	}
 }

@@ -74,19 +74,30 @@ func (s *Service) edit(
 func (s *Service) editOwned(
 	ctx context.Context, owner memory.Owner, ids []string, kind memory.EventKind, f edit,
 ) (edited []memory.Memory, err error) {
+	err = s.inUser(ctx, owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (err error) {
+		edited, err = revise(ctx, tx, changes, ids, kind, f)
+		return err
+	})
+	return edited, err
+}
+
+// inUser runs f in a transaction of the owner, records the changes, and pushes them.
+func (s *Service) inUser(
+	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error,
+) error {
 	var changes *history.Recorder
-	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+	err := s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		changes = history.NewRecorder(tx, byAPI, s.Now())
-		if edited, err = revise(ctx, tx, changes, ids, kind, f); err != nil {
+		if err := f(ctx, tx, changes); err != nil {
 			return err
 		}
 		return changes.Flush(ctx)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.Pusher.Push(ctx, changes.Changed())
-	return edited, nil
+	return nil
 }
 
 // revise applies f to those of the memories that exist, and returns them without embeddings.

@@ -7,11 +7,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Edited is what became of one of the ids that ForgetAll or RestoreAll was given.
+// Edited is what became of one of the ids that were to be forgotten or restored.
 type Edited struct {
-	ID     string
-	Memory memory.Memory // without embedding
-	Err    error
+	ID      string
+	Memory  memory.Memory // without embedding
+	Effects []Effect      // on other memories
+	Err     error
 }
 
 // edit changes a memory in a transaction.
@@ -21,11 +22,11 @@ type edit func(m *memory.Memory) error
 // user's other writers to wait only briefly.
 const editBatch = 100
 
-// editAll edits memories of the app, each user's in batches. `prepare` gets the
-// memories of a batch before its transaction begins and returns their edit.
+// editAll edits memories of the app, each user's in batches. `together` edits the
+// memories of a batch and returns a result for each that still exists.
 func (s *Service) editAll(
-	ctx context.Context, appID string, ids []string, kind memory.EventKind,
-	prepare func(ctx context.Context, batch []memory.Memory) (edit, error),
+	ctx context.Context, appID string, ids []string,
+	together func(ctx context.Context, owner memory.Owner, batch []memory.Memory) ([]Edited, error),
 ) []Edited {
 	results := map[string]Edited{}
 	owned := map[memory.Owner][]memory.Memory{}
@@ -46,15 +47,17 @@ func (s *Service) editAll(
 	}
 	for _, owner := range owners {
 		for batch := range slices.Chunk(owned[owner], editBatch) {
-			edited, err := s.editTogether(ctx, owner, batch, kind, prepare)
-			if err == nil {
+			edited, err := together(ctx, owner, batch)
+			if err != nil {
+				edited = nil // what a transaction would have done that was rolled back
+			} else {
 				err = memory.Errorf(memory.KindNotFound, "the memory was purged in the meantime")
 			}
 			for _, m := range batch {
 				results[m.ID] = Edited{Err: err}
 			}
-			for _, m := range edited {
-				results[m.ID] = Edited{Memory: m}
+			for _, e := range edited {
+				results[e.Memory.ID] = e
 			}
 		}
 	}
@@ -64,20 +67,4 @@ func (s *Service) editAll(
 		all[i].ID = id
 	}
 	return all
-}
-
-// editTogether edits those of an owner's memories that still exist, in one transaction.
-func (s *Service) editTogether(
-	ctx context.Context, owner memory.Owner, batch []memory.Memory, kind memory.EventKind,
-	prepare func(ctx context.Context, batch []memory.Memory) (edit, error),
-) ([]memory.Memory, error) {
-	change, err := prepare(ctx, batch)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]string, len(batch))
-	for i, m := range batch {
-		ids[i] = m.ID
-	}
-	return s.editOwned(ctx, owner, ids, kind, change)
 }

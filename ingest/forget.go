@@ -2,24 +2,189 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"slices"
 
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/statement"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 )
 
-// Forget soft-deletes a memory of the app: it leaves recall and the vector
-// store and can be restored until it is purged. Forgetting twice changes nothing.
-func (s *Service) Forget(ctx context.Context, appID, id string) (memory.Memory, error) {
-	return s.edit(ctx, appID, id, memory.EventForgotten, forget)
+// Scope is how far the forgetting or restoring of a memory goes.
+type Scope string
+
+// The scopes.
+const (
+	OfStatement Scope = "statement" // all that states the same, as package statement finds it
+	OfItem      Scope = "item"      // the memory alone
+)
+
+// Forgetting is how memories are forgotten.
+type Forgetting struct {
+	Scope  Scope
+	DryRun bool // only find out what would be done
 }
+
+// Effect is what a change of one memory did to another one.
+type Effect struct {
+	ID   string
+	Type memory.Type
+	Done Done
+	Why  statement.Why
+}
+
+// Done is what was done to a memory.
+type Done string
+
+// What may be done.
+const (
+	DoneForgotten Done = "forgotten"
+	DoneShortened Done = "shortened" // a message that goes on without the sentences that state it
+	DoneRestored  Done = "restored"  // also of a memory that a withdrawn summary had condensed
+	DoneReverted  Done = "reverted"  // a message has its sentences again, or a source is condensed again
+	DoneKept      Done = "kept"      // nothing, since it is pinned
+)
+
+// Forget soft-deletes a memory of the app: it leaves recall and the vector store, and can be restored until it is
+// purged. By OfStatement it does the same to what states the same, and shortens messages that say more; what is pinned
+// is kept. Forgetting twice changes nothing.
+func (s *Service) Forget(ctx context.Context, appID, id string, scope Scope) (Edited, error) {
+	e := s.ForgetAll(ctx, appID, []string{id}, Forgetting{Scope: scope})[0]
+	return e, e.Err
+}
+
+// ForgetAll is Forget for many memories of the app, of any users. It returns a result for each id, in the same order;
+// an error of one id does not affect the others, but those of one user are forgotten in parts that fail together.
+func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string, how Forgetting) []Edited {
+	forget := func(ctx context.Context, owner memory.Owner, batch []memory.Memory) (results []Edited, err error) {
+		p := &forgetting{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch, dryRun: how.DryRun}
+		for range plans {
+			if how.Scope != OfItem {
+				if err := p.plan(ctx); err != nil {
+					return nil, err
+				}
+			}
+			if results, err = p.run(ctx); !errors.Is(err, errOutdated) {
+				break
+			}
+		}
+		return results, err
+	}
+	return s.editAll(ctx, appID, ids, forget)
+}
+
+// plans is how often forgetting is planned if what is to be shortened goes on to change.
+const plans = 3
+
+// errOutdated rolls back a transaction whose plan was made for another content.
+var errOutdated = memory.Errorf(memory.KindConflict, "a message that states it was changed at the same time: try again")
 
 func forget(m *memory.Memory) error {
 	m.Status, m.SupersededBy = memory.Forgotten, ""
 	return nil
 }
 
-// ForgetAll is Forget for many memories of the app, of any users. It returns a
-// result for each id, in the same order; an error of one id does not affect the others.
-func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string) []Edited {
-	return s.editAll(ctx, appID, ids, memory.EventForgotten,
-		func(context.Context, []memory.Memory) (edit, error) { return forget, nil })
+// together is the detail of an event of a memory that was changed because another one was forgotten, and of that one.
+type together struct {
+	Change    *history.Change `json:"change"`
+	Statement string          `json:"statement"`      // id of the memory that was to be forgotten
+	Also      []string        `json:"also,omitempty"` // of the event of that memory: ids of the others
+}
+
+// run makes the planned changes in one transaction.
+func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
+	ids := make([]string, len(p.planned))
+	for i, c := range p.planned {
+		ids[i] = c.ID
+	}
+	err = p.inUser(ctx, p.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
+		effects, also := map[string][]Effect{}, map[string][]string{} // by root
+		found, err := tx.Memories(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, c := range p.planned {
+			i := slices.IndexFunc(found, func(m memory.Memory) bool { return m.ID == c.ID })
+			if i < 0 { // it was purged
+				continue
+			}
+			m := &found[i]
+			before := *m
+			done, kind, err := c.apply(m, p.by.Model())
+			if err != nil {
+				return err
+			}
+			if done == "" {
+				continue
+			}
+			effects[c.root] = append(effects[c.root], Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
+			if difference := history.Diff(before, *m); difference != nil && !p.dryRun {
+				also[c.root] = append(also[c.root], m.ID)
+				changes.Note(m.ID, kind, together{Change: difference, Statement: c.root})
+				if err := changes.Update(ctx, before, m); err != nil {
+					return err
+				}
+			}
+		}
+		results, err = p.forgetBatch(ctx, tx, changes, effects, also)
+		return err
+	})
+	return results, err
+}
+
+// forgetBatch forgets the memories of the batch.
+func (p *forgetting) forgetBatch(
+	ctx context.Context, tx db.UserTx, changes *history.Recorder, effects map[string][]Effect, also map[string][]string,
+) (results []Edited, err error) {
+	batch, err := tx.Memories(ctx, memory.IDs(p.batch))
+	if err != nil {
+		return nil, err
+	}
+	for i := range batch {
+		m := &batch[i]
+		if !p.dryRun {
+			before := *m
+			_ = forget(m)
+			if difference := history.Diff(before, *m); difference != nil {
+				var detail any = difference
+				if len(also[m.ID]) > 0 {
+					detail = together{Change: difference, Statement: m.ID, Also: also[m.ID]}
+				}
+				changes.Note(m.ID, memory.EventForgotten, detail)
+				if err := changes.Update(ctx, before, m); err != nil {
+					return nil, err
+				}
+			}
+		}
+		m.Embedding = nil
+		results = append(results, Edited{ID: m.ID, Memory: *m, Effects: effects[m.ID]})
+	}
+	return results, nil
+}
+
+// apply changes a memory as planned; model is that of the embedding. It does nothing, and returns "", if that is not
+// needed any more.
+func (c *planned) apply(m *memory.Memory, model string) (Done, memory.EventKind, error) {
+	if c.embedding != nil {
+		m.Embedding, m.EmbeddingModel = c.embedding, model
+	}
+	switch {
+	case m.Status == memory.Forgotten, c.restored && m.Status != memory.Consolidated:
+		return "", "", nil
+	case c.restored:
+		m.Status = memory.Active
+		return DoneRestored, memory.EventRestored, nil
+	case m.Pinned:
+		return DoneKept, "", nil
+	case c.Left != "" && m.Content != c.said:
+		return "", "", errOutdated
+	case c.Left != "":
+		m.Content = c.Left
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+		return DoneShortened, memory.EventUpdated, nil
+	}
+	return DoneForgotten, memory.EventForgotten, forget(m)
 }

@@ -87,7 +87,7 @@ func TestJudge_ReplacesContradictedMemory(t *testing.T) {
 		!strings.Contains(string(history[1].Detail), got[0].MemoryID) {
 		t.Errorf("history %+v, %v", history, err)
 	}
-	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active ||
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID, OfStatement); err != nil || m.Memory.Status != memory.Active ||
 		len(b.searched(beijing)) != 2 {
 		t.Errorf("restored: %+v, %v", m, err)
 	}
@@ -104,7 +104,7 @@ func TestJudge_BackdatedFactReplacesNothing(t *testing.T) {
 		if w.Verdict != memory.Kept || b.stored(now.ID).Status != memory.Active || b.stored(now.ID).Content != shanghai {
 			t.Errorf("%s: %+v", decision, w)
 		}
-		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID); err != nil {
+		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID, OfStatement); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestJudge_BadAnswersChangeNothing(t *testing.T) {
 			b.Writer.Undecided() != count {
 			t.Fatalf("%s: %+v, stored %+v, %d undecided", name, w, m, b.Writer.Undecided())
 		}
-		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID); err != nil {
+		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID, OfStatement); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,63 +2,234 @@ package ingest
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 
+	"hippocampus/db"
+	"hippocampus/db/history"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 )
 
 // Restore makes a memory of the app active again, as if just accessed, and
-// re-embeds it if the embedding model has changed. Restoring an active
-// memory changes nothing.
-func (s *Service) Restore(ctx context.Context, appID, id string) (memory.Memory, error) {
-	m, err := s.Records.Memory(ctx, appID, id)
-	if err != nil || m.Status == memory.Active {
-		return m, err
-	}
-	restore, err := s.restoring(ctx, []memory.Memory{m})
-	if err != nil {
-		return memory.Memory{}, err
-	}
-	return s.edit(ctx, appID, id, memory.EventRestored, restore)
+// re-embeds it if the embedding model has changed. By OfStatement it undoes all
+// that was done when the memory was forgotten, where nothing else has changed it
+// since. Restoring an active memory changes nothing.
+func (s *Service) Restore(ctx context.Context, appID, id string, scope Scope) (Edited, error) {
+	e := s.RestoreAll(ctx, appID, []string{id}, scope)[0]
+	return e, e.Err
 }
 
 // RestoreAll is Restore for many memories of the app, of any users. It returns a
 // result for each id, in the same order; an error of one id does not affect the
-// others, but memories that are re-embedded together fail together.
-func (s *Service) RestoreAll(ctx context.Context, appID string, ids []string) []Edited {
-	return s.editAll(ctx, appID, ids, memory.EventRestored, s.restoring)
-}
-
-// restoring returns an edit that makes one of the memories active. It re-embeds
-// them first, if the embedding model has changed.
-func (s *Service) restoring(ctx context.Context, memories []memory.Memory) (edit, error) {
-	by := llm.Serving(s.Embedder)
-	var ids, texts []string
-	for _, m := range memories {
-		if m.Status != memory.Active && m.EmbeddingModel != by.Model() {
-			ids, texts = append(ids, m.ID), append(texts, m.EmbeddedText())
-		}
-	}
-	embeddings := map[string][]float32{}
-	if len(texts) > 0 {
-		vectors, err := by.Embed(ctx, llm.ForDocument, texts)
-		if err != nil {
+// others, but those of one user are restored in parts that fail together.
+func (s *Service) RestoreAll(ctx context.Context, appID string, ids []string, scope Scope) []Edited {
+	restore := func(ctx context.Context, owner memory.Owner, batch []memory.Memory) ([]Edited, error) {
+		r := &restoring{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch}
+		if err := r.plan(ctx, scope); err != nil {
 			return nil, err
 		}
-		for i, id := range ids {
-			embeddings[id] = vectors[i]
+		return r.run(ctx)
+	}
+	return s.editAll(ctx, appID, ids, restore)
+}
+
+// restoring makes memories of one owner active again, with what was forgotten with them.
+type restoring struct {
+	*Service
+	by         llm.Embedder
+	owner      memory.Owner
+	batch      []memory.Memory
+	reversals  []reversal
+	embeddings map[string][]float32 // by id, of those that must be embedded again
+}
+
+// reversal undoes an event of a memory that was changed because another one was forgotten.
+type reversal struct {
+	id     string
+	of     string // id of the memory of the batch with which it was forgotten
+	detail json.RawMessage
+}
+
+// plan finds the events to undo, and embeds what will be active with another text or model than its embedding's.
+func (r *restoring) plan(ctx context.Context, scope Scope) error {
+	var ids, texts []string
+	embed := func(before, after *memory.Memory) {
+		if after.Status == memory.Active &&
+			(before.EmbeddingModel != r.by.Model() || before.EmbeddedText() != after.EmbeddedText()) {
+			ids, texts = append(ids, after.ID), append(texts, after.EmbeddedText())
 		}
 	}
-	return func(m *memory.Memory) error {
-		if m.Status == memory.Active {
-			return nil
+	for _, before := range r.batch {
+		if before.Status != memory.Active {
+			after := before
+			after.Status = memory.Active
+			embed(&before, &after)
 		}
-		m.Status = memory.Active
-		m.SupersededBy = ""
-		m.LastAccessedAt = memory.Instant(s.Now())
-		if embedding := embeddings[m.ID]; embedding != nil {
-			m.Embedding, m.EmbeddingModel = embedding, by.Model()
+	}
+	if scope != OfItem {
+		if err := r.findReversals(ctx); err != nil {
+			return err
+		}
+	}
+	for _, change := range r.reversals {
+		m, err := r.Records.Memory(ctx, r.owner.AppID, change.id)
+		if memory.IsKind(err, memory.KindNotFound) { // it was purged
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		before := m
+		if history.Reverse(&m, change.detail) {
+			embed(&before, &m)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	vectors, err := r.by.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		return err
+	}
+	r.embeddings = make(map[string][]float32, len(ids))
+	for i, id := range ids {
+		r.embeddings[id] = vectors[i]
+	}
+	return nil
+}
+
+// findReversals finds what was changed when the memories of the batch were forgotten.
+func (r *restoring) findReversals(ctx context.Context) error {
+	ids := memory.IDs(r.batch)
+	events, err := r.Records.Events(ctx, r.owner, ids)
+	if err != nil {
+		return err
+	}
+	of := map[string]string{} // id of the batch, by id of the statement
+	var statements []string
+	for _, m := range r.batch {
+		id := forgottenIn(events[m.ID]).Statement
+		if m.Status == memory.Forgotten && id != "" && of[id] == "" {
+			of[id], statements = m.ID, append(statements, id)
+		}
+	}
+	if events, err = r.Records.Events(ctx, r.owner, statements); err != nil {
+		return err
+	}
+	type member struct{ id, statement string }
+	var members []member
+	for _, id := range statements {
+		for _, other := range append([]string{id}, forgottenIn(events[id]).Also...) {
+			if !slices.Contains(ids, other) {
+				members = append(members, member{id: other, statement: id})
+			}
+		}
+	}
+	others := make([]string, len(members))
+	for i, m := range members {
+		others[i] = m.id
+	}
+	if events, err = r.Records.Events(ctx, r.owner, others); err != nil {
+		return err
+	}
+	for _, m := range members {
+		for _, e := range slices.Backward(events[m.id]) {
+			if togetherIn(e).Statement == m.statement {
+				r.reversals = append(r.reversals, reversal{id: m.id, of: of[m.statement], detail: e.Detail})
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// forgottenIn returns the detail of the latest event by which a memory was forgotten; zero if it was alone.
+func forgottenIn(events []memory.Event) together {
+	for _, e := range slices.Backward(events) {
+		if e.Kind == memory.EventForgotten {
+			return togetherIn(e)
+		}
+	}
+	return together{}
+}
+
+func togetherIn(e memory.Event) (detail together) {
+	if json.Unmarshal(e.Detail, &detail) != nil {
+		return together{}
+	}
+	return detail
+}
+
+// run restores the memories in one transaction.
+func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
+	err = r.inUser(ctx, r.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
+		effects := map[string][]Effect{} // by id of the batch
+		ids := make([]string, len(r.reversals))
+		for i, change := range r.reversals {
+			ids[i] = change.id
+		}
+		found, err := tx.Memories(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, change := range r.reversals {
+			i := slices.IndexFunc(found, func(m memory.Memory) bool { return m.ID == change.id })
+			if i < 0 {
+				continue
+			}
+			m := &found[i]
+			before := *m
+			if !history.Reverse(m, change.detail) {
+				continue
+			}
+			done := DoneReverted
+			if before.Status == memory.Forgotten {
+				done = DoneRestored
+			}
+			effects[change.of] = append(effects[change.of], Effect{ID: m.ID, Type: m.Type, Done: done})
+			if err := r.store(ctx, changes, before, m); err != nil {
+				return err
+			}
+		}
+		batch, err := tx.Memories(ctx, memory.IDs(r.batch))
+		if err != nil {
+			return err
+		}
+		results = results[:0]
+		for i := range batch {
+			m := &batch[i]
+			before := *m
+			m.Status, m.SupersededBy = memory.Active, ""
+			if err := r.store(ctx, changes, before, m); err != nil {
+				return err
+			}
+			m.Embedding = nil
+			results = append(results, Edited{ID: m.ID, Memory: *m, Effects: effects[m.ID]})
 		}
 		return nil
-	}, nil
+	})
+	return results, err
+}
+
+// store stores a memory that was changed back.
+func (r *restoring) store(
+	ctx context.Context, changes *history.Recorder, before memory.Memory, m *memory.Memory,
+) error {
+	difference := history.Diff(before, *m)
+	if difference == nil {
+		return nil
+	}
+	if m.Content != before.Content {
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+	}
+	if before.Status != memory.Active && m.Status == memory.Active {
+		m.LastAccessedAt = memory.Instant(r.Now())
+	}
+	if embedding := r.embeddings[m.ID]; embedding != nil {
+		m.Embedding, m.EmbeddingModel = embedding, r.by.Model()
+	}
+	changes.Note(m.ID, memory.EventRestored, difference)
+	return changes.Update(ctx, before, m)
 }

@@ -32,14 +32,14 @@ func TestRestoreAll_EmbedsAgain(t *testing.T) {
 	active := b.write("Plays chess.", 0.8, time.Time{}).Memory
 	forgotten := b.write("Keeps bees.", 0.8, time.Time{}).Memory
 	before := forgotten.EmbeddingModel
-	if _, err := b.Forget(t.Context(), ada.AppID, forgotten.ID); err != nil {
+	if _, err := b.Forget(t.Context(), ada.AppID, forgotten.ID, OfStatement); err != nil {
 		t.Fatal(err)
 	}
 	ids := []string{active.ID, forgotten.ID}
 	serving := b.Embedder
 
 	b.Embedder = renamed{serving, errors.New("no embedding")}
-	for i, result := range b.RestoreAll(t.Context(), ada.AppID, ids) {
+	for i, result := range b.RestoreAll(t.Context(), ada.AppID, ids, OfStatement) {
 		if result.ID != ids[i] || result.Err == nil {
 			t.Errorf("without an embedder: %+v", result)
 		}
@@ -49,7 +49,7 @@ func TestRestoreAll_EmbedsAgain(t *testing.T) {
 	}
 
 	b.Embedder = renamed{serving, nil}
-	for i, result := range b.RestoreAll(t.Context(), ada.AppID, ids) {
+	for i, result := range b.RestoreAll(t.Context(), ada.AppID, ids, OfStatement) {
 		if result.ID != ids[i] || result.Err != nil || result.Memory.Status != memory.Active {
 			t.Errorf("%+v", result)
 		}

@@ -23,6 +23,10 @@ type Records interface {
 	db.Turns
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
+	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
+	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
+	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)

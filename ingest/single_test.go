@@ -33,7 +33,7 @@ func TestRules_ReplaceASingleAttribute(t *testing.T) {
 		!strings.Contains(string(history[1].Detail), "one home at a time") {
 		t.Errorf("history %+v, %v", history, err)
 	}
-	if m, err := b.Restore(t.Context(), ada.AppID, old.ID); err != nil || m.Status != memory.Active {
+	if m, err := b.Restore(t.Context(), ada.AppID, old.ID, OfStatement); err != nil || m.Memory.Status != memory.Active {
 		t.Errorf("restored: %+v, %v", m, err)
 	}
 }
@@ -65,7 +65,8 @@ func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
 		if ids := b.searched("I live in Porto."); len(ids) != 1 || ids[0] != later.Memory.ID {
 			t.Errorf("together %v: the vector store has %v", together, ids)
 		}
-		if restored, err := b.Restore(t.Context(), ada.AppID, m.ID); err != nil || restored.Status != memory.Active {
+		if restored, err := b.Restore(t.Context(), ada.AppID, m.ID, OfStatement); err != nil ||
+			restored.Memory.Status != memory.Active {
 			t.Errorf("together %v: restored %+v, %v", together, restored, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hippocampus/db"
+	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 )
 
@@ -66,7 +67,7 @@ func TestRun_LeavesMemoriesAloneWhoseParagraphsStay(t *testing.T) {
 	f := newFixture(t)
 	f.do(create("/memories/a", "One.\n\nTwo.\n\nThree.\n"))
 	known := f.memories(memory.Active)
-	if _, err := f.writer.Forget(t.Context(), "app", known["One."].ID); err != nil {
+	if _, err := f.writer.Forget(t.Context(), "app", known["One."].ID, ingest.OfStatement); err != nil {
 		t.Fatal(err)
 	}
 	f.do(insert("/memories/a", 5, "\nFour.\n"))

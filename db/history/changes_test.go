@@ -127,7 +127,10 @@ func (r *run) forget(t *rapid.T) {
 	if !found {
 		return
 	}
-	r.step(t, func(ctx context.Context) error { _, err := r.ingest.Forget(ctx, "app", m.ID); return err })
+	r.step(t, func(ctx context.Context) error {
+		_, err := r.ingest.Forget(ctx, "app", m.ID, ingest.OfStatement)
+		return err
+	})
 }
 
 func (r *run) restore(t *rapid.T) {
@@ -135,7 +138,10 @@ func (r *run) restore(t *rapid.T) {
 	if !found {
 		return
 	}
-	r.step(t, func(ctx context.Context) error { _, err := r.ingest.Restore(ctx, "app", m.ID); return err })
+	r.step(t, func(ctx context.Context) error {
+		_, err := r.ingest.Restore(ctx, "app", m.ID, ingest.OfStatement)
+		return err
+	})
 }
 
 func (r *run) condense(t *rapid.T) {

@@ -85,8 +85,8 @@ func At(m memory.Memory, events []memory.Event, at time.Time) (then memory.Memor
 	return then, existed && events[left-1].Kind != memory.EventPurged
 }
 
-// oldValues are the From values of a Change; nil means that a field did not change.
-type oldValues struct {
+// values are those of a Change; nil means that a field did not change.
+type values struct {
 	Content      *string         `json:"content"`
 	Importance   *float64        `json:"importance"`
 	Domain       *memory.Domain  `json:"domain"`
@@ -98,30 +98,57 @@ type oldValues struct {
 	SupersededBy *string         `json:"superseded_by"`
 }
 
+// detail is that of an event.
+type detail struct {
+	From   values `json:"from"`
+	To     values `json:"to"`
+	Change struct {
+		From values `json:"from"`
+		To   values `json:"to"`
+	} `json:"change"` // if the detail has more than the Change
+}
+
 // undo restores the old values of the fields that an event changed. It ignores a
 // detail without a Change.
-func undo(m *memory.Memory, detail json.RawMessage) {
-	var change struct {
-		From   oldValues `json:"from"`
-		Change struct {
-			From oldValues `json:"from"`
-		} `json:"change"` // if the detail has more than the Change
-	}
-	if detail == nil || json.Unmarshal(detail, &change) != nil {
+func undo(m *memory.Memory, event json.RawMessage) {
+	var d detail
+	if event == nil || json.Unmarshal(event, &d) != nil {
 		return
 	}
-	for _, old := range []oldValues{change.From, change.Change.From} {
-		restore(&m.Content, old.Content)
-		restore(&m.Importance, old.Importance)
-		restore(&m.Domain, old.Domain)
-		restore(&m.Type, old.Type)
-		restore(&m.Tags, old.Tags)
-		restore(&m.Pinned, old.Pinned)
-		restore(&m.Status, old.Status)
-		restore(&m.SupersededBy, old.SupersededBy)
-		if old.Metadata != nil {
-			m.Metadata = old.Metadata
-		}
+	d.From.assign(m)
+	d.Change.From.assign(m)
+}
+
+// Reverse restores the old values of the fields that an event of this detail
+// changed, if they all still have the values that it gave them.
+func Reverse(m *memory.Memory, event json.RawMessage) bool {
+	var d detail
+	if event == nil || json.Unmarshal(event, &d) != nil {
+		return false
+	}
+	after := *m
+	d.To.assign(&after)
+	d.Change.To.assign(&after)
+	if Diff(*m, after) != nil {
+		return false
+	}
+	d.From.assign(m)
+	d.Change.From.assign(m)
+	return true
+}
+
+// assign sets the fields that have a value.
+func (v values) assign(m *memory.Memory) {
+	restore(&m.Content, v.Content)
+	restore(&m.Importance, v.Importance)
+	restore(&m.Domain, v.Domain)
+	restore(&m.Type, v.Type)
+	restore(&m.Tags, v.Tags)
+	restore(&m.Pinned, v.Pinned)
+	restore(&m.Status, v.Status)
+	restore(&m.SupersededBy, v.SupersededBy)
+	if v.Metadata != nil {
+		m.Metadata = v.Metadata
 	}
 	if len(m.Tags) == 0 {
 		m.Tags = nil
@@ -131,8 +158,8 @@ func undo(m *memory.Memory, detail json.RawMessage) {
 	}
 }
 
-func restore[T any](field *T, old *T) {
-	if old != nil {
-		*field = *old
+func restore[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
 	}
 }

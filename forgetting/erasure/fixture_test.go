@@ -146,7 +146,7 @@ func (b *fixture) live(owner memory.Owner) {
 	b.must(b.store.RenewTurns(b.t.Context(), []string{b.turn(owner).ID}, noon.AddDate(1, 0, 0)))
 	b.write(owner, "Likes tea.", "Likes jazz.")
 	list := b.memories(owner)
-	_, err := b.ingest.Forget(b.t.Context(), owner.AppID, list[0].ID)
+	_, err := b.ingest.Forget(b.t.Context(), owner.AppID, list[0].ID, ingest.OfStatement)
 	b.must(err)
 }
 

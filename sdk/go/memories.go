@@ -33,14 +33,15 @@ func (c *Client) Update(ctx context.Context, id string, patch MemoryPatch) (*Mem
 	return Decode[Memory](c.api.UpdateMemory(ctx, id, patch))
 }
 
-// Forget deletes a memory softly: [Client.Restore] brings it back until it is purged.
-func (c *Client) Forget(ctx context.Context, id string) (*Memory, error) {
-	return Decode[Memory](c.api.ForgetMemory(ctx, id))
+// Forget deletes a memory softly, with all that states the same: [Client.Restore] brings everything back until it is
+// purged.
+func (c *Client) Forget(ctx context.Context, id string) (*ChangedMemory, error) {
+	return Decode[ChangedMemory](c.api.ForgetMemory(ctx, id, nil))
 }
 
-// Restore makes a forgotten memory active. The request is not repeated.
-func (c *Client) Restore(ctx context.Context, id string) (*Memory, error) {
-	return Decode[Memory](c.api.RestoreMemory(ctx, id))
+// Restore makes a forgotten memory active, and what was forgotten with it. The request is not repeated.
+func (c *Client) Restore(ctx context.Context, id string) (*ChangedMemory, error) {
+	return Decode[ChangedMemory](c.api.RestoreMemory(ctx, id, nil))
 }
 
 // Pin exempts a memory from forgetting. The request is not repeated.

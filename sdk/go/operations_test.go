@@ -22,6 +22,12 @@ func TestClient_ChangesAMemory(t *testing.T) {
 		}
 		memory = found
 	}
+	changed := func(m *hippocampus.ChangedMemory, err error) (*hippocampus.Memory, error) {
+		if err != nil {
+			return nil, err
+		}
+		return &hippocampus.Memory{ID: m.ID, Status: m.Status}, nil
+	}
 	steps := []struct {
 		name string
 		do   func(id string) (*hippocampus.Memory, error)
@@ -34,9 +40,9 @@ func TestClient_ChangesAMemory(t *testing.T) {
 			func(m hippocampus.Memory) bool { return m.Pinned }},
 		{"unpin", func(id string) (*hippocampus.Memory, error) { return client.Unpin(ctx, id) },
 			func(m hippocampus.Memory) bool { return !m.Pinned }},
-		{"forget", func(id string) (*hippocampus.Memory, error) { return client.Forget(ctx, id) },
+		{"forget", func(id string) (*hippocampus.Memory, error) { return changed(client.Forget(ctx, id)) },
 			func(m hippocampus.Memory) bool { return m.Status == api.MemoryStatusForgotten }},
-		{"restore", func(id string) (*hippocampus.Memory, error) { return client.Restore(ctx, id) },
+		{"restore", func(id string) (*hippocampus.Memory, error) { return changed(client.Restore(ctx, id)) },
 			func(m hippocampus.Memory) bool { return m.Status == api.MemoryStatusActive }},
 		{"show", func(id string) (*hippocampus.Memory, error) { return client.Memory(ctx, id) },
 			func(m hippocampus.Memory) bool { return m.ID == memory.ID }},

@@ -6,6 +6,7 @@ import "hippocampus/sdk/go/api"
 // has the others, and the values of enumerations such as api.MemoryTypeFact.
 type (
 	Candidate               = api.Candidate
+	ChangedMemory           = api.ChangedMemory
 	CompressRequest         = api.CompressRequest
 	CompressionReport       = api.CompressionReport
 	ConsolidateRequest      = api.ConsolidateRequest

@@ -36,12 +36,12 @@ type MemoryWriter interface {
 	// WriteBatch returns a result for each write, in the same order.
 	WriteBatch(ctx context.Context, writes []ingest.Write) []ingest.BatchResult
 	Change(ctx context.Context, appID, id string, c ingest.Change) (memory.Memory, error)
-	Forget(ctx context.Context, appID, id string) (memory.Memory, error)
+	Forget(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error)
 	// ForgetAll returns a result for each id, in the same order.
-	ForgetAll(ctx context.Context, appID string, ids []string) []ingest.Edited
-	Restore(ctx context.Context, appID, id string) (memory.Memory, error)
+	ForgetAll(ctx context.Context, appID string, ids []string, how ingest.Forgetting) []ingest.Edited
+	Restore(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error)
 	// RestoreAll returns a result for each id, in the same order.
-	RestoreAll(ctx context.Context, appID string, ids []string) []ingest.Edited
+	RestoreAll(ctx context.Context, appID string, ids []string, scope ingest.Scope) []ingest.Edited
 }
 
 // Undoer undoes reflections and summaries; reflection/derivation implements it.
@@ -58,9 +58,9 @@ func (h memoryHandlers) register(r *routes) {
 	r.add("POST /v1/memories", memory.RoleWrite, h.quotas.bound(withBody(h.post), memories))
 	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.batch,
 		h.quotas.bound(withBody(h.postBatch), memories))
-	r.add("POST /v1/memories/forget", memory.RoleWrite, withBody(editMany(h.Writer.ForgetAll)))
+	r.add("POST /v1/memories/forget", memory.RoleWrite, withBody(h.forgetMany))
 	r.add("POST /v1/memories/restore", memory.RoleWrite,
-		h.quotas.bound(withBody(editMany(h.Writer.RestoreAll)), restored))
+		h.quotas.bound(withBody(h.restoreMany), restored))
 	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, wire.Memory]{
 		name:     "memories",
 		filter:   memoryFilter,
@@ -71,24 +71,12 @@ func (h memoryHandlers) register(r *routes) {
 	}.handle)
 	r.add("GET /v1/memories/:id", memory.RoleRead, h.get)
 	r.add("PATCH /v1/memories/:id", memory.RoleWrite, h.quotas.bound(withBody(h.patch), change))
-	r.add("DELETE /v1/memories/:id", memory.RoleWrite, withMemoryID(h.Writer.Forget))
+	r.add("DELETE /v1/memories/:id", memory.RoleWrite, editOne(h.Writer.Forget))
 	r.add("POST /v1/memories/:id/restore", memory.RoleWrite,
-		h.quotas.bound(withMemoryID(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1})))
+		h.quotas.bound(editOne(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1})))
 	r.add("POST /v1/memories/:id/undo", memory.RoleWrite, h.quotas.bound(h.undo, change))
 	r.add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
 	r.add("GET /v1/memories/:id/relations", memory.RoleRead, h.relations)
-}
-
-// withMemoryID makes a handler of a change to the memory that the path names.
-func withMemoryID(change func(ctx context.Context, appID, id string) (memory.Memory, error)) handler {
-	return func(ctx context.Context, r *request) (any, error) {
-		id, err := r.memoryID()
-		if err != nil {
-			return nil, err
-		}
-		m, err := change(ctx, r.key.AppID, id)
-		return wire.MemoryOf(m), err
-	}
 }
 
 func (h memoryHandlers) get(ctx context.Context, r *request) (any, error) {

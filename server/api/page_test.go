@@ -95,7 +95,7 @@ func TestMemories_ListFilters(t *testing.T) {
 	add("first", nil)
 	add("task", func(w *ingest.Write) { w.Type, w.At = "task", since.Add(time.Hour) })
 	forgotten := add("forgotten", func(w *ingest.Write) { w.At = until.Add(-time.Microsecond) })
-	if _, err := f.service.Forget(t.Context(), "app", forgotten.ID); err != nil {
+	if _, err := f.service.Forget(t.Context(), "app", forgotten.ID, ingest.OfStatement); err != nil {
 		t.Fatal(err)
 	}
 	add("skill", func(w *ingest.Write) { w.Type = "skill" })

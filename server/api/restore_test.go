@@ -15,7 +15,7 @@ import (
 // idsBody is a request that names memories.
 func (f *fixture) idsBody(ids ...string) string {
 	f.t.Helper()
-	body, err := json.Marshal(manyRequest{ids})
+	body, err := json.Marshal(manyRequest{IDs: ids})
 	f.must(err)
 	return string(body)
 }
@@ -39,7 +39,7 @@ func TestRestoreMany_AnswersForEachID(t *testing.T) {
 	if got := f.stored(replaced.ID); got.Status != memory.Superseded {
 		t.Fatalf("the statement that another replaces is %s", got.Status)
 	}
-	_, err := f.service.Forget(t.Context(), "other-app", foreign.ID)
+	_, err := f.service.Forget(t.Context(), "other-app", foreign.ID, ingest.OfStatement)
 	f.must(err)
 
 	ids := []string{second.ID, first.ID, someID, foreign.ID, replaced.ID, first.ID, active.ID}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"hippocampus/ingest"
@@ -110,40 +109,4 @@ func (r *request) batchWrite(index int, item json.RawMessage) (ingest.Write, err
 	var c checks
 	write := body.write(r.key, &c)
 	return write, c.err()
-}
-
-// manyRequest names the memories that are forgotten or restored.
-type manyRequest struct {
-	IDs []string `json:"ids"`
-}
-
-// editedBody is what became of one memory: a status, or an error.
-type editedBody struct {
-	ID     string        `json:"id"`
-	Status memory.Status `json:"status,omitempty"`
-	Error  *Problem      `json:"error,omitempty"`
-}
-
-func editedOf(e ingest.Edited) editedBody {
-	if e.Err != nil {
-		return editedBody{ID: e.ID, Error: problemPointer(e.Err)}
-	}
-	return editedBody{ID: e.ID, Status: e.Memory.Status}
-}
-
-// editMany makes a handler that answers for each id separately: an unknown one does not affect the others.
-func editMany(
-	edit func(ctx context.Context, appID string, ids []string) []ingest.Edited,
-) func(ctx context.Context, r *request, body manyRequest) (any, error) {
-	return func(ctx context.Context, r *request, body manyRequest) (any, error) {
-		for i, id := range body.IDs {
-			if !memory.IsID(id) {
-				r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
-			}
-		}
-		if err := r.err(); err != nil {
-			return nil, err
-		}
-		return map[string]any{"results": bodiesOf(edit(ctx, r.key.AppID, body.IDs), editedOf)}, nil
-	}
 }

@@ -39,6 +39,7 @@ type changed struct {
 	Memory  memoryBody     `json:"memory"`
 	Verdict memory.Verdict `json:"verdict,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
+	Effects []effect       `json:"effects,omitempty"` // on other memories
 }
 
 // owned returns the arguments with the user of the connection.

@@ -57,12 +57,15 @@ func (c connection) change(
 	if err != nil {
 		return "", nil, err
 	}
-	m, err := ask[memoryBody](ctx, c.v1, method, path+suffix, body)
+	answer, err := ask[struct {
+		memoryBody
+		Effects []effect `json:"effects"`
+	}](ctx, c.v1, method, path+suffix, body)
 	if err != nil {
 		return "", nil, err
 	}
-	result := changed{Scope: c.scopeOf(ctx, m), Memory: m}
-	return result.Scope.line() + done + m.line(), result, nil
+	result := changed{Scope: c.scopeOf(ctx, answer.memoryBody), Memory: answer.memoryBody, Effects: answer.Effects}
+	return result.Scope.line() + done + answer.memoryBody.line() + effectLines(answer.Effects), result, nil
 }
 
 func (c connection) history(ctx context.Context, args arguments) (string, any, error) {

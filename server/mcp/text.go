@@ -38,6 +38,27 @@ type memoryBody struct {
 	Confidence     float64         `json:"confidence,omitempty"` // of a search
 }
 
+// effect is what forgetting or restoring a memory did to another one.
+type effect struct {
+	ID   string      `json:"id"`
+	Type memory.Type `json:"type"`
+	Done string      `json:"done"`
+	Why  string      `json:"why,omitempty"`
+}
+
+// effectLines state effects for a model, one line each.
+func effectLines(effects []effect) string {
+	if len(effects) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString("\nOther memories that state it or were made of it:")
+	for _, e := range effects {
+		fmt.Fprintf(&text, "\n- [%s] %s (%s)", e.ID, e.Done, e.Type)
+	}
+	return text.String()
+}
+
 // line states a scope for a model, before what was read in it.
 func (s scope) line() string {
 	text := "Scope: user " + s.UserID + " of app " + s.AppID

@@ -61,7 +61,7 @@ func batchDelete(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	failures, err := c.forget(ids)
+	failures, err := c.forget(ids, "statement")
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"hippocampus/internal/wire"
 )
 
@@ -58,16 +56,14 @@ func (c *call) change(id string, f fields) (m wire.Memory, err error) {
 }
 
 func remove(c *call) (any, error) {
-	linked := fields{"delete_linked": jsontext.Value(c.query.Get("delete_linked"))}
-	if err := linked.refused(map[string]string{
-		"delete_linked": "each memory is deleted by itself, see GET /v1/memories/{id}/related",
-	}); err != nil {
-		return nil, err
-	}
 	if _, err := c.read(c.ids[0]); err != nil {
 		return nil, err
 	}
-	if err := c.ask(http.MethodDelete, pathOf(c.ids[0]), nil, nil); err != nil {
+	path := pathOf(c.ids[0])
+	if c.query.Get("delete_linked") == "false" {
+		path += "?scope=item"
+	}
+	if err := c.ask(http.MethodDelete, path, nil, nil); err != nil {
 		return nil, err
 	}
 	return message("Memory deleted successfully!"), nil
@@ -89,7 +85,7 @@ func deleteAll(c *call) (any, error) {
 	for i, m := range memories {
 		ids[i] = m.ID
 	}
-	if _, err := c.forget(ids); err != nil {
+	if _, err := c.forget(ids, "item"); err != nil { // the request says by its filter what is deleted
 		return nil, err
 	}
 	return message(fmt.Sprintf("Memories deleted successfully! (%d)", len(ids))), nil
@@ -101,8 +97,8 @@ type failure struct {
 	Detail string `json:"detail"`
 }
 
-// forget forgets memories and returns which of them it could not.
-func (c *call) forget(ids []string) (failures []failure, err error) {
+// forget forgets memories, or what they state, and returns which of them it could not.
+func (c *call) forget(ids []string, scope string) (failures []failure, err error) {
 	for some := range slices.Chunk(ids, forgotAtOnce) {
 		var answer struct {
 			Results []struct {
@@ -112,7 +108,8 @@ func (c *call) forget(ids []string) (failures []failure, err error) {
 				} `json:"error"`
 			} `json:"results"`
 		}
-		if err := c.ask(http.MethodPost, "/v1/memories/forget", map[string]any{"ids": some}, &answer); err != nil {
+		request := map[string]any{"ids": some, "scope": scope}
+		if err := c.ask(http.MethodPost, "/v1/memories/forget", request, &answer); err != nil {
 			return nil, err
 		}
 		for _, result := range answer.Results {

@@ -3,6 +3,9 @@ package memories
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +21,8 @@ func (p program) forget() *cobra.Command {
 		Short: "Forget memories, after a preview",
 		Long: `Forget memories, after a preview.
 
-They leave recall, and "hippocampus restore" brings them back until they are purged.
+They leave recall with all that states the same, such as the messages that a fact was taken from, and "hippocampus
+restore" brings everything back until it is purged. --only forgets the named memories alone.
 
 With --faded, forget what nothing has recalled for long, as the schedule does. --at previews what will have faded by
 then.`,
@@ -32,6 +36,7 @@ then.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&faded, "faded", false, "forget what has faded, instead of memories by their ids")
 	flags.BoolVar(&yes, "yes", false, "do not ask")
+	flags.Bool("only", false, "forget the named memories alone, not what states the same")
 	flags.BoolVar(&dryRun, "dry-run", false, "preview only")
 	flags.Bool("whole", false, "with --faded: forget all at once, also more than the server's share of a run")
 	timeFlag(cmd, "at", "with --faded: preview what will have faded at this `time`")
@@ -43,6 +48,8 @@ then.`,
 			return exit.Usagef("no memory is named: give its id, as `hippocampus list` shows it, or --faded")
 		case !faded && (flags.Changed("at") || flags.Changed("whole")):
 			return exit.Usagef("--at and --whole go with --faded")
+		case faded && flags.Changed("only"):
+			return exit.Usagef("--only goes with ids: --faded forgets each memory by itself")
 		}
 		return nil
 	}
@@ -58,14 +65,32 @@ then.`,
 		if err != nil {
 			return err
 		}
+		request := map[string]any{"ids": ids, "scope": "statement", "dry_run": true}
+		if flags.Changed("only") {
+			request["scope"] = "item"
+		}
 		if !a.json {
 			PrintTable(a.Screen, list, true)
+		}
+		if !a.json || dryRun {
+			if _, effects, err := a.forgetBy(request); err == nil && effects != "" && !a.json {
+				a.Printf("with what states the same: %s\n", effects)
+			}
 		}
 		agreed, err := a.agree(fmt.Sprintf("Forget %s?", count(len(ids), "memory", "memories")), yes, dryRun)
 		if err != nil || !agreed {
 			return err
 		}
-		return a.forgetIDs(ids)
+		request["dry_run"] = false
+		forgotten, effects, err := a.forgetBy(request)
+		if !a.json && (err == nil || forgotten > 0) {
+			text := "forgot " + count(forgotten, "memory", "memories")
+			if effects != "" {
+				text += " (of others: " + effects + ")"
+			}
+			a.Printf("%s; `hippocampus restore` undoes it\n", text)
+		}
+		return err
 	})
 }
 
@@ -81,19 +106,24 @@ func (a *action) agree(question string, yes, dryRun bool) (bool, error) {
 	return agreed, err
 }
 
-func (a *action) forgetIDs(ids []string) error {
+// forgetBy sends a request to forget. It returns how many of its memories were forgotten, what was done to others, such
+// as "2 forgotten, 1 shortened", and the failure of one of the ids.
+func (a *action) forgetBy(request map[string]any) (forgotten int, effects string, failure error) {
 	var answer struct {
 		Results []struct {
-			ID    string
-			Error *problem
+			ID      string
+			Effects []struct{ Done string }
+			Error   *problem
 		}
 	}
-	if err := a.call("POST", "/v1/memories/forget", map[string]any{"ids": ids}, &answer); err != nil {
-		return err
+	if err := a.call("POST", "/v1/memories/forget", request, &answer); err != nil {
+		return 0, "", err
 	}
-	forgotten := 0
-	var failure error
+	done := map[string]int{}
 	for _, r := range answer.Results {
+		for _, e := range r.Effects {
+			done[e.Done]++
+		}
 		if r.Error == nil {
 			forgotten++
 			continue
@@ -101,10 +131,11 @@ func (a *action) forgetIDs(ids []string) error {
 		failure = fmt.Errorf("memory %s: %s", r.ID, r.Error)
 		a.note("%v", failure)
 	}
-	if !a.json {
-		a.Printf("forgot %s; `hippocampus restore` undoes it\n", count(forgotten, "memory", "memories"))
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(done)) {
+		parts = append(parts, fmt.Sprintf("%d %s", done[what], what))
 	}
-	return failure
+	return forgotten, strings.Join(parts, ", "), failure
 }
 
 // Forgetting is the answer of a run of forgetting, or of its preview.

@@ -195,6 +195,12 @@ const (
 	ForgettingRulePolicyStrengthening ForgettingRulePolicy = "strengthening"
 )
 
+// Defines values for ForgettingScope.
+const (
+	ForgettingScopeItem      ForgettingScope = "item"
+	ForgettingScopeStatement ForgettingScope = "statement"
+)
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -246,6 +252,23 @@ const (
 const (
 	MemoryAnnouncementKindMemoryForgotten MemoryAnnouncementKind = "memory.forgotten"
 	MemoryAnnouncementKindMemoryWritten   MemoryAnnouncementKind = "memory.written"
+)
+
+// Defines values for MemoryEffectDone.
+const (
+	MemoryEffectDoneForgotten MemoryEffectDone = "forgotten"
+	MemoryEffectDoneKept      MemoryEffectDone = "kept"
+	MemoryEffectDoneRestored  MemoryEffectDone = "restored"
+	MemoryEffectDoneReverted  MemoryEffectDone = "reverted"
+	MemoryEffectDoneShortened MemoryEffectDone = "shortened"
+)
+
+// Defines values for MemoryEffectWhy.
+const (
+	MemoryEffectWhyDerived  MemoryEffectWhy = "derived"
+	MemoryEffectWhyEchoes   MemoryEffectWhy = "echoes"
+	MemoryEffectWhyRestates MemoryEffectWhy = "restates"
+	MemoryEffectWhySource   MemoryEffectWhy = "source"
 )
 
 // Defines values for MemoryEventKind.
@@ -786,6 +809,113 @@ type CandidatePage struct {
 //
 // Example: turn 0198c0de-0000-7000-8000-000000000002
 type Cause = string
+
+// ChangedMemory A memory that was forgotten or restored, with what that did to others.
+type ChangedMemory struct {
+	// AccessCount How often it was recalled.
+	//
+	// Example: 3
+	AccessCount int `json:"access_count"`
+
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Content One statement, readable on its own, with at least one visible character.
+	//
+	// Example: Is allergic to peanuts.
+	Content Content `json:"content"`
+
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// Domain The intent domain.
+	//
+	// Example: user_preferences
+	Domain Domain `json:"domain"`
+
+	// Effects What was done to other memories.
+	Effects MemoryEffects `json:"effects"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Importance How much it matters.
+	//
+	// Example: 0.8
+	Importance Importance `json:"importance"`
+
+	// LastAccessedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	LastAccessedAt Timestamp `json:"last_accessed_at"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Pinned Whether it is kept from being forgotten by the schedule.
+	Pinned Pinned `json:"pinned"`
+
+	// SaidBy Of a memory of type `message`: the name of who said it, else the role.
+	//
+	// Example: Ana
+	SaidBy *Speaker `json:"said_by,omitempty"`
+
+	// SourceTurnID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	SourceTurnID *ID `json:"source_turn_id,omitempty"`
+
+	// Status Where a memory stands; only active ones are recalled.
+	//
+	// Example: active
+	Status MemoryStatus `json:"status"`
+
+	// SupersededBy A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	SupersededBy *ID `json:"superseded_by,omitempty"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags Tags `json:"tags"`
+
+	// Type What kind of statement it is.
+	//
+	// Example: fact
+	Type MemoryType `json:"type"`
+
+	// UpdatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	UpdatedAt Timestamp `json:"updated_at"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
 
 // CompressRequest Whose memories to condense.
 type CompressRequest struct {
@@ -3159,12 +3289,21 @@ type ForgetMemoriesAnswer struct {
 
 // ForgetMemoriesRequest Memories to forget.
 type ForgetMemoriesRequest struct {
+	// DryRun Whether to answer only what would be done to other memories, and to change nothing.
+	DryRun *bool `json:"dry_run,omitempty"`
+
 	// Ids Ids of memories; a repeated one counts once.
 	Ids MemoryIDs `json:"ids"`
+
+	// Scope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
+	Scope *ForgettingScope `json:"scope,omitempty"`
 }
 
 // ForgetMemoryResult The memory's status, or an error.
 type ForgetMemoryResult struct {
+	// Effects What was done to other memories.
+	Effects *MemoryEffects `json:"effects,omitempty"`
+
 	// Error An RFC 9457 problem document.
 	Error *Problem `json:"error,omitempty"`
 
@@ -3314,6 +3453,9 @@ type ForgettingRule struct {
 //
 // Example: strengthening
 type ForgettingRulePolicy string
+
+// ForgettingScope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
+type ForgettingScope string
 
 // Health That the process is alive.
 type Health struct {
@@ -4022,6 +4164,48 @@ type MemoryBatchResult struct {
 	// Example: kept
 	Verdict *Verdict `json:"verdict,omitempty"`
 }
+
+// MemoryEffect What was done to another memory.
+type MemoryEffect struct {
+	// Done `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+	// was before it was shortened or restored; `kept`, since it is pinned.
+	//
+	//
+	// Example: shortened
+	Done MemoryEffectDone `json:"done"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Type What kind of statement it is.
+	//
+	// Example: fact
+	Type MemoryType `json:"type"`
+
+	// Why How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
+	// was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+	//
+	//
+	// Example: source
+	Why *MemoryEffectWhy `json:"why,omitempty"`
+}
+
+// MemoryEffectDone `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+// was before it was shortened or restored; `kept`, since it is pinned.
+//
+// Example: shortened
+type MemoryEffectDone string
+
+// MemoryEffectWhy How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
+// was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+//
+// Example: source
+type MemoryEffectWhy string
+
+// MemoryEffects What was done to other memories.
+type MemoryEffects = []MemoryEffect
 
 // MemoryEvent A step of the history of a memory.
 type MemoryEvent struct {
@@ -5519,6 +5703,9 @@ type RestoreMemoriesAnswer struct {
 type RestoreMemoriesRequest struct {
 	// Ids Ids of memories; a repeated one counts once.
 	Ids MemoryIDs `json:"ids"`
+
+	// Scope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
+	Scope *ForgettingScope `json:"scope,omitempty"`
 }
 
 // Retention How well active memories are retained. Those of an app are counted at most once a minute.
@@ -6855,6 +7042,9 @@ type NameCursor = string
 // NumberCursor defines model for NumberCursor.
 type NumberCursor = string
 
+// Scope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
+type Scope = ForgettingScope
+
 // SkillAgent The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
 // of the user's agents. A recall for an agent finds its own memories and the shared ones.
 //
@@ -7318,6 +7508,12 @@ type ListMemoriesParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ForgetMemoryParams defines parameters for ForgetMemory.
+type ForgetMemoryParams struct {
+	// Scope How far it goes.
+	Scope *Scope `form:"scope,omitempty" json:"scope,omitempty"`
+}
+
 // GetMemoryParams defines parameters for GetMemory.
 type GetMemoryParams struct {
 	// AsOf The instant to look back at.
@@ -7341,6 +7537,12 @@ type DeleteRelationParams struct {
 
 	// Kind The kind of the relation.
 	Kind StatedRelationKind `form:"kind" json:"kind"`
+}
+
+// RestoreMemoryParams defines parameters for RestoreMemory.
+type RestoreMemoryParams struct {
+	// Scope How far it goes.
+	Scope *Scope `form:"scope,omitempty" json:"scope,omitempty"`
 }
 
 // ListMemoryFileVersionsParams defines parameters for ListMemoryFileVersions.
@@ -8894,8 +9096,9 @@ type ClientInterface interface {
 	// ForgetMemoriesWithBody Forget many memories
 	//
 	// Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-	// it is purged. Each id has a result of its own; an unknown one does not affect the others. Repeating the request
-	// changes nothing. Role write.
+	// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
+	// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
+	// nothing. Role write.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8905,8 +9108,9 @@ type ClientInterface interface {
 	// ForgetMemories Forget many memories
 	//
 	// Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-	// it is purged. Each id has a result of its own; an unknown one does not affect the others. Repeating the request
-	// changes nothing. Role write.
+	// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
+	// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
+	// nothing. Role write.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8916,8 +9120,8 @@ type ClientInterface interface {
 	// RestoreMemoriesWithBody Restore many memories
 	//
 	// Makes the memories with these ids active again, of any users of the app, whether they were forgotten, superseded or
-	// consolidated. Each id has a result of its own; an unknown one does not affect the others. An active memory stays as
-	// it is. Role write.
+	// consolidated. What was forgotten with them comes back, unless `scope` is `item`. Each id has a result of its own; an
+	// unknown one does not affect the others. An active memory stays as it is. Role write.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8927,8 +9131,8 @@ type ClientInterface interface {
 	// RestoreMemories Restore many memories
 	//
 	// Makes the memories with these ids active again, of any users of the app, whether they were forgotten, superseded or
-	// consolidated. Each id has a result of its own; an unknown one does not affect the others. An active memory stays as
-	// it is. Role write.
+	// consolidated. What was forgotten with them comes back, unless `scope` is `item`. Each id has a result of its own; an
+	// unknown one does not affect the others. An active memory stays as it is. Role write.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8937,10 +9141,14 @@ type ClientInterface interface {
 
 	// ForgetMemory Forget a memory
 	//
-	// A soft delete. It is recalled no more, and can be restored until it is purged. Role write.
+	// A soft delete of what the memory states: neither it nor anything that states the same is recalled any more. The
+	// messages that a fact was taken from go with it, or only their sentences that state it if they say more; so do the
+	// facts that were taken from a forgotten message alone, what the assistant repeated, and what was derived from any of
+	// these, such as summaries, whose other sources come back. Pinned memories are kept and named. `effects` lists what
+	// was done to other memories. One restore undoes the whole call until the memories are purged. Role write.
 	//
 	// Corresponds with DELETE /v1/memories/{id} (the `ForgetMemory` operationId).
-	ForgetMemory(ctx context.Context, id MemoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ForgetMemory(ctx context.Context, id MemoryID, params *ForgetMemoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMemory Show a memory
 	//
@@ -9022,11 +9230,12 @@ type ClientInterface interface {
 
 	// RestoreMemory Restore a memory
 	//
-	// Makes a forgotten, superseded or consolidated memory active again, as if just accessed. An active one stays as it
-	// is. Role write.
+	// Makes a forgotten, superseded or consolidated memory active again, as if just accessed. If others were forgotten or
+	// shortened in the same call, this is undone too, where nothing else has changed them since; `effects` lists them. An
+	// active memory stays as it is. Role write.
 	//
 	// Corresponds with POST /v1/memories/{id}/restore (the `RestoreMemory` operationId).
-	RestoreMemory(ctx context.Context, id MemoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RestoreMemory(ctx context.Context, id MemoryID, params *RestoreMemoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMemoryRetention Show how a memory fades
 	//
@@ -10872,8 +11081,9 @@ func (c *Client) CreateMemories(ctx context.Context, body CreateMemoriesJSONRequ
 // ForgetMemoriesWithBody Forget many memories
 //
 // Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-// it is purged. Each id has a result of its own; an unknown one does not affect the others. Repeating the request
-// changes nothing. Role write.
+// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
+// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
+// nothing. Role write.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10893,8 +11103,9 @@ func (c *Client) ForgetMemoriesWithBody(ctx context.Context, contentType string,
 // ForgetMemories Forget many memories
 //
 // Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-// it is purged. Each id has a result of its own; an unknown one does not affect the others. Repeating the request
-// changes nothing. Role write.
+// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
+// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
+// nothing. Role write.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10914,8 +11125,8 @@ func (c *Client) ForgetMemories(ctx context.Context, body ForgetMemoriesJSONRequ
 // RestoreMemoriesWithBody Restore many memories
 //
 // Makes the memories with these ids active again, of any users of the app, whether they were forgotten, superseded or
-// consolidated. Each id has a result of its own; an unknown one does not affect the others. An active memory stays as
-// it is. Role write.
+// consolidated. What was forgotten with them comes back, unless `scope` is `item`. Each id has a result of its own; an
+// unknown one does not affect the others. An active memory stays as it is. Role write.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10935,8 +11146,8 @@ func (c *Client) RestoreMemoriesWithBody(ctx context.Context, contentType string
 // RestoreMemories Restore many memories
 //
 // Makes the memories with these ids active again, of any users of the app, whether they were forgotten, superseded or
-// consolidated. Each id has a result of its own; an unknown one does not affect the others. An active memory stays as
-// it is. Role write.
+// consolidated. What was forgotten with them comes back, unless `scope` is `item`. Each id has a result of its own; an
+// unknown one does not affect the others. An active memory stays as it is. Role write.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10955,11 +11166,15 @@ func (c *Client) RestoreMemories(ctx context.Context, body RestoreMemoriesJSONRe
 
 // ForgetMemory Forget a memory
 //
-// A soft delete. It is recalled no more, and can be restored until it is purged. Role write.
+// A soft delete of what the memory states: neither it nor anything that states the same is recalled any more. The
+// messages that a fact was taken from go with it, or only their sentences that state it if they say more; so do the
+// facts that were taken from a forgotten message alone, what the assistant repeated, and what was derived from any of
+// these, such as summaries, whose other sources come back. Pinned memories are kept and named. `effects` lists what
+// was done to other memories. One restore undoes the whole call until the memories are purged. Role write.
 //
 // Corresponds with DELETE /v1/memories/{id} (the `ForgetMemory` operationId).
-func (c *Client) ForgetMemory(ctx context.Context, id MemoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewForgetMemoryRequest(c.Server, id)
+func (c *Client) ForgetMemory(ctx context.Context, id MemoryID, params *ForgetMemoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForgetMemoryRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11140,12 +11355,13 @@ func (c *Client) CreateRelation(ctx context.Context, id MemoryID, body CreateRel
 
 // RestoreMemory Restore a memory
 //
-// Makes a forgotten, superseded or consolidated memory active again, as if just accessed. An active one stays as it
-// is. Role write.
+// Makes a forgotten, superseded or consolidated memory active again, as if just accessed. If others were forgotten or
+// shortened in the same call, this is undone too, where nothing else has changed them since; `effects` lists them. An
+// active memory stays as it is. Role write.
 //
 // Corresponds with POST /v1/memories/{id}/restore (the `RestoreMemory` operationId).
-func (c *Client) RestoreMemory(ctx context.Context, id MemoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRestoreMemoryRequest(c.Server, id)
+func (c *Client) RestoreMemory(ctx context.Context, id MemoryID, params *RestoreMemoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreMemoryRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15319,7 +15535,7 @@ func NewRestoreMemoriesRequestWithBody(server string, contentType string, body i
 }
 
 // NewForgetMemoryRequest constructs an http.Request for the ForgetMemory method
-func NewForgetMemoryRequest(server string, id MemoryID) (*http.Request, error) {
+func NewForgetMemoryRequest(server string, id MemoryID, params *ForgetMemoryParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -15342,6 +15558,33 @@ func NewForgetMemoryRequest(server string, id MemoryID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Scope != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "scope", *params.Scope, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -15714,7 +15957,7 @@ func NewCreateRelationRequestWithBody(server string, id MemoryID, contentType st
 }
 
 // NewRestoreMemoryRequest constructs an http.Request for the RestoreMemory method
-func NewRestoreMemoryRequest(server string, id MemoryID) (*http.Request, error) {
+func NewRestoreMemoryRequest(server string, id MemoryID, params *RestoreMemoryParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -15737,6 +15980,33 @@ func NewRestoreMemoryRequest(server string, id MemoryID) (*http.Request, error) 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Scope != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "scope", *params.Scope, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)

@@ -62,12 +62,18 @@ export class Hippocampus {
     return data(await this.api.PATCH("/v1/memories/{id}", { params, body: patch, ...this.#with(options) }));
   }
 
-  /** Forgets a memory; restore() takes it back until it is purged. */
-  async forget(id: string, options: CallOptions = {}): Promise<t.Memory> {
-    return data(await this.api.DELETE("/v1/memories/{id}", { params: { path: { id } }, ...this.#with(options) }));
+  /** Forgets a memory with all that states the same; restore() takes it back until it is purged. */
+  async forget(
+    id: string,
+    query: t.Query<"/v1/memories/{id}", "delete"> = {},
+    options: CallOptions = {},
+  ): Promise<t.ChangedMemory> {
+    const params = { path: { id }, query };
+    return data(await this.api.DELETE("/v1/memories/{id}", { params, ...this.#with(options) }));
   }
 
-  async restore(id: string, options: CallOptions = {}): Promise<t.Memory> {
+  /** Makes a memory active again, with what was forgotten with it. */
+  async restore(id: string, options: CallOptions = {}): Promise<t.ChangedMemory> {
     const params = { path: { id } };
     return data(await this.api.POST("/v1/memories/{id}/restore", { params, ...this.#with(options) }));
   }

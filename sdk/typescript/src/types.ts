@@ -4,6 +4,7 @@ type Schemas = components["schemas"];
 
 export type Announcement = Schemas["Announcement"];
 export type Candidate = Schemas["Candidate"];
+export type ChangedMemory = Schemas["ChangedMemory"];
 export type CompressRequest = Schemas["CompressRequest"];
 export type CompressionReport = Schemas["CompressionReport"];
 export type ConsolidateRequest = Schemas["ConsolidateRequest"];

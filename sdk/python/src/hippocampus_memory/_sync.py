@@ -255,13 +255,13 @@ class Hippocampus:
         """Changes a memory. `metadata` and `tags` replace the old ones."""
         return self.request(models.Memory, "PATCH", path("/v1/memories/{}", id), body=present(changes))
 
-    def forget(self, id: str) -> models.Memory:
-        """Forgets a memory, until `restore`."""
-        return self.request(models.Memory, "DELETE", path("/v1/memories/{}", id))
+    def forget(self, id: str, **parameters: Unpack[requests.ForgetMemoryQuery]) -> models.ChangedMemory:
+        """Forgets a memory with all that states the same, until `restore`; with `scope="item"` the memory alone."""
+        return self.request(models.ChangedMemory, "DELETE", path("/v1/memories/{}", id), query={**parameters})
 
-    def restore(self, id: str) -> models.Memory:
-        """Makes a forgotten or superseded memory active again."""
-        return self.request(models.Memory, "POST", path("/v1/memories/{}/restore", id))
+    def restore(self, id: str, **parameters: Unpack[requests.RestoreMemoryQuery]) -> models.ChangedMemory:
+        """Makes a forgotten or superseded memory active again, with what was forgotten with it."""
+        return self.request(models.ChangedMemory, "POST", path("/v1/memories/{}/restore", id), query={**parameters})
 
     def pin(self, id: str) -> models.Memory:
         """Exempts a memory from forgetting."""

@@ -118,7 +118,7 @@ class HippocampusStore(BaseStore):
     def _put(self, op: PutOp) -> None:
         held = self._held(op.namespace, op.key)
         for memory in held if op.value is None else held[1:]:
-            self._client.forget(memory.id)
+            self._client.forget(memory.id, scope="item")
         if op.value is None:
             return
         content, metadata = fields(op)

@@ -163,6 +163,33 @@ Cause = TypeAliasType("Cause", str)
 """What led to it."""
 
 
+class ChangedMemory(Model):
+    """A memory that was forgotten or restored, with what that did to others."""
+
+    id: ID
+    user_id: UserID
+    agent_id: AgentID | None = None
+    conversation_id: ConversationID | None = None
+    source_turn_id: ID | None = None
+    said_by: Speaker | None = None
+    content: Content
+    type: MemoryType
+    domain: Domain
+    tags: Tags
+    importance: Importance
+    metadata: Metadata | None = None
+    pinned: Pinned
+    status: MemoryStatus
+    superseded_by: ID | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+    last_accessed_at: Timestamp
+    access_count: int
+    """How often it was recalled."""
+
+    effects: MemoryEffects
+
+
 class CompressionGroup(Model):
     """Memories that are about the same."""
 
@@ -794,6 +821,7 @@ class ForgetMemoryResult(Model):
 
     id: ID
     status: MemoryStatus | None = None
+    effects: MemoryEffects | None = None
     error: Problem | None = None
 
 
@@ -1200,6 +1228,30 @@ class MemoryBatchResult(Model):
     verdict: Verdict | None = None
     reason: Reason | None = None
     error: Problem | None = None
+
+
+class MemoryEffect(Model):
+    """What was done to another memory."""
+
+    id: ID
+    type: MemoryType
+    done: Literal["forgotten", "shortened", "restored", "reverted", "kept"] | str
+    """
+    `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+    was before it was shortened or restored; `kept`, since it is pinned.
+
+    """
+
+    why: Literal["source", "restates", "echoes", "derived"] | str | None = None
+    """
+    How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
+    was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+
+    """
+
+
+MemoryEffects = TypeAliasType("MemoryEffects", list[MemoryEffect])
+"""What was done to other memories."""
 
 
 class MemoryEvent(Model):

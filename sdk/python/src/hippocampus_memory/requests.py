@@ -799,6 +799,15 @@ class ForgetMemoriesRequest(TypedDict):
     """Memories to forget."""
 
     ids: MemoryIDs
+    scope: NotRequired[ForgettingScope]
+    dry_run: NotRequired[bool]
+    """Whether to answer only what would be done to other memories, and to change nothing."""
+
+
+class ForgetMemoryQuery(TypedDict):
+    """The query parameters of forgetMemory."""
+
+    scope: NotRequired[ForgettingScope]
 
 
 class ForgetRequest(TypedDict):
@@ -833,6 +842,13 @@ ForgettingRule = TypedDict(
         "max_share": NotRequired[float],
     },
 )
+
+
+ForgettingScope: TypeAlias = Literal["statement", "item"] | str
+"""
+How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
+
+"""
 
 
 class GetConversationQuery(TypedDict):
@@ -1567,6 +1583,13 @@ class RestoreMemoriesRequest(TypedDict):
     """Memories to restore."""
 
     ids: MemoryIDs
+    scope: NotRequired[ForgettingScope]
+
+
+class RestoreMemoryQuery(TypedDict):
+    """The query parameters of restoreMemory."""
+
+    scope: NotRequired[ForgettingScope]
 
 
 class RetireInstructionQuery(TypedDict):

@@ -282,8 +282,9 @@ export interface paths {
         /**
          * Forget many memories
          * @description Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-         *     it is purged. Each id has a result of its own; an unknown one does not affect the others. Repeating the request
-         *     changes nothing. Role write.
+         *     it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
+         *     `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
+         *     nothing. Role write.
          */
         post: operations["forgetMemories"];
         delete?: never;
@@ -304,8 +305,8 @@ export interface paths {
         /**
          * Restore many memories
          * @description Makes the memories with these ids active again, of any users of the app, whether they were forgotten, superseded or
-         *     consolidated. Each id has a result of its own; an unknown one does not affect the others. An active memory stays as
-         *     it is. Role write.
+         *     consolidated. What was forgotten with them comes back, unless `scope` is `item`. Each id has a result of its own; an
+         *     unknown one does not affect the others. An active memory stays as it is. Role write.
          */
         post: operations["restoreMemories"];
         delete?: never;
@@ -331,7 +332,11 @@ export interface paths {
         post?: never;
         /**
          * Forget a memory
-         * @description A soft delete. It is recalled no more, and can be restored until it is purged. Role write.
+         * @description A soft delete of what the memory states: neither it nor anything that states the same is recalled any more. The
+         *     messages that a fact was taken from go with it, or only their sentences that state it if they say more; so do the
+         *     facts that were taken from a forgotten message alone, what the assistant repeated, and what was derived from any of
+         *     these, such as summaries, whose other sources come back. Pinned memories are kept and named. `effects` lists what
+         *     was done to other memories. One restore undoes the whole call until the memories are purged. Role write.
          */
         delete: operations["forgetMemory"];
         options?: never;
@@ -374,8 +379,9 @@ export interface paths {
         put?: never;
         /**
          * Restore a memory
-         * @description Makes a forgotten, superseded or consolidated memory active again, as if just accessed. An active one stays as it
-         *     is. Role write.
+         * @description Makes a forgotten, superseded or consolidated memory active again, as if just accessed. If others were forgotten or
+         *     shortened in the same call, this is undone too, where nothing else has changed them since; `effects` lists them. An
+         *     active memory stays as it is. Role write.
          */
         post: operations["restoreMemory"];
         delete?: never;
@@ -3277,6 +3283,60 @@ export interface components {
             verdict?: components["schemas"]["Verdict"];
             reason?: components["schemas"]["Reason"];
         };
+        /** @description A memory that was forgotten or restored, with what that did to others. */
+        ChangedMemory: {
+            id: components["schemas"]["ID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            conversation_id?: components["schemas"]["ConversationID"];
+            source_turn_id?: components["schemas"]["ID"];
+            said_by?: components["schemas"]["Speaker"];
+            content: components["schemas"]["Content"];
+            type: components["schemas"]["MemoryType"];
+            domain: components["schemas"]["Domain"];
+            tags: components["schemas"]["Tags"];
+            importance: components["schemas"]["Importance"];
+            metadata?: components["schemas"]["Metadata"];
+            pinned: components["schemas"]["Pinned"];
+            status: components["schemas"]["MemoryStatus"];
+            superseded_by?: components["schemas"]["ID"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+            last_accessed_at: components["schemas"]["Timestamp"];
+            /**
+             * @description How often it was recalled.
+             * @example 3
+             */
+            access_count: number;
+            effects: components["schemas"]["MemoryEffects"];
+        };
+        /**
+         * @description How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
+         * @default statement
+         * @enum {string}
+         */
+        ForgettingScope: "statement" | "item";
+        /** @description What was done to other memories. */
+        MemoryEffects: components["schemas"]["MemoryEffect"][];
+        /** @description What was done to another memory. */
+        MemoryEffect: {
+            id: components["schemas"]["ID"];
+            type: components["schemas"]["MemoryType"];
+            /**
+             * @description `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+             *     was before it was shortened or restored; `kept`, since it is pinned.
+             * @example shortened
+             * @enum {string}
+             */
+            done: "forgotten" | "shortened" | "restored" | "reverted" | "kept";
+            /**
+             * @description How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
+             *     was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+             * @example source
+             * @enum {string}
+             */
+            why?: "source" | "restates" | "echoes" | "derived";
+        };
         /** @description Memories to write. */
         MemoryBatchRequest: {
             /** @description What to write. */
@@ -3297,6 +3357,12 @@ export interface components {
         /** @description Memories to forget. */
         ForgetMemoriesRequest: {
             ids: components["schemas"]["MemoryIDs"];
+            scope?: components["schemas"]["ForgettingScope"];
+            /**
+             * @description Whether to answer only what would be done to other memories, and to change nothing.
+             * @default false
+             */
+            dry_run?: boolean;
         };
         /** @description A result for each id. */
         ForgetMemoriesAnswer: {
@@ -3306,6 +3372,7 @@ export interface components {
         /** @description Memories to restore. */
         RestoreMemoriesRequest: {
             ids: components["schemas"]["MemoryIDs"];
+            scope?: components["schemas"]["ForgettingScope"];
         };
         /** @description A result for each id. */
         RestoreMemoriesAnswer: {
@@ -3316,6 +3383,7 @@ export interface components {
         ForgetMemoryResult: {
             id: components["schemas"]["ID"];
             status?: components["schemas"]["MemoryStatus"];
+            effects?: components["schemas"]["MemoryEffects"];
             error?: components["schemas"]["Problem"];
         };
         /** @description A step of the history of a memory. */
@@ -5758,6 +5826,8 @@ export interface components {
          * @example chat-81-turn-7
          */
         TurnRef: string;
+        /** @description How far it goes. */
+        Scope: components["schemas"]["ForgettingScope"];
         /**
          * @description The conversation's id.
          * @example chat-81
@@ -6628,7 +6698,10 @@ export interface operations {
     };
     forgetMemory: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How far it goes. */
+                scope?: components["parameters"]["Scope"];
+            };
             header?: never;
             path: {
                 /**
@@ -6647,7 +6720,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Memory"];
+                    "application/json": components["schemas"]["ChangedMemory"];
                 };
             };
             400: components["responses"]["Invalid"];
@@ -6742,7 +6815,10 @@ export interface operations {
     };
     restoreMemory: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How far it goes. */
+                scope?: components["parameters"]["Scope"];
+            };
             header?: never;
             path: {
                 /**
@@ -6761,7 +6837,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Memory"];
+                    "application/json": components["schemas"]["ChangedMemory"];
                 };
             };
             400: components["responses"]["Invalid"];

@@ -1,0 +1,232 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/ingest/statement"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// forgetting forgets memories of one owner, with what states the same.
+type forgetting struct {
+	*Service
+	by      llm.Embedder
+	owner   memory.Owner
+	batch   []memory.Memory
+	dryRun  bool
+	sources map[string][]memory.Memory // of the batch
+	planned []*planned
+}
+
+// planned is what is to become of a memory that was found with one of the batch.
+type planned struct {
+	statement.Found
+	root      string // id of the memory of the batch
+	said      string // content that Left was made from
+	restored  bool   // it is to be active again, since the summary that condensed it is withdrawn
+	text      string // to be embedded; "": nothing
+	embedding []float32
+}
+
+// plan finds what states the same as the memories of the batch, and embeds what is left of messages.
+func (p *forgetting) plan(ctx context.Context) (err error) {
+	p.planned = nil
+	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
+	roots := slices.DeleteFunc(slices.Clone(p.batch), isForgotten)
+	if len(roots) == 0 {
+		return nil
+	}
+	docs, err := p.Records.Documents(ctx, p.owner)
+	if err != nil {
+		return err
+	}
+	if docs, err = p.withInactive(ctx, docs, roots); err != nil {
+		return err
+	}
+	if p.sources, err = p.Records.Sources(ctx, p.owner, memory.IDs(roots)); err != nil {
+		return err
+	}
+	for _, m := range roots {
+		p.note(m, docs)
+	}
+	withdrawn := map[string]string{} // id of the root, by id
+	var ids []string
+	for _, c := range p.planned {
+		if c.Why == statement.Derived {
+			ids, withdrawn[c.ID] = append(ids, c.ID), c.root
+		}
+	}
+	condensed, err := p.Records.Sources(ctx, p.owner, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		for _, m := range roots {
+			if m.ID == withdrawn[id] {
+				p.release(m, condensed[id])
+			}
+		}
+	}
+	if p.dryRun {
+		return nil
+	}
+	return p.embed(ctx)
+}
+
+// withInactive adds the facts that were taken from the messages to be forgotten and are not active: an insight may have
+// been made of them, and they could be restored.
+func (p *forgetting) withInactive(
+	ctx context.Context, docs []db.Document, roots []memory.Memory,
+) ([]db.Document, error) {
+	known := map[string]bool{}
+	for _, d := range docs {
+		known[d.ID] = true
+	}
+	var taken []string
+	for _, m := range roots {
+		if m.Type != memory.TypeMessage {
+			continue
+		}
+		relations, err := p.Records.Relations(ctx, p.owner.AppID, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range relations {
+			if r.Kind == memory.DerivedFrom && r.To == m.ID && !known[r.From] {
+				taken, known[r.From] = append(taken, r.From), true
+			}
+		}
+	}
+	if len(taken) == 0 {
+		return docs, nil
+	}
+	sources, err := p.Records.Sources(ctx, p.owner, taken)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range taken {
+		m, err := p.Records.Memory(ctx, p.owner.AppID, id)
+		if memory.IsKind(err, memory.KindNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, documentOf(m, sources[id]))
+	}
+	return docs, nil
+}
+
+func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
+	return db.Document{
+		ID: m.ID, Content: m.Content, Lexemes: text.Join(text.Lexemes(m.Content)), Speaker: m.Speaker, Type: m.Type,
+		AgentID: m.AgentID, ConversationID: m.ConversationID, CreatedAt: m.CreatedAt, DerivedFrom: memory.IDs(sources),
+	}
+}
+
+// note plans what states the same as a root, of documents and of what it was derived from. It shortens messages in
+// both, so that what is left of them is compared with the next root.
+func (p *forgetting) note(root memory.Memory, docs []db.Document) {
+	for _, f := range statement.Of(root, p.sources[root.ID], docs) {
+		c := p.find(f.ID)
+		switch {
+		case p.isAsked(f.ID), c != nil && c.Left == "":
+			continue
+		case c == nil:
+			c = &planned{root: root.ID}
+			p.planned = append(p.planned, c)
+		}
+		c.Found = f
+		if p.IsSmallTalk(f.Left) {
+			c.Left = ""
+		}
+		m := memory.Memory{Type: memory.TypeMessage, Content: c.Left}
+		shorten := func(speaker string, content *string) {
+			m.Speaker = speaker
+			if c.said == "" {
+				c.said = *content
+			}
+			*content = c.Left
+		}
+		for i := range docs {
+			if docs[i].ID == f.ID && docs[i].Type == memory.TypeMessage {
+				shorten(docs[i].Speaker, &docs[i].Content)
+			}
+		}
+		for _, list := range p.sources {
+			for i := range list {
+				if list[i].ID == f.ID && list[i].Type == memory.TypeMessage {
+					shorten(list[i].Speaker, &list[i].Content)
+				}
+			}
+		}
+		c.text = ""
+		if c.Left != "" {
+			c.text = m.EmbeddedText()
+		}
+	}
+}
+
+// find returns what is planned for a memory, nil if nothing is.
+func (p *forgetting) find(id string) *planned {
+	for _, c := range p.planned {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// isAsked reports whether a memory is to be forgotten by its id.
+func (p *forgetting) isAsked(id string) bool {
+	return slices.ContainsFunc(p.batch, func(m memory.Memory) bool { return m.ID == id })
+}
+
+// release plans that sources which a withdrawn summary condensed are active again, except for those that state the same
+// as the root.
+func (p *forgetting) release(root memory.Memory, condensed []memory.Memory) {
+	isNot := func(m memory.Memory) bool { return m.Status != memory.Consolidated }
+	condensed = slices.DeleteFunc(condensed, isNot)
+	docs := make([]db.Document, len(condensed))
+	for i, m := range condensed {
+		docs[i] = documentOf(m, nil)
+	}
+	p.note(root, docs)
+	for _, m := range condensed {
+		if p.isAsked(m.ID) || p.find(m.ID) != nil {
+			continue
+		}
+		c := &planned{Found: statement.Found{ID: m.ID, Why: statement.Derived}, root: root.ID, restored: true}
+		if m.EmbeddingModel != p.by.Model() {
+			c.text = m.EmbeddedText()
+		}
+		p.planned = append(p.planned, c)
+	}
+}
+
+// embed embeds what is left of messages, and what comes back with an embedding of another model.
+func (p *forgetting) embed(ctx context.Context) error {
+	var texts []string
+	for _, c := range p.planned {
+		if c.text != "" {
+			texts = append(texts, c.text)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	vectors, err := p.by.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.planned {
+		if c.text != "" {
+			c.embedding, vectors = vectors[0], vectors[1:]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package statement
+
+import (
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// Why says how a memory that is found belongs to the statement of another one.
+type Why string
+
+// The ways to belong.
+const (
+	Source   Why = "source"   // a message that the fact was taken from
+	Restates Why = "restates" // it states the same, or was taken from the message
+	Echoes   Why = "echoes"   // the assistant repeats it
+	Derived  Why = "derived"  // it was derived from one of these, such as a summary
+)
+
+// Found is a memory that states a statement, or was derived from what states it.
+type Found struct {
+	ID   string
+	Left string // of a message: what it says besides; "": nothing
+	Why  Why
+}
+
+// closure is what states the same as a memory.
+type closure struct {
+	docs  []db.Document
+	found []Found
+	place map[string]int // of the memory in found, by id; -1: the memory itself
+
+	statements []words       // in all wordings
+	names      words         // of the statements
+	turns      map[turn]bool // of the messages that state it
+}
+
+// Of returns what states the same as a memory, except for the memory. `sources` are the memories that it was derived
+// from, in any status, and docs are its owner's active memories. It leaves out memories of another agent than the
+// memory's.
+func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) []Found {
+	c := &closure{place: map[string]int{m.ID: -1}, turns: map[turn]bool{}, names: words{}}
+	for _, d := range docs {
+		if d.ID != m.ID && (d.AgentID == m.AgentID || d.AgentID == "" || m.AgentID == "") {
+			c.docs = append(c.docs, d)
+		}
+	}
+	switch {
+	case isSummary(m.Type): // it states many things, and each goes on to be stated
+	case m.Type == memory.TypeMessage:
+		c.ofMessage(m)
+	default:
+		c.ofFact(m, sources)
+	}
+	c.derived(m)
+	return c.found
+}
+
+func (c *closure) add(f Found) {
+	if _, known := c.place[f.ID]; !known {
+		c.place[f.ID] = len(c.found)
+		c.found = append(c.found, f)
+	}
+}
+
+// state adds a wording of the statement, and its clauses: who repeats one of them repeats a part of it.
+func (c *closure) state(content string) {
+	c.statements = append(c.statements, wordsOf(content))
+	if parts := clauses(content); len(parts) > 1 {
+		for _, clause := range parts {
+			if w := wordsOf(clause); len(w) >= minWords {
+				c.statements = append(c.statements, w)
+			}
+		}
+	}
+	for name := range namesIn(content) {
+		c.names[name] = true
+	}
+}
+
+func (c *closure) has(id string) bool {
+	_, known := c.place[id]
+	return known
+}
+
+// ofMessage finds the facts that were taken from a message alone, and what repeats these or, without facts, the
+// message.
+func (c *closure) ofMessage(m memory.Memory) {
+	for _, d := range c.docs {
+		isGone := func(id string) bool { return id == m.ID }
+		if d.Type != memory.TypeMessage && len(d.DerivedFrom) > 0 && !slices.ContainsFunc(d.DerivedFrom, not(isGone)) {
+			c.add(Found{ID: d.ID, Why: Restates})
+			c.state(d.Content)
+		}
+	}
+	if isAssistant(m.Speaker) {
+		return
+	}
+	c.turns[turn{m.ConversationID, m.CreatedAt.UnixMicro()}] = true
+	if len(c.statements) == 0 {
+		for _, sentence := range text.Sentences(m.Content) {
+			c.state(sentence)
+		}
+	}
+	c.restated()
+}
+
+// ofFact finds the messages that a fact was taken from, other facts of them that state the same, and what repeats it.
+func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
+	fact := wordsOf(m.Content)
+	c.state(m.Content)
+	isMessage := func(s memory.Memory) bool { return s.Type == memory.TypeMessage }
+	messages := memory.IDs(slices.DeleteFunc(slices.Clone(sources), not(isMessage)))
+	isSource := func(id string) bool { return slices.Contains(messages, id) }
+	var others []words
+	for _, d := range c.docs {
+		if d.Type == memory.TypeMessage || isSummary(d.Type) {
+			continue
+		}
+		isOfSource := slices.ContainsFunc(d.DerivedFrom, isSource)
+		if !isOfSource && !fact.mayBeIn(d.Lexemes) {
+			continue
+		}
+		w := wordsOf(d.Content)
+		switch {
+		case !isOfSource:
+			if w.in(fact) == 1 && fact.in(w) == 1 {
+				c.add(Found{ID: d.ID, Why: Restates})
+			}
+		case !same(w, fact):
+			others = append(others, w)
+		case !slices.ContainsFunc(d.DerivedFrom, not(isSource)):
+			c.add(Found{ID: d.ID, Why: Restates})
+			c.state(d.Content)
+		}
+	}
+	facts := slices.Clip(c.statements)
+	for _, s := range sources {
+		if !isMessage(s) {
+			continue
+		}
+		left, taken := without(s.Content, facts, others)
+		c.add(Found{ID: s.ID, Left: left, Why: Source})
+		for _, sentence := range taken {
+			c.state(sentence)
+		}
+		if !isAssistant(s.Speaker) {
+			c.turns[turn{s.ConversationID, s.CreatedAt.UnixMicro()}] = true
+		}
+	}
+	c.restated()
+}
+
+// restated finds the messages that repeat a statement: in the assistant's answer to it a sentence that alludes to it,
+// in another message of the assistant a sentence that has it, and in the user's a sentence that says nothing else.
+func (c *closure) restated() {
+	for _, d := range c.docs {
+		if d.Type != memory.TypeMessage || c.has(d.ID) {
+			continue
+		}
+		why, least := Restates, 1
+		if isAssistant(d.Speaker) {
+			why, least = Echoes, minWords // a single word is a remark, such as "Noted."
+		}
+		answers := why == Echoes && c.turns[turn{d.ConversationID, d.CreatedAt.UnixMicro()}]
+		if !answers && !c.mayRepeat(d) {
+			continue
+		}
+		left, found := echoed(d.Content, least, func(s words) bool {
+			return answers && c.names.in(s) > 0 || slices.ContainsFunc(c.statements, func(w words) bool {
+				all := len(w) >= minWords && w.in(s) >= restated
+				return all && (why == Echoes || s.in(w) >= restated) || answers && max(w.in(s), s.in(w)) >= alludes
+			})
+		})
+		if found {
+			c.add(Found{ID: d.ID, Left: left, Why: why})
+		}
+	}
+}
+
+// mayRepeat reports whether a document may have nearly all words of a statement. It spares dividing most others.
+func (c *closure) mayRepeat(d db.Document) bool {
+	return slices.ContainsFunc(c.statements, func(w words) bool { return w.mayBeIn(d.Lexemes) })
+}
+
+// derived finds what was derived from the memory or from anything found: any memory from a fact, and summaries from
+// messages. A fact of a message that was found states something else.
+func (c *closure) derived(m memory.Memory) {
+	isMessage := map[string]bool{m.ID: m.Type == memory.TypeMessage}
+	for _, f := range c.found {
+		isMessage[f.ID] = f.Why == Source
+	}
+	for _, d := range c.docs {
+		if c.has(d.ID) {
+			isMessage[d.ID] = d.Type == memory.TypeMessage
+		}
+	}
+	for before := -1; before < len(c.found); {
+		before = len(c.found)
+		for _, d := range c.docs {
+			if d.Type == memory.TypeMessage || c.has(d.ID) {
+				continue
+			}
+			if slices.ContainsFunc(d.DerivedFrom, func(id string) bool {
+				return c.has(id) && (isSummary(d.Type) || !isMessage[id])
+			}) {
+				c.add(Found{ID: d.ID, Why: Derived})
+			}
+		}
+	}
+}
+
+// turn identifies the turn of a message: all messages of one have the same conversation and time.
+type turn struct {
+	conversationID string
+	at             int64 // in microseconds
+}
+
+func isSummary(t memory.Type) bool { return t == memory.TypeSummary || t == memory.TypeReflection }
+
+func not[T any](is func(T) bool) func(T) bool { return func(v T) bool { return !is(v) } }

@@ -1,0 +1,174 @@
+// Package statement finds what states the same as a memory:
+//
+//	fact    -> messages that it was taken from -> their sentences that state it
+//	message -> facts that were taken from it alone
+//	either  -> the assistant's echoes, the same words said elsewhere, what was derived from any of these
+//
+// It decides by provenance first: what a memory was derived from is known. Words decide which part of a message a fact
+// was taken from, and what echoes it.
+package statement
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// Shares of lexemes.
+const (
+	restated = 0.75 // of a statement that a sentence has which restates it
+	alludes  = 0.5  // of a statement, or of a sentence, in an answer to the statement or in the message itself
+)
+
+// minWords is how many lexemes a statement has at least that is recognised by its words elsewhere.
+const minWords = 2
+
+// theUser names the user in facts, where messages say "I".
+var theUser = regexp.MustCompile(`(?i)\b(?:the )?user(?:['’]s)?\b|用户`)
+
+func withoutUser(content string) string {
+	if !strings.Contains(content, "ser") && !strings.Contains(content, "SER") && !strings.Contains(content, "用户") {
+		return content // the expression is slow
+	}
+	return theUser.ReplaceAllString(content, " ")
+}
+
+type words map[string]bool
+
+func wordsOf(content string) words {
+	w := words{}
+	for _, lexeme := range text.Lexemes(withoutUser(content)) {
+		w[lexeme] = true
+	}
+	return w
+}
+
+// namesIn returns the lexemes of names and numbers in a text, as far as case shows them.
+func namesIn(content string) words {
+	names := words{}
+	for i, word := range strings.Fields(withoutUser(content)) {
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"'(“‘«`))
+		if unicode.IsDigit(first) || i > 0 && unicode.IsUpper(first) {
+			for _, lexeme := range text.Lexemes(word) {
+				names[lexeme] = true
+			}
+		}
+	}
+	return names
+}
+
+// in returns the share of the words that are in other, 0 without words.
+func (w words) in(other words) float64 {
+	n := 0
+	for word := range w {
+		if other[word] {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(w)))
+}
+
+// mayBeIn reports whether joined lexemes may have nearly all of the words. It takes a part of a lexeme for the word.
+func (w words) mayBeIn(lexemes string) bool {
+	missing := 0
+	for word := range w {
+		if !strings.Contains(lexemes, word) {
+			missing++
+		}
+	}
+	return float64(len(w)-missing) >= restated*float64(len(w)) && len(w) > 0
+}
+
+// same reports whether two facts state the same: one of them has nearly all words of the other.
+func same(a, b words) bool {
+	return len(a) > 0 && len(b) > 0 && max(a.in(b), b.in(a)) >= restated
+}
+
+// clauseEnds are where a sentence may go on with another statement.
+var clauseEnds = regexp.MustCompile(`[,，、;；:：]\s*|\s(?:and|but|und|aber|et|mais|y|pero|e|mas)\s`)
+
+// clauses divides a sentence; joined they are the sentence.
+func clauses(sentence string) []string {
+	var parts []string
+	begin := 0
+	for _, end := range clauseEnds.FindAllStringIndex(sentence, -1) {
+		parts, begin = append(parts, sentence[begin:end[1]]), end[1]
+	}
+	return append(parts, sentence[begin:])
+}
+
+// without returns a message's content without the sentences that any of the facts was taken from, and these sentences.
+// Of such a sentence the clauses stay that state one of the other facts. If no sentence has words of the facts, as when
+// a model states them in another language, nothing is left.
+func without(content string, facts, others []words) (left string, taken []string) {
+	sentences := text.Sentences(content)
+	takes := func(s words) bool {
+		return slices.ContainsFunc(facts, func(f words) bool {
+			return len(s) > 0 && (s.in(f) >= alludes || f.in(s) >= restated)
+		})
+	}
+	takenFrom := make([]bool, len(sentences))
+	most, best := 0.0, -1
+	for i, sentence := range sentences {
+		s := wordsOf(sentence)
+		takenFrom[i] = takes(s)
+		for _, f := range facts {
+			if share := f.in(s); share > most {
+				most, best = share, i
+			}
+		}
+	}
+	switch {
+	case best < 0:
+		return "", []string{content}
+	case !slices.Contains(takenFrom, true):
+		takenFrom[best] = true
+	}
+	var kept strings.Builder
+	for i, sentence := range sentences {
+		if !takenFrom[i] {
+			kept.WriteString(sentence)
+			continue
+		}
+		taken = append(taken, sentence)
+		for _, clause := range clauses(sentence) {
+			c := wordsOf(clause)
+			statesOther := func(o words) bool { return c.in(o) >= restated }
+			if !takes(c) && len(c) > 0 && slices.ContainsFunc(others, statesOther) {
+				kept.WriteString(clause)
+			}
+		}
+	}
+	return tidy(kept.String(), 1), taken
+}
+
+// echoed returns a message's content without the sentences that isEcho chooses, "" if it has fewer lexemes than least
+// then, and whether there are any such sentences.
+func echoed(content string, least int, isEcho func(sentence words) bool) (left string, found bool) {
+	var kept strings.Builder
+	for _, sentence := range text.Sentences(content) {
+		if isEcho(wordsOf(sentence)) {
+			found = true
+			continue
+		}
+		kept.WriteString(sentence)
+	}
+	return tidy(kept.String(), least), found
+}
+
+// tidy returns what is left of a message, "" if it has fewer lexemes than least.
+func tidy(left string, least int) string {
+	left = strings.TrimSpace(left)
+	if len(text.Lexemes(left)) < least {
+		return ""
+	}
+	return left
+}
+
+// isAssistant reports whether the assistant spoke, unless the client gave it a name.
+func isAssistant(speaker string) bool { return speaker == memory.RoleAssistant }

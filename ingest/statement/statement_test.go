@@ -1,0 +1,165 @@
+package statement
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+func TestWithout_TakesTheSentencesOfAFact(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		content, fact string
+		others        []string
+		left          string
+	}{
+		{"I am allergic to peanuts, so no satay for me, please.", "I am allergic to peanuts", nil, ""},
+		{
+			"I am allergic to peanuts. Which snack keeps well on a hike?", "Allergic to peanuts", nil,
+			"Which snack keeps well on a hike?",
+		},
+		{
+			"I am allergic to peanuts and I live in Oslo.", "The user is allergic to peanuts", []string{"I live in Oslo"},
+			"I live in Oslo.",
+		},
+		{"I am allergic to peanuts and I live in Oslo.", "I am allergic to peanuts", nil, ""},
+		{"我住在上海。我喜欢喝茶。", "用户住在上海", []string{"用户喜欢喝茶"}, "我喜欢喝茶。"},
+		{"我住在上海，喜欢喝茶。", "用户住在上海", []string{"用户喜欢喝茶"}, "喜欢喝茶。"},
+		{"My sister Anna moved to Porto in May. We talk on Sundays.", "Anna lives in Porto", nil, "We talk on Sundays."},
+		{"Je suis végétarien. Merci!", "The user eats no meat", nil, ""}, // not located
+		{"I work as a nurse. Thanks!", "The user is a nurse", nil, "Thanks!"},
+	} {
+		var others []words
+		for _, o := range c.others {
+			others = append(others, wordsOf(o))
+		}
+		if left, _ := without(c.content, []words{wordsOf(c.fact)}, others); left != c.left {
+			t.Errorf("%q without %q: %q, want %q", c.content, c.fact, left, c.left)
+		}
+	}
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// log makes documents that are named by their ids.
+type log struct {
+	docs []db.Document
+	rows map[string]memory.Memory
+}
+
+// say adds a message of the turn of a number.
+func (l *log) say(id, speaker string, turn int, content string) {
+	at := noon.Add(time.Duration(turn) * time.Minute)
+	l.add(memory.Memory{
+		ID: id, Type: memory.TypeMessage, Speaker: speaker, Content: content, ConversationID: "c", CreatedAt: at,
+	})
+}
+
+// state adds a memory that was derived from others.
+func (l *log) state(id string, of memory.Type, content string, sources ...string) {
+	l.add(memory.Memory{ID: id, Type: of, Content: content, CreatedAt: noon}, sources...)
+}
+
+func (l *log) add(m memory.Memory, sources ...string) {
+	l.docs = append(l.docs, db.Document{
+		ID: m.ID, Content: m.Content, Lexemes: text.Join(text.Lexemes(m.IndexedText())), Speaker: m.Speaker, Type: m.Type,
+		ConversationID: m.ConversationID, CreatedAt: m.CreatedAt, DerivedFrom: sources,
+	})
+	if l.rows == nil {
+		l.rows = map[string]memory.Memory{}
+	}
+	l.rows[m.ID] = m
+}
+
+// found returns what is found with a memory, as "id why left".
+func (l *log) found(id string) (found []string) {
+	var sources []memory.Memory
+	for _, d := range l.docs {
+		if d.ID == id {
+			for _, s := range d.DerivedFrom {
+				sources = append(sources, l.rows[s])
+			}
+		}
+	}
+	for _, f := range Of(l.rows[id], sources, l.docs) {
+		found = append(found, fmt.Sprintf("%s %s %s", f.ID, f.Why, f.Left))
+	}
+	return found
+}
+
+func TestOf_FindsWhatStatesTheSame(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.say("u1", "user", 1, "I am allergic to peanuts, so no satay for me, please. My dog is called Rex.")
+	l.say("a1", "assistant", 1, "Understood, no peanuts for you! Give Rex a pat.")
+	l.say("u2", "user", 2, "What shall I cook tonight?")
+	l.say("a2", "assistant", 2, "Since you are allergic to peanuts: a risotto.")
+	l.say("u3", "user", 3, "My sister Anna likes peanuts.")
+	l.say("u4", "user", 4, "Again: I am allergic to peanuts!")
+	l.state("allergy", memory.TypeFact, "I am allergic to peanuts, so no satay for me, please.", "u1")
+	l.state("dog", memory.TypeFact, "The user's dog is called Rex", "u1")
+	l.state("anna", memory.TypeFact, "Anna likes peanuts", "u3")
+	l.state("summary", memory.TypeSummary, "Peanuts, Rex and Anna.", "u1", "u3")
+	l.state("insight", "insight", "Plans meals with care", "allergy", "anna")
+	l.state("deeper", memory.TypeReflection, "Careful", "insight")
+	for id, want := range map[string][]string{
+		"allergy": {
+			"u1 source My dog is called Rex.", "a1 echoes Give Rex a pat.", "a2 echoes ", "u4 restates ",
+			"summary derived ", "insight derived ", "deeper derived ",
+		},
+		"dog": {
+			"u1 source I am allergic to peanuts, so no satay for me, please.", "a1 echoes Understood, no peanuts for you!",
+			"summary derived ",
+		},
+		"u1": {
+			"allergy restates ", "dog restates ", "a1 echoes ", "a2 echoes ", "u4 restates ", "summary derived ",
+			"insight derived ", "deeper derived ",
+		},
+		"u3":      {"anna restates ", "summary derived ", "insight derived ", "deeper derived "},
+		"a2":      nil,
+		"insight": {"deeper derived "},
+		"summary": nil,
+	} {
+		if diff := cmp.Diff(want, l.found(id)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
+	}
+}
+
+// A fact that was taken from another message as well goes on to be stated by that one.
+func TestOf_KeepsWhatIsStatedElsewhere(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.say("u1", "user", 1, "I keep bees.")
+	l.say("u2", "user", 90, "My bees did well, I keep bees on the roof now.")
+	l.state("bees", memory.TypeFact, "Keeps bees", "u1", "u2")
+	if got := l.found("u1"); got != nil {
+		t.Errorf("with one of two messages: %q", got)
+	}
+	want := []string{"u1 source ", "u2 source "}
+	if got := l.found("bees"); !cmp.Equal(want, got) {
+		t.Errorf("with the fact: %q, want %q", got, want)
+	}
+}
+
+// Memories of another agent are no part of it.
+func TestOf_StaysWithTheAgent(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.state("mine", memory.TypeFact, "Likes blunt feedback")
+	l.state("theirs", memory.TypeFact, "Likes blunt feedback")
+	l.state("shared", memory.TypeFact, "Likes blunt feedback")
+	l.docs[1].AgentID = "coach"
+	mine := l.rows["mine"]
+	mine.AgentID = "tutor"
+	l.rows["mine"] = mine
+	if got, want := l.found("mine"), []string{"shared restates "}; !cmp.Equal(want, got) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

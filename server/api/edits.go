@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"hippocampus/ingest"
+	"hippocampus/ingest/statement"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
+)
+
+// changedBody is a memory that was forgotten or restored, with what that did to others.
+type changedBody struct {
+	wire.Memory
+	Effects []effectBody `json:"effects"`
+}
+
+// effectBody is what was done to another memory.
+type effectBody struct {
+	ID   string        `json:"id"`
+	Type memory.Type   `json:"type"`
+	Done ingest.Done   `json:"done"`
+	Why  statement.Why `json:"why,omitempty"`
+}
+
+func effectOf(e ingest.Effect) effectBody {
+	return effectBody{ID: e.ID, Type: e.Type, Done: e.Done, Why: e.Why}
+}
+
+// editOne makes a handler that forgets or restores the memory that the path names.
+func editOne(
+	edit func(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error),
+) handler {
+	return func(ctx context.Context, r *request) (any, error) {
+		id, err := r.memoryID()
+		if err != nil {
+			return nil, err
+		}
+		e, err := edit(ctx, r.key.AppID, id, ingest.Scope(r.query.Get("scope")))
+		return changedBody{wire.MemoryOf(e.Memory), bodiesOf(e.Effects, effectOf)}, err
+	}
+}
+
+// manyRequest names the memories that are forgotten or restored.
+type manyRequest struct {
+	IDs    []string     `json:"ids"`
+	Scope  ingest.Scope `json:"scope,omitempty"`
+	DryRun bool         `json:"dry_run,omitempty"` // of forgetting
+}
+
+// editedBody is what became of one memory: a status, or an error.
+type editedBody struct {
+	ID      string        `json:"id"`
+	Status  memory.Status `json:"status,omitempty"`
+	Effects []effectBody  `json:"effects,omitempty"`
+	Error   *Problem      `json:"error,omitempty"`
+}
+
+func editedOf(e ingest.Edited) editedBody {
+	if e.Err != nil {
+		return editedBody{ID: e.ID, Error: problemPointer(e.Err)}
+	}
+	return editedBody{ID: e.ID, Status: e.Memory.Status, Effects: bodiesOf(e.Effects, effectOf)}
+}
+
+func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body manyRequest) (any, error) {
+	how := ingest.Forgetting{Scope: body.Scope, DryRun: body.DryRun}
+	return r.edited(body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs, how) })
+}
+
+func (h memoryHandlers) restoreMany(ctx context.Context, r *request, body manyRequest) (any, error) {
+	return r.edited(body.IDs, func() []ingest.Edited {
+		return h.Writer.RestoreAll(ctx, r.key.AppID, body.IDs, body.Scope)
+	})
+}
+
+// edited answers for each id separately: an unknown one does not affect the others.
+func (r *request) edited(ids []string, edit func() []ingest.Edited) (any, error) {
+	for i, id := range ids {
+		if !memory.IsID(id) {
+			r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
+		}
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return map[string]any{"results": bodiesOf(edit(), editedOf)}, nil
+}

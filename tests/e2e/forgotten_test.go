@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// chat reports turns of a user and the assistant, one for each pair of contents.
+func (s *server) chat(user string, contents ...string) {
+	s.t.Helper()
+	for pair := range slices.Chunk(contents, 2) {
+		said := turn(user, pair[0])
+		said["conversation_id"] = "of-" + user
+		said["messages"] = append(said["messages"].([]object), object{"role": "assistant", "content": pair[1]})
+		s.call("POST", "/v1/turns", said, 200)
+	}
+}
+
+// statedIDs returns the ids of a user's active memories by content.
+func (s *server) statedIDs(user string) map[string]string {
+	s.t.Helper()
+	ids := map[string]string{}
+	for _, m := range s.call("GET", "/v1/memories?status=active&limit=100&user_id="+user, nil, 200).list("memories") {
+		ids[m["type"].(string)+": "+m["content"].(string)] = m["id"].(string)
+	}
+	return ids
+}
+
+// idOf returns the id of the user's active memory whose type and content begin with a text.
+func (s *server) idOf(user, beginning string) string {
+	s.t.Helper()
+	for content, id := range s.statedIDs(user) {
+		if strings.HasPrefix(content, beginning) {
+			return id
+		}
+	}
+	s.t.Fatalf("%s has no active memory %q: %v", user, beginning, s.statedIDs(user))
+	return ""
+}
+
+// effects returns what a call did to other memories, as "what was done: why".
+func (r reply) effects() (effects []string) {
+	for _, e := range r.list("effects") {
+		effects = append(effects, fmt.Sprintf("%s: %v", e["done"], e["why"]))
+	}
+	slices.Sort(effects)
+	return effects
+}
+
+// "Forget this" forgets what was stated, in whichever memories it is, and one restore brings all of it back.
+func TestForget_ForgetsTheStatement(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		tell := func(user string) map[string]string {
+			s.chat(user,
+				"I am allergic to peanuts, so no satay for me, please. My dog is called Rex.",
+				"Understood: you are allergic to peanuts. Rex sounds lovely.",
+				"What shall I cook tonight?", "Since you are allergic to peanuts: a risotto.")
+			return s.statedIDs(user)
+		}
+		const question = "What am I allergic to?"
+		for user, beginning := range map[string]string{"fact": "fact: I am allergic", "message": "message: I am allergic"} {
+			before := tell(user)
+			if got := s.recalled(user, question); strings.Count(got, "peanuts") < 2 {
+				t.Fatalf("%s: recalled before: %s", user, got)
+			}
+			id := s.idOf(user, beginning)
+			forgotten := s.call("DELETE", "/v1/memories/"+id, nil, 200)
+			want := []string{"forgotten: echoes", "shortened: echoes", "shortened: source"}
+			if user == "message" {
+				want = []string{"forgotten: echoes", "forgotten: echoes", "forgotten: restates", "forgotten: restates"}
+			}
+			if diff := cmp.Diff(want, forgotten.effects()); diff != "" {
+				t.Errorf("%s: effects (-want +got):\n%s", user, diff)
+			}
+			after := s.statedIDs(user)
+			texts := []string{s.recalled(user, question), fmt.Sprint(slices.Collect(maps.Keys(after)))}
+			context := s.call("POST", "/v1/context", object{"user_id": user, "query": question}, 200)
+			texts = append(texts, context.body["text"].(string))
+			for _, text := range texts {
+				if strings.Contains(text, "peanut") {
+					t.Errorf("%s: still stated: %s", user, text)
+				}
+			}
+			if got := s.recalled(user, "What is my dog called?"); (user == "fact") != strings.Contains(got, "Rex") {
+				t.Errorf("%s: of the dog is recalled %s", user, got)
+			}
+			if again := s.call("DELETE", "/v1/memories/"+id, nil, 200).effects(); again != nil {
+				t.Errorf("%s: forgetting again did %v", user, again)
+			}
+			s.call("POST", "/v1/memories/"+id+"/restore", nil, 200)
+			if diff := cmp.Diff(before, s.statedIDs(user)); diff != "" {
+				t.Errorf("%s: after the restore (-want +got):\n%s", user, diff)
+			}
+			if got := s.recalled(user, question); !strings.Contains(got, "peanuts") {
+				t.Errorf("%s: recalled after the restore: %s", user, got)
+			}
+		}
+	})
+}
+
+// A client may forget one memory alone, a pinned one stays, and any of what was forgotten together brings back the
+// rest.
+func TestForget_HonoursScopeAndPins(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		s.chat("ada", "I live in Lisbon.", "Welcome to Lisbon, Ada!")
+		before := s.statedIDs("ada")
+		fact, message := s.idOf("ada", "fact:"), s.idOf("ada", "message: I live")
+		if got := s.call("DELETE", "/v1/memories/"+fact+"?scope=item", nil, 200).effects(); got != nil {
+			t.Errorf("forgetting the item alone did %v", got)
+		}
+		if got := len(s.statedIDs("ada")); got != len(before)-1 {
+			t.Errorf("%d memories are left of %d", got, len(before))
+		}
+		s.call("POST", "/v1/memories/"+fact+"/restore", nil, 200)
+
+		s.call("PATCH", "/v1/memories/"+message, object{"pinned": true}, 200)
+		got := s.call("DELETE", "/v1/memories/"+fact, nil, 200).effects()
+		if want := []string{"forgotten: echoes", "kept: source"}; !cmp.Equal(want, got) {
+			t.Errorf("with a pinned message: %v, want %v", got, want)
+		}
+		s.call("PATCH", "/v1/memories/"+message, object{"pinned": false}, 200)
+		s.call("POST", "/v1/memories/"+fact+"/restore", nil, 200)
+
+		results := s.call("POST", "/v1/memories/forget", object{"ids": []string{fact, message}}, 200).list("results")
+		if len(results) != 2 || results[0]["effects"] == nil || results[1]["effects"] != nil {
+			t.Errorf("forgetting both: %v", results)
+		}
+		if left := s.statedIDs("ada"); len(left) != 0 {
+			t.Errorf("left: %v", left)
+		}
+		echo := results[0]["effects"].([]any)[0].(map[string]any)["id"].(string)
+		s.call("POST", "/v1/memories/restore", object{"ids": []string{echo, message}}, 200)
+		if diff := cmp.Diff(before, s.statedIDs("ada")); diff != "" {
+			t.Errorf("after the restore (-want +got):\n%s", diff)
+		}
+		s.call("DELETE", "/v1/memories/"+fact+"?scope=everything", nil, 400)
+	})
+}
