@@ -89,7 +89,7 @@ func (s *Store) read(ctx context.Context, action string, f func(ctx context.Cont
 			return err
 		}
 		if refusedWith(err, codeCollectionNotFound, codeCollectionNotLoaded) {
-			pause = lastPause // a repeat finds the new collection at once, or there is none
+			pause = lastPause // a repeat finds the new collection at once, if there is one
 			continue
 		}
 		select {

@@ -74,7 +74,7 @@ then.`,
 		}
 		if !a.json || dryRun {
 			if _, effects, err := a.forgetBy(request); err == nil && effects != "" && !a.json {
-				a.Printf("with what states the same: %s\n", effects)
+				a.Printf("other memories that state the same would be: %s\n", effects)
 			}
 		}
 		agreed, err := a.agree(fmt.Sprintf("Forget %s?", count(len(ids), "memory", "memories")), yes, dryRun)
