@@ -120,10 +120,10 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 			if done == "" {
 				continue
 			}
-			effects[c.root] = append(effects[c.root], Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
+			effects[c.root.ID] = append(effects[c.root.ID], Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
 			if difference := history.Diff(before, *m); difference != nil && !p.dryRun {
-				also[c.root] = append(also[c.root], m.ID)
-				changes.Note(m.ID, kind, together{Change: difference, Statement: c.root})
+				also[c.root.ID] = append(also[c.root.ID], m.ID)
+				changes.Note(m.ID, kind, together{Change: difference, Statement: c.root.ID})
 				if err := changes.Update(ctx, before, m); err != nil {
 					return err
 				}

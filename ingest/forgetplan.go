@@ -25,10 +25,10 @@ type forgetting struct {
 // planned is what is to become of a memory that was found with one of the batch.
 type planned struct {
 	statement.Found
-	root      string // id of the memory of the batch
-	said      string // content that Left was made from
-	restored  bool   // it is to be active again, since the summary that condensed it is withdrawn
-	text      string // to be embedded; "": nothing
+	root      memory.Memory // of the batch
+	said      string        // content that Left was made from
+	restored  bool          // it is to be active again, since the summary that condensed it is withdrawn
+	text      string        // to be embedded; "": nothing
 	embedding []float32
 }
 
@@ -53,23 +53,18 @@ func (p *forgetting) plan(ctx context.Context) (err error) {
 	for _, m := range roots {
 		p.note(m, docs)
 	}
-	withdrawn := map[string]string{} // id of the root, by id
-	var ids []string
+	var withdrawn []string
 	for _, c := range p.planned {
 		if c.Why == statement.Derived {
-			ids, withdrawn[c.ID] = append(ids, c.ID), c.root
+			withdrawn = append(withdrawn, c.ID)
 		}
 	}
-	condensed, err := p.Records.Sources(ctx, p.owner, ids)
+	condensed, err := p.Records.Sources(ctx, p.owner, withdrawn)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		for _, m := range roots {
-			if m.ID == withdrawn[id] {
-				p.release(m, condensed[id])
-			}
-		}
+	for _, id := range withdrawn {
+		p.release(p.find(id).root, condensed[id])
 	}
 	if p.dryRun {
 		return nil
@@ -137,7 +132,7 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) {
 		case p.isAsked(f.ID), c != nil && c.Left == "":
 			continue
 		case c == nil:
-			c = &planned{root: root.ID}
+			c = &planned{root: root}
 			p.planned = append(p.planned, c)
 		}
 		c.Found = f
@@ -200,7 +195,7 @@ func (p *forgetting) release(root memory.Memory, condensed []memory.Memory) {
 		if p.isAsked(m.ID) || p.find(m.ID) != nil {
 			continue
 		}
-		c := &planned{Found: statement.Found{ID: m.ID, Why: statement.Derived}, root: root.ID, restored: true}
+		c := &planned{Found: statement.Found{ID: m.ID, Why: statement.Derived}, root: root, restored: true}
 		if m.EmbeddingModel != p.by.Model() {
 			c.text = m.EmbeddedText()
 		}

@@ -30,7 +30,7 @@ type Found struct {
 type closure struct {
 	docs  []db.Document
 	found []Found
-	place map[string]int // of the memory in found, by id; -1: the memory itself
+	known map[string]bool // ids of found and of the memory itself
 
 	statements []words       // in all wordings
 	names      words         // of the statements
@@ -41,7 +41,7 @@ type closure struct {
 // from, in any status, and docs are its owner's active memories. It leaves out memories of another agent than the
 // memory's.
 func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) []Found {
-	c := &closure{place: map[string]int{m.ID: -1}, turns: map[turn]bool{}, names: words{}}
+	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}}
 	for _, d := range docs {
 		if d.ID != m.ID && (d.AgentID == m.AgentID || d.AgentID == "" || m.AgentID == "") {
 			c.docs = append(c.docs, d)
@@ -59,8 +59,8 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) []Found {
 }
 
 func (c *closure) add(f Found) {
-	if _, known := c.place[f.ID]; !known {
-		c.place[f.ID] = len(c.found)
+	if !c.known[f.ID] {
+		c.known[f.ID] = true
 		c.found = append(c.found, f)
 	}
 }
@@ -80,17 +80,13 @@ func (c *closure) state(content string) {
 	}
 }
 
-func (c *closure) has(id string) bool {
-	_, known := c.place[id]
-	return known
-}
-
 // ofMessage finds the facts that were taken from a message alone, and what repeats these or, without facts, the
 // message.
 func (c *closure) ofMessage(m memory.Memory) {
+	isMessage := func(id string) bool { return id == m.ID }
 	for _, d := range c.docs {
-		isGone := func(id string) bool { return id == m.ID }
-		if d.Type != memory.TypeMessage && len(d.DerivedFrom) > 0 && !slices.ContainsFunc(d.DerivedFrom, not(isGone)) {
+		isFact := d.Type != memory.TypeMessage && !isSummary(d.Type)
+		if isFact && len(d.DerivedFrom) > 0 && !slices.ContainsFunc(d.DerivedFrom, not(isMessage)) {
 			c.add(Found{ID: d.ID, Why: Restates})
 			c.state(d.Content)
 		}
@@ -157,7 +153,7 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 // in another message of the assistant a sentence that has it, and in the user's a sentence that says nothing else.
 func (c *closure) restated() {
 	for _, d := range c.docs {
-		if d.Type != memory.TypeMessage || c.has(d.ID) {
+		if d.Type != memory.TypeMessage || c.known[d.ID] {
 			continue
 		}
 		why, least := Restates, 1
@@ -193,18 +189,18 @@ func (c *closure) derived(m memory.Memory) {
 		isMessage[f.ID] = f.Why == Source
 	}
 	for _, d := range c.docs {
-		if c.has(d.ID) {
+		if c.known[d.ID] {
 			isMessage[d.ID] = d.Type == memory.TypeMessage
 		}
 	}
 	for before := -1; before < len(c.found); {
 		before = len(c.found)
 		for _, d := range c.docs {
-			if d.Type == memory.TypeMessage || c.has(d.ID) {
+			if d.Type == memory.TypeMessage || c.known[d.ID] {
 				continue
 			}
 			if slices.ContainsFunc(d.DerivedFrom, func(id string) bool {
-				return c.has(id) && (isSummary(d.Type) || !isMessage[id])
+				return c.known[id] && (isSummary(d.Type) || !isMessage[id])
 			}) {
 				c.add(Found{ID: d.ID, Why: Derived})
 			}

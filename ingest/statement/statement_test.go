@@ -106,6 +106,7 @@ func TestOf_FindsWhatStatesTheSame(t *testing.T) {
 	l.state("dog", memory.TypeFact, "The user's dog is called Rex", "u1")
 	l.state("anna", memory.TypeFact, "Anna likes peanuts", "u3")
 	l.state("summary", memory.TypeSummary, "Peanuts, Rex and Anna.", "u1", "u3")
+	l.state("alone", memory.TypeSummary, "Cooks in the evening.", "u2")
 	l.state("insight", "insight", "Plans meals with care", "allergy", "anna")
 	l.state("deeper", memory.TypeReflection, "Careful", "insight")
 	for id, want := range map[string][]string{
@@ -122,6 +123,7 @@ func TestOf_FindsWhatStatesTheSame(t *testing.T) {
 			"insight derived ", "deeper derived ",
 		},
 		"u3":      {"anna restates ", "summary derived ", "insight derived ", "deeper derived "},
+		"u2":      {"alone derived "}, // its sources come back, and it is no statement of its own
 		"a2":      nil,
 		"insight": {"deeper derived "},
 		"summary": nil,
