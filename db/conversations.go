@@ -38,13 +38,28 @@ type Conversations interface {
 	EndConversation(ctx context.Context, c memory.Conversation, at time.Time, reason string) (
 		ended memory.Conversation, fresh bool, err error)
 	// Summarise stores the Summary, SummarisedThrough and SummarisedTokens of next.
-	// KindConflict: these fields differ from c's, or another turn than c.Began has
-	// begun the conversation.
+	// KindConflict: these fields or the Edition differ from c's, or another turn than
+	// c.Began has begun the conversation.
 	// KindNotFound: it does not exist.
 	Summarise(ctx context.Context, c, next memory.Conversation) error
 	// DeleteConversation deletes a conversation with its turns and their
 	// candidates. Memories that were made from it stay. KindNotFound: it does not exist.
 	DeleteConversation(ctx context.Context, owner memory.Owner, id string) (DeletedConversation, error)
+}
+
+// LogTx changes what readers get of the log of a user's conversations. The log itself stays as it was reported.
+type LogTx interface {
+	// ReviseConversation begins the next Edition of a conversation. A conversation that is gone is left out. It locks the
+	// row of the conversation, so that it comes before Withhold, as the deletion of a conversation deletes it first.
+	ReviseConversation(ctx context.Context, id string, r ConversationRevision) error
+	// Withhold replaces Withheld of a turn. A turn that is gone is left out.
+	Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error
+}
+
+// ConversationRevision says what a new Edition of a conversation changes.
+type ConversationRevision struct {
+	From            int64  // number of the first event that changes; a summary of it is dropped, so that it is made again
+	Title, Retitled string // a title that is equal to Title becomes Retitled
 }
 
 // ConversationFilter chooses conversations. Empty fields do not restrict.

@@ -82,6 +82,7 @@ type UserTx interface {
 	SkillTx
 	FileTx
 	ConsolidationTx
+	LogTx
 	RelatedTx
 
 	// Memories returns those of the ids that exist, in any status, with embeddings.

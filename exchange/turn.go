@@ -21,6 +21,7 @@ type turnLine struct {
 	AgentID     string            `json:"agent_id,omitempty"`
 	FirstEvent  int64             `json:"first_event"`
 	Messages    []memory.Message  `json:"messages"`
+	Withheld    []memory.Withheld `json:"withheld,omitempty"`
 	Metadata    json.RawMessage   `json:"metadata,omitempty"`
 	At          time.Time         `json:"at"`
 	Hash        string            `json:"hash"` // of all that the client sent
@@ -40,6 +41,7 @@ func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 		ID:              t.ID, ClientID: t.ClientID, AgentID: t.AgentID, FirstEvent: t.FirstEvent, Messages: t.Messages,
 		Metadata: compact(t.Metadata), At: t.At, Hash: t.Hash, Status: t.Status, Attempts: t.Attempts,
 		LastError: t.LastError, AcceptedAt: t.AcceptedAt, QueuedAt: t.QueuedAt, ProcessedAt: t.ProcessedAt,
+		Withheld: t.Withheld,
 	}
 }
 
@@ -49,7 +51,7 @@ func (l *turnLine) turn(appID string) memory.Turn {
 		ConversationID: l.ConversationID, Messages: l.Messages, Metadata: compact(l.Metadata),
 		At: memory.Instant(l.At), Hash: l.Hash, FirstEvent: l.FirstEvent,
 		Status: l.Status, Attempts: l.Attempts, LastError: l.LastError, AcceptedAt: memory.Instant(l.AcceptedAt),
-		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt),
+		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt), Withheld: l.Withheld,
 	}
 }
 
@@ -75,6 +77,13 @@ func (l *turnLine) check(f *faults) {
 		f.note(path+"tags", memory.CheckTags(m.Tags))
 		f.note(path+"raw", memory.CheckRawMessage(compact(m.Raw)))
 		inRange(f, path+"tokens", m.Tokens, 0, maxNumber)
+	}
+	for n, w := range l.Withheld {
+		path := fmt.Sprintf("turn.withheld[%d].", n)
+		inRange(f, path+"message", w.Message, 0, len(l.Messages)-1)
+		f.note(path+"text", memory.CheckMessage(w.Text))
+		f.id(path+"statement", w.Statement)
+		f.time(path+"at", w.At)
 	}
 	f.note("turn.metadata", memory.CheckMetadata(compact(l.Metadata)))
 	f.hash("turn.hash", l.Hash)

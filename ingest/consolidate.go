@@ -12,7 +12,11 @@ import (
 
 // Consolidation holds what is to be remembered of a conversation.
 type Consolidation struct {
-	Owner  memory.Owner
+	Owner memory.Owner
+	// ConversationID and Edition name the log that it is made from. KindUnavailable: the log has a later edition.
+	ConversationID string
+	Edition        int64
+
 	Cause  string // recorded with each event
 	Scorer string // of the candidates of stated facts
 	Stated []Stated
@@ -27,6 +31,15 @@ type Consolidation struct {
 	Similarity float64
 	// Last runs at the end of the transaction; its error rolls everything back. It may run more than once.
 	Last func(ctx context.Context, tx db.UserTx, done Consolidated) error
+}
+
+// isPresent refuses what was made from an earlier edition of the log, which may state what was forgotten since.
+func (c *Consolidation) isPresent(ctx context.Context, tx db.UserTx) error {
+	log, found, err := tx.RecordedConversation(ctx, c.ConversationID)
+	if err == nil && found && log.Edition != c.Edition {
+		return memory.Errorf(memory.KindUnavailable, "a statement was forgotten or restored while the conversation was read")
+	}
+	return err
 }
 
 // Stated is a fact that a backend has stated in a turn. No scorer is asked. A fact that
@@ -76,7 +89,7 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 		}
 	}
 	_, err = s.Writer.Write(ctx, write.Batch{
-		Owner: c.Owner, Cause: c.Cause, Drafts: drafts,
+		Owner: c.Owner, Cause: c.Cause, Drafts: drafts, First: c.isPresent,
 		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, written []write.Written) error {
 			for i, place := range kept {
 				settle(&candidates[place], written[i])

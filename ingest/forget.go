@@ -60,7 +60,7 @@ func (s *Service) Forget(ctx context.Context, appID, id string, scope Scope) (Ed
 // an error of one id does not affect the others, but those of one user are forgotten in parts that fail together.
 func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string, how Forgetting) []Edited {
 	forget := func(ctx context.Context, owner memory.Owner, batch []memory.Memory) (results []Edited, err error) {
-		p := &forgetting{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch, dryRun: how.DryRun}
+		p := &forgetting{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch, Forgetting: how}
 		for range plans {
 			if how.Scope != OfItem {
 				if err := p.plan(ctx); err != nil {
@@ -90,8 +90,9 @@ func forget(m *memory.Memory) error {
 // together is the detail of an event of a memory that was changed because another one was forgotten, and of that one.
 type together struct {
 	Change    *history.Change `json:"change"`
-	Statement string          `json:"statement"`      // id of the memory that was to be forgotten
-	Also      []string        `json:"also,omitempty"` // of the event of that memory: ids of the others
+	Statement string          `json:"statement"`       // id of the memory that was to be forgotten
+	Also      []string        `json:"also,omitempty"`  // of the event of that memory: ids of the others
+	Turns     []string        `json:"turns,omitempty"` // of the event of that memory: ids of turns with withheld parts
 }
 
 // run makes the planned changes in one transaction.
@@ -101,7 +102,8 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 		ids[i] = c.ID
 	}
 	err = p.inUser(ctx, p.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
-		effects, also := map[string][]Effect{}, map[string][]string{} // by root
+		p.done = map[string]*consequences{}
+		sayings := slices.Clone(p.sayings)
 		found, err := tx.Memories(ctx, ids)
 		if err != nil {
 			return err
@@ -120,38 +122,68 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 			if done == "" {
 				continue
 			}
-			effects[c.root.ID] = append(effects[c.root.ID], Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
-			if difference := history.Diff(before, *m); difference != nil && !p.dryRun {
-				also[c.root.ID] = append(also[c.root.ID], m.ID)
+			if m.Type == memory.TypeMessage && (done == DoneForgotten || done == DoneShortened) {
+				sayings = append(sayings, c.saying(before))
+			}
+			if done == DoneKept {
+				sayings = slices.DeleteFunc(sayings, func(s saying) bool { return s.isOf(before) })
+			}
+			of := p.of(c.root.ID)
+			of.effects = append(of.effects, Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
+			if difference := history.Diff(before, *m); difference != nil && !p.DryRun {
+				of.also = append(of.also, m.ID)
 				changes.Note(m.ID, kind, together{Change: difference, Statement: c.root.ID})
 				if err := changes.Update(ctx, before, m); err != nil {
 					return err
 				}
 			}
 		}
-		results, err = p.forgetBatch(ctx, tx, changes, effects, also)
+		results, err = p.forgetBatch(ctx, tx, changes, sayings)
 		return err
 	})
 	return results, err
 }
 
-// forgetBatch forgets the memories of the batch.
+// consequences are what the forgetting of a memory of the batch does besides.
+type consequences struct {
+	effects []Effect
+	also    []string // ids of the other memories that it changes
+}
+
+func (p *forgetting) of(root string) *consequences {
+	if p.done[root] == nil {
+		p.done[root] = &consequences{}
+	}
+	return p.done[root]
+}
+
+// forgetBatch forgets the memories of the batch, and withholds what was spoken of what is forgotten.
 func (p *forgetting) forgetBatch(
-	ctx context.Context, tx db.UserTx, changes *history.Recorder, effects map[string][]Effect, also map[string][]string,
+	ctx context.Context, tx db.UserTx, changes *history.Recorder, sayings []saying,
 ) (results []Edited, err error) {
 	batch, err := tx.Memories(ctx, memory.IDs(p.batch))
 	if err != nil {
 		return nil, err
 	}
+	for _, m := range batch {
+		if p.Scope != OfItem && m.Type == memory.TypeMessage && m.Status != memory.Forgotten {
+			sayings = append(sayings, sayingOf(m, m.ID, sentencesOf(m)))
+		}
+	}
+	log, err := p.withhold(ctx, tx, sayings)
+	if err != nil {
+		return nil, err
+	}
 	for i := range batch {
 		m := &batch[i]
-		if !p.dryRun {
+		of, events := p.of(m.ID), log.of(m.ID)
+		if !p.DryRun {
 			before := *m
 			_ = forget(m)
 			if difference := history.Diff(before, *m); difference != nil {
 				var detail any = difference
-				if len(also[m.ID]) > 0 {
-					detail = together{Change: difference, Statement: m.ID, Also: also[m.ID]}
+				if len(of.also)+len(events.turnIDs) > 0 {
+					detail = together{Change: difference, Statement: m.ID, Also: of.also, Turns: events.turnIDs}
 				}
 				changes.Note(m.ID, memory.EventForgotten, detail)
 				if err := changes.Update(ctx, before, m); err != nil {
@@ -160,7 +192,7 @@ func (p *forgetting) forgetBatch(
 			}
 		}
 		m.Embedding = nil
-		results = append(results, Edited{ID: m.ID, Memory: *m, Effects: effects[m.ID]})
+		results = append(results, Edited{ID: m.ID, Memory: *m, Effects: of.effects, Log: events.events})
 	}
 	return results, nil
 }

@@ -14,12 +14,14 @@ import (
 // forgetting forgets memories of one owner, with what states the same.
 type forgetting struct {
 	*Service
-	by      llm.Embedder
-	owner   memory.Owner
-	batch   []memory.Memory
-	dryRun  bool
+	by    llm.Embedder
+	owner memory.Owner
+	batch []memory.Memory
+	Forgetting
 	sources map[string][]memory.Memory // of the batch
 	planned []*planned
+	sayings []saying                 // where the log states what is forgotten
+	done    map[string]*consequences // by id of the batch
 }
 
 // planned is what is to become of a memory that was found with one of the batch.
@@ -34,7 +36,7 @@ type planned struct {
 
 // plan finds what states the same as the memories of the batch, and embeds what is left of messages.
 func (p *forgetting) plan(ctx context.Context) (err error) {
-	p.planned = nil
+	p.planned, p.sayings = nil, nil
 	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
 	roots := slices.DeleteFunc(slices.Clone(p.batch), isForgotten)
 	if len(roots) == 0 {
@@ -50,8 +52,9 @@ func (p *forgetting) plan(ctx context.Context) (err error) {
 	if p.sources, err = p.Records.Sources(ctx, p.owner, memory.IDs(roots)); err != nil {
 		return err
 	}
-	for _, m := range roots {
-		p.note(m, docs)
+	statements := make([]statement.Statement, len(roots))
+	for i, m := range roots {
+		statements[i] = p.note(m, docs)
 	}
 	var withdrawn []string
 	for _, c := range p.planned {
@@ -66,8 +69,8 @@ func (p *forgetting) plan(ctx context.Context) (err error) {
 	for _, id := range withdrawn {
 		p.release(p.find(id).root, condensed[id])
 	}
-	if p.dryRun {
-		return nil
+	if err := p.readLog(ctx, roots, statements, docs); err != nil || p.DryRun {
+		return err
 	}
 	return p.embed(ctx)
 }
@@ -125,8 +128,9 @@ func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 
 // note plans what states the same as a root, of documents and of what it was derived from. It shortens messages in
 // both, so that what is left of them is compared with the next root.
-func (p *forgetting) note(root memory.Memory, docs []db.Document) {
-	for _, f := range statement.Of(root, p.sources[root.ID], docs) {
+func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Statement {
+	found, stated := statement.Of(root, p.sources[root.ID], docs)
+	for _, f := range found {
 		c := p.find(f.ID)
 		switch {
 		case p.isAsked(f.ID), c != nil && c.Left == "":
@@ -135,27 +139,28 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) {
 			c = &planned{root: root}
 			p.planned = append(p.planned, c)
 		}
+		f.Taken = append(c.Taken, f.Taken...)
 		c.Found = f
 		if p.IsSmallTalk(f.Left) {
 			c.Left = ""
 		}
-		m := memory.Memory{Type: memory.TypeMessage, Content: c.Left}
-		shorten := func(speaker string, content *string) {
-			m.Speaker = speaker
+		m := memory.Memory{Content: c.Left}
+		shorten := func(of memory.Type, speaker string, content *string) {
+			m.Type, m.Speaker = of, speaker
 			if c.said == "" {
 				c.said = *content
 			}
 			*content = c.Left
 		}
 		for i := range docs {
-			if docs[i].ID == f.ID && docs[i].Type == memory.TypeMessage {
-				shorten(docs[i].Speaker, &docs[i].Content)
+			if docs[i].ID == f.ID {
+				shorten(docs[i].Type, docs[i].Speaker, &docs[i].Content)
 			}
 		}
 		for _, list := range p.sources {
 			for i := range list {
-				if list[i].ID == f.ID && list[i].Type == memory.TypeMessage {
-					shorten(list[i].Speaker, &list[i].Content)
+				if list[i].ID == f.ID {
+					shorten(list[i].Type, list[i].Speaker, &list[i].Content)
 				}
 			}
 		}
@@ -164,6 +169,7 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) {
 			c.text = m.EmbeddedText()
 		}
 	}
+	return stated
 }
 
 // find returns what is planned for a memory, nil if nothing is.

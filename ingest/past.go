@@ -62,7 +62,7 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[string][]memory.Memory, error) {
 	var drafts []memory.Memory
 	for _, turn := range turns {
-		turn.Messages = withoutContexts(turn.Messages)
+		turn.Messages = withoutContexts(turn.Readable())
 		drafts = append(drafts, s.messages(turn, echoes{})...) // what recall returned then is not known any more
 	}
 	_, complete, err := s.complete(ctx, nil, drafts)

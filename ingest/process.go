@@ -50,7 +50,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 				zap.Stack("stack"))
 		}
 	}()
-	turn.Messages = withoutContexts(turn.Messages)
+	turn.Messages = withoutContexts(turn.Readable())
 	facts, err := s.score(ctx, turn)
 	if err != nil {
 		return err

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/history"
+	"hippocampus/ingest/statement"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
@@ -32,7 +34,7 @@ type Promoted struct {
 	Verdict     memory.Verdict
 	Reason      string
 	MemoryID    string
-	Err         error // KindNotFound: the app has no such candidate; KindConflict: it is not a fact
+	Err         error // KindNotFound: the app has no such candidate; KindConflict: it is no fact, or was forgotten
 }
 
 // Promote makes memories of candidates. It asks the embedder and no chat model. A candidate
@@ -85,7 +87,8 @@ func (s *Service) Promote(ctx context.Context, p Promotion) (results []Promoted,
 		result.CandidateID = id
 		results = append(results, result)
 	}
-	return results, more, nil
+	succeeded := func(p Promoted) bool { return p.Err == nil }
+	return results, more && slices.ContainsFunc(results, succeeded), nil
 }
 
 // proposals reads the selected candidates; for a user, one more than MaxPromoted, so that the
@@ -104,6 +107,10 @@ func (s *Service) proposals(ctx context.Context, p Promotion) ([]db.Proposal, er
 func (s *Service) promote(
 	ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted,
 ) error {
+	proposals, err := s.withoutForgotten(ctx, proposals, outcome)
+	if err != nil || len(proposals) == 0 {
+		return err
+	}
 	slices.SortFunc(proposals, func(a, b db.Proposal) int {
 		return cmp.Or(a.SaidAt.Compare(b.SaidAt), cmp.Compare(a.ID, b.ID))
 	})
@@ -113,7 +120,7 @@ func (s *Service) promote(
 			ID: p.TurnID, Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, At: p.SaidAt,
 		})
 	}
-	facts, _, err := s.complete(ctx, facts, nil)
+	facts, _, err = s.complete(ctx, facts, nil)
 	if err != nil {
 		return err
 	}
@@ -133,4 +140,31 @@ func (s *Service) promote(
 		},
 	})
 	return err
+}
+
+// withoutForgotten returns the candidates except for those that state what was forgotten of their turn. These have an
+// outcome: KindConflict.
+func (s *Service) withoutForgotten(
+	ctx context.Context, proposals []db.Proposal, outcome map[string]Promoted,
+) (left []db.Proposal, err error) {
+	turns := map[string]memory.Turn{}
+	for _, p := range proposals {
+		turn, known := turns[p.TurnID]
+		if !known {
+			if turn, err = s.Records.Turn(ctx, p.Owner.AppID, p.TurnID); err != nil {
+				return nil, err
+			}
+			turns[p.TurnID] = turn
+		}
+		i := slices.IndexFunc(turn.Withheld, func(w memory.Withheld) bool { return statement.IsIn(p.Content, w.Text) })
+		if i < 0 {
+			left = append(left, p)
+			continue
+		}
+		w := turn.Withheld[i]
+		outcome[p.ID] = Promoted{Err: memory.Errorf(memory.KindConflict,
+			"candidate %s states what was forgotten at %s with memory %s: restore that memory first",
+			p.ID, w.At.Format(time.RFC3339), w.Statement)}
+	}
+	return left, nil
 }

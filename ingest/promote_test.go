@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
@@ -47,6 +50,45 @@ func TestPromote_NeedsNoChatModel(t *testing.T) {
 	}
 	if len(b.memories()) != 1 || b.models.Chats() != chats {
 		t.Errorf("%d memories, %d questions", len(b.memories()), b.models.Chats()-chats)
+	}
+}
+
+// A candidate that states what was forgotten stays refused, and the error says when and with which memory.
+func TestPromote_RefusesWhatWasForgotten(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.models.Facts("bees",
+		llmtest.Fact{Fact: "The user keeps bees", Importance: 0.6, Domain: memory.Lifestyle},
+		llmtest.Fact{Fact: "The user is tired", Importance: 0.3, Domain: memory.GeneralChat})
+	turn := b.turn("I keep bees. I am tired.")
+	statement := memory.NewID()
+	withhold := func(withheld ...memory.Withheld) {
+		t.Helper()
+		if err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+			return tx.Withhold(ctx, turn.Turn.ID, withheld)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withhold(memory.Withheld{Text: "I keep bees.", Statement: statement, At: begin})
+	got, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, UserID: ada.UserID})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	for _, p := range got {
+		isForgotten := p.CandidateID == turn.Candidates[0].ID
+		if isForgotten != memory.IsKind(p.Err, memory.KindConflict) || isForgotten != (p.MemoryID == "") {
+			t.Errorf("%+v", p)
+		}
+		if isForgotten && (!strings.Contains(p.Err.Error(), statement) ||
+			!strings.Contains(p.Err.Error(), begin.Format(time.RFC3339))) {
+			t.Errorf("the error %q does not say what was forgotten when", p.Err)
+		}
+	}
+	withhold()
+	got, _, err = b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{turn.Candidates[0].ID}})
+	if err != nil || got[0].Verdict != memory.Kept {
+		t.Errorf("after the restore: %+v, %v", got, err)
 	}
 }
 

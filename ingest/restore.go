@@ -42,6 +42,7 @@ type restoring struct {
 	owner      memory.Owner
 	batch      []memory.Memory
 	reversals  []reversal
+	withheld   []withheldIn
 	embeddings map[string][]float32 // by id, of those that must be embedded again
 }
 
@@ -50,6 +51,13 @@ type reversal struct {
 	id     string
 	of     string // id of the memory of the batch with which it was forgotten
 	detail json.RawMessage
+}
+
+// withheldIn is a turn of which a part is withheld because a memory was forgotten.
+type withheldIn struct {
+	turnID    string
+	statement string // id of the memory
+	of        string // id of the memory of the batch with which it was forgotten
 }
 
 // plan finds the events to undo, and embeds what will be active with another text or model than its embedding's.
@@ -121,7 +129,11 @@ func (r *restoring) findReversals(ctx context.Context) error {
 	type member struct{ id, statement string }
 	var members []member
 	for _, id := range statements {
-		for _, other := range append([]string{id}, forgottenIn(events[id]).Also...) {
+		forgotten := forgottenIn(events[id])
+		for _, turnID := range forgotten.Turns {
+			r.withheld = append(r.withheld, withheldIn{turnID: turnID, statement: id, of: of[id]})
+		}
+		for _, other := range append([]string{id}, forgotten.Also...) {
 			if !slices.Contains(ids, other) {
 				members = append(members, member{id: other, statement: id})
 			}
@@ -197,6 +209,10 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 		if err != nil {
 			return err
 		}
+		log, err := r.show(ctx, tx)
+		if err != nil {
+			return err
+		}
 		results = results[:0]
 		for i := range batch {
 			m := &batch[i]
@@ -206,7 +222,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 				return err
 			}
 			m.Embedding = nil
-			results = append(results, Edited{ID: m.ID, Memory: *m, Effects: effects[m.ID]})
+			results = append(results, Edited{ID: m.ID, Memory: *m, Effects: effects[m.ID], Log: log.of(m.ID).events})
 		}
 		return nil
 	})

@@ -58,6 +58,7 @@ func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memo
 		turn.FirstEvent-1-int64(events), events)
 	for _, earlier := range turns {
 		if earlier.FirstEvent < turn.FirstEvent && (earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
+			earlier.Messages = earlier.Readable()
 			messages = append(messages, scorable(earlier)...)
 		}
 	}

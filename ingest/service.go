@@ -28,6 +28,7 @@ type Records interface {
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
 	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
+	ListConversations(ctx context.Context, f db.ConversationFilter) ([]memory.Conversation, error)
 	ConversationTurns(ctx context.Context, owner memory.Owner, id string, after int64, limit int) ([]memory.Turn, error)
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)

@@ -28,6 +28,10 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 	if s.Chat == nil {
 		return s.skip(ctx, one, noModel)
 	}
+	c, err := s.begin(ctx, one)
+	if err != nil {
+		return "", err
+	}
 	shares, _, err := s.shares(ctx, one)
 	if err != nil {
 		return "", err
@@ -35,7 +39,7 @@ func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory
 	if len(shares) == 0 {
 		return s.skip(ctx, one, "no event has content")
 	}
-	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one), Similarity: s.set.Similarity}
+	c.Similarity = s.set.Similarity
 	var evidence []facts.Evidence
 	var leftOut []string
 	for _, sh := range shares {

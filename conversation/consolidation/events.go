@@ -33,9 +33,11 @@ type gated struct {
 
 // keepStated passes the stated events through the gate.
 func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	c := ingest.Consolidation{
-		Owner: one.Owner, Cause: cause(one), Scorer: statedBy, Threshold: s.set.Importance,
+	c, err := s.begin(ctx, one)
+	if err != nil {
+		return "", err
 	}
+	c.Scorer, c.Threshold = statedBy, s.set.Importance
 	for e, err := range session.Log(ctx, s.Records, one.Owner, one.ConversationID, one.From-1, one.Through) {
 		if err != nil {
 			return "", err
@@ -65,8 +67,16 @@ func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (mem
 		}
 		return tx.ConsolidateThrough(ctx, one.ConversationID, one.Through)
 	}
-	_, err := s.Writer.Consolidate(ctx, c)
+	_, err = s.Writer.Consolidate(ctx, c)
 	return memory.ConsolidationDone, err
+}
+
+// begin begins what is to be remembered of a conversation, before its log is read.
+func (s *Service) begin(ctx context.Context, one memory.Consolidation) (c ingest.Consolidation, err error) {
+	log, err := s.Records.Conversation(ctx, one.AppID, one.UserID, one.ConversationID)
+	return ingest.Consolidation{
+		Owner: one.Owner, ConversationID: one.ConversationID, Edition: log.Edition, Cause: cause(one),
+	}, err
 }
 
 // share holds the events of one agent, or of all agents if agentID is empty. What

@@ -31,19 +31,22 @@ type summarised struct {
 
 // replay writes a summary of the events, for each agent that took part.
 func (s *Service) replay(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
+	c, err := s.begin(ctx, one)
+	if err != nil {
+		return "", err
+	}
 	shares, cut, err := s.shares(ctx, one)
 	if err != nil {
 		return "", err
 	}
 	before := ""
 	if cut && len(shares) == 1 { // the running summary covers all agents' events
-		c, err := s.Records.Conversation(ctx, one.AppID, one.UserID, one.ConversationID)
+		log, err := s.Records.Conversation(ctx, one.AppID, one.UserID, one.ConversationID)
 		if err != nil {
 			return "", err
 		}
-		before = c.Summary
+		before = log.Summary
 	}
-	c := ingest.Consolidation{Owner: one.Owner, Cause: cause(one)}
 	for _, sh := range shares {
 		summary := extract(sh.events)
 		if s.Chat != nil {

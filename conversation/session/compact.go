@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"embed"
+	"slices"
 	"unicode/utf8"
 
 	"hippocampus/db"
@@ -13,8 +14,8 @@ import (
 )
 
 // CompactConversation is the job that condenses the older half of a conversation
-// that is over its limits. One job is kept for each conversation, start and
-// quarter of fill, so that a failed one returns only as the conversation grows.
+// that is over its limits. One job is kept for each conversation, edition, start
+// and quarter of fill, so that a failed one returns only as the conversation grows.
 type CompactConversation struct {
 	jobs.Background `json:"-"`
 
@@ -22,6 +23,7 @@ type CompactConversation struct {
 	UserID         string `json:"user_id"`
 	ConversationID string `json:"conversation_id"`
 	FirstTurnID    string `json:"began"`
+	Edition        int64  `json:"edition,omitempty"`
 	From           int64  `json:"from"`     // the last event that was summarised
 	Quarters       int    `json:"quarters"` // of the working memory that are full
 }
@@ -37,7 +39,7 @@ func (s *Service) over(c memory.Conversation) bool {
 
 func (s *Service) compaction(c memory.Conversation) db.Job {
 	return CompactConversation{
-		AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID,
+		AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID, Edition: c.Edition,
 		From: c.SummarisedThrough, Quarters: int(4 * c.FillRatio(s.set.Events, s.set.Tokens)),
 	}
 }
@@ -106,12 +108,10 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 		return next, memory.Errorf(memory.KindUnavailable, "the conversation has changed while it was read: try again")
 	}
 	next = c
-	if s.Chat == nil {
-		next.Summary = bullets(c.Summary, events, s.set.Summary)
-	} else if next.Summary, err = s.ask(ctx, c.Summary, events); err != nil {
+	next.SummarisedThrough = events[len(events)-1].Number
+	if next.Summary, err = s.summarise(ctx, c.Summary, readable(events)); err != nil {
 		return next, err
 	}
-	next.SummarisedThrough = events[len(events)-1].Number
 	for _, t := range turns { // the conversation's tokens are the sum of these
 		for i, m := range t.Messages {
 			if n := t.FirstEvent + int64(i); c.SummarisedThrough < n && n <= next.SummarisedThrough {
@@ -120,6 +120,21 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 		}
 	}
 	return next, nil
+}
+
+// summarise extends a summary by the events after it.
+func (s *Service) summarise(ctx context.Context, summary string, events []Event) (string, error) {
+	switch {
+	case len(events) == 0:
+		return summary, nil
+	case s.Chat == nil:
+		return bullets(summary, events, s.set.Summary), nil
+	}
+	return s.ask(ctx, summary, events)
+}
+
+func readable(events []Event) []Event {
+	return slices.DeleteFunc(events, func(e Event) bool { return e.Withheld })
 }
 
 // maxTurns is how many turns one step reads.

@@ -24,16 +24,18 @@ type Event struct {
 	Importance float64 // 0..1, see memory.Importance
 	Tokens     int     // of Content
 	At         time.Time
+	Withheld   bool // nothing is left of Content, see memory.Turn.Readable
 }
 
-// EventsOf returns the messages of a turn of a conversation as events.
+// EventsOf returns the messages of a turn of a conversation as events, without what is withheld.
 func EventsOf(t memory.Turn) []Event {
 	events := make([]Event, len(t.Messages))
-	for i, m := range t.Messages {
+	for i, m := range t.Readable() {
 		events[i] = Event{
 			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind,
 			Tags:    m.Tags,
 			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.At,
+			Withheld: m.Content == "" && t.Messages[i].Content != "",
 		}
 		if m.IsChat() {
 			events[i].Kind = memory.Chat
@@ -48,6 +50,7 @@ func EventsOf(t memory.Turn) []Event {
 // ring holds the latest events of a conversation, without a gap. It is immutable.
 type ring struct {
 	firstTurnID string  // Conversation.Began
+	edition     int64   // Conversation.Edition; the events may be those of a later one
 	last        int64   // number of the last event that was read
 	events      []Event // oldest first; the last one's number is last
 }
@@ -97,7 +100,7 @@ const ageless = 0.5
 func (r ring) view(summarised int64, set Settings, now time.Time) []Event {
 	events := make([]Event, 0, len(r.events))
 	for _, e := range r.events {
-		if e.Number > summarised && (e.Importance >= ageless || now.Sub(e.At) < set.Age) {
+		if e.Number > summarised && !e.Withheld && (e.Importance >= ageless || now.Sub(e.At) < set.Age) {
 			events = append(events, e)
 		}
 	}
@@ -125,7 +128,7 @@ type Logged struct {
 const logPage = 100
 
 // Log iterates over the events after one number and up to another of a
-// conversation, oldest first.
+// conversation, oldest first, except for those that are withheld.
 func Log(ctx context.Context, records TurnLister, owner memory.Owner, id string, after,
 	through int64) iter.Seq2[Logged, error] {
 	turns := db.All(logPage, func(last memory.Turn, limit int) ([]memory.Turn, error) {
@@ -144,7 +147,7 @@ func Log(ctx context.Context, records TurnLister, owner memory.Owner, id string,
 				if e.Number > through {
 					return
 				}
-				if e.Number > after && !yield(Logged{Event: e, Turn: t}, nil) {
+				if e.Number > after && !e.Withheld && !yield(Logged{Event: e, Turn: t}, nil) {
 					return
 				}
 			}

@@ -61,8 +61,8 @@ func (s *Service) ring(ctx context.Context, c memory.Conversation) (ring, error)
 	key := keyOf(c.Owner, c.ID)
 	from := max(c.SummarisedThrough, c.Events-int64(s.set.Events))
 	r, ok := s.rings.Get(key)
-	if !ok || r.firstTurnID != c.FirstTurnID || r.last < from {
-		r = ring{firstTurnID: c.FirstTurnID, last: from}
+	if !ok || r.firstTurnID != c.FirstTurnID || r.edition != c.Edition || r.last < from {
+		r = ring{firstTurnID: c.FirstTurnID, edition: c.Edition, last: from}
 	}
 	if r.last >= c.Events {
 		return r, nil

@@ -137,6 +137,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"conversation ends":       conversationEnds,
 		"list conversations":      listConversations,
 		"summarise":               summarise,
+		"withholding":             withholding,
 		"delete conversation":     deleteConversation,
 		"delete against writers":  conversationDeletedAtOnce,
 		"hostile conversations":   conversationHostile,

@@ -27,6 +27,7 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 		Tokens:  3,
 		Raw:     json.RawMessage(`{"role":"tool","name":"t","tool_call_id":"<c>","content":""}`),
 	}
+	t.Withheld = []memory.Withheld{{Message: 0, Text: "<b>", Statement: memory.NewID(), At: after(90)}}
 	t.LastError = "unavailable"
 	if status == memory.TurnProcessed {
 		t.LastError, t.ProcessedAt = "", after(100)
@@ -52,6 +53,7 @@ func newConversation(owner memory.Owner, id string) memory.Conversation {
 		LastAt:              after(3),
 		EndedAt:             after(5),
 		EndReason:           "idle",
+		Edition:             7,
 	}
 }
 
@@ -204,6 +206,8 @@ func exerciseExportedConversations(t *testing.T, s db.Store, owner memory.Owner)
 		_, _, err = tx.RecordedConsolidation(ctx, memory.NewID())
 		must(t, err)
 		must(t, tx.RestoreConversation(ctx, newConversation(owner, "restored"), epoch))
+		must(t, tx.ReviseConversation(ctx, "restored", db.ConversationRevision{From: 1, Title: "a", Retitled: "b"}))
+		must(t, tx.Withhold(ctx, memory.NewID(), nil))
 		return tx.RestoreTurn(ctx, settledTurn(owner, "restored", 1, memory.TurnProcessed))
 	}))
 }

@@ -10,7 +10,7 @@ import (
 
 const (
 	conversationColumns = `app_id, user_id, id, began, title, summary, summarised_through, summarised_tokens,
-	turns, events, tokens, started_at, last_at, ended_at, end_reason, consolidated_through`
+	turns, events, tokens, started_at, last_at, ended_at, end_reason, consolidated_through, edition`
 	selectConversations = `SELECT ` + conversationColumns + ` FROM conversations WHERE `
 	conversationByID    = selectConversations + `app_id = $1 AND user_id = $2 AND id = $3`
 )
@@ -18,7 +18,8 @@ const (
 func conversationFields(c *memory.Conversation) []any {
 	return []any{&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough,
 		&c.SummarisedTokens,
-		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &c.EndedAt, &c.EndReason, &c.ConsolidatedThrough}
+		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &c.EndedAt, &c.EndReason, &c.ConsolidatedThrough,
+		&c.Edition}
 }
 
 func (s *Store) Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error) {
@@ -98,9 +99,10 @@ func (s *Store) EndConversation(
 
 func (s *Store) Summarise(ctx context.Context, c, next memory.Conversation) error {
 	n, err := s.exec(ctx, `UPDATE conversations SET summary = $6, summarised_through = $7, summarised_tokens = $8
-		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND summarised_through = $5`,
+		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND summarised_through = $5
+			AND edition = $9`,
 		c.AppID, c.UserID, c.ID, c.FirstTurnID, c.SummarisedThrough, next.Summary, next.SummarisedThrough,
-		next.SummarisedTokens)
+		next.SummarisedTokens, c.Edition)
 	if err != nil || n == 1 {
 		return s.fault(err, "summarise the conversation")
 	}
@@ -154,10 +156,22 @@ func (u *UserTx) RecordedConversation(ctx context.Context, id string) (memory.Co
 
 func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error {
 	_, err := u.exec(ctx, `INSERT INTO conversations (`+conversationColumns+`, heard_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 		u.Owner.AppID, u.Owner.UserID, c.ID, c.FirstTurnID, c.Title, c.Summary, c.SummarisedThrough, c.SummarisedTokens,
-		c.Turns, c.Events, c.Tokens, c.StartedAt, c.LastAt, null(c.EndedAt), c.EndReason, c.ConsolidatedThrough, heard)
+		c.Turns, c.Events, c.Tokens, c.StartedAt, c.LastAt, null(c.EndedAt), c.EndReason, c.ConsolidatedThrough, c.Edition,
+		heard)
 	return u.fault(err, "store the conversation")
+}
+
+func (u *UserTx) ReviseConversation(ctx context.Context, id string, r db.ConversationRevision) error {
+	_, err := u.exec(ctx, `UPDATE conversations SET edition = edition + 1,
+			title = CASE WHEN title = $4 THEN $5 ELSE title END,
+			summary = CASE WHEN summarised_through >= $6 THEN '' ELSE summary END,
+			summarised_tokens = CASE WHEN summarised_through >= $6 THEN 0 ELSE summarised_tokens END,
+			summarised_through = CASE WHEN summarised_through >= $6 THEN 0 ELSE summarised_through END
+		WHERE app_id = $1 AND user_id = $2 AND id = $3`,
+		u.Owner.AppID, u.Owner.UserID, id, r.Title, r.Retitled, r.From)
+	return u.fault(err, "revise the conversation")
 }
 
 func (s *Store) Unconsolidated(

@@ -10,13 +10,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The columns that TurnFields reads: all, or all but the messages, which are the
-// largest part of a row.
+// The columns that TurnFields reads: all, or all but the messages and what is withheld
+// of them, which are the largest part of a row.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
 	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, first_event, `
-	TurnColumns     = bareTurnColumns + `messages`
-	withoutMessages = bareTurnColumns + `NULL::json`
+	TurnColumns     = bareTurnColumns + `messages, withheld`
+	withoutMessages = bareTurnColumns + `NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
 	turnOfClient    = selectTurns + ` WHERE app_id = $1 AND client_id = $2`
 )
@@ -26,7 +26,8 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
-		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages}
+		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages,
+		&t.Withheld}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
@@ -141,12 +142,39 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	if err := u.RefuseTaken(ctx, "turns", []string{t.ID}); err != nil {
 		return u.fault(err, "store the turn")
 	}
+	withheld, err := withheldJSON(t.Withheld)
+	if err != nil {
+		return err
+	}
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
-		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18)`,
+			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
+			withheld)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19)`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
-		t.FirstEvent, t.LastEvent())
+		t.FirstEvent, t.LastEvent(), withheld)
 	return u.fault(err, "store the turn")
+}
+
+func (u *UserTx) Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error {
+	column, err := withheldJSON(withheld)
+	if err != nil || !memory.IsID(turnID) {
+		return err
+	}
+	_, err = u.exec(ctx, `UPDATE turns SET withheld = $4 WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`,
+		turnID, u.Owner.AppID, u.Owner.UserID, column)
+	return u.fault(err, "withhold a part of the turn")
+}
+
+// withheldJSON is the column withheld, null if nothing is.
+func withheldJSON(withheld []memory.Withheld) (json.RawMessage, error) {
+	if len(withheld) == 0 {
+		return nil, nil
+	}
+	column, err := json.Marshal(withheld)
+	if err != nil {
+		return nil, memory.Errorf(memory.KindInvalid, "write what is withheld as JSON: %w", err)
+	}
+	return column, nil
 }

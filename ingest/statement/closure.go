@@ -24,6 +24,8 @@ type Found struct {
 	ID   string
 	Left string // of a message: what it says besides; "": nothing
 	Why  Why
+
+	Taken []string // texts of the message that are not in Left
 }
 
 // closure is what states the same as a memory.
@@ -32,18 +34,22 @@ type closure struct {
 	found []Found
 	known map[string]bool // ids of found and of the memory itself
 
-	statements []words       // in all wordings
-	names      words         // of the statements
-	turns      map[turn]bool // of the messages that state it
+	statements []words         // in all wordings
+	names      words           // of the statements
+	turns      map[turn]bool   // of the messages that state it
+	talks      map[string]bool // ids of the conversations in which it was made
+	agentID    string          // of the memory
+	turnID     string          // of the turn that it was taken from, if that left no message
 }
 
 // Of returns what states the same as a memory, except for the memory. `sources` are the memories that it was derived
 // from, in any status, and docs are its owner's active memories. It leaves out memories of another agent than the
-// memory's.
-func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) []Found {
-	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}}
+// memory's. The Statement recognises what they state in the log.
+func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, Statement) {
+	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
+	c.talks = map[string]bool{m.ConversationID: true}
 	for _, d := range docs {
-		if d.ID != m.ID && (d.AgentID == m.AgentID || d.AgentID == "" || m.AgentID == "") {
+		if d.ID != m.ID && c.mayKnow(d.AgentID) {
 			c.docs = append(c.docs, d)
 		}
 	}
@@ -55,7 +61,12 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) []Found {
 		c.ofFact(m, sources)
 	}
 	c.derived(m)
-	return c.found
+	return c.found, Statement{c}
+}
+
+// mayKnow reports whether an agent's memories and turns may state it.
+func (c *closure) mayKnow(agentID string) bool {
+	return agentID == c.agentID || agentID == "" || c.agentID == ""
 }
 
 func (c *closure) add(f Found) {
@@ -110,6 +121,9 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 	isMessage := func(s memory.Memory) bool { return s.Type == memory.TypeMessage }
 	messages := memory.IDs(slices.DeleteFunc(slices.Clone(sources), not(isMessage)))
 	isSource := func(id string) bool { return slices.Contains(messages, id) }
+	if len(messages) == 0 {
+		c.turnID = m.SourceTurnID
+	}
 	var others []words
 	for _, d := range c.docs {
 		if d.Type == memory.TypeMessage || isSummary(d.Type) {
@@ -138,10 +152,11 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 			continue
 		}
 		left, taken := without(s.Content, facts, others)
-		c.add(Found{ID: s.ID, Left: left, Why: Source})
+		c.add(Found{ID: s.ID, Left: left, Why: Source, Taken: taken})
 		for _, sentence := range taken {
 			c.state(sentence)
 		}
+		c.talks[s.ConversationID] = true
 		if !isAssistant(s.Speaker) {
 			c.turns[turn{s.ConversationID, s.CreatedAt.UnixMicro()}] = true
 		}
@@ -149,30 +164,54 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 	c.restated()
 }
 
-// restated finds the messages that repeat a statement: in the assistant's answer to it a sentence that alludes to it,
-// in another message of the assistant a sentence that has it, and in the user's a sentence that says nothing else.
+// restated finds what repeats a statement: in the assistant's answer to it a sentence that alludes to it, in another
+// message of the assistant a sentence that has it, in the user's a sentence that says nothing else, and what was made
+// of the whole conversation.
 func (c *closure) restated() {
 	for _, d := range c.docs {
-		if d.Type != memory.TypeMessage || c.known[d.ID] {
+		if c.known[d.ID] {
 			continue
 		}
 		why, least := Restates, 1
-		if isAssistant(d.Speaker) {
+		ofTurn, ofTalk := c.turns[turn{d.ConversationID, d.CreatedAt.UnixMicro()}], c.isOfTalk(d)
+		switch {
+		case ofTalk && d.Type != memory.TypeSummary:
+			w := wordsOf(d.Content)
+			isPart := func(o words) bool { return min(len(w), len(o)) >= minWords && max(w.in(o), o.in(w)) == 1 }
+			if slices.ContainsFunc(c.statements, isPart) {
+				c.add(Found{ID: d.ID, Why: Restates})
+			}
+			continue
+		case ofTalk:
+			why = Derived
+		case d.Type != memory.TypeMessage:
+			continue
+		case isAssistant(d.Speaker):
 			why, least = Echoes, minWords // a single word is a remark, such as "Noted."
 		}
-		answers := why == Echoes && c.turns[turn{d.ConversationID, d.CreatedAt.UnixMicro()}]
+		answers := ofTalk || why == Echoes && ofTurn
 		if !answers && !c.mayRepeat(d) {
 			continue
 		}
-		left, found := echoed(d.Content, least, func(s words) bool {
-			return answers && c.names.in(s) > 0 || slices.ContainsFunc(c.statements, func(w words) bool {
-				all := len(w) >= minWords && w.in(s) >= restated
-				return all && (why == Echoes || s.in(w) >= restated) || answers && max(w.in(s), s.in(w)) >= alludes
-			})
-		})
-		if found {
-			c.add(Found{ID: d.ID, Left: left, Why: why})
+		if left, taken := echoed(d.Content, least, c.repeats(why, answers)); len(taken) > 0 {
+			c.add(Found{ID: d.ID, Left: left, Why: why, Taken: taken})
 		}
+	}
+}
+
+// isOfTalk reports whether a memory was made of a conversation in which the statement was made, and not of messages.
+func (c *closure) isOfTalk(d db.Document) bool {
+	return d.ConversationID != "" && c.talks[d.ConversationID] && d.Type != memory.TypeMessage && len(d.DerivedFrom) == 0
+}
+
+// repeats returns what chooses the sentences that repeat the statement, of a message that echoes or restates it;
+// answers: it is in the answer to the statement.
+func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
+	return func(s words) bool {
+		return answers && c.names.in(s) > 0 || slices.ContainsFunc(c.statements, func(w words) bool {
+			all := len(w) >= minWords && w.in(s) >= restated
+			return all && (why == Echoes || s.in(w) >= restated) || answers && max(w.in(s), s.in(w)) >= alludes
+		})
 	}
 }
 

@@ -102,21 +102,16 @@ func clauses(sentence string) []string {
 	return append(parts, sentence[begin:])
 }
 
-// without returns a message's content without the sentences that any of the facts was taken from, and these sentences.
-// Of such a sentence the clauses stay that state one of the other facts. If no sentence has words of the facts, as when
-// a model states them in another language, nothing is left.
+// without returns a message's content without the sentences that any of the facts was taken from, and what was taken
+// out. Of such a sentence the clauses stay that state one of the other facts. If no sentence has words of the facts, as
+// when a model states them in another language, nothing is left.
 func without(content string, facts, others []words) (left string, taken []string) {
 	sentences := text.Sentences(content)
-	takes := func(s words) bool {
-		return slices.ContainsFunc(facts, func(f words) bool {
-			return len(s) > 0 && (s.in(f) >= alludes || f.in(s) >= restated)
-		})
-	}
 	takenFrom := make([]bool, len(sentences))
 	most, best := 0.0, -1
 	for i, sentence := range sentences {
 		s := wordsOf(sentence)
-		takenFrom[i] = takes(s)
+		takenFrom[i] = s.takes(facts)
 		for _, f := range facts {
 			if share := f.in(s); share > most {
 				most, best = share, i
@@ -125,7 +120,7 @@ func without(content string, facts, others []words) (left string, taken []string
 	}
 	switch {
 	case best < 0:
-		return "", []string{content}
+		return "", sentences
 	case !slices.Contains(takenFrom, true):
 		takenFrom[best] = true
 	}
@@ -135,30 +130,49 @@ func without(content string, facts, others []words) (left string, taken []string
 			kept.WriteString(sentence)
 			continue
 		}
-		taken = append(taken, sentence)
+		gone := ""
 		for _, clause := range clauses(sentence) {
 			c := wordsOf(clause)
 			statesOther := func(o words) bool { return c.in(o) >= restated }
-			if !takes(c) && len(c) > 0 && slices.ContainsFunc(others, statesOther) {
-				kept.WriteString(clause)
+			if c.takes(facts) || len(c) == 0 || !slices.ContainsFunc(others, statesOther) {
+				gone += clause
+				continue
 			}
+			kept.WriteString(clause)
+			taken, gone = appendText(taken, gone), ""
 		}
+		taken = appendText(taken, gone)
 	}
 	return tidy(kept.String(), 1), taken
 }
 
+// takes reports whether a fact was taken from a sentence or clause with the words.
+func (w words) takes(facts []words) bool {
+	return slices.ContainsFunc(facts, func(f words) bool {
+		return len(w) > 0 && (w.in(f) >= alludes || f.in(w) >= restated)
+	})
+}
+
+// appendText appends a text without the space around it, unless it is blank.
+func appendText(texts []string, s string) []string {
+	if s = strings.TrimSpace(s); s != "" {
+		texts = append(texts, s)
+	}
+	return texts
+}
+
 // echoed returns a message's content without the sentences that isEcho chooses, "" if it has fewer lexemes than least
-// then, and whether there are any such sentences.
-func echoed(content string, least int, isEcho func(sentence words) bool) (left string, found bool) {
+// then, and these sentences.
+func echoed(content string, least int, isEcho func(sentence words) bool) (left string, taken []string) {
 	var kept strings.Builder
 	for _, sentence := range text.Sentences(content) {
 		if isEcho(wordsOf(sentence)) {
-			found = true
+			taken = appendText(taken, sentence)
 			continue
 		}
 		kept.WriteString(sentence)
 	}
-	return tidy(kept.String(), least), found
+	return tidy(kept.String(), least), taken
 }
 
 // tidy returns what is left of a message, "" if it has fewer lexemes than least.

@@ -87,7 +87,8 @@ func (l *log) found(id string) (found []string) {
 			}
 		}
 	}
-	for _, f := range Of(l.rows[id], sources, l.docs) {
+	all, _ := Of(l.rows[id], sources, l.docs)
+	for _, f := range all {
 		found = append(found, fmt.Sprintf("%s %s %s", f.ID, f.Why, f.Left))
 	}
 	return found
@@ -163,5 +164,68 @@ func TestOf_StaysWithTheAgent(t *testing.T) {
 	l.rows["mine"] = mine
 	if got, want := l.found("mine"), []string{"shared restates "}; !cmp.Equal(want, got) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What was made of the whole conversation has no source, and is recognised by its words.
+func TestOf_FindsWhatWasMadeOfTheConversation(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.say("u1", "user", 1, "I am allergic to peanuts, so no satay for me, please. My dog is called Rex.")
+	l.state("allergy", memory.TypeFact, "I am allergic to peanuts, so no satay for me, please.", "u1")
+	ofTalk := func(id, conversation string, of memory.Type, content string) {
+		l.add(memory.Memory{ID: id, Type: of, Content: content, CreatedAt: noon, ConversationID: conversation})
+	}
+	ofTalk("summary", "c", memory.TypeSummary, "The user has a peanut allergy and wants no satay. Their dog is Rex.")
+	ofTalk("elsewhere", "d", memory.TypeSummary, "The user wants no satay at the fair.")
+	ofTalk("reflected", "c", memory.TypeFact, "The user is allergic to peanuts.")
+	ofTalk("other", "c", memory.TypeFact, "The user walks a dog.")
+	want := []string{"u1 source My dog is called Rex.", "summary derived Their dog is Rex.", "reflected restates "}
+	if diff := cmp.Diff(want, l.found("allergy")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The log has what is no memory.
+func TestStatement_IsFoundInTheLog(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.say("u1", "user", 1, "I am allergic to peanuts. My dog is called Rex.")
+	l.state("allergy", memory.TypeFact, "I am allergic to peanuts", "u1")
+	l.state("alone", memory.TypeFact, "I am allergic to peanuts")
+	direct := l.rows["alone"]
+	direct.SourceTurnID = "t1"
+	turns := []memory.Turn{
+		{ID: "t1", ConversationID: "c", At: noon.Add(time.Minute), Messages: []memory.Message{
+			{Role: "system", Content: "Known: the user is allergic to peanuts. Be brief."},
+			{Role: "user", Content: "I am allergic to peanuts. My dog is called Rex."},
+			{Role: "assistant", Name: "Bo", Content: "No peanuts, noted. Rex is a fine name."},
+		}},
+		{ID: "t2", ConversationID: "c", At: noon.Add(time.Hour), Messages: []memory.Message{
+			{Role: "user", Content: "Peanuts are what my sister sells, and I am allergic to peanuts as you know from before."},
+			{Role: "user", Content: "I'm allergic to peanuts!"},
+			{Role: "tool", Kind: memory.ToolUse, Content: "diet: allergic to peanuts"},
+		}},
+		{ID: "t3", AgentID: "coach", ConversationID: "c", At: noon.Add(time.Hour), Messages: []memory.Message{
+			{Role: "user", Content: "I am allergic to peanuts."},
+		}},
+	}
+	spans := func(m memory.Memory, sources ...memory.Memory) (found []string) {
+		m.AgentID = "tutor"
+		_, stated := Of(m, sources, l.docs)
+		for _, s := range stated.In(Read(turns)) {
+			found = append(found, fmt.Sprintf("%s %d %s %s", s.TurnID, s.Message, s.Speaker, s.Text))
+		}
+		return found
+	}
+	want := []string{
+		"t1 0 system Known: the user is allergic to peanuts.", "t1 1 user I am allergic to peanuts.",
+		"t1 2 Bo No peanuts, noted.", "t2 1 user I'm allergic to peanuts!", "t2 2 tool diet: allergic to peanuts",
+	}
+	if diff := cmp.Diff(want, spans(l.rows["allergy"], l.rows["u1"])); diff != "" {
+		t.Errorf("of a message (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, spans(direct)); diff != "" {
+		t.Errorf("of a turn that left no message (-want +got):\n%s", diff)
 	}
 }

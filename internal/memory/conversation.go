@@ -20,6 +20,8 @@ type Conversation struct {
 
 	ConsolidatedThrough int64 // events up to this number, other than chat, have passed the gate
 
+	Edition int64 // grows when what is withheld of its turns changes
+
 	Turns  int64
 	Events int64 // how many events there are, which is also the number of the last one
 	Tokens int64 // of all events, see text.CountTokens

@@ -45,6 +45,7 @@ type Turn struct {
 	Hash           string          // of the whole request; distinguishes a repeated client id from a reused one
 	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: no conversation
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
+	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count

@@ -13,7 +13,8 @@ import (
 // changedBody is a memory that was forgotten or restored, with what that did to others.
 type changedBody struct {
 	wire.Memory
-	Effects []effectBody `json:"effects"`
+	Effects []effectBody      `json:"effects"`
+	Events  []eventEffectBody `json:"events"`
 }
 
 // effectBody is what was done to another memory.
@@ -28,6 +29,17 @@ func effectOf(e ingest.Effect) effectBody {
 	return effectBody{ID: e.ID, Type: e.Type, Done: e.Done, Why: e.Why}
 }
 
+// eventEffectBody is what was done to a message of a turn.
+type eventEffectBody struct {
+	TurnID         string      `json:"turn_id"`
+	ConversationID string      `json:"conversation_id,omitempty"`
+	Number         int64       `json:"number,omitempty"`
+	Message        int         `json:"message"`
+	Done           ingest.Done `json:"done"`
+}
+
+func eventEffectOf(e ingest.LogEffect) eventEffectBody { return eventEffectBody(e) }
+
 // editOne makes a handler that forgets or restores the memory that the path names.
 func editOne(
 	edit func(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error),
@@ -38,7 +50,9 @@ func editOne(
 			return nil, err
 		}
 		e, err := edit(ctx, r.key.AppID, id, ingest.Scope(r.query.Get("scope")))
-		return changedBody{wire.MemoryOf(e.Memory), bodiesOf(e.Effects, effectOf)}, err
+		return changedBody{
+			wire.MemoryOf(e.Memory), bodiesOf(e.Effects, effectOf), bodiesOf(e.Log, eventEffectOf),
+		}, err
 	}
 }
 
@@ -51,17 +65,20 @@ type manyRequest struct {
 
 // editedBody is what became of one memory: a status, or an error.
 type editedBody struct {
-	ID      string        `json:"id"`
-	Status  memory.Status `json:"status,omitempty"`
-	Effects []effectBody  `json:"effects,omitempty"`
-	Error   *Problem      `json:"error,omitempty"`
+	ID      string            `json:"id"`
+	Status  memory.Status     `json:"status,omitempty"`
+	Effects []effectBody      `json:"effects,omitempty"`
+	Events  []eventEffectBody `json:"events,omitempty"`
+	Error   *Problem          `json:"error,omitempty"`
 }
 
 func editedOf(e ingest.Edited) editedBody {
 	if e.Err != nil {
 		return editedBody{ID: e.ID, Error: problemPointer(e.Err)}
 	}
-	return editedBody{ID: e.ID, Status: e.Memory.Status, Effects: bodiesOf(e.Effects, effectOf)}
+	return editedBody{
+		ID: e.ID, Status: e.Memory.Status, Effects: bodiesOf(e.Effects, effectOf), Events: bodiesOf(e.Log, eventEffectOf),
+	}
 }
 
 func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body manyRequest) (any, error) {

@@ -86,6 +86,7 @@ type turnBody struct {
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
 	Metadata       json.RawMessage   `json:"metadata,omitempty"`
 	Messages       []memory.Message  `json:"messages,omitempty"`
+	Withheld       []withheldBody    `json:"withheld,omitempty"`
 	Candidates     []candidateBody   `json:"candidates,omitzero"`
 }
 
@@ -100,8 +101,18 @@ func turnOf(t memory.Turn) turnBody {
 // turnWithMessages is the JSON of a turn with what was said in it.
 func turnWithMessages(t memory.Turn) turnBody {
 	body := turnOf(t)
-	body.Messages = t.Messages
+	body.Messages = t.Readable()
+	for _, w := range t.Withheld {
+		body.Withheld = append(body.Withheld, withheldBody{w.Message, w.Statement, w.At})
+	}
 	return body
+}
+
+// withheldBody says that a part of a message is withheld, and why.
+type withheldBody struct {
+	Message   int       `json:"message"`
+	Statement string    `json:"statement"`
+	At        time.Time `json:"at"`
 }
 
 func outcomeOf(o ingest.Outcome) turnBody {
@@ -177,8 +188,8 @@ func (h turnHandlers) follow(ctx context.Context, stored memory.Turn, wait bool)
 
 func (h turnHandlers) get(ctx context.Context, r *request) (any, error) {
 	outcome, err := h.outcome(ctx, r)
-	body := outcomeOf(outcome)
-	body.Messages = outcome.Turn.Messages
+	body := turnWithMessages(outcome.Turn)
+	body.Candidates = bodiesOf(outcome.Candidates, candidateOf)
 	return body, err
 }
 

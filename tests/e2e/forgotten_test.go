@@ -143,3 +143,68 @@ func TestForget_HonoursScopeAndPins(t *testing.T) {
 		s.call("DELETE", "/v1/memories/"+fact+"?scope=everything", nil, 400)
 	})
 }
+
+// What was forgotten leaves the conversation's log for each of its readers, comes back with the restore, and is
+// recognised if the client reports it again.
+func TestForget_CoversTheLog(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		chat := []string{
+			"I am allergic to peanuts, so no satay for me, please. My dog is called Rex.",
+			"Noted: you are allergic to peanuts! Rex sounds lovely.",
+			"What shall I cook tonight?", "Since you are allergic to peanuts: a risotto.",
+		}
+		s.chat("ada", chat...)
+		read := func() (texts []string) {
+			ask := object{"user_id": "ada", "conversation_id": "of-ada"}
+			texts = append(texts, s.call("POST", "/v1/context", ask, 200).body["text"].(string))
+			for _, path := range []string{"", "/working"} {
+				texts = append(texts, s.call("GET", "/v1/conversations/of-ada"+path+"?user_id=ada", nil, 200).raw)
+			}
+			listed := s.call("GET", "/v1/conversations?user_id=ada", nil, 200)
+			turn := s.call("GET", "/v1/conversations/of-ada?user_id=ada", nil, 200).list("turns")[0]["id"].(string)
+			return append(texts, string(listed.raw), s.call("GET", "/v1/turns/"+turn, nil, 200).raw)
+		}
+		before := read()
+		forgotten := s.call("DELETE", "/v1/memories/"+s.idOf("ada", "fact: I am allergic"), nil, 200)
+		var events []string
+		for _, e := range forgotten.list("events") {
+			events = append(events, fmt.Sprintf("%v %v", e["number"], e["done"]))
+		}
+		slices.Sort(events)
+		if diff := cmp.Diff([]string{"1 shortened", "2 shortened", "4 forgotten"}, events); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		for i, text := range read() {
+			if i < 4 && strings.Contains(text, "peanut") {
+				t.Errorf("reader %d still has it: %s", i, text)
+			}
+			if !strings.Contains(text, "Rex") {
+				t.Errorf("reader %d lacks the rest: %s", i, text)
+			}
+		}
+		s.chat("ada", "Thank you for the risotto, it was good.", "You are welcome.")
+		all := turn("ada", "")
+		messages := []object{}
+		for i, content := range append(chat, "Thank you for the risotto, it was good.", "You are welcome.", "Which wine?") {
+			messages = append(messages, object{"role": []string{"user", "assistant"}[i%2], "content": content})
+		}
+		all["conversation_id"], all["messages"] = "of-ada", messages
+		reported := s.call("POST", "/v1/turns", all, 200)
+		if got := reported.body["repeated_messages"]; got != 6. {
+			t.Errorf("%v messages are known, want 6", got)
+		}
+		if got := s.recalled("ada", "What am I allergic to?"); strings.Contains(got, "peanut") {
+			t.Errorf("the report brought it back: %s", got)
+		}
+		s.call("POST", "/v1/memories/"+forgotten.body["id"].(string)+"/restore", nil, 200)
+		for i, text := range read() {
+			// The context has the later turn as well, and less room for the first one.
+			isContext := i == 0
+			got, want := strings.Count(text, "peanut"), strings.Count(before[i], "peanut")
+			if got != want && !isContext || got < 2 && isContext {
+				t.Errorf("reader %d after the restore: %s\nbefore: %s", i, text, before[i])
+			}
+		}
+	})
+}

@@ -1544,6 +1544,12 @@ func (store *crashingTx) RestoreWorkflow(ctx context.Context, w memory.Workflow)
 	})
 }
 
+func (store *crashingTx) ReviseConversation(ctx context.Context, id string, r db.ConversationRevision) error {
+	return act(store.fuse, "tx.ReviseConversation", func() error {
+		return store.real.ReviseConversation(ctx, id, r)
+	})
+}
+
 func (store *crashingTx) SameContent(
 	ctx context.Context,
 	agentID string,
@@ -1591,6 +1597,12 @@ func (store *crashingTx) Unconfirmed(
 func (store *crashingTx) Update(ctx context.Context, m memory.Memory) error {
 	return act(store.fuse, "tx.Update", func() error {
 		return store.real.Update(ctx, m)
+	})
+}
+
+func (store *crashingTx) Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error {
+	return act(store.fuse, "tx.Withhold", func() error {
+		return store.real.Withhold(ctx, turnID, withheld)
 	})
 }
 

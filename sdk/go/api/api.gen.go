@@ -142,6 +142,14 @@ const (
 	DomainUserPreferences         Domain = "user_preferences"
 )
 
+// Defines values for EventEffectDone.
+const (
+	EventEffectDoneForgotten EventEffectDone = "forgotten"
+	EventEffectDoneRestored  EventEffectDone = "restored"
+	EventEffectDoneReverted  EventEffectDone = "reverted"
+	EventEffectDoneShortened EventEffectDone = "shortened"
+)
+
 // Defines values for EventKind.
 const (
 	EventKindConversationEnded EventKind = "conversation.ended"
@@ -848,6 +856,9 @@ type ChangedMemory struct {
 
 	// Effects What was done to other memories.
 	Effects MemoryEffects `json:"effects"`
+
+	// Events What was done to the messages of turns, in the log of conversations.
+	Events EventEffects `json:"events"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -1919,6 +1930,45 @@ type ErasureReceipt struct {
 	// Example: true
 	Verified bool `json:"verified"`
 }
+
+// EventEffect What was done to a message of a turn. Contexts, consolidations and every other reader get what is left of it.
+type EventEffect struct {
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// Done `forgotten`, nothing is left of it; `shortened`, a part of it is withheld; `restored`, what was forgotten is back;
+	// `reverted`, a part of it is back.
+	//
+	//
+	// Example: shortened
+	Done EventEffectDone `json:"done"`
+
+	// Message The index of the message in its turn, from 0.
+	//
+	// Example: 0
+	Message int `json:"message"`
+
+	// Number The number of the event in its conversation.
+	//
+	// Example: 30
+	Number *int `json:"number,omitempty"`
+
+	// TurnID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	TurnID ID `json:"turn_id"`
+}
+
+// EventEffectDone `forgotten`, nothing is left of it; `shortened`, a part of it is withheld; `restored`, what was forgotten is back;
+// `reverted`, a part of it is back.
+//
+// Example: shortened
+type EventEffectDone string
+
+// EventEffects What was done to the messages of turns, in the log of conversations.
+type EventEffects = []EventEffect
 
 // EventID The id of an event, in the order of events; not to be made up or compared.
 //
@@ -3306,6 +3356,9 @@ type ForgetMemoryResult struct {
 
 	// Error An RFC 9457 problem document.
 	Error *Problem `json:"error,omitempty"`
+
+	// Events What was done to the messages of turns, in the log of conversations.
+	Events *EventEffects `json:"events,omitempty"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -6337,6 +6390,9 @@ type Turn struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// Withheld Which messages lack a part, since a memory of it was forgotten. Only where the messages are.
+	Withheld []WithheldPart `json:"withheld,omitempty"`
 }
 
 // TurnAnnouncement A turn has failed.
@@ -6760,6 +6816,26 @@ type WebhookTest struct {
 //
 // Example: https://backend.example.com/memories
 type WebhookURL = string
+
+// WithheldPart A part of a message that is withheld. Restoring the memory brings it back.
+type WithheldPart struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Message The index of the message, from 0.
+	//
+	// Example: 0
+	Message int `json:"message"`
+
+	// Statement A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	Statement ID `json:"statement"`
+}
 
 // Workflow One way to do what a skill is for, and how it went.
 type Workflow struct {

@@ -188,6 +188,7 @@ class ChangedMemory(Model):
     """How often it was recalled."""
 
     effects: MemoryEffects
+    events: EventEffects
 
 
 class CompressionGroup(Model):
@@ -634,6 +635,29 @@ class ErasureReceipt(Model):
     """
 
 
+class EventEffect(Model):
+    """What was done to a message of a turn. Contexts, consolidations and every other reader get what is left of it."""
+
+    turn_id: ID
+    conversation_id: ConversationID | None = None
+    number: int | None = None
+    """The number of the event in its conversation."""
+
+    message: int
+    """The index of the message in its turn, from 0."""
+
+    done: Literal["forgotten", "shortened", "restored", "reverted"] | str
+    """
+    `forgotten`, nothing is left of it; `shortened`, a part of it is withheld; `restored`, what was forgotten is back;
+    `reverted`, a part of it is back.
+
+    """
+
+
+EventEffects = TypeAliasType("EventEffects", list[EventEffect])
+"""What was done to the messages of turns, in the log of conversations."""
+
+
 EventID = TypeAliasType("EventID", str)
 """The id of an event, in the order of events; not to be made up or compared."""
 
@@ -822,6 +846,7 @@ class ForgetMemoryResult(Model):
     id: ID
     status: MemoryStatus | None = None
     effects: MemoryEffects | None = None
+    events: EventEffects | None = None
     error: Problem | None = None
 
 
@@ -2193,6 +2218,9 @@ class Turn(Model):
     messages: list[StoredMessage] | None = None
     """What was said. Only where one turn, or a conversation, is asked for."""
 
+    withheld: list[WithheldPart] | None = None
+    """Which messages lack a part, since a memory of it was forgotten. Only where the messages are."""
+
     candidates: list[TurnCandidate] | None = None
     """What became of each fact that the scorer proposed. Zero facts is a good outcome."""
 
@@ -2392,6 +2420,16 @@ class WebhookTest(Model):
 
 WebhookURL = TypeAliasType("WebhookURL", str)
 """An https:// URL without user and fragment, of at most 2,048 bytes."""
+
+
+class WithheldPart(Model):
+    """A part of a message that is withheld. Restoring the memory brings it back."""
+
+    message: int
+    """The index of the message, from 0."""
+
+    statement: ID
+    at: Timestamp
 
 
 class Workflow(Model):

@@ -2458,8 +2458,20 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /** @description What was said. Only where one turn, or a conversation, is asked for. */
             messages?: components["schemas"]["StoredMessage"][];
+            /** @description Which messages lack a part, since a memory of it was forgotten. Only where the messages are. */
+            withheld?: components["schemas"]["WithheldPart"][];
             /** @description What became of each fact that the scorer proposed. Zero facts is a good outcome. */
             candidates?: components["schemas"]["TurnCandidate"][];
+        };
+        /** @description A part of a message that is withheld. Restoring the memory brings it back. */
+        WithheldPart: {
+            /**
+             * @description The index of the message, from 0.
+             * @example 0
+             */
+            message: number;
+            statement: components["schemas"]["ID"];
+            at: components["schemas"]["Timestamp"];
         };
         /** @description One page of turns. */
         TurnPage: {
@@ -3309,6 +3321,7 @@ export interface components {
              */
             access_count: number;
             effects: components["schemas"]["MemoryEffects"];
+            events: components["schemas"]["EventEffects"];
         };
         /**
          * @description How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
@@ -3336,6 +3349,30 @@ export interface components {
              * @enum {string}
              */
             why?: "source" | "restates" | "echoes" | "derived";
+        };
+        /** @description What was done to the messages of turns, in the log of conversations. */
+        EventEffects: components["schemas"]["EventEffect"][];
+        /** @description What was done to a message of a turn. Contexts, consolidations and every other reader get what is left of it. */
+        EventEffect: {
+            turn_id: components["schemas"]["ID"];
+            conversation_id?: components["schemas"]["ConversationID"];
+            /**
+             * @description The number of the event in its conversation.
+             * @example 30
+             */
+            number?: number;
+            /**
+             * @description The index of the message in its turn, from 0.
+             * @example 0
+             */
+            message: number;
+            /**
+             * @description `forgotten`, nothing is left of it; `shortened`, a part of it is withheld; `restored`, what was forgotten is back;
+             *     `reverted`, a part of it is back.
+             * @example shortened
+             * @enum {string}
+             */
+            done: "forgotten" | "shortened" | "restored" | "reverted";
         };
         /** @description Memories to write. */
         MemoryBatchRequest: {
@@ -3384,6 +3421,7 @@ export interface components {
             id: components["schemas"]["ID"];
             status?: components["schemas"]["MemoryStatus"];
             effects?: components["schemas"]["MemoryEffects"];
+            events?: components["schemas"]["EventEffects"];
             error?: components["schemas"]["Problem"];
         };
         /** @description A step of the history of a memory. */

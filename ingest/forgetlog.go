@@ -1,0 +1,310 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/ingest/statement"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// LogEffect is what a change of a memory did to an event of a conversation or a message of another turn.
+type LogEffect struct {
+	TurnID         string
+	ConversationID string // empty: of a turn without one
+	Number         int64  // of the event; 0 without a conversation
+	Message        int    // index in the turn
+	Done           Done   // DoneForgotten, DoneShortened, DoneRestored or DoneReverted
+}
+
+// Bounds of what is read of the log to find who repeats a statement.
+const (
+	readEvents = 1000 // the last ones of a conversation
+	readOpen   = 10   // open conversations, the latest ones
+)
+
+// saying is where a turn states what is forgotten.
+type saying struct {
+	root    string // id of the memory of the batch
+	turnID  string
+	speaker string // of the message
+	message int    // index; -1: unknown
+	texts   []string
+}
+
+// isOf reports whether it is in the message that a memory holds.
+func (s saying) isOf(m memory.Memory) bool {
+	return s.turnID == m.SourceTurnID && s.speaker == m.Speaker
+}
+
+// saying returns where the turn of a message states what was taken from the message.
+func (c *planned) saying(before memory.Memory) saying {
+	texts := c.Taken
+	if c.Left == "" {
+		texts = sentencesOf(before)
+	}
+	return sayingOf(before, c.root.ID, texts)
+}
+
+// sayingOf returns where the turn of a message states texts of it.
+func sayingOf(m memory.Memory, root string, texts []string) saying {
+	return saying{root: root, turnID: m.SourceTurnID, speaker: m.Speaker, message: -1, texts: texts}
+}
+
+func sentencesOf(m memory.Memory) (sentences []string) {
+	for _, sentence := range text.Sentences(m.Content) {
+		if sentence = strings.TrimSpace(sentence); sentence != "" {
+			sentences = append(sentences, sentence)
+		}
+	}
+	return sentences
+}
+
+// readLog finds where the statements of the roots are repeated in the conversations in which they were made or found,
+// and in the open ones: contexts and consolidations read these, also what is no memory.
+func (p *forgetting) readLog(
+	ctx context.Context, roots []memory.Memory, statements []statement.Statement, docs []db.Document,
+) error {
+	ids, err := p.conversations(ctx, roots, docs)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		c, err := p.Records.Conversation(ctx, p.owner.AppID, p.owner.UserID, id)
+		if memory.IsKind(err, memory.KindNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		turns, err := p.Records.ConversationTurns(ctx, p.owner, id, c.Events-readEvents, readEvents)
+		if err != nil {
+			return err
+		}
+		log := statement.Read(turns)
+		for i, root := range roots {
+			for _, span := range statements[i].In(log) {
+				p.sayings = append(p.sayings, saying{
+					root: root.ID, turnID: span.TurnID, speaker: span.Speaker, message: span.Message,
+					texts: []string{span.Text},
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// conversations returns the ids of the conversations that may repeat what the roots state.
+func (p *forgetting) conversations(ctx context.Context, roots []memory.Memory, docs []db.Document) ([]string, error) {
+	open, err := p.Records.ListConversations(ctx, db.ConversationFilter{
+		Owner: p.owner, State: db.ConversationOpen, Limit: readOpen,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	add := func(id string) {
+		if id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, c := range open {
+		add(c.ID)
+	}
+	for _, m := range roots {
+		add(m.ConversationID)
+		for _, source := range p.sources[m.ID] {
+			add(source.ConversationID)
+		}
+	}
+	for _, d := range docs {
+		if p.find(d.ID) != nil {
+			add(d.ConversationID)
+		}
+	}
+	return ids, nil
+}
+
+// withhold withholds from the readers of turns what these state.
+func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (*logEdit, error) {
+	var l logEdit
+	for _, one := range all {
+		t, err := l.turn(ctx, tx, one.turnID)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && t.Status != memory.TurnAccepted { // what is not processed yet is said after the forgetting
+			l.change(t, one.root, one.withheldOf(*t, memory.Instant(p.Now())))
+		}
+	}
+	if p.DryRun {
+		return &l, nil
+	}
+	return &l, l.store(ctx, tx)
+}
+
+// withheldOf returns what is withheld of a turn, and is to be withheld from an instant on.
+func (s saying) withheldOf(t memory.Turn, at time.Time) []memory.Withheld {
+	withheld, located := slices.Clip(t.Withheld), false
+	add := func(message int, text string) {
+		located = true
+		isThis := func(w memory.Withheld) bool {
+			return w.Message == message && w.Text == text && w.Statement == s.root
+		}
+		if !slices.ContainsFunc(withheld, isThis) {
+			withheld = append(withheld, memory.Withheld{Message: message, Text: text, Statement: s.root, At: at})
+		}
+	}
+	isSpeaker := func(i int, m memory.Message) bool {
+		return i == s.message || s.message < 0 && memory.SpeakerOf(m.Role, m.Name) == s.speaker
+	}
+	for i, m := range t.Messages {
+		for _, text := range s.texts {
+			if isSpeaker(i, m) && strings.Contains(m.Content, text) {
+				add(i, text)
+			}
+		}
+	}
+	for i, m := range t.Messages {
+		if !located && isSpeaker(i, m) && m.Content != "" { // the memory was edited
+			add(i, m.Content)
+		}
+	}
+	return withheld
+}
+
+// show ends the withholding of what was withheld when the memories were forgotten.
+func (r *restoring) show(ctx context.Context, tx db.UserTx) (*logEdit, error) {
+	var l logEdit
+	for _, one := range r.withheld {
+		t, err := l.turn(ctx, tx, one.turnID)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			isThis := func(w memory.Withheld) bool { return w.Statement == one.statement }
+			l.change(t, one.of, slices.DeleteFunc(slices.Clone(t.Withheld), isThis))
+		}
+	}
+	return &l, l.store(ctx, tx)
+}
+
+// logEdit changes what is withheld of turns.
+type logEdit struct {
+	turns   []*memory.Turn // as they become
+	before  []memory.Turn
+	missing []string // ids of turns that do not exist
+	effects map[string]*logEffects
+}
+
+// logEffects are the effects of one memory of the batch.
+type logEffects struct {
+	events  []LogEffect
+	turnIDs []string // of all turns of which a part is withheld because of the memory, or is not any more
+}
+
+func (l *logEdit) of(root string) *logEffects {
+	if l.effects == nil {
+		l.effects = map[string]*logEffects{}
+	}
+	if l.effects[root] == nil {
+		l.effects[root] = &logEffects{}
+	}
+	return l.effects[root]
+}
+
+// turn returns a turn to be changed, nil if it does not exist.
+func (l *logEdit) turn(ctx context.Context, tx db.UserTx, id string) (*memory.Turn, error) {
+	for _, t := range l.turns {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	if id == "" || slices.Contains(l.missing, id) {
+		return nil, nil
+	}
+	t, ok, err := tx.RecordedTurn(ctx, id)
+	if err != nil || !ok {
+		l.missing = append(l.missing, id)
+		return nil, err
+	}
+	l.turns, l.before = append(l.turns, &t), append(l.before, t)
+	return &t, nil
+}
+
+// change sets what is withheld of a turn because of a memory of the batch, and notes the effect.
+func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld) {
+	if len(withheld) == len(t.Withheld) {
+		return
+	}
+	effects := l.of(root)
+	if !slices.Contains(effects.turnIDs, t.ID) {
+		effects.turnIDs = append(effects.turnIDs, t.ID)
+	}
+	before := t.Readable()
+	t.Withheld = withheld
+	for i, m := range t.Readable() {
+		if m.Content != before[i].Content {
+			effects.note(*t, i, before[i].Content, m.Content)
+		}
+	}
+}
+
+// note notes that a content has changed. Further changes of a message go on with the first one.
+func (l *logEffects) note(t memory.Turn, message int, before, after string) {
+	e := LogEffect{TurnID: t.ID, ConversationID: t.ConversationID, Message: message}
+	if t.FirstEvent > 0 {
+		e.Number = t.FirstEvent + int64(message)
+	}
+	at := slices.IndexFunc(l.events, func(o LogEffect) bool { return o.TurnID == e.TurnID && o.Message == e.Message })
+	switch {
+	case after == "":
+		e.Done = DoneForgotten
+	case len(after) < len(before):
+		e.Done = DoneShortened
+	case before == "" || at >= 0 && l.events[at].Done == DoneRestored:
+		e.Done = DoneRestored
+	default:
+		e.Done = DoneReverted
+	}
+	if at >= 0 {
+		l.events[at] = e
+		return
+	}
+	l.events = append(l.events, e)
+}
+
+// store stores the changed turns, and begins the next edition of their conversations.
+func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
+	revisions := map[string]db.ConversationRevision{}
+	for i, t := range l.turns {
+		if len(t.Withheld) == len(l.before[i].Withheld) || t.ConversationID == "" || t.FirstEvent == 0 {
+			continue
+		}
+		r, known := revisions[t.ConversationID]
+		if !known || t.FirstEvent < r.From {
+			r.From = t.FirstEvent
+			before := l.before[i]
+			r.Title, r.Retitled = memory.TitleOf(before.Readable()), memory.TitleOf(t.Readable())
+		}
+		revisions[t.ConversationID] = r
+	}
+	for id, r := range revisions {
+		if err := tx.ReviseConversation(ctx, id, r); err != nil {
+			return err
+		}
+	}
+	for i, t := range l.turns {
+		if len(t.Withheld) == len(l.before[i].Withheld) {
+			continue
+		}
+		if err := tx.Withhold(ctx, t.ID, t.Withheld); err != nil {
+			return err
+		}
+	}
+	return nil
+}

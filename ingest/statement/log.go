@@ -1,0 +1,75 @@
+package statement
+
+import (
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// Statement recognises a statement in the log of a conversation.
+type Statement struct{ of *closure }
+
+// Log is a part of the log of conversations.
+type Log []line
+
+// line is a message of a turn.
+type line struct {
+	turn      memory.Turn
+	message   int // index
+	sentences []string
+	words     []words // of the sentences
+}
+
+// Span is a text in a message of a turn.
+type Span struct {
+	TurnID  string
+	Message int // index
+	Speaker string
+	Text    string
+}
+
+// Read prepares turns for Statement.In.
+func Read(turns []memory.Turn) Log {
+	var log Log
+	for _, t := range turns {
+		for i, m := range t.Messages {
+			l := line{turn: t, message: i, sentences: text.Sentences(m.Content)}
+			for _, sentence := range l.sentences {
+				l.words = append(l.words, wordsOf(sentence))
+			}
+			log = append(log, l)
+		}
+	}
+	return log
+}
+
+// In returns the sentences of a log that state the statement. What a memory keeps of a message is found by Of: a
+// sentence of the user that says more is not found here, unless the fact was taken from a turn that left no message.
+func (s Statement) In(log Log) []Span {
+	var spans []Span
+	for _, l := range log {
+		if !s.of.mayKnow(l.turn.AgentID) {
+			continue
+		}
+		m := l.turn.Messages[l.message]
+		why := Echoes
+		if m.Role == memory.RoleUser {
+			why = Restates
+		}
+		isSource := s.of.turnID == l.turn.ID
+		isOfTurn := isSource || s.of.turns[turn{l.turn.ConversationID, l.turn.At.UnixMicro()}]
+		repeats := s.of.repeats(why, isOfTurn && m.Role == memory.RoleAssistant)
+		for i, w := range l.words {
+			if repeats(w) || isSource && w.takes(s.of.statements) {
+				for _, text := range appendText(nil, l.sentences[i]) {
+					spans = append(spans, Span{
+						TurnID: l.turn.ID, Message: l.message, Speaker: memory.SpeakerOf(m.Role, m.Name), Text: text,
+					})
+				}
+			}
+		}
+	}
+	return spans
+}
+
+// IsIn reports whether a text states a fact, or most of its words are the fact's.
+func IsIn(fact, text string) bool { return wordsOf(text).takes([]words{wordsOf(fact)}) }

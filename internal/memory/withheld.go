@@ -1,0 +1,40 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Withheld is a part of a message of a turn that no reader gets, since a statement of it was forgotten. The message
+// keeps it, so that the statement can be restored, and a client that reports the message again is recognised.
+type Withheld struct {
+	Message   int       `json:"message"`   // index in Turn.Messages
+	Text      string    `json:"text"`      // not empty
+	Statement string    `json:"statement"` // id of the memory that was to be forgotten
+	At        time.Time `json:"at"`        // when it was forgotten
+}
+
+// Readable returns the messages of the turn without what is withheld. Their number and order are those of Messages;
+// nothing may be left of a content.
+func (t Turn) Readable() []Message {
+	if len(t.Withheld) == 0 {
+		return t.Messages
+	}
+	messages := slices.Clone(t.Messages)
+	withheld := slices.SortedFunc(slices.Values(t.Withheld), func(a, b Withheld) int { // a text may be a part of another
+		return cmp.Compare(len(b.Text), len(a.Text))
+	})
+	for _, w := range withheld {
+		if w.Message >= len(messages) {
+			continue
+		}
+		m := &messages[w.Message]
+		if left := strings.ReplaceAll(m.Content, w.Text, ""); left != m.Content {
+			m.Content = strings.TrimSpace(left)
+			m.Tokens, m.Raw = 0, nil // they are those of the whole content
+		}
+	}
+	return messages
+}
