@@ -35,6 +35,8 @@ type TimelineTx interface {
 	NextFact(ctx context.Context, factType, key string, after time.Time) (time.Time, error)
 	// FactWithMemory returns the fact of the timeline that has a memory; ok is false if there is no such fact.
 	FactWithMemory(ctx context.Context, factType, key string) (f memory.Fact, ok bool, err error)
+	// FactsOf returns the accepted facts of the owner that memories state or stated, in (memory, instant) order.
+	FactsOf(ctx context.Context, memoryIDs []string) ([]memory.Fact, error)
 	// AddFact stores a new fact. KindConflict: the timeline has an accepted one
 	// of the same instant, or both are open, or both have a memory.
 	AddFact(ctx context.Context, f memory.Fact) error

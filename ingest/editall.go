@@ -12,6 +12,7 @@ type Edited struct {
 	ID      string
 	Memory  memory.Memory // without embedding
 	Effects []Effect      // on other memories
+	Facts   []FactEffect  // on timelines
 	Log     []LogEffect   // on the log of conversations
 	Err     error
 }

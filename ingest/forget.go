@@ -93,6 +93,7 @@ type together struct {
 	Statement string          `json:"statement"`       // id of the memory that was to be forgotten
 	Also      []string        `json:"also,omitempty"`  // of the event of that memory: ids of the others
 	Turns     []string        `json:"turns,omitempty"` // of the event of that memory: ids of turns with withheld parts
+	Facts     []formerFact    `json:"facts,omitempty"` // of the event of that memory: facts that left their timelines
 }
 
 // run makes the planned changes in one transaction.
@@ -103,6 +104,7 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 	}
 	err = p.inUser(ctx, p.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
 		p.done = map[string]*consequences{}
+		forgotten := map[string]string{} // id of the memory of the batch, by that of what is forgotten with it
 		sayings := slices.Clone(p.sayings)
 		found, err := tx.Memories(ctx, ids)
 		if err != nil {
@@ -125,6 +127,9 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 			if m.Type == memory.TypeMessage && (done == DoneForgotten || done == DoneShortened) {
 				sayings = append(sayings, c.saying(before))
 			}
+			if m.Type != memory.TypeMessage && done == DoneForgotten {
+				forgotten[m.ID] = c.root.ID
+			}
 			if done == DoneKept {
 				sayings = slices.DeleteFunc(sayings, func(s saying) bool { return s.isOf(before) })
 			}
@@ -138,7 +143,7 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 				}
 			}
 		}
-		results, err = p.forgetBatch(ctx, tx, changes, sayings)
+		results, err = p.forgetBatch(ctx, tx, changes, sayings, forgotten)
 		return err
 	})
 	return results, err
@@ -148,6 +153,8 @@ func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
 type consequences struct {
 	effects []Effect
 	also    []string // ids of the other memories that it changes
+	facts   []FactEffect
+	former  []formerFact
 }
 
 func (p *forgetting) of(root string) *consequences {
@@ -157,21 +164,28 @@ func (p *forgetting) of(root string) *consequences {
 	return p.done[root]
 }
 
-// forgetBatch forgets the memories of the batch, and withholds what was spoken of what is forgotten.
+// forgetBatch forgets the memories of the batch, and what the log and timelines hold of these and of the others.
 func (p *forgetting) forgetBatch(
-	ctx context.Context, tx db.UserTx, changes *history.Recorder, sayings []saying,
+	ctx context.Context, tx db.UserTx, changes *history.Recorder, sayings []saying, forgotten map[string]string,
 ) (results []Edited, err error) {
 	batch, err := tx.Memories(ctx, memory.IDs(p.batch))
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range batch {
-		if p.Scope != OfItem && m.Type == memory.TypeMessage && m.Status != memory.Forgotten {
+		switch {
+		case p.Scope == OfItem || m.Status == memory.Forgotten:
+		case m.Type == memory.TypeMessage:
 			sayings = append(sayings, sayingOf(m, m.ID, sentencesOf(m)))
+		default:
+			forgotten[m.ID] = m.ID
 		}
 	}
 	log, err := p.withhold(ctx, tx, sayings)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.forgetFacts(ctx, tx, forgotten); err != nil {
 		return nil, err
 	}
 	for i := range batch {
@@ -182,8 +196,10 @@ func (p *forgetting) forgetBatch(
 			_ = forget(m)
 			if difference := history.Diff(before, *m); difference != nil {
 				var detail any = difference
-				if len(of.also)+len(events.turnIDs) > 0 {
-					detail = together{Change: difference, Statement: m.ID, Also: of.also, Turns: events.turnIDs}
+				if len(of.also)+len(events.turnIDs)+len(of.former) > 0 {
+					detail = together{
+						Change: difference, Statement: m.ID, Also: of.also, Turns: events.turnIDs, Facts: of.former,
+					}
 				}
 				changes.Note(m.ID, memory.EventForgotten, detail)
 				if err := changes.Update(ctx, before, m); err != nil {
@@ -192,7 +208,9 @@ func (p *forgetting) forgetBatch(
 			}
 		}
 		m.Embedding = nil
-		results = append(results, Edited{ID: m.ID, Memory: *m, Effects: of.effects, Log: events.events})
+		results = append(results, Edited{
+			ID: m.ID, Memory: *m, Effects: of.effects, Facts: of.facts, Log: events.events,
+		})
 	}
 	return results, nil
 }

@@ -43,6 +43,7 @@ type restoring struct {
 	batch      []memory.Memory
 	reversals  []reversal
 	withheld   []withheldIn
+	facts      []factBefore
 	embeddings map[string][]float32 // by id, of those that must be embedded again
 }
 
@@ -56,6 +57,13 @@ type reversal struct {
 // withheldIn is a turn of which a part is withheld because a memory was forgotten.
 type withheldIn struct {
 	turnID    string
+	statement string // id of the memory
+	of        string // id of the memory of the batch with which it was forgotten
+}
+
+// factBefore is a fact that left its timeline because a memory was forgotten.
+type factBefore struct {
+	formerFact
 	statement string // id of the memory
 	of        string // id of the memory of the batch with which it was forgotten
 }
@@ -132,6 +140,9 @@ func (r *restoring) findReversals(ctx context.Context) error {
 		forgotten := forgottenIn(events[id])
 		for _, turnID := range forgotten.Turns {
 			r.withheld = append(r.withheld, withheldIn{turnID: turnID, statement: id, of: of[id]})
+		}
+		for _, f := range forgotten.Facts {
+			r.facts = append(r.facts, factBefore{formerFact: f, statement: id, of: of[id]})
 		}
 		for _, other := range append([]string{id}, forgotten.Also...) {
 			if !slices.Contains(ids, other) {
@@ -213,6 +224,16 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 		if err != nil {
 			return err
 		}
+		facts := map[string][]FactEffect{} // by id of the batch
+		for _, f := range r.facts {
+			effect, restored, err := restoreFact(ctx, tx, f.formerFact, f.statement)
+			if err != nil {
+				return err
+			}
+			if restored {
+				facts[f.of] = append(facts[f.of], effect)
+			}
+		}
 		results = results[:0]
 		for i := range batch {
 			m := &batch[i]
@@ -222,7 +243,9 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 				return err
 			}
 			m.Embedding = nil
-			results = append(results, Edited{ID: m.ID, Memory: *m, Effects: effects[m.ID], Log: log.of(m.ID).events})
+			results = append(results, Edited{
+				ID: m.ID, Memory: *m, Effects: effects[m.ID], Facts: facts[m.ID], Log: log.of(m.ID).events,
+			})
 		}
 		return nil
 	})

@@ -23,6 +23,7 @@ type Records interface {
 	db.Turns
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)

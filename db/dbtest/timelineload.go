@@ -71,6 +71,8 @@ func exerciseFacts(t *testing.T, s db.Store, owner memory.Owner) {
 		must(t, err)
 		_, _, err = tx.FactWithMemory(ctx, "profile", "key0")
 		must(t, err)
+		_, err = tx.FactsOf(ctx, []string{memory.NewID(), memory.NewID()})
+		must(t, err)
 		must(t, tx.AddFact(ctx, newFact(owner, "key0", `1`, after(99))))
 		return tx.ChangeFact(ctx, all[0])
 	}))

@@ -246,6 +246,15 @@ func factTimeline(t *testing.T, s db.Store) {
 		if !ok || other {
 			t.Errorf("fact with a memory: %v, on another timeline: %v", ok, other)
 		}
+		must(t, err)
+		of, err := tx.FactsOf(ctx, []string{c.MemoryID, memory.NewID(), "no id"})
+		wantSame(t, "facts of the memory", of, []memory.Fact{c})
+		return err
+	}))
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	must(t, s.InUser(t.Context(), bob, func(ctx context.Context, tx db.UserTx) error {
+		of, err := tx.FactsOf(ctx, []string{c.MemoryID})
+		wantSame(t, "facts of another user's memory", of, []memory.Fact{})
 		return err
 	}))
 }

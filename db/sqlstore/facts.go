@@ -101,6 +101,13 @@ func (u *UserTx) FactWithMemory(ctx context.Context, factType, key string) (memo
 	return u.oneFact(ctx, factType, key, `{| INDEXED BY facts_told}`, `told`)
 }
 
+func (u *UserTx) FactsOf(ctx context.Context, memoryIDs []string) ([]memory.Fact, error) {
+	found, err := collect(ctx, u.conn, factFields, selectFacts+`{| INDEXED BY facts_of_memories}
+		WHERE app_id = $1 AND user_id = $2 AND memory_id = ANY($3::uuid[]) AND state = 'accepted' AND memory_id IS NOT NULL
+		ORDER BY memory_id, valid_from, id`, u.Owner.AppID, u.Owner.UserID, validIDs(memoryIDs))
+	return found, u.fault(err, "read the facts of memories")
+}
+
 func (u *UserTx) NextFact(ctx context.Context, factType, key string, after time.Time) (time.Time, error) {
 	next, _, err := first(ctx, u.conn, only[time.Time], `SELECT valid_from FROM facts{| INDEXED BY facts_timeline}
 		WHERE app_id = $1 AND user_id = $2 AND type = $3 AND key = $4 AND state IN ('accepted', 'ended') AND valid_from > $5

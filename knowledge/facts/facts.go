@@ -9,7 +9,8 @@
 //
 // A user, type and key have a timeline with at most one valid fact at any
 // instant. The fact that is valid now is also a memory of type fact. Changes of
-// that memory by a client, forgetting or reflection leave the fact as it is.
+// that memory by a client, fading or reflection leave the fact as it is; forgetting
+// what the memory states takes the fact from its timeline (package ingest).
 package facts
 
 import (

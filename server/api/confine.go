@@ -108,9 +108,17 @@ func (r *request) hidden(owner memory.Owner, err error) error {
 
 // confineMany leaves ids of unknown memories to the handler, which answers for each of them.
 func (s *Server) confineMany(ctx context.Context, r *request) error {
-	body, err := decode[manyRequest](r.body)
+	body, err := decode[struct {
+		IDs    []string `json:"ids"`
+		UserID *string  `json:"user_id"`
+	}](r.body)
 	if err != nil {
 		return err
+	}
+	if body.UserID != nil {
+		if err := r.confineUser("user_id", *body.UserID); err != nil {
+			return err
+		}
 	}
 	for _, id := range body.IDs {
 		if !memory.IsID(id) {

@@ -8,13 +8,20 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/db"
+	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 )
 
 // ConversationParts are the parts behind the routes of conversations.
 type ConversationParts struct {
-	Reader   ConversationReader
-	Sessions Sessions
+	Reader    ConversationReader
+	Sessions  Sessions
+	Forgetter MemoryForgetter
+}
+
+// MemoryForgetter forgets the memories of a conversation; package ingest implements it.
+type MemoryForgetter interface {
+	ForgetSelected(ctx context.Context, sel ingest.Selection, how ingest.Forgetting) (ingest.Selected, error)
 }
 
 // ConversationReader reads conversations and their turns, and sets titles;
@@ -140,6 +147,7 @@ type deletedConversationBody struct {
 	UserID     string `json:"user_id"`
 	Turns      int    `json:"turns"`
 	Candidates int    `json:"candidates"`
+	Forgotten  *int   `json:"forgotten,omitempty"`
 	Kept       string `json:"kept"`
 }
 
@@ -147,15 +155,44 @@ type deletedConversationBody struct {
 const keptMemories = "the memories that were made from it: " +
 	"list them by conversation_id, and delete those that are to go, too"
 
+// keptPinned describes what remains if the memories were forgotten.
+const keptPinned = "pinned memories, and the forgotten ones until they are purged: restore brings them back"
+
 func (h conversationHandlers) delete(ctx context.Context, r *request) (any, error) {
 	found, err := r.conversation(ctx, h.Reader)
 	if err != nil {
 		return nil, err
 	}
+	body := deletedConversationBody{ID: found.ID, UserID: found.UserID, Kept: keptMemories}
+	if r.query.Get("memories") == "forget" {
+		n, err := h.forgetMemories(ctx, found)
+		if err != nil {
+			return nil, err
+		}
+		body.Forgotten, body.Kept = &n, keptPinned
+	}
 	deleted, err := h.Sessions.Delete(ctx, found.Owner, found.ID)
-	return deletedConversationBody{
-		ID: found.ID, UserID: found.UserID, Turns: deleted.Turns, Candidates: deleted.Candidates, Kept: keptMemories,
-	}, err
+	body.Turns, body.Candidates = deleted.Turns, deleted.Candidates
+	return body, err
+}
+
+// forgetMemories forgets the memories of a conversation with what states the same, and returns how many of them were
+// forgotten. An error leaves the conversation and the memories that are left: the same request goes on.
+func (h conversationHandlers) forgetMemories(ctx context.Context, c memory.Conversation) (n int, err error) {
+	for more := true; more; {
+		done, err := h.Forgetter.ForgetSelected(ctx, ingest.Selection{Owner: c.Owner, ConversationID: c.ID},
+			ingest.Forgetting{})
+		if err != nil {
+			return n, err
+		}
+		for _, e := range done.Forgotten {
+			if e.Err != nil {
+				return n, e.Err
+			}
+		}
+		n, more = n+len(done.Forgotten), done.More
+	}
+	return n, nil
 }
 
 // workingEventBody is the JSON of an event of a conversation.

@@ -145,7 +145,7 @@ func TestConversations_DeleteTurnsAndCandidates(t *testing.T) {
 	turn := f.talk("u", "c", hello, hello)
 	f.want(http.StatusOK, "GET", "/v1/conversations/c/working", "")
 	got := fetch[deletedConversationBody](f, http.StatusOK, "DELETE", "/v1/conversations/c", "")
-	if got != (deletedConversationBody{"c", "u", 1, 0, keptMemories}) {
+	if got != (deletedConversationBody{ID: "c", UserID: "u", Turns: 1, Kept: keptMemories}) {
 		t.Errorf("deleted: %+v", got)
 	}
 	f.want(http.StatusNotFound, "GET", "/v1/turns/"+turn.ID, "")

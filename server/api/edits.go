@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"hippocampus/ingest"
@@ -14,6 +15,7 @@ import (
 type changedBody struct {
 	wire.Memory
 	Effects []effectBody      `json:"effects"`
+	Facts   []factEffectBody  `json:"facts"`
 	Events  []eventEffectBody `json:"events"`
 }
 
@@ -28,6 +30,16 @@ type effectBody struct {
 func effectOf(e ingest.Effect) effectBody {
 	return effectBody{ID: e.ID, Type: e.Type, Done: e.Done, Why: e.Why}
 }
+
+// factEffectBody is what was done to a fact on a timeline.
+type factEffectBody struct {
+	ID   string      `json:"id"`
+	Type string      `json:"type"`
+	Key  string      `json:"key"`
+	Done ingest.Done `json:"done"`
+}
+
+func factEffectOf(e ingest.FactEffect) factEffectBody { return factEffectBody(e) }
 
 // eventEffectBody is what was done to a message of a turn.
 type eventEffectBody struct {
@@ -51,16 +63,26 @@ func editOne(
 		}
 		e, err := edit(ctx, r.key.AppID, id, ingest.Scope(r.query.Get("scope")))
 		return changedBody{
-			wire.MemoryOf(e.Memory), bodiesOf(e.Effects, effectOf), bodiesOf(e.Log, eventEffectOf),
+			Memory: wire.MemoryOf(e.Memory), Effects: bodiesOf(e.Effects, effectOf), Facts: bodiesOf(e.Facts, factEffectOf),
+			Events: bodiesOf(e.Log, eventEffectOf),
 		}, err
 	}
 }
 
-// manyRequest names the memories that are forgotten or restored.
-type manyRequest struct {
-	IDs    []string     `json:"ids"`
-	Scope  ingest.Scope `json:"scope,omitempty"`
-	DryRun bool         `json:"dry_run,omitempty"` // of forgetting
+// restoreMemoriesRequest names the memories that are restored.
+type restoreMemoriesRequest struct {
+	IDs   []string     `json:"ids"`
+	Scope ingest.Scope `json:"scope,omitempty"`
+}
+
+// forgetMemoriesRequest names or selects the memories that are forgotten.
+type forgetMemoriesRequest struct {
+	restoreMemoriesRequest
+	UserID         string          `json:"user_id"`
+	TurnID         string          `json:"turn_id"`
+	ConversationID string          `json:"conversation_id"`
+	Filter         json.RawMessage `json:"filter"`
+	DryRun         bool            `json:"dry_run"`
 }
 
 // editedBody is what became of one memory: a status, or an error.
@@ -68,6 +90,7 @@ type editedBody struct {
 	ID      string            `json:"id"`
 	Status  memory.Status     `json:"status,omitempty"`
 	Effects []effectBody      `json:"effects,omitempty"`
+	Facts   []factEffectBody  `json:"facts,omitempty"`
 	Events  []eventEffectBody `json:"events,omitempty"`
 	Error   *Problem          `json:"error,omitempty"`
 }
@@ -77,16 +100,40 @@ func editedOf(e ingest.Edited) editedBody {
 		return editedBody{ID: e.ID, Error: problemPointer(e.Err)}
 	}
 	return editedBody{
-		ID: e.ID, Status: e.Memory.Status, Effects: bodiesOf(e.Effects, effectOf), Events: bodiesOf(e.Log, eventEffectOf),
+		ID: e.ID, Status: e.Memory.Status, Effects: bodiesOf(e.Effects, effectOf),
+		Facts: bodiesOf(e.Facts, factEffectOf), Events: bodiesOf(e.Log, eventEffectOf),
 	}
 }
 
-func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body manyRequest) (any, error) {
+func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body forgetMemoriesRequest) (any, error) {
 	how := ingest.Forgetting{Scope: body.Scope, DryRun: body.DryRun}
-	return r.edited(body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs, how) })
+	selects := body.TurnID != "" || body.ConversationID != "" || body.Filter != nil
+	switch {
+	case body.IDs != nil && (selects || body.UserID != ""):
+		r.note("ids", "go without user_id, turn_id, conversation_id and filter")
+		return nil, r.err()
+	case body.IDs != nil:
+		return r.edited(body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs, how) })
+	case !selects:
+		r.note("ids", "are missing: give ids, or user_id with turn_id, conversation_id or filter")
+		return nil, r.err()
+	}
+	sel := ingest.Selection{
+		Owner: r.bodyOwner(body.UserID), TurnID: body.TurnID, ConversationID: body.ConversationID,
+		Where: r.where("filter", body.Filter),
+	}
+	r.note("turn_id", memory.CheckID(body.TurnID, true))
+	r.note("conversation_id", memory.CheckID(body.ConversationID, true))
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	done, err := h.Writer.ForgetSelected(ctx, sel, how)
+	return map[string]any{
+		"results": bodiesOf(done.Forgotten, editedOf), "pinned": append([]string{}, done.Pinned...), "more": done.More,
+	}, err
 }
 
-func (h memoryHandlers) restoreMany(ctx context.Context, r *request, body manyRequest) (any, error) {
+func (h memoryHandlers) restoreMany(ctx context.Context, r *request, body restoreMemoriesRequest) (any, error) {
 	return r.edited(body.IDs, func() []ingest.Edited {
 		return h.Writer.RestoreAll(ctx, r.key.AppID, body.IDs, body.Scope)
 	})

@@ -247,7 +247,11 @@ func TestForgetMany_ChecksRequests(t *testing.T) {
 		`{"ids":["` + strings.ToUpper(someID) + `"]}`:    "ids[0]",
 		`{"ids":["a\u0000"]}`:                            "ids[0]",
 		`{"ids":["` + strings.Repeat("x", 1<<16) + `"]}`: "ids[0]",
-		`{"ids":["` + someID + `"],"user_id":"u"}`:       "user_id",
+		`{"ids":["` + someID + `"],"user_id":"u"}`:       "ids",
+		`{"user_id":"u"}`:                                "ids",
+		`{"turn_id":"t"}`:                                "user_id",
+		`{"user_id":"u","turn_id":""}`:                   "turn_id",
+		`{"user_id":"u","filter":{"x":1}}`:               "filter.x",
 	} {
 		f.wantPaths("POST", "/v1/memories/forget", body, path)
 	}

@@ -39,6 +39,7 @@ type MemoryWriter interface {
 	Forget(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error)
 	// ForgetAll returns a result for each id, in the same order.
 	ForgetAll(ctx context.Context, appID string, ids []string, how ingest.Forgetting) []ingest.Edited
+	ForgetSelected(ctx context.Context, sel ingest.Selection, how ingest.Forgetting) (ingest.Selected, error)
 	Restore(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error)
 	// RestoreAll returns a result for each id, in the same order.
 	RestoreAll(ctx context.Context, appID string, ids []string, scope ingest.Scope) []ingest.Edited

@@ -126,7 +126,7 @@ func change(body []byte) addition {
 
 // restored is the addition of a body that names memories to restore.
 func restored(body []byte) addition {
-	var many manyRequest
+	var many restoreMemoriesRequest
 	_ = json.Unmarshal(body, &many)
 	return addition{Usage: db.Usage{Memories: len(many.IDs), Versions: len(many.IDs)}}
 }

@@ -15,7 +15,7 @@ import (
 // idsBody is a request that names memories.
 func (f *fixture) idsBody(ids ...string) string {
 	f.t.Helper()
-	body, err := json.Marshal(manyRequest{IDs: ids})
+	body, err := json.Marshal(restoreMemoriesRequest{IDs: ids})
 	f.must(err)
 	return string(body)
 }

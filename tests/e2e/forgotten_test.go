@@ -208,3 +208,73 @@ func TestForget_CoversTheLog(t *testing.T) {
 		}
 	})
 }
+
+// Memories are forgotten by turn, conversation and filter as well, pinned ones stay, and a deletion of a conversation
+// says what becomes of its memories.
+func TestForget_BySelection(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		texts := func() []string {
+			texts := []string{}
+			for text := range s.statedIDs("ada") {
+				texts = append(texts, text)
+			}
+			slices.Sort(texts)
+			return texts
+		}
+		forget := func(body object) reply {
+			t.Helper()
+			body["user_id"] = "ada"
+			return s.call("POST", "/v1/memories/forget", body, 200)
+		}
+		s.chat("ada", "I live in Lisbon.", "Welcome!", "I work as a marine biologist.", "A fine job!")
+		for _, hobby := range []string{"Plays chess", "Plays the oboe"} {
+			write := object{"user_id": "ada", "content": hobby, "metadata": object{"kind": "hobby"}}
+			s.call("POST", "/v1/memories", write, 201)
+		}
+		before := texts()
+		turns := s.call("GET", "/v1/conversations/of-ada?user_id=ada", nil, 200).list("turns")
+		second := turns[1]["id"].(string)
+
+		s.call("PATCH", "/v1/memories/"+s.idOf("ada", "fact: Plays the oboe"), object{"pinned": true}, 200)
+		hobbies := object{"filter": object{"metadata": object{"kind": "hobby"}}}
+		dry := forget(object{"filter": hobbies["filter"], "dry_run": true})
+		if len(dry.list("results")) != 1 || fmt.Sprint(dry.body["more"]) != "false" || len(texts()) != len(before) {
+			t.Errorf("the dry run: %s", dry.raw)
+		}
+		done := forget(hobbies)
+		if got := fmt.Sprint(done.body["pinned"]); !strings.Contains(got, s.idOf("ada", "fact: Plays the oboe")) {
+			t.Errorf("pinned: %s", got)
+		}
+		if got := strings.Join(texts(), "\n"); strings.Contains(got, "chess") || !strings.Contains(got, "oboe") {
+			t.Errorf("after the filter: %s", got)
+		}
+		forget(object{"turn_id": second})
+		if got := strings.Join(texts(), "\n"); strings.Contains(got, "biologist") || !strings.Contains(got, "Lisbon") {
+			t.Errorf("after the turn: %s", got)
+		}
+		ids := []string{}
+		for _, one := range forget(object{"conversation_id": "of-ada"}).list("results") {
+			ids = append(ids, one["id"].(string))
+		}
+		if got := strings.Join(texts(), "\n"); strings.Contains(got, "Lisbon") || !strings.Contains(got, "oboe") {
+			t.Errorf("after the conversation: %s", got)
+		}
+		s.call("POST", "/v1/memories/restore", object{"ids": ids}, 200)
+		if got := strings.Join(texts(), "\n"); !strings.Contains(got, "Lisbon") {
+			t.Errorf("after the restore: %s", got)
+		}
+		kept := s.call("DELETE", "/v1/conversations/of-ada?user_id=ada&memories=forget", nil, 200)
+		if n, _ := kept.body["forgotten"].(float64); n < 2 || strings.Contains(strings.Join(texts(), "\n"), "Lisbon") {
+			t.Errorf("deleted with %v memories: %s", kept.body["forgotten"], texts())
+		}
+		s.call("GET", "/v1/conversations/of-ada?user_id=ada", nil, 404)
+
+		for _, wrong := range []object{
+			{"user_id": "ada"}, {"ids": ids, "user_id": "ada"}, {"turn_id": second}, {"user_id": "ada", "filter": 3},
+		} {
+			s.call("POST", "/v1/memories/forget", wrong, 400)
+		}
+		s.call("POST", "/v1/memories/forget", object{"user_id": "bob", "turn_id": "none"}, 404)
+	})
+}

@@ -142,7 +142,7 @@ func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 		act  func(s *server) // after the drop
 	}{
 		{"repaired by itself", func(*server) {}},
-		{"while others write", func(s *server) { // a write makes the new collection at once
+		{"while others write", func(s *server) { // whose pushes must not make a collection that seems complete
 			for i := range 20 {
 				s.call("POST", "/v1/memories",
 					object{"user_id": "ada", "content": fmt.Sprintf("written without a collection, number %d", i)}, 201)

@@ -1363,6 +1363,12 @@ func (store *crashingTx) FactWithMemory(
 	})
 }
 
+func (store *crashingTx) FactsOf(ctx context.Context, memoryIDs []string) ([]memory.Fact, error) {
+	return get(store.fuse, "tx.FactsOf", func() ([]memory.Fact, error) {
+		return store.real.FactsOf(ctx, memoryIDs)
+	})
+}
+
 func (store *crashingTx) FileUsage(ctx context.Context) (db.FileUsage, error) {
 	return get(store.fuse, "tx.FileUsage", func() (db.FileUsage, error) {
 		return store.real.FileUsage(ctx)

@@ -218,9 +218,9 @@ func TestOpen_IsSafeForConcurrentReplicas(t *testing.T) {
 	}
 }
 
-// Reads report a collection that another client dropped, with or without its
-// alias; the next write creates it again.
-func TestStore_RecreatesDroppedCollection(t *testing.T) {
+// Reads and writes report a collection that another client dropped, with or without its alias, and do not create it:
+// before it exists again, all records must be due. Ensure creates it and counts a loss.
+func TestStore_ReportsDroppedCollection(t *testing.T) {
 	t.Parallel()
 	for name, drop := range map[string]func(t *testing.T, alias string){
 		"with alias": func(t *testing.T, alias string) { milvustest.Drop(t, alias) },
@@ -247,6 +247,22 @@ func TestStore_RecreatesDroppedCollection(t *testing.T) {
 			err := s.Ping(t.Context())
 			if !memory.IsKind(err, memory.KindUnavailable) || !errors.Is(err, vectorstore.ErrGone) {
 				t.Errorf("ping: got %v, want ErrGone of kind unavailable", err)
+			}
+			for name, write := range map[string]func() error{
+				"insert":  func() error { return s.Insert(t.Context(), []vectorstore.Record{rec}) },
+				"replace": func() error { return s.Replace(t.Context(), []vectorstore.Record{rec}) },
+				"delete":  func() error { return s.Delete(t.Context(), []string{rec.ID}) },
+			} {
+				if err := write(); !errors.Is(err, vectorstore.ErrGone) {
+					t.Errorf("%s: got %v, want ErrGone", name, err)
+				}
+			}
+			if err := s.Ping(t.Context()); !errors.Is(err, vectorstore.ErrGone) {
+				t.Errorf("ping after the writes: got %v, want ErrGone", err)
+			}
+			losses := s.Losses()
+			if err := s.Ensure(t.Context()); err != nil || s.Losses() != losses+1 {
+				t.Fatalf("ensure: %v, %d losses after %d", err, s.Losses(), losses)
 			}
 			if err := s.Replace(t.Context(), []vectorstore.Record{rec}); err != nil {
 				t.Fatal(err)

@@ -130,7 +130,7 @@ func Connect(ctx context.Context, options Options) (*Store, error) {
 	if grpc, ok := c.(*client.GrpcClient); ok {
 		s.connection = grpc.Conn
 	}
-	s.writer = writer{client: c, space: options.Space, collection: s.alias, call: s.callEnsured}
+	s.writer = writer{client: c, space: options.Space, collection: s.alias, call: s.callLoaded}
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package milvus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -113,15 +114,18 @@ func messages(records []vectorstore.Record) iter.Seq[[]vectorstore.Record] {
 	}
 }
 
-// callEnsured is call for a write. If the collection was dropped or released, it
-// ensures the collection and repeats the write once. After a drop the collection
-// holds later writes only, until everything is pushed again (see Losses).
-func (s *Store) callEnsured(ctx context.Context, action string, f func(ctx context.Context) error) error {
+// callLoaded is call for a write. If the collection was replaced or released, it loads the present one and repeats the
+// write once. A collection that was dropped stays missing (ErrGone): all records must be due before it exists again, or
+// a search would take the few that are written next for all.
+func (s *Store) callLoaded(ctx context.Context, action string, f func(ctx context.Context) error) error {
 	err := s.call(ctx, s.options.Timeout, action, f)
 	if !isGone(err) {
 		return err
 	}
-	s.options.Logger.Warn("the vector collection was dropped, replaced or released and is ensured again",
+	if _, missing := s.describe(ctx, s.alias); errors.Is(missing, vectorstore.ErrGone) {
+		return missing
+	}
+	s.options.Logger.Warn("the vector collection was replaced or released and is loaded again",
 		zap.String("collection", s.alias), zap.Error(err))
 	if err := s.Ensure(ctx); err != nil {
 		return err

@@ -188,6 +188,12 @@ const (
 	ExportedTurnStatusProcessed ExportedTurnStatus = "processed"
 )
 
+// Defines values for FactEffectDone.
+const (
+	FactEffectDoneForgotten FactEffectDone = "forgotten"
+	FactEffectDoneRestored  FactEffectDone = "restored"
+)
+
 // Defines values for FactState.
 const (
 	FactStateAccepted  FactState = "accepted"
@@ -465,6 +471,12 @@ const (
 	VerdictInvalid        Verdict = "invalid"
 	VerdictKept           Verdict = "kept"
 	VerdictMerged         Verdict = "merged"
+)
+
+// Defines values for DeleteConversationParamsMemories.
+const (
+	DeleteConversationParamsMemoriesForget DeleteConversationParamsMemories = "forget"
+	DeleteConversationParamsMemoriesKeep   DeleteConversationParamsMemories = "keep"
 )
 
 // ActivateInstructionRequest The version to make active.
@@ -859,6 +871,9 @@ type ChangedMemory struct {
 
 	// Events What was done to the messages of turns, in the log of conversations.
 	Events EventEffects `json:"events"`
+
+	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
+	Facts FactEffects `json:"facts"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -1743,6 +1758,11 @@ type DeletedConversation struct {
 	//
 	// Example: 9
 	Candidates int `json:"candidates"`
+
+	// Forgotten Memories that were forgotten, if that was asked for.
+	//
+	// Example: 31
+	Forgotten *int `json:"forgotten,omitempty"`
 
 	// ID The conversation it belongs to, 1 to 256 bytes without control characters.
 	//
@@ -3102,6 +3122,41 @@ type Fact struct {
 	Value FactValue `json:"value,omitempty"`
 }
 
+// FactEffect What was done to a fact.
+type FactEffect struct {
+	// Done `forgotten`, it is `replaced` now, and nothing is valid in its time; `restored`, it is valid again.
+	//
+	// Example: forgotten
+	Done FactEffectDone `json:"done"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Key A type or key of facts. Compatibility characters, capitals, spaces and dashes make no difference: `Home City`,
+	// `home-city` and `home_city` are one, which is answered as `home_city`.
+	//
+	//
+	// Example: home_city
+	Key FactName `json:"key"`
+
+	// Type A type or key of facts. Compatibility characters, capitals, spaces and dashes make no difference: `Home City`,
+	// `home-city` and `home_city` are one, which is answered as `home_city`.
+	//
+	//
+	// Example: home_city
+	Type FactName `json:"type"`
+}
+
+// FactEffectDone `forgotten`, it is `replaced` now, and nothing is valid in its time; `restored`, it is valid again.
+//
+// Example: forgotten
+type FactEffectDone string
+
+// FactEffects Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
+type FactEffects = []FactEffect
+
 // FactName A type or key of facts. Compatibility characters, capitals, spaces and dashes make no difference: `Home City`,
 // `home-city` and `home_city` are one, which is answered as `home_city`.
 //
@@ -3333,20 +3388,63 @@ type Fit struct {
 
 // ForgetMemoriesAnswer A result for each id.
 type ForgetMemoriesAnswer struct {
+	// More Whether others are selected, with which the same request continues. Not with `ids`.
+	More *bool `json:"more,omitempty"`
+
+	// Pinned Selected memories that stay, since they are pinned. Not with `ids`.
+	Pinned []ID `json:"pinned,omitempty"`
+
 	// Results In the order of the request.
 	Results []ForgetMemoryResult `json:"results"`
 }
 
-// ForgetMemoriesRequest Memories to forget.
+// ForgetMemoriesRequest Memories to forget, by their ids or by what they are of.
 type ForgetMemoriesRequest struct {
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
 	// DryRun Whether to answer only what would be done to other memories, and to change nothing.
 	DryRun *bool `json:"dry_run,omitempty"`
 
+	// Filter Only memories for which all entries hold. An entry is one of
+	//
+	// - `"and": [filter, ...]`, `"or": [filter, ...]` or `"not": filter`,
+	// - `"metadata": {KEY: condition, ...}` with top-level keys of the metadata,
+	// - `FIELD: condition`, where FIELD is `id`, `agent_id`, `conversation_id`, `content`, `type`, `domain`, `tags`,
+	//   `importance`, `pinned`, `created_at` or `updated_at`.
+	//
+	// A condition is a string, a number, a boolean or null, which the value must equal, or an object of operators, all of
+	// which must hold: `eq` and `ne`; `in` with a list of 1 to 100 values; `gt`, `gte`, `lt` and `lte` with a number or a
+	// time (RFC 3339, or a date, which is its midnight in UTC); `contains` and `icontains` (ignoring case) with a string.
+	//
+	// `since` and `until` of a request are shorter forms of conditions on `created_at`; a request with both must satisfy both.
+	// An unknown field or operator is refused (400), with its path in `errors`.
+	//
+	// A missing value equals null. For each operator, a list matches if one of its elements does. A value of another type
+	// than the operand does not match. `ne` is the opposite of `eq`, so that it chooses memories that lack the value.
+	// A filter has at most 8192 bytes, 32 operators and 8 levels of filters within filters.
+	//
+	//
+	// Example: {"metadata":{"priority":{"gte":2},"source":"onboarding"},"not":{"tags":"draft"}}
+	Filter *Filter `json:"filter,omitempty"`
+
 	// Ids Ids of memories; a repeated one counts once.
-	Ids MemoryIDs `json:"ids"`
+	Ids *MemoryIDs `json:"ids,omitempty"`
 
 	// Scope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
 	Scope *ForgettingScope `json:"scope,omitempty"`
+
+	// TurnID Memories that were made from this turn, by the id of the server or of the client.
+	//
+	// Example: chat-81-turn-7
+	TurnID *string `json:"turn_id,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID *UserID `json:"user_id,omitempty"`
 }
 
 // ForgetMemoryResult The memory's status, or an error.
@@ -3359,6 +3457,9 @@ type ForgetMemoryResult struct {
 
 	// Events What was done to the messages of turns, in the log of conversations.
 	Events *EventEffects `json:"events,omitempty"`
+
+	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
+	Facts *FactEffects `json:"facts,omitempty"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -7237,7 +7338,13 @@ type ListConversationsParams struct {
 type DeleteConversationParams struct {
 	// UserID Whose conversation. May be left out while only one user of the app has one with this id; else that is a conflict.
 	UserID *ConversationUser `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Memories What becomes of the memories that were made from it.
+	Memories *DeleteConversationParamsMemories `form:"memories,omitempty" json:"memories,omitempty"`
 }
+
+// DeleteConversationParamsMemories defines parameters for DeleteConversation.
+type DeleteConversationParamsMemories string
 
 // GetConversationParams defines parameters for GetConversation.
 type GetConversationParams struct {
@@ -8665,7 +8772,9 @@ type ClientInterface interface {
 	// DeleteConversation Delete a conversation
 	//
 	// Deletes the conversation with its turns, their candidates and the running summary, for good. The memories that were
-	// made from it stay: they are the user's. A turn with the same conversation id begins it again. Role write.
+	// made from it stay: they are the user's. With `memories=forget` they are forgotten first, with what states the same,
+	// and can be restored until they are purged; pinned ones stay. A turn with the same conversation id begins it again.
+	// Role write.
 	//
 	// Corresponds with DELETE /v1/conversations/{id} (the `DeleteConversation` operationId).
 	DeleteConversation(ctx context.Context, id ConversationRef, params *DeleteConversationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9171,10 +9280,11 @@ type ClientInterface interface {
 
 	// ForgetMemoriesWithBody Forget many memories
 	//
-	// Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-	// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
-	// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
-	// nothing. Role write.
+	// Soft-deletes the memories with these ids, of any users of the app, or a user's memories of a turn, of a conversation
+	// or that match a filter, up to 500: they leave recall, and each can be restored until it is purged. What states the
+	// same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is `item`; a dry run names it. Each id
+	// has a result of its own; an unknown one does not affect the others. Pinned memories are forgotten by their ids alone.
+	// Repeating the request changes nothing, or continues where `more` is true. Role write.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9183,10 +9293,11 @@ type ClientInterface interface {
 
 	// ForgetMemories Forget many memories
 	//
-	// Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-	// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
-	// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
-	// nothing. Role write.
+	// Soft-deletes the memories with these ids, of any users of the app, or a user's memories of a turn, of a conversation
+	// or that match a filter, up to 500: they leave recall, and each can be restored until it is purged. What states the
+	// same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is `item`; a dry run names it. Each id
+	// has a result of its own; an unknown one does not affect the others. Pinned memories are forgotten by their ids alone.
+	// Repeating the request changes nothing, or continues where `more` is true. Role write.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10200,7 +10311,9 @@ func (c *Client) ListConversations(ctx context.Context, params *ListConversation
 // DeleteConversation Delete a conversation
 //
 // Deletes the conversation with its turns, their candidates and the running summary, for good. The memories that were
-// made from it stay: they are the user's. A turn with the same conversation id begins it again. Role write.
+// made from it stay: they are the user's. With `memories=forget` they are forgotten first, with what states the same,
+// and can be restored until they are purged; pinned ones stay. A turn with the same conversation id begins it again.
+// Role write.
 //
 // Corresponds with DELETE /v1/conversations/{id} (the `DeleteConversation` operationId).
 func (c *Client) DeleteConversation(ctx context.Context, id ConversationRef, params *DeleteConversationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11156,10 +11269,11 @@ func (c *Client) CreateMemories(ctx context.Context, body CreateMemoriesJSONRequ
 
 // ForgetMemoriesWithBody Forget many memories
 //
-// Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
-// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
-// nothing. Role write.
+// Soft-deletes the memories with these ids, of any users of the app, or a user's memories of a turn, of a conversation
+// or that match a filter, up to 500: they leave recall, and each can be restored until it is purged. What states the
+// same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is `item`; a dry run names it. Each id
+// has a result of its own; an unknown one does not affect the others. Pinned memories are forgotten by their ids alone.
+// Repeating the request changes nothing, or continues where `more` is true. Role write.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11178,10 +11292,11 @@ func (c *Client) ForgetMemoriesWithBody(ctx context.Context, contentType string,
 
 // ForgetMemories Forget many memories
 //
-// Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-// it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
-// `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
-// nothing. Role write.
+// Soft-deletes the memories with these ids, of any users of the app, or a user's memories of a turn, of a conversation
+// or that match a filter, up to 500: they leave recall, and each can be restored until it is purged. What states the
+// same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is `item`; a dry run names it. Each id
+// has a result of its own; an unknown one does not affect the others. Pinned memories are forgotten by their ids alone.
+// Repeating the request changes nothing, or continues where `more` is true. Role write.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12973,6 +13088,18 @@ func NewDeleteConversationRequest(server string, id ConversationRef, params *Del
 		if params.UserID != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", *params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Memories != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "memories", *params.Memories, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -188,6 +188,7 @@ class ChangedMemory(Model):
     """How often it was recalled."""
 
     effects: MemoryEffects
+    facts: FactEffects
     events: EventEffects
 
 
@@ -525,6 +526,9 @@ class DeletedConversation(Model):
     candidates: int
     """Facts that the scorer had proposed from them, deleted."""
 
+    forgotten: int | None = None
+    """Memories that were forgotten, if that was asked for."""
+
     kept: str
     """What stays, for people."""
 
@@ -691,6 +695,20 @@ class Fact(Model):
     recorded_at: Timestamp
 
 
+class FactEffect(Model):
+    """What was done to a fact."""
+
+    id: ID
+    type: FactName
+    key: FactName
+    done: Literal["forgotten", "restored"] | str
+    """`forgotten`, it is `replaced` now, and nothing is valid in its time; `restored`, it is valid again."""
+
+
+FactEffects = TypeAliasType("FactEffects", list[FactEffect])
+"""Facts that left their timelines or are back on them, since a memory of them was forgotten or restored."""
+
+
 FactName = TypeAliasType("FactName", str)
 """
 A type or key of facts. Compatibility characters, capitals, spaces and dashes make no difference: `Home City`,
@@ -839,6 +857,12 @@ class ForgetMemoriesAnswer(Model):
     results: list[ForgetMemoryResult]
     """In the order of the request."""
 
+    pinned: list[ID] | None = None
+    """Selected memories that stay, since they are pinned. Not with `ids`."""
+
+    more: bool | None = None
+    """Whether others are selected, with which the same request continues. Not with `ids`."""
+
 
 class ForgetMemoryResult(Model):
     """The memory's status, or an error."""
@@ -846,6 +870,7 @@ class ForgetMemoryResult(Model):
     id: ID
     status: MemoryStatus | None = None
     effects: MemoryEffects | None = None
+    facts: FactEffects | None = None
     events: EventEffects | None = None
     error: Problem | None = None
 

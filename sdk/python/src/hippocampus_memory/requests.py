@@ -226,6 +226,8 @@ class DeleteConversationQuery(TypedDict):
     """The query parameters of deleteConversation."""
 
     user_id: NotRequired[UserID]
+    memories: NotRequired[Literal["keep", "forget"] | str]
+    """What becomes of the memories that were made from it."""
 
 
 class DeleteRelationQuery(TypedDict):
@@ -796,9 +798,15 @@ A filter has at most 8192 bytes, 32 operators and 8 levels of filters within fil
 
 
 class ForgetMemoriesRequest(TypedDict):
-    """Memories to forget."""
+    """Memories to forget, by their ids or by what they are of."""
 
-    ids: MemoryIDs
+    ids: NotRequired[MemoryIDs]
+    user_id: NotRequired[UserID]
+    turn_id: NotRequired[str]
+    """Memories that were made from this turn, by the id of the server or of the client."""
+
+    conversation_id: NotRequired[ConversationID]
+    filter: NotRequired[Filter]
     scope: NotRequired[ForgettingScope]
     dry_run: NotRequired[bool]
     """Whether to answer only what would be done to other memories, and to change nothing."""

@@ -114,7 +114,9 @@ export interface paths {
         /**
          * Delete a conversation
          * @description Deletes the conversation with its turns, their candidates and the running summary, for good. The memories that were
-         *     made from it stay: they are the user's. A turn with the same conversation id begins it again. Role write.
+         *     made from it stay: they are the user's. With `memories=forget` they are forgotten first, with what states the same,
+         *     and can be restored until they are purged; pinned ones stay. A turn with the same conversation id begins it again.
+         *     Role write.
          */
         delete: operations["deleteConversation"];
         options?: never;
@@ -281,10 +283,11 @@ export interface paths {
         put?: never;
         /**
          * Forget many memories
-         * @description Soft-deletes the memories with these ids, of any users of the app: they leave recall, and each can be restored until
-         *     it is purged. What states the same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is
-         *     `item`; a dry run names it. Each id has a result of its own; an unknown one does not affect the others. Repeating the request changes
-         *     nothing. Role write.
+         * @description Soft-deletes the memories with these ids, of any users of the app, or a user's memories of a turn, of a conversation
+         *     or that match a filter, up to 500: they leave recall, and each can be restored until it is purged. What states the
+         *     same is forgotten with them, as by `DELETE /v1/memories/{id}`, unless `scope` is `item`; a dry run names it. Each id
+         *     has a result of its own; an unknown one does not affect the others. Pinned memories are forgotten by their ids alone.
+         *     Repeating the request changes nothing, or continues where `more` is true. Role write.
          */
         post: operations["forgetMemories"];
         delete?: never;
@@ -2128,6 +2131,11 @@ export interface components {
              */
             candidates: number;
             /**
+             * @description Memories that were forgotten, if that was asked for.
+             * @example 31
+             */
+            forgotten?: number;
+            /**
              * @description What stays, for people.
              * @example the memories that were made from it
              */
@@ -3321,6 +3329,7 @@ export interface components {
              */
             access_count: number;
             effects: components["schemas"]["MemoryEffects"];
+            facts: components["schemas"]["FactEffects"];
             events: components["schemas"]["EventEffects"];
         };
         /**
@@ -3349,6 +3358,20 @@ export interface components {
              * @enum {string}
              */
             why?: "source" | "restates" | "echoes" | "derived";
+        };
+        /** @description Facts that left their timelines or are back on them, since a memory of them was forgotten or restored. */
+        FactEffects: components["schemas"]["FactEffect"][];
+        /** @description What was done to a fact. */
+        FactEffect: {
+            id: components["schemas"]["ID"];
+            type: components["schemas"]["FactName"];
+            key: components["schemas"]["FactName"];
+            /**
+             * @description `forgotten`, it is `replaced` now, and nothing is valid in its time; `restored`, it is valid again.
+             * @example forgotten
+             * @enum {string}
+             */
+            done: "forgotten" | "restored";
         };
         /** @description What was done to the messages of turns, in the log of conversations. */
         EventEffects: components["schemas"]["EventEffect"][];
@@ -3391,9 +3414,17 @@ export interface components {
             reason?: components["schemas"]["Reason"];
             error?: components["schemas"]["Problem"];
         };
-        /** @description Memories to forget. */
+        /** @description Memories to forget, by their ids or by what they are of. */
         ForgetMemoriesRequest: {
-            ids: components["schemas"]["MemoryIDs"];
+            ids?: components["schemas"]["MemoryIDs"];
+            user_id?: components["schemas"]["UserID"];
+            /**
+             * @description Memories that were made from this turn, by the id of the server or of the client.
+             * @example chat-81-turn-7
+             */
+            turn_id?: string;
+            conversation_id?: components["schemas"]["ConversationID"];
+            filter?: components["schemas"]["Filter"];
             scope?: components["schemas"]["ForgettingScope"];
             /**
              * @description Whether to answer only what would be done to other memories, and to change nothing.
@@ -3405,6 +3436,10 @@ export interface components {
         ForgetMemoriesAnswer: {
             /** @description In the order of the request. */
             results: components["schemas"]["ForgetMemoryResult"][];
+            /** @description Selected memories that stay, since they are pinned. Not with `ids`. */
+            pinned?: components["schemas"]["ID"][];
+            /** @description Whether others are selected, with which the same request continues. Not with `ids`. */
+            more?: boolean;
         };
         /** @description Memories to restore. */
         RestoreMemoriesRequest: {
@@ -3421,6 +3456,7 @@ export interface components {
             id: components["schemas"]["ID"];
             status?: components["schemas"]["MemoryStatus"];
             effects?: components["schemas"]["MemoryEffects"];
+            facts?: components["schemas"]["FactEffects"];
             events?: components["schemas"]["EventEffects"];
             error?: components["schemas"]["Problem"];
         };
@@ -6181,6 +6217,8 @@ export interface operations {
             query?: {
                 /** @description Whose conversation. May be left out while only one user of the app has one with this id; else that is a conflict. */
                 user_id?: components["parameters"]["ConversationUser"];
+                /** @description What becomes of the memories that were made from it. */
+                memories?: "keep" | "forget";
             };
             header?: never;
             path: {

@@ -1,0 +1,87 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// FactEffect is what a change of a memory did to a fact on a timeline.
+type FactEffect struct {
+	ID, Type, Key string
+	Done          Done // DoneForgotten or DoneRestored
+}
+
+// formerFact is what a forgotten fact was before.
+type formerFact struct {
+	ID         string           `json:"id"`
+	State      memory.FactState `json:"state"`
+	Reason     string           `json:"reason"`
+	EndsMemory bool             `json:"ends_memory,omitempty"`
+	Due        time.Time        `json:"due,omitzero"`
+}
+
+// forgottenWith is the reason of a fact that was forgotten with a memory.
+func forgottenWith(statement string) string { return "it was forgotten with memory " + statement }
+
+// forgetFacts takes the facts from their timelines that forgotten memories state. memories has the memory of the batch
+// by the id of each. A later evidence of the same value is new.
+func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map[string]string) error {
+	ids := make([]string, 0, len(memories))
+	for id := range memories {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := tx.FactsOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		root := memories[f.MemoryID]
+		of := p.of(root)
+		of.facts = append(of.facts, FactEffect{ID: f.ID, Type: f.Type, Key: f.Key, Done: DoneForgotten})
+		of.former = append(of.former, formerFact{
+			ID: f.ID, State: f.State, Reason: f.Reason, EndsMemory: f.EndsMemory, Due: f.Due,
+		})
+		f.State, f.Reason = memory.FactReplaced, forgottenWith(root)
+		f.EndsMemory, f.Due = false, time.Time{}
+		if p.DryRun {
+			continue
+		}
+		if err := tx.ChangeFact(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreFact puts a fact back onto its timeline, unless another one is valid in its time.
+func restoreFact(
+	ctx context.Context, tx db.UserTx, former formerFact, statement string,
+) (effect FactEffect, restored bool, err error) {
+	f, ok, err := tx.RecordedFact(ctx, former.ID)
+	if err != nil || !ok || f.State != memory.FactReplaced || f.Reason != forgottenWith(statement) {
+		return effect, false, err
+	}
+	if _, isTaken, err := tx.FactAt(ctx, f.Type, f.Key, f.ValidFrom); err != nil || isTaken {
+		return effect, false, err
+	}
+	next, err := tx.NextFact(ctx, f.Type, f.Key, f.ValidFrom)
+	if err != nil || !next.IsZero() && (f.ValidUntil.IsZero() || next.Before(f.ValidUntil)) {
+		return effect, false, err
+	}
+	_, isStated, err := tx.FactWithMemory(ctx, f.Type, f.Key)
+	if err != nil {
+		return effect, false, err
+	}
+	f.State, f.Reason = former.State, former.Reason
+	f.Due = former.Due
+	f.EndsMemory = former.EndsMemory && !isStated // if it has ended since, the schedule ends its memory
+	return FactEffect{ID: f.ID, Type: f.Type, Key: f.Key, Done: DoneRestored}, true, tx.ChangeFact(ctx, f)
+}

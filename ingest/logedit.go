@@ -1,0 +1,125 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// logEdit changes what is withheld of turns.
+type logEdit struct {
+	turns   []*memory.Turn // as they become
+	before  []memory.Turn
+	missing []string // ids of turns that do not exist
+	effects map[string]*logEffects
+}
+
+// logEffects are the effects of one memory of the batch.
+type logEffects struct {
+	events  []LogEffect
+	turnIDs []string // of all turns of which a part is withheld because of the memory, or is not any more
+}
+
+func (l *logEdit) of(root string) *logEffects {
+	if l.effects == nil {
+		l.effects = map[string]*logEffects{}
+	}
+	if l.effects[root] == nil {
+		l.effects[root] = &logEffects{}
+	}
+	return l.effects[root]
+}
+
+// turn returns a turn to be changed, nil if it does not exist.
+func (l *logEdit) turn(ctx context.Context, tx db.UserTx, id string) (*memory.Turn, error) {
+	for _, t := range l.turns {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	if id == "" || slices.Contains(l.missing, id) {
+		return nil, nil
+	}
+	t, ok, err := tx.RecordedTurn(ctx, id)
+	if err != nil || !ok {
+		l.missing = append(l.missing, id)
+		return nil, err
+	}
+	l.turns, l.before = append(l.turns, &t), append(l.before, t)
+	return &t, nil
+}
+
+// change sets what is withheld of a turn because of a memory of the batch, and notes the effect.
+func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld) {
+	if len(withheld) == len(t.Withheld) {
+		return
+	}
+	effects := l.of(root)
+	if !slices.Contains(effects.turnIDs, t.ID) {
+		effects.turnIDs = append(effects.turnIDs, t.ID)
+	}
+	before := t.Readable()
+	t.Withheld = withheld
+	for i, m := range t.Readable() {
+		if m.Content != before[i].Content {
+			effects.note(*t, i, before[i].Content, m.Content)
+		}
+	}
+}
+
+// note notes that a content has changed. Further changes of a message go on with the first one.
+func (l *logEffects) note(t memory.Turn, message int, before, after string) {
+	e := LogEffect{TurnID: t.ID, ConversationID: t.ConversationID, Message: message}
+	if t.FirstEvent > 0 {
+		e.Number = t.FirstEvent + int64(message)
+	}
+	at := slices.IndexFunc(l.events, func(o LogEffect) bool { return o.TurnID == e.TurnID && o.Message == e.Message })
+	switch {
+	case after == "":
+		e.Done = DoneForgotten
+	case len(after) < len(before):
+		e.Done = DoneShortened
+	case before == "" || at >= 0 && l.events[at].Done == DoneRestored:
+		e.Done = DoneRestored
+	default:
+		e.Done = DoneReverted
+	}
+	if at >= 0 {
+		l.events[at] = e
+		return
+	}
+	l.events = append(l.events, e)
+}
+
+// store stores the changed turns, and begins the next edition of their conversations.
+func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
+	revisions := map[string]db.ConversationRevision{}
+	for i, t := range l.turns {
+		if len(t.Withheld) == len(l.before[i].Withheld) || t.ConversationID == "" || t.FirstEvent == 0 {
+			continue
+		}
+		r, known := revisions[t.ConversationID]
+		if !known || t.FirstEvent < r.From {
+			r.From = t.FirstEvent
+			before := l.before[i]
+			r.Title, r.Retitled = memory.TitleOf(before.Readable()), memory.TitleOf(t.Readable())
+		}
+		revisions[t.ConversationID] = r
+	}
+	for id, r := range revisions {
+		if err := tx.ReviseConversation(ctx, id, r); err != nil {
+			return err
+		}
+	}
+	for i, t := range l.turns {
+		if len(t.Withheld) == len(l.before[i].Withheld) {
+			continue
+		}
+		if err := tx.Withhold(ctx, t.ID, t.Withheld); err != nil {
+			return err
+		}
+	}
+	return nil
+}
