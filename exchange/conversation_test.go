@@ -60,6 +60,8 @@ func (p *fixture) fillConversations(n int) exchange.Counts {
 						t.LastError = "a <bad> answer"
 						t.ClientID = ""
 						t.Metadata = nil
+					case i%3 == 2:
+						t.Withheld = []memory.Withheld{{Text: "<&> \u2028", Statement: memory.NewID(), At: noon}}
 					}
 					errs = append(errs, tx.RestoreTurn(ctx, t))
 				}

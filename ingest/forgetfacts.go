@@ -24,9 +24,6 @@ type formerFact struct {
 	Due        time.Time        `json:"due,omitzero"`
 }
 
-// forgottenWith is the reason of a fact that was forgotten with a memory.
-func forgottenWith(statement string) string { return "it was forgotten with memory " + statement }
-
 // forgetFacts takes the facts from their timelines that forgotten memories state. memories has the memory of the batch
 // by the id of each. A later evidence of the same value is new.
 func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map[string]string) error {
@@ -49,7 +46,7 @@ func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map
 		of.former = append(of.former, formerFact{
 			ID: f.ID, State: f.State, Reason: f.Reason, EndsMemory: f.EndsMemory, Due: f.Due,
 		})
-		f.State, f.Reason = memory.FactReplaced, forgottenWith(root)
+		f.State, f.Reason = memory.FactReplaced, "it was forgotten with memory "+root
 		f.EndsMemory, f.Due = false, time.Time{}
 		if p.DryRun {
 			continue
@@ -61,27 +58,42 @@ func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map
 	return nil
 }
 
+// restoreFacts puts facts back onto their timelines, and returns the effects by the id of the batch.
+func (r *restoring) restoreFacts(ctx context.Context, tx db.UserTx) (map[string][]FactEffect, error) {
+	effects := map[string][]FactEffect{}
+	for _, u := range r.undone {
+		for _, former := range u.Facts {
+			f, restored, err := restoreFact(ctx, tx, former)
+			if err != nil {
+				return nil, err
+			}
+			if restored {
+				effects[u.of] = append(effects[u.of], FactEffect{ID: f.ID, Type: f.Type, Key: f.Key, Done: DoneRestored})
+			}
+		}
+	}
+	return effects, nil
+}
+
 // restoreFact puts a fact back onto its timeline, unless another one is valid in its time.
-func restoreFact(
-	ctx context.Context, tx db.UserTx, former formerFact, statement string,
-) (effect FactEffect, restored bool, err error) {
+func restoreFact(ctx context.Context, tx db.UserTx, former formerFact) (f memory.Fact, restored bool, err error) {
 	f, ok, err := tx.RecordedFact(ctx, former.ID)
-	if err != nil || !ok || f.State != memory.FactReplaced || f.Reason != forgottenWith(statement) {
-		return effect, false, err
+	if err != nil || !ok || f.State != memory.FactReplaced {
+		return f, false, err
 	}
 	if _, isTaken, err := tx.FactAt(ctx, f.Type, f.Key, f.ValidFrom); err != nil || isTaken {
-		return effect, false, err
+		return f, false, err
 	}
 	next, err := tx.NextFact(ctx, f.Type, f.Key, f.ValidFrom)
 	if err != nil || !next.IsZero() && (f.ValidUntil.IsZero() || next.Before(f.ValidUntil)) {
-		return effect, false, err
+		return f, false, err
 	}
 	_, isStated, err := tx.FactWithMemory(ctx, f.Type, f.Key)
 	if err != nil {
-		return effect, false, err
+		return f, false, err
 	}
 	f.State, f.Reason = former.State, former.Reason
 	f.Due = former.Due
 	f.EndsMemory = former.EndsMemory && !isStated // if it has ended since, the schedule ends its memory
-	return FactEffect{ID: f.ID, Type: f.Type, Key: f.Key, Done: DoneRestored}, true, tx.ChangeFact(ctx, f)
+	return f, true, tx.ChangeFact(ctx, f)
 }

@@ -176,19 +176,3 @@ func (s saying) withheldOf(t memory.Turn, at time.Time) []memory.Withheld {
 	}
 	return withheld
 }
-
-// show ends the withholding of what was withheld when the memories were forgotten.
-func (r *restoring) show(ctx context.Context, tx db.UserTx) (*logEdit, error) {
-	var l logEdit
-	for _, one := range r.withheld {
-		t, err := l.turn(ctx, tx, one.turnID)
-		if err != nil {
-			return nil, err
-		}
-		if t != nil {
-			isThis := func(w memory.Withheld) bool { return w.Statement == one.statement }
-			l.change(t, one.of, slices.DeleteFunc(slices.Clone(t.Withheld), isThis))
-		}
-	}
-	return &l, l.store(ctx, tx)
-}

@@ -8,6 +8,24 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// show ends the withholding of what was withheld when the memories were forgotten.
+func (r *restoring) show(ctx context.Context, tx db.UserTx) (*logEdit, error) {
+	var l logEdit
+	for _, u := range r.undone {
+		for _, id := range u.Turns {
+			t, err := l.turn(ctx, tx, id)
+			if err != nil {
+				return nil, err
+			}
+			if t != nil {
+				isThis := func(w memory.Withheld) bool { return w.Statement == u.Statement }
+				l.change(t, u.of, slices.DeleteFunc(slices.Clone(t.Withheld), isThis))
+			}
+		}
+	}
+	return &l, l.store(ctx, tx)
+}
+
 // logEdit changes what is withheld of turns.
 type logEdit struct {
 	turns   []*memory.Turn // as they become

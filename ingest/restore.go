@@ -41,9 +41,8 @@ type restoring struct {
 	by         llm.Embedder
 	owner      memory.Owner
 	batch      []memory.Memory
+	undone     []undoing
 	reversals  []reversal
-	withheld   []withheldIn
-	facts      []factBefore
 	embeddings map[string][]float32 // by id, of those that must be embedded again
 }
 
@@ -54,18 +53,10 @@ type reversal struct {
 	detail json.RawMessage
 }
 
-// withheldIn is a turn of which a part is withheld because a memory was forgotten.
-type withheldIn struct {
-	turnID    string
-	statement string // id of the memory
-	of        string // id of the memory of the batch with which it was forgotten
-}
-
-// factBefore is a fact that left its timeline because a memory was forgotten.
-type factBefore struct {
-	formerFact
-	statement string // id of the memory
-	of        string // id of the memory of the batch with which it was forgotten
+// undoing is a forgetting that is undone.
+type undoing struct {
+	together
+	of string // id of the memory of the batch with which it was forgotten
 }
 
 // plan finds the events to undo, and embeds what will be active with another text or model than its embedding's.
@@ -138,12 +129,7 @@ func (r *restoring) findReversals(ctx context.Context) error {
 	var members []member
 	for _, id := range statements {
 		forgotten := forgottenIn(events[id])
-		for _, turnID := range forgotten.Turns {
-			r.withheld = append(r.withheld, withheldIn{turnID: turnID, statement: id, of: of[id]})
-		}
-		for _, f := range forgotten.Facts {
-			r.facts = append(r.facts, factBefore{formerFact: f, statement: id, of: of[id]})
-		}
+		r.undone = append(r.undone, undoing{together: forgotten, of: of[id]})
 		for _, other := range append([]string{id}, forgotten.Also...) {
 			if !slices.Contains(ids, other) {
 				members = append(members, member{id: other, statement: id})
@@ -224,15 +210,9 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 		if err != nil {
 			return err
 		}
-		facts := map[string][]FactEffect{} // by id of the batch
-		for _, f := range r.facts {
-			effect, restored, err := restoreFact(ctx, tx, f.formerFact, f.statement)
-			if err != nil {
-				return err
-			}
-			if restored {
-				facts[f.of] = append(facts[f.of], effect)
-			}
+		facts, err := r.restoreFacts(ctx, tx)
+		if err != nil {
+			return err
 		}
 		results = results[:0]
 		for i := range batch {

@@ -58,12 +58,15 @@ func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memo
 		turn.FirstEvent-1-int64(events), events)
 	for _, earlier := range turns {
 		if earlier.FirstEvent < turn.FirstEvent && (earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
-			earlier.Messages = earlier.Readable()
+			earlier.Messages = slices.DeleteFunc(slices.Clone(earlier.Readable()), isEmpty)
 			messages = append(messages, scorable(earlier)...)
 		}
 	}
 	return messages[max(0, len(messages)-s.set.Before):], err
 }
+
+// isEmpty reports whether a message has no words, or none that are not withheld.
+func isEmpty(m memory.Message) bool { return m.Content == "" }
 
 // mayStateFacts reports whether messages may state facts about a user: one that is not the assistant's is
 // more than small talk, or follows a question, which a mere "yes" answers.

@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
 
 // say accepts and processes a turn of the conversation "c" that agent reports.
@@ -53,6 +54,25 @@ func TestScore_GivesMessagesBefore(t *testing.T) {
 	want = before + `"user","content":"I told only you"}` + "\n" + before + `"user","content":"Oslo"}`
 	if !strings.Contains(prompt, want) {
 		t.Errorf("prompt of the agent %s", prompt)
+	}
+	far := b.say("", message("user", "I live far away. I like tea"))
+	apptest.Withhold(t, b.store, far.Turn, "I live far away.")
+	b.say("", message("user", "And coffee"))
+	if !strings.Contains(prompt, before+`"user","content":"I like tea"}`) || strings.Contains(prompt, "live far") {
+		t.Errorf("prompt with a withheld sentence %s", prompt)
+	}
+	apptest.Withhold(t, b.store, far.Turn, "I live far away. I like tea")
+	b.say("", message("user", "And cake"))
+	if strings.Contains(prompt, `"content":""`) || strings.Contains(prompt, "tea") {
+		t.Errorf("prompt with a withheld message %s", prompt)
+	}
+	replayed := b.accept("I live far away. I like cake")
+	apptest.Withhold(t, b.store, replayed, "I live far away.")
+	if err := b.processTurn(t.Context(), replayed.ID); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(prompt, "live far") || !strings.Contains(prompt, "I like cake") {
+		t.Errorf("prompt of a turn with a withheld sentence %s", prompt)
 	}
 	b.turn("I swim")
 	if strings.Contains(prompt, before) {

@@ -1,28 +1,13 @@
 package consolidation
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
-
-// withhold withholds a text of a turn's first message.
-func (b *fixture) withhold(turn memory.Turn, text string) {
-	b.t.Helper()
-	err := b.store.InUser(context.Background(), ada, func(ctx context.Context, tx db.UserTx) error {
-		if err := tx.ReviseConversation(ctx, turn.ConversationID, db.ConversationRevision{From: 1}); err != nil {
-			return err
-		}
-		return tx.Withhold(ctx, turn.ID, []memory.Withheld{{Text: text, Statement: memory.NewID(), At: noon}})
-	})
-	if err != nil {
-		b.t.Error(err)
-	}
-}
 
 // What was forgotten is in no prompt of a consolidation and in no stated event that passes the gate.
 func TestEnd_LeavesOutWhatIsWithheld(t *testing.T) {
@@ -30,8 +15,8 @@ func TestEnd_LeavesOutWhatIsWithheld(t *testing.T) {
 	b := newFixture(t, embedder, true)
 	task := b.say("c", "", event(memory.Task, "Ada hides the red key."))
 	said := b.say("c", "", event("", "The red key is under the mat. I plan a trip to Porto."), event("", "And to Braga."))
-	b.withhold(task, "Ada hides the red key.")
-	b.withhold(said, "The red key is under the mat.")
+	apptest.Withhold(t, b.store, task, "Ada hides the red key.")
+	apptest.Withhold(t, b.store, said, "The red key is under the mat.")
 	prompts := 0
 	b.chat.OnPrompt(func(p llm.Prompt) (string, error) {
 		prompts++
@@ -50,7 +35,7 @@ func TestEnd_LeavesOutWhatIsWithheld(t *testing.T) {
 	want(t, "memories", b.memories(), []string{"summary 0.70 The user plans a trip."})
 }
 
-// A consolidation that has read what is forgotten meanwhile is made again.
+// A consolidation is made again if a statement is forgotten after it has read the log.
 func TestReplay_IsMadeAgainIfTheLogHasANewEdition(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -63,7 +48,7 @@ func TestReplay_IsMadeAgainIfTheLogHasANewEdition(t *testing.T) {
 			return nothing, nil
 		case !forgotten:
 			forgotten = true
-			b.withhold(turn, "The red key is under the mat.")
+			apptest.Withhold(t, b.store, turn, "The red key is under the mat.")
 			return `{"summary":"The red key is under the mat."}`, nil
 		}
 		return goodReplay, nil

@@ -1,32 +1,14 @@
 package session
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/tests/apptest"
 )
-
-// withhold withholds a text of a turn's first message, and begins the next edition of its conversation.
-func (b *fixture) withhold(turn memory.Turn, text string) {
-	b.t.Helper()
-	err := b.store.InUser(context.Background(), ada, func(ctx context.Context, tx db.UserTx) error {
-		r := db.ConversationRevision{From: turn.FirstEvent}
-		if err := tx.ReviseConversation(ctx, turn.ConversationID, r); err != nil {
-			return err
-		}
-		withheld := []memory.Withheld{{Text: text, Statement: memory.NewID(), At: noon}}
-		if text == "" {
-			withheld = nil
-		}
-		return tx.Withhold(ctx, turn.ID, withheld)
-	})
-	b.must(err)
-}
 
 // Every process reads the log without what is withheld, whatever it has cached.
 func TestWorking_LeavesOutWhatIsWithheld(t *testing.T) {
@@ -45,7 +27,7 @@ func TestWorking_LeavesOutWhatIsWithheld(t *testing.T) {
 		{"The key is red.", []string{"Hello.", "Thanks."}},
 		{"", []string{"Hello.", "The key is red.", "Thanks."}},
 	} {
-		b.withhold(key, c.withheld)
+		apptest.Withhold(t, b.store, key, c.withheld)
 		for _, s := range []*Service{here, there} {
 			w := b.working(s, "c")
 			if diff := cmp.Diff(c.want, contents(w.Events)); diff != "" {
@@ -53,7 +35,7 @@ func TestWorking_LeavesOutWhatIsWithheld(t *testing.T) {
 			}
 		}
 	}
-	b.withhold(key, "The key is red.")
+	apptest.Withhold(t, b.store, key, "The key is red.")
 	b.say(here, "c", said("Bye."))
 	if diff := cmp.Diff([]string{"Hello.", "Thanks.", "Bye."}, contents(b.working(here, "c").Events)); diff != "" {
 		t.Error(diff)
@@ -78,7 +60,7 @@ func TestWork_CondensesAgainWithoutWhatIsWithheld(t *testing.T) {
 	if c := compact(); !strings.Contains(c.Summary, "red") {
 		t.Fatalf("the summary is %q", c.Summary)
 	}
-	b.withhold(first, "The key is red.")
+	apptest.Withhold(t, b.store, first, "The key is red.")
 	if c := b.conversation("c"); c.Summary != "" || c.SummarisedThrough != 0 {
 		t.Errorf("after the forgetting: %q through %d", c.Summary, c.SummarisedThrough)
 	}
@@ -90,7 +72,7 @@ func TestWork_CondensesAgainWithoutWhatIsWithheld(t *testing.T) {
 	for range 10 {
 		b.say(s, "d", said(strings.Repeat("Thanks for the tea. ", 20)))
 	}
-	b.withhold(long, "The key is red.")
+	apptest.Withhold(t, b.store, long, "The key is red.")
 	_, err := s.Work(t.Context(), s.compaction(b.conversation("d")).(CompactConversation))
 	b.must(err)
 	if c := b.conversation("d"); strings.Contains(c.Summary, "red") || c.SummarisedThrough == 0 {

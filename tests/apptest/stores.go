@@ -8,6 +8,7 @@
 package apptest
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"hippocampus/db/sqlite"
 	"hippocampus/db/sqlite/sqlitetest"
 	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/sqlitevec"
 )
@@ -38,6 +40,26 @@ func Migrated[S db.Store](t testing.TB, store S, err error) S {
 		t.Fatal(err)
 	}
 	return store
+}
+
+// Withhold withholds a text of the first message of a turn, in the next edition of its conversation; "": shows all of
+// it again.
+func Withhold(t testing.TB, store db.Store, turn memory.Turn, text string) {
+	t.Helper()
+	var withheld []memory.Withheld
+	if text != "" {
+		withheld = append(withheld, memory.Withheld{Text: text, Statement: memory.NewID(), At: turn.At})
+	}
+	err := store.InUser(context.Background(), turn.Owner, func(ctx context.Context, tx db.UserTx) error {
+		r := db.ConversationRevision{From: turn.FirstEvent}
+		if err := tx.ReviseConversation(ctx, turn.ConversationID, r); err != nil {
+			return err
+		}
+		return tx.Withhold(ctx, turn.ID, withheld)
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // Vectors returns an empty vector store for the embedder's vectors.

@@ -155,6 +155,12 @@ func TestForget_CoversTheLog(t *testing.T) {
 			"What shall I cook tonight?", "Since you are allergic to peanuts: a risotto.",
 		}
 		s.chat("ada", chat...)
+		prompted := turn("ada", "And what for lunch?") // another open conversation, with a message that is no memory
+		system := object{"role": "system", "content": "Be brief. The user is allergic to peanuts, no satay please."}
+		prompted["conversation_id"] = "other"
+		prompted["messages"] = append([]object{system}, prompted["messages"].([]object)...)
+		s.call("POST", "/v1/turns", prompted, 200)
+		other := func() string { return s.call("GET", "/v1/conversations/other?user_id=ada", nil, 200).raw }
 		read := func() (texts []string) {
 			ask := object{"user_id": "ada", "conversation_id": "of-ada"}
 			texts = append(texts, s.call("POST", "/v1/context", ask, 200).body["text"].(string))
@@ -172,8 +178,11 @@ func TestForget_CoversTheLog(t *testing.T) {
 			events = append(events, fmt.Sprintf("%v %v", e["number"], e["done"]))
 		}
 		slices.Sort(events)
-		if diff := cmp.Diff([]string{"1 shortened", "2 shortened", "4 forgotten"}, events); diff != "" {
+		if diff := cmp.Diff([]string{"1 shortened", "1 shortened", "2 shortened", "4 forgotten"}, events); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if got := other(); strings.Contains(got, "peanut") || !strings.Contains(got, "Be brief.") {
+			t.Errorf("another conversation: %s", got)
 		}
 		for i, text := range read() {
 			if i < 4 && strings.Contains(text, "peanut") {
@@ -198,6 +207,9 @@ func TestForget_CoversTheLog(t *testing.T) {
 			t.Errorf("the report brought it back: %s", got)
 		}
 		s.call("POST", "/v1/memories/"+forgotten.body["id"].(string)+"/restore", nil, 200)
+		if got := other(); !strings.Contains(got, "peanut") {
+			t.Errorf("another conversation after the restore: %s", got)
+		}
 		for i, text := range read() {
 			// The context has the later turn as well, and less room for the first one.
 			isContext := i == 0
@@ -276,5 +288,30 @@ func TestForget_BySelection(t *testing.T) {
 			s.call("POST", "/v1/memories/forget", wrong, 400)
 		}
 		s.call("POST", "/v1/memories/forget", object{"user_id": "bob", "turn_id": "none"}, 404)
+	})
+}
+
+// The log goes on to have what a pinned memory keeps, and lacks the whole message if the memory of it was edited, since
+// its words are not those of the log any more.
+func TestForget_CoversTheLogOfPinnedAndEditedMemories(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		said := func(user string) string {
+			log := s.call("GET", "/v1/conversations/of-"+user+"?user_id="+user, nil, 200).list("turns")
+			return log[0]["messages"].([]any)[0].(map[string]any)["content"].(string)
+		}
+		for user, change := range map[string]object{"pinned": {"pinned": true}, "edited": {"content": "Home is Porto."}} {
+			s.chat(user, "I live in Lisbon.", "What a view!")
+			message, forgotten := s.idOf(user, "message: I live"), s.idOf(user, "fact:")
+			s.call("PATCH", "/v1/memories/"+message, change, 200)
+			want := "I live in Lisbon."
+			if user == "edited" {
+				forgotten, want = message, ""
+			}
+			s.call("DELETE", "/v1/memories/"+forgotten, nil, 200)
+			if got := said(user); got != want {
+				t.Errorf("%s: the log has %q, want %q", user, got, want)
+			}
+		}
 	})
 }

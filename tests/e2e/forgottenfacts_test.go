@@ -63,7 +63,7 @@ func TestForget_CoversTimelines(t *testing.T) {
 			t.Errorf("a taken place: %v", back)
 		}
 		if diff := cmp.Diff([]string{"home_city: Porto", "job: baker"}, valid()); diff != "" {
-			t.Errorf("after the restore beside another home (-want +got):\n%s", diff)
+			t.Errorf("after the restore, with another home (-want +got):\n%s", diff)
 		}
 	})
 }
