@@ -54,6 +54,12 @@ type LogTx interface {
 	ReviseConversation(ctx context.Context, id string, r ConversationRevision) error
 	// Withhold replaces Withheld of a turn. A turn that is gone is left out.
 	Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error
+	// WithdrawTurn makes a turn withdrawn, whatever its status. KindNotFound: the owner has no such turn.
+	WithdrawTurn(ctx context.Context, turnID string, at time.Time) error
+	// AcceptTurn is Turns.AcceptTurn within the transaction, for a turn of the owner. ErrConversationChanged: also if
+	// another process stores a turn with the same client id at the same time.
+	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, log *LogState) (
+		stored memory.Turn, fresh bool, err error)
 }
 
 // ConversationRevision says what a new Edition of a conversation changes.

@@ -112,15 +112,16 @@ type Turns interface {
 	// then accepted and due as before.
 	EndTurns(ctx context.Context, turnIDs []string, at time.Time) error
 	// ReplayTurn makes a failed or accepted turn accepted, queued and due at an
-	// instant, with no attempts. KindConflict: it has been processed, or ErrErasing.
+	// instant, with no attempts. KindConflict: it has been processed or withdrawn, or ErrErasing.
 	ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (memory.Turn, error)
 }
 
-// LogState is the state of the log of a conversation: it changes with each turn. The zero value is that of a
-// conversation that does not exist.
+// LogState is the state of the log of a conversation: it changes with each turn, and with what is withheld or
+// withdrawn. The zero value is that of a conversation that does not exist.
 type LogState struct {
 	FirstTurnID string
 	Events      int64
+	Edition     int64
 }
 
 // TurnFilter chooses turns. Empty fields do not restrict.

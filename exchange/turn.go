@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// turnLine is a turn that was processed or failed. The lines of turns,
+// turnLine is a turn that was processed, failed or withdrawn. The lines of turns,
 // conversations and skills are not the bodies of the API: they hold what an import
 // needs to go on, such as the hash, the queue's time and the first turn of a
 // conversation, and their bytes stay readable by later versions when a body changes.
@@ -31,9 +31,10 @@ type turnLine struct {
 	AcceptedAt  time.Time         `json:"accepted_at"`
 	QueuedAt    time.Time         `json:"queued_at"`
 	ProcessedAt time.Time         `json:"processed_at,omitzero"`
+	WithdrawnAt time.Time         `json:"withdrawn_at,omitzero"`
 }
 
-var exportedTurns = []memory.TurnStatus{memory.TurnProcessed, memory.TurnFailed}
+var exportedTurns = []memory.TurnStatus{memory.TurnProcessed, memory.TurnFailed, memory.TurnWithdrawn}
 
 func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 	return turnLine{
@@ -41,7 +42,7 @@ func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 		ID:              t.ID, ClientID: t.ClientID, AgentID: t.AgentID, FirstEvent: t.FirstEvent, Messages: t.Messages,
 		Metadata: compact(t.Metadata), At: t.At, Hash: t.Hash, Status: t.Status, Attempts: t.Attempts,
 		LastError: t.LastError, AcceptedAt: t.AcceptedAt, QueuedAt: t.QueuedAt, ProcessedAt: t.ProcessedAt,
-		Withheld: t.Withheld,
+		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld,
 	}
 }
 
@@ -51,7 +52,8 @@ func (l *turnLine) turn(appID string) memory.Turn {
 		ConversationID: l.ConversationID, Messages: l.Messages, Metadata: compact(l.Metadata),
 		At: memory.Instant(l.At), Hash: l.Hash, FirstEvent: l.FirstEvent,
 		Status: l.Status, Attempts: l.Attempts, LastError: l.LastError, AcceptedAt: memory.Instant(l.AcceptedAt),
-		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt), Withheld: l.Withheld,
+		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt),
+		WithdrawnAt: orInstant(l.WithdrawnAt), Withheld: l.Withheld,
 	}
 }
 
@@ -94,8 +96,13 @@ func (l *turnLine) check(f *faults) {
 	f.time("turn.accepted_at", l.AcceptedAt)
 	f.time("turn.queued_at", l.QueuedAt)
 	f.optionalTime("turn.processed_at", l.ProcessedAt)
-	if l.ProcessedAt.IsZero() == (l.Status == memory.TurnProcessed) {
-		f.note("turn.processed_at", "goes with the status processed, and with no other")
+	f.optionalTime("turn.withdrawn_at", l.WithdrawnAt)
+	isWithdrawn := l.Status == memory.TurnWithdrawn
+	if !isWithdrawn && l.ProcessedAt.IsZero() == (l.Status == memory.TurnProcessed) {
+		f.note("turn.processed_at", "goes with the status processed, or withdrawn")
+	}
+	if l.WithdrawnAt.IsZero() == isWithdrawn {
+		f.note("turn.withdrawn_at", "goes with the status withdrawn, and with no other")
 	}
 }
 

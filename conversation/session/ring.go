@@ -35,7 +35,7 @@ func EventsOf(t memory.Turn) []Event {
 			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind,
 			Tags:    m.Tags,
 			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.At,
-			Withheld: m.Content == "" && t.Messages[i].Content != "",
+			Withheld: t.Status == memory.TurnWithdrawn || m.Content == "" && t.Messages[i].Content != "",
 		}
 		if m.IsChat() {
 			events[i].Kind = memory.Chat

@@ -138,6 +138,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"list conversations":      listConversations,
 		"summarise":               summarise,
 		"withholding":             withholding,
+		"withdrawal":              withdrawal,
+		"replacement":             replacement,
 		"delete conversation":     deleteConversation,
 		"delete against writers":  conversationDeletedAtOnce,
 		"hostile conversations":   conversationHostile,

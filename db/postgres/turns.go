@@ -47,7 +47,7 @@ const (
 	insertFurtherTurn = `
 	WITH grown AS (
 		UPDATE conversations AS c SET` + growth + `
-		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $22 AND events = $23
+		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $22 AND events = $23 AND edition = $24
 			AND NOT (` + isErasing + `$18))` + insertGrown
 )
 
@@ -56,25 +56,9 @@ const (
 func (s *Store) AcceptTurn(
 	ctx context.Context, t memory.Turn, due time.Time, log *db.LogState,
 ) (stored memory.Turn, fresh bool, err error) {
-	messages, err := rowcodec.MessagesJSON(t.Messages)
+	insert, args, err := insertionOf(t, due, log)
 	if err != nil {
-		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
-	}
-	insert, args := insertTurn, []any{
-		t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
-		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
-		orNull(t.ProcessedAt), due, rowcodec.OwnerHash(t.Owner),
-	}
-	if t.ConversationID != "" {
-		args = append(args, memory.TitleOf(t.Messages), len(t.Messages), t.Tokens())
-		switch {
-		case log == nil:
-			insert = insertTurnAnyhow
-		case *log == db.LogState{}:
-			insert = insertFirstTurn
-		default:
-			insert, args = insertFurtherTurn, append(args, log.FirstTurnID, log.Events)
-		}
+		return stored, false, err
 	}
 	for {
 		// One implicit transaction, in which the second statement sees what the lock
@@ -85,9 +69,7 @@ func (s *Store) AcceptTurn(
 		batch.Queue(insert, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
 		refused := s.pool.SendBatch(ctx, batch).Close()
 		if refused == nil {
-			t.At = memory.Instant(t.At)
-			t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
-			return t, true, nil
+			return accepted(t), true, nil
 		}
 		if !errors.Is(refused, pgx.ErrNoRows) && sqlState(refused) != uniqueViolation {
 			return memory.Turn{}, false, fault(refused, "store the turn")
@@ -108,6 +90,60 @@ func (s *Store) AcceptTurn(
 		}
 		// The turn with its client id has been erased or deleted since.
 	}
+}
+
+// AcceptTurn stores t as Store.AcceptTurn does.
+func (u *userTx) AcceptTurn(
+	ctx context.Context, t memory.Turn, due time.Time, log *db.LogState,
+) (stored memory.Turn, fresh bool, err error) {
+	insert, args, err := insertionOf(t, due, log)
+	if err != nil {
+		return stored, false, err
+	}
+	stored, known, err := u.store.Accepted(ctx, statements{u.tx}, t)
+	if err != nil || known {
+		return stored, false, fault(err, "store the turn")
+	}
+	err = u.tx.QueryRow(ctx, insert, args...).Scan(&t.FirstEvent)
+	if repeatsClientID(err) || log != nil && errors.Is(err, pgx.ErrNoRows) {
+		return memory.Turn{}, false, db.ErrConversationChanged
+	}
+	if err != nil {
+		return memory.Turn{}, false, fault(err, "store the turn")
+	}
+	return accepted(t), true, nil
+}
+
+// accepted returns a turn as it was stored.
+func accepted(t memory.Turn) memory.Turn {
+	t.At = memory.Instant(t.At)
+	t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+	return t
+}
+
+// insertionOf returns the statement that stores a turn, and its arguments.
+func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string, args []any, err error) {
+	messages, err := rowcodec.MessagesJSON(t.Messages)
+	if err != nil {
+		return "", nil, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	insert, args = insertTurn, []any{
+		t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
+		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
+		orNull(t.ProcessedAt), due, rowcodec.OwnerHash(t.Owner),
+	}
+	if t.ConversationID != "" {
+		args = append(args, memory.TitleOf(t.Messages), len(t.Messages), t.Tokens())
+		switch {
+		case log == nil:
+			insert = insertTurnAnyhow
+		case *log == db.LogState{}:
+			insert = insertFirstTurn
+		default:
+			insert, args = insertFurtherTurn, append(args, log.FirstTurnID, log.Events, log.Edition)
+		}
+	}
+	return insert, args, nil
 }
 
 // repeatsClientID reports whether a turn was refused because another has its client id.

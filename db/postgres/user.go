@@ -45,6 +45,7 @@ func (s *Store) acquireOwner(ctx context.Context, owner memory.Owner) (release f
 // userTx is a db.UserTx: every statement names the owner.
 type userTx struct {
 	sqlstore.UserTx
+	store   *Store
 	tx      session
 	vectors vectorWrites
 }
@@ -91,7 +92,9 @@ func (s *Store) inUser(
 		return fault(err, "reach the user's memories")
 	}
 	defer conn.Release() // which closes it unless the transaction has ended
-	user := &userTx{UserTx: s.UserTx(statements{conn}, owner), tx: conn, vectors: vectorWrites{to: vectors}}
+	user := &userTx{
+		UserTx: s.UserTx(statements{conn}, owner), store: s, tx: conn, vectors: vectorWrites{to: vectors},
+	}
 	if err := user.begin(ctx, conn); err != nil {
 		return fault(err, "wait for the user's other writes")
 	}

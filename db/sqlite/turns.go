@@ -37,37 +37,55 @@ func (s *Store) AcceptTurn(
 		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		var known bool
-		if stored, known, err = s.Accepted(ctx, transaction{tx: tx}, t); err != nil || known {
-			return err
-		}
-		var last int64
-		if t.ConversationID != "" {
-			if err := checkLog(ctx, tx, t, log); err != nil {
-				return err
-			}
-			if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID,
-				memory.TitleOf(t.Messages), len(t.Messages), t.Tokens(), moment(t.At), moment(t.AcceptedAt)).
-				Scan(&last); err != nil {
-				return err
-			}
-			t.FirstEvent = last - int64(len(t.Messages)) + 1
-		}
-		fresh = true
-		_, err = tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
-			string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
-			moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last)
+		stored, fresh, err = s.acceptTurn(ctx, tx, t, messages, due, log)
 		return err
 	})
 	if err != nil {
 		return memory.Turn{}, false, fault(err, "store the turn")
 	}
-	if fresh {
-		stored = t
-		stored.At = memory.Instant(t.At)
-		stored.AcceptedAt, stored.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
-	}
 	return stored, fresh, nil
+}
+
+func (u *userTx) AcceptTurn(
+	ctx context.Context, t memory.Turn, due time.Time, log *db.LogState,
+) (stored memory.Turn, fresh bool, err error) {
+	messages, err := rowcodec.MessagesJSON(t.Messages)
+	if err != nil {
+		return stored, false, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	stored, fresh, err = u.store.acceptTurn(ctx, u.tx, t, messages, due, log)
+	return stored, fresh, fault(err, "store the turn")
+}
+
+// acceptTurn stores a turn with its messages as JSON.
+func (s *Store) acceptTurn(
+	ctx context.Context, tx *sql.Tx, t memory.Turn, messages []byte, due time.Time, log *db.LogState,
+) (stored memory.Turn, fresh bool, err error) {
+	stored, known, err := s.Accepted(ctx, transaction{tx: tx}, t)
+	if err != nil || known {
+		return stored, false, err
+	}
+	var last int64
+	if t.ConversationID != "" {
+		if err := checkLog(ctx, tx, t, log); err != nil {
+			return stored, false, err
+		}
+		if err := tx.QueryRowContext(ctx, growConversation, t.AppID, t.UserID, t.ConversationID, t.ID,
+			memory.TitleOf(t.Messages), len(t.Messages), t.Tokens(), moment(t.At), moment(t.AcceptedAt)).
+			Scan(&last); err != nil {
+			return stored, false, err
+		}
+		t.FirstEvent = last - int64(len(t.Messages)) + 1
+	}
+	_, err = tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
+		string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
+		moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last)
+	if err != nil {
+		return stored, false, err
+	}
+	t.At = memory.Instant(t.At)
+	t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
+	return t, true, nil
 }
 
 // checkLog returns db.ErrConversationChanged unless the conversation of a turn has this log.
@@ -76,8 +94,9 @@ func checkLog(ctx context.Context, tx *sql.Tx, t memory.Turn, log *db.LogState) 
 		return nil
 	}
 	var found db.LogState
-	err := tx.QueryRowContext(ctx, `SELECT began, events FROM conversations WHERE app_id = ? AND user_id = ? AND id = ?`,
-		t.AppID, t.UserID, t.ConversationID).Scan(&found.FirstTurnID, &found.Events)
+	err := tx.QueryRowContext(ctx, `SELECT began, events, edition FROM conversations
+		WHERE app_id = ? AND user_id = ? AND id = ?`, t.AppID, t.UserID, t.ConversationID).
+		Scan(&found.FirstTurnID, &found.Events, &found.Edition)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}

@@ -21,7 +21,7 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		if err := s.Admit(ctx, shared, owner); err != nil {
 			return err
 		}
-		user := &userTx{UserTx: s.UserTx(shared, owner), tx: tx}
+		user := &userTx{UserTx: s.UserTx(shared, owner), store: s, tx: tx}
 		hash := rowcodec.OwnerHash(owner)
 		if err := tx.QueryRowContext(ctx, `SELECT `+sqlstore.NextChange+`?)`, hash).Scan(&user.Change); err != nil {
 			return err
@@ -45,7 +45,8 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 // userTx is a db.UserTx: every statement names the owner.
 type userTx struct {
 	sqlstore.UserTx
-	tx *sql.Tx
+	store *Store
+	tx    *sql.Tx
 }
 
 func (u *userTx) Memories(ctx context.Context, ids []string) ([]memory.Memory, error) {

@@ -14,7 +14,7 @@ import (
 // of them, which are the largest part of a row.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
-	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, first_event, `
+	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event, `
 	TurnColumns     = bareTurnColumns + `messages, withheld`
 	withoutMessages = bareTurnColumns + `NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
@@ -26,8 +26,8 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
-		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.FirstEvent, &t.Messages,
-		&t.Withheld}
+		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
+		&t.Messages, &t.Withheld}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
@@ -149,11 +149,11 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-			withheld)
-		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19)`,
+			withheld, withdrawn_at)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20)`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
-		t.FirstEvent, t.LastEvent(), withheld)
+		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt))
 	return u.fault(err, "store the turn")
 }
 
@@ -165,6 +165,15 @@ func (u *UserTx) Withhold(ctx context.Context, turnID string, withheld []memory.
 	_, err = u.exec(ctx, `UPDATE turns SET withheld = $4 WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`,
 		turnID, u.Owner.AppID, u.Owner.UserID, column)
 	return u.fault(err, "withhold a part of the turn")
+}
+
+func (u *UserTx) WithdrawTurn(ctx context.Context, turnID string, at time.Time) error {
+	if !memory.IsID(turnID) {
+		return NotFound("turn", turnID)
+	}
+	n, err := u.exec(ctx, `UPDATE turns SET status = 'withdrawn', withdrawn_at = $4, messages_kept = true
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`, turnID, u.Owner.AppID, u.Owner.UserID, at)
+	return u.require(n == 1, err, "withdraw the turn", NotFound("turn", turnID))
 }
 
 // withheldJSON is the column withheld, null if nothing is.

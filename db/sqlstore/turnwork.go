@@ -60,10 +60,11 @@ func (s *Store) ReplayTurn(ctx context.Context, appID, turnID string, at time.Ti
 		var ok bool
 		t, ok, err = first(ctx, tx.conn, turnFields, `
 			UPDATE turns SET status = 'accepted', attempts = 0, last_error = '', queued_at = $3, due_at = $3
-			WHERE id = $1 AND {|+}app_id = $2 AND status <> 'processed' RETURNING `+TurnColumns, turnID, appID, at)
+			WHERE id = $1 AND {|+}app_id = $2 AND status IN ('accepted', 'failed') RETURNING `+TurnColumns, turnID, appID, at)
 		if err == nil && !ok {
-			if _, err = turnStatus(ctx, tx.conn, appID, turnID); err == nil {
-				err = memory.Errorf(memory.KindConflict, "turn %s has been processed: there is nothing to replay", turnID)
+			var status memory.TurnStatus
+			if status, err = turnStatus(ctx, tx.conn, appID, turnID); err == nil {
+				err = memory.Errorf(memory.KindConflict, "turn %s has been %s: there is nothing to replay", turnID, status)
 			}
 		}
 		if err != nil {

@@ -45,6 +45,7 @@ type Turn struct {
 	Hash           string          // of the whole request; distinguishes a repeated client id from a reused one
 	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: no conversation
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
+	Replaces       string          // id or client id of a turn that is withdrawn with it; empty in a turn that is read
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 
 	Status      TurnStatus
@@ -53,6 +54,7 @@ type Turn struct {
 	AcceptedAt  time.Time
 	QueuedAt    time.Time // when it was accepted or last replayed; its age is measured from here
 	ProcessedAt time.Time // zero until processed
+	WithdrawnAt time.Time // zero unless withdrawn
 }
 
 // LastEvent is the number of the turn's last message in the conversation.
@@ -74,10 +76,11 @@ const (
 	TurnAccepted  TurnStatus = "accepted"  // durable and queued; attempts may have failed
 	TurnProcessed TurnStatus = "processed" // its candidates have verdicts
 	TurnFailed    TurnStatus = "failed"    // not retried; can be replayed
+	TurnWithdrawn TurnStatus = "withdrawn" // its client has taken it back: no reader gets its messages
 )
 
 // TurnStatuses lists every status.
-var TurnStatuses = []TurnStatus{TurnAccepted, TurnProcessed, TurnFailed}
+var TurnStatuses = []TurnStatus{TurnAccepted, TurnProcessed, TurnFailed, TurnWithdrawn}
 
 // Candidate is a fact that the scorer proposed, with its verdict.
 type Candidate struct {

@@ -16,9 +16,16 @@ type Withheld struct {
 	At        time.Time `json:"at"`        // when it was forgotten
 }
 
-// Readable returns the messages of the turn without what is withheld. Their number and order are those of Messages;
-// nothing may be left of a content.
+// Readable returns the messages of the turn without what is withheld; of a withdrawn turn only their roles and kinds.
+// Their number and order are those of Messages; nothing may be left of a content.
 func (t Turn) Readable() []Message {
+	if t.Status == TurnWithdrawn {
+		messages := make([]Message, len(t.Messages))
+		for i, m := range t.Messages {
+			messages[i].Role, messages[i].Kind = m.Role, m.Kind
+		}
+		return messages
+	}
 	if len(t.Withheld) == 0 {
 		return t.Messages
 	}
