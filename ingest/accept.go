@@ -20,8 +20,9 @@ import (
 // any process claims it. Accept fills in the id, the hash and the times; a zero At becomes
 // now. It leaves out the messages that the turn's conversation has at this place already, and counts them in Repeated.
 // If there are no others, the turn that has the last of them is returned with fresh false. If the app has a turn with
-// the same client id, that turn is returned with fresh false.
-// KindConflict: the client id belongs to a turn with other content.
+// the same client id, that turn is returned with fresh false. A turn that Replaces another one is stored and withdraws
+// it in one transaction.
+// KindConflict: the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	if err := s.refuseLate(); err != nil {
 		return memory.Turn{}, false, err
@@ -48,7 +49,11 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 			s.unreserve()
 		}
 	}()
-	stored, fresh, err = s.continueLog(ctx, turn, due)
+	for range plans {
+		if stored, fresh, err = s.continueLog(ctx, turn, due); !errors.Is(err, errOutdated) {
+			break
+		}
+	}
 	switch {
 	case err != nil:
 		return stored, false, err
@@ -71,11 +76,19 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Time) (
 	stored memory.Turn, fresh bool, err error,
 ) {
+	accept := s.Records.AcceptTurn
+	var replaced *withdrawal
+	if turn.Replaces != "" {
+		if replaced, err = s.replacedBy(ctx, turn); err != nil {
+			return stored, false, err
+		}
+		accept = replaced.accept
+	}
 	if turn.ConversationID == "" {
-		return s.Records.AcceptTurn(ctx, turn, due, nil)
+		return accept(ctx, turn, due, nil)
 	}
 	for {
-		before, cached, err := s.saidBefore(ctx, turn)
+		before, cached, err := s.saidBefore(ctx, turn, replaced)
 		if err != nil {
 			return stored, false, err
 		}
@@ -84,14 +97,19 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 		added.Repeated = len(turn.Messages) - len(added.Messages)
 		switch {
 		case len(added.Messages) > 0:
-			stored, fresh, err = s.Records.AcceptTurn(ctx, added, due, &before.log)
+			stored, fresh, err = accept(ctx, added, due, &before.log)
 		case cached: // another process may have continued the log since
 			err = db.ErrConversationChanged
 		default:
 			stored, err = s.repeatedTurn(ctx, turn, before.turnID)
+			if err == nil && replaced != nil && !replaced.isEmpty() {
+				_, err = replaced.run(ctx, nil)
+			}
 		}
 		if fresh {
-			s.rememberSaid(turn, before.with(stored))
+			if replaced == nil {
+				s.rememberSaid(turn, before.with(stored))
+			}
 			return stored, true, nil
 		}
 		if !errors.Is(err, db.ErrConversationChanged) {
@@ -134,7 +152,11 @@ func turnHash(t memory.Turn) string {
 		at = memory.Instant(t.At).Format(time.RFC3339Nano)
 	}
 	// Encoding strings and checked JSON cannot fail.
-	data, _ := json.Marshal([]any{t.UserID, t.AgentID, t.ConversationID, t.Messages, t.Metadata, at})
+	sent := []any{t.UserID, t.AgentID, t.ConversationID, t.Messages, t.Metadata, at}
+	if t.Replaces != "" {
+		sent = append(sent, t.Replaces)
+	}
+	data, _ := json.Marshal(sent)
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

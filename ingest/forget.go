@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/history"
@@ -80,7 +81,7 @@ func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string, how
 const plans = 3
 
 // errOutdated rolls back a transaction whose plan was made for another content.
-var errOutdated = memory.Errorf(memory.KindConflict, "a message that states it was changed at the same time: try again")
+var errOutdated = memory.Errorf(memory.KindConflict, "what was read has changed at the same time: try again")
 
 func forget(m *memory.Memory) error {
 	m.Status, m.SupersededBy = memory.Forgotten, ""
@@ -94,59 +95,74 @@ type together struct {
 	Also      []string        `json:"also,omitempty"`  // of the event of that memory: ids of the others
 	Turns     []string        `json:"turns,omitempty"` // of the event of that memory: ids of turns with withheld parts
 	Facts     []formerFact    `json:"facts,omitempty"` // of the event of that memory: facts that left their timelines
+	Turn      string          `json:"turn,omitempty"`  // id of the turn that was withdrawn; then no restore undoes it
 }
 
 // run makes the planned changes in one transaction.
 func (p *forgetting) run(ctx context.Context) (results []Edited, err error) {
+	err = p.inUser(ctx, p.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (err error) {
+		results, err = p.change(ctx, tx, changes)
+		return err
+	})
+	return results, err
+}
+
+// change makes the planned changes in a transaction of the owner.
+func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.Recorder) ([]Edited, error) {
 	ids := make([]string, len(p.planned))
 	for i, c := range p.planned {
 		ids[i] = c.ID
 	}
-	err = p.inUser(ctx, p.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
-		p.done = map[string]*consequences{}
-		forgotten := map[string]string{} // id of the memory of the batch, by that of what is forgotten with it
-		sayings := slices.Clone(p.sayings)
-		found, err := tx.Memories(ctx, ids)
+	p.done = map[string]*consequences{}
+	forgotten := map[string]string{} // id of the memory of the batch, by that of what is forgotten with it
+	sayings := slices.Clone(p.sayings)
+	var relinked []memory.Relation
+	found, err := tx.Memories(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range p.planned {
+		i := slices.IndexFunc(found, func(m memory.Memory) bool { return m.ID == c.ID })
+		if i < 0 { // it was purged
+			continue
+		}
+		m := &found[i]
+		before := *m
+		done, kind, err := c.apply(m, p.by.Model(), memory.Instant(p.Now()))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, c := range p.planned {
-			i := slices.IndexFunc(found, func(m memory.Memory) bool { return m.ID == c.ID })
-			if i < 0 { // it was purged
-				continue
+		if done == "" {
+			continue
+		}
+		if m.Type == memory.TypeMessage && (done == DoneForgotten || done == DoneShortened) {
+			sayings = append(sayings, c.saying(before))
+		}
+		if m.Type != memory.TypeMessage && done == DoneForgotten {
+			forgotten[m.ID] = c.root.ID
+		}
+		if done == DoneKept {
+			sayings = slices.DeleteFunc(sayings, func(s saying) bool { return s.isOf(before) })
+		}
+		of := p.of(c.root.ID)
+		of.effects = append(of.effects, Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
+		if difference := history.Diff(before, *m); difference != nil && !p.DryRun {
+			of.also = append(of.also, m.ID)
+			changes.Note(m.ID, kind, together{Change: difference, Statement: c.root.ID, Turn: p.turnID()})
+			if err := changes.Update(ctx, before, m); err != nil {
+				return nil, err
 			}
-			m := &found[i]
-			before := *m
-			done, kind, err := c.apply(m, p.by.Model())
-			if err != nil {
-				return err
-			}
-			if done == "" {
-				continue
-			}
-			if m.Type == memory.TypeMessage && (done == DoneForgotten || done == DoneShortened) {
-				sayings = append(sayings, c.saying(before))
-			}
-			if m.Type != memory.TypeMessage && done == DoneForgotten {
-				forgotten[m.ID] = c.root.ID
-			}
-			if done == DoneKept {
-				sayings = slices.DeleteFunc(sayings, func(s saying) bool { return s.isOf(before) })
-			}
-			of := p.of(c.root.ID)
-			of.effects = append(of.effects, Effect{ID: m.ID, Type: m.Type, Done: done, Why: c.Why})
-			if difference := history.Diff(before, *m); difference != nil && !p.DryRun {
-				of.also = append(of.also, m.ID)
-				changes.Note(m.ID, kind, together{Change: difference, Statement: c.root.ID})
-				if err := changes.Update(ctx, before, m); err != nil {
-					return err
-				}
+			if m.SupersededBy != "" && m.SupersededBy != before.SupersededBy {
+				relinked = append(relinked, memory.Relation{
+					From: m.SupersededBy, Kind: memory.Contradicts, To: m.ID, CreatedAt: memory.Instant(p.Now()),
+				})
 			}
 		}
-		results, err = p.forgetBatch(ctx, tx, changes, sayings, forgotten)
-		return err
-	})
-	return results, err
+	}
+	if err := tx.AddRelations(ctx, relinked); err != nil {
+		return nil, err
+	}
+	return p.forgetBatch(ctx, tx, changes, sayings, forgotten)
 }
 
 // consequences are what the forgetting of a memory of the batch does besides.
@@ -175,14 +191,14 @@ func (p *forgetting) forgetBatch(
 	for _, m := range batch {
 		switch {
 		case p.Scope == OfItem || m.Status == memory.Forgotten:
+		case m.Type == memory.TypeMessage && p.turn != nil: // its messages are withdrawn
 		case m.Type == memory.TypeMessage:
 			sayings = append(sayings, sayingOf(m, m.ID, sentencesOf(m)))
 		default:
 			forgotten[m.ID] = m.ID
 		}
 	}
-	log, err := p.withhold(ctx, tx, sayings)
-	if err != nil {
+	if p.log, err = p.withhold(ctx, tx, sayings); err != nil {
 		return nil, err
 	}
 	if err := p.forgetFacts(ctx, tx, forgotten); err != nil {
@@ -190,15 +206,16 @@ func (p *forgetting) forgetBatch(
 	}
 	for i := range batch {
 		m := &batch[i]
-		of, events := p.of(m.ID), log.of(m.ID)
+		of, events := p.of(m.ID), p.log.of(m.ID)
 		if !p.DryRun {
 			before := *m
 			_ = forget(m)
 			if difference := history.Diff(before, *m); difference != nil {
 				var detail any = difference
-				if len(of.also)+len(events.turnIDs)+len(of.former) > 0 {
+				if len(of.also)+len(events.turnIDs)+len(of.former) > 0 || p.turn != nil {
 					detail = together{
 						Change: difference, Statement: m.ID, Also: of.also, Turns: events.turnIDs, Facts: of.former,
+						Turn: p.turnID(),
 					}
 				}
 				changes.Note(m.ID, memory.EventForgotten, detail)
@@ -217,15 +234,23 @@ func (p *forgetting) forgetBatch(
 
 // apply changes a memory as planned; model is that of the embedding. It does nothing, and returns "", if that is not
 // needed any more.
-func (c *planned) apply(m *memory.Memory, model string) (Done, memory.EventKind, error) {
-	if c.embedding != nil {
+func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, memory.EventKind, error) {
+	before := *m
+	switch {
+	case m.Status == memory.Forgotten, c.undo != nil && !c.undo(m):
+		return "", "", nil
+	case c.embedding != nil:
 		m.Embedding, m.EmbeddingModel = c.embedding, model
 	}
 	switch {
-	case m.Status == memory.Forgotten, c.restored && m.Status != memory.Consolidated:
-		return "", "", nil
-	case c.restored:
-		m.Status = memory.Active
+	case c.undo != nil:
+		if m.Content != before.Content {
+			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+		}
+		if before.Status == memory.Active || m.Status != memory.Active {
+			return DoneReverted, memory.EventRestored, nil
+		}
+		m.LastAccessedAt = now
 		return DoneRestored, memory.EventRestored, nil
 	case m.Pinned:
 		return DoneKept, "", nil

@@ -122,7 +122,7 @@ func (p *forgetting) conversations(ctx context.Context, roots []memory.Memory, d
 		}
 	}
 	for _, d := range docs {
-		if p.find(d.ID) != nil {
+		if p.plannedFor(d.ID) != nil {
 			add(d.ConversationID)
 		}
 	}
@@ -132,12 +132,18 @@ func (p *forgetting) conversations(ctx context.Context, roots []memory.Memory, d
 // withhold withholds from the readers of turns what these state.
 func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (*logEdit, error) {
 	var l logEdit
+	if p.turn != nil {
+		if err := l.withdraw(ctx, tx, *p.turn, memory.Instant(p.Now())); err != nil {
+			return nil, err
+		}
+	}
 	for _, one := range all {
 		t, err := l.turn(ctx, tx, one.turnID)
 		if err != nil {
 			return nil, err
 		}
-		if t != nil && t.Status != memory.TurnAccepted { // what is not processed yet is said after the forgetting
+		// What is not processed yet is said after the forgetting.
+		if t != nil && t.Status != memory.TurnWithdrawn && t.Status != memory.TurnAccepted {
 			l.change(t, one.root, one.withheldOf(*t, memory.Instant(p.Now())))
 		}
 	}

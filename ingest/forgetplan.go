@@ -18,25 +18,35 @@ type forgetting struct {
 	owner memory.Owner
 	batch []memory.Memory
 	Forgetting
+	turn    *memory.Turn               // that is withdrawn, with the memories of the batch; may be nil
 	sources map[string][]memory.Memory // of the batch
 	planned []*planned
 	sayings []saying                 // where the log states what is forgotten
 	done    map[string]*consequences // by id of the batch
+	log     *logEdit                 // what was changed of it
 }
 
 // planned is what is to become of a memory that was found with one of the batch.
 type planned struct {
 	statement.Found
-	root      memory.Memory // of the batch
-	said      string        // content that Left was made from
-	restored  bool          // it is to be active again, since the summary that condensed it is withdrawn
-	text      string        // to be embedded; "": nothing
+	root      memory.Memory               // of the batch
+	said      string                      // content that Left was made from
+	undo      func(m *memory.Memory) bool // what changes it back, if nothing else has changed it since; nil: it goes
+	text      string                      // to be embedded; "": nothing
 	embedding []float32
 }
 
 // plan finds what states the same as the memories of the batch, and embeds what is left of messages.
-func (p *forgetting) plan(ctx context.Context) (err error) {
+func (p *forgetting) plan(ctx context.Context) error {
 	p.planned, p.sayings = nil, nil
+	if err := p.find(ctx); err != nil || p.DryRun {
+		return err
+	}
+	return p.embed(ctx)
+}
+
+// find finds what states the same as the memories of the batch.
+func (p *forgetting) find(ctx context.Context) (err error) {
 	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
 	roots := slices.DeleteFunc(slices.Clone(p.batch), isForgotten)
 	if len(roots) == 0 {
@@ -46,8 +56,10 @@ func (p *forgetting) plan(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if docs, err = p.withInactive(ctx, docs, roots); err != nil {
-		return err
+	if p.turn == nil {
+		if docs, err = p.withInactive(ctx, docs, roots); err != nil {
+			return err
+		}
 	}
 	if p.sources, err = p.Records.Sources(ctx, p.owner, memory.IDs(roots)); err != nil {
 		return err
@@ -67,12 +79,9 @@ func (p *forgetting) plan(ctx context.Context) (err error) {
 		return err
 	}
 	for _, id := range withdrawn {
-		p.release(p.find(id).root, condensed[id])
+		p.release(p.plannedFor(id).root, condensed[id])
 	}
-	if err := p.readLog(ctx, roots, statements, docs); err != nil || p.DryRun {
-		return err
-	}
-	return p.embed(ctx)
+	return p.readLog(ctx, roots, statements, docs)
 }
 
 // withInactive adds the facts that were taken from the messages to be forgotten and are not active: an insight may have
@@ -129,9 +138,9 @@ func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 // note plans what states the same as a root, of documents and of what it was derived from. It shortens messages in
 // both, so that what is left of them is compared with the next root.
 func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Statement {
-	found, stated := statement.Of(root, p.sources[root.ID], docs)
+	found, stated := p.statement(root, docs)
 	for _, f := range found {
-		c := p.find(f.ID)
+		c := p.plannedFor(f.ID)
 		switch {
 		case p.isAsked(f.ID), c != nil && c.Left == "":
 			continue
@@ -172,8 +181,24 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Stat
 	return stated
 }
 
-// find returns what is planned for a memory, nil if nothing is.
-func (p *forgetting) find(id string) *planned {
+// statement returns what states the same as a root among documents, or goes with it.
+func (p *forgetting) statement(root memory.Memory, docs []db.Document) ([]statement.Found, statement.Statement) {
+	if p.turn != nil {
+		return statement.OfWithdrawn(root, p.isAsked, docs)
+	}
+	return statement.Of(root, p.sources[root.ID], docs)
+}
+
+// turnID is the id of the turn that is withdrawn, "" if none is.
+func (p *forgetting) turnID() string {
+	if p.turn == nil {
+		return ""
+	}
+	return p.turn.ID
+}
+
+// plannedFor returns what is planned for a memory, nil if nothing is.
+func (p *forgetting) plannedFor(id string) *planned {
 	for _, c := range p.planned {
 		if c.ID == id {
 			return c
@@ -198,14 +223,39 @@ func (p *forgetting) release(root memory.Memory, condensed []memory.Memory) {
 	}
 	p.note(root, docs)
 	for _, m := range condensed {
-		if p.isAsked(m.ID) || p.find(m.ID) != nil {
+		if p.isAsked(m.ID) || p.plannedFor(m.ID) != nil {
 			continue
 		}
-		c := &planned{Found: statement.Found{ID: m.ID, Why: statement.Derived}, root: root, restored: true}
-		if m.EmbeddingModel != p.by.Model() {
-			c.text = m.EmbeddedText()
-		}
+		p.planUndo(root, m, statement.Derived, func(m *memory.Memory) bool {
+			if m.Status != memory.Consolidated {
+				return false
+			}
+			m.Status = memory.Active
+			return true
+		})
+	}
+}
+
+// planUndo plans that a memory is changed back, with a root, unless it goes.
+func (p *forgetting) planUndo(root, m memory.Memory, why statement.Why, undo func(m *memory.Memory) bool) {
+	c := p.plannedFor(m.ID)
+	switch {
+	case c == nil:
+		c = &planned{Found: statement.Found{ID: m.ID, Why: why}, root: root, undo: undo}
 		p.planned = append(p.planned, c)
+	case c.undo == nil:
+		return
+	default:
+		first := c.undo
+		c.undo = func(m *memory.Memory) bool {
+			done := first(m)
+			return undo(m) || done
+		}
+	}
+	before := m
+	if c.undo(&m) && m.Status == memory.Active &&
+		(m.EmbeddingModel != p.by.Model() || m.EmbeddedText() != before.EmbeddedText()) {
+		c.text = m.EmbeddedText()
 	}
 }
 

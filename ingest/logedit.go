@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -52,10 +53,8 @@ func (l *logEdit) of(root string) *logEffects {
 
 // turn returns a turn to be changed, nil if it does not exist.
 func (l *logEdit) turn(ctx context.Context, tx db.UserTx, id string) (*memory.Turn, error) {
-	for _, t := range l.turns {
-		if t.ID == id {
-			return t, nil
-		}
+	if t := l.find(id); t != nil {
+		return t, nil
 	}
 	if id == "" || slices.Contains(l.missing, id) {
 		return nil, nil
@@ -69,6 +68,16 @@ func (l *logEdit) turn(ctx context.Context, tx db.UserTx, id string) (*memory.Tu
 	return &t, nil
 }
 
+// find returns a turn that was read to be changed.
+func (l *logEdit) find(id string) *memory.Turn {
+	for _, t := range l.turns {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
 // change sets what is withheld of a turn because of a memory of the batch, and notes the effect.
 func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld) {
 	if len(withheld) == len(t.Withheld) {
@@ -80,9 +89,37 @@ func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld
 	}
 	before := t.Readable()
 	t.Withheld = withheld
+	effects.noteAll(*t, before)
+}
+
+// withdraw withdraws a turn that is as it was read. errOutdated: it has changed, or was deleted.
+func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, at time.Time) error {
+	t, err := l.turn(ctx, tx, read.ID)
+	switch {
+	case err != nil:
+		return err
+	case t == nil || t.Status != read.Status:
+		return errOutdated
+	case t.Status == memory.TurnWithdrawn:
+		return nil
+	}
+	before := t.Readable()
+	t.Status, t.WithdrawnAt = memory.TurnWithdrawn, at
+	l.of("").noteAll(*t, before)
+	return nil
+}
+
+// isChanged reports whether the turn in a place becomes another one than it was.
+func (l *logEdit) isChanged(i int) bool {
+	t, before := l.turns[i], l.before[i]
+	return len(t.Withheld) != len(before.Withheld) || t.Status != before.Status
+}
+
+// noteAll notes what readers of a turn do not get as before.
+func (l *logEffects) noteAll(t memory.Turn, before []memory.Message) {
 	for i, m := range t.Readable() {
 		if m.Content != before[i].Content {
-			effects.note(*t, i, before[i].Content, m.Content)
+			l.note(t, i, before[i].Content, m.Content)
 		}
 	}
 }
@@ -115,7 +152,7 @@ func (l *logEffects) note(t memory.Turn, message int, before, after string) {
 func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
 	revisions := map[string]db.ConversationRevision{}
 	for i, t := range l.turns {
-		if len(t.Withheld) == len(l.before[i].Withheld) || t.ConversationID == "" || t.FirstEvent == 0 {
+		if !l.isChanged(i) || t.ConversationID == "" || t.FirstEvent == 0 {
 			continue
 		}
 		r, known := revisions[t.ConversationID]
@@ -132,11 +169,15 @@ func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
 		}
 	}
 	for i, t := range l.turns {
-		if len(t.Withheld) == len(l.before[i].Withheld) {
-			continue
+		if len(t.Withheld) != len(l.before[i].Withheld) {
+			if err := tx.Withhold(ctx, t.ID, t.Withheld); err != nil {
+				return err
+			}
 		}
-		if err := tx.Withhold(ctx, t.ID, t.Withheld); err != nil {
-			return err
+		if t.Status != l.before[i].Status {
+			if err := tx.WithdrawTurn(ctx, t.ID, t.WithdrawnAt); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func (s *Service) takeIn(ctx context.Context, turn memory.Turn, messages []memor
 		return 0, err
 	}
 	_, err = s.Writer.Write(ctx, write.Batch{
-		Owner: turn.Owner, Cause: "turn " + turn.ID, Drafts: draftsOf(messages, write.Alone),
+		Owner: turn.Owner, Cause: causeOf(turn), Drafts: draftsOf(messages, write.Alone),
 		First: func(ctx context.Context, tx db.UserTx) error {
 			ok, err := tx.TakeInTurn(ctx, turn.ID)
 			if err == nil && !ok {

@@ -92,7 +92,7 @@ func (s *Service) write(
 		}
 	}
 	_, err = s.Writer.Write(ctx, write.Batch{
-		Owner: turn.Owner, Cause: "turn " + turn.ID, Drafts: drafts,
+		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
 		First: func(ctx context.Context, tx db.UserTx) error {
 			err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
 			if memory.IsKind(err, memory.KindConflict) {
@@ -115,6 +115,9 @@ func (s *Service) write(
 	}
 	return err
 }
+
+// causeOf is the cause of what a turn changes.
+func causeOf(t memory.Turn) string { return "turn " + t.ID }
 
 // settle gives a candidate the verdict of the memory that was written for it.
 func settle(c *memory.Candidate, w write.Written) {

@@ -126,6 +126,15 @@ func (s *Service) promote(
 	}
 	_, err = s.Writer.Write(ctx, write.Batch{
 		Owner: owner, Cause: byPromotion, Drafts: draftsOf(facts, write.WithoutModel),
+		First: func(ctx context.Context, tx db.UserTx) error {
+			for _, p := range proposals {
+				turn, _, err := tx.RecordedTurn(ctx, p.TurnID)
+				if err := cmp.Or(err, refuseWithdrawn(turn)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, written []write.Written) error {
 			for i, p := range proposals {
 				c := p.Candidate
@@ -142,6 +151,15 @@ func (s *Service) promote(
 	return err
 }
 
+// refuseWithdrawn refuses to make memories of a withdrawn turn.
+func refuseWithdrawn(t memory.Turn) error {
+	if t.Status != memory.TurnWithdrawn {
+		return nil
+	}
+	return memory.Errorf(memory.KindConflict, "turn %s was withdrawn at %s: what it states is no memory any more",
+		t.ID, t.WithdrawnAt.Format(time.RFC3339))
+}
+
 // withoutForgotten returns the candidates except for those that state what was forgotten of their turn. These have an
 // outcome: KindConflict.
 func (s *Service) withoutForgotten(
@@ -155,6 +173,10 @@ func (s *Service) withoutForgotten(
 				return nil, err
 			}
 			turns[p.TurnID] = turn
+		}
+		if err := refuseWithdrawn(turn); err != nil {
+			outcome[p.ID] = Promoted{Err: err}
+			continue
 		}
 		i := slices.IndexFunc(turn.Withheld, func(w memory.Withheld) bool { return statement.IsIn(p.Content, w.Text) })
 		if i < 0 {

@@ -15,7 +15,8 @@ import (
 // Restore makes a memory of the app active again, as if just accessed, and
 // re-embeds it if the embedding model has changed. By OfStatement it undoes all
 // that was done when the memory was forgotten, where nothing else has changed it
-// since. Restoring an active memory changes nothing.
+// since. Restoring an active memory changes nothing. KindConflict: it went with a
+// turn that was withdrawn.
 func (s *Service) Restore(ctx context.Context, appID, id string, scope Scope) (Edited, error) {
 	e := s.RestoreAll(ctx, appID, []string{id}, scope)[0]
 	return e, e.Err
@@ -27,10 +28,15 @@ func (s *Service) Restore(ctx context.Context, appID, id string, scope Scope) (E
 func (s *Service) RestoreAll(ctx context.Context, appID string, ids []string, scope Scope) []Edited {
 	restore := func(ctx context.Context, owner memory.Owner, batch []memory.Memory) ([]Edited, error) {
 		r := &restoring{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch}
+		refused, err := r.refuseWithdrawn(ctx)
+		if err != nil {
+			return nil, err
+		}
 		if err := r.plan(ctx, scope); err != nil {
 			return nil, err
 		}
-		return r.run(ctx)
+		results, err := r.run(ctx)
+		return append(results, refused...), err
 	}
 	return s.editAll(ctx, appID, ids, restore)
 }
@@ -57,6 +63,28 @@ type reversal struct {
 type undoing struct {
 	together
 	of string // id of the memory of the batch with which it was forgotten
+}
+
+// refuseWithdrawn takes the memories from the batch that went with a withdrawn turn.
+func (r *restoring) refuseWithdrawn(ctx context.Context) (refused []Edited, err error) {
+	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
+	if !slices.ContainsFunc(r.batch, isForgotten) {
+		return nil, nil
+	}
+	events, err := r.Records.Events(ctx, r.owner, memory.IDs(r.batch))
+	if err != nil {
+		return nil, err
+	}
+	r.batch = slices.DeleteFunc(slices.Clone(r.batch), func(m memory.Memory) bool {
+		turn := forgottenIn(events[m.ID]).Turn
+		if !isForgotten(m) || turn == "" {
+			return false
+		}
+		refused = append(refused, Edited{Memory: m, Err: memory.Errorf(memory.KindConflict,
+			"memory %s went with turn %s, which was withdrawn: report what was said in a new turn", m.ID, turn)})
+		return true
+	})
+	return refused, nil
 }
 
 // plan finds the events to undo, and embeds what will be active with another text or model than its embedding's.
@@ -144,6 +172,9 @@ func (r *restoring) findReversals(ctx context.Context) error {
 		return err
 	}
 	for _, m := range members {
+		if forgottenIn(events[m.id]).Turn != "" {
+			continue
+		}
 		for _, e := range slices.Backward(events[m.id]) {
 			if togetherIn(e).Statement == m.statement {
 				r.reversals = append(r.reversals, reversal{id: m.id, of: of[m.statement], detail: e.Detail})

@@ -130,12 +130,14 @@ func saidKey(owner memory.Owner, conversationID string) string {
 	return owner.AppID + "\x00" + owner.UserID + "\x00" + conversationID
 }
 
-// saidBefore returns as much of the end of the log of a turn's conversation as the turn is compared with: cached, as it
-// was when this process stored a turn last, or else as it is.
-func (s *Service) saidBefore(ctx context.Context, turn memory.Turn) (before *said, cached bool, err error) {
+// saidBefore returns as much of the end of the log of a turn's conversation as the turn is compared with, without what
+// is withdrawn or to be replaced: cached, as it was when this process stored a turn last, or else as it is.
+func (s *Service) saidBefore(ctx context.Context, turn memory.Turn, replaced *withdrawal) (
+	before *said, cached bool, err error,
+) {
 	needed := max(minSaid, 2*len(turn.Messages)) // the log may have events that the client's list lacks
 	before, cached = s.logs.Get(saidKey(turn.Owner, turn.ConversationID))
-	if cached && (len(before.events) >= needed || int64(len(before.events)) == before.log.Events) {
+	if cached && replaced == nil && (len(before.events) >= needed || int64(len(before.events)) == before.log.Events) {
 		return before, true, nil
 	}
 	c, err := s.Records.Conversation(ctx, turn.AppID, turn.UserID, turn.ConversationID)
@@ -145,18 +147,23 @@ func (s *Service) saidBefore(ctx context.Context, turn memory.Turn) (before *sai
 	if err != nil {
 		return nil, false, err
 	}
-	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID, c.Events-int64(needed), needed)
-	if err != nil {
-		return nil, false, err
-	}
-	before = &said{log: db.LogState{FirstTurnID: c.FirstTurnID}}
-	for _, t := range turns {
-		if t.LastEvent() <= c.Events {
-			before = before.with(t)
+	for read := int64(needed); ; read *= 2 {
+		turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID, c.Events-read, int(read))
+		if err != nil {
+			return nil, false, err
+		}
+		before = &said{log: db.LogState{FirstTurnID: c.FirstTurnID, Edition: c.Edition}}
+		for _, t := range turns {
+			isReplaced := replaced != nil && t.ID == replaced.read.ID
+			if t.LastEvent() <= c.Events && t.Status != memory.TurnWithdrawn && !isReplaced {
+				before = before.with(t)
+			}
+		}
+		before.log.Events = c.Events
+		if len(before.events) >= needed || read >= c.Events {
+			return before, false, nil
 		}
 	}
-	before.log.Events = c.Events
-	return before, false, nil
 }
 
 // rememberSaid caches the end of a log.

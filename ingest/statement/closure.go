@@ -17,6 +17,8 @@ const (
 	Restates Why = "restates" // it states the same, or was taken from the message
 	Echoes   Why = "echoes"   // the assistant repeats it
 	Derived  Why = "derived"  // it was derived from one of these, such as a summary
+	Said     Why = "said"     // it was said in the turn that is withdrawn
+	Replaced Why = "replaced" // a memory of that turn superseded it, or was merged into it
 )
 
 // Found is a memory that states a statement, or was derived from what states it.
@@ -46,13 +48,7 @@ type closure struct {
 // from, in any status, and docs are its owner's active memories. It leaves out memories of another agent than the
 // memory's. The Statement recognises what they state in the log.
 func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, Statement) {
-	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
-	c.talks = map[string]bool{m.ConversationID: true}
-	for _, d := range docs {
-		if d.ID != m.ID && c.mayKnow(d.AgentID) {
-			c.docs = append(c.docs, d)
-		}
-	}
+	c := closureOf(m, docs, func(id string) bool { return id == m.ID })
 	switch {
 	case isSummary(m.Type): // it states many things, and each goes on to be stated
 	case m.Type == memory.TypeMessage:
@@ -62,6 +58,18 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, 
 	}
 	c.derived(m)
 	return c.found, Statement{c}
+}
+
+// closureOf returns the closure of a memory among its owner's active memories, except for those that isKnown chooses.
+func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool) *closure {
+	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
+	c.talks = map[string]bool{m.ConversationID: true}
+	for _, d := range docs {
+		if !isKnown(d.ID) && c.mayKnow(d.AgentID) {
+			c.docs = append(c.docs, d)
+		}
+	}
+	return c
 }
 
 // mayKnow reports whether an agent's memories and turns may state it.

@@ -1,0 +1,153 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/statement"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// Withdrawn is a turn that was taken back, and what that did.
+type Withdrawn struct {
+	Turn    memory.Turn
+	Effects []Effect // on memories, those of the turn included
+	Facts   []FactEffect
+	Log     []LogEffect
+}
+
+// Withdraw takes back a turn of the app, by its id or client id: no reader gets its messages, its memories are
+// forgotten with what was derived from them, and what they superseded or were merged into is as it was before, where
+// nothing else has changed it since. Memories that another turn states too stay, and so do pinned ones. Repeating it
+// changes nothing. No restore undoes it.
+func (s *Service) Withdraw(ctx context.Context, appID, ref string) (done Withdrawn, err error) {
+	for range plans {
+		w, err := s.withdrawalOf(ctx, appID, ref)
+		if err != nil {
+			return done, err
+		}
+		done.Turn = w.read
+		if w.isEmpty() {
+			return done, nil
+		}
+		more, err := w.run(ctx, nil)
+		switch {
+		case errors.Is(err, errOutdated):
+			continue
+		case err != nil:
+			return done, err
+		}
+		done.add(more) // and look again: a candidate may have been promoted in the meantime
+	}
+	return done, nil
+}
+
+func (d *Withdrawn) add(more Withdrawn) {
+	d.Turn = more.Turn
+	d.Effects = append(d.Effects, more.Effects...)
+	d.Facts = append(d.Facts, more.Facts...)
+	d.Log = append(d.Log, more.Log...)
+}
+
+// withdrawal takes back a turn.
+type withdrawal struct {
+	forgetting // of what the turn alone states
+	read       memory.Turn
+	gone       []memory.Memory // the memories of the turn that are forgotten, now or before
+	before     []memory.Memory // those of them that were forgotten before
+	pinned     []memory.Memory
+}
+
+// withdrawalOf plans to take back a turn.
+func (s *Service) withdrawalOf(ctx context.Context, appID, ref string) (*withdrawal, error) {
+	turn, err := s.Records.Turn(ctx, appID, ref)
+	if err != nil {
+		return nil, err
+	}
+	w := &withdrawal{read: turn, forgetting: forgetting{Service: s, by: llm.Serving(s.Embedder), owner: turn.Owner}}
+	w.turn = &w.read
+	err = w.plan(ctx)
+	return w, err
+}
+
+// isEmpty reports whether nothing is left to be done.
+func (w *withdrawal) isEmpty() bool {
+	return w.read.Status == memory.TurnWithdrawn && len(w.batch)+len(w.planned)+len(w.before) == 0
+}
+
+// run takes the turn back in one transaction, after first, which may be nil.
+func (w *withdrawal) run(ctx context.Context, first func(ctx context.Context, tx db.UserTx) error) (
+	done Withdrawn, err error,
+) {
+	var results []Edited
+	err = w.inUser(ctx, w.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (err error) {
+		if first != nil {
+			if err := first(ctx, tx); err != nil {
+				return err
+			}
+		}
+		for _, m := range w.before {
+			changes.Note(m.ID, memory.EventForgotten, together{Statement: m.ID, Turn: w.read.ID})
+		}
+		results, err = w.change(ctx, tx, changes)
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	done.Turn = *w.log.find(w.read.ID)
+	for _, m := range w.pinned {
+		done.Effects = append(done.Effects, Effect{ID: m.ID, Type: m.Type, Done: DoneKept, Why: statement.Said})
+	}
+	for _, e := range results {
+		effect := Effect{ID: e.ID, Type: e.Memory.Type, Done: DoneForgotten, Why: statement.Said}
+		done.Effects = append(append(done.Effects, effect), e.Effects...)
+		done.Facts, done.Log = append(done.Facts, e.Facts...), append(done.Log, e.Log...)
+	}
+	done.Effects = append(done.Effects, w.of("").effects...)
+	done.Log = append(w.log.of("").events, done.Log...)
+	return done, nil
+}
+
+// replacedBy plans to take back the turn that another one replaces.
+func (s *Service) replacedBy(ctx context.Context, turn memory.Turn) (*withdrawal, error) {
+	w, err := s.withdrawalOf(ctx, turn.AppID, turn.Replaces)
+	switch {
+	case memory.IsKind(err, memory.KindNotFound), err == nil && w.owner != turn.Owner:
+		return nil, memory.Errorf(memory.KindNotFound, "the user has no turn %s that could be replaced: leave replaces out",
+			turn.Replaces)
+	case err != nil:
+		return nil, err
+	case w.read.ConversationID != turn.ConversationID:
+		return nil, memory.Invalid(memory.Field{Path: "replaces", Message: "names a turn of another conversation"})
+	case turn.ClientID != "" && w.read.ClientID == turn.ClientID:
+		return nil, memory.Invalid(memory.Field{
+			Path: "replaces", Message: "names the turn itself: give the new turn a new id",
+		})
+	}
+	return w, nil
+}
+
+// errKnown rolls back the transaction of a turn that its client has reported before.
+var errKnown = errors.New("the turn is known")
+
+// accept takes the turn back, and stores the one that takes its place, in one transaction: see db.Turns.AcceptTurn.
+func (w *withdrawal) accept(ctx context.Context, turn memory.Turn, due time.Time, log *db.LogState) (
+	stored memory.Turn, fresh bool, err error,
+) {
+	_, err = w.run(ctx, func(ctx context.Context, tx db.UserTx) (err error) {
+		stored, fresh, err = tx.AcceptTurn(ctx, turn, due, log)
+		if err == nil && !fresh {
+			err = errKnown
+		}
+		return err
+	})
+	if errors.Is(err, errKnown) {
+		err = nil
+	}
+	return stored, fresh, err
+}

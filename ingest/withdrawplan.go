@@ -1,0 +1,258 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/statement"
+	"hippocampus/internal/memory"
+	"hippocampus/scorer/attribute"
+)
+
+// plan finds the memories of the turn and what goes with them, and what they have changed.
+func (w *withdrawal) plan(ctx context.Context) error {
+	touched, err := w.touched(ctx)
+	if err != nil {
+		return err
+	}
+	sources, err := w.Records.Sources(ctx, w.owner, memory.IDs(touched))
+	if err != nil {
+		return err
+	}
+	events, err := w.Records.Events(ctx, w.owner, memory.IDs(touched))
+	if err != nil {
+		return err
+	}
+	var stay []memory.Memory
+	for _, m := range touched {
+		isOthers, err := w.isOthers(ctx, m, sources[m.ID], events[m.ID])
+		switch {
+		case err != nil:
+			return err
+		case isOthers:
+			stay = append(stay, m)
+		case m.Pinned && m.Status != memory.Forgotten:
+			w.pinned = append(w.pinned, m)
+		case m.Status != memory.Forgotten:
+			w.gone, w.batch = append(w.gone, m), append(w.batch, m)
+		default:
+			w.gone = append(w.gone, m)
+			if forgottenIn(events[m.ID]).Turn == "" {
+				w.before = append(w.before, m)
+			}
+		}
+	}
+	if err := w.find(ctx); err != nil {
+		return err
+	}
+	for _, m := range stay {
+		if err := w.planReversal(ctx, m, events[m.ID]); err != nil {
+			return err
+		}
+	}
+	for _, m := range slices.Concat(w.gone, stay) {
+		if err := w.planRevival(ctx, m); err != nil {
+			return err
+		}
+	}
+	return w.embed(ctx)
+}
+
+// touched returns the memories that were made of the turn, and those that its facts were merged into, in any status.
+func (w *withdrawal) touched(ctx context.Context) (touched []memory.Memory, err error) {
+	at := w.read.At // what a turn states is dated as the turn
+	f := db.MemoryFilter{Owner: w.owner, Since: at, Until: at.Add(time.Microsecond)}
+	for m, err := range db.All(memory.MaxPage, func(last memory.Memory, limit int) ([]memory.Memory, error) {
+		f.Limit = limit
+		if last.ID != "" {
+			f.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+		}
+		return w.Records.ListMemories(ctx, f)
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		if m.SourceTurnID == w.read.ID {
+			touched = append(touched, m)
+		}
+	}
+	candidates, err := w.Records.TurnCandidates(ctx, w.owner.AppID, w.read.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range candidates {
+		isHeld := func(m memory.Memory) bool { return m.ID == c.MemoryID }
+		if c.MemoryID == "" || slices.ContainsFunc(touched, isHeld) {
+			continue
+		}
+		m, err := w.Records.Memory(ctx, w.owner.AppID, c.MemoryID)
+		if memory.IsKind(err, memory.KindNotFound) { // it was purged
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		touched = append(touched, m)
+	}
+	return touched, nil
+}
+
+// isOthers reports whether a memory is not of the turn alone: another turn made it that was not withdrawn, or a client
+// did, or another turn or client states it too.
+func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []memory.Memory, events []memory.Event) (
+	bool, error,
+) {
+	if m.SourceTurnID == "" {
+		return true, nil
+	}
+	if m.SourceTurnID != w.read.ID {
+		made, err := w.Records.Turn(ctx, w.owner.AppID, m.SourceTurnID)
+		switch {
+		case memory.IsKind(err, memory.KindNotFound): // it was deleted with its conversation
+			return true, nil
+		case err != nil || made.Status != memory.TurnWithdrawn:
+			return true, err
+		}
+	}
+	isMessage := func(s memory.Memory) bool { return s.Type == memory.TypeMessage }
+	isOtherMessage := func(s memory.Memory) bool {
+		return isMessage(s) && s.SourceTurnID != w.read.ID && s.Status != memory.Forgotten
+	}
+	hasMessage := slices.ContainsFunc(sources, isMessage)
+	isOtherMerge := func(e memory.Event) bool {
+		return e.Kind == memory.EventMerged && (e.Cause == byAPI || !hasMessage && e.Cause != causeOf(w.read))
+	}
+	return slices.ContainsFunc(sources, isOtherMessage) || slices.ContainsFunc(events, isOtherMerge), nil
+}
+
+// planReversal plans that what the turn changed of a memory of others is changed back, with what turns changed before
+// that were withdrawn since: it may be what the turn's change is based on.
+func (w *withdrawal) planReversal(ctx context.Context, m memory.Memory, events []memory.Event) error {
+	if !slices.ContainsFunc(events, w.isChange) {
+		return nil
+	}
+	var gone []memory.Event
+	for _, e := range events {
+		isGone := w.isChange(e)
+		if id, isTurns := strings.CutPrefix(e.Cause, causeOf(memory.Turn{})); isTurns && !isGone {
+			status, err := w.Records.TurnStatus(ctx, w.owner.AppID, id)
+			if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+				return err
+			}
+			isGone = status == memory.TurnWithdrawn && e.Kind != memory.EventCreated
+		}
+		if isGone {
+			gone = append(gone, e)
+		}
+	}
+	w.planUndo(memory.Memory{}, m, statement.Replaced, func(m *memory.Memory) bool {
+		reversed := false
+		for _, e := range slices.Backward(gone) {
+			reversed = history.Reverse(m, e.Detail) || reversed
+		}
+		return reversed
+	})
+	return nil
+}
+
+// isChange reports whether an event is a change by the turn of a memory that was known before.
+func (w *withdrawal) isChange(e memory.Event) bool {
+	return e.Cause == causeOf(w.read) && e.Kind != memory.EventCreated
+}
+
+// planRevival plans that what a memory superseded is active again, or superseded by what has superseded the memory in
+// turn, or by what is active again with it and was said later. Of what a memory of others superseded, that is only what
+// the turn made it supersede.
+func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
+	successor := ""
+	if w.isGone(by.ID) {
+		successor = w.successor(by)
+	}
+	superseded, err := w.supersededBy(ctx, by)
+	if err != nil {
+		return err
+	}
+	for i, m := range superseded {
+		next := successor
+		claims := attribute.Of(m.Content)
+		for _, later := range superseded[:i] {
+			if _, contradicted := attribute.Contradicted(claims, attribute.Of(later.Content)); contradicted && next == "" {
+				next = later.ID
+			}
+		}
+		w.planUndo(memory.Memory{}, m, statement.Replaced, func(m *memory.Memory) bool {
+			if m.Status != memory.Superseded || m.SupersededBy != by.ID {
+				return false
+			}
+			m.SupersededBy = next
+			if next == "" {
+				m.Status = memory.Active
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// supersededBy returns what a memory supersedes that is not of the turn, what was said last first; of a memory of
+// others only what the turn made it supersede.
+func (w *withdrawal) supersededBy(ctx context.Context, by memory.Memory) (superseded []memory.Memory, err error) {
+	relations, err := w.Records.Relations(ctx, w.owner.AppID, by.ID)
+	if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+		return nil, err
+	}
+	for _, r := range relations {
+		if r.From != by.ID || r.Kind != memory.Contradicts && r.Kind != memory.Refines {
+			continue
+		}
+		m, err := w.Records.Memory(ctx, w.owner.AppID, r.To)
+		if err != nil {
+			return nil, err
+		}
+		if m.SupersededBy != by.ID || w.isGone(m.ID) {
+			continue
+		}
+		changed := w.isGone(by.ID)
+		if !changed {
+			if changed, err = w.hasSuperseded(ctx, m); err != nil {
+				return nil, err
+			}
+		}
+		if changed {
+			superseded = append(superseded, m)
+		}
+	}
+	slices.SortFunc(superseded, func(a, b memory.Memory) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return superseded, nil
+}
+
+// hasSuperseded reports whether the turn superseded a memory.
+func (w *withdrawal) hasSuperseded(ctx context.Context, m memory.Memory) (bool, error) {
+	events, err := w.Records.Events(ctx, w.owner, []string{m.ID})
+	return slices.ContainsFunc(events[m.ID], func(e memory.Event) bool {
+		return e.Kind == memory.EventSuperseded && e.Cause == causeOf(w.read)
+	}), err
+}
+
+// successor returns the id of the memory that supersedes one of the turn and is not of the turn, "" if none does.
+func (w *withdrawal) successor(m memory.Memory) string {
+	for range w.gone {
+		if m.Status != memory.Superseded {
+			return ""
+		}
+		i := slices.IndexFunc(w.gone, func(o memory.Memory) bool { return o.ID == m.SupersededBy })
+		if i < 0 {
+			return m.SupersededBy
+		}
+		m = w.gone[i]
+	}
+	return ""
+}
+
+func (w *withdrawal) isGone(id string) bool {
+	return slices.ContainsFunc(w.gone, func(m memory.Memory) bool { return m.ID == id })
+}
