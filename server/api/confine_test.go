@@ -29,6 +29,7 @@ var forUsers = map[string]string{
 	"POST /v1/turns":                           `{"user_id":"USER","messages":[{"role":"user","content":"Hello."}]}`,
 	"GET /v1/turns":                            `?user_id=USER`,
 	"GET /v1/turns/:id":                        ``,
+	"DELETE /v1/turns/:id":                     ``,
 	"POST /v1/turns/:id/replay":                ``,
 	"GET /v1/conversations":                    `?user_id=USER`,
 	"GET /v1/conversations/:id":                `?user_id=USER`,

@@ -22,14 +22,16 @@ type TurnIngester interface {
 	// Accept makes a turn durable and queues it, without the messages that its conversation has
 	// already, which it counts in Repeated. If the app already has a turn with this client id, or
 	// nothing is left, it returns the turn that has them and fresh is false.
-	// KindConflict: that turn has other content.
+	// KindConflict: that turn has other content. KindNotFound: the user has no turn to be replaced.
 	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
 	// Await waits until a turn is processed or failed. If ctx ends first, it
 	// returns the turn's present state, or an error that wraps ctx's.
 	Await(ctx context.Context, appID, turnID string) (ingest.Outcome, error)
 	// Outcome finds a turn by its id, else by its client id.
 	Outcome(ctx context.Context, appID, ref string) (ingest.Outcome, error)
-	// Replay queues a turn again. KindConflict: it has been processed.
+	// Withdraw takes back a turn, by its id or client id.
+	Withdraw(ctx context.Context, appID, ref string) (ingest.Withdrawn, error)
+	// Replay queues a turn again. KindConflict: it has been processed or withdrawn.
 	Replay(ctx context.Context, appID, turnID string) (memory.Turn, error)
 }
 
@@ -54,6 +56,7 @@ func (h turnHandlers) register(r *routes) {
 		position: func(t memory.Turn) db.Position { return db.Position{At: t.AcceptedAt, ID: t.ID} },
 	}.handle)
 	r.add("GET /v1/turns/:id", memory.RoleRead, h.get)
+	r.add("DELETE /v1/turns/:id", memory.RoleWrite, h.withdraw)
 	r.add("POST /v1/turns/:id/replay", memory.RoleWrite, h.replay)
 }
 
@@ -65,6 +68,7 @@ type turnRequest struct {
 	Messages       []messageRequest `json:"messages"`
 	Metadata       json.RawMessage  `json:"metadata"`
 	At             string           `json:"at"`
+	Replaces       string           `json:"replaces"`
 	Wait           bool             `json:"wait"`
 }
 
@@ -82,6 +86,7 @@ type turnBody struct {
 	At             time.Time         `json:"at"`
 	AcceptedAt     time.Time         `json:"accepted_at"`
 	ProcessedAt    time.Time         `json:"processed_at,omitzero"`
+	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
 	Repeated       bool              `json:"repeated,omitempty"`
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
 	Metadata       json.RawMessage   `json:"metadata,omitempty"`
@@ -94,13 +99,17 @@ func turnOf(t memory.Turn) turnBody {
 	return turnBody{
 		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
 		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
-		At: t.At, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, Metadata: t.Metadata,
+		At: t.At, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
+		Metadata: t.Metadata,
 	}
 }
 
 // turnWithMessages is the JSON of a turn with what was said in it.
 func turnWithMessages(t memory.Turn) turnBody {
 	body := turnOf(t)
+	if t.Status == memory.TurnWithdrawn {
+		return body
+	}
 	body.Messages = t.Readable()
 	for _, w := range t.Withheld {
 		body.Withheld = append(body.Withheld, withheldBody{w.Message, w.Statement, w.At})
@@ -125,9 +134,10 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 	turn := memory.Turn{
 		Owner: r.bodyOwner(body.UserID), ClientID: body.ID,
 		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: r.messages(body.Messages),
-		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At),
+		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At), Replaces: body.Replaces,
 	}
 	r.note("id", memory.CheckID(body.ID, true))
+	r.note("replaces", memory.CheckID(body.Replaces, true))
 	r.optionalIDs("", body.AgentID, body.ConversationID)
 	if err := r.err(); err != nil {
 		return nil, err
@@ -200,6 +210,26 @@ func (h turnHandlers) outcome(ctx context.Context, r *request) (ingest.Outcome, 
 		return ingest.Outcome{}, err
 	}
 	return h.Ingester.Outcome(ctx, r.key.AppID, ref)
+}
+
+// withdrawnBody is a turn that was taken back, and what that did.
+type withdrawnBody struct {
+	turnBody
+	Effects []effectBody      `json:"effects"`
+	Facts   []factEffectBody  `json:"facts"`
+	Events  []eventEffectBody `json:"events"`
+}
+
+func (h turnHandlers) withdraw(ctx context.Context, r *request) (any, error) {
+	ref, err := r.pathID()
+	if err != nil {
+		return nil, err
+	}
+	done, err := h.Ingester.Withdraw(ctx, r.key.AppID, ref)
+	return withdrawnBody{
+		turnBody: turnOf(done.Turn), Effects: bodiesOf(done.Effects, effectOf), Facts: bodiesOf(done.Facts, factEffectOf),
+		Events: bodiesOf(done.Log, eventEffectOf),
+	}, err
 }
 
 func (h turnHandlers) replay(ctx context.Context, r *request) (any, error) {

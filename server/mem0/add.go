@@ -180,7 +180,7 @@ func (c *call) addTurn(about map[string]any, messages []map[string]any, wait boo
 		return added{}, err
 	}
 	switch t.Status {
-	case memory.TurnProcessed:
+	case memory.TurnProcessed, memory.TurnWithdrawn:
 		return added{Message: "The messages were processed.", Status: succeeded, EventID: t.ID, Results: t.outcomes()}, nil
 	case memory.TurnFailed:
 		return added{}, refuse(http.StatusServiceUnavailable, fmt.Sprintf(

@@ -31,7 +31,7 @@ func (t turn) event() event {
 		Payload: map[string]any{"user_id": t.UserID, "metadata": t.Metadata}, Error: optional(t.LastError),
 	}
 	switch {
-	case t.Status == memory.TurnProcessed:
+	case t.Status == memory.TurnProcessed, t.Status == memory.TurnWithdrawn:
 		e.Status = succeeded
 	case t.Status == memory.TurnFailed:
 		e.Status = "FAILED"

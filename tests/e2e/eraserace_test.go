@@ -188,7 +188,8 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 	talk := "talk-of-" + user
 	for i := range raceTurns {
 		said := fmt.Sprintf("I own the boat %s-%d. I live in %s-town.", user, i, user)
-		r.server().call("POST", "/v1/turns", object{"user_id": user, "conversation_id": talk, "messages": []object{
+		id := fmt.Sprintf("%s-%d", talk, i)
+		r.server().call("POST", "/v1/turns", object{"id": id, "user_id": user, "conversation_id": talk, "messages": []object{
 			{"role": "user", "name": user, "content": said},
 			{"role": "assistant", "content": "What is " + user + " going to do with it?"},
 		}}, 202)
@@ -207,6 +208,10 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 		})
 	}
 	conflicts := append(slices.Clone(statuses), 409)
+	request("DELETE", "/v1/turns/"+talk+"-0", nil, append(conflicts, 404)...)
+	request("POST", "/v1/turns", object{"user_id": user, "conversation_id": talk, "replaces": talk + "-1",
+		"messages": []object{{"role": "user", "name": user, "content": "I own a canoe. I live in " + user + "-city."}}},
+		append(conflicts, 202, 404)...)
 	request("POST", "/v1/conversations/"+talk+"/end", object{"user_id": user, "wait": true}, append(conflicts, 202)...)
 	request("POST", "/v1/reflect", object{"user_id": user, "force": true}, conflicts...)
 	request("POST", "/v1/compress", object{"user_id": user}, conflicts...)

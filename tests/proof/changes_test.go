@@ -75,6 +75,21 @@ var changes = []change{
 	{name: "delete", ready: written(home(1)), ask: onIt("DELETE", "", nil)},
 	{name: "restore", ready: after(written(home(1)), onIt("DELETE", "", nil)), ask: onIt("POST", "/restore", nil)},
 	{
+		name:  "withdrawal",
+		ready: after(written(home(1)), turn("a move was told")),
+		ask:   func(p *plot) bool { return p.done(p.try("DELETE", "/v1/turns/"+p.turnID(), nil)) },
+	},
+	{
+		name:  "replacement",
+		ready: after(written(home(1)), turn("a move was told")),
+		ask: func(p *plot) bool {
+			return p.turn(fields{
+				"id": p.turnID() + "-edited", "replaces": p.turnID(),
+				"messages": []fields{{"role": "user", "content": "much was told"}},
+			})
+		},
+	},
+	{
 		name:  "promotion",
 		ready: after(turn("little was told")),
 		ask: asked("POST", "/v1/candidates/promote", func(p *plot) any {

@@ -1253,6 +1253,17 @@ type crashingTx struct {
 	real db.UserTx
 }
 
+func (store *crashingTx) AcceptTurn(
+	ctx context.Context,
+	t memory.Turn,
+	due time.Time,
+	log *db.LogState,
+) (memory.Turn, bool, error) {
+	return find(store.fuse, "tx.AcceptTurn", func() (memory.Turn, bool, error) {
+		return store.real.AcceptTurn(ctx, t, due, log)
+	})
+}
+
 func (store *crashingTx) AddCandidates(ctx context.Context, candidates []memory.Candidate) error {
 	return act(store.fuse, "tx.AddCandidates", func() error {
 		return store.real.AddCandidates(ctx, candidates)
@@ -1603,6 +1614,12 @@ func (store *crashingTx) Unconfirmed(
 func (store *crashingTx) Update(ctx context.Context, m memory.Memory) error {
 	return act(store.fuse, "tx.Update", func() error {
 		return store.real.Update(ctx, m)
+	})
+}
+
+func (store *crashingTx) WithdrawTurn(ctx context.Context, turnID string, at time.Time) error {
+	return act(store.fuse, "tx.WithdrawTurn", func() error {
+		return store.real.WithdrawTurn(ctx, turnID, at)
 	})
 }
 

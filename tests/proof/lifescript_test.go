@@ -26,6 +26,7 @@ var chapters = []chapter{
 	{"a pin", 3, (*life).pin},
 	{"a deletion", 4, (*life).remove},
 	{"a restoration", 6, (*life).restore},
+	{"a withdrawal", 4, (*life).withdraw},
 	{"a reflection", 5, (*life).reflect},
 	{"an undo", 2, (*life).undo},
 	{"forgetting", 6, (*life).forget},
@@ -182,8 +183,13 @@ func (l *life) remove() {
 
 func (l *life) restore() {
 	if id, ok := l.one(retired); ok {
-		l.call("POST", "/v1/memories/"+id+"/restore", nil, 200)
+		l.call("POST", "/v1/memories/"+id+"/restore", nil, 200, 409) // 409: its turn was withdrawn
 	}
+}
+
+// withdraw takes back a turn of the last days, if there is one.
+func (l *life) withdraw() {
+	l.call("DELETE", fmt.Sprintf("/v1/turns/day%dx", l.day-l.dice.IntN(10)), nil, 200, 404)
 }
 
 // reflect asks for a reflection. A malformed answer of the model changes nothing.

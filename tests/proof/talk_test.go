@@ -10,9 +10,12 @@ import (
 // turn sends a turn and waits until it is processed or the server crashes.
 func turn(text string) func(p *plot) bool {
 	return func(p *plot) bool {
-		return p.turn(fields{"id": p.owner.UserID + "-turn", "messages": []fields{{"role": "user", "content": text}}})
+		return p.turn(fields{"id": p.turnID(), "messages": []fields{{"role": "user", "content": text}}})
 	}
 }
+
+// turnID is the id that the client of a plot gives its turn.
+func (p *plot) turnID() string { return p.owner.UserID + "-turn" }
 
 // talk sends the turns of a conversation, one after the other.
 func talk(texts ...string) func(p *plot) bool {

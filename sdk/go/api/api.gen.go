@@ -281,7 +281,9 @@ const (
 const (
 	MemoryEffectWhyDerived  MemoryEffectWhy = "derived"
 	MemoryEffectWhyEchoes   MemoryEffectWhy = "echoes"
+	MemoryEffectWhyReplaced MemoryEffectWhy = "replaced"
 	MemoryEffectWhyRestates MemoryEffectWhy = "restates"
+	MemoryEffectWhySaid     MemoryEffectWhy = "said"
 	MemoryEffectWhySource   MemoryEffectWhy = "source"
 )
 
@@ -461,6 +463,7 @@ const (
 	TurnStatusAccepted  TurnStatus = "accepted"
 	TurnStatusFailed    TurnStatus = "failed"
 	TurnStatusProcessed TurnStatus = "processed"
+	TurnStatusWithdrawn TurnStatus = "withdrawn"
 )
 
 // Defines values for Verdict.
@@ -4322,7 +4325,7 @@ type MemoryBatchResult struct {
 // MemoryEffect What was done to another memory.
 type MemoryEffect struct {
 	// Done `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
-	// was before it was shortened or restored; `kept`, since it is pinned.
+	// was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
 	//
 	//
 	// Example: shortened
@@ -4340,6 +4343,8 @@ type MemoryEffect struct {
 
 	// Why How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
 	// was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+	// Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
+	// into it.
 	//
 	//
 	// Example: source
@@ -4347,13 +4352,15 @@ type MemoryEffect struct {
 }
 
 // MemoryEffectDone `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
-// was before it was shortened or restored; `kept`, since it is pinned.
+// was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
 //
 // Example: shortened
 type MemoryEffectDone string
 
 // MemoryEffectWhy How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
 // was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+// Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
+// into it.
 //
 // Example: source
 type MemoryEffectWhy string
@@ -6459,7 +6466,7 @@ type Turn struct {
 	// LastError Of the newest attempt that failed.
 	LastError *string `json:"last_error,omitempty"`
 
-	// Messages What was said. Only where one turn, or a conversation, is asked for.
+	// Messages What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn.
 	Messages []StoredMessage `json:"messages,omitempty"`
 
 	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
@@ -6481,7 +6488,7 @@ type Turn struct {
 	RepeatedMessages *int `json:"repeated_messages,omitempty"`
 
 	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
-	// `failed`: given up, can be replayed.
+	// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
 	//
 	//
 	// Example: processed
@@ -6491,6 +6498,13 @@ type Turn struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// WithdrawnAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	WithdrawnAt *Timestamp `json:"withdrawn_at,omitempty"`
 
 	// Withheld Which messages lack a part, since a memory of it was forgotten. Only where the messages are.
 	Withheld []WithheldPart `json:"withheld,omitempty"`
@@ -6630,6 +6644,13 @@ type TurnRequest struct {
 	// Example: {"source":"onboarding"}
 	Metadata *Metadata `json:"metadata,omitempty"`
 
+	// Replaces The id of a turn of the same conversation that this one takes the place of, ours or the client's: it is withdrawn
+	// in the same transaction, as by `DELETE /v1/turns/{id}`.
+	//
+	//
+	// Example: chat-81-turn-6
+	Replaces *string `json:"replaces,omitempty"`
+
 	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
 	//
 	// Example: u-17
@@ -6640,7 +6661,7 @@ type TurnRequest struct {
 }
 
 // TurnStatus `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
-// `failed`: given up, can be replayed.
+// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
 //
 // Example: processed
 type TurnStatus string
@@ -6917,6 +6938,98 @@ type WebhookTest struct {
 //
 // Example: https://backend.example.com/memories
 type WebhookURL = string
+
+// WithdrawnTurn A turn that was taken back, and what that did.
+type WithdrawnTurn struct {
+	// AcceptedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	AcceptedAt Timestamp `json:"accepted_at"`
+
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Attempts How often the scorer was asked.
+	//
+	// Example: 1
+	Attempts int `json:"attempts"`
+
+	// ClientID The id that the client gave.
+	//
+	// Example: chat-81-turn-7
+	ClientID *string `json:"client_id,omitempty"`
+
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// Effects What was done to other memories.
+	Effects MemoryEffects `json:"effects"`
+
+	// Events What was done to the messages of turns, in the log of conversations.
+	Events EventEffects `json:"events"`
+
+	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
+	Facts FactEffects `json:"facts"`
+
+	// FirstEvent The number of its first message in the conversation, from 1; absent without one.
+	//
+	// Example: 30
+	FirstEvent *int `json:"first_event,omitempty"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// LastError Of the newest attempt that failed.
+	LastError *string `json:"last_error,omitempty"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// ProcessedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ProcessedAt *Timestamp `json:"processed_at,omitempty"`
+
+	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
+	// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
+	//
+	//
+	// Example: processed
+	Status TurnStatus `json:"status"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// WithdrawnAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	WithdrawnAt *Timestamp `json:"withdrawn_at,omitempty"`
+}
 
 // WithheldPart A part of a message that is withheld. Restoring the memory brings it back.
 type WithheldPart struct {
@@ -9641,6 +9754,9 @@ type ClientInterface interface {
 	// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
+	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
+	// same transaction.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/turns (the `AddTurn` operationId).
@@ -9658,10 +9774,25 @@ type ClientInterface interface {
 	// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
+	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
+	// same transaction.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/turns (the `AddTurn` operationId).
 	AddTurn(ctx context.Context, body AddTurnJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WithdrawTurn Take back a turn
+	//
+	// For a message that the user has edited or deleted, and for an answer that is generated again. No reader of the
+	// conversation gets the messages of the turn, and a message that is reported again is new. The memories of the turn are
+	// forgotten with what was derived from them: summaries, and the assistant's echoes in other turns. What they
+	// superseded is active again, and what they were merged into is as it was, unless something else has changed it
+	// since. What another turn states too stays, and so does what is pinned. `effects` names each. A turn that waits to be
+	// processed is not processed. Repeating the request changes nothing; no restore undoes it. Role write.
+	//
+	// Corresponds with DELETE /v1/turns/{id} (the `WithdrawTurn` operationId).
+	WithdrawTurn(ctx context.Context, id TurnRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTurn Show a turn
 	//
@@ -9672,7 +9803,7 @@ type ClientInterface interface {
 
 	// ReplayTurn Process a turn again
 	//
-	// Queues a failed turn again, with no attempts behind it. A processed one is a conflict. Role write.
+	// Queues a failed turn again, with no attempts behind it. A processed or withdrawn one is a conflict. Role write.
 	//
 	// Corresponds with POST /v1/turns/{id}/replay (the `ReplayTurn` operationId).
 	ReplayTurn(ctx context.Context, id TurnRef, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11950,6 +12081,9 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
+// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
+// same transaction.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/turns (the `AddTurn` operationId).
@@ -11977,11 +12111,36 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 // message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
+// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
+// same transaction.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/turns (the `AddTurn` operationId).
 func (c *Client) AddTurn(ctx context.Context, body AddTurnJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAddTurnRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WithdrawTurn Take back a turn
+//
+// For a message that the user has edited or deleted, and for an answer that is generated again. No reader of the
+// conversation gets the messages of the turn, and a message that is reported again is new. The memories of the turn are
+// forgotten with what was derived from them: summaries, and the assistant's echoes in other turns. What they
+// superseded is active again, and what they were merged into is as it was, unless something else has changed it
+// since. What another turn states too stays, and so does what is pinned. `effects` names each. A turn that waits to be
+// processed is not processed. Repeating the request changes nothing; no restore undoes it. Role write.
+//
+// Corresponds with DELETE /v1/turns/{id} (the `WithdrawTurn` operationId).
+func (c *Client) WithdrawTurn(ctx context.Context, id TurnRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWithdrawTurnRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -12011,7 +12170,7 @@ func (c *Client) GetTurn(ctx context.Context, id TurnRef, reqEditors ...RequestE
 
 // ReplayTurn Process a turn again
 //
-// Queues a failed turn again, with no attempts behind it. A processed one is a conflict. Role write.
+// Queues a failed turn again, with no attempts behind it. A processed or withdrawn one is a conflict. Role write.
 //
 // Corresponds with POST /v1/turns/{id}/replay (the `ReplayTurn` operationId).
 func (c *Client) ReplayTurn(ctx context.Context, id TurnRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17015,6 +17174,40 @@ func NewAddTurnRequestWithBody(server string, contentType string, body io.Reader
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewWithdrawTurnRequest constructs an http.Request for the WithdrawTurn method
+func NewWithdrawTurnRequest(server string, id TurnRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/turns/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }

@@ -21,7 +21,7 @@ export const en = {
   context: "Try the context of this conversation",
   views: "Views of the conversation",
   tabs: { log: "Log", working: "Working memory", consolidated: "Consolidation" },
-  statuses: { accepted: "waiting", processed: "processed", failed: "failed" },
+  statuses: { accepted: "waiting", processed: "processed", failed: "failed", withdrawn: "withdrawn" },
   verdicts: "Candidates and verdicts",
   held: (events: string, tokens: string, fill: string) => `${events} events with ${tokens} tokens; ${fill} full`,
   fill: "How full the working memory is",

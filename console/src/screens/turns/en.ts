@@ -3,7 +3,7 @@ export const en = {
   back: "All turns",
   about: "A replay queues the turn again, with all its attempts. Its facts are written once.",
   status: "Status",
-  statuses: { failed: "failed", accepted: "waiting", processed: "processed", all: "all" },
+  statuses: { failed: "failed", accepted: "waiting", processed: "processed", withdrawn: "withdrawn", all: "all" },
   reload: "Reload",
   replay: "Replay",
   replayOf: (id: string) => `Replay the turn ${id}`,

@@ -5,7 +5,7 @@ export const zh: Texts = {
   back: "所有轮次",
   about: "重放会让该轮次重新排队，尝试次数重新计算。其中的事实只写入一次。",
   status: "状态",
-  statuses: { failed: "失败", accepted: "等待处理", processed: "已处理", all: "全部" },
+  statuses: { failed: "失败", accepted: "等待处理", processed: "已处理", withdrawn: "已撤回", all: "全部" },
   reload: "重新加载",
   replay: "重放",
   replayOf: (id) => `重放轮次 ${id}`,

@@ -1288,14 +1288,16 @@ class MemoryEffect(Model):
     done: Literal["forgotten", "shortened", "restored", "reverted", "kept"] | str
     """
     `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
-    was before it was shortened or restored; `kept`, since it is pinned.
+    was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
 
     """
 
-    why: Literal["source", "restates", "echoes", "derived"] | str | None = None
+    why: Literal["source", "restates", "echoes", "derived", "said", "replaced"] | str | None = None
     """
     How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
     was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+    Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
+    into it.
 
     """
 
@@ -2233,6 +2235,7 @@ class Turn(Model):
     at: Timestamp
     accepted_at: Timestamp
     processed_at: Timestamp | None = None
+    withdrawn_at: Timestamp | None = None
     repeated: bool | None = None
     """The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn."""
 
@@ -2241,7 +2244,7 @@ class Turn(Model):
 
     metadata: Metadata | None = None
     messages: list[StoredMessage] | None = None
-    """What was said. Only where one turn, or a conversation, is asked for."""
+    """What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn."""
 
     withheld: list[WithheldPart] | None = None
     """Which messages lack a part, since a memory of it was forgotten. Only where the messages are."""
@@ -2297,10 +2300,10 @@ class TurnPage(Model):
     next_cursor: NextCursor | None = None
 
 
-TurnStatus = TypeAliasType("TurnStatus", Literal["accepted", "processed", "failed"] | str)
+TurnStatus = TypeAliasType("TurnStatus", Literal["accepted", "processed", "failed", "withdrawn"] | str)
 """
 `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
-`failed`: given up, can be replayed.
+`failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
 
 """
 
@@ -2445,6 +2448,36 @@ class WebhookTest(Model):
 
 WebhookURL = TypeAliasType("WebhookURL", str)
 """An https:// URL without user and fragment, of at most 2,048 bytes."""
+
+
+class WithdrawnTurn(Model):
+    """A turn that was taken back, and what that did."""
+
+    id: ID
+    client_id: str | None = None
+    """The id that the client gave."""
+
+    user_id: UserID
+    conversation_id: ConversationID | None = None
+    agent_id: AgentID | None = None
+    first_event: int | None = None
+    """The number of its first message in the conversation, from 1; absent without one."""
+
+    status: TurnStatus
+    attempts: int
+    """How often the scorer was asked."""
+
+    last_error: str | None = None
+    """Of the newest attempt that failed."""
+
+    at: Timestamp
+    accepted_at: Timestamp
+    processed_at: Timestamp | None = None
+    withdrawn_at: Timestamp | None = None
+    metadata: Metadata | None = None
+    effects: MemoryEffects
+    facts: FactEffects
+    events: EventEffects
 
 
 class WithheldPart(Model):

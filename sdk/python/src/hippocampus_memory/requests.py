@@ -1702,14 +1702,21 @@ class TurnRequest(TypedDict):
 
     metadata: NotRequired[Metadata]
     at: NotRequired[Timestamp]
+    replaces: NotRequired[str]
+    """
+    The id of a turn of the same conversation that this one takes the place of, ours or the client's: it is withdrawn
+    in the same transaction, as by `DELETE /v1/turns/{id}`.
+
+    """
+
     wait: NotRequired[bool]
     """Whether to answer only when the turn has been processed."""
 
 
-TurnStatus: TypeAlias = Literal["accepted", "processed", "failed"] | str
+TurnStatus: TypeAlias = Literal["accepted", "processed", "failed", "withdrawn"] | str
 """
 `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
-`failed`: given up, can be replayed.
+`failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
 
 """
 

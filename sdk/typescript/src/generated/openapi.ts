@@ -28,6 +28,9 @@ export interface paths {
          *     model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
          *     message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
          *     202 after 30 seconds (a setting).
+         *
+         *     With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
+         *     same transaction.
          */
         post: operations["addTurn"];
         delete?: never;
@@ -50,7 +53,16 @@ export interface paths {
         get: operations["getTurn"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Take back a turn
+         * @description For a message that the user has edited or deleted, and for an answer that is generated again. No reader of the
+         *     conversation gets the messages of the turn, and a message that is reported again is new. The memories of the turn are
+         *     forgotten with what was derived from them: summaries, and the assistant's echoes in other turns. What they
+         *     superseded is active again, and what they were merged into is as it was, unless something else has changed it
+         *     since. What another turn states too stays, and so does what is pinned. `effects` names each. A turn that waits to be
+         *     processed is not processed. Repeating the request changes nothing; no restore undoes it. Role write.
+         */
+        delete: operations["withdrawTurn"];
         options?: never;
         head?: never;
         patch?: never;
@@ -67,7 +79,7 @@ export interface paths {
         put?: never;
         /**
          * Process a turn again
-         * @description Queues a failed turn again, with no attempts behind it. A processed one is a conflict. Role write.
+         * @description Queues a failed turn again, with no attempts behind it. A processed or withdrawn one is a conflict. Role write.
          */
         post: operations["replayTurn"];
         delete?: never;
@@ -1881,11 +1893,11 @@ export interface components {
         MemoryStatus: "active" | "superseded" | "consolidated" | "forgotten";
         /**
          * @description `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
-         *     `failed`: given up, can be replayed.
+         *     `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
          * @example processed
          * @enum {string}
          */
-        TurnStatus: "accepted" | "processed" | "failed";
+        TurnStatus: "accepted" | "processed" | "failed" | "withdrawn";
         /**
          * @description `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
          *     word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
@@ -2427,6 +2439,12 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             at?: components["schemas"]["Timestamp"];
             /**
+             * @description The id of a turn of the same conversation that this one takes the place of, ours or the client's: it is withdrawn
+             *     in the same transaction, as by `DELETE /v1/turns/{id}`.
+             * @example chat-81-turn-6
+             */
+            replaces?: string;
+            /**
              * @description Whether to answer only when the turn has been processed.
              * @default false
              */
@@ -2459,17 +2477,51 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             accepted_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
+            withdrawn_at?: components["schemas"]["Timestamp"];
             /** @description The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn. */
             repeated?: boolean;
             /** @description How many messages of the report were left out, since the conversation has them already. Only in the answer to the report. */
             repeated_messages?: number;
             metadata?: components["schemas"]["Metadata"];
-            /** @description What was said. Only where one turn, or a conversation, is asked for. */
+            /** @description What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn. */
             messages?: components["schemas"]["StoredMessage"][];
             /** @description Which messages lack a part, since a memory of it was forgotten. Only where the messages are. */
             withheld?: components["schemas"]["WithheldPart"][];
             /** @description What became of each fact that the scorer proposed. Zero facts is a good outcome. */
             candidates?: components["schemas"]["TurnCandidate"][];
+        };
+        /** @description A turn that was taken back, and what that did. */
+        WithdrawnTurn: {
+            id: components["schemas"]["ID"];
+            /**
+             * @description The id that the client gave.
+             * @example chat-81-turn-7
+             */
+            client_id?: string;
+            user_id: components["schemas"]["UserID"];
+            conversation_id?: components["schemas"]["ConversationID"];
+            agent_id?: components["schemas"]["AgentID"];
+            /**
+             * @description The number of its first message in the conversation, from 1; absent without one.
+             * @example 30
+             */
+            first_event?: number;
+            status: components["schemas"]["TurnStatus"];
+            /**
+             * @description How often the scorer was asked.
+             * @example 1
+             */
+            attempts: number;
+            /** @description Of the newest attempt that failed. */
+            last_error?: string;
+            at: components["schemas"]["Timestamp"];
+            accepted_at: components["schemas"]["Timestamp"];
+            processed_at?: components["schemas"]["Timestamp"];
+            withdrawn_at?: components["schemas"]["Timestamp"];
+            metadata?: components["schemas"]["Metadata"];
+            effects: components["schemas"]["MemoryEffects"];
+            facts: components["schemas"]["FactEffects"];
+            events: components["schemas"]["EventEffects"];
         };
         /** @description A part of a message that is withheld. Restoring the memory brings it back. */
         WithheldPart: {
@@ -3346,7 +3398,7 @@ export interface components {
             type: components["schemas"]["MemoryType"];
             /**
              * @description `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
-             *     was before it was shortened or restored; `kept`, since it is pinned.
+             *     was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
              * @example shortened
              * @enum {string}
              */
@@ -3354,10 +3406,12 @@ export interface components {
             /**
              * @description How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
              *     was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
+             *     Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
+             *     into it.
              * @example source
              * @enum {string}
              */
-            why?: "source" | "restates" | "echoes" | "derived";
+            why?: "source" | "restates" | "echoes" | "derived" | "said" | "replaced";
         };
         /** @description Facts that left their timelines or are back on them, since a memory of them was forgotten or restored. */
         FactEffects: components["schemas"]["FactEffect"][];
@@ -6094,6 +6148,40 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawTurn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The turn's id, or the id that the client gave it.
+                 * @example chat-81-turn-7
+                 */
+                id: components["parameters"]["TurnRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The withdrawn turn, and what that did. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WithdrawnTurn"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
