@@ -167,12 +167,14 @@ type Changes struct {
 
 // Document is what the ranking and the filters use of an active memory.
 type Document struct {
-	ID             string
-	Lexemes        string
-	Speaker        string // of a message
-	Content        string
-	DerivedFrom    []string // ids of memories in (id) order; nil if it has no sources, and for a message
-	Supersedes     []Former // of what it superseded, directly or not, in the order of both ids; nil: nothing
+	ID          string
+	Lexemes     string
+	Speaker     string // of a message
+	Content     string
+	DerivedFrom []string // ids of memories in (id) order; nil if it has no sources, and for a message
+	// Of a message the superseded memories that were derived from it, in the order of their ids; else of what it
+	// superseded, directly or not, those that were derived from messages, in the order of both ids. nil: none.
+	Supersedes     []Former
 	Domain         memory.Domain
 	Type           memory.Type
 	Tags           []string // nil: no tags

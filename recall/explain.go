@@ -36,6 +36,7 @@ type Reason string
 // The reasons.
 const (
 	Represented   Reason = "represented"    // a fact or message of the same statement stands for it
+	Former        Reason = "former"         // a message whose statements were superseded, by what is not active any more
 	TooDissimilar Reason = "min_similarity" // its similarity is below the query's minimum
 	TooUnsure     Reason = "min_confidence" // its confidence is below the query's minimum
 	BeyondLimit   Reason = "limit"          // better ones fill the answer
@@ -89,7 +90,11 @@ func (e *explainer) onFold() func(dropped relevant, by string) {
 		return nil
 	}
 	return func(dropped relevant, by string) {
-		e.omitted = append(e.omitted, omission{relevant: dropped, reason: Represented, by: by})
+		reason := Represented
+		if by == dropped.id {
+			reason, by = Former, ""
+		}
+		e.omitted = append(e.omitted, omission{relevant: dropped, reason: reason, by: by})
 	}
 }
 

@@ -15,8 +15,9 @@ const foldMargin = 0.25
 // stands for it.
 //
 // A message that states nothing but what was superseded is no item, unless the query asks for the past: what
-// superseded it stands for it. A memory is as relevant as a message whose fact it superseded: who asks for the
-// former value finds the present one as well, which is more important and fresher.
+// superseded it stands for it, or nothing does if that is not active any more: onFold then gets its own id. A memory is
+// as relevant as a message whose fact it superseded: who asks for the former value finds the present one as well, which
+// is more important and fresher.
 func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
 	messages := map[uint32]int{} // places in the list, by document
 	for i := range list {

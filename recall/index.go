@@ -35,7 +35,7 @@ type index struct {
 	// What was said in which order. A fact has the position of the first message that it was
 	// taken from, so that it separates no neighbours.
 	taken     []taking   // by document
-	outdated  []outdated // by document that superseded them
+	outdated  []outdated // by document: what superseded them, or the message itself
 	sequence  []uint32   // places of the documents that were not taken from messages
 	positions []uint32   // in sequence, by document
 }
@@ -66,7 +66,8 @@ type kind struct {
 // taking links a document to a message that it was taken from; both are places.
 type taking struct{ doc, message uint32 }
 
-// outdated is a statement of a message that a document superseded; both are places.
+// outdated is a statement of a message that was superseded, by a document unless that is the message itself; both are
+// places.
 type outdated struct {
 	doc, message uint32
 	whole        bool     // the message is one clause: it states no more
@@ -127,7 +128,7 @@ func (x *index) messagesOf(doc int) []taking {
 	return x.taken[first:end]
 }
 
-// outdatedBy returns the statements that a document superseded.
+// outdatedBy returns the statements that a document superseded, or those of the message that it is.
 func (x *index) outdatedBy(doc int) []outdated {
 	first, _ := slices.BinarySearchFunc(x.outdated, doc, func(o outdated, doc int) int {
 		return cmp.Compare(int(o.doc), doc)

@@ -171,6 +171,10 @@ func drawDocument(r *rapid.T, id string, like db.Document) db.Document {
 	if len(like.DerivedFrom)+len(like.Supersedes) > 0 {
 		kind = memory.TypeFact
 	}
+	supersedes := like.Supersedes
+	if kind == memory.TypeMessage && rapid.Bool().Draw(r, "is former") {
+		supersedes = []db.Former{{Lexemes: "bee", From: id, Said: "bee"}}
+	}
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{"tea", "sky", "bee", "茶道"}), 0, 5).Draw(r, "words")
 	return db.Document{
 		ID: id, Lexemes: strings.Join(words, " "), Content: strings.Join(words, " ") + "?", Type: kind,
@@ -180,7 +184,7 @@ func drawDocument(r *rapid.T, id string, like db.Document) db.Document {
 		ConversationID: rapid.SampledFrom([]string{"", "c", "d"}).Draw(r, "conversation"),
 		Importance:     rapid.SampledFrom([]float64{0.3, 0.7}).Draw(r, "importance"),
 		CreatedAt:      time.Unix(rapid.Int64Range(0, 5).Draw(r, "created"), 0).UTC(),
-		LastAccessedAt: time.Unix(10, 0).UTC(), DerivedFrom: like.DerivedFrom, Supersedes: like.Supersedes,
+		LastAccessedAt: time.Unix(10, 0).UTC(), DerivedFrom: like.DerivedFrom, Supersedes: supersedes,
 	}
 }
 

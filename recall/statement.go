@@ -37,9 +37,10 @@ func (x *index) isStatedBy(message int, stated []uint64) bool {
 	return left > 0 && float64(len(said)-missing) >= sameShare*float64(left)
 }
 
-// successorOf returns the latest document that superseded a statement of a message, -1 if none did. former reports
-// whether the message states nothing else: each of its statements was superseded, or is that of an active fact, which
-// is found by itself. A message of one clause states only what was taken from it, in whichever words.
+// successorOf returns the latest document that superseded a statement of a message; the message itself if what
+// superseded it is not active any more, and -1 if no statement of it was superseded. former reports whether the message
+// states nothing else: each of its statements was superseded, or is that of an active fact, which is found by itself. A
+// message of one clause states only what was taken from it, in whichever words.
 func (x *index) successorOf(message uint32) (successor int, former bool) {
 	var stated []uint64
 	successor = -1
@@ -48,7 +49,8 @@ func (x *index) successorOf(message uint32) (successor int, former bool) {
 		if o.message != message {
 			continue
 		}
-		if doc := int(o.doc); successor < 0 || x.docs[doc].created > x.docs[successor].created {
+		doc, own := int(o.doc), int(message)
+		if successor < 0 || successor == own || doc != own && x.docs[doc].created > x.docs[successor].created {
 			successor = doc
 		}
 		whole, stated = whole || o.whole, append(stated, o.stated...)

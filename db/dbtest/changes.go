@@ -80,7 +80,7 @@ func changes(t *testing.T, s db.Store) {
 	must(t, in(func(ctx context.Context, tx db.UserTx) error {
 		return tx.AddRelations(ctx, []memory.Relation{taken})
 	}))
-	changed("a source", []string{a.ID}, nil)
+	changed("a source, which is a message", []string{a.ID, b.ID}, nil)
 	a.Content, a.Revision, a.UpdatedAt = "another", 2, after(2)
 	update(t, s, a)
 	changed("an update", []string{a.ID}, nil)
@@ -88,7 +88,7 @@ func changes(t *testing.T, s db.Store) {
 	update(t, s, b)
 	changed("an update of a message", []string{a.ID, b.ID}, nil)
 	must(t, in(func(ctx context.Context, tx db.UserTx) error { return tx.RemoveRelation(ctx, taken) }))
-	changed("the removal of a source", []string{a.ID}, nil)
+	changed("the removal of a source", []string{a.ID, b.ID}, nil)
 	before := last
 	a.Status, a.Revision = memory.Forgotten, 3
 	update(t, s, a)

@@ -9,8 +9,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// supersededSources checks that a document names what the memories that it superseded were derived from, and that each
-// change of these is also one of the document.
+// supersededSources checks that a document names what the memories that it superseded were derived from, that the
+// document of a message has what was derived from it and is superseded, and that each change of these changes the
+// document too.
 func supersededSources(t *testing.T, s db.Store) {
 	message, first, second, third := newMemory(alice, "message"), newMemory(alice, "first"), newMemory(alice, "second"),
 		newMemory(alice, "third")
@@ -44,13 +45,21 @@ func supersededSources(t *testing.T, s db.Store) {
 	}
 	from := []db.Former{{Lexemes: first.Lexemes, From: message.ID, Said: message.Content}}
 	supersede(&first, second.ID)
-	changed("superseding", map[string][]db.Former{second.ID: from}, first.ID)
+	changed("superseding", map[string][]db.Former{message.ID: from, second.ID: from}, first.ID)
 	supersede(&second, third.ID)
 	changed("superseding again", map[string][]db.Former{third.ID: from}, second.ID)
 	message.Content, from[0].Said = "changed", "changed"
 	message.Revision++
 	update(t, s, message)
-	changed("a change of the message", map[string][]db.Former{message.ID: nil, third.ID: from}, first.ID, second.ID)
+	changed("a change of the message", map[string][]db.Former{message.ID: from, third.ID: from}, first.ID, second.ID)
+	third.Status = memory.Forgotten
+	third.Revision++
+	update(t, s, third)
+	changed("forgetting what superseded it", nil, third.ID)
+	third.Status = memory.Active
+	third.Revision++
+	update(t, s, third)
+	changed("restoring what superseded it", map[string][]db.Former{third.ID: from})
 	second.Status, second.SupersededBy = memory.Active, ""
 	second.Revision++
 	update(t, s, second)
@@ -58,5 +67,5 @@ func supersededSources(t *testing.T, s db.Store) {
 	first.Status, first.SupersededBy = memory.Forgotten, ""
 	first.Revision++
 	update(t, s, first)
-	changed("forgetting", map[string][]db.Former{second.ID: nil}, first.ID)
+	changed("forgetting", map[string][]db.Former{message.ID: nil, second.ID: nil}, first.ID)
 }

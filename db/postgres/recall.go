@@ -16,7 +16,14 @@ const (
 	documentColumns = `id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id,
 		importance_score, created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
 			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END,
-		CASE WHEN EXISTS (
+		CASE WHEN NOT (SELECT EXISTS (
+			SELECT FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'superseded')) THEN NULL
+		WHEN memory_type = 'message' THEN (
+			SELECT json_agg(json_build_object('Lexemes', f.lexemes, 'From', m.id, 'Said', m.content) ORDER BY f.id)
+			FROM memory_relations r JOIN agent_memories f ON f.id = r.from_id
+			WHERE r.to_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded'
+				AND f.app_id = $1 AND f.user_id = $2)
+		WHEN EXISTS (
 			SELECT 1 FROM agent_memories WHERE superseded_by = m.id AND app_id = $1 AND user_id = $2) THEN (
 			WITH RECURSIVE former(id, lexemes) AS (
 				SELECT f.id, f.lexemes FROM agent_memories f

@@ -44,7 +44,7 @@ func (s *Store) Changes(
 // and so prepares the statement again for each revision, which takes several times what running it takes.
 const changedDocuments = `SELECT ` + documentColumns + `, status = 'active', change
 	FROM agent_memories m INDEXED BY agent_memories_changes
-	WHERE app_id = ? AND user_id = ? AND change > +? AND change > 0 ORDER BY conversation_id, created_at, id`
+	WHERE app_id = ?1 AND user_id = ?2 AND change > +?3 AND change > 0 ORDER BY conversation_id, created_at, id`
 
 // changes reads the documents that have changed. The revision is the latest change that
 // they show.

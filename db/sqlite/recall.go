@@ -15,16 +15,22 @@ const (
 		importance_score, created_at, last_accessed_at, iif(memory_type = 'message', '[]', (
 			SELECT json_group_array(to_id) FROM (
 				SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id))),
-		iif(EXISTS (SELECT 1 FROM agent_memories WHERE superseded_by = m.id), (
+		CASE WHEN NOT (SELECT EXISTS (SELECT 1 FROM agent_memories
+			WHERE app_id = ?1 AND user_id = ?2 AND status <> 'active' AND status = 'superseded')) THEN '[]'
+		WHEN memory_type = 'message' THEN (
+			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', m.id, 'Said', m.content)) FROM (
+				SELECT f.lexemes FROM memory_relations r JOIN agent_memories f ON f.id = r.from_id
+				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded' ORDER BY f.id))
+		WHEN EXISTS (SELECT 1 FROM agent_memories WHERE superseded_by = m.id) THEN (
 			WITH RECURSIVE former(id, lexemes) AS (
 				SELECT f.id, f.lexemes FROM agent_memories f WHERE f.superseded_by = m.id
 				UNION SELECT f.id, f.lexemes FROM former JOIN agent_memories f ON f.superseded_by = former.id)
 			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', id, 'Said', content)) FROM (
 				SELECT former.lexemes, s.id, s.content
 				FROM former JOIN memory_relations ON from_id = former.id JOIN agent_memories s ON s.id = to_id
-				WHERE kind = 'derived_from' AND s.memory_type = 'message' ORDER BY s.id, former.id)), '[]')`
+				WHERE kind = 'derived_from' AND s.memory_type = 'message' ORDER BY s.id, former.id)) ELSE '[]' END`
 	documents = `SELECT ` + documentColumns + ` FROM agent_memories m
-		WHERE app_id = ? AND user_id = ? AND status = 'active' ORDER BY conversation_id, created_at, id`
+		WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' ORDER BY conversation_id, created_at, id`
 )
 
 func documentFields(d *db.Document) []any {

@@ -72,25 +72,27 @@ func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 	return u.fault(err, "store the relations")
 }
 
-// changeSources notes that the sources of memories change: they are part of documents.
+// changeSources notes that the sources of memories change, and what was derived from messages: both are parts of
+// documents.
 func (u *UserTx) changeSources(ctx context.Context, relations ...memory.Relation) error {
-	var ids []string
+	var ids, sources []string
 	for _, r := range relations {
 		if _, written := u.written[r.From]; r.Kind == memory.DerivedFrom && !written {
-			ids = append(ids, r.From)
+			ids, sources = append(ids, r.From), append(sources, r.To)
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
 	u.Changed = true
-	slices.Sort(ids)
 	_, err := u.exec(ctx, `
 		{WITH mine AS (SELECT id FROM agent_memories
-			WHERE id = ANY($2::uuid[]) AND app_id = $3 AND user_id = $4 ORDER BY id FOR UPDATE)|}
+			WHERE (id = ANY($2::uuid[]) OR id = ANY($5::uuid[]) AND memory_type = 'message')
+				AND app_id = $3 AND user_id = $4 ORDER BY id FOR UPDATE)|}
 		UPDATE agent_memories SET change = $1
-		WHERE id {IN (SELECT id FROM mine)|= ANY($2)} AND {|+}app_id = $3 AND {|+}user_id = $4`,
-		u.Change, slices.Compact(ids), u.Owner.AppID, u.Owner.UserID)
+		WHERE {id IN (SELECT id FROM mine)|(id = ANY($2) OR id = ANY($5) AND memory_type = 'message')}
+			AND {|+}app_id = $3 AND {|+}user_id = $4`,
+		u.Change, ids, u.Owner.AppID, u.Owner.UserID, sources)
 	return err
 }
 
@@ -111,11 +113,15 @@ func (u *UserTx) AfterUpdate(ctx context.Context, m memory.Memory) error {
 }
 
 // changeDependents notes a change for the memories that were derived from a memory, and for those that superseded it or
-// one of these, directly or not: their documents name it or what it was derived from.
+// one of these, directly or not: their documents name it or what it was derived from. If it is superseded, it is a part
+// of the documents of the messages that it was derived from.
 func (u *UserTx) changeDependents(ctx context.Context, id string) error {
 	_, err := u.exec(ctx, `
 		WITH RECURSIVE dependents(id) AS (
 			SELECT from_id FROM memory_relations WHERE to_id = $2 AND kind = 'derived_from'
+			UNION SELECT r.to_id FROM agent_memories f JOIN memory_relations r ON r.from_id = f.id
+				WHERE f.id = $2 AND f.status = 'superseded' AND r.kind = 'derived_from'
+					AND {|+}f.app_id = $3 AND {|+}f.user_id = $4
 			UNION SELECT superseded_by FROM agent_memories
 				WHERE id = $2 AND superseded_by IS NOT NULL AND {|+}app_id = $3 AND {|+}user_id = $4
 			UNION SELECT m.superseded_by FROM dependents d JOIN agent_memories m ON m.id = d.id

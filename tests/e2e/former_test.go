@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,41 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 			s.call("POST", "/v1/memories/"+old[0]["id"].(string)+"/restore", nil, 200)
 			if got := s.recalled(user, "Where do I live?"); !strings.Contains(got, "Utrecht") {
 				t.Errorf("%s: the restored home is not recalled: %s", user, got)
+			}
+		}
+	})
+}
+
+// What is former stays so when what superseded it is forgotten, with or without its message, and comes back when that
+// statement is restored as if nothing had happened.
+func TestFormer_StaysWhenItsSuccessorIsForgotten(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		for scope, left := range map[string]string{"statement": "", "item": "I live in Groningen now."} {
+			for i, content := range []string{"I live in Utrecht.", "I live in Groningen now.", "My cat is called Tom."} {
+				said := turn(scope, content)
+				said["at"] = fmt.Sprintf("2026-01-0%dT10:00:00Z", i+1)
+				s.call("POST", "/v1/turns", said, 200)
+			}
+			before := s.recalled(scope, "Where do I live?")
+			fact := s.idOf(scope, "fact: I live in Groningen")
+			s.call("DELETE", "/v1/memories/"+fact+"?scope="+scope, nil, 200)
+			got := s.recalled(scope, "Where do I live?")
+			isLeft := strings.Contains(got, "Groningen")
+			if strings.Contains(got, "Utrecht") || isLeft != (left != "") || !strings.Contains(got, left) {
+				t.Errorf("%s: recalled after the successor was forgotten: %s", scope, got)
+			}
+			explained := s.call("POST", "/v1/recall",
+				object{"user_id": scope, "query": "Where do I live?", "explain": true}, 200).raw
+			if !strings.Contains(explained, `"former"`) {
+				t.Errorf("%s: not explained: %s", scope, explained)
+			}
+			if got := s.recalled(scope, "Where did I live before?"); !strings.Contains(got, "Utrecht") {
+				t.Errorf("%s: where the user lived before: %s", scope, got)
+			}
+			s.call("POST", "/v1/memories/"+fact+"/restore", nil, 200)
+			if got := s.recalled(scope, "Where do I live?"); got != before {
+				t.Errorf("%s: recalled after the restore: %s, want %s", scope, got, before)
 			}
 		}
 	})

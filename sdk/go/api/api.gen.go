@@ -256,6 +256,7 @@ const (
 
 // Defines values for LeftOutMemoryReason.
 const (
+	LeftOutMemoryReasonFormer        LeftOutMemoryReason = "former"
 	LeftOutMemoryReasonLimit         LeftOutMemoryReason = "limit"
 	LeftOutMemoryReasonMinConfidence LeftOutMemoryReason = "min_confidence"
 	LeftOutMemoryReasonMinSimilarity LeftOutMemoryReason = "min_similarity"
@@ -4066,16 +4067,18 @@ type LeftOutMemory struct {
 	// Memory A memory with every part of its score.
 	Memory RecalledMemory `json:"memory"`
 
-	// Reason `represented`: a fact or a message of the same statement stands for it (`by`). `min_similarity` and
-	// `min_confidence`: it is below that minimum of the request. `limit`: better ones fill the answer.
+	// Reason `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
+	// only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
+	// minimum of the request. `limit`: better ones fill the answer.
 	//
 	//
 	// Example: limit
 	Reason LeftOutMemoryReason `json:"reason"`
 }
 
-// LeftOutMemoryReason `represented`: a fact or a message of the same statement stands for it (`by`). `min_similarity` and
-// `min_confidence`: it is below that minimum of the request. `limit`: better ones fill the answer.
+// LeftOutMemoryReason `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
+// only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
+// minimum of the request. `limit`: better ones fill the answer.
 //
 // Example: limit
 type LeftOutMemoryReason string

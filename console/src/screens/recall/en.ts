@@ -73,6 +73,7 @@ export const en = {
   leftOut: (n: number) => `Left out (${n})`,
   reasons: {
     represented: "a fact or message of the same statement stands for it",
+    former: "it is no longer true",
     min_similarity: "below the least similarity",
     min_confidence: "below the least confidence",
     limit: "beyond the limit",

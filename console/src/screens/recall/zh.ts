@@ -67,6 +67,7 @@ export const zh: Texts = {
   leftOut: (n) => `未返回（${n}）`,
   reasons: {
     represented: "同一陈述的事实或消息已代表它",
+    former: "已不再属实",
     min_similarity: "低于最低相似度",
     min_confidence: "低于最低置信度",
     limit: "超出数量上限",

@@ -1184,10 +1184,11 @@ class KeyPage(Model):
 class LeftOutMemory(Model):
     """A candidate without a place in the answer."""
 
-    reason: Literal["represented", "min_similarity", "min_confidence", "limit"] | str
+    reason: Literal["represented", "former", "min_similarity", "min_confidence", "limit"] | str
     """
-    `represented`: a fact or a message of the same statement stands for it (`by`). `min_similarity` and
-    `min_confidence`: it is below that minimum of the request. `limit`: better ones fill the answer.
+    `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
+    only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
+    minimum of the request. `limit`: better ones fill the answer.
 
     """
 

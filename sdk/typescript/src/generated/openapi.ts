@@ -4626,12 +4626,13 @@ export interface components {
         /** @description A candidate without a place in the answer. */
         LeftOutMemory: {
             /**
-             * @description `represented`: a fact or a message of the same statement stands for it (`by`). `min_similarity` and
-             *     `min_confidence`: it is below that minimum of the request. `limit`: better ones fill the answer.
+             * @description `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
+             *     only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
+             *     minimum of the request. `limit`: better ones fill the answer.
              * @example limit
              * @enum {string}
              */
-            reason: "represented" | "min_similarity" | "min_confidence" | "limit";
+            reason: "represented" | "former" | "min_similarity" | "min_confidence" | "limit";
             by?: components["schemas"]["ID"];
             memory: components["schemas"]["RecalledMemory"];
         };
