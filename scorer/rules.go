@@ -109,9 +109,13 @@ func read(said string) []Fact {
 	return []Fact{fact}
 }
 
-// factOf returns a sentence as a fact, and the probability that it is a statement about the user.
+// factOf returns a sentence as a fact, and the probability that it is a statement about the user. A sentence that
+// claims an attribute of the user, such as the home, is a statement whatever its other words are.
 func factOf(said, plain string) (Fact, float64) {
 	reading := statement.Read(plain)
+	if attribute.ClaimsOwn(plain) {
+		reading.Statement = max(reading.Statement, likely)
+	}
 	fact := Fact{Content: said, Domain: reading.Domain, Type: aRemark, Importance: weak}
 	if reading.Statement >= likely {
 		fact.Type, fact.Importance = kindOf(plain, reading.Domain)

@@ -262,3 +262,33 @@ func TestSentences_TakeLinearSpace(t *testing.T) {
 		}
 	}
 }
+
+// A sentence that states a single attribute of the user is kept, however unlike other statements it is.
+func TestRules_KeepSingleAttributes(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"I am a nurse.":                           "I am a nurse.",
+		"My mobile number is 0612345678.":         "My mobile number is 0612345678.",
+		"I turned 45 today.":                      "I turned 45 today.",
+		"I live in Utrecht and work as a nurse.":  "I live in Utrecht.|I work as a nurse.",
+		"我的电话是13800001111。":                       "我的电话是13800001111。",
+		`She wrote: "I live in Ohio." Then left.`: "",
+		"如果我有钱，我就住在巴黎":                            "",
+	} {
+		facts, err := NewRules().Score(t.Context(), memory.Turn{
+			Messages: []memory.Message{{Role: memory.RoleUser, Content: said}},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []string
+		for _, f := range facts {
+			if f.Importance >= 0.7 {
+				kept = append(kept, f.Content)
+			}
+		}
+		if got := strings.Join(kept, "|"); got != want {
+			t.Errorf("%q: kept %q, want %q", said, got, want)
+		}
+	}
+}

@@ -15,10 +15,7 @@ import (
 // A statement that cannot be cut safely stays whole: one that quotes, sets conditions, refers back, or claims one
 // attribute twice.
 func Clauses(statement string) []string {
-	g := &english
-	if text.IsChinese(statement) {
-		g = &chinese
-	}
+	g := grammarOf(statement)
 	body := strings.TrimRight(statement, ".!。！ ")
 	mark := statement[len(body):]
 	body = body[len(g.hello.FindString(body)):]
@@ -53,6 +50,22 @@ func Clauses(statement string) []string {
 		claims = append(claims, claimed...)
 	}
 	return append(clauses, clause+mark)
+}
+
+// ClaimsOwn reports whether a statement claims attributes of the user: its subject is the first person, and it neither
+// quotes nor sets conditions.
+func ClaimsOwn(statement string) bool {
+	g := grammarOf(statement)
+	claims := Of(statement)
+	body := statement[len(g.hello.FindString(statement)):]
+	return len(claims) > 0 && !g.unsafe.MatchString(body) && g.subjectOf(body, claims) != ""
+}
+
+func grammarOf(statement string) *grammar {
+	if text.IsChinese(statement) {
+		return &chinese
+	}
+	return &english
 }
 
 // grammar is what Clauses knows of a language.

@@ -61,3 +61,25 @@ func TestClauses_LeaveWholeWhatIsNotSafeToCut(t *testing.T) {
 		}
 	}
 }
+
+func TestClaimsOwn_NeedsTheUserAsTheSubject(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]bool{
+		"I am a nurse.":                          true,
+		"My mobile number is 0612345678.":        true,
+		"Hi, I turned 45 today.":                 true,
+		"我的电话是13800001111。":                      true,
+		"My sister lives in Lisbon.":             false,
+		"If I get the offer, I live in Lisbon.":  false,
+		`She wrote: "I live in Ohio."`:           false,
+		"如果我有钱，我就住在巴黎":                           false,
+		"I am 5 minutes late.":                   false,
+		"I moved to the next question.":          false,
+		"He asked whether I live in Utrecht.":    false,
+		"The nurse says that I live in Utrecht.": false,
+	} {
+		if got := ClaimsOwn(statement); got != want {
+			t.Errorf("%q: %t, want %t", statement, got, want)
+		}
+	}
+}
