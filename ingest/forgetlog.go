@@ -133,7 +133,7 @@ func (p *forgetting) conversations(ctx context.Context, roots []memory.Memory, d
 func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (*logEdit, error) {
 	var l logEdit
 	if p.turn != nil {
-		if err := l.withdraw(ctx, tx, *p.turn, memory.Instant(p.Now())); err != nil {
+		if err := l.withdraw(ctx, tx, *p.turn, p.title, memory.Instant(p.Now())); err != nil {
 			return nil, err
 		}
 	}

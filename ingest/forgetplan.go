@@ -19,6 +19,7 @@ type forgetting struct {
 	batch []memory.Memory
 	Forgetting
 	turn    *memory.Turn               // that is withdrawn, with the memories of the batch; may be nil
+	title   string                     // of its conversation, if that was the turn's
 	sources map[string][]memory.Memory // of the batch
 	planned []*planned
 	sayings []saying                 // where the log states what is forgotten

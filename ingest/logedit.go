@@ -32,6 +32,7 @@ type logEdit struct {
 	turns   []*memory.Turn // as they become
 	before  []memory.Turn
 	missing []string // ids of turns that do not exist
+	title   string   // of the conversation of a withdrawn turn
 	effects map[string]*logEffects
 }
 
@@ -92,8 +93,9 @@ func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld
 	effects.noteAll(*t, before)
 }
 
-// withdraw withdraws a turn that is as it was read. errOutdated: it has changed, or was deleted.
-func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, at time.Time) error {
+// withdraw withdraws a turn that is as it was read, and gives its conversation a title if that was the turn's.
+// errOutdated: it has changed, or was deleted.
+func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, title string, at time.Time) error {
 	t, err := l.turn(ctx, tx, read.ID)
 	switch {
 	case err != nil:
@@ -104,6 +106,7 @@ func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, 
 		return nil
 	}
 	before := t.Readable()
+	l.title = title
 	t.Status, t.WithdrawnAt = memory.TurnWithdrawn, at
 	l.of("").noteAll(*t, before)
 	return nil
@@ -160,6 +163,9 @@ func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
 			r.From = t.FirstEvent
 			before := l.before[i]
 			r.Title, r.Retitled = memory.TitleOf(before.Readable()), memory.TitleOf(t.Readable())
+			if t.Status == memory.TurnWithdrawn {
+				r.Retitled = l.title
+			}
 		}
 		revisions[t.ConversationID] = r
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -26,24 +27,22 @@ type Withdrawn struct {
 // changes nothing. No restore undoes it.
 func (s *Service) Withdraw(ctx context.Context, appID, ref string) (done Withdrawn, err error) {
 	for range plans {
-		w, err := s.withdrawalOf(ctx, appID, ref)
-		if err != nil {
+		var w *withdrawal
+		if w, err = s.withdrawalOf(ctx, appID, ref); err != nil {
 			return done, err
 		}
 		done.Turn = w.read
 		if w.isEmpty() {
 			return done, nil
 		}
-		more, err := w.run(ctx, nil)
-		switch {
-		case errors.Is(err, errOutdated):
-			continue
-		case err != nil:
+		var more Withdrawn
+		if more, err = w.run(ctx, nil); err == nil {
+			done.add(more) // and look again: a candidate may have been promoted in the meantime
+		} else if !errors.Is(err, errOutdated) {
 			return done, err
 		}
-		done.add(more) // and look again: a candidate may have been promoted in the meantime
 	}
-	return done, nil
+	return done, err
 }
 
 func (d *Withdrawn) add(more Withdrawn) {
@@ -139,6 +138,7 @@ var errKnown = errors.New("the turn is known")
 func (w *withdrawal) accept(ctx context.Context, turn memory.Turn, due time.Time, log *db.LogState) (
 	stored memory.Turn, fresh bool, err error,
 ) {
+	w.title = cmp.Or(w.title, memory.TitleOf(turn.Messages))
 	_, err = w.run(ctx, func(ctx context.Context, tx db.UserTx) (err error) {
 		stored, fresh, err = tx.AcceptTurn(ctx, turn, due, log)
 		if err == nil && !fresh {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (w *withdrawal) plan(ctx context.Context) error {
 	if err := w.find(ctx); err != nil {
 		return err
 	}
+	if err := w.retitle(ctx); err != nil {
+		return err
+	}
 	for _, m := range stay {
 		if err := w.planReversal(ctx, m, events[m.ID]); err != nil {
 			return err
@@ -60,6 +64,19 @@ func (w *withdrawal) plan(ctx context.Context) error {
 		}
 	}
 	return w.embed(ctx)
+}
+
+// retitle finds the title that a conversation gets if the turn gave it its title: that of what was said next.
+func (w *withdrawal) retitle(ctx context.Context) error {
+	if w.read.ConversationID == "" {
+		return nil
+	}
+	const few = 20 // turns; the title of a conversation is a convenience
+	later, err := w.Records.ConversationTurns(ctx, w.owner, w.read.ConversationID, w.read.LastEvent(), few)
+	for _, t := range later {
+		w.title = cmp.Or(w.title, memory.TitleOf(t.Readable()))
+	}
+	return err
 }
 
 // touched returns the memories that were made of the turn, and those that its facts were merged into, in any status.

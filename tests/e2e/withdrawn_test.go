@@ -143,6 +143,21 @@ func TestWithdraw_ReplacesATurn(t *testing.T) {
 			t.Errorf("recalled: %s", got)
 		}
 
+		titled := func(want string) {
+			t.Helper()
+			c := s.call("GET", "/v1/conversations/titled?user_id=ada", nil, 200).body["conversation"].(map[string]any)
+			if c["title"] != want {
+				t.Errorf("the conversation is called %q, want %q", c["title"], want)
+			}
+		}
+		in := object{"conversation_id": "titled"}
+		s.report("title-1", in, "I collect stamps.")
+		s.report("title-2", object{"conversation_id": "titled", "replaces": "title-1"}, "I collect coins.")
+		titled("I collect coins.")
+		s.report("title-3", in, "I collect maps.")
+		s.call("DELETE", "/v1/turns/title-2", nil, 200)
+		titled("I collect maps.")
+
 		s.call("POST", "/v1/turns", object{
 			"user_id": "bob", "conversation_id": "of-ada", "replaces": "r11", "messages": turn("bob", "Hello")["messages"],
 		}, 404)
