@@ -43,15 +43,16 @@ func TestProxy_PassesWhenMemoryFails(t *testing.T) {
 	fail := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	for name, test := range map[string]struct {
-		memory http.HandlerFunc
-		reason string
+		memory  http.HandlerFunc
+		timeout time.Duration
+		reason  string
 	}{
-		"an error": {fail, "status-503"},
-		"too slow": {hang, "timeout"},
+		"an error": {fail, time.Minute, "status-503"},
+		"too slow": {hang, 20 * time.Millisecond, "timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, func(o *Options) { o.Timeout = 20 * time.Millisecond })
+			f := newFixture(t, func(o *Options) { o.Timeout = test.timeout })
 			f.answers("application/json", whole)
 			f.memory = test.memory
 			response, got := f.post("chat/completions", odd, headerUser, "ana", headerMemory, "read")
