@@ -61,6 +61,7 @@ func (p *fixture) fillConversations(n int) exchange.Counts {
 						t.ClientID = ""
 						t.Metadata = nil
 					case i%3 == 2:
+						t.Status, t.WithdrawnAt = memory.TurnWithdrawn, noon.Add(time.Hour)
 						t.Withheld = []memory.Withheld{{Text: "<&> \u2028", Statement: memory.NewID(), At: noon}}
 					}
 					errs = append(errs, tx.RestoreTurn(ctx, t))
@@ -195,6 +196,7 @@ func TestImport_RefusesBadLinesOfConversations(t *testing.T) {
 			"messages": []object{}, "metadata": []int{}, "hash": "x", "status": "accepted", "attempts": -1, "last_error": long,
 			"at": nil, "accepted_at": nil,
 			"queued_at": nil, "processed_at": "2026-01-01T00:00:00Z"}},
+		{"turn", turn, object{"withdrawn_at": "2026-01-01T00:00:00Z"}},
 		{"turn", turn, object{"messages": make([]object, 101), "metadata": object{"a": long}}},
 		{"turn", turn, object{"messages": []object{{"role": "boss", "content": "x"}}}},
 		{"turn", turn, object{"messages": []object{{"role": "user", "content": long}}}},
