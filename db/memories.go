@@ -173,7 +173,7 @@ type Document struct {
 	Content     string
 	DerivedFrom []string // ids of memories in (id) order; nil if it has no sources, and for a message
 	// Of a message the superseded memories that were derived from it, in the order of their ids; else of what it
-	// superseded, directly or not, those that were derived from messages, in the order of both ids. nil: none.
+	// superseded, directly or not, those that were derived from messages, in the order of both ids. nil: no such memory.
 	Supersedes     []Former
 	Domain         memory.Domain
 	Type           memory.Type

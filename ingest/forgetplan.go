@@ -190,7 +190,7 @@ func (p *forgetting) statement(root memory.Memory, docs []db.Document) ([]statem
 	return statement.Of(root, p.sources[root.ID], docs)
 }
 
-// turnID is the id of the turn that is withdrawn, "" if none is.
+// turnID is the id of the turn that is withdrawn; empty without such a turn.
 func (p *forgetting) turnID() string {
 	if p.turn == nil {
 		return ""

@@ -154,7 +154,7 @@ func (s *Service) saidBefore(ctx context.Context, turn memory.Turn, replaced *wi
 		}
 		before = &said{log: db.LogState{FirstTurnID: c.FirstTurnID, Edition: c.Edition}}
 		for _, t := range turns {
-			isReplaced := replaced != nil && t.ID == replaced.read.ID
+			isReplaced := replaced != nil && t.ID == replaced.turn.ID
 			if t.LastEvent() <= c.Events && t.Status != memory.TurnWithdrawn && !isReplaced {
 				before = before.with(t)
 			}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -44,16 +45,10 @@ func (s *Service) ForgetSelected(ctx context.Context, sel Selection, how Forgett
 		if err != nil {
 			return done, err
 		}
-		f.Since, f.Until = turn.At, turn.At.Add(time.Microsecond) // what a turn states is dated as the turn
+		f.Since, f.Until = momentOf(turn)
 	}
 	var ids []string
-	for m, err := range db.All(memory.MaxPage, func(last memory.Memory, limit int) ([]memory.Memory, error) {
-		f.Limit = limit
-		if last.ID != "" {
-			f.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
-		}
-		return s.Records.ListMemories(ctx, f)
-	}) {
+	for m, err := range s.list(ctx, f) {
 		switch {
 		case err != nil:
 			return done, err
@@ -72,3 +67,18 @@ func (s *Service) ForgetSelected(ctx context.Context, sel Selection, how Forgett
 	done.Forgotten = slices.DeleteFunc(done.Forgotten, isGone)
 	return done, nil
 }
+
+// list lists all memories that a filter chooses, newest first.
+func (s *Service) list(ctx context.Context, f db.MemoryFilter) iter.Seq2[memory.Memory, error] {
+	return db.All(memory.MaxPage, func(last memory.Memory, limit int) ([]memory.Memory, error) {
+		f.Limit = limit
+		if last.ID != "" {
+			f.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+		}
+		return s.Records.ListMemories(ctx, f)
+	})
+}
+
+// momentOf returns when the memories of a turn were created, which are dated as the turn: from an instant on until
+// another.
+func momentOf(t memory.Turn) (since, until time.Time) { return t.At, t.At.Add(time.Microsecond) }

@@ -27,13 +27,12 @@ type Withdrawn struct {
 // changes nothing. No restore undoes it.
 func (s *Service) Withdraw(ctx context.Context, appID, ref string) (done Withdrawn, err error) {
 	for range plans {
-		var w *withdrawal
-		if w, err = s.withdrawalOf(ctx, appID, ref); err != nil {
+		if done.Turn, err = s.Records.Turn(ctx, appID, ref); err != nil {
 			return done, err
 		}
-		done.Turn = w.read
-		if w.isEmpty() {
-			return done, nil
+		var w *withdrawal
+		if w, err = s.withdrawalOf(ctx, done.Turn); err != nil || w.isEmpty() {
+			return done, err
 		}
 		var more Withdrawn
 		if more, err = w.run(ctx, nil); err == nil {
@@ -54,28 +53,24 @@ func (d *Withdrawn) add(more Withdrawn) {
 
 // withdrawal takes back a turn.
 type withdrawal struct {
-	forgetting // of what the turn alone states
-	read       memory.Turn
+	forgetting                 // of what the turn alone states
 	gone       []memory.Memory // the memories of the turn that are forgotten, now or before
 	before     []memory.Memory // those of them that were forgotten before
 	pinned     []memory.Memory
 }
 
 // withdrawalOf plans to take back a turn.
-func (s *Service) withdrawalOf(ctx context.Context, appID, ref string) (*withdrawal, error) {
-	turn, err := s.Records.Turn(ctx, appID, ref)
-	if err != nil {
-		return nil, err
-	}
-	w := &withdrawal{read: turn, forgetting: forgetting{Service: s, by: llm.Serving(s.Embedder), owner: turn.Owner}}
-	w.turn = &w.read
-	err = w.plan(ctx)
+func (s *Service) withdrawalOf(ctx context.Context, turn memory.Turn) (*withdrawal, error) {
+	w := &withdrawal{forgetting: forgetting{
+		Service: s, by: llm.Serving(s.Embedder), owner: turn.Owner, turn: &turn,
+	}}
+	err := w.plan(ctx)
 	return w, err
 }
 
 // isEmpty reports whether nothing is left to be done.
 func (w *withdrawal) isEmpty() bool {
-	return w.read.Status == memory.TurnWithdrawn && len(w.batch)+len(w.planned)+len(w.before) == 0
+	return w.turn.Status == memory.TurnWithdrawn && len(w.batch)+len(w.planned)+len(w.before) == 0
 }
 
 // run takes the turn back in one transaction, after first, which may be nil.
@@ -90,7 +85,7 @@ func (w *withdrawal) run(ctx context.Context, first func(ctx context.Context, tx
 			}
 		}
 		for _, m := range w.before {
-			changes.Note(m.ID, memory.EventForgotten, together{Statement: m.ID, Turn: w.read.ID})
+			changes.Note(m.ID, memory.EventForgotten, together{Statement: m.ID, Turn: w.turn.ID})
 		}
 		results, err = w.change(ctx, tx, changes)
 		return err
@@ -98,7 +93,7 @@ func (w *withdrawal) run(ctx context.Context, first func(ctx context.Context, tx
 	if err != nil {
 		return done, err
 	}
-	done.Turn = *w.log.find(w.read.ID)
+	done.Turn = *w.log.find(w.turn.ID)
 	for _, m := range w.pinned {
 		done.Effects = append(done.Effects, Effect{ID: m.ID, Type: m.Type, Done: DoneKept, Why: statement.Said})
 	}
@@ -114,21 +109,21 @@ func (w *withdrawal) run(ctx context.Context, first func(ctx context.Context, tx
 
 // replacedBy plans to take back the turn that another one replaces.
 func (s *Service) replacedBy(ctx context.Context, turn memory.Turn) (*withdrawal, error) {
-	w, err := s.withdrawalOf(ctx, turn.AppID, turn.Replaces)
+	old, err := s.Records.Turn(ctx, turn.AppID, turn.Replaces)
 	switch {
-	case memory.IsKind(err, memory.KindNotFound), err == nil && w.owner != turn.Owner:
+	case memory.IsKind(err, memory.KindNotFound), err == nil && old.Owner != turn.Owner:
 		return nil, memory.Errorf(memory.KindNotFound, "the user has no turn %s that could be replaced: leave replaces out",
 			turn.Replaces)
 	case err != nil:
 		return nil, err
-	case w.read.ConversationID != turn.ConversationID:
+	case old.ConversationID != turn.ConversationID:
 		return nil, memory.Invalid(memory.Field{Path: "replaces", Message: "names a turn of another conversation"})
-	case turn.ClientID != "" && w.read.ClientID == turn.ClientID:
+	case turn.ClientID != "" && old.ClientID == turn.ClientID:
 		return nil, memory.Invalid(memory.Field{
 			Path: "replaces", Message: "names the turn itself: give the new turn a new id",
 		})
 	}
-	return w, nil
+	return s.withdrawalOf(ctx, old)
 }
 
 // errKnown rolls back the transaction of a turn that its client has reported before.

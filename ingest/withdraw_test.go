@@ -46,7 +46,8 @@ func newTalk(t *testing.T) *fixture {
 	return b
 }
 
-func (b *fixture) tell(t *rapid.T, s saidTurn) {
+// take reports a turn and processes it.
+func (b *fixture) take(s saidTurn) error {
 	turn := memory.Turn{
 		Owner: ada, ClientID: s.id, At: s.at, Messages: []memory.Message{{Role: memory.RoleUser, Content: s.content}},
 	}
@@ -55,9 +56,7 @@ func (b *fixture) tell(t *rapid.T, s saidTurn) {
 	if err == nil {
 		err = b.processTurn(b.t.Context(), turn.ID)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return err
 }
 
 // answering returns what answers: the contents of the active memories, and those of messages that are former.
@@ -97,7 +96,7 @@ func TestWithdraw_LeavesWhatWouldBeWithoutTheTurns(t *testing.T) {
 				at: begin.Add(time.Duration(rapid.IntRange(0, 100).Draw(rt, "at")*10+n) * time.Minute),
 			}
 			turns = append(turns, one)
-			b.tell(rt, one)
+			one.report(rt, b)
 			if rapid.IntRange(0, 2).Draw(rt, "withdraw") == 0 {
 				turns[rapid.IntRange(0, n).Draw(rt, "turn")].withdraw(rt, b)
 			}
@@ -110,7 +109,7 @@ func TestWithdraw_LeavesWhatWouldBeWithoutTheTurns(t *testing.T) {
 		want := newTalk(t)
 		for _, one := range turns {
 			if !one.withdrawn {
-				want.tell(rt, one)
+				one.report(rt, want)
 			}
 		}
 		if diff := cmp.Diff(want.answering(rt), b.answering(rt)); diff != "" {
@@ -119,10 +118,73 @@ func TestWithdraw_LeavesWhatWouldBeWithoutTheTurns(t *testing.T) {
 	})
 }
 
+func (s saidTurn) report(t *rapid.T, b *fixture) {
+	if err := b.take(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s *saidTurn) withdraw(t *rapid.T, b *fixture) {
 	s.withdrawn = true
 	b.clock.Advance(time.Second)
 	if _, err := b.Withdraw(b.t.Context(), ada.AppID, s.id); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A wording that a turn gave to a memory of another turn or of a client goes with the turn, in whichever order turns
+// are withdrawn. A memory that only withdrawn turns state is forgotten.
+func TestWithdraw_ReversesMerges(t *testing.T) {
+	t.Parallel()
+	const first, second, third = "I like Mozart.", "I like Brahms.", "I like Vermeer."
+	for name, c := range map[string]struct {
+		written  string   // by a client, before the turns; empty: nothing is
+		withdraw []string // in this order
+		want     string   // content of the fact; empty: it is forgotten
+	}{
+		"the later turn":             {withdraw: []string{"3"}, want: second},
+		"the turn between":           {withdraw: []string{"2"}, want: third},
+		"both later ones":            {withdraw: []string{"2", "3"}, want: first},
+		"both later ones, backwards": {withdraw: []string{"3", "2"}, want: first},
+		"the first turn":             {withdraw: []string{"1"}, want: third},
+		"all":                        {withdraw: []string{"1", "2", "3"}},
+		"all, of a client's memory":  {written: "I like Rodin.", withdraw: []string{"2", "1", "3"}, want: "I like Rodin."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newTalk(t)
+			vector := make([]float32, llmtest.Dim)
+			vector[0] = 1
+			for _, content := range []string{first, second, third, "I like Rodin."} { // one statement in other words
+				b.models.Embedding(content, vector)
+			}
+			if c.written != "" {
+				b.write(c.written, 0.9, begin)
+			}
+			must := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, content := range []string{first, second, third} {
+				id, at := fmt.Sprint(i+1), begin.Add(time.Duration(i+1)*time.Hour)
+				must(b.take(saidTurn{id: id, content: content, at: at}))
+			}
+			for _, id := range c.withdraw {
+				b.clock.Advance(time.Second)
+				_, err := b.Withdraw(t.Context(), ada.AppID, id)
+				must(err)
+			}
+			got := ""
+			for _, m := range b.memories() {
+				if m.Type != memory.TypeMessage {
+					got += m.Content
+				}
+			}
+			if got != c.want {
+				t.Errorf("the facts are %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/history"
@@ -68,11 +67,11 @@ func (w *withdrawal) plan(ctx context.Context) error {
 
 // retitle finds the title that a conversation gets if the turn gave it its title: that of what was said next.
 func (w *withdrawal) retitle(ctx context.Context) error {
-	if w.read.ConversationID == "" {
+	if w.turn.ConversationID == "" {
 		return nil
 	}
 	const few = 20 // turns; the title of a conversation is a convenience
-	later, err := w.Records.ConversationTurns(ctx, w.owner, w.read.ConversationID, w.read.LastEvent(), few)
+	later, err := w.Records.ConversationTurns(ctx, w.owner, w.turn.ConversationID, w.turn.LastEvent(), few)
 	for _, t := range later {
 		w.title = cmp.Or(w.title, memory.TitleOf(t.Readable()))
 	}
@@ -81,23 +80,17 @@ func (w *withdrawal) retitle(ctx context.Context) error {
 
 // touched returns the memories that were made of the turn, and those that its facts were merged into, in any status.
 func (w *withdrawal) touched(ctx context.Context) (touched []memory.Memory, err error) {
-	at := w.read.At // what a turn states is dated as the turn
-	f := db.MemoryFilter{Owner: w.owner, Since: at, Until: at.Add(time.Microsecond)}
-	for m, err := range db.All(memory.MaxPage, func(last memory.Memory, limit int) ([]memory.Memory, error) {
-		f.Limit = limit
-		if last.ID != "" {
-			f.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
-		}
-		return w.Records.ListMemories(ctx, f)
-	}) {
+	f := db.MemoryFilter{Owner: w.owner}
+	f.Since, f.Until = momentOf(*w.turn)
+	for m, err := range w.list(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
-		if m.SourceTurnID == w.read.ID {
+		if m.SourceTurnID == w.turn.ID {
 			touched = append(touched, m)
 		}
 	}
-	candidates, err := w.Records.TurnCandidates(ctx, w.owner.AppID, w.read.ID)
+	candidates, err := w.Records.TurnCandidates(ctx, w.owner.AppID, w.turn.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +119,7 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	if m.SourceTurnID == "" {
 		return true, nil
 	}
-	if m.SourceTurnID != w.read.ID {
+	if m.SourceTurnID != w.turn.ID {
 		made, err := w.Records.Turn(ctx, w.owner.AppID, m.SourceTurnID)
 		switch {
 		case memory.IsKind(err, memory.KindNotFound): // it was deleted with its conversation
@@ -137,11 +130,11 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	}
 	isMessage := func(s memory.Memory) bool { return s.Type == memory.TypeMessage }
 	isOtherMessage := func(s memory.Memory) bool {
-		return isMessage(s) && s.SourceTurnID != w.read.ID && s.Status != memory.Forgotten
+		return isMessage(s) && s.SourceTurnID != w.turn.ID && s.Status != memory.Forgotten
 	}
 	hasMessage := slices.ContainsFunc(sources, isMessage)
 	isOtherMerge := func(e memory.Event) bool {
-		return e.Kind == memory.EventMerged && (e.Cause == byAPI || !hasMessage && e.Cause != causeOf(w.read))
+		return e.Kind == memory.EventMerged && (e.Cause == byAPI || !hasMessage && e.Cause != causeOf(*w.turn))
 	}
 	return slices.ContainsFunc(sources, isOtherMessage) || slices.ContainsFunc(events, isOtherMerge), nil
 }
@@ -178,7 +171,7 @@ func (w *withdrawal) planReversal(ctx context.Context, m memory.Memory, events [
 
 // isChange reports whether an event is a change by the turn of a memory that was known before.
 func (w *withdrawal) isChange(e memory.Event) bool {
-	return e.Cause == causeOf(w.read) && e.Kind != memory.EventCreated
+	return e.Cause == causeOf(*w.turn) && e.Kind != memory.EventCreated
 }
 
 // planRevival plans that what a memory superseded is active again, or superseded by what has superseded the memory in
@@ -251,11 +244,11 @@ func (w *withdrawal) supersededBy(ctx context.Context, by memory.Memory) (supers
 func (w *withdrawal) hasSuperseded(ctx context.Context, m memory.Memory) (bool, error) {
 	events, err := w.Records.Events(ctx, w.owner, []string{m.ID})
 	return slices.ContainsFunc(events[m.ID], func(e memory.Event) bool {
-		return e.Kind == memory.EventSuperseded && e.Cause == causeOf(w.read)
+		return e.Kind == memory.EventSuperseded && e.Cause == causeOf(*w.turn)
 	}), err
 }
 
-// successor returns the id of the memory that supersedes one of the turn and is not of the turn, "" if none does.
+// successor returns the id of the memory that supersedes one of the turn and is not of the turn; empty: no memory does.
 func (w *withdrawal) successor(m memory.Memory) string {
 	for range w.gone {
 		if m.Status != memory.Superseded {
