@@ -93,19 +93,22 @@ func TestJudge_ReplacesContradictedMemory(t *testing.T) {
 	}
 }
 
-func TestJudge_BackdatedFactReplacesNothing(t *testing.T) {
+// A fact that was said before a memory is compared as the earlier one: the memory replaces it, or keeps its wording.
+func TestJudge_KeepsTheLaterOfTwoStatements(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t)
-	b.similar(shanghai, beijing, 0.9)
-	now := b.write(shanghai, 0.8, time.Time{}).Memory
-	for _, decision := range []string{"replace", "merge"} {
+	for decision, want := range map[string]memory.Verdict{"replace": memory.Kept, "merge": memory.Merged} {
+		b := newFixture(t)
+		b.similar(shanghai, beijing, 0.9)
+		now := b.write(shanghai, 0.8, time.Time{}).Memory
 		b.decides(`{"decisions":[{"memory":1,"decision":"` + decision + `"}]}`)
 		w := b.write(beijing, 0.8, now.CreatedAt.Add(-24*time.Hour))
-		if w.Verdict != memory.Kept || b.stored(now.ID).Status != memory.Active || b.stored(now.ID).Content != shanghai {
-			t.Errorf("%s: %+v", decision, w)
+		if active := b.memories(); w.Verdict != want || len(active) != 1 || active[0].ID != now.ID ||
+			active[0].Content != shanghai || !active[0].CreatedAt.Equal(now.CreatedAt) {
+			t.Errorf("%s: %+v, active %+v", decision, w, active)
 		}
-		if _, err := b.Forget(t.Context(), ada.AppID, w.Memory.ID, OfStatement); err != nil {
-			t.Fatal(err)
+		if decision == "replace" && (b.stored(w.Memory.ID).SupersededBy != now.ID ||
+			!strings.Contains(w.Reason, "said later")) {
+			t.Errorf("the earlier statement is %+v: %s", b.stored(w.Memory.ID), w.Reason)
 		}
 	}
 }

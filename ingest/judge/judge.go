@@ -21,7 +21,7 @@ type Decision string
 // The decisions.
 const (
 	KeepBoth Decision = "keep_both" // each holds a statement of its own
-	Replace  Decision = "replace"   // the memory no longer holds
+	Replace  Decision = "replace"   // the one that was said later replaces the other
 	Merge    Decision = "merge"     // both say the same and become one memory
 )
 

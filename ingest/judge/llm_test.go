@@ -49,6 +49,23 @@ func TestLLM_PromptIsThatOfTheGoldenFile(t *testing.T) {
 	}
 }
 
+// A fact that was said before a memory can be replaced by it.
+func TestLLM_PromptSaysWhatReplaceMeansForALateFact(t *testing.T) {
+	t.Parallel()
+	for content, rule := range map[string]string{
+		"Lives in Porto.": "the memory replaces the new fact", "住在波尔图。": "这条记忆替换新事实",
+	} {
+		for day, late := range map[int]bool{3: true, 9: false} {
+			var asked []llm.Prompt
+			_, _ = NewLLM(scripted{asked: &asked}).Judge(t.Context(), saidOn(content, day),
+				[]memory.Memory{saidOn("Lives in Braga.", 4)})
+			if got := strings.Contains(asked[0].System, rule); got != late {
+				t.Errorf("%s of day %d: %t", content, day, got)
+			}
+		}
+	}
+}
+
 // An answer without a usable decision is refused, and the model is asked once more, with the reason.
 func TestLLM_AsksOnceMoreAfterARefusedAnswer(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +18,13 @@ type finding struct {
 	verdicts []verdict // without KeepBoth
 	note     string    // what the judge answered, or why it was not asked; empty if there is no judge
 	asked    bool      // the judge has answered
+}
+
+// comparison is what was found out about the drafts of a batch.
+type comparison struct {
+	findings []finding        // one for each draft
+	seen     map[string]int64 // revisions of the facts that were there to be compared, by id
+	isLast   bool             // the drafts are written even if other facts were written since
 }
 
 // verdict is what a draft means for one memory, which is as it was when they were compared.
@@ -39,17 +47,21 @@ const judging = 4
 // compare finds what each draft may concern, and what it means for that: the judge decides, or without one the rules
 // of single attributes. It runs before the user's lock is taken, since it waits for a model.
 func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft, except []string) (
-	found []finding, err error,
+	compared comparison, err error,
 ) {
-	found = make([]finding, len(drafts))
-	if !slices.ContainsFunc(drafts, func(d Draft) bool { return d.Compare != Alone }) {
-		return found, nil
+	found := make([]finding, len(drafts))
+	compared = comparison{findings: found, seen: map[string]int64{}}
+	if !slices.ContainsFunc(drafts, Draft.isCompared) {
+		return compared, nil
 	}
 	ctx, comparing := tracing.Start(ctx, "ingest.compare")
 	defer func() { tracing.End(comparing, err) }()
 	near, err := w.nearest(ctx, owner, drafts, except)
 	if err != nil {
-		return nil, err
+		return compared, err
+	}
+	for _, m := range slices.Concat(near.facts, near.known) {
+		compared.seen[m.ID] = m.Revision
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.set.JudgeTimeout)
 	defer cancel()
@@ -59,7 +71,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	for i, d := range drafts {
 		found[i].near = near.ids[i]
 		switch {
-		case d.Compare == Alone:
+		case !d.isCompared():
 			continue
 		case w.Judge == nil || d.Compare == WithoutModel:
 			found[i].verdicts = w.single(d.Memory, slices.Concat(near.facts, earlier))
@@ -76,5 +88,38 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 		}
 		earlier = append(earlier, d.Memory)
 	}
-	return found, group.Wait()
+	return compared, group.Wait()
+}
+
+// outdated returns what a comparison has not seen of the user's facts that were written in the last seconds.
+func (c comparison) outdated(recent []memory.Memory) (unseen []memory.Memory) {
+	for _, m := range recent {
+		if revision, seen := c.seen[m.ID]; m.Type != memory.TypeMessage && (!seen || revision != m.Revision) {
+			unseen = append(unseen, m)
+		}
+	}
+	return unseen
+}
+
+// settle completes what was found out about a draft by facts that were written since. errOutdated: the judge is to be
+// asked about them.
+func (c comparison) settle(w *Writer, d Draft, f finding, unseen []memory.Memory) (finding, error) {
+	if w.Judge == nil || d.Compare == WithoutModel {
+		f.verdicts = append(slices.Clone(f.verdicts), w.single(d.Memory, unseen)...)
+		return f, nil
+	}
+	concerning, _ := w.judgeable(d.Memory, nearest{known: unseen, words: w.indexWords(unseen)}, nil)
+	switch {
+	case len(concerning) == 0:
+		return f, nil
+	case !c.isLast:
+		return f, errOutdated
+	}
+	w.undecided.Add(1)
+	note := fmt.Sprintf("it is kept in addition to %d memories that were written while it was judged", len(concerning))
+	if f.note != "" {
+		note = f.note + "; " + note
+	}
+	f.note = note
+	return f, nil
 }

@@ -84,10 +84,6 @@ func (w *Writer) judged(ctx context.Context, draft memory.Memory, near []memory.
 	}
 	var kept []string
 	for i, v := range answer {
-		older := draft.CreatedAt.Before(near[i].CreatedAt)
-		if v.Decision != judge.KeepBoth && older && v.Merged == "" {
-			v.Decision, v.Why = judge.KeepBoth, "an earlier statement replaces no later one"
-		}
 		if v.Decision == judge.KeepBoth {
 			kept = append(kept, fmt.Sprintf("%s (%s)", near[i].ID, cmp.Or(v.Why, "no reason given")))
 			continue

@@ -38,7 +38,7 @@ func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft
 	search := &search{w: w, owner: owner}
 	near.ids = make([][]string, len(drafts))
 	for i, d := range drafts {
-		if d.Compare == Alone {
+		if !d.isCompared() {
 			continue
 		}
 		ids, err := search.near(ctx, d.Memory)

@@ -43,7 +43,7 @@ func (w *Writer) claimTheSame(a, b *memory.Memory) bool {
 // claimAny reports whether any draft that is compared claims a single attribute.
 func (w *Writer) claimAny(drafts []Draft) bool {
 	return slices.ContainsFunc(drafts, func(d Draft) bool {
-		return d.Compare != Alone && len(w.claimsOf(d.Content)) > 0
+		return d.isCompared() && len(w.claimsOf(d.Content)) > 0
 	})
 }
 

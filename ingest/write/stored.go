@@ -43,19 +43,27 @@ type transaction struct {
 	relations []memory.Relation
 }
 
-// write finds the place of each draft and stores it.
-func (t *transaction) write(ctx context.Context, drafts []Draft, findings []finding) (written []Written, err error) {
-	if slices.ContainsFunc(drafts, func(d Draft) bool { return d.Compare != Alone }) {
+// write finds the place of each draft and stores it. errOutdated: the drafts must be compared again.
+func (t *transaction) write(ctx context.Context, drafts []Draft, compared comparison) (written []Written, err error) {
+	var unseen []memory.Memory
+	if slices.ContainsFunc(drafts, Draft.isCompared) {
 		// Another process may have written after the search and before this transaction got the lock.
 		since := t.w.Now().Add(-t.w.set.OwnWindow)
 		if t.recent, err = t.tx.Unconfirmed(ctx, since, t.w.set.OwnLimit); err != nil {
 			return nil, err
 		}
+		unseen = slices.DeleteFunc(compared.outdated(t.recent), func(m memory.Memory) bool {
+			return slices.Contains(t.except, m.ID)
+		})
 	}
 	for i, d := range drafts {
 		c := isNew(d)
-		if d.Compare != Alone {
-			if c, err = t.place(ctx, d, findings[i]); err != nil {
+		if d.isCompared() {
+			found, err := compared.settle(t.w, d, compared.findings[i], unseen)
+			if err != nil {
+				return nil, err
+			}
+			if c, err = t.place(ctx, d, found); err != nil {
 				return nil, err
 			}
 		}

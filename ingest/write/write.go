@@ -5,11 +5,14 @@
 //	       -> one transaction: same, or decided by these verdicts, or merged by similarity, or a memory of its own
 //	       -> stored with its events and relations -> pushed to the vector store
 //
-// A verdict applies only to a memory that has not changed since.
+// The batches of a user are compared one after the other. If another process has written what may concern a draft since
+// it was compared, the draft is compared again. A verdict applies only to a memory that has not changed since.
 package write
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -82,6 +85,7 @@ type Writer struct {
 	claims *lru.Cache[string, []attribute.Claim] // by statement
 	facts  *cache.Cache[[]memory.Memory]         // newest of an owner, latest changed first
 
+	lines     lines
 	undecided atomic.Int64
 }
 
@@ -123,6 +127,8 @@ type Draft struct {
 	detail any    // of the event of its creation; may be nil
 }
 
+func (d Draft) isCompared() bool { return d.Compare != Alone }
+
 // Written is the memory that holds a draft, and the verdict.
 type Written struct {
 	Memory  memory.Memory  // as it is at the end of the transaction
@@ -144,10 +150,28 @@ type Batch struct {
 // Write takes drafts through the stages of the package and returns the result of each. Every draft is compared with the
 // earlier ones too.
 func (w *Writer) Write(ctx context.Context, b Batch) (written []Written, err error) {
-	findings, err := w.compare(ctx, b.Owner, b.Drafts, nil)
-	if err != nil {
-		return nil, err
+	if slices.ContainsFunc(b.Drafts, Draft.isCompared) {
+		defer w.lines.enter(ctx, b.Owner, w.set.JudgeTimeout)()
 	}
+	for attempt := 1; ; attempt++ {
+		compared, err := w.compare(ctx, b.Owner, b.Drafts, nil)
+		if err != nil {
+			return nil, err
+		}
+		compared.isLast = attempt == maxComparisons
+		if written, err = w.writeCompared(ctx, b, compared); !errors.Is(err, errOutdated) {
+			return written, err
+		}
+	}
+}
+
+// maxComparisons bounds how often a batch is compared while other processes write for the same user.
+const maxComparisons = 3
+
+// errOutdated rolls back a transaction of drafts that were compared before what may concern them was written.
+var errOutdated = errors.New("what may concern a draft was written since it was compared")
+
+func (w *Writer) writeCompared(ctx context.Context, b Batch, compared comparison) (written []Written, err error) {
 	ctx, writes := tracing.Start(ctx, "ingest.write")
 	defer func() { tracing.End(writes, err) }()
 	var t *transaction
@@ -159,7 +183,7 @@ func (w *Writer) Write(ctx context.Context, b Batch) (written []Written, err err
 		}
 		changes := history.NewRecorder(tx, b.Cause, w.Now())
 		t = &transaction{Recorder: changes, w: w, tx: tx}
-		if written, err = t.write(ctx, b.Drafts, findings); err != nil {
+		if written, err = t.write(ctx, b.Drafts, compared); err != nil {
 			return err
 		}
 		if b.Also != nil {
@@ -190,13 +214,13 @@ func (w *Writer) Compare(ctx context.Context, owner memory.Owner, memories []mem
 	for i, m := range memories {
 		drafts[i] = Draft{Memory: m, Compare: Judged}
 	}
-	findings, err := w.compare(ctx, owner, drafts, except)
+	compared, err := w.compare(ctx, owner, drafts, except)
 	if err != nil {
 		return nil, err
 	}
 	byID := make(map[string]finding, len(drafts))
 	for i, d := range drafts {
-		byID[d.ID] = findings[i]
+		byID[d.ID] = compared.findings[i]
 	}
 	return func(ctx context.Context, tx db.UserTx, changes *history.Recorder, settled []history.Draft) (
 		[]memory.Memory, error,
@@ -207,7 +231,7 @@ func (w *Writer) Compare(ctx context.Context, owner memory.Owner, memories []mem
 			findings[i] = byID[d.ID]
 		}
 		t := &transaction{Recorder: changes, w: w, tx: tx, except: except}
-		written, err := t.write(ctx, drafts, findings)
+		written, err := t.write(ctx, drafts, comparison{findings: findings, seen: compared.seen, isLast: true})
 		if err != nil {
 			return nil, err
 		}
