@@ -106,6 +106,10 @@ func TestJudge_KeepsTheLaterOfTwoStatements(t *testing.T) {
 			active[0].Content != shanghai || !active[0].CreatedAt.Equal(now.CreatedAt) {
 			t.Errorf("%s: %+v, active %+v", decision, w, active)
 		}
+		outbox, err := b.store.VectorBacklog(t.Context(), nil)
+		if err != nil || outbox.Pending+outbox.Removing > 0 {
+			t.Errorf("%s: not pushed: %+v, %v", decision, outbox, err)
+		}
 		if decision == "replace" && (b.stored(w.Memory.ID).SupersededBy != now.ID ||
 			!strings.Contains(w.Reason, "said later")) {
 			t.Errorf("the earlier statement is %+v: %s", b.stored(w.Memory.ID), w.Reason)

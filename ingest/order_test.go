@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
@@ -149,6 +150,10 @@ func TestWrite_EndsComparingAgain(t *testing.T) {
 	}
 	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
+	}
+	list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{write.JudgeAgain{}.Kind()}, Limit: 10})
+	if err != nil || len(list) != 1 {
+		t.Errorf("jobs %+v, %v", list, err)
 	}
 	got := b.outcome(turn.ID).Candidates
 	if len(got) != 1 || !strings.Contains(got[0].Reason, "written while it was judged") || others != 4 ||

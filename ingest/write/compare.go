@@ -18,6 +18,7 @@ type finding struct {
 	verdicts []verdict // without KeepBoth
 	note     string    // what the judge answered, or why it was not asked; empty if there is no judge
 	asked    bool      // the judge has answered
+	failed   bool      // the judge was asked and gave no verdict
 }
 
 // comparison is what was found out about the drafts of a batch.
@@ -83,6 +84,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 			}
 			group.Go(func() error {
 				found[i].verdicts, found[i].note, found[i].asked = w.judged(ctx, d.Memory, judgeable)
+				found[i].failed = !found[i].asked
 				return nil
 			})
 		}
@@ -116,7 +118,9 @@ func (c comparison) settle(w *Writer, d Draft, f finding, unseen []memory.Memory
 		return f, errOutdated
 	}
 	w.undecided.Add(1)
-	note := fmt.Sprintf("it is kept in addition to %d memories that were written while it was judged", len(concerning))
+	note := fmt.Sprintf(
+		"it is kept in addition to %d memories that were written while it was judged, and judged again later",
+		len(concerning))
 	if f.note != "" {
 		note = f.note + "; " + note
 	}

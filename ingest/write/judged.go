@@ -117,5 +117,5 @@ func (w *Writer) countUndecided(ctx context.Context, draft memory.Memory, near [
 	case memory.IsKind(err, memory.KindBadAnswer):
 		why = "the judge's answer was refused"
 	}
-	return fmt.Sprintf("%s, so that it and %d memories like it are kept: %v", why, len(near), err)
+	return fmt.Sprintf("%s, so that it and %d memories like it are kept and judged again later: %v", why, len(near), err)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/history"
@@ -156,21 +157,27 @@ func (t *transaction) store(ctx context.Context, d Draft, c change) (written Wri
 	} else if err := t.merge(ctx, c); err != nil {
 		return Written{}, err
 	}
-	for _, r := range c.replaces {
-		if err := t.supersede(ctx, r.memory, held.ID, r.Verdict, d.SourceTurnID); err != nil {
-			return Written{}, err
-		}
-	}
-	if len(c.replacedBy) > 0 && c.into == nil {
-		by := c.replacedBy[0]
-		if err := t.supersede(ctx, held, by.id, by.Verdict, d.SourceTurnID); err != nil {
-			return Written{}, err
-		}
+	if err := t.replace(ctx, held, c, d.SourceTurnID); err != nil {
+		return Written{}, err
 	}
 	if d.Source != "" {
 		t.relate(held.ID, memory.DerivedFrom, d.Source)
 	}
 	return Written{Memory: *held, Verdict: c.verdict, Reason: c.reason}, nil
+}
+
+// replace marks what the memory that holds a draft replaces as superseded, or this memory by what replaces it.
+func (t *transaction) replace(ctx context.Context, held *memory.Memory, c change, turnID string) error {
+	for _, r := range c.replaces {
+		if err := t.supersede(ctx, r.memory, held.ID, r.Verdict, turnID); err != nil {
+			return err
+		}
+	}
+	if len(c.replacedBy) == 0 || c.into != nil {
+		return nil
+	}
+	by := c.replacedBy[0]
+	return t.supersede(ctx, held, by.id, by.Verdict, turnID)
 }
 
 // add makes the draft a memory of its own.
@@ -236,8 +243,13 @@ func (t *transaction) insertedBy(id string) *memory.Memory {
 
 // flush stores the added memories, with the relations.
 func (t *transaction) flush(ctx context.Context) error {
-	if len(t.inserted) > 0 {
-		if err := t.tx.Insert(ctx, t.memories(false), t.w.Pusher.ClaimedUntil()); err != nil {
+	if added := t.added(); len(added) > 0 {
+		if err := t.tx.Insert(ctx, added, t.w.Pusher.ClaimedUntil()); err != nil {
+			return err
+		}
+	}
+	if len(t.outdated) > 0 { // unclaimed, since their vectors are removed at once
+		if err := t.tx.Insert(ctx, t.outdated, time.Time{}); err != nil {
 			return err
 		}
 	}
@@ -252,16 +264,12 @@ func (t *transaction) flush(ctx context.Context) error {
 	return t.tx.AddRelations(ctx, t.relations)
 }
 
-// memories returns the added memories as they were before they were superseded, or, if active is set, without those.
-func (t *transaction) memories(active bool) []memory.Memory {
+// added returns the added memories that are active.
+func (t *transaction) added() []memory.Memory {
 	list := make([]memory.Memory, 0, len(t.inserted))
 	for _, m := range t.inserted {
-		i := slices.IndexFunc(t.outdated, func(before memory.Memory) bool { return before.ID == m.ID })
-		switch {
-		case i < 0:
+		if !slices.ContainsFunc(t.outdated, func(before memory.Memory) bool { return before.ID == m.ID }) {
 			list = append(list, *m)
-		case !active:
-			list = append(list, t.outdated[i])
 		}
 	}
 	return list
@@ -272,7 +280,7 @@ func (w *Writer) push(ctx context.Context, owner memory.Owner, t *transaction) {
 	ctx, pushes := tracing.Start(ctx, "ingest.push")
 	defer pushes.End()
 	if len(t.inserted) > 0 {
-		w.Pusher.PushNew(ctx, t.memories(true))
+		w.Pusher.PushNew(ctx, t.added())
 	}
 	w.Pusher.Push(ctx, t.Changed())
 	isFact := func(m *memory.Memory) bool { return m.Type != memory.TypeMessage }

@@ -12,6 +12,7 @@ import (
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
 	"hippocampus/ingest"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
 	"hippocampus/notify"
@@ -50,6 +51,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 	timeout := b.cfg.Jobs.Timeout
 	handlers := []jobs.Handler{
 		jobs.Handle(w.ingest.RunLegacyJob),
+		jobs.HandleResult(timeout, w.writer.WorkAgain),
 		jobs.HandleResult(timeout, w.reflection.Work),
 		jobs.HandleResult(timeout, w.session.Work),
 		jobs.HandleResult(timeout, w.consolidation.Work),
@@ -58,7 +60,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 	}
 	mt.jobKinds = []string{
 		reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(),
-		consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind(),
+		consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind(), write.JudgeAgain{}.Kind(),
 	}
 	for _, job := range scheduled {
 		handlers = append(handlers, job.Handler())

@@ -243,6 +243,7 @@ const (
 	JobKindFacts                   JobKind = "facts"
 	JobKindForgetting              JobKind = "forgetting"
 	JobKindIdleConversations       JobKind = "idle_conversations"
+	JobKindJudgeAgain              JobKind = "judge_again"
 	JobKindPastMessages            JobKind = "past_messages"
 	JobKindPurge                   JobKind = "purge"
 	JobKindRebuild                 JobKind = "rebuild"

@@ -13,6 +13,7 @@ export const jobKinds = names<Schema<"JobKind">>({
   facts: true,
   forgetting: true,
   idle_conversations: true,
+  judge_again: true,
   past_messages: true,
   purge: true,
   rebuild: true,

@@ -1116,6 +1116,7 @@ JobKind = TypeAliasType(
         "facts",
         "forgetting",
         "idle_conversations",
+        "judge_again",
         "past_messages",
         "purge",
         "rebuild",

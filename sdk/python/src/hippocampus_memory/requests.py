@@ -976,6 +976,7 @@ JobKind: TypeAlias = (
         "facts",
         "forgetting",
         "idle_conversations",
+        "judge_again",
         "past_messages",
         "purge",
         "rebuild",

@@ -5534,7 +5534,7 @@ export interface components {
          * @description A kind of job.
          * @enum {string}
          */
-        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "verification";
+        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "verification";
         /** @description One page of webhooks. */
         WebhookPage: {
             /** @description The page. */

@@ -1,0 +1,176 @@
+package write
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/db/jobs"
+	"hippocampus/ingest/judge"
+	"hippocampus/internal/memory"
+)
+
+// JudgeAgain is a job: the judge gave no verdict on memories, which were kept. It is stored before they are, so that
+// it may find that they do not exist.
+type JudgeAgain struct {
+	jobs.Background `json:"-"`
+
+	AppID     string    `json:"app_id"`
+	UserID    string    `json:"user_id"`
+	MemoryIDs []string  `json:"memory_ids"`
+	Since     time.Time `json:"since"`
+}
+
+// Kind is the name that the job is stored under.
+func (JudgeAgain) Kind() string { return "judge_again" }
+
+const (
+	firstAgain = 30 * time.Second // before memories are judged again
+	lastAgain  = 24 * time.Hour   // after which the job fails
+)
+
+// Again is the result of the job.
+type Again struct {
+	Judged int `json:"judged"` // memories, since the job was stored
+	Left   int `json:"left"`   // memories without a verdict
+}
+
+// judgeLater stores a job for the drafts without a verdict. In the last comparison it stores one for all that the judge
+// may be asked about, since the transaction does not wait for another answer.
+func (w *Writer) judgeLater(ctx context.Context, owner memory.Owner, drafts []Draft, compared comparison) error {
+	var ids []string
+	for i, d := range drafts {
+		if compared.findings[i].failed || compared.isLast && w.Judge != nil && d.Compare == Judged {
+			ids = append(ids, d.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	state, err := w.Records.State(ctx, owner)
+	if err != nil {
+		return err
+	}
+	return w.Records.EnqueueForUser(ctx, owner, state.Erased, JudgeAgain{
+		AppID: owner.AppID, UserID: owner.UserID, MemoryIDs: ids, Since: memory.Instant(w.Now()),
+	})
+}
+
+// WorkAgain does the job. While the judge gives no verdict, the job waits half its age each time.
+func (w *Writer) WorkAgain(ctx context.Context, job JudgeAgain) (any, error) {
+	age := w.Now().Sub(job.Since)
+	if age < firstAgain {
+		return nil, jobs.Later(firstAgain - age)
+	}
+	owner := memory.Owner{AppID: job.AppID, UserID: job.UserID}
+	left, err := w.judgeAgain(ctx, owner, job.MemoryIDs)
+	result := Again{Judged: len(job.MemoryIDs) - left, Left: left}
+	switch {
+	case err != nil:
+		return nil, err
+	case left == 0:
+		return result, nil
+	case age < lastAgain:
+		return result, jobs.Later(max(firstAgain, age/2))
+	}
+	return result, memory.Errorf(memory.KindUnavailable, "the judge gave no verdict on %d memories for %s", left, age)
+}
+
+// judgeAgain compares memories with those near them and applies the verdicts. It counts the memories without a verdict.
+// Those that are not active any more need no verdict.
+func (w *Writer) judgeAgain(ctx context.Context, owner memory.Owner, ids []string) (left int, err error) {
+	defer w.lines.enter(ctx, owner, w.set.JudgeTimeout)()
+	memories, err := w.Records.Hydrate(ctx, owner, ids, ids)
+	if err != nil || len(memories) == 0 {
+		return 0, err
+	}
+	drafts := make([]Draft, len(memories))
+	for i, m := range memories {
+		drafts[i] = Draft{Memory: m, Compare: Judged}
+	}
+	compared, err := w.compare(ctx, owner, drafts, ids)
+	if err != nil {
+		return 0, err
+	}
+	var t *transaction
+	err = w.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		t = &transaction{Recorder: history.NewRecorder(tx, "judged again", w.Now()), w: w, tx: tx}
+		left = 0
+		for i, d := range drafts {
+			if compared.findings[i].failed {
+				left++
+				continue
+			}
+			if err := t.revise(ctx, d, compared.findings[i]); err != nil {
+				return err
+			}
+		}
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+		return t.Flush(ctx)
+	})
+	if err != nil {
+		return 0, err
+	}
+	w.push(ctx, owner, t)
+	w.Log.Info("memories are judged again", zap.Int("judged", len(drafts)-left), zap.Int("left", left))
+	return left, nil
+}
+
+// revise applies verdicts to a stored memory that has not changed since it was compared.
+func (t *transaction) revise(ctx context.Context, d Draft, f finding) error {
+	ids := []string{d.ID}
+	for _, v := range f.verdicts {
+		ids = append(ids, v.id)
+	}
+	rows, err := t.tx.Memories(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var known []*memory.Memory
+	var own *memory.Memory
+	for i := range rows {
+		switch {
+		case rows[i].ID == d.ID:
+			own = &rows[i]
+		case rows[i].Status == memory.Active:
+			known = append(known, &rows[i])
+		}
+	}
+	if own == nil || own.Status != memory.Active || own.Revision != d.Revision {
+		return nil
+	}
+	c, settled := decided(d, known, f)
+	if !settled {
+		return nil
+	}
+	return t.applyTo(ctx, own, c)
+}
+
+// applyTo makes a stored memory what its draft would have become.
+func (t *transaction) applyTo(ctx context.Context, own *memory.Memory, c change) error {
+	if c.into != nil {
+		if err := t.merge(ctx, c); err != nil {
+			return err
+		}
+		one := judge.Verdict{Relation: memory.Refines, Why: c.reason}
+		if err := t.supersede(ctx, own, c.into.ID, one, own.SourceTurnID); err != nil {
+			return err
+		}
+		return t.replace(ctx, c.into, c, own.SourceTurnID)
+	}
+	before := *own
+	own.Content, own.Lexemes, own.CreatedAt = c.draft.Content, c.draft.Lexemes, c.draft.CreatedAt
+	own.Embedding, own.EmbeddingModel, own.Pinned = c.draft.Embedding, c.draft.EmbeddingModel, c.draft.Pinned
+	if difference := history.Diff(before, *own); difference != nil {
+		t.Note(own.ID, memory.EventUpdated, difference)
+		if err := t.update(ctx, before, own); err != nil {
+			return err
+		}
+	}
+	return t.replace(ctx, own, c, own.SourceTurnID)
+}
