@@ -16,6 +16,7 @@
 //	bench proxy            the OpenAI-compatible proxy and a plain reverse proxy -> first byte, open streams
 //	bench servers          one server and several on the same stores -> recalls a second
 //	bench years            rules of forgetting -> memories of a user after years
+//	bench changes          changes of mind through turns -> is the latest statement first, is a former one returned
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and
@@ -42,7 +43,7 @@ func main() {
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), proxyCommand(), floorCommand(), reverseCommand())
+		yearsCommand(), changesCommand(), proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {
