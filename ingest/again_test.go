@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ func (b *fixture) undecided() (older, newer memory.Memory, job write.JudgeAgain)
 	if err != nil || len(list) != 1 {
 		b.t.Fatalf("jobs %+v, %v", list, err)
 	}
-	if err := json.Unmarshal(list[0].Payload, &job); err != nil || len(job.MemoryIDs) != 1 || job.MemoryIDs[0] != newer.ID {
+	if err := json.Unmarshal(list[0].Payload, &job); err != nil || !slices.Equal(job.MemoryIDs, []string{newer.ID}) {
 		b.t.Fatalf("the job is %+v, %v", job, err)
 	}
 	return older, newer, job
@@ -94,7 +95,8 @@ func TestJudgeAgain_Ends(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	_, newer, job := b.undecided()
-	if r, waits, err := b.workAgain(job, 25*time.Hour); waits || !memory.IsKind(err, memory.KindUnavailable) || r.Left != 1 {
+	r, waits, err := b.workAgain(job, 25*time.Hour)
+	if waits || !memory.IsKind(err, memory.KindUnavailable) || r.Left != 1 {
 		t.Errorf("after a day: %+v, waits %t, %v", r, waits, err)
 	}
 	if _, err := b.Forget(t.Context(), ada.AppID, newer.ID, OfStatement); err != nil {

@@ -14,23 +14,25 @@ const (
 	fromOwn     sources = 1 << iota // in the database, not confirmed in the vector store
 	fromVectors                     // by similarity
 	fromWords
-	fromSkill // as the best proven workflow of a skill that a candidate is a workflow of
+	fromSkill     // as the best proven workflow of a skill that a candidate is a workflow of
+	fromSuccessor // since it superseded what a candidate states
 )
 
 // The names of the sources in answers.
 const (
-	nameOwn     = "own_write"
-	nameVectors = "vector"
-	nameWords   = "lexical"
-	nameSkill   = "skill"
+	nameOwn       = "own_write"
+	nameVectors   = "vector"
+	nameWords     = "lexical"
+	nameSkill     = "skill"
+	nameSuccessor = "successor"
 )
 
 // names lists the names of the sources in a fixed order.
 func (s sources) names() []string { return sourceNames[s] }
 
-var sourceNames = func() (names [1 << 4][]string) {
+var sourceNames = func() (names [1 << 5][]string) {
 	for set := range names {
-		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill} {
+		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor} {
 			if set>>i&1 == 1 {
 				names[set] = append(names[set], name)
 			}
@@ -51,7 +53,7 @@ type candidate struct {
 	undated  float64 // lexical, had the texts of messages no day
 }
 
-// candidates unites the nearest hits, the best documents by words, and the best
+// candidates unites the nearest hits, the best documents by words, what superseded them, and the best
 // proven workflows of their skills.
 func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r searchResult) ([]candidate, error) {
 	x, open := r.index, r.scope.open
@@ -88,6 +90,11 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 	}
 	for _, doc := range lexical.best(x, s.set.Lift, open, q.Candidates) {
 		add(doc, fromWords)
+	}
+	for _, o := range x.outdated { // its words and meaning may be far from the query
+		if _, isCandidate := numbers[int(o.message)]; isCandidate && open[o.doc] {
+			add(int(o.doc), fromSuccessor)
+		}
 	}
 	for _, doc := range provenWorkflows(list, x, open) {
 		add(doc, fromSkill)

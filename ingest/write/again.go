@@ -164,8 +164,9 @@ func (t *transaction) applyTo(ctx context.Context, own *memory.Memory, c change)
 		return t.replace(ctx, c.into, c, own.SourceTurnID)
 	}
 	before := *own
-	own.Content, own.Lexemes, own.CreatedAt = c.draft.Content, c.draft.Lexemes, c.draft.CreatedAt
-	own.Embedding, own.EmbeddingModel, own.Pinned = c.draft.Embedding, c.draft.EmbeddingModel, c.draft.Pinned
+	own.Content, own.Lexemes = c.draft.Content, c.draft.Lexemes
+	own.Embedding, own.EmbeddingModel = c.draft.Embedding, c.draft.EmbeddingModel
+	own.CreatedAt, own.Pinned = c.draft.CreatedAt, c.draft.Pinned
 	if difference := history.Diff(before, *own); difference != nil {
 		t.Note(own.ID, memory.EventUpdated, difference)
 		if err := t.update(ctx, before, own); err != nil {

@@ -391,10 +391,11 @@ const (
 
 // Defines values for RecalledMemorySources.
 const (
-	RecalledMemorySourcesLexical  RecalledMemorySources = "lexical"
-	RecalledMemorySourcesOwnWrite RecalledMemorySources = "own_write"
-	RecalledMemorySourcesSkill    RecalledMemorySources = "skill"
-	RecalledMemorySourcesVector   RecalledMemorySources = "vector"
+	RecalledMemorySourcesLexical   RecalledMemorySources = "lexical"
+	RecalledMemorySourcesOwnWrite  RecalledMemorySources = "own_write"
+	RecalledMemorySourcesSkill     RecalledMemorySources = "skill"
+	RecalledMemorySourcesSuccessor RecalledMemorySources = "successor"
+	RecalledMemorySourcesVector    RecalledMemorySources = "vector"
 )
 
 // Defines values for ReflectionAnnouncementKind.
@@ -5594,7 +5595,7 @@ type RecalledMemory struct {
 	// Example: 0198c0de-0000-7000-8000-000000000001
 	SourceTurnID *ID `json:"source_turn_id,omitempty"`
 
-	// Sources How it was found. `skill`: another workflow of its skill was, and it is the best proven one.
+	// Sources How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded.
 	Sources []RecalledMemorySources `json:"sources"`
 
 	// Speaker What was added because it is of the form "Name: text" and the query has the name.

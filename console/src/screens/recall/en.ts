@@ -54,7 +54,7 @@ export const en = {
   similarity: "cosine",
   words: "BM25",
   foundBy: "found by",
-  sources: { vector: "meaning", lexical: "words", own_write: "recent write", skill: "skill" },
+  sources: { vector: "meaning", lexical: "words", own_write: "recent write", skill: "skill", successor: "successor" },
   parts: {
     similarity: "meaning",
     lexical: "words",

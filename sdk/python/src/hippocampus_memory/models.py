@@ -1782,8 +1782,8 @@ class RecalledMemory(Model):
     score: float
     """What the order is by."""
 
-    sources: list[Literal["vector", "lexical", "own_write", "skill"] | str]
-    """How it was found. `skill`: another workflow of its skill was, and it is the best proven one."""
+    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor"] | str]
+    """How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded."""
 
     score_parts: ScoreParts | None = None
     derived_from: list[Memory] | None = None

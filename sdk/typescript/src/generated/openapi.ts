@@ -4269,8 +4269,8 @@ export interface components {
              * @example 0.93
              */
             score: number;
-            /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. */
-            sources: ("vector" | "lexical" | "own_write" | "skill")[];
+            /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. */
+            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor")[];
             score_parts?: components["schemas"]["ScoreParts"];
             /** @description The memories that it was derived from, in any status; only with `expand`. */
             derived_from?: components["schemas"]["Memory"][];
