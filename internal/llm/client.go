@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
@@ -39,6 +38,10 @@ type Options struct {
 
 	Observer Observer // of chat calls and answers; nil: no observer
 
+	// RefusedFields is what is known of the models of chat calls, and may be shared with other clients; nil: this
+	// client's own.
+	RefusedFields *RefusedFields
+
 	Health *Health          // receives the outcome of each call; required by Probe, else nil: not kept
 	Logger *zap.Logger      // silent
 	Now    func() time.Time // for a Retry-After given as a date, and Call.Took; nil: neither
@@ -54,6 +57,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Concurrency, 8)
 	setDefault(&o.BreakerFailures, 5)
 	setDefault(&o.BreakerDelay, 15*time.Second)
+	if o.RefusedFields == nil {
+		o.RefusedFields = NewRefusedFields()
+	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
 	}
@@ -76,8 +82,6 @@ type Client struct {
 	retry    retrypolicy.RetryPolicy[any]
 	breaker  circuitbreaker.CircuitBreaker[any]
 	bulkhead bulkhead.Bulkhead[any]
-
-	refusedFormats atomic.Int32 // the number of formats, best first, that the endpoint refuses
 }
 
 // NewClient makes a client without contacting the endpoint.
@@ -229,11 +233,10 @@ func (c *Client) explain(action string, err error) error {
 		if hint := f.remedy(); hint != "" {
 			text += ": " + hint
 		}
-		cause := fmt.Errorf("%s: %s", action, text)
-		if f.concernsRequest() {
-			cause = refusal{cause}
+		return &memory.Error{
+			Kind: memory.KindUnavailable, RetryAfter: f.retryAfter,
+			Err: caused{fmt.Errorf("%s: %s", action, text), f.cause()},
 		}
-		return &memory.Error{Kind: memory.KindUnavailable, Err: cause, RetryAfter: f.retryAfter}
 	}
 	// The endpoint answered, but not in the form of the API.
 	return memory.Errorf(memory.KindBadAnswer,

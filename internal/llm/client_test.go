@@ -3,7 +3,6 @@ package llm_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -51,20 +50,6 @@ func TestAnswer_SendsPrompt(t *testing.T) {
 		asked.Format != "json_object" || asked.Key != secret ||
 		!asked.HasTemperature || !strings.Contains(asked.Body, `"temperature":0,`) {
 		t.Errorf("asked %+v", asked)
-	}
-}
-
-func TestAnswer_OmitsTemperatureForReasoningModels(t *testing.T) {
-	t.Parallel()
-	server := llmtest.New(t)
-	server.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
-		if r.HasTemperature || r.MaxTokens != 0 {
-			return llmtest.Status(http.StatusBadRequest)
-		}
-		return llmtest.Text("{}")
-	})
-	if _, err := dial(t, server.URL(), nil).Chat("o3-mini").Answer(t.Context(), llm.Prompt{MaxTokens: 5}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -10,6 +10,13 @@ import (
 type Counts struct {
 	mu       sync.Mutex
 	byPrompt map[string]PromptCounts
+	failures map[Failure]int
+}
+
+// Failure is what failed calls are counted by.
+type Failure struct {
+	Prompt string
+	Cause  Cause
 }
 
 // PromptCounts is the use of one prompt. Tokens are those that the endpoint reports; an
@@ -26,7 +33,9 @@ type PromptCounts struct {
 }
 
 // NewCounts makes counts that are all zero.
-func NewCounts() *Counts { return &Counts{byPrompt: map[string]PromptCounts{}} }
+func NewCounts() *Counts {
+	return &Counts{byPrompt: map[string]PromptCounts{}, failures: map[Failure]int{}}
+}
 
 // ByPrompt returns the counts of each prompt that was used.
 func (c *Counts) ByPrompt() map[string]PromptCounts {
@@ -35,12 +44,20 @@ func (c *Counts) ByPrompt() map[string]PromptCounts {
 	return maps.Clone(c.byPrompt)
 }
 
+// Failures returns the number of failed calls of each prompt by their cause.
+func (c *Counts) Failures() map[Failure]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.failures)
+}
+
 // OnCall implements Observer.
 func (c *Counts) OnCall(call Call) {
 	c.change(call.Prompt, func(n *PromptCounts) {
 		n.Calls++
 		if call.Err != nil {
 			n.Failed++
+			c.failures[Failure{call.Prompt, CauseOf(call.Err)}]++
 		}
 		n.In += call.Usage.In
 		n.Cached += call.Usage.Cached

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"maps"
 	"net/http"
 	"testing"
 
@@ -33,14 +34,26 @@ func TestCounts_SumsUsageByPrompt(t *testing.T) {
 	ask("judge", llmtest.Text(`{"text":"a",}`))
 	ask("judge", llmtest.Text("no object"))
 	ask("route", llmtest.Status(http.StatusInternalServerError))
+	for _, status := range []int{400, 422, 401, 429} {
+		ask("replay", llmtest.Status(status))
+	}
+	ask("replay", llmtest.Raw("[]"))
 
 	for name, want := range map[string]llm.PromptCounts{
 		"score": {Calls: 3, In: 1000, Cached: 704, Out: 55},
 		"judge": {Calls: 3, Salvaged: 1, Refused: 1},
-		"route": {Calls: 1, Failed: 1},
+		"route": {Calls: 1, Failed: 1}, "replay": {Calls: 5, Failed: 5},
 	} {
 		if got := counts.ByPrompt()[name]; got != want {
 			t.Errorf("%s: %+v, not %+v", name, got, want)
 		}
+	}
+	want := map[llm.Failure]int{
+		{Prompt: "route", Cause: llm.CauseUnavailable}: 1, {Prompt: "replay", Cause: llm.CauseRequest}: 2,
+		{Prompt: "replay", Cause: llm.CauseKey}: 1, {Prompt: "replay", Cause: llm.CauseLimit}: 1,
+		{Prompt: "replay", Cause: llm.CauseAnswer}: 1,
+	}
+	if got := counts.Failures(); !maps.Equal(got, want) {
+		t.Errorf("failures %v", got)
 	}
 }

@@ -12,13 +12,18 @@ import (
 //
 //	outcome of a call, or of a probe -> Err
 //
-// A refusal that concerns only its request, such as a text that is too long, is no fault.
+// A refusal that concerns only its request, such as a text that is too long, is no fault. Several refusals in a row,
+// of requests that are not too long, are a fault with ReasonRequest.
 type Health struct {
 	mu       sync.Mutex
 	err      error
 	answered bool // err is of a call that the endpoint answered, so that it knows more than a probe
 	keyed    bool // a probe was refused for its key, so that a successful probe says that the key is right
+	refusals int  // requests in a row that were refused, apart from those that are too long
 }
+
+// refusalsOfAFault is the number of refusals in a row from which they are a fault of the endpoint or its settings.
+const refusalsOfAFault = 3
 
 // NewHealth returns the health of an endpoint that has not been called.
 func NewHealth() *Health {
@@ -26,7 +31,7 @@ func NewHealth() *Health {
 }
 
 // Err returns nil if the endpoint works. KindUnauthorized: it refuses the key.
-// KindUnavailable or KindBadAnswer: anything else.
+// KindUnavailable or KindBadAnswer: anything else; with ReasonRequest: it refuses all requests.
 func (h *Health) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,6 +46,16 @@ func (h *Health) note(err, explained error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.err, h.answered = fault(err, explained), isAnswer(err)
+	var f *failure
+	switch {
+	case !errors.As(err, &f) || !f.concernsRequest():
+		h.refusals = 0
+	case !f.concernsLength():
+		h.refusals++
+	}
+	if h.err == nil && h.refusals >= refusalsOfAFault {
+		h.err = &memory.Error{Kind: memory.KindUnavailable, Reason: memory.ReasonRequest, Err: explained}
+	}
 }
 
 // noteProbe records the outcome of a probe.

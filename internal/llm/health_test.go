@@ -3,10 +3,12 @@ package llm_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"hippocampus/internal/llm"
+	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
 
@@ -31,6 +33,10 @@ func TestHealth_FollowsCallsAndProbes(t *testing.T) {
 		"probes before the first call": {
 			probe(refused, memory.KindUnavailable), probe(500, memory.KindUnavailable),
 			probe(401, memory.KindUnauthorized), probe(200, ""),
+		},
+		"refusals in a row": {
+			call(400, ""), call(422, ""), call(200, ""), call(400, ""), call(400, ""), call(400, memory.KindUnavailable),
+			probe(200, memory.KindUnavailable), call(422, memory.KindUnavailable), call(200, ""), call(400, ""),
 		},
 		"no list of models":               {probe(404, "")},
 		"probe after a cut":               {call(refused, memory.KindUnavailable), probe(200, "")},
@@ -76,5 +82,34 @@ func TestHealth_FollowsCallsAndProbes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An endpoint that refuses every request is unavailable with its words. Texts that are too long are no sign of that.
+func TestHealth_StatesRefusalsOfAllRequests(t *testing.T) {
+	t.Parallel()
+	server := llmtest.New(t)
+	health := llm.NewHealth()
+	chat := dial(t, server.URL(), func(o *llm.Options) { o.Health = health }).Chat("m")
+	for words, want := range map[string]memory.Reason{
+		"this model is retired":                               memory.ReasonRequest,
+		"This model's maximum context length is 4096 tokens.": "",
+	} {
+		server.OnChat(func(llmtest.ChatRequest) llmtest.Reply {
+			return llmtest.JSON(map[string]any{"error": words}).As(http.StatusBadRequest)
+		})
+		for range 5 {
+			if _, err := chat.Answer(t.Context(), llm.Prompt{}); !llm.Refused(err) {
+				t.Error(err)
+			}
+		}
+		err := health.Err()
+		if memory.ReasonOf(err) != want || want != "" && !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", words, err)
+		}
+		server.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("{}") })
+		if _, err := chat.Answer(t.Context(), llm.Prompt{}); err != nil || health.Err() != nil {
+			t.Errorf("%v, %v", err, health.Err())
+		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// post sends a JSON request to a path of the endpoint, which the library of the OpenAI API does not
-// know, and reads the JSON answer. Its errors are those that call expects.
+// post sends a JSON request to a path of the endpoint and reads the JSON answer. Its errors are those
+// that call expects.
 func (c *Client) post(ctx context.Context, path string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {

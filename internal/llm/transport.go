@@ -28,6 +28,7 @@ const (
 type failure struct {
 	status     int    // HTTP status; 0: no answer arrived
 	reason     string // one line
+	body       []byte // of the answer; nil: no answer arrived
 	retryAfter time.Duration
 }
 
@@ -60,14 +61,9 @@ func (f *failure) concernsRequest() bool {
 	return f.status >= 400 && !f.retriable() && !f.refusesKey()
 }
 
-// refusal marks the error of a request that the endpoint refuses.
-type refusal struct{ error }
-
-// Refused reports whether err is of a request that its endpoint refused, such as one with a
-// text that is too long, or that it answered with KindBadAnswer. The endpoint may accept others.
-func Refused(err error) bool {
-	var r refusal
-	return errors.As(err, &r) || memory.IsKind(err, memory.KindBadAnswer)
+// concernsLength reports whether the endpoint refuses this request for its length.
+func (f *failure) concernsLength() bool {
+	return f.concernsRequest() && aboutLength.MatchString(f.reason)
 }
 
 func (f *failure) refusesKey() bool {
@@ -117,9 +113,6 @@ type doer struct {
 }
 
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
-	if err := sendZeroTemperature(request); err != nil {
-		return nil, err
-	}
 	propagation.TraceContext{}.Inject(request.Context(), propagation.HeaderCarrier(request.Header))
 	response, err := d.http.Do(request)
 	if err != nil {
@@ -138,6 +131,7 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 		return nil, &failure{
 			status:     response.StatusCode,
 			reason:     apiMessage(body),
+			body:       body,
 			retryAfter: parseRetryAfter(response.Header.Get("Retry-After"), d.now),
 		}
 	}
@@ -145,40 +139,7 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 		return nil, memory.Errorf(memory.KindBadAnswer, "the answer is over %d bytes", maxBody)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	response.Header.Set(cacheHeader, deepSeekCacheHits(body))
 	return response, nil
-}
-
-// cacheHeader has deepSeekCacheHits of an answer.
-const cacheHeader = "Hippocampus-Cache-Hits"
-
-// deepSeekCacheHits is the number of cached tokens in DeepSeek's own field, which the
-// library does not read, or "".
-func deepSeekCacheHits(body []byte) string {
-	var answer struct {
-		Usage struct {
-			Hits json.Number `json:"prompt_cache_hit_tokens"`
-		} `json:"usage"`
-	}
-	_ = json.Unmarshal(body, &answer) // the library reports a malformed answer
-	return answer.Usage.Hits.String()
-}
-
-// sendZeroTemperature replaces the smallest temperature in the body by 0. Servers that divide by the
-// temperature would otherwise overflow.
-func sendZeroTemperature(request *http.Request) error {
-	if request.Body == nil {
-		return nil
-	}
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		return memory.Errorf(memory.KindInternal, "read the request: %w", err)
-	}
-	// In a string, the quotes would be escaped.
-	body = bytes.Replace(body, []byte(`"temperature":1e-45`), []byte(`"temperature":0`), 1)
-	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	return nil
 }
 
 // apiMessage extracts the endpoint's message from the body of an error.

@@ -42,6 +42,7 @@ const (
 	ReasonPrivileges  Reason = "privileges"  // the part accepts the credentials, but not the request
 	ReasonTLS         Reason = "tls"         // TLS is missing, not expected, or a certificate is not accepted
 	ReasonDiskFull    Reason = "disk_full"   // changes are refused for lack of room
+	ReasonRequest     Reason = "request"     // the part refuses every request, such as for a field that it does not know
 )
 
 // Field is what is wrong with one field of a request.

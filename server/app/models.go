@@ -58,8 +58,10 @@ func (m *models) openChat(b base) {
 	}
 	// Each use has its own breaker, so that timeouts of one whose deadline is short
 	// do not stop another.
+	refused := llm.NewRefusedFields()
 	newClient := func(health *llm.Health) *llm.Client {
 		options := chatOptions(b)
+		options.RefusedFields = refused
 		options.Health, options.Observer = health, m.counts
 		client := llm.NewClient(options)
 		b.life.onStop("chat", func(context.Context) error { client.Close(); return nil })

@@ -49,6 +49,9 @@ var promptMetrics = []struct {
 	},
 }
 
+var promptFailures = describe("hippocampus_prompt_failures_total",
+	"Requests to a chat model that got no answer, by why.", "prompt", "reason")
+
 // prompts collects the use of chat models.
 func prompts(counts *llm.Counts) collector {
 	c := collector{collect: func(ch chan<- prometheus.Metric) {
@@ -57,7 +60,10 @@ func prompts(counts *llm.Counts) collector {
 				ch <- prometheus.MustNewConstMetric(m.Desc, prometheus.CounterValue, m.value(n), name)
 			}
 		}
-	}}
+		for f, n := range counts.Failures() {
+			ch <- prometheus.MustNewConstMetric(promptFailures, prometheus.CounterValue, float64(n), f.Prompt, string(f.Cause))
+		}
+	}, descriptions: []*prometheus.Desc{promptFailures}}
 	for _, m := range promptMetrics {
 		c.descriptions = append(c.descriptions, m.Desc)
 	}

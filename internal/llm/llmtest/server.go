@@ -115,6 +115,14 @@ func (s *Server) OllamaURL() string { return s.http.URL }
 // OnChat sets the function that answers chat calls; nil restores Facts and Domains.
 func (s *Server) OnChat(f func(ChatRequest) Reply) { s.set(func() { s.onChat = f }) }
 
+// Scripted answers a chat call from Facts, Domains and OnPrompt, for a function of OnChat that answers only some calls.
+func (s *Server) Scripted(r ChatRequest) Reply {
+	s.mu.Lock()
+	script := s.script
+	s.mu.Unlock()
+	return script.answer(r)
+}
+
 // OnEmbed sets the function that answers embedding calls; nil restores Embed.
 func (s *Server) OnEmbed(f func(EmbedRequest) Reply) { s.set(func() { s.onEmbed = f }) }
 

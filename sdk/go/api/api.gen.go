@@ -439,6 +439,7 @@ const (
 	ServerPartReasonCredentials ServerPartReason = "credentials"
 	ServerPartReasonDiskFull    ServerPartReason = "disk_full"
 	ServerPartReasonPrivileges  ServerPartReason = "privileges"
+	ServerPartReasonRequest     ServerPartReason = "request"
 	ServerPartReasonTLS         ServerPartReason = "tls"
 )
 
@@ -6133,8 +6134,8 @@ type ScoreParts struct {
 type ServerPart struct {
 	// Reason Why the part does not work, if that is known. `credentials`: it refuses the server's user, password, token or key.
 	// `privileges`: the server's user may not do what it must. `tls`: TLS is missing or not expected, or one side does
-	// not accept the other's certificate. `disk_full`: it refuses changes for lack of room. The server's log names the
-	// setting to correct.
+	// not accept the other's certificate. `disk_full`: it refuses changes for lack of room. `request`: a model's
+	// endpoint refuses every request, and the server's log has its words. The log names the setting to correct.
 	//
 	//
 	// Example: disk_full
@@ -6153,8 +6154,8 @@ type ServerPart struct {
 
 // ServerPartReason Why the part does not work, if that is known. `credentials`: it refuses the server's user, password, token or key.
 // `privileges`: the server's user may not do what it must. `tls`: TLS is missing or not expected, or one side does
-// not accept the other's certificate. `disk_full`: it refuses changes for lack of room. The server's log names the
-// setting to correct.
+// not accept the other's certificate. `disk_full`: it refuses changes for lack of room. `request`: a model's
+// endpoint refuses every request, and the server's log has its words. The log names the setting to correct.
 //
 // Example: disk_full
 type ServerPartReason string

@@ -2068,12 +2068,12 @@ class ServerPart(Model):
     status: Literal["ready", "unavailable", "unauthorized"] | str
     """Of the part. `unauthorized` says that it refuses the server's key."""
 
-    reason: Literal["credentials", "privileges", "tls", "disk_full"] | str | None = None
+    reason: Literal["credentials", "privileges", "tls", "disk_full", "request"] | str | None = None
     """
     Why the part does not work, if that is known. `credentials`: it refuses the server's user, password, token or key.
     `privileges`: the server's user may not do what it must. `tls`: TLS is missing or not expected, or one side does
-    not accept the other's certificate. `disk_full`: it refuses changes for lack of room. The server's log names the
-    setting to correct.
+    not accept the other's certificate. `disk_full`: it refuses changes for lack of room. `request`: a model's
+    endpoint refuses every request, and the server's log has its words. The log names the setting to correct.
 
     """
 

@@ -5703,12 +5703,12 @@ export interface components {
             /**
              * @description Why the part does not work, if that is known. `credentials`: it refuses the server's user, password, token or key.
              *     `privileges`: the server's user may not do what it must. `tls`: TLS is missing or not expected, or one side does
-             *     not accept the other's certificate. `disk_full`: it refuses changes for lack of room. The server's log names the
-             *     setting to correct.
+             *     not accept the other's certificate. `disk_full`: it refuses changes for lack of room. `request`: a model's
+             *     endpoint refuses every request, and the server's log has its words. The log names the setting to correct.
              * @example disk_full
              * @enum {string}
              */
-            reason?: "credentials" | "privileges" | "tls" | "disk_full";
+            reason?: "credentials" | "privileges" | "tls" | "disk_full" | "request";
             /**
              * Format: date-time
              * @description When the server first found the part in this state; it looks every 5 seconds.

@@ -1,0 +1,64 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"hippocampus/internal/memory"
+)
+
+// Cause is why a call has no answer, in a word that labels a metric.
+type Cause string
+
+// The causes.
+const (
+	CauseRequest     Cause = "request"     // the endpoint refuses the request, such as for a field or its length
+	CauseKey         Cause = "key"         // it refuses the key
+	CauseLimit       Cause = "limit"       // it limits the rate
+	CauseUnavailable Cause = "unavailable" // it is unavailable, slow, or was not asked since it has failed before
+	CauseAnswer      Cause = "answer"      // its answer does not have the form of the API
+	CauseCaller      Cause = "caller"      // the caller stopped waiting
+)
+
+// caused is an error with its cause.
+type caused struct {
+	error
+	cause Cause
+}
+
+func (c caused) Unwrap() error { return c.error }
+
+// cause returns the cause of an endpoint's failure.
+func (f *failure) cause() Cause {
+	switch {
+	case f.concernsRequest():
+		return CauseRequest
+	case f.refusesKey():
+		return CauseKey
+	case f.status == http.StatusTooManyRequests:
+		return CauseLimit
+	}
+	return CauseUnavailable
+}
+
+// CauseOf returns why a call failed with err.
+func CauseOf(err error) Cause {
+	var c caused
+	switch {
+	case errors.As(err, &c):
+		return c.cause
+	case memory.IsKind(err, memory.KindBadAnswer):
+		return CauseAnswer
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return CauseCaller
+	}
+	return CauseUnavailable
+}
+
+// Refused reports whether err is of a request that its endpoint refused, such as one with a
+// text that is too long, or that it answered with KindBadAnswer. The endpoint may accept others.
+func Refused(err error) bool {
+	cause := CauseOf(err)
+	return err != nil && (cause == CauseRequest || cause == CauseAnswer)
+}
