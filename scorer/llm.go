@@ -93,9 +93,7 @@ func (p proposal) check(said string) string {
 	switch {
 	case p.Fact == nil:
 		return "has no fact"
-	case p.Importance == nil:
-		return "has no importance"
-	case math.IsNaN(*p.Importance) || *p.Importance < 0 || *p.Importance > 1:
+	case p.Importance != nil && (math.IsNaN(*p.Importance) || *p.Importance < 0 || *p.Importance > 1):
 		return "has an importance outside 0 to 1"
 	}
 	content := strings.TrimSpace(*p.Fact)
@@ -109,18 +107,24 @@ func (p proposal) check(said string) string {
 }
 
 // fact returns a proposal that check accepts as a fact. It replaces an unknown domain by that of the
-// classifier of sentences, and an unknown type by TypeFact.
+// classifier of sentences, an unknown type by TypeFact, and a missing importance by that of the rules.
 func (p proposal) fact(answer *llm.Answer) Fact {
-	if p.Fact == nil || p.Importance == nil {
+	if p.Fact == nil {
 		return Fact{}
 	}
 	fact := Fact{
-		Content: strings.TrimSpace(*p.Fact), Importance: *p.Importance,
-		Domain: memory.Domain(identifier(p.Domain)), Type: memory.Type(identifier(p.Type)),
+		Content: strings.TrimSpace(*p.Fact),
+		Domain:  memory.Domain(identifier(p.Domain)), Type: memory.Type(identifier(p.Type)),
 	}
 	if !slices.Contains(memory.Domains, fact.Domain) {
 		fact.Domain = statement.Domain(fact.Content)
 		answer.Salvage("the domain %.40q is unknown: %s instead", p.Domain, fact.Domain)
+	}
+	if p.Importance != nil {
+		fact.Importance = *p.Importance
+	} else {
+		fact.Importance = Importance(fact.Content, fact.Domain)
+		answer.Salvage("a fact has no importance: %g instead", fact.Importance)
 	}
 	if fact.Type == "" {
 		fact.Type = memory.TypeFact

@@ -19,7 +19,7 @@ type Refusal struct {
 // once more and sends the refused answer with the reason. The error is that of the last call.
 func Ask[T any](ctx context.Context, chat Chat, p Prompt, parse func(*Answer) (T, error)) (value T, err error) {
 	for range 2 {
-		var answer Answer
+		answer := Answer{Corrected: p.Refused != nil}
 		if answer.Text, err = chat.Answer(ctx, p); err != nil {
 			return value, err
 		}

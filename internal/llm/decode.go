@@ -21,6 +21,10 @@ type Answer struct {
 	// Salvaged lists what was wrong with the answer and did not prevent reading it.
 	// Readers append to it what they leave out or replace.
 	Salvaged []string
+
+	// Corrected says that the model was asked again for this answer. If such an answer is cut off, Decode reads the
+	// whole items of its list; a third request would hardly give more.
+	Corrected bool
 }
 
 // Salvage records something that was wrong and did not prevent reading the answer.
@@ -32,18 +36,26 @@ func (a *Answer) Salvage(format string, args ...any) {
 // tolerant about form; callers must check the meaning. It steps over
 //
 //   - prose, code fences and thoughts around the object, and a byte order mark
-//   - comments, trailing commas, and control characters within strings
+//   - comments, trailing commas, control characters within strings, and what is not UTF-8
+//   - the same object given twice, and an object around it with one field
 //   - unknown fields, and names in another case
 //   - numbers as strings, such as "0.9"
 //   - an object where a list is expected, see Items
-//   - a list or a single item in place of the object, if the struct has one field of type Items
+//   - a list, a single item, or items one after another in place of the object, if the struct has one field of type
+//     Items
+//   - a cut after an item of a list, if the answer is Corrected
 //
 // It strips control characters and bidirectional overrides from strings. JSON null
 // leaves a field zero. Errors have KindBadAnswer: there is no object, or more than
 // one; the object is malformed or cut off; a name occurs twice; a field of another
 // type than Items has a value of the wrong type.
 func (a *Answer) Decode(into any) error {
-	value, err := cut(a.Text)
+	value, err := cut(a.Text, true)
+	if err != nil && a.Corrected {
+		if value, err = cut(a.Text, false); err == nil {
+			a.Salvage("the answer is cut off")
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -76,7 +88,7 @@ var (
 	})
 	strictly = json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(cleaned))
 
-	tolerantly = json.JoinOptions(json.MatchCaseInsensitiveNames(true), json.WithUnmarshalers(
+	tolerantly = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.MatchCaseInsensitiveNames(true), json.WithUnmarshalers(
 		json.JoinUnmarshalers(cleaned, quotedNumber[int](), quotedNumber[float64]())))
 )
 

@@ -50,6 +50,13 @@ func TestDecode_ReadsOneObject(t *testing.T) {
 		"raw line end":                 {answer: "{\"text\":\"a\nb\"}", want: "a b"},
 		"controls":                     {answer: `{"text":"a\u0000\u202eb\u2066\n"}`, want: "ab\n"},
 
+		"not UTF-8":      {answer: "{\"text\":\"a\xff\"}", want: "a\ufffd"},
+		"hash comment":   {answer: "{\"text\": # it's }\n\"a\"} # b", want: "a"},
+		"hash":           {answer: `{"text":"#a"}`, want: "#a"},
+		"given twice":    {answer: "{\"text\":\"a\"}\n{\"text\":\"a\"}", want: "a"},
+		"lone surrogate": {answer: `{"text":"a\ud800"}`, want: "a\ufffd", salvaged: true},
+		"wrapped":        {answer: `{"result":{"text":"a"}}`, want: "a", salvaged: true},
+
 		"unknown field":       {answer: `{"text":"a","more":{"b":[1]}}`, want: "a", salvaged: true},
 		"other case":          {answer: `{"Text":"a"}`, want: "a", salvaged: true},
 		"trailing comma":      {answer: `{"text":"a",}`, want: "a", salvaged: true},
@@ -92,8 +99,6 @@ func TestDecode_RefusesOtherAnswers(t *testing.T) {
 		"truncated think":   `<think> perhaps {"text":"a"}`,
 		"reversed":          `} {`,
 		"single quotes":     `{'text':'a'}`,
-		"invalid UTF-8":     "{\"text\":\"\xff\"}",
-		"lone surrogate":    `{"text":"\ud800"}`,
 		"html":              `<HTML>{"text":"a"}</HTML>`,
 	} {
 		var b box
@@ -119,7 +124,11 @@ func TestDecode_ReadsItemsOneByOne(t *testing.T) {
 		"list of the object":    {`[{"boxes":[{"text":"a"}]}]`, "a"},
 		"item alone":            {`{"text":"a"}`, "a"},
 		"list in another case":  {`{"Boxes":[{"TEXT":"a"}]}`, "a"},
-		"null list":             {`{"boxes":null}`, "nil"},
+		"null list":             {`{"boxes":null}`, ""},
+		"one a line":            {"{\"text\":\"a\"}\n{\"text\":\"b\"}\n", "a b"},
+		"wrapped":               {`{"result":{"boxes":[{"text":"a"}]}}`, "a"},
+		"wrapped by two fields": {`{"result":{"boxes":[{"text":"a"}]},"note":"x"}`, "nil"},
+		"given twice":           {`{"boxes":[{"text":"a"}]} {"boxes":[{"text":"a"}]}`, "a"},
 		"no list, other fields": {`{"other":[{"text":"a"}],"Note":"x"}`, "nil"},
 	} {
 		var got boxes
@@ -141,6 +150,41 @@ func TestDecode_ReadsItemsOneByOne(t *testing.T) {
 		}
 		if read := strings.Join(texts, " "); read != test.want {
 			t.Errorf("%s: %q instead of %q", name, read, test.want)
+		}
+	}
+}
+
+// A corrected answer that is cut off is read up to its last whole item, and a first one is refused.
+func TestDecode_ReadsCutAnswerThatWasCorrected(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"boxes":[{"text":"a"},{"text":"b`:                   "a",
+		`{"boxes":[{"text":"a"},{"text":"b"}`:                 "a b",
+		`{"boxes":[{"text":"a"},{"text":"b"}],`:               "a b",
+		`{"result":{"boxes":[{"text":"a"}]},"more":{"x":{"y"`: "a",
+		`[{"text":"a"},{"text`:                                "a",
+		`{"boxes":[{"text":"a"},{"more":[{"x":1},{"y`:         "a",
+		`{"boxes":[{"text":"a`:                                "refused",
+		`{"boxes":[`:                                          "refused",
+		`{"text":"a","more":{"x":1},`:                         "refused",
+	} {
+		var got boxes
+		first, corrected := llm.Answer{Text: answer}, llm.Answer{Text: answer, Corrected: true}
+		if err := first.Decode(&got); !memory.IsKind(err, memory.KindBadAnswer) {
+			t.Errorf("%s: %v", answer, err)
+		}
+		var texts []string
+		err := corrected.Decode(&got)
+		for _, item := range got.Boxes {
+			texts = append(texts, item.Value.Text)
+		}
+		if memory.IsKind(err, memory.KindBadAnswer) {
+			texts = []string{"refused"}
+		} else if len(corrected.Salvaged) == 0 {
+			t.Errorf("%s: nothing is recorded", answer)
+		}
+		if read := strings.Join(texts, " "); read != want {
+			t.Errorf("%s: %q instead of %q, %v", answer, read, want, err)
 		}
 	}
 }
@@ -177,7 +221,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		growthtest.Check(t, head, unit, func(text string) {
 			_ = (&llm.Answer{Text: text + tail}).Decode(new(box))
-			_ = (&llm.Answer{Text: text + tail}).Decode(new(boxes))
+			_ = (&llm.Answer{Text: text + tail, Corrected: true}).Decode(new(boxes))
 		})
 	})
 }

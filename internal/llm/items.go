@@ -2,6 +2,7 @@ package llm
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -10,7 +11,7 @@ import (
 )
 
 // Items is a list in an answer. Decode reads it item by item, so that an item of the
-// wrong form fails alone. It reads a single item as a list of one. A nil list was missing or null.
+// wrong form fails alone. It reads a single item as a list of one, and null as an empty list. A nil list was missing.
 type Items[T any] []Item[T]
 
 // Item is one item of a list.
@@ -26,13 +27,17 @@ func (Items[T]) isItems() {}
 // invalid item is an error of the whole list, so that Decode then reads tolerantly.
 func (l *Items[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	value, err := d.ReadValue()
-	if err != nil || value.Kind() == 'n' {
+	if err != nil {
 		return err
+	}
+	if value.Kind() == 'n' {
+		*l = Items[T]{}
+		return nil
 	}
 	strict, _ := json.GetOption(d.Options(), json.RejectUnknownMembers)
 	raw := []jsontext.Value{value}
 	if strict || value.Kind() == '[' {
-		if err := json.Unmarshal(value, &raw); err != nil {
+		if err := json.Unmarshal(value, &raw, invalidUTF8); err != nil {
 			return err
 		}
 	}
@@ -58,29 +63,54 @@ func standardise(value []byte) (jsontext.Value, error) {
 	return standard, nil
 }
 
-// asObject returns the object that the struct behind into expects. If that struct has one field of type
-// Items, a list and an object without any field of the struct become that field's value.
+// asObject returns the object that the struct behind into expects, also from within an object with one field or a
+// list of one. If that struct has one field of type Items, a list and an object without any field of the struct become
+// that field's value.
 func asObject(value jsontext.Value, into any) (jsontext.Value, error) {
 	names, list := fieldNames(into)
 	var members map[string]jsontext.Value
 	var elements []jsontext.Value
 	switch {
 	case value.Kind() == '{':
-		if err := json.Unmarshal(value, &members); err != nil {
+		if err := json.Unmarshal(value, &members, invalidUTF8); err != nil {
 			return nil, BadAnswer("the answer does not fit: %w", plain(err))
+		}
+		if inner := unwrapped(members, names); inner != nil {
+			return inner, nil
 		}
 		if list == "" || len(members) == 0 || namesAny(members, names) {
 			return value, nil
 		}
-	case json.Unmarshal(value, &elements) == nil && len(elements) == 1 && elements[0].Kind() == '{':
-		if json.Unmarshal(elements[0], &members) == nil && namesAny(members, names) {
+	case json.Unmarshal(value, &elements, invalidUTF8) != nil:
+	case len(elements) == 1:
+		if hasAny(elements[0], names) {
 			return elements[0], nil
 		}
+	case slices.ContainsFunc(elements, func(one jsontext.Value) bool { return hasAny(one, names) }):
+		return nil, errSeveral
 	}
 	if list == "" {
 		return nil, BadAnswer("the answer is a list: give one JSON object")
 	}
-	return json.Marshal(map[string]jsontext.Value{list: value})
+	return json.Marshal(map[string]jsontext.Value{list: value}, invalidUTF8)
+}
+
+var invalidUTF8 = jsontext.AllowInvalidUTF8(true)
+
+// unwrapped returns the only member of an object if it is an object with one of the names, or nil.
+func unwrapped(members map[string]jsontext.Value, names []string) jsontext.Value {
+	for _, inner := range members {
+		if len(members) == 1 && !namesAny(members, names) && hasAny(inner, names) {
+			return inner
+		}
+	}
+	return nil
+}
+
+// hasAny reports whether a value is an object with one of the names, in any case.
+func hasAny(value jsontext.Value, names []string) bool {
+	var members map[string]jsontext.Value
+	return value.Kind() == '{' && json.Unmarshal(value, &members, invalidUTF8) == nil && namesAny(members, names)
 }
 
 // fieldNames returns the JSON names of a struct, and the name of its field of type Items; "" if
