@@ -153,7 +153,7 @@ func TestScore_KeepsWhatACorrectedAnswerStates(t *testing.T) {
 		"cut off":       `{"facts":[{"fact":"Ada keeps bees.","importance":0.9,"domain":"lifestyle_and`,
 		"single quotes": `{'facts':[{'fact':'Ada keeps bees.','importance':0.9}]}`,
 		"a word":        `{"facts":[{"fact":"Ada keeps bees.","importance":"high","domain":"general_chat"}]}`,
-		"two objects":   `{"facts":[]} {"facts":[]}`,
+		"two objects":   `{"facts":[]} {"facts":[{}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

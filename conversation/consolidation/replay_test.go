@@ -18,7 +18,7 @@ func malformedReplays() map[string]string {
 		"empty": "", "blank": " \n", "prose": "Ada plans a trip.", "html": "<html>502</html>", "null": "null",
 		"a string": `"Ada plans a trip."`,
 		"a number": "7", "truncated": good[:len(good)-2], "truncated in a word": good[:16],
-		"two objects":   good + good,
+		"two objects":   good + `{"summary":"a"}`,
 		"single quotes": `{'summary':'Ada plans a trip.'}`,
 		"no field":      `{}`, "another field": `{"text":"Ada plans a trip."}`,
 		"twice":          `{"summary":"Ada plans.","summary":"Ada plans a trip."}`,
@@ -33,7 +33,7 @@ func malformedReplays() map[string]string {
 		"5,000 characters":    text(strings.Repeat("a", 5000)),
 		"the prompt's words":  text("Say what the conversation was about, what was decided or done and how it turned out."),
 		"the prompt's sample": text("The user travels to Bergen on 3 May 2031 for an oboe course."),
-		"fences":              "```json\n" + good + "\n```\n```json\n" + good + "\n```",
+		"fences":              "```json\n" + good + "\n```\n```json\n{\"summary\":\"a\"}\n```",
 	}
 }
 

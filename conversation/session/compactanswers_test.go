@@ -18,12 +18,12 @@ func malformed() map[string]string {
 		// Not one JSON object.
 		"empty": "", "blank": " \n", "prose": "They sent messages.", "refusal": "I'm sorry, but I can't help with that.",
 		"html": "<html><body>502</body></html>", "null": "null", "a number": "7", "a string": `"They sent messages."`,
-		"truncated": good[:len(good)-3], "two objects": good + good,
+		"truncated": good[:len(good)-3], "two objects": good + `{"summary":"They sent a message."}`,
 		"single quotes":   `{'summary':'They sent messages.'}`,
 		"lone surrogate":  `{"summary":"\ud83d"}`,
 		"nested too deep": `{"summary":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}",
 		"python":          `{"summary":None}`,
-		"two fences":      "```json\n" + good + "\n```\n```json\n" + good + "\n```",
+		"two fences":      "```json\n" + good + "\n```\n```json\n{\"summary\":\"a\"}\n```",
 		// The wrong shape.
 		"no field": `{}`, "field null": `{"summary":null}`, "field a list": `{"summary":["They sent messages."]}`,
 		"field an object": `{"summary":{"text":"x"}}`,

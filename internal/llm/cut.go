@@ -69,7 +69,8 @@ func jsonValues(s []byte, whole bool) (found [][]byte, err error) {
 			if closed == nil || whole {
 				return nil, BadAnswer("the answer's JSON is cut off")
 			}
-			s, start, end = closed, 0, len(closed)
+			s = closed
+			start, end = 0, len(closed)
 		}
 		if _, err := hujson.Parse(s[start:end]); err == nil {
 			found = append(found, s[start:end])
@@ -101,7 +102,8 @@ func spanLength(s []byte) (length int, closed []byte) {
 		case s[i] == '}' || s[i] == ']':
 			last := len(open) - 1
 			closesList := open[last] == ']'
-			if open = open[:last]; last == 0 {
+			open = open[:last]
+			if last == 0 {
 				return i + 1, nil
 			}
 			if closesList {

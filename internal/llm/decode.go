@@ -22,8 +22,8 @@ type Answer struct {
 	// Readers append to it what they leave out or replace.
 	Salvaged []string
 
-	// Corrected says that the model was asked again for this answer. If such an answer is cut off, Decode reads the
-	// whole items of its list; a third request would hardly give more.
+	// Corrected says that the model was asked again for this answer. If such an answer is cut off and has one list,
+	// Decode reads the whole items of that list; a third request would hardly give more.
 	Corrected bool
 }
 
@@ -43,7 +43,7 @@ func (a *Answer) Salvage(format string, args ...any) {
 //   - an object where a list is expected, see Items
 //   - a list, a single item, or items one after another in place of the object, if the struct has one field of type
 //     Items
-//   - a cut after an item of a list, if the answer is Corrected
+//   - a cut after an item, if the answer is Corrected and the struct has one field of type Items
 //
 // It strips control characters and bidirectional overrides from strings. JSON null
 // leaves a field zero. Errors have KindBadAnswer: there is no object, or more than
@@ -51,7 +51,7 @@ func (a *Answer) Salvage(format string, args ...any) {
 // type than Items has a value of the wrong type.
 func (a *Answer) Decode(into any) error {
 	value, err := cut(a.Text, true)
-	if err != nil && a.Corrected {
+	if _, list := fieldNames(into); err != nil && a.Corrected && list != "" {
 		if value, err = cut(a.Text, false); err == nil {
 			a.Salvage("the answer is cut off")
 		}
@@ -84,11 +84,14 @@ var (
 		}
 		token, err := d.ReadToken()
 		*s = text.StripControls(token.String())
+		if strings.Trim(*s, "\ufffd \t\n") == "" {
+			*s = "" // nothing of it could be read
+		}
 		return err
 	})
 	strictly = json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(cleaned))
 
-	tolerantly = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.MatchCaseInsensitiveNames(true), json.WithUnmarshalers(
+	tolerantly = json.JoinOptions(invalidUTF8, json.MatchCaseInsensitiveNames(true), json.WithUnmarshalers(
 		json.JoinUnmarshalers(cleaned, quotedNumber[int](), quotedNumber[float64]())))
 )
 

@@ -19,7 +19,8 @@ import (
 
 // openAI is the body of an error in OpenAI's form; param is JSON.
 func openAI(message, param, code string) string {
-	return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":%s,"code":%q}}`, message, param, code)
+	return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":%s,"code":%q}}`,
+		message, param, code)
 }
 
 // pydantic is the body of an error of FastAPI, as Mistral and vLLM send it.
@@ -168,7 +169,8 @@ func TestAnswer_SendsWhatReplacesRefusedFields(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const schema = `response_format={"type":"json_schema","json_schema":{"name":"box","schema":{"type":"object"},"strict":true}}`
+	const schema = `response_format={"type":"json_schema",` +
+		`"json_schema":{"name":"box","schema":{"type":"object"},"strict":true}}`
 	const last = `max_completion_tokens=7 response_format={"type":"json_object"}`
 	want := []string{
 		`max_tokens=7 ` + schema + ` temperature=0`, `max_completion_tokens=7 ` + schema + ` temperature=0`,
@@ -191,11 +193,13 @@ func TestAnswer_RepeatsNoRequestThatIsRefusedForItsMeaning(t *testing.T) {
 			"the messages, 1000 in the completion).", `"messages"`, "context_length_exceeded"),
 		"length, by vLLM": openAI("'max_tokens' or 'max_completion_tokens' is too large: 1000. This model's maximum context "+
 			"length is 4096 tokens and your request has 3500 input tokens.", `"max_tokens"`, ""),
-		"messages": openAI("Invalid 'messages[1].content': the temperature is invalid.", `"messages.[1].content"`, "invalid_type"),
+		"messages": openAI("Invalid 'messages[1].content': the temperature is invalid.", `"messages.[1].content"`,
+			"invalid_type"),
 		"place of messages": `{"detail":[{"type":"string_type","loc":["body","messages",0,"content"],` +
 			`"msg":"temperature is not supported"}]}`,
-		"model":       openAI("The model `m` does not exist", `"model"`, "model_not_found"),
-		"echo":        openAI("Invalid message: Is the temperature unsupported, or is max_tokens invalid? And json_schema?", "null", ""),
+		"model": openAI("The model `m` does not exist", `"model"`, "model_not_found"),
+		"echo": openAI("Invalid message: Is the temperature unsupported, or is max_tokens invalid? And json_schema?",
+			"null", ""),
 		"echo, short": openAI("Unsupported content 'Is the temperature unsupported, or", "null", ""),
 		"no reason":   openAI("Invalid request data", "null", ""),
 		"not sent":    openAI("Unsupported parameter: 'top_k'. Supported: 'temperature'", "null", ""),
