@@ -60,7 +60,9 @@ var refusals = map[string]map[string]string{
 		"json_object": openAI("response_format: Extra inputs are not permitted", "null", ""),
 	},
 	"a gateway to Anthropic": {"temperature": `{"message":"temperature is deprecated for this model."}`},
-	"Moonshot":               {"temperature": `{"error":{"message":"invalid temperature: only 1 is allowed for this model"}}`},
+	"Moonshot": {
+		"temperature": `{"error":{"message":"invalid temperature: only 1 is allowed for this model"}}`,
+	},
 	"FastAPI": {
 		"temperature": pydantic("temperature"), "max_tokens": pydantic("max_tokens"),
 		"max_completion_tokens": pydantic("max_completion_tokens"),

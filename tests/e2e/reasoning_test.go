@@ -53,7 +53,8 @@ func TestTurn_IsProcessedByAReasoningModel(t *testing.T) {
 		}
 		eventually(t, "the scorer being unavailable", func() string {
 			r := s.call("GET", "/readyz", nil, 200)
-			if scorer, _ := r.body["scorer"].(map[string]any); scorer["status"] != "unavailable" || scorer["reason"] != "request" {
+			scorer, _ := r.body["scorer"].(map[string]any)
+			if scorer["status"] != "unavailable" || scorer["reason"] != "request" {
 				return r.raw
 			}
 			return ""
