@@ -91,3 +91,31 @@ func TestRules_ReplaceWithinABatch(t *testing.T) {
 		t.Errorf("active: %+v", active)
 	}
 }
+
+// An ending, and an opposite attitude, replace the statement that they end, and each says why.
+func TestRules_ReplaceWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	for earlier, test := range map[string]struct{ later, why string }{
+		"I smoke about ten cigarettes a day.": {"I quit smoking.", "says that this has ended"},
+		"I work at Siemens.":                  {"I left Siemens in May.", "says that this has ended"},
+		"I quit smoking in May.":              {"I've started smoking again.", "says that this has begun again"},
+		"I love jazz.":                        {"I hate jazz now.", "takes the opposite attitude"},
+		"My favourite colour is blue.":        {"My favourite colour is green.", "one favourite of a kind"},
+		"我每天抽一包烟。":                            {"我戒烟了。", "says that this has ended"},
+		"I love Porto.":                       {"I no longer live in Porto.", ""},
+	} {
+		b := newFixture(t)
+		b.Writer.Judge = nil
+		b.similar(earlier, test.later, 0.1)
+		old := b.write(earlier, 0.8, time.Time{}).Memory
+		b.clock.Advance(time.Hour)
+		got := b.WriteBatch(t.Context(), []Write{{Owner: ada, Content: test.later, Dedup: true}})[0].Written
+		status := memory.Superseded
+		if test.why == "" {
+			status = memory.Active
+		}
+		if m := b.stored(old.ID); m.Status != status || !strings.Contains(got.Reason, test.why) {
+			t.Errorf("%s, then %s: %s, %s", earlier, test.later, m.Status, got.Reason)
+		}
+	}
+}

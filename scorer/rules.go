@@ -110,10 +110,11 @@ func read(said string) []Fact {
 }
 
 // factOf returns a sentence as a fact, and the probability that it is a statement about the user. A sentence that
-// claims an attribute of the user, such as the home, is a statement whatever its other words are.
+// claims an attribute of the user, such as the home, states a like or says that something has ended is a statement
+// whatever its other words are.
 func factOf(said, plain string) (Fact, float64) {
 	reading := statement.Read(plain)
-	if attribute.ClaimsOwn(plain) {
+	if attribute.ClaimsOwn(plain) || attribute.ChangeOf(plain).IsOwn() {
 		reading.Statement = max(reading.Statement, likely)
 	}
 	fact := Fact{Content: said, Domain: reading.Domain, Type: aRemark, Importance: weak}

@@ -9,28 +9,45 @@ import (
 	"hippocampus/scorer/attribute"
 )
 
-// single returns what a draft means, by rules, for facts that state a single attribute, such as the home: what was said
-// later replaces what was said earlier.
+// single returns what a draft means, by rules, for facts that state a single attribute, such as the home, or what the
+// draft says has ended: what was said later replaces what was said earlier.
 func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []verdict) {
-	claims := w.claimsOf(draft.Content)
-	if len(claims) == 0 || draft.Type == memory.TypeMessage {
+	if !w.mayReplace(draft.Content) || draft.Type == memory.TypeMessage {
 		return nil
 	}
+	change := w.changeOf(draft.Content)
 	for _, m := range facts {
 		if !alike(&m, &draft) || m.CreatedAt.Equal(draft.CreatedAt) {
 			continue
 		}
-		earlier, later := w.claimsOf(m.Content), claims
+		why := ""
 		if draft.CreatedAt.Before(m.CreatedAt) {
-			earlier, later = later, earlier
+			why = w.outdated(draft.Content, m.Content, w.changeOf(m.Content))
+		} else {
+			why = w.outdated(m.Content, draft.Content, change)
 		}
-		if of, contradicted := attribute.Contradicted(earlier, later); contradicted {
+		if why != "" {
 			verdicts = append(verdicts, verdictOn(m, judge.Verdict{
-				Decision: judge.Replace, Relation: memory.Contradicts, Why: fmt.Sprintf("a user has one %s at a time", of),
+				Decision: judge.Replace, Relation: memory.Contradicts, Why: why,
 			}))
 		}
 	}
 	return verdicts
+}
+
+// outdated returns why a later statement, with what it changes, replaces an earlier one; "" if it does not.
+func (w *Writer) outdated(earlier, later string, change attribute.Change) string {
+	claims := w.claimsOf(earlier)
+	if of, contradicted := attribute.Contradicted(claims, w.claimsOf(later)); contradicted {
+		return fmt.Sprintf("a user has one %s at a time", of)
+	}
+	why, _ := change.Ends(earlier, claims)
+	return why
+}
+
+// mayReplace reports whether a statement may replace others by rules, or be replaced.
+func (w *Writer) mayReplace(statement string) bool {
+	return len(w.claimsOf(statement)) > 0 || !w.changeOf(statement).IsZero()
 }
 
 // claimTheSame reports whether two statements that claim single attributes claim a common one. Similar statements
@@ -40,10 +57,10 @@ func (w *Writer) claimTheSame(a, b *memory.Memory) bool {
 	return len(ofA)+len(ofB) == 0 || attribute.Common(ofA, ofB)
 }
 
-// claimAny reports whether any draft that is compared claims a single attribute.
+// claimAny reports whether any draft that is compared claims a single attribute or says that something has changed.
 func (w *Writer) claimAny(drafts []Draft) bool {
 	return slices.ContainsFunc(drafts, func(d Draft) bool {
-		return d.isCompared() && len(w.claimsOf(d.Content)) > 0
+		return d.isCompared() && w.mayReplace(d.Content)
 	})
 }
 
@@ -54,5 +71,15 @@ func (w *Writer) claimsOf(statement string) []attribute.Claim {
 	}
 	found := attribute.Of(statement)
 	w.claims.Add(statement, found)
+	return found
+}
+
+// changeOf returns what a statement says against earlier ones. Answers are cached as those of claimsOf are.
+func (w *Writer) changeOf(statement string) attribute.Change {
+	if found, ok := w.changes.Get(statement); ok {
+		return found
+	}
+	found := attribute.ChangeOf(statement)
+	w.changes.Add(statement, found)
 	return found
 }

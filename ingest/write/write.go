@@ -84,15 +84,16 @@ type Writer struct {
 	Parts
 	set Settings
 
-	claims *lru.Cache[string, []attribute.Claim] // by statement
-	facts  *cache.Cache[[]memory.Memory]         // newest of an owner, latest changed first
+	claims  *lru.Cache[string, []attribute.Claim] // by statement
+	changes *lru.Cache[string, attribute.Change]  // by statement
+	facts   *cache.Cache[[]memory.Memory]         // newest of an owner, latest changed first
 
 	lines     lines
 	undecided atomic.Int64
 }
 
 const (
-	maxClaims = 20_000   // statements whose claims are cached
+	maxClaims = 20_000   // statements whose claims, and whose changes, are cached
 	maxFacts  = 16 << 20 // bytes of cached facts
 )
 
@@ -105,7 +106,10 @@ func New(parts Parts, set Settings) *Writer {
 		parts.OnGrown = func(context.Context, memory.Owner, int) {}
 	}
 	claims, _ := lru.New[string, []attribute.Claim](maxClaims) // fails only for a size below 1
-	return &Writer{Parts: parts, set: set, claims: claims, facts: cache.New[[]memory.Memory](maxFacts)}
+	changes, _ := lru.New[string, attribute.Change](maxClaims)
+	return &Writer{
+		Parts: parts, set: set, claims: claims, changes: changes, facts: cache.New[[]memory.Memory](maxFacts),
+	}
 }
 
 // Comparison is how a draft is compared with the user's active memories.
@@ -258,4 +262,5 @@ func (w *Writer) Undecided() int64 { return w.undecided.Load() }
 func (w *Writer) Purge() {
 	w.facts.Purge()
 	w.claims.Purge()
+	w.changes.Purge()
 }

@@ -2,6 +2,10 @@
 //
 //	statement -> clauses -> subject is the user, present, certain -> Claim{home, [porto]}
 //
+// and, beyond these attributes, what a later statement changes:
+//
+//	statement -> Change{what has ended or begun again, attitudes, favourites} -> ends an earlier statement, or not
+//
 // It reads English and Chinese, and prefers to find nothing: claims about other people, the past, plans and a second
 // job, telephone number or e-mail address are left out.
 package attribute

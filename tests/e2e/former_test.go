@@ -102,3 +102,22 @@ func (s *server) recalled(user, query string) string {
 	}
 	return strings.Join(contents, "\n")
 }
+
+// Without a model, a statement that the user has ended or reversed does not answer.
+func TestFormer_EndedStatementsDoNotAnswer(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		for user, said := range map[string]struct{ before, later, query string }{
+			"ada":  {"I love jazz.", "I hate jazz now.", "What does she think of jazz?"},
+			"bo":   {"I smoke about ten cigarettes a day.", "I quit smoking in January.", "Does he smoke?"},
+			"cleo": {"My favourite colour is blue.", "My favourite colour is green.", "What is her favourite colour?"},
+			"lin":  {"我每个周末都打网球。", "我现在不打网球了。", "他打网球吗？"},
+		} {
+			s.call("POST", "/v1/turns", turn(user, said.before), 200)
+			s.call("POST", "/v1/turns", turn(user, said.later), 200)
+			if got := s.recalled(user, said.query); strings.Contains(got, said.before) || !strings.Contains(got, said.later) {
+				t.Errorf("%s: %s recalled %q", user, said.query, got)
+			}
+		}
+	})
+}
