@@ -166,8 +166,20 @@ func queryCuesOf(query string) queryCues {
 var pastPattern = regexp.MustCompile(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
 	`back then|no longer|any ?more|(?:my|the|our) old)\b|以前|之前|从前|曾经|过去|原来|原先|当时|那时`)
 
-// asksForPast reports whether what was true formerly may answer the query.
-func (c *queryCues) asksForPast() bool { return len(c.dates) > 0 || pastPattern.MatchString(c.text) }
+// aheadPattern matches what questions about plans have, and wasPattern what those about the past have.
+var (
+	aheadPattern = regexp.MustCompile(`\b(?:am|are|will|shall|going to)\b`)
+	wasPattern   = regexp.MustCompile(`\b(?:did|was|were|had|have|has)\b`)
+)
+
+// asksForPast reports whether what was true formerly may answer the query. A date, such as "in August", asks for the
+// past unless the question is about plans.
+func (c *queryCues) asksForPast() bool {
+	if len(c.dates) > 0 && (!aheadPattern.MatchString(c.text) || wasPattern.MatchString(c.text)) {
+		return true
+	}
+	return pastPattern.MatchString(c.text)
+}
 
 // firstRune returns the first character of s, 0 if s is empty.
 func firstRune(s string) rune {

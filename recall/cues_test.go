@@ -58,6 +58,8 @@ func TestQueryCues_AskForThePast(t *testing.T) {
 	for query, want := range map[string]bool{
 		"Where did I live before?": true, "Where did we use to live?": true, "What was my old number?": true,
 		"Where did I work in March?": true, "我以前住在哪里？": true, "她曾经做什么工作？": true,
+		"What are the plans we had in August?": true, "Where was I in August?": true, "August 2030": true,
+		"Where are we going in August?": false, "Will I travel in May?": false,
 		"Where do I live?": false, "How old is my daughter?": false, "我住在哪里？": false, "": false,
 	} {
 		cues := queryCuesOf(query)
