@@ -46,7 +46,7 @@ func TestRules_SkipSmallTalkOnly(t *testing.T) {
 	}
 }
 
-// The end of a conversation is small talk, and what is left for another day is not.
+// The end of a conversation and an acknowledgement are small talk, and what is left for another day is not.
 func TestRules_SkipClosings(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
@@ -56,6 +56,9 @@ func TestRules_SkipClosings(t *testing.T) {
 		"谢谢，今天就到这里！":                                                     true,
 		"好的，先聊到这里，明天见":                                                   true,
 		"That's all for today, the rest of the report is due on Friday.": false,
+		"Noted. I'll keep that in mind!":                                 true,
+		"好的，我记下了。":                                                       true,
+		"I noted the date, remember that.":                               false,
 		"Is that all for today?":                                         false,
 		"I'm done with the report":                                       false,
 		"今天就到这里，报告周五交":                                                   false,
