@@ -21,11 +21,11 @@ type line struct {
 	members int           // batches that have the place or wait for it
 }
 
-// maxWaiting bounds the batches of one user that wait, each of which occupies a worker that other users may need.
+// maxWaiting bounds the batches of one user that wait, since each occupies a worker that other users may need.
 const maxWaiting = 3
 
 // enter waits until the user's other batches are written. It gives up waiting after the limit, and at once if
-// maxWaiting others wait: the caller then runs beside them. leave must be called in any case.
+// maxWaiting others wait: the caller then runs at the same time. leave must be called in any case.
 func (l *lines) enter(ctx context.Context, owner memory.Owner, limit time.Duration) (leave func()) {
 	l.mu.Lock()
 	if l.of == nil {

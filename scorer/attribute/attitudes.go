@@ -23,7 +23,7 @@ const (
 	allergy = "allergy"
 )
 
-// reverses reports whether an earlier attitude is the opposite of a later one. Who no longer likes films likes no
+// reverses reports whether an earlier attitude is the opposite of a later one. A user who does not like films likes no
 // horror films, but who likes horror films may still dislike films.
 func (a attitude) reverses(earlier attitude) bool {
 	switch {
@@ -52,7 +52,7 @@ func englishAttitude(part string) (attitudes []attitude, favourites []Claim) {
 		kind := strings.Join(plainWords(m[1]), " ")
 		return nil, []Claim{{Attribute: "favourite", Kind: kind, Value: words(endTail.ReplaceAllString(m[2], ""))}}
 	}
-	if m := isFavourite.FindStringSubmatch(part); m != nil && !pronoun.MatchString(m[1]) {
+	if m := isFavourite.FindStringSubmatch(part); len(m) > 0 && !pronoun.MatchString(m[1]) {
 		kind := strings.Join(plainWords(feltTail.ReplaceAllString(m[2], "")), " ")
 		return nil, []Claim{{Attribute: "favourite", Kind: kind, Value: words(m[1])}}
 	}

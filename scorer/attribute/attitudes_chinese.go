@@ -23,8 +23,8 @@ var (
 	hanRather   = regexp.MustCompile(`^(?:我)?(?:比起|相比)(\P{P}{1,6}?)[，,]?(?:我)?(?:现在)?更(?:喜欢|爱)[吃喝看听]?(\P{P}{1,6}?)了?$`)
 	hanLikes    = hanChange(`(?:喜欢上|爱上|迷上|喜欢|热爱|喜爱|钟爱|爱)了?(\P{P}{1,10}?)了?$`)
 
-	hanUse = regexp.MustCompile(`^(?:吃|喝|看|听|玩|读|打)`)
-	hanIt  = regexp.MustCompile(`^(?:它|他|她|你|这|那|的|我|死|不)|和|跟|与`)
+	hanUse = regexp.MustCompile(`^[吃喝看听玩读打]`)
+	hanIt  = regexp.MustCompile(`^[它他她你这那的我死不]|[和跟与]`)
 )
 
 // hanAttitude reads the attitude or the favourite that a clause states.

@@ -14,7 +14,7 @@ import (
 //
 // The zero Change says nothing against any statement.
 type Change struct {
-	values     []Claim  // of attributes, that have ended; any value if a claim has none
+	values     []Claim  // of attributes, that have ended; any value if a claim has no value
 	ended      []object // what the user no longer does or has
 	denied     []object // what the user does not do, without a word that it has ended
 	resumed    []object // what the user does again

@@ -42,7 +42,7 @@ var (
 )
 
 // hanVerbs are the verbs of one character that may begin what has ended. "不行了" and "不知道了" end nothing.
-const hanVerbs = "打学上吃喝抽弹开跑练看玩养做用写唱跳骑教读穿住订办游滑当带画拉吹坐追炒租去信听戴是在骑"
+const hanVerbs = "打学上吃喝抽弹开跑练看玩养做用写唱跳骑教读穿住订办游滑当带画拉吹坐追炒租去信听戴是在"
 
 // The verbs with which the user has what is cancelled or sold, and takes what is given up.
 const (
@@ -84,7 +84,7 @@ func (c *Change) readChinese(statement string) {
 // endChineseClause reads what a clause ends or begins again.
 func (c *Change) endChineseClause(part string) {
 	end := func(o object) { c.ended = append(c.ended, o) }
-	if m := hanQuits.FindStringSubmatch(part); m != nil && m[1]+m[2] != "" {
+	if m := hanQuits.FindStringSubmatch(part); len(m) > 0 && m[1]+m[2] != "" {
 		end(object{verb: hanConsuming, han: m[1] + m[2]})
 		return
 	}
@@ -126,7 +126,7 @@ func (c *Change) endChinese(phrase string) {
 	}
 }
 
-// hanObject returns what a phrase names, such as 打网球, with these verbs if it begins with none.
+// hanObject returns what a phrase names, such as 打网球, with these verbs if it begins with no verb.
 func hanObject(phrase, verbs string) object {
 	first, size := utf8.DecodeRuneInString(phrase)
 	if strings.ContainsRune(hanVerbs, first) && size < len(phrase) {
@@ -150,7 +150,7 @@ func (c *Change) leaveChinese(part string) bool {
 			return true
 		}
 	}
-	if m := hanLeaves.FindStringSubmatch(part); m != nil && !hanShortly.MatchString(m[1]) {
+	if m := hanLeaves.FindStringSubmatch(part); len(m) > 0 && !hanShortly.MatchString(m[1]) {
 		of(employer, m[1])
 		of(home, m[1])
 		return true

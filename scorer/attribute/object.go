@@ -9,7 +9,7 @@ import (
 // object is what the user has ended or does again, such as "play tennis" or 打网球.
 type object struct {
 	words     []string // English: lexemes, without verbs such as "have" if there are others
-	verb, han string   // Chinese: the characters of which one is the verb, and what follows it
+	verb, han string   // Chinese: the possible verbs, a character each, and what follows the verb
 }
 
 // englishObject returns what a phrase names.
