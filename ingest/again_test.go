@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -87,6 +88,34 @@ func TestJudgeAgain_AppliesTheVerdict(t *testing.T) {
 				t.Errorf("once more: %v after %d calls", err, b.models.Chats()-before)
 			}
 		})
+	}
+}
+
+// A memory that changes while the judge decides, on either side, is left for another run.
+func TestJudgeAgain_LeavesWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	for _, isNewer := range []bool{false, true} {
+		b := newFixture(t)
+		older, newer, job := b.undecided()
+		changed := older
+		if isNewer {
+			changed = newer
+		}
+		edited := changed.Content + ", near the park"
+		b.models.Embedding(edited, b.models.Vector(changed.Content))
+		b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
+			if _, err := b.Change(context.Background(), ada.AppID, changed.ID, Change{Content: &edited}); err != nil {
+				t.Error(err)
+			}
+			return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace"}]}`)
+		})
+		if r, waits, err := b.workAgain(job, time.Minute); err != nil || !waits || r.Left != 1 {
+			t.Errorf("the newer one changes %t: %+v, waits %t, %v", isNewer, r, waits, err)
+		}
+		if r, waits, err := b.workAgain(job, time.Minute); err != nil || waits || r.Left != 0 ||
+			b.stored(older.ID).Status != memory.Superseded {
+			t.Errorf("in the next run: %+v, waits %t, %v", r, waits, err)
+		}
 	}
 }
 

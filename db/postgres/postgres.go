@@ -29,6 +29,7 @@ import (
 	"hippocampus/db/postgres/pgsession"
 	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/ownerlock"
 )
 
 var _ db.Store = (*Store)(nil)
@@ -53,7 +54,7 @@ type Store struct {
 	pool       *pgxpool.Pool
 	jobPool    *pgxpool.Pool         // of the client that works on jobs
 	unlimited  *pgxpool.Config       // of connections that migrate
-	ownerLocks ownerLocks            // one writer at a time for each owner within this process
+	ownerLocks ownerlock.Locks       // one writer at a time for each owner within this process
 	vectors    Vectors               // nil: the vector store is elsewhere
 	jobs       *river.Client[pgx.Tx] // for inserts
 	schema     sqlstore.Versions     // needed by this program

@@ -39,7 +39,7 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 func (s *Store) acquireOwner(ctx context.Context, owner memory.Owner) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.ownerLocks.acquire(ctx, owner)
+	return s.ownerLocks.Acquire(ctx, owner)
 }
 
 // userTx is a db.UserTx: every statement names the owner.

@@ -82,7 +82,7 @@ func (w *Writer) WorkAgain(ctx context.Context, job JudgeAgain) (any, error) {
 // judgeAgain compares memories with those near them and applies the verdicts. It counts the memories without a verdict.
 // Those that are not active any more need no verdict.
 func (w *Writer) judgeAgain(ctx context.Context, owner memory.Owner, ids []string) (left int, err error) {
-	defer w.lines.enter(ctx, owner, w.set.JudgeTimeout)()
+	defer w.enterLine(ctx, owner)()
 	memories, err := w.Records.Hydrate(ctx, owner, ids, ids)
 	if err != nil || len(memories) == 0 {
 		return 0, err
@@ -100,12 +100,15 @@ func (w *Writer) judgeAgain(ctx context.Context, owner memory.Owner, ids []strin
 		t = &transaction{Recorder: history.NewRecorder(tx, "judged again", w.Now()), w: w, tx: tx}
 		left = 0
 		for i, d := range drafts {
-			if compared.findings[i].failed {
-				left++
-				continue
+			isRevised := false
+			if !compared.findings[i].failed {
+				var err error
+				if isRevised, err = t.revise(ctx, d, compared.findings[i]); err != nil {
+					return err
+				}
 			}
-			if err := t.revise(ctx, d, compared.findings[i]); err != nil {
-				return err
+			if !isRevised {
+				left++
 			}
 		}
 		if err := t.flush(ctx); err != nil {
@@ -121,15 +124,15 @@ func (w *Writer) judgeAgain(ctx context.Context, owner memory.Owner, ids []strin
 	return left, nil
 }
 
-// revise applies verdicts to a stored memory that has not changed since it was compared.
-func (t *transaction) revise(ctx context.Context, d Draft, f finding) error {
+// revise applies verdicts to a stored memory, unless it or what they are on has changed since they were compared.
+func (t *transaction) revise(ctx context.Context, d Draft, f finding) (isRevised bool, err error) {
 	ids := []string{d.ID}
 	for _, v := range f.verdicts {
 		ids = append(ids, v.id)
 	}
 	rows, err := t.tx.Memories(ctx, ids)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var known []*memory.Memory
 	var own *memory.Memory
@@ -141,14 +144,17 @@ func (t *transaction) revise(ctx context.Context, d Draft, f finding) error {
 			known = append(known, &rows[i])
 		}
 	}
-	if own == nil || own.Status != memory.Active || own.Revision != d.Revision {
-		return nil
+	switch {
+	case own == nil || own.Status != memory.Active:
+		return true, nil
+	case own.Revision != d.Revision || len(unchanged(known, f.verdicts)) < len(known):
+		return false, nil
 	}
 	c, settled := decided(d, known, f)
 	if !settled {
-		return nil
+		return true, nil
 	}
-	return t.applyTo(ctx, own, c)
+	return true, t.applyTo(ctx, own, c)
 }
 
 // applyTo makes a stored memory what its draft would have become.
@@ -166,7 +172,7 @@ func (t *transaction) applyTo(ctx context.Context, own *memory.Memory, c change)
 	before := *own
 	own.Content, own.Lexemes = c.draft.Content, c.draft.Lexemes
 	own.Embedding, own.EmbeddingModel = c.draft.Embedding, c.draft.EmbeddingModel
-	own.CreatedAt, own.Pinned = c.draft.CreatedAt, c.draft.Pinned
+	own.CreatedAt, own.Pinned = c.draft.CreatedAt, own.Pinned || c.draft.Pinned
 	if difference := history.Diff(before, *own); difference != nil {
 		t.Note(own.ID, memory.EventUpdated, difference)
 		if err := t.update(ctx, before, own); err != nil {

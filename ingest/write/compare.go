@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,6 +26,7 @@ type finding struct {
 type comparison struct {
 	findings []finding        // one for each draft
 	seen     map[string]int64 // revisions of the facts that were there to be compared, by id
+	begun    time.Time        // when they were read
 	isLast   bool             // the drafts are written even if other facts were written since
 }
 
@@ -51,7 +53,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	compared comparison, err error,
 ) {
 	found := make([]finding, len(drafts))
-	compared = comparison{findings: found, seen: map[string]int64{}}
+	compared = comparison{findings: found, seen: map[string]int64{}, begun: w.Now()}
 	if !slices.ContainsFunc(drafts, Draft.isCompared) {
 		return compared, nil
 	}
@@ -93,7 +95,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	return compared, group.Wait()
 }
 
-// outdated returns what a comparison has not seen of the user's facts that were written in the last seconds.
+// outdated returns what a comparison has not seen of the user's recent facts.
 func (c comparison) outdated(recent []memory.Memory) (unseen []memory.Memory) {
 	for _, m := range recent {
 		if revision, seen := c.seen[m.ID]; m.Type != memory.TypeMessage && (!seen || revision != m.Revision) {
@@ -106,6 +108,9 @@ func (c comparison) outdated(recent []memory.Memory) (unseen []memory.Memory) {
 // settle completes what was found out about a draft by facts that were written since. errOutdated: the judge is to be
 // asked about them.
 func (c comparison) settle(w *Writer, d Draft, f finding, unseen []memory.Memory) (finding, error) {
+	if len(unseen) == 0 {
+		return f, nil
+	}
 	if w.Judge == nil || d.Compare == WithoutModel {
 		f.verdicts = append(slices.Clone(f.verdicts), w.single(d.Memory, unseen)...)
 		return f, nil

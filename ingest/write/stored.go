@@ -49,7 +49,7 @@ func (t *transaction) write(ctx context.Context, drafts []Draft, compared compar
 	var unseen []memory.Memory
 	if slices.ContainsFunc(drafts, Draft.isCompared) {
 		// Another process may have written after the search and before this transaction got the lock.
-		since := t.w.Now().Add(-t.w.set.OwnWindow)
+		since := compared.begun.Add(-t.w.set.OwnWindow)
 		if t.recent, err = t.tx.Unconfirmed(ctx, since, t.w.set.OwnLimit); err != nil {
 			return nil, err
 		}

@@ -25,6 +25,7 @@ import (
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/ownerlock"
 	"hippocampus/internal/tracing"
 	"hippocampus/scorer/attribute"
 	"hippocampus/vectorstore"
@@ -88,7 +89,7 @@ type Writer struct {
 	changes *lru.Cache[string, attribute.Change]  // by statement
 	facts   *cache.Cache[[]memory.Memory]         // newest of an owner, latest changed first
 
-	lines     lines
+	lines     ownerlock.Locks // of the batches of a user
 	undecided atomic.Int64
 }
 
@@ -109,6 +110,7 @@ func New(parts Parts, set Settings) *Writer {
 	changes, _ := lru.New[string, attribute.Change](maxClaims)
 	return &Writer{
 		Parts: parts, set: set, claims: claims, changes: changes, facts: cache.New[[]memory.Memory](maxFacts),
+		lines: ownerlock.Locks{MaxWaiting: maxWaiting},
 	}
 }
 
@@ -157,7 +159,7 @@ type Batch struct {
 // earlier ones too.
 func (w *Writer) Write(ctx context.Context, b Batch) (written []Written, err error) {
 	if slices.ContainsFunc(b.Drafts, Draft.isCompared) {
-		defer w.lines.enter(ctx, b.Owner, w.set.JudgeTimeout)()
+		defer w.enterLine(ctx, b.Owner)()
 	}
 	for attempt := 1; ; attempt++ {
 		compared, err := w.compare(ctx, b.Owner, b.Drafts, nil)
@@ -172,6 +174,22 @@ func (w *Writer) Write(ctx context.Context, b Batch) (written []Written, err err
 			return written, err
 		}
 	}
+}
+
+// maxWaiting bounds the batches of one user that wait, since each occupies a worker that other users may need.
+const maxWaiting = 3
+
+// enterLine waits until the user's other batches are written, so that a batch is compared with what the one before it
+// has written. It does not wait for longer than a judgement may take, and not at all if maxWaiting others wait. leave
+// must be called in any case.
+func (w *Writer) enterLine(ctx context.Context, owner memory.Owner) (leave func()) {
+	ctx, cancel := context.WithTimeout(ctx, w.set.JudgeTimeout)
+	defer cancel()
+	leave, err := w.lines.Acquire(ctx, owner)
+	if err != nil {
+		return func() {}
+	}
+	return leave
 }
 
 // maxComparisons bounds how often a batch is compared while other processes write for the same user.
@@ -243,7 +261,9 @@ func (w *Writer) Compare(ctx context.Context, owner memory.Owner, memories []mem
 			findings[i] = byID[d.ID]
 		}
 		t := &transaction{Recorder: changes, w: w, tx: tx, except: except}
-		written, err := t.write(ctx, drafts, comparison{findings: findings, seen: compared.seen, isLast: true})
+		written, err := t.write(ctx, drafts, comparison{
+			findings: findings, seen: compared.seen, begun: compared.begun, isLast: true,
+		})
 		if err != nil {
 			return nil, err
 		}
