@@ -52,21 +52,21 @@ func TestProcess_LeavesOutRefusedMessages(t *testing.T) {
 	}
 }
 
-// A refused fact defers the turn, and so does an embedder that refuses every text: its messages
-// are kept when it works again.
+// A refused fact defers the turn, whose messages are kept at once. An embedder that refuses every text defers them too.
 func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		fact   string
 		refuse func(*fixture)
+		kept   int // messages, while the embedder refuses
 	}{
-		"fact": {tooLong, func(b *fixture) { b.refuseLong(http.StatusBadRequest) }},
+		"fact": {tooLong, func(b *fixture) { b.refuseLong(http.StatusBadRequest) }, 1},
 		"every text": {"I keep bees", func(b *fixture) {
 			b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(http.StatusBadRequest) })
-		}},
+		}, 0},
 		"every text of a turn without facts": {"", func(b *fixture) {
 			b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(http.StatusBadRequest) })
-		}},
+		}, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,8 @@ func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 			}
 			test.refuse(b)
 			o := b.turn("I keep bees")
-			if o.Turn.Status != memory.TurnAccepted || o.Turn.LastError == "" || len(b.kept()) != 0 || b.Refused() != 0 {
+			if o.Turn.Status != memory.TurnAccepted || o.Turn.LastError == "" || len(b.kept()) != test.kept ||
+				b.Refused() != 0 {
 				t.Fatalf("the turn is %+v, %d messages refused", o.Turn, b.Refused())
 			}
 			b.models.OnEmbed(nil)

@@ -36,6 +36,10 @@ type saying struct {
 	texts   []string
 }
 
+// isRemembered reports whether a memory holds the message. What an accepted turn says besides is not yet processed, and
+// is said after the forgetting.
+func (s saying) isRemembered() bool { return s.message < 0 }
+
 // isOf reports whether it is in the message that a memory holds.
 func (s saying) isOf(m memory.Memory) bool {
 	return s.turnID == m.SourceTurnID && s.speaker == m.Speaker
@@ -142,8 +146,7 @@ func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (
 		if err != nil {
 			return nil, err
 		}
-		// What is not processed yet is said after the forgetting.
-		if t != nil && t.Status != memory.TurnWithdrawn && t.Status != memory.TurnAccepted {
+		if t != nil && t.Status != memory.TurnWithdrawn && (t.Status != memory.TurnAccepted || one.isRemembered()) {
 			l.change(t, one.root, one.withheldOf(*t, memory.Instant(p.Now())))
 		}
 	}

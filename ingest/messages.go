@@ -21,19 +21,21 @@ const (
 // messages drafts a memory for each chat message of a turn, without embeddings and in the
 // order of the turn. The memories hold what was said, except for small talk, sentences with
 // secrets, what repeats recalled memories, and most of a long answer of the assistant.
+// Their ids are derived from the turn, so that a turn that is processed again makes the same memories.
 func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 	var drafts []memory.Memory
 	if !s.set.Messages {
 		return nil
 	}
 	remarks := !s.onlyStates(turn.Messages)
-	for _, m := range turn.Messages {
+	for place, m := range turn.Messages {
 		importance := s.set.Threshold * userMessageImportance
 		if m.Role == memory.RoleAssistant {
 			importance = s.set.Threshold * assistantMessageImportance
 		}
-		for _, content := range text.Divide(s.memorable(m, e, remarks), memory.MaxContentRunes) {
+		for part, content := range text.Divide(s.memorable(m, e, remarks), memory.MaxContentRunes) {
 			draft := memory.Memory{
+				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 				Speaker: memory.SpeakerOf(m.Role, m.Name), Content: content, Type: memory.TypeMessage,
 				Importance: importance, CreatedAt: turn.At,

@@ -53,7 +53,7 @@ func TestProcess_KeepsTheMessagesOfATurn(t *testing.T) {
 	if err := b.processTurn(t.Context(), turn.ID); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.models.Embeddings() - calls; n != 1 {
+	if n := b.models.Embeddings() - calls; n != 2 { // for the messages, then for the fact
 		t.Errorf("the embedder was called %d times for one turn", n)
 	}
 	kept := b.kept()

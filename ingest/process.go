@@ -22,7 +22,7 @@ import (
 // outcome; the turn is then due again after its lease.
 func (s *Service) process(ctx context.Context, turn memory.Turn) error {
 	defer s.OnProcessed(ctx, turn)
-	if err := s.remember(ctx, turn); err != nil {
+	if err := s.remember(ctx, turn); err != nil && !errors.Is(err, errFinished) {
 		tracing.Fail(trace.SpanFromContext(ctx), err)
 		err = s.setBack(ctx, turn, err)
 		if !memory.IsKind(err, memory.KindNotFound) { // not found: the user was erased
@@ -51,28 +51,42 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 		}
 	}()
 	turn.Messages = withoutContexts(turn.Readable())
-	facts, err := s.score(ctx, turn)
-	if err != nil {
-		return err
-	}
 	echoes, err := s.echoes(ctx, turn)
 	if err != nil {
 		return err
 	}
 	messages := s.messages(turn, echoes)
-	if len(facts)+len(messages) == 0 {
+	question, err := s.question(ctx, turn)
+	if err != nil {
+		return err
+	}
+	stored := s.asksModel(question) // first, since a model may fail, or take its time
+	if stored {
+		if messages, err = s.keep(ctx, turn, messages); err != nil {
+			return err
+		}
+	}
+	facts, err := s.score(ctx, question)
+	if err != nil {
+		return err
+	}
+	if len(facts) == 0 && (stored || len(messages) == 0) {
 		return s.end(ctx, turn)
 	}
-	return s.write(ctx, turn, s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes), messages)
+	return s.write(ctx, turn, s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes), messages, stored)
 }
 
 // errFinished rolls back the transaction of a turn that is no longer accepted.
 var errFinished = errors.New("the turn was finished by another worker")
 
-// write writes the kept candidates and the messages of a turn, and with them the turn's outcome.
+// write writes the kept candidates of a turn, its messages unless they are stored, and with them the turn's outcome.
 func (s *Service) write(
-	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory,
+	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
 ) error {
+	var unstored []memory.Memory
+	if !stored {
+		unstored = messages
+	}
 	var facts []memory.Memory
 	var kept []int // places of facts among the candidates
 	for i, c := range candidates {
@@ -80,12 +94,15 @@ func (s *Service) write(
 			facts, kept = append(facts, factOf(c, turn)), append(kept, i)
 		}
 	}
-	facts, messages, err := s.complete(ctx, facts, messages)
+	facts, unstored, err := s.complete(ctx, facts, unstored)
 	if err != nil {
 		return err
 	}
-	drafts := append(draftsOf(messages, write.Alone), draftsOf(facts, write.Judged)...)
-	of := drafts[len(messages):] // the facts
+	if !stored {
+		messages = unstored
+	}
+	drafts := append(draftsOf(unstored, write.Alone), draftsOf(facts, write.Judged)...)
+	of := drafts[len(unstored):] // the facts
 	for i := range of {
 		if message := spoken(of[i].Content, turn, messages); message != nil {
 			of[i].Source = message.ID
@@ -94,6 +111,11 @@ func (s *Service) write(
 	_, err = s.Writer.Write(ctx, write.Batch{
 		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
 		First: func(ctx context.Context, tx db.UserTx) error {
+			if stored {
+				if err := isAsRead(ctx, tx, turn); err != nil {
+					return err
+				}
+			}
 			err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
 			if memory.IsKind(err, memory.KindConflict) {
 				return errFinished
@@ -101,15 +123,12 @@ func (s *Service) write(
 			return err
 		},
 		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, written []write.Written) error {
-			for i, w := range written[len(messages):] {
+			for i, w := range written[len(unstored):] {
 				settle(&candidates[kept[i]], w)
 			}
 			return tx.AddCandidates(ctx, candidates)
 		},
 	})
-	if errors.Is(err, errFinished) {
-		return nil
-	}
 	if err == nil {
 		s.counts.count(1, OutcomeProcessed, candidates...)
 	}
@@ -137,7 +156,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	aborted := errors.Is(cause, context.Canceled) && ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
 	defer cancel()
-	if aborted { // by the end of Work: any process may claim the turn at once
+	if aborted || errors.Is(cause, errReadAgain) { // aborted by the end of Work: any process may claim it at once
 		return s.Records.RenewTurns(ctx, []string{turn.ID}, s.Now())
 	}
 	var bad *scorer.BadAnswer

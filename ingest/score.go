@@ -10,27 +10,52 @@ import (
 	"hippocampus/scorer"
 )
 
+// question is what the scorer is given of a turn.
+type question struct {
+	memory.Turn                  // without messages if it cannot state a fact
+	before      []memory.Message // the last ones of the conversation before it
+}
+
+// question returns what the scorer is to be given of a turn.
+func (s *Service) question(ctx context.Context, turn memory.Turn) (q question, err error) {
+	q.Turn = turn
+	q.Messages = scorable(turn)
+	if len(q.Messages) == 0 {
+		return q, nil
+	}
+	if q.before, err = s.before(ctx, turn); err == nil && !s.mayStateFacts(q.Messages, q.before) {
+		q.Messages = nil
+	}
+	return q, err
+}
+
+// asksModel reports whether a language model is to be asked.
+func (s *Service) asksModel(q question) bool {
+	return len(q.Messages) > 0 && s.Scorer.Name() != scorer.RulesName
+}
+
 // score asks the scorer, and caches its answer until the turn is finished, so that a failure of
 // a later stage does not cost another model call. A turn that cannot state a fact costs none.
-func (s *Service) score(ctx context.Context, turn memory.Turn) (facts []scorer.Fact, err error) {
+func (s *Service) score(ctx context.Context, q question) (facts []scorer.Fact, err error) {
 	ctx, scoring := tracing.Start(ctx, "ingest.score")
 	defer func() { tracing.End(scoring, err) }()
-	if facts, ok := s.scored.Get(turn.ID); ok {
-		return facts, nil
-	}
-	asked := turn
-	if asked.Messages = scorable(turn); len(asked.Messages) == 0 {
+	if len(q.Messages) == 0 {
 		return nil, nil
 	}
-	before, err := s.before(ctx, turn)
-	if err != nil || !s.mayStateFacts(asked.Messages, before) {
-		return nil, err
+	if answer, ok := s.scored.Get(q.ID); ok && answer.withheld == len(q.Withheld) {
+		return answer.facts, nil
 	}
-	facts, err = s.Scorer.Score(ctx, asked, before)
+	facts, err = s.Scorer.Score(ctx, q.Turn, q.before)
 	if err == nil {
-		s.scored.Add(turn.ID, facts)
+		s.scored.Add(q.ID, answer{facts, len(q.Withheld)})
 	}
 	return facts, err
+}
+
+// answer is what the scorer proposed from a turn.
+type answer struct {
+	facts    []scorer.Fact
+	withheld int // parts of the turn that the scorer was not given
 }
 
 // scorable returns the messages that a scorer reads: in a conversation the chat messages only,

@@ -81,8 +81,8 @@ type Service struct {
 	Parts
 	set Settings
 
-	scored *lru.Cache[string, []scorer.Fact] // answers by turn id, until the turn is finished
-	logs   *cache.Cache[*said]               // ends of logs, by saidKey
+	scored *lru.Cache[string, answer] // of the scorer, by turn id, until the turn is finished
+	logs   *cache.Cache[*said]        // ends of logs, by saidKey
 
 	idle  chan struct{} // holds a value for each idle worker, while Work runs
 	taken chan taken    // turns, each of which has a reserved worker
@@ -114,7 +114,7 @@ func New(parts Parts, set Settings) *Service {
 	if set.Workers == 0 {
 		set.Workers = 8
 	}
-	scored, _ := lru.New[string, []scorer.Fact](maxScored) // fails only for a size below 1
+	scored, _ := lru.New[string, answer](maxScored) // fails only for a size below 1
 	return &Service{
 		Parts: parts, set: set, scored: scored, logs: cache.New[*said](saidBytes), held: map[string]int{},
 		idle: make(chan struct{}, set.Workers), taken: make(chan taken, set.Workers),

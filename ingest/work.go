@@ -186,7 +186,7 @@ func (s *Service) endBatch(turnIDs []string) {
 	}
 	for _, id := range turnIDs {
 		if err != nil {
-			s.scored.Add(id, nil) // so that the scorer is not asked again
+			s.scored.Add(id, answer{}) // so that the scorer is not asked again
 		}
 		s.release(id)
 	}

@@ -7,9 +7,12 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Complete gives a new memory an id, its times, its lexemes and its embedding by a model. A zero CreatedAt becomes now.
+// Complete gives a new memory its times, its lexemes and its embedding by a model, and an id if it has none. A zero
+// CreatedAt becomes now.
 func Complete(m memory.Memory, embedding []float32, model string, now time.Time) memory.Memory {
-	m.ID = memory.NewID()
+	if m.ID == "" {
+		m.ID = memory.NewID()
+	}
 	m.Status = memory.Active
 	m.Revision = 1
 	m.UpdatedAt = memory.Instant(now)

@@ -9,6 +9,8 @@
 package memory
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"strings"
 	"time"
@@ -74,6 +76,17 @@ func (m *Memory) EmbeddingIn(s Space) []float32 {
 
 // NewID returns a fresh UUIDv7.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// DerivedID returns the id of a memory that is made of a part of a message of a turn: always the same one, which sorts
+// by its turn, then by the place of the message in it (0..MaxMessages-1), then by the part. turnID is an id of NewID.
+func DerivedID(turnID string, place, part int) string {
+	id, _ := ParseID(turnID)
+	hash := sha256.Sum256(id[:])
+	copy(id[10:], hash[:])
+	binary.BigEndian.PutUint16(id[6:], 7<<12|uint16(place)&0xFFF) // version 7
+	binary.BigEndian.PutUint16(id[8:], 2<<14|uint16(part)&0x3FFF) // variant of RFC 9562
+	return uuid.UUID(id).String()
+}
 
 // IsID reports whether s is an id in the canonical form that NewID returns.
 func IsID(s string) bool {

@@ -53,6 +53,14 @@ func (s *Server) OnPrompt(mark string, f func(ChatRequest) Reply) {
 	s.set(func() { s.script.prompts = append(s.script.prompts, scripted[func(ChatRequest) Reply]{mark, f}) })
 }
 
+// Answer answers as it does without OnChat.
+func (s *Server) Answer(r ChatRequest) Reply {
+	s.mu.Lock()
+	script := s.script
+	s.mu.Unlock()
+	return script.answer(r)
+}
+
 // answer answers a request from a copy of the script.
 func (s script) answer(r ChatRequest) Reply {
 	for _, p := range slices.Backward(s.prompts) {

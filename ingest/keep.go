@@ -1,0 +1,69 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/ingest/write"
+	"hippocampus/internal/memory"
+)
+
+// keep stores the messages of a turn, which can then be recalled whatever the scorer answers, and returns those that
+// were not forgotten since. A turn that is processed again finds them stored.
+func (s *Service) keep(ctx context.Context, turn memory.Turn, messages []memory.Memory) ([]memory.Memory, error) {
+	stored, err := s.stored(ctx, turn, messages)
+	if err != nil || len(messages) == 0 || stored != nil {
+		return stored, err
+	}
+	_, complete, err := s.complete(ctx, nil, messages)
+	if err != nil || len(complete) == 0 {
+		return nil, err
+	}
+	_, err = s.Writer.Write(ctx, write.Batch{
+		Owner: turn.Owner, Cause: causeOf(turn), Drafts: draftsOf(complete, write.Alone),
+		First: func(ctx context.Context, tx db.UserTx) error { return isAsRead(ctx, tx, turn) },
+	})
+	if memory.IsKind(err, memory.KindConflict) { // another worker has stored them
+		if stored, storedErr := s.stored(ctx, turn, messages); storedErr != nil || stored != nil {
+			return stored, storedErr
+		}
+	}
+	return complete, err
+}
+
+// stored returns those messages of a turn that are stored and were not forgotten; nil: no message is stored.
+func (s *Service) stored(ctx context.Context, turn memory.Turn, messages []memory.Memory) (
+	stored []memory.Memory, err error,
+) {
+	for _, draft := range messages {
+		m, err := s.Records.Memory(ctx, turn.AppID, draft.ID)
+		if memory.IsKind(err, memory.KindNotFound) {
+			continue // the embedder refuses it
+		}
+		if err != nil {
+			return nil, err
+		}
+		stored = append(stored, m)
+	}
+	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
+	return slices.DeleteFunc(stored, isForgotten), nil
+}
+
+// errReadAgain rolls back a transaction of a turn that a user has forgotten a part of since it was read.
+var errReadAgain = errors.New("a part of the turn was forgotten since it was read")
+
+// isAsRead returns errFinished if a turn is no longer accepted, and errReadAgain if what readers get of it has changed.
+func isAsRead(ctx context.Context, tx db.UserTx, read memory.Turn) error {
+	turn, ok, err := tx.RecordedTurn(ctx, read.ID)
+	switch {
+	case err != nil:
+		return err
+	case !ok || turn.Status != memory.TurnAccepted:
+		return errFinished
+	case len(turn.Withheld) != len(read.Withheld):
+		return errReadAgain
+	}
+	return nil
+}
