@@ -76,7 +76,7 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 		m.Owner = c.Owner
 		facts = append(facts, m)
 	}
-	facts, _, err = s.complete(ctx, facts, nil)
+	facts, err = s.complete(ctx, facts)
 	if err != nil {
 		return done, err
 	}

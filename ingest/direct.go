@@ -31,7 +31,8 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 			asked, places = append(asked, s.asked(w)), append(places, i)
 		}
 	}
-	asked, _, err := s.complete(ctx, asked, nil)
+	asked, err := s.complete(ctx, asked)
+	refused, err := refusedTexts(err)
 	if err != nil {
 		for _, i := range places {
 			results[i].Err = err
@@ -41,6 +42,12 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	var owners []memory.Owner
 	drafts, of := map[memory.Owner][]write.Draft{}, map[memory.Owner][]int{}
 	for n, m := range asked {
+		if m.Embedding == nil {
+			results[places[n]].Err = memory.Invalid(memory.Field{
+				Path: "content", Message: "is refused by the embedding model, also in parts: " + refused.Err.Error(),
+			})
+			continue
+		}
 		if drafts[m.Owner] == nil {
 			owners = append(owners, m.Owner)
 		}

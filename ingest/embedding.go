@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"go.uber.org/zap"
@@ -12,31 +13,51 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// complete completes new memories with their embeddings: facts, and messages of turns, all with one call of the
-// embedder unless that refuses a text. It leaves out messages that the embedder refuses. The ids of messages come
-// before those of facts, which were derived from them.
-func (s *Service) complete(ctx context.Context, facts, messages []memory.Memory) (
-	completeFacts, completeMessages []memory.Memory, err error,
-) {
-	if len(facts)+len(messages) == 0 {
-		return nil, nil, nil
+// complete completes new memories with their embeddings, all with one call of the embedder. If that refuses some
+// texts, the error is a *llm.RefusedTexts, and their memories have no embedding.
+func (s *Service) complete(ctx context.Context, memories []memory.Memory) (complete []memory.Memory, err error) {
+	if len(memories) == 0 {
+		return nil, nil
 	}
 	ctx, embedding := tracing.Start(ctx, "ingest.embed")
 	defer func() { tracing.End(embedding, err) }()
 	by := llm.Serving(s.Embedder)
-	ofFacts, ofMessages, err := s.vectors(ctx, by, embeddedTexts(facts), messages)
-	if err != nil {
-		return nil, nil, err
+	vectors, err := by.Embed(ctx, llm.ForDocument, embeddedTexts(memories))
+	if vectors == nil {
+		return nil, err
 	}
-	for i, m := range messages {
-		if ofMessages[i] != nil {
-			completeMessages = append(completeMessages, write.Complete(m, ofMessages[i], by.Model(), s.Now()))
+	for i, m := range memories {
+		complete = append(complete, write.Complete(m, vectors[i], by.Model(), s.Now()))
+	}
+	return complete, err
+}
+
+// completeMessages completes messages of turns, and leaves out those that the embedder refuses.
+func (s *Service) completeMessages(ctx context.Context, messages []memory.Memory) ([]memory.Memory, error) {
+	complete, err := s.complete(ctx, messages)
+	refused, err := refusedTexts(err)
+	return s.withoutRefused(complete, refused), err
+}
+
+// refusedTexts splits an error of complete: some texts were refused, or else nothing was embedded.
+func refusedTexts(err error) (refused *llm.RefusedTexts, failed error) {
+	if errors.As(err, &refused) {
+		return refused, nil
+	}
+	return nil, err
+}
+
+// withoutRefused leaves out the messages that have no embedding.
+func (s *Service) withoutRefused(messages []memory.Memory, refused *llm.RefusedTexts) []memory.Memory {
+	return slices.DeleteFunc(messages, func(m memory.Memory) bool {
+		if m.Embedding != nil {
+			return false
 		}
-	}
-	for i, m := range facts {
-		completeFacts = append(completeFacts, write.Complete(m, ofFacts[i], by.Model(), s.Now()))
-	}
-	return completeFacts, completeMessages, nil
+		s.refusedCount.Add(1)
+		s.Log.Warn("a message is not kept as a memory: the embedder refuses it",
+			zap.String("turn", m.SourceTurnID), zap.Int("bytes", len(m.Content)), zap.Error(refused))
+		return true
+	})
 }
 
 // factOf returns the memory that a candidate of a turn describes, without an embedding.
@@ -54,50 +75,6 @@ func draftsOf(memories []memory.Memory, compare write.Comparison) []write.Draft 
 		drafts[i] = write.Draft{Memory: m, Compare: compare}
 	}
 	return drafts
-}
-
-// vectors embeds facts and messages with one call. If the embedder refuses it, vectors embeds
-// the facts first; the vector of a message that the embedder refuses is nil.
-func (s *Service) vectors(
-	ctx context.Context, by llm.Embedder, facts []string, messages []memory.Memory,
-) (ofFacts, ofMessages [][]float32, err error) {
-	all, err := by.Embed(ctx, llm.ForDocument, append(slices.Clone(facts), embeddedTexts(messages)...))
-	if err == nil {
-		return all[:len(facts)], all[len(facts):], nil
-	}
-	if len(messages) == 0 || !llm.Refused(err) {
-		return nil, nil, err
-	}
-	// An embedder that refuses even this text refuses every text, such as for an unpaid account.
-	const harmless = "hello"
-	ofFacts, err = by.Embed(ctx, llm.ForDocument, append(slices.Clone(facts), harmless))
-	if err != nil {
-		return nil, nil, err
-	}
-	ofMessages, err = s.accepted(ctx, by, messages)
-	return ofFacts[:len(facts)], ofMessages, err
-}
-
-// accepted embeds the messages that the embedder accepts, and halves what it refuses until the
-// refused message stands alone. The vector of such a message is nil.
-func (s *Service) accepted(ctx context.Context, by llm.Embedder, messages []memory.Memory) ([][]float32, error) {
-	vectors, err := by.Embed(ctx, llm.ForDocument, embeddedTexts(messages))
-	if err == nil || !llm.Refused(err) {
-		return vectors, err
-	}
-	if len(messages) == 1 {
-		s.refusedCount.Add(1)
-		s.Log.Warn("a message is not kept as a memory: the embedder refuses it",
-			zap.String("turn", messages[0].SourceTurnID), zap.Int("bytes", len(messages[0].Content)), zap.Error(err))
-		return make([][]float32, 1), nil
-	}
-	half := len(messages) / 2
-	first, err := s.accepted(ctx, by, messages[:half])
-	if err != nil {
-		return nil, err
-	}
-	second, err := s.accepted(ctx, by, messages[half:])
-	return append(first, second...), err
 }
 
 func embeddedTexts(memories []memory.Memory) []string {

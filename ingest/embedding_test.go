@@ -12,14 +12,27 @@ import (
 
 var tooLong = strings.Repeat("The garden needs water. ", 20)
 
-// refuseLong makes the embedder refuse calls that hold a text of more than 200 bytes.
-func (b *fixture) refuseLong(status int) {
+// refuse makes the embedder answer with a status to calls that hold such a text.
+func (b *fixture) refuse(status int, isSuch func(text string) bool) {
 	b.models.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply {
-		if slices.ContainsFunc(r.Texts, func(s string) bool { return len(s) > 200 }) {
+		if slices.ContainsFunc(r.Texts, isSuch) {
 			return llmtest.Status(status)
 		}
 		return b.models.Embed(r)
 	})
+}
+
+// refuseLong makes the embedder refuse texts of more than 200 bytes, which is less than the parts of a text have.
+func (b *fixture) refuseLong(status int) {
+	b.refuse(status, func(s string) bool { return len(s) > 200 })
+}
+
+func (b *fixture) refuseLongerThan(bytes int) {
+	b.refuse(http.StatusRequestEntityTooLarge, func(s string) bool { return len(s) > bytes })
+}
+
+func (b *fixture) refuseWord(word string) {
+	b.refuse(http.StatusBadRequest, func(s string) bool { return strings.Contains(s, word) })
 }
 
 func (b *fixture) keptContents() (contents []string) {
@@ -52,21 +65,19 @@ func TestProcess_LeavesOutRefusedMessages(t *testing.T) {
 	}
 }
 
-// A refused fact defers the turn, whose messages are kept at once. An embedder that refuses every text defers them too.
+// An embedder that refuses every text defers the turn: its messages are kept when it works again.
 func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		fact   string
 		refuse func(*fixture)
-		kept   int // messages, while the embedder refuses
 	}{
-		"fact": {tooLong, func(b *fixture) { b.refuseLong(http.StatusBadRequest) }, 1},
 		"every text": {"I keep bees", func(b *fixture) {
 			b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(http.StatusBadRequest) })
-		}, 0},
+		}},
 		"every text of a turn without facts": {"", func(b *fixture) {
 			b.models.OnEmbed(func(llmtest.EmbedRequest) llmtest.Reply { return llmtest.Status(http.StatusBadRequest) })
-		}, 0},
+		}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,8 +88,7 @@ func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 			}
 			test.refuse(b)
 			o := b.turn("I keep bees")
-			if o.Turn.Status != memory.TurnAccepted || o.Turn.LastError == "" || len(b.kept()) != test.kept ||
-				b.Refused() != 0 {
+			if o.Turn.Status != memory.TurnAccepted || o.Turn.LastError == "" || len(b.kept()) != 0 || b.Refused() != 0 {
 				t.Fatalf("the turn is %+v, %d messages refused", o.Turn, b.Refused())
 			}
 			b.models.OnEmbed(nil)
@@ -89,6 +99,51 @@ func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 				t.Errorf("kept %q", got)
 			}
 		})
+	}
+}
+
+// A fact that the embedder refuses is recorded with the reason. The turn's messages and other facts are kept.
+func TestProcess_RecordsFactsThatTheEmbedderRefuses(t *testing.T) {
+	t.Parallel()
+	b := newMessageFixture(t)
+	b.models.Facts("bees", llmtest.Fact{Fact: tooLong, Importance: 0.9, Domain: memory.Lifestyle},
+		llmtest.Fact{Fact: "The user keeps bees", Importance: 0.9, Domain: memory.Lifestyle})
+	b.refuseWord("garden")
+	o := b.turn("I keep bees")
+	if o.Turn.Status != memory.TurnProcessed || len(o.Candidates) != 2 ||
+		o.Candidates[0].Verdict != memory.InvalidAnswer || !strings.Contains(o.Candidates[0].Reason, "embedder refuses it") ||
+		o.Candidates[1].Verdict != memory.Kept || len(b.kept()) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A refused item of a batch fails alone, with a reason that says what to do.
+func TestWriteBatch_RefusesItemsThatTheEmbedderRefuses(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.refuseWord("garden")
+	results := b.WriteBatch(t.Context(), []Write{
+		{Owner: ada, Content: "I keep bees"}, {Owner: ada, Content: tooLong}, {Owner: ada, Content: "I like tea"},
+	})
+	for i, r := range results {
+		if (r.Err != nil) != (i == 1) {
+			t.Errorf("item %d: %v", i, r.Err)
+		}
+	}
+	if err := results[1].Err; !memory.IsKind(err, memory.KindInvalid) || len(b.memories()) != 2 {
+		t.Errorf("%v, %d memories", err, len(b.memories()))
+	}
+}
+
+// A text that is too long for the embedder is kept whole, and found by what it says at its end.
+func TestProcess_EmbedsLongMessagesInParts(t *testing.T) {
+	t.Parallel()
+	b := newMessageFixture(t)
+	b.refuseLongerThan(2 * len(tooLong))
+	said := strings.Repeat(tooLong, 6) + "My sister plays the cello in Lisbon."
+	b.turn(said)
+	if got := b.keptContents(); !slices.Equal(got, []string{said}) || b.Refused() != 0 {
+		t.Errorf("kept %q, refused %d", got, b.Refused())
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *Service) keep(ctx context.Context, turn memory.Turn, messages []memory.
 	if err != nil || len(messages) == 0 || stored != nil {
 		return stored, err
 	}
-	_, complete, err := s.complete(ctx, nil, messages)
+	complete, err := s.completeMessages(ctx, messages)
 	if err != nil || len(complete) == 0 {
 		return nil, err
 	}

@@ -57,15 +57,14 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 	return done, err
 }
 
-// pastMessages completes the messages of turns, by turn id, with one call of the embedder
-// unless that refuses a text.
+// pastMessages completes the messages of turns, by turn id, with one call of the embedder.
 func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[string][]memory.Memory, error) {
 	var drafts []memory.Memory
 	for _, turn := range turns {
 		turn.Messages = withoutContexts(turn.Readable())
 		drafts = append(drafts, s.messages(turn, echoes{})...) // what recall returned then is not known any more
 	}
-	_, complete, err := s.complete(ctx, nil, drafts)
+	complete, err := s.completeMessages(ctx, drafts)
 	if err != nil {
 		return nil, err
 	}

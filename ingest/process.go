@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -83,30 +84,9 @@ var errFinished = errors.New("the turn was finished by another worker")
 func (s *Service) write(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
 ) error {
-	var unstored []memory.Memory
-	if !stored {
-		unstored = messages
-	}
-	var facts []memory.Memory
-	var kept []int // places of facts among the candidates
-	for i, c := range candidates {
-		if c.Verdict == memory.Kept {
-			facts, kept = append(facts, factOf(c, turn)), append(kept, i)
-		}
-	}
-	facts, unstored, err := s.complete(ctx, facts, unstored)
+	drafts, places, err := s.drafts(ctx, turn, candidates, messages, stored)
 	if err != nil {
 		return err
-	}
-	if !stored {
-		messages = unstored
-	}
-	drafts := append(draftsOf(unstored, write.Alone), draftsOf(facts, write.Judged)...)
-	of := drafts[len(unstored):] // the facts
-	for i := range of {
-		if message := spoken(of[i].Content, turn, messages); message != nil {
-			of[i].Source = message.ID
-		}
 	}
 	_, err = s.Writer.Write(ctx, write.Batch{
 		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
@@ -123,8 +103,8 @@ func (s *Service) write(
 			return err
 		},
 		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, written []write.Written) error {
-			for i, w := range written[len(unstored):] {
-				settle(&candidates[kept[i]], w)
+			for i, w := range written[len(written)-len(places):] {
+				settle(&candidates[places[i]], w)
 			}
 			return tx.AddCandidates(ctx, candidates)
 		},
@@ -133,6 +113,46 @@ func (s *Service) write(
 		s.counts.count(1, OutcomeProcessed, candidates...)
 	}
 	return err
+}
+
+// drafts returns drafts of the messages of a turn, unless they are stored, then of its kept candidates, whose places
+// among the candidates it returns too. A candidate that the embedder refuses becomes invalid.
+func (s *Service) drafts(
+	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
+) (drafts []write.Draft, places []int, err error) {
+	var unstored, facts []memory.Memory
+	if !stored {
+		unstored = messages
+	}
+	var kept []int
+	for i, c := range candidates {
+		if c.Verdict == memory.Kept {
+			facts, kept = append(facts, factOf(c, turn)), append(kept, i)
+		}
+	}
+	complete, err := s.complete(ctx, slices.Concat(unstored, facts))
+	refused, err := refusedTexts(err)
+	if err != nil {
+		return nil, nil, err
+	}
+	facts = complete[len(unstored):]
+	if !stored {
+		messages = s.withoutRefused(slices.Clone(complete[:len(unstored)]), refused)
+		drafts = draftsOf(messages, write.Alone)
+	}
+	for i, fact := range facts {
+		if fact.Embedding == nil {
+			c := &candidates[kept[i]]
+			c.Verdict, c.Reason = memory.InvalidAnswer, "the embedder refuses it: "+excerpt(refused.Err.Error())
+			continue
+		}
+		draft := write.Draft{Memory: fact, Compare: write.Judged}
+		if message := spoken(fact.Content, turn, messages); message != nil {
+			draft.Source = message.ID
+		}
+		drafts, places = append(drafts, draft), append(places, kept[i])
+	}
+	return drafts, places, nil
 }
 
 // causeOf is the cause of what a turn changes.

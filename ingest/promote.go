@@ -120,7 +120,7 @@ func (s *Service) promote(
 			ID: p.TurnID, Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, At: p.SaidAt,
 		})
 	}
-	facts, _, err = s.complete(ctx, facts, nil)
+	facts, err = s.complete(ctx, facts)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (s *Service) Rewrite(ctx context.Context, r Rewrite) error {
 		w.Owner = r.Owner
 		add = append(add, s.asked(w))
 	}
-	add, _, err := s.complete(ctx, add, nil)
+	add, err := s.complete(ctx, add)
 	if err != nil {
 		return err
 	}

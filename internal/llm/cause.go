@@ -24,7 +24,8 @@ const (
 // caused is an error with its cause.
 type caused struct {
 	error
-	cause Cause
+	cause  Cause
+	length bool // the endpoint refuses the request for its length
 }
 
 func (c caused) Unwrap() error { return c.error }
@@ -54,6 +55,12 @@ func CauseOf(err error) Cause {
 		return CauseCaller
 	}
 	return CauseUnavailable
+}
+
+// concernsLength reports whether err is of a request that its endpoint refused for its length.
+func concernsLength(err error) bool {
+	var c caused
+	return errors.As(err, &c) && c.length
 }
 
 // Refused reports whether err is of a request that its endpoint refused, such as one with a

@@ -235,7 +235,7 @@ func (c *Client) explain(action string, err error) error {
 		}
 		return &memory.Error{
 			Kind: memory.KindUnavailable, RetryAfter: f.retryAfter,
-			Err: caused{fmt.Errorf("%s: %s", action, text), f.cause()},
+			Err: caused{fmt.Errorf("%s: %s", action, text), f.cause(), f.concernsLength()},
 		}
 	}
 	// The endpoint answered, but not in the form of the API.

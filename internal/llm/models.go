@@ -2,9 +2,11 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sashabaranov/go-openai"
 	"go.opentelemetry.io/otel/trace"
@@ -26,7 +28,7 @@ type EmbedderOptions struct {
 
 // Embedder returns a model of the endpoint. It scales vectors to unit length. An
 // answer of the wrong count, order or dimension, with numbers that are not finite,
-// or with a zero vector is an error of KindBadAnswer.
+// or with a zero vector is an error of KindBadAnswer. If the endpoint refuses a text, the embedder divides it.
 func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, error) {
 	setDefault(&o.BatchSize, 10)
 	e := &embedder{client: c, options: o}
@@ -43,12 +45,14 @@ func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, err
 type embedder struct {
 	client  *Client
 	options EmbedderOptions
+	limit   atomic.Int64 // bytes of the longest text that is not divided; 0: none was refused for its length
 }
 
 func (e *embedder) Model() string { return e.options.Model }
 func (e *embedder) Dim() int      { return e.options.Dim }
 
-func (e *embedder) Embed(ctx context.Context, use Use, texts []string) ([][]float32, error) {
+// embedAll embeds texts as they are.
+func (e *embedder) embedAll(ctx context.Context, use Use, texts []string) ([][]float32, error) {
 	prefix := e.options.DocumentPrefix
 	if use == ForQuery {
 		prefix = e.options.QueryPrefix
@@ -91,13 +95,15 @@ func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vec
 					"a vector has %d numbers instead of %d: check the model's name", len(vector), dim)
 			}
 			if !normalise(vector) {
-				return memory.Errorf(memory.KindBadAnswer, "a vector has length zero or numbers that are not finite")
+				return memory.Errorf(memory.KindBadAnswer, "%w", errNoDirection)
 			}
 		}
 		copy(vectors, answer)
 		return nil
 	})
 }
+
+var errNoDirection = errors.New("a vector has length zero or numbers that are not finite")
 
 // sendOpenAI returns the vector of input[i] at place i.
 func (e *embedder) sendOpenAI(ctx context.Context, input []string) ([][]float32, error) {

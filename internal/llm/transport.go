@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -61,9 +62,14 @@ func (f *failure) concernsRequest() bool {
 	return f.status >= 400 && !f.retriable() && !f.refusesKey()
 }
 
+// aboutTextLength matches refusals of texts that are too long for an embedding model, besides those of aboutLength.
+var aboutTextLength = regexp.MustCompile(`(?i)(?:less|fewer|more) than \d+ tokens|input.{0,20} length|` +
+	`max(?:imum)?.{0,20} (?:length|tokens)`)
+
 // concernsLength reports whether the endpoint refuses this request for its length.
 func (f *failure) concernsLength() bool {
-	return f.concernsRequest() && aboutLength.MatchString(f.reason)
+	return f.status == http.StatusRequestEntityTooLarge ||
+		f.concernsRequest() && (aboutLength.MatchString(f.reason) || aboutTextLength.MatchString(f.reason))
 }
 
 func (f *failure) refusesKey() bool {

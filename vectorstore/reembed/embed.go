@@ -42,9 +42,8 @@ func (r *run) embedAll(ctx context.Context, space memory.Space, requeue bool) (l
 	return left, err
 }
 
-// embed embeds memories and stores the embeddings. It waits while the embedder is
-// unavailable. If the embedder refuses several memories, such as for the length of one, embed
-// tries each one.
+// embed embeds memories and stores the embeddings. It waits while the embedder is unavailable, and leaves out memories
+// that the embedder refuses.
 func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, requeue bool) error {
 	texts := make([]string, len(memories))
 	for i, m := range memories {
@@ -53,13 +52,18 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 	for wait := r.set.Backoff; ; wait = min(2*wait, r.set.BackoffLimit) {
 		vectors, err := pair.Embedder.Embed(ctx, llm.ForDocument, texts)
 		var unavailable *memory.Error
+		var refused *llm.RefusedTexts
 		switch {
 		case err == nil:
 			r.done.Note = ""
 			return r.store(ctx, pair.Space, memories, vectors, requeue)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case memory.IsKind(err, memory.KindUnavailable) && !(llm.Refused(err) && accepts(ctx, pair.Embedder)):
+		case errors.As(err, &refused):
+			r.done.Note = ""
+			memories, vectors = r.withoutRefused(memories, vectors, err)
+			return r.store(ctx, pair.Space, memories, vectors, requeue)
+		case memory.IsKind(err, memory.KindUnavailable):
 			if r.done.Note == "" {
 				r.Log.Warn("re-embedding waits for the embedder", zap.String("model", pair.Space.Model), zap.Error(err))
 			}
@@ -70,7 +74,7 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 			if err := r.wait(ctx, wait); err != nil {
 				return err
 			}
-		case len(memories) > 1:
+		case len(memories) > 1: // the answer cannot be used; that to a single text may be
 			for i := range memories {
 				if err := r.embed(ctx, pair, memories[i:i+1], requeue); err != nil {
 					return err
@@ -78,19 +82,26 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 			}
 			return nil
 		default:
-			r.done.Failed++
-			r.Log.Warn("a memory could not be re-embedded; only its words find it",
-				zap.String("memory", memories[0].ID), zap.Error(err))
+			_, _ = r.withoutRefused(memories, make([][]float32, len(memories)), err)
 			return nil
 		}
 	}
 }
 
-// accepts reports whether an embedder accepts a text that no embedder refuses. If it does not, the
-// embedder refuses everything, such as for an unpaid account, and not one memory.
-func accepts(ctx context.Context, e llm.Embedder) bool {
-	_, err := e.Embed(ctx, llm.ForDocument, []string{"hello"})
-	return err == nil
+// withoutRefused leaves out memories without a vector.
+func (r *run) withoutRefused(memories []memory.Memory, vectors [][]float32, why error) (
+	accepted []memory.Memory, of [][]float32,
+) {
+	for i, m := range memories {
+		if vectors[i] != nil {
+			accepted, of = append(accepted, m), append(of, vectors[i])
+			continue
+		}
+		r.done.Failed++
+		r.Log.Warn("a memory could not be re-embedded; only its words find it",
+			zap.String("memory", m.ID), zap.Error(why))
+	}
+	return accepted, of
 }
 
 func (r *run) store(
