@@ -110,6 +110,8 @@ type UserTx interface {
 	// and announces the events at the commit.
 	AddEvents(ctx context.Context, events []memory.Event) error
 	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
+	// RemoveCandidates removes what a scorer has proposed from a turn.
+	RemoveCandidates(ctx context.Context, turnID, scorer string) error
 	// TakeInTurn notes that the messages of a turn of PastTurns are memories; ok is false if it
 	// is not such a turn, since another process has taken it in.
 	TakeInTurn(ctx context.Context, turnID string) (ok bool, err error)

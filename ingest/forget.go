@@ -212,7 +212,7 @@ func (p *forgetting) forgetBatch(
 			_ = forget(m)
 			if difference := history.Diff(before, *m); difference != nil {
 				var detail any = difference
-				if len(of.also)+len(events.turnIDs)+len(of.former) > 0 || p.turn != nil {
+				if len(of.also)+len(events.turnIDs)+len(of.former) > 0 || p.turnID() != "" {
 					detail = together{
 						Change: difference, Statement: m.ID, Also: of.also, Turns: events.turnIDs, Facts: of.former,
 						Turn: p.turnID(),

@@ -136,7 +136,7 @@ func (p *forgetting) conversations(ctx context.Context, roots []memory.Memory, d
 // withhold withholds from the readers of turns what these state.
 func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (*logEdit, error) {
 	var l logEdit
-	if p.turn != nil {
+	if p.turnID() != "" {
 		if err := l.withdraw(ctx, tx, *p.turn, p.title, memory.Instant(p.Now())); err != nil {
 			return nil, err
 		}

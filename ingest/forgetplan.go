@@ -18,13 +18,15 @@ type forgetting struct {
 	owner memory.Owner
 	batch []memory.Memory
 	Forgetting
-	turn    *memory.Turn               // that is withdrawn, with the memories of the batch; may be nil
-	title   string                     // of its conversation, if that was the turn's
-	sources map[string][]memory.Memory // of the batch
-	planned []*planned
-	sayings []saying                 // where the log states what is forgotten
-	done    map[string]*consequences // by id of the batch
-	log     *logEdit                 // what was changed of it
+	turn *memory.Turn // that is withdrawn, with the memories of the batch; may be nil
+	// keepsTurn: the turn itself stays, and what the batch repeats elsewhere.
+	keepsTurn bool
+	title     string                     // of its conversation, if that was the turn's
+	sources   map[string][]memory.Memory // of the batch
+	planned   []*planned
+	sayings   []saying                 // where the log states what is forgotten
+	done      map[string]*consequences // by id of the batch
+	log       *logEdit                 // what was changed of it
 }
 
 // planned is what is to become of a memory that was found with one of the batch.
@@ -192,7 +194,7 @@ func (p *forgetting) statement(root memory.Memory, docs []db.Document) ([]statem
 
 // turnID is the id of the turn that is withdrawn; empty without such a turn.
 func (p *forgetting) turnID() string {
-	if p.turn == nil {
+	if p.turn == nil || p.keepsTurn {
 		return ""
 	}
 	return p.turn.ID

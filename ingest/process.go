@@ -69,7 +69,13 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	}
 	facts, err := s.score(ctx, question)
 	if err != nil {
+		s.fallBack(ctx, turn, question, echoes, messages, err)
 		return err
+	}
+	if stored {
+		if err := s.takeBackRules(ctx, turn); err != nil {
+			return err
+		}
 	}
 	if len(facts) == 0 && (stored || len(messages) == 0) {
 		return s.end(ctx, turn)

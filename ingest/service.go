@@ -61,6 +61,7 @@ type Settings struct {
 type Parts struct {
 	Records  Records
 	Scorer   scorer.Scorer
+	Rules    scorer.Scorer // takes the facts of a turn until a Scorer that has failed answers; nil: they wait
 	Writer   *write.Writer
 	Embedder llm.Embedder
 	Pusher   projection.Pusher

@@ -93,6 +93,9 @@ func (w *withdrawal) run(ctx context.Context, first func(ctx context.Context, tx
 	if err != nil {
 		return done, err
 	}
+	if w.keepsTurn {
+		return done, nil
+	}
 	done.Turn = *w.log.find(w.turn.ID)
 	for _, m := range w.pinned {
 		done.Effects = append(done.Effects, Effect{ID: m.ID, Type: m.Type, Done: DoneKept, Why: statement.Said})

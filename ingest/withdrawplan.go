@@ -19,6 +19,14 @@ func (w *withdrawal) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.retitle(ctx); err != nil {
+		return err
+	}
+	return w.planMemories(ctx, touched)
+}
+
+// planMemories finds which of the memories go, what goes with them, and what they have changed.
+func (w *withdrawal) planMemories(ctx context.Context, touched []memory.Memory) error {
 	sources, err := w.Records.Sources(ctx, w.owner, memory.IDs(touched))
 	if err != nil {
 		return err
@@ -41,16 +49,15 @@ func (w *withdrawal) plan(ctx context.Context) error {
 			w.gone, w.batch = append(w.gone, m), append(w.batch, m)
 		default:
 			w.gone = append(w.gone, m)
-			if forgottenIn(events[m.ID]).Turn == "" {
+			if forgottenIn(events[m.ID]).Turn == "" && !w.keepsTurn {
 				w.before = append(w.before, m)
 			}
 		}
 	}
-	if err := w.find(ctx); err != nil {
-		return err
-	}
-	if err := w.retitle(ctx); err != nil {
-		return err
+	if !w.keepsTurn {
+		if err := w.find(ctx); err != nil {
+			return err
+		}
 	}
 	for _, m := range stay {
 		if err := w.planReversal(ctx, m, events[m.ID]); err != nil {
@@ -94,6 +101,13 @@ func (w *withdrawal) touched(ctx context.Context) (touched []memory.Memory, err 
 	if err != nil {
 		return nil, err
 	}
+	return w.heldBy(ctx, touched, candidates)
+}
+
+// heldBy adds to memories those that candidates became or were merged into.
+func (w *withdrawal) heldBy(ctx context.Context, touched []memory.Memory, candidates []memory.Candidate) (
+	[]memory.Memory, error,
+) {
 	for _, c := range candidates {
 		isHeld := func(m memory.Memory) bool { return m.ID == c.MemoryID }
 		if c.MemoryID == "" || slices.ContainsFunc(touched, isHeld) {
@@ -136,7 +150,9 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	isOtherMerge := func(e memory.Event) bool {
 		return e.Kind == memory.EventMerged && (e.Cause == byAPI || !hasMessage && e.Cause != causeOf(*w.turn))
 	}
-	return slices.ContainsFunc(sources, isOtherMessage) || slices.ContainsFunc(events, isOtherMerge), nil
+	isEdit := func(e memory.Event) bool { return w.keepsTurn && e.Kind == memory.EventUpdated && e.Cause == byAPI }
+	isOthers := func(e memory.Event) bool { return isOtherMerge(e) || isEdit(e) }
+	return slices.ContainsFunc(sources, isOtherMessage) || slices.ContainsFunc(events, isOthers), nil
 }
 
 // planReversal plans that what the turn changed of a memory of others is changed back, with what turns changed before

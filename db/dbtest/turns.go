@@ -204,4 +204,21 @@ func candidates(t *testing.T, s db.Store) {
 		must(t, err)
 		wantSame(t, "candidates of an unknown turn", got, []memory.Candidate(nil))
 	}
+
+	other := newCandidate(turn.ID)
+	other.Scorer, other.CreatedAt = "another scorer", after(len(want))
+	must(t, add(alice, []memory.Candidate{other}))
+	remove := func(owner memory.Owner, turnID string) []memory.Candidate {
+		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.RemoveCandidates(ctx, turnID, want[0].Scorer)
+		}))
+		left, err := s.TurnCandidates(t.Context(), "app", turn.ID)
+		must(t, err)
+		return left
+	}
+	for _, owner := range []memory.Owner{{AppID: "app", UserID: "bob"}, {AppID: "other", UserID: "alice"}} {
+		wantSame(t, "candidates after another user removed them", len(remove(owner, turn.ID)), len(want)+1)
+	}
+	wantSame(t, "candidates after those of no turn were removed", len(remove(alice, "no id")), len(want)+1)
+	wantSame(t, "candidates of another scorer", remove(alice, turn.ID), []memory.Candidate{other})
 }

@@ -37,6 +37,15 @@ func (u *UserTx) AddCandidates(ctx context.Context, candidates []memory.Candidat
 	return u.fault(u.addCandidates(ctx, u.Owner, candidates...), "store the candidates")
 }
 
+func (u *UserTx) RemoveCandidates(ctx context.Context, turnID, scorer string) error {
+	if !memory.IsID(turnID) {
+		return nil
+	}
+	_, err := u.exec(ctx, `DELETE FROM candidates WHERE turn_id = $3 AND {|+}app_id = $1 AND {|+}user_id = $2
+		AND {|+}scorer = $4`, u.Owner.AppID, u.Owner.UserID, turnID, scorer)
+	return u.fault(err, "remove candidates")
+}
+
 func (c conn) addCandidates(ctx context.Context, owner memory.Owner, candidates ...memory.Candidate) error {
 	rows := make([][]any, len(candidates))
 	for i, x := range candidates {

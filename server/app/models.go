@@ -18,6 +18,7 @@ import (
 type models struct {
 	embedder  llm.Embedder // as configured, which may not be the one that serves yet
 	scorer    scorer.Scorer
+	rules     scorer.Scorer // take the facts of turns while the scorer fails; nil without a chat key or gate.fallback
 	router    router.Router // nil without a chat key: rules route
 	judge     judge.Judge   // nil without a chat key
 	chat      llm.Chat      // for background work; nil without a chat key
@@ -77,6 +78,9 @@ func (m *models) openChat(b base) {
 	m.scorerName, m.routerName = b.cfg.Chat.ScorerModel, b.cfg.Chat.RouterModel
 	chat := newPart("scorer").Chat(m.scorerName)
 	m.scorer, m.chat = scorer.NewLLM(chat), chat
+	if b.cfg.Gate.Fallback {
+		m.rules = scorer.NewRules()
+	}
 	m.router = router.NewLLM(newPart("router").Chat(m.routerName))
 	m.judge = judge.NewLLM(newClient(nil).Chat(m.scorerName))
 	m.condenser = newClient(nil).Chat(m.scorerName)

@@ -64,7 +64,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		Now:         b.now, Log: b.log.Named("ingest"),
 	}, writeSettings(b.cfg))
 	w.ingest = ingest.New(ingest.Parts{
-		Records: s.record, Scorer: m.scorer, Writer: w.writer, Embedder: s.embedder, Pusher: s.pusher,
+		Records: s.record, Scorer: m.scorer, Rules: m.rules, Writer: w.writer, Embedder: s.embedder, Pusher: s.pusher,
 		Guess:       statement.Domain,
 		IsSmallTalk: router.IsSmallTalk,
 		OnAccepted:  w.session.OnTurnAccepted,

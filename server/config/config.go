@@ -167,6 +167,7 @@ type Gate struct {
 	Threshold       float64 `koanf:"threshold" default:"0.7" rule:"0..1"`
 	MergeSimilarity float64 `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
 	JudgeSimilarity string  `koanf:"judge_similarity" default:"auto" rule:"similarity"`
+	Fallback        bool    `koanf:"fallback" default:"true"`
 }
 
 // Memories bounds the memories of a user.

@@ -1521,6 +1521,12 @@ func (store *crashingTx) RecordedTurn(ctx context.Context, id string) (memory.Tu
 	})
 }
 
+func (store *crashingTx) RemoveCandidates(ctx context.Context, turnID string, scorer string) error {
+	return act(store.fuse, "tx.RemoveCandidates", func() error {
+		return store.real.RemoveCandidates(ctx, turnID, scorer)
+	})
+}
+
 func (store *crashingTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 	return act(store.fuse, "tx.RemoveRelation", func() error {
 		return store.real.RemoveRelation(ctx, r)
