@@ -62,7 +62,7 @@ func TestProcess_KeepsMessagesWhateverTheModelAnswers(t *testing.T) {
 	}
 }
 
-// What a user forgets while the model is asked about it does not become a fact: the model is asked again about the rest.
+// What a user forgets while the model is asked about it does not become a fact. The model is asked again.
 func TestProcess_ForgetsWhatTheModelIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
@@ -90,7 +90,8 @@ func TestProcess_ForgetsWhatTheModelIsAskedAbout(t *testing.T) {
 		contents = append(contents, m.Content)
 	}
 	slices.Sort(contents)
-	if want := []string{"I live in Lisbon", "The user lives in Lisbon", "Where?"}; !slices.Equal(contents, want) || asked != 2 {
+	want := []string{"I live in Lisbon", "The user lives in Lisbon", "Where?"}
+	if !slices.Equal(contents, want) || asked != 2 {
 		t.Errorf("after %d questions %q is known, want %q", asked, contents, want)
 	}
 }

@@ -62,10 +62,3 @@ func concernsLength(err error) bool {
 	var c caused
 	return errors.As(err, &c) && c.length
 }
-
-// Refused reports whether err is of a request that its endpoint refused, such as one with a
-// text that is too long, or that it answered with KindBadAnswer. The endpoint may accept others.
-func Refused(err error) bool {
-	cause := CauseOf(err)
-	return err != nil && (cause == CauseRequest || cause == CauseAnswer)
-}

@@ -102,9 +102,9 @@ func TestAnswer_ClassifiesFaults(t *testing.T) {
 			if !memory.IsKind(err, test.kind) || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%v", err)
 			}
-			refused := test.kind == memory.KindBadAnswer || slices.Contains([]string{"400", "422", "huge error"}, name)
-			if llm.Refused(err) != refused {
-				t.Errorf("Refused is %t: %v", !refused, err)
+			isRequest := slices.Contains([]string{"400", "422", "huge error"}, name)
+			if cause := llm.CauseOf(err); (cause == llm.CauseRequest) != isRequest {
+				t.Errorf("the cause is %q: %v", cause, err)
 			}
 			if server.Chats() != test.calls {
 				t.Errorf("%d calls, want %d", server.Chats(), test.calls)

@@ -214,7 +214,7 @@ func TestAnswer_RepeatsNoRequestThatIsRefusedForItsMeaning(t *testing.T) {
 			chat := dial(t, server.URL(), nil).Chat("m")
 			p := llm.Prompt{Name: "box", User: question, MaxTokens: 1000, Schema: json.RawMessage(`{}`)}
 			_, err := chat.Answer(t.Context(), p)
-			if !memory.IsKind(err, memory.KindUnavailable) || !llm.Refused(err) || server.Chats() != 1 {
+			if !memory.IsKind(err, memory.KindUnavailable) || llm.CauseOf(err) != llm.CauseRequest || server.Chats() != 1 {
 				t.Errorf("%v after %d calls", err, server.Chats())
 			}
 		})
@@ -231,7 +231,7 @@ func TestAnswer_EndsWhenNoFieldIsLeft(t *testing.T) {
 	chat := dial(t, server.URL(), nil).Chat("m")
 	p := llm.Prompt{Name: "box", MaxTokens: 1000, Schema: json.RawMessage(`{}`)}
 	for range 2 {
-		if _, err := chat.Answer(t.Context(), p); !llm.Refused(err) {
+		if _, err := chat.Answer(t.Context(), p); llm.CauseOf(err) != llm.CauseRequest {
 			t.Errorf("%v", err)
 		}
 	}

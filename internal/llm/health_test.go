@@ -99,7 +99,7 @@ func TestHealth_StatesRefusalsOfAllRequests(t *testing.T) {
 			return llmtest.JSON(map[string]any{"error": words}).As(http.StatusBadRequest)
 		})
 		for range 5 {
-			if _, err := chat.Answer(t.Context(), llm.Prompt{}); !llm.Refused(err) {
+			if _, err := chat.Answer(t.Context(), llm.Prompt{}); llm.CauseOf(err) != llm.CauseRequest {
 				t.Error(err)
 			}
 		}
