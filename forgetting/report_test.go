@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// vanishing is a store of which some memories are gone when their contents are read.
+// vanishing is a store whose memories are partly gone when their contents are read.
 type vanishing struct {
 	*sqlite.Store
 	gone []string

@@ -35,7 +35,7 @@ func (s *Service) asksModel(q question) bool {
 }
 
 // score asks the scorer, and caches its answer until the turn is finished, so that a failure of
-// a later stage does not cost another model call. A turn that cannot state a fact costs none.
+// a later stage does not cost another model call. A turn that cannot state a fact costs no call.
 func (s *Service) score(ctx context.Context, q question) (facts []scorer.Fact, err error) {
 	ctx, scoring := tracing.Start(ctx, "ingest.score")
 	defer func() { tracing.End(scoring, err) }()
@@ -90,7 +90,7 @@ func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memo
 	return messages[max(0, len(messages)-s.set.Before):], err
 }
 
-// isEmpty reports whether a message has no words, or none that are not withheld.
+// isEmpty reports whether a message has no words, or only withheld ones.
 func isEmpty(m memory.Message) bool { return m.Content == "" }
 
 // mayStateFacts reports whether messages may state facts about a user: one that is not the assistant's is

@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Complete gives a new memory its times, its lexemes and its embedding by a model, and an id if it has none. A zero
+// Complete gives a new memory its times, its lexemes, its embedding by a model, and an id unless it has one. A zero
 // CreatedAt becomes now.
 func Complete(m memory.Memory, embedding []float32, model string, now time.Time) memory.Memory {
 	if m.ID == "" {

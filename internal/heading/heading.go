@@ -96,7 +96,7 @@ func mayHoldContext(message string) bool {
 	return false
 }
 
-// sectionOf returns the section of which a line is the heading, or -1.
+// sectionOf returns the section that a line is the heading of, or -1.
 func sectionOf(line string) int {
 	return max(slices.Index(English.Sections[:], line), slices.Index(Chinese.Sections[:], line))
 }

@@ -114,7 +114,7 @@ func hasAny(value jsontext.Value, names []string) bool {
 }
 
 // fieldNames returns the JSON names of a struct, and the name of its field of type Items; "" if
-// it has none or several.
+// it has no such list or several.
 func fieldNames(into any) (names []string, list string) {
 	lists := 0
 	t := reflect.TypeOf(into).Elem()

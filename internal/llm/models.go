@@ -45,7 +45,7 @@ func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, err
 type embedder struct {
 	client  *Client
 	options EmbedderOptions
-	limit   atomic.Int64 // bytes of the longest text that is not divided; 0: none was refused for its length
+	limit   atomic.Int64 // bytes of the longest text that is not divided; 0: each was accepted
 }
 
 func (e *embedder) Model() string { return e.options.Model }

@@ -49,7 +49,7 @@ func concernsTexts(err error) bool {
 	return err != nil && (CauseOf(err) == CauseRequest || errors.Is(err, errNoDirection))
 }
 
-// accepts reports whether the endpoint accepts a text that none refuses for what it is. An endpoint that refuses even
+// accepts reports whether the endpoint accepts a harmless text. An endpoint that refuses even
 // this text refuses every text, such as for an unpaid account.
 func (e *embedder) accepts(ctx context.Context, use Use) bool {
 	_, err := e.embedAll(ctx, use, []string{"hello"})
