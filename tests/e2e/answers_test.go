@@ -16,8 +16,8 @@ func good(llmtest.ChatRequest) llmtest.Reply {
 		fmt.Sprintf(`{"facts":[{"fact":"The user keeps bees","importance":0.9,"domain":%q}]}`, memory.Lifestyle))
 }
 
-// A model that repeats a malformed answer, although it is given the reason, fails its turn: it creates no
-// memory, the candidate keeps the reason, and a replay works once the model has recovered.
+// A model that repeats a malformed answer, although it is given the reason, fails its turn: the candidate keeps the
+// reason, rules take the fact, and a replay replaces it once the model has recovered.
 func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -49,14 +49,22 @@ func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 			if r.body["last_error"] == "" || r.body["attempts"] != 1.0 {
 				t.Errorf("%s: %s", b.Name, r.raw)
 			}
+			var byRules []any
 			candidates := r.list("candidates")
+			candidates = slices.DeleteFunc(candidates, func(c object) bool {
+				isRules := c["scorer"] == "rules" && c["verdict"] == "kept"
+				if isRules {
+					byRules = append(byRules, c["memory_id"])
+				}
+				return isRules
+			})
 			if len(candidates) == 0 || slices.ContainsFunc(candidates, func(c object) bool {
 				return c["verdict"] != "invalid" || c["reason"] == ""
 			}) {
 				t.Errorf("%s: %s", b.Name, r.raw)
 			}
-			if n := s.active(fmt.Sprintf("user-%d", i)); len(n) != 0 {
-				t.Errorf("%s: a bad answer made memories %v", b.Name, n)
+			if n := s.active(fmt.Sprintf("user-%d", i)); len(n) != 1 || len(byRules) != 1 || byRules[0] != n[0] {
+				t.Errorf("%s: the memories are %v, those of rules %v", b.Name, n, byRules)
 			}
 		}
 		for i, b := range bad {
