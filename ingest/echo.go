@@ -36,11 +36,12 @@ type echoes struct {
 }
 
 // echoes reads the memories that recall returned for the turn's user from EchoWindow before
-// the turn was accepted until now.
+// the turn was accepted until now, except for those that were made of the turn itself.
 func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) {
 	var e echoes
 	var err error
 	e.handedOut, err = s.Records.HandedOut(ctx, turn.Owner, turn.AcceptedAt.Add(-s.set.EchoWindow), echoMemories)
+	e.handedOut = slices.DeleteFunc(e.handedOut, func(m memory.Memory) bool { return m.SourceTurnID == turn.ID })
 	if err != nil || len(e.handedOut) == 0 {
 		return e, err
 	}

@@ -51,6 +51,24 @@ func (s *Service) stored(ctx context.Context, turn memory.Turn, messages []memor
 	return slices.DeleteFunc(stored, isForgotten), nil
 }
 
+// writeToStored writes the candidates of a turn that could not be written with its messages because of conflict: they
+// were stored when a model was to be asked, and no model is configured any more.
+func (s *Service) writeToStored(
+	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, conflict error,
+) error {
+	stored, err := s.stored(ctx, turn, messages)
+	if err != nil {
+		return err
+	}
+	if stored == nil {
+		return conflict
+	}
+	if err := s.takeBackRules(ctx, turn); err != nil {
+		return err
+	}
+	return s.write(ctx, turn, candidates, stored, true)
+}
+
 // errReadAgain rolls back a transaction of a turn that a user has forgotten a part of since it was read.
 var errReadAgain = errors.New("a part of the turn was forgotten since it was read")
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"hippocampus/db"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
@@ -109,5 +110,52 @@ func TestProcess_KeepsNoMessageOfAWithdrawnTurn(t *testing.T) {
 	}
 	if n := b.models.Chats(); n != 0 || len(b.memories()) != 0 {
 		t.Errorf("%d memories after %d questions", len(b.memories()), n)
+	}
+}
+
+// A turn whose messages were stored before a model was asked is processed without one, after a start without its key.
+func TestProcess_FindsMessagesStoredBeforeTheModelWasTakenAway(t *testing.T) {
+	t.Parallel()
+	b := newFallbackFixture(t, llmtest.Text("no JSON at all"))
+	o := b.turn("I live in Groningen.")
+	before := b.kept()
+	if len(before) != 1 || len(b.facts()) != 1 || o.Turn.Status != memory.TurnFailed {
+		t.Fatalf("%d messages, %d facts, the turn is %s", len(before), len(b.facts()), o.Turn.Status)
+	}
+	b.Scorer, b.Rules = b.Rules, nil
+	o = b.again(o.Turn.ID)
+	if o.Turn.Status != memory.TurnProcessed || !slices.Equal(memory.IDs(b.kept()), memory.IDs(before)) {
+		t.Errorf("the turn is %+v, the messages are %q", o.Turn, b.keptContents())
+	}
+	facts := b.facts()
+	if len(facts) != 1 || facts[0].Content != "I live in Groningen." {
+		t.Errorf("the facts are %q", b.factContents())
+	}
+	sources, err := b.store.Sources(t.Context(), ada, memory.IDs(facts))
+	if err != nil || !slices.Equal(memory.IDs(sources[facts[0].ID]), memory.IDs(before)) {
+		t.Errorf("the fact was derived from %+v, %v", sources, err)
+	}
+}
+
+// A recall between two attempts returns the turn's own messages. What the turn states is no echo of these.
+func TestProcess_DoesNotTakeATurnForAnEchoOfItself(t *testing.T) {
+	t.Parallel()
+	b := newMessageFixture(t)
+	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Status(http.StatusServiceUnavailable) })
+	o := b.turn("Where did we meet?", "We met on the night train to Lisbon in May.")
+	var touches []db.Touch
+	for _, m := range b.kept() {
+		touches = append(touches, db.Touch{Owner: ada, ID: m.ID, Count: 1, At: b.clock.Now()})
+	}
+	if err := b.store.Touch(t.Context(), touches); err != nil || len(touches) != 2 {
+		t.Fatalf("%d touches, %v", len(touches), err)
+	}
+	b.models.OnChat(nil)
+	b.models.Facts("train", llmtest.Fact{
+		Fact: "We met on the night train to Lisbon in May.", Importance: 0.9, Domain: memory.Social,
+	})
+	o = b.again(o.Turn.ID)
+	if len(o.Candidates) != 1 || o.Candidates[0].Verdict != memory.Kept {
+		t.Errorf("%+v", o.Candidates)
 	}
 }

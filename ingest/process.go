@@ -80,7 +80,12 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if len(facts) == 0 && (stored || len(messages) == 0) {
 		return s.end(ctx, turn)
 	}
-	return s.write(ctx, turn, s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes), messages, stored)
+	candidates := s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes)
+	err = s.write(ctx, turn, candidates, messages, stored)
+	if !stored && memory.IsKind(err, memory.KindConflict) {
+		return s.writeToStored(ctx, turn, candidates, messages, err)
+	}
+	return err
 }
 
 // errFinished rolls back the transaction of a turn that is no longer accepted.
@@ -143,7 +148,7 @@ func (s *Service) drafts(
 	}
 	facts = complete[len(unstored):]
 	if !stored {
-		messages = s.withoutRefused(slices.Clone(complete[:len(unstored)]), refused)
+		messages = s.withoutRefused(complete[:len(unstored)], refused)
 		drafts = draftsOf(messages, write.Alone)
 	}
 	for i, fact := range facts {
