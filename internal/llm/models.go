@@ -28,7 +28,7 @@ type EmbedderOptions struct {
 
 // Embedder returns a model of the endpoint. It scales vectors to unit length. An
 // answer of the wrong count, order or dimension, with numbers that are not finite,
-// or with a zero vector is an error of KindBadAnswer. If the endpoint refuses a text, the embedder divides it.
+// or with a zero vector is an error of KindBadAnswer. A text that the endpoint refuses is embedded in parts.
 func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, error) {
 	setDefault(&o.BatchSize, 10)
 	e := &embedder{client: c, options: o}

@@ -74,7 +74,7 @@ func TestEmbedder_EmbedsLongTextsInParts(t *testing.T) {
 			}
 			for i, k := range []int{0, 2, 3} {
 				if dot(got[k], alone[2+i]) < 0.999 {
-					t.Errorf("%q has another vector beside a long text", texts[k])
+					t.Errorf("the vector of %q changes if a long text is in the same call", texts[k])
 				}
 			}
 			before := server.Embeddings()
