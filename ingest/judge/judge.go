@@ -13,7 +13,7 @@ import (
 )
 
 // MaxNear bounds the memories of one judgement.
-const MaxNear = 8
+const MaxNear = 16
 
 // Decision is the outcome for a memory that is similar to a new fact.
 type Decision string

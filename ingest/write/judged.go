@@ -20,9 +20,9 @@ import (
 const bySimilarity = 5
 
 // judgeable returns the memories that the judge is asked about, at most judge.MaxNear: the
-// nearest of those above the floor, and those about the same thing in words. Earlier drafts of
-// the same transaction are among them if they would be merged without a judge. note says why
-// the judge is not asked at all.
+// nearest of those above the floor, and those about the same thing by attributes, topics and
+// words, or all facts of a user who has few. Earlier drafts of the same transaction are among
+// them if they would be merged without a judge. note says why the judge is not asked at all.
 func (w *Writer) judgeable(draft memory.Memory, near nearest, earlier []memory.Memory) (
 	judgeable []memory.Memory, note string,
 ) {
@@ -50,7 +50,11 @@ func (w *Writer) judgeable(draft memory.Memory, near nearest, earlier []memory.M
 		return cmp.Or(cmp.Compare(similarity[b.ID], similarity[a.ID]), cmp.Compare(a.ID, b.ID))
 	})
 	judgeable = judgeable[:min(len(judgeable), bySimilarity)]
-	for _, m := range near.words.like(draft) {
+	concerning := near.words.like(draft)
+	if near.few {
+		concerning = slices.Concat(concerning, near.facts)
+	}
+	for _, m := range concerning {
 		if len(judgeable) < judge.MaxNear && alike(&m, &draft) &&
 			!slices.ContainsFunc(judgeable, func(n memory.Memory) bool { return n.ID == m.ID }) {
 			judgeable = append(judgeable, m)

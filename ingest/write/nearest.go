@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/ingest/judge"
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
 )
@@ -21,6 +22,7 @@ type nearest struct {
 	known []memory.Memory // those of all drafts, and recent ones, which searches may not find yet; only for a judge
 	facts []memory.Memory // the user's newest, which are compared by their words
 	words wordIndex       // of facts; only for a judge
+	few   bool            // no floor is set, and the judge can see all facts at once
 }
 
 // nearest finds what drafts may concern, except for memories whose ids are in except.
@@ -62,6 +64,7 @@ func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft
 		}
 		near.known = slices.DeleteFunc(known, excepted)
 		near.words = w.indexWords(near.facts)
+		near.few = w.set.JudgeSimilarity < 0 && len(near.facts) <= judge.MaxNear
 	}
 	return near, nil
 }

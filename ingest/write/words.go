@@ -9,17 +9,17 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/scorer/attribute"
+	"hippocampus/scorer/topic"
 )
 
-// byWords is the number of memories that are judged for their words, in addition to the nearest.
-const byWords = judge.MaxNear - bySimilarity
-
-// wordIndex finds facts that have the attributes or the rare words of a draft.
+// wordIndex finds facts that have the attributes, the topics or the rare words of a draft.
 type wordIndex struct {
 	w       *Writer
 	facts   []memory.Memory
 	lexemes [][]string     // of each fact, distinct
 	counts  map[string]int // facts with a lexeme
+	topics  []topic.Set    // of each fact
+	about   [topic.Max]int // facts with a topic
 }
 
 func (w *Writer) indexWords(facts []memory.Memory) wordIndex {
@@ -30,6 +30,9 @@ func (w *Writer) indexWords(facts []memory.Memory) wordIndex {
 		for _, l := range lexemes {
 			x.counts[l]++
 		}
+		topics := topic.Of(m.Content, lexemes)
+		x.topics = append(x.topics, topics)
+		topics.Each(func(t int) { x.about[t]++ })
 	}
 	return x
 }
@@ -41,16 +44,18 @@ const (
 )
 
 // like returns the facts that have a single attribute of the user in common with the draft, and then those with
-// the most rare words of the draft, weighted by idf; at most byWords.
+// the most topics and rare words of the draft, weighted by idf; at most judge.MaxNear.
 func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 	claims := x.w.claimsOf(draft.Content)
 	weights := map[string]float64{}
 	most := max(rareFacts, int(rareShare*float64(len(x.facts))))
-	for _, l := range text.Split(draft.Lexemes) {
+	lexemes := text.Split(draft.Lexemes)
+	for _, l := range lexemes {
 		if n := x.counts[l]; n > 0 && n <= most && !ofUser[l] {
-			weights[l] = math.Log(1 + float64(len(x.facts))/float64(n))
+			weights[l] = x.idf(n)
 		}
 	}
+	topics := topic.Of(draft.Content, lexemes)
 	type match struct {
 		fact   int
 		weight float64
@@ -61,6 +66,7 @@ func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 		for _, l := range x.lexemes[i] {
 			weight += weights[l]
 		}
+		(topics & x.topics[i]).Each(func(t int) { weight += x.idf(x.about[t]) })
 		if attribute.Common(claims, x.w.claimsOf(m.Content)) {
 			weight += 1000
 		}
@@ -70,11 +76,14 @@ func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 	}
 	slices.SortStableFunc(matches, func(a, b match) int { return cmp.Compare(b.weight, a.weight) })
 	var like []memory.Memory
-	for _, m := range matches[:min(len(matches), byWords)] {
+	for _, m := range matches[:min(len(matches), judge.MaxNear)] {
 		like = append(like, x.facts[m.fact])
 	}
 	return like
 }
+
+// idf is the weight of what n of the facts have.
+func (x wordIndex) idf(n int) float64 { return math.Log(1 + float64(len(x.facts))/float64(n)) }
 
 // ofUser are words that a fact has because it is about the user.
 var ofUser = map[string]bool{"user": true, "用户": true}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/recall/calibration"
+	"hippocampus/scorer/statement"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/sqlitevec"
@@ -58,9 +60,27 @@ func Read(path string) (pairs []Pair, err error) {
 	return pairs, lines.Err()
 }
 
+// Everyday reads statements about other things, a language and a statement in each line.
+func Everyday(path string) (statements map[string][]string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	statements = map[string][]string{}
+	for line := range strings.Lines(string(data)) {
+		language, statement, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			return nil, fmt.Errorf("%s: the line %q does not have 2 fields", path, line)
+		}
+		statements[language] = append(statements[language], statement)
+	}
+	return statements, nil
+}
+
 // Result is what became of pairs of one language.
 type Result struct {
 	Language    string  `json:"language"`
+	Others      int     `json:"others"`      // statements of the user about other things, on average
 	Floor       float64 `json:"floor"`       // cosine from which the judge is asked
 	Facts       int     `json:"facts"`       // that were compared with memories: two of a pair
 	Calls       int     `json:"calls"`       // of the judge
@@ -79,8 +99,10 @@ type Count struct {
 
 // Measure runs pairs of one language. Without judged, ingest has no judge.
 //
-// all holds the pairs from which the other statements of a user are taken.
-func Measure(ctx context.Context, embedder llm.Embedder, pairs, all []Pair, judged bool) (r Result, err error) {
+// others returns the other statements of the user who states a pair.
+func Measure(
+	ctx context.Context, embedder llm.Embedder, pairs []Pair, others func(Pair) []string, judged bool,
+) (r Result, err error) {
 	dir, err := os.MkdirTemp("", "contradictions")
 	if err != nil {
 		return r, err
@@ -98,7 +120,9 @@ func Measure(ctx context.Context, embedder llm.Embedder, pairs, all []Pair, judg
 	}
 	for i, p := range pairs {
 		owner := memory.Owner{AppID: "bench", UserID: fmt.Sprint("user-", i)}
-		asked, superseded, err := b.live(ctx, owner, p, all)
+		stated := others(p)
+		r.Others += len(stated)
+		asked, superseded, err := b.live(ctx, owner, p, stated)
 		if err != nil {
 			return r, fmt.Errorf("%s / %s: %w", p.Older, p.Newer, err)
 		}
@@ -117,6 +141,7 @@ func Measure(ctx context.Context, embedder llm.Embedder, pairs, all []Pair, judg
 			r.Wrong = append(r.Wrong, p)
 		}
 	}
+	r.Others /= len(pairs)
 	r.Facts, r.Calls = b.facts, b.judge.calls
 	r.Memories = float64(b.judge.memories) / float64(max(1, r.Calls))
 	return r, nil
@@ -166,7 +191,7 @@ func open(ctx context.Context, dir string, embedder llm.Embedder, judged bool) (
 			MergeSimilarity: 0.95, JudgeSimilarity: -1, JudgeTimeout: time.Minute,
 			OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 1000,
 		}),
-		Guess: func(string) memory.Domain { return memory.GeneralChat },
+		Guess: statement.Domain,
 	}, ingest.Settings{})
 	return b, nil
 }
@@ -176,19 +201,29 @@ func (b *bench) close() {
 	_ = b.store.Close()
 }
 
-// live lets a user state things about other attributes than the pair's, then the older statement, and later the
-// newer one. Only those two are compared with memories.
-func (b *bench) live(ctx context.Context, owner memory.Owner, p Pair, all []Pair) (asked, superseded bool, err error) {
-	begin := time.Date(2031, 1, 1, 9, 0, 0, 0, time.UTC)
-	stated := map[string]bool{p.Older: true}
-	var others []ingest.Write
-	for i, other := range all {
-		if other.Attribute != p.Attribute && !stated[other.Older] {
-			stated[other.Older] = true
-			others = append(others, ingest.Write{Owner: owner, Content: other.Older, At: begin.AddDate(0, 0, i-len(all))})
+// OthersOf returns the older statements of pairs about other attributes than a pair's.
+func OthersOf(all []Pair) func(Pair) []string {
+	return func(p Pair) (others []string) {
+		for _, other := range all {
+			if other.Attribute != p.Attribute && other.Older != p.Older && !slices.Contains(others, other.Older) {
+				others = append(others, other.Older)
+			}
 		}
+		return others
 	}
-	for _, r := range b.service.WriteBatch(ctx, others) {
+}
+
+// live lets a user state other things, then the older statement of a pair, and later the newer one. Only those two are
+// compared with memories.
+func (b *bench) live(
+	ctx context.Context, owner memory.Owner, p Pair, others []string,
+) (asked, superseded bool, err error) {
+	begin := time.Date(2031, 1, 1, 9, 0, 0, 0, time.UTC)
+	writes := make([]ingest.Write, len(others))
+	for i, other := range others {
+		writes[i] = ingest.Write{Owner: owner, Content: other, At: begin.AddDate(0, 0, i-len(others))}
+	}
+	for _, r := range b.service.WriteBatch(ctx, writes) {
 		if r.Err != nil {
 			return false, false, r.Err
 		}

@@ -18,7 +18,7 @@ func measure(t *testing.T, language string, judged bool) Result {
 	}
 	all = slices.DeleteFunc(all, func(p Pair) bool { return p.Language != language })
 	pairs := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Half != half })
-	r, err := Measure(t.Context(), wordvec.New(), pairs, all, judged)
+	r, err := Measure(t.Context(), wordvec.New(), pairs, OthersOf(all), judged)
 	if err != nil || r.Contradicts.Pairs != 20 || r.Related.Pairs != 20 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -47,6 +47,33 @@ func TestMeasure_RulesSupersede(t *testing.T) {
 		t.Logf("%+v", r)
 		if float64(r.Contradicts.Superseded) < 0.7*float64(r.Contradicts.Pairs) || r.Related.Superseded != 0 {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Of statements that contradict each other without a common word, three quarters are judged among 120 others, with one
+// call a fact. The topics were made with these pairs; every third is measured.
+func TestMeasure_JudgeIsAskedOfObliqueContradictions(t *testing.T) {
+	t.Parallel()
+	all, err := Read("../../../ingest/judge/testdata/oblique.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	everyday, err := Everyday("../../../ingest/judge/testdata/everyday.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range []string{"en", "zh"} {
+		var pairs []Pair
+		for i, p := range all {
+			if p.Language == language && i%3 == 0 {
+				pairs = append(pairs, p)
+			}
+		}
+		others := func(Pair) []string { return everyday[language][:120] }
+		r, err := Measure(t.Context(), wordvec.New(), pairs, others, true)
+		if err != nil || r.Others != 120 || r.Contradicts.Pairs != 14 || r.Contradicts.Asked < 11 || r.Calls > r.Facts {
+			t.Errorf("%+v, %v", r, err)
 		}
 	}
 }

@@ -18,8 +18,14 @@ type Report struct {
 	Rules    []Result `json:"rules"`
 }
 
+// Among is what else the users of the pairs have stated.
+type Among struct {
+	Everyday map[string][]string // statements by language; nil: the older statements of pairs about other attributes
+	Counts   []int               // of them, each measured alone
+}
+
 // Run measures the pairs of a half, in each language.
-func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string) (Report, error) {
+func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string, among Among) (Report, error) {
 	r := Report{Embedder: embedder.Model(), Half: half}
 	for _, language := range []string{"en", "zh"} {
 		ofLanguage := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Language != language })
@@ -27,12 +33,22 @@ func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string) (R
 		if len(pairs) == 0 {
 			return r, fmt.Errorf("there are no pairs in the language %s of the half %s", language, half)
 		}
-		for into, judged := range map[*[]Result]bool{&r.Judged: true, &r.Rules: false} {
-			result, err := Measure(ctx, embedder, pairs, ofLanguage, judged)
-			if err != nil {
-				return r, err
+		others := []func(Pair) []string{OthersOf(ofLanguage)}
+		if among.Everyday != nil {
+			others = others[:0]
+			for _, n := range among.Counts {
+				statements := among.Everyday[language]
+				others = append(others, func(Pair) []string { return statements[:min(n, len(statements))] })
 			}
-			*into = append(*into, result)
+		}
+		for _, others := range others {
+			for into, judged := range map[*[]Result]bool{&r.Judged: true, &r.Rules: false} {
+				result, err := Measure(ctx, embedder, pairs, others, judged)
+				if err != nil {
+					return r, err
+				}
+				*into = append(*into, result)
+			}
 		}
 	}
 	return r, nil
@@ -41,17 +57,17 @@ func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string) (R
 // Print writes the report as tables.
 func (r Report) Print(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s, %s half\tfloor\tjudged\tended right\trelated judged\tcalls a fact\tmemories a call\n",
+	fmt.Fprintf(table, "%s, %s half\tothers\tfloor\tjudged\tended right\trelated judged\tcalls a fact\tmemories a call\n",
 		r.Embedder, r.Half)
 	for _, l := range r.Judged {
-		fmt.Fprintf(table, "%s\t%.2f\t%d of %d\t%d\t%d of %d\t%.2f\t%.1f\n", l.Language, l.Floor, l.Contradicts.Asked,
-			l.Contradicts.Pairs, l.Contradicts.Superseded, l.Related.Asked, l.Related.Pairs,
+		fmt.Fprintf(table, "%s\t%d\t%.2f\t%d of %d\t%d\t%d of %d\t%.2f\t%.1f\n", l.Language, l.Others, l.Floor,
+			l.Contradicts.Asked, l.Contradicts.Pairs, l.Contradicts.Superseded, l.Related.Asked, l.Related.Pairs,
 			float64(l.Calls)/float64(l.Facts), l.Memories)
 	}
-	fmt.Fprintf(table, "\nwithout a model\tsuperseded\trelated ones superseded\n")
+	fmt.Fprintf(table, "\nwithout a model\tothers\tsuperseded\trelated ones superseded\n")
 	for _, l := range r.Rules {
-		fmt.Fprintf(table, "%s\t%d of %d\t%d of %d\n", l.Language, l.Contradicts.Superseded, l.Contradicts.Pairs,
-			l.Related.Superseded, l.Related.Pairs)
+		fmt.Fprintf(table, "%s\t%d\t%d of %d\t%d of %d\n", l.Language, l.Others,
+			l.Contradicts.Superseded, l.Contradicts.Pairs, l.Related.Superseded, l.Related.Pairs)
 	}
 	return table.Flush()
 }
