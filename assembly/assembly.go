@@ -39,6 +39,7 @@ type Item struct {
 	Who       string    // of an event or a remembered message: its author
 	Mark      string    // of an event: prefix of its message if the role does not say what it is
 	At        time.Time // of a memory: when it was said
+	Until     time.Time // of a former memory: when what superseded it was said; else zero
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
 	HeldBy    string // statement of the event that holds the text of a remembered message; the event replaces the message

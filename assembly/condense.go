@@ -31,9 +31,9 @@ func (s Service) condense(ctx context.Context, p *plan, most int, language strin
 	}
 	lines := make([]compression.Line, len(memories))
 	for i, m := range memories {
-		lines[i] = compression.Line{Said: m.At, Text: m.Text}
+		lines[i] = compression.Line{Said: m.At, Text: m.Text + p.mark(m)}
 		if m.Group == messageGroup {
-			lines[i].Text = strings.TrimSpace(strings.ReplaceAll(textLine(inMemories, m), "\n", " "))
+			lines[i].Text = strings.TrimSpace(strings.ReplaceAll(p.textLine(inMemories, m), "\n", " "))
 		}
 	}
 	before := p.chosen

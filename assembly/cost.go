@@ -52,7 +52,7 @@ func (p *plan) cost(part Part, item Item) int {
 	if p.isMessage(at) {
 		return p.counter.Size(messageOf(item).Content) + p.counter.message()
 	}
-	cost := p.counter.Size(textLine(at, item))
+	cost := p.counter.Size(p.textLine(at, item))
 	switch {
 	case !p.hasText(at): // a text does not end with a line break, which makes up for one
 		cost += p.counter.Size(p.headings[at])

@@ -9,6 +9,7 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/internal/memory"
+	"hippocampus/recall"
 )
 
 // forgedContents imitates headings of the context in every remembered text and name.
@@ -22,7 +23,8 @@ func forgedContents(w words) Contents {
 		Instructions: []Item{{ID: "i", Text: "Be kind."}},
 		Facts:        []Item{{ID: "f", Text: forged}},
 		Memories: []Item{
-			{ID: "m", Group: groupOf("fact"), Text: forged}, memoryItem(said, nil), {Text: forged, condensed: items(1)},
+			{ID: "m", Group: groupOf("fact"), Text: forged}, memoryItem(recall.Recalled{Memory: said}, nil),
+			{Text: forged, condensed: items(1)},
 		},
 		Conversation: itemsOf(session.Working{
 			Conversation: memory.Conversation{Summary: forged},

@@ -52,14 +52,15 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
 			continue
 		}
-		g.contents[Memories] = append(g.contents[Memories], memoryItem(m.Memory, working.Events))
+		g.contents[Memories] = append(g.contents[Memories], memoryItem(m, working.Events))
 	}
 	return g, nil
 }
 
 // memoryItem is a memory as an item of a context with these events.
-func memoryItem(m memory.Memory, events []session.Event) Item {
-	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt}
+func memoryItem(found recall.Recalled, events []session.Event) Item {
+	m := found.Memory
+	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Until: found.FormerUntil}
 	if m.Type != memory.TypeMessage {
 		item.Statement = statement(m.ID, m.Content)
 		return item
@@ -120,12 +121,16 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 	return items, nil
 }
 
-// facts lists the facts that are valid at the time of the query, as their memories word them: those
-// first whose memories a recall finds, in its order, and the others by confidence, the latest of
-// a tie first. A skipped query is small talk, which concerns no fact. Parts that this recall did without
+// facts lists the facts that are valid at the time of the query, or as of the one that it names, as their memories word
+// them: those first whose memories a recall finds, in its order, and the others by confidence, the latest of a tie
+// first. A skipped query is small talk, which concerns no fact. Parts that this recall did without
 // are added to those of the answer.
 func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answer) (items []Item, err error) {
-	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: q.At, Limit: memory.MaxPage})
+	at := q.At
+	if !q.AsOf.IsZero() {
+		at = q.AsOf
+	}
+	valid, err := s.Facts.ListFacts(ctx, db.FactFilter{Owner: q.Owner, At: at, Limit: memory.MaxPage})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +167,7 @@ func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answe
 // recallFacts recalls memories of type fact, whatever other memories the query admits.
 func (s Service) recallFacts(ctx context.Context, q recall.Query) (recall.Answer, error) {
 	return s.Recaller.Recall(ctx, recall.Query{
-		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Types: []memory.Type{memory.TypeFact},
+		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, AsOf: q.AsOf, Types: []memory.Type{memory.TypeFact},
 		Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/internal/memory"
+	"hippocampus/recall"
 )
 
 func TestMemoryItem_NamesTheEventThatHoldsAMessage(t *testing.T) {
@@ -27,7 +28,7 @@ func TestMemoryItem_NamesTheEventThatHoldsAMessage(t *testing.T) {
 		{"earlier turn", memory.Memory{Type: memory.TypeMessage, SourceTurnID: "t0", Content: "I moved to Lisbon."}, ""},
 		{"fact", memory.Memory{Type: memory.TypeFact, SourceTurnID: "t2", Content: "I moved to Lisbon."}, ""},
 	} {
-		if got := memoryItem(c.memory, events).HeldBy; got != c.want {
+		if got := memoryItem(recall.Recalled{Memory: c.memory}, events).HeldBy; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -156,7 +156,7 @@ func TestMake_NeverExceedsTheBudget(t *testing.T) {
 				case !isLeft && gapless && full != "":
 					t.Fatalf("%s %s is there, though %s is not", part.Part, item.ID, full)
 				case !isLeft && p.isMessage(at) && !strings.Contains(whole, item.Text),
-					!isLeft && !p.isMessage(at) && !strings.Contains(whole, strings.TrimSuffix(textLine(at, item), "\n")):
+					!isLeft && !p.isMessage(at) && !strings.Contains(whole, strings.TrimSuffix(p.textLine(at, item), "\n")):
 					t.Fatalf("%s %s is not whole in %q", part.Part, item.ID, whole)
 				case isLeft && reason == NoRoom && counter.Encoding == "" && !gapless && p.cost(part.Part, item) <= budget-size:
 					t.Fatalf("%s %s has room in %d of %d: %q", part.Part, item.ID, size, budget, whole)

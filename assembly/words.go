@@ -1,7 +1,9 @@
 package assembly
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"hippocampus/internal/heading"
 	"hippocampus/internal/memory"
@@ -73,16 +75,30 @@ func sectionOf(p Part, i Item) section {
 	return inEvents
 }
 
-// words are the headings of a context. All but the first state that what follows is data.
+// words are the headings of a context, and what follows a former statement. All headings but the first state that what
+// follows is data.
 type words struct {
 	headings [sections]string
 	groups   [groups]string
+	until    string // with %s for a day
 }
 
 var (
-	english = words{heading.English.Sections, heading.English.Groups}
-	chinese = words{heading.Chinese.Sections, heading.Chinese.Groups}
+	english = words{
+		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)",
+	}
+	chinese = words{
+		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）",
+	}
 )
+
+// mark is what follows the text of an item: until when it was so; "" if it is so now.
+func (w words) mark(i Item) string {
+	if i.Until.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(w.until, i.Until.UTC().Format(time.DateOnly))
+}
 
 // wordsFor returns the headings in a language, "zh" or "en". If it is empty, the
 // language is that of the contents, or of the instructions if there are no others.

@@ -36,7 +36,7 @@ func (p *plan) write() (prompt string, messages []Message) {
 			continue
 		}
 		for _, item := range items {
-			b.WriteString(textLine(at, item))
+			b.WriteString(p.textLine(at, item))
 		}
 	}
 	if !p.asMessages {
@@ -60,7 +60,7 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 	var by [groups][]Item
 	for _, item := range items {
 		if item.condensed != nil {
-			b.WriteString(textLine(inMemories, item))
+			b.WriteString(p.textLine(inMemories, item))
 			continue
 		}
 		by[item.Group] = append(by[item.Group], item)
@@ -71,7 +71,7 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 			b.WriteString(p.groups[g] + "\n")
 		}
 		for _, item := range items {
-			b.WriteString(textLine(inMemories, item))
+			b.WriteString(p.textLine(inMemories, item))
 		}
 	}
 	said := by[messageGroup]
@@ -82,7 +82,7 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 		if day := dayOf(item); i == 0 || day != dayOf(said[i-1]) {
 			b.WriteString(day)
 		}
-		b.WriteString(textLine(inMemories, item))
+		b.WriteString(p.textLine(inMemories, item))
 	}
 }
 
@@ -92,16 +92,16 @@ func dayOf(item Item) string { return item.At.UTC().Format(time.DateOnly) + ":\n
 // textLine is an item in a text. Remembered contents cannot imitate lines of the context:
 // a fact or memory is one line that begins with a dash, so does each line of a summary, and
 // further lines of an event or message are indented.
-func textLine(at section, item Item) string {
+func (w words) textLine(at section, item Item) string {
 	switch {
 	case at == inInstructions:
 		return item.Text + "\n"
 	case at == inSummary:
 		return dashed(item.Text)
 	case at == inEvents, item.Group == messageGroup:
-		return oneLine(item.Who) + ": " + strings.Join(lines(item.Text), "\n  ") + "\n"
+		return oneLine(item.Who) + ": " + strings.Join(lines(item.Text), "\n  ") + w.mark(item) + "\n"
 	}
-	return "- " + oneLine(item.Text) + "\n"
+	return "- " + oneLine(item.Text) + w.mark(item) + "\n"
 }
 
 // dashed puts a dash before each line that begins without a dash.

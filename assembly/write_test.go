@@ -164,3 +164,30 @@ func TestWordsFor_FollowsTheContents(t *testing.T) {
 		}
 	}
 }
+
+// A former statement ends with the day until which it was so, in the language of the headings.
+func TestWrite_MarksFormerStatements(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 10, 3, 23, 30, 0, 0, time.UTC)
+	items := []Item{
+		{Group: groupOf("fact"), Text: "Lives in\nUtrecht.", Until: until},
+		{Group: messageGroup, Who: "user", Text: "I live in Utrecht.\nIt is nice.", Until: until},
+		{Group: groupOf("fact"), Text: "Lives in Porto."},
+	}
+	for language, want := range map[string][]string{
+		"en": {
+			"- Lives in Utrecht. (until 2026-10-03)\n", "user: I live in Utrecht.\n  It is nice. (until 2026-10-03)\n",
+			"- Lives in Porto.\n",
+		},
+		"zh": {
+			"- Lives in Utrecht.（至 2026-10-03）\n", "user: I live in Utrecht.\n  It is nice.（至 2026-10-03）\n",
+			"- Lives in Porto.\n",
+		},
+	} {
+		for i, item := range items {
+			if got := wordsFor(language, nil).textLine(inMemories, item); got != want[i] {
+				t.Errorf("%s: %q, want %q", language, got, want[i])
+			}
+		}
+	}
+}

@@ -48,8 +48,8 @@ type Memories interface {
 	// MatchingIDs returns the ids of the owner's active memories that a filter
 	// chooses, in any order.
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
-	// Embeddings returns the embeddings of those of the ids that are active
-	// memories of the owner, embedded by this model.
+	// Embeddings returns the embeddings of those of the ids that are memories of the
+	// owner, in any status, embedded by this model.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	// EachEmbedding calls f with the embedding of each active memory of the owner
 	// that was embedded by this model, at most limit of them, in any order. f must

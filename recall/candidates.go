@@ -16,6 +16,7 @@ const (
 	fromWords
 	fromSkill     // as the best proven workflow of a skill that a candidate is a workflow of
 	fromSuccessor // since it superseded what a candidate states
+	fromFormer    // superseded, by similarity or since a candidate superseded it
 )
 
 // The names of the sources in answers.
@@ -25,14 +26,15 @@ const (
 	nameWords     = "lexical"
 	nameSkill     = "skill"
 	nameSuccessor = "successor"
+	nameFormer    = "former"
 )
 
 // names lists the names of the sources in a fixed order.
 func (s sources) names() []string { return sourceNames[s] }
 
-var sourceNames = func() (names [1 << 5][]string) {
+var sourceNames = func() (names [1 << 6][]string) {
 	for set := range names {
-		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor} {
+		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer} {
 			if set>>i&1 == 1 {
 				names[set] = append(names[set], name)
 			}
@@ -92,8 +94,14 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 		add(doc, fromWords)
 	}
 	for _, o := range x.outdated { // its words and meaning may be far from the query
+		if o.doc == o.message {
+			continue // no active memory superseded it
+		}
 		if _, isCandidate := numbers[int(o.message)]; isCandidate && open[o.doc] {
 			add(int(o.doc), fromSuccessor)
+		}
+		if _, isCandidate := numbers[int(o.doc)]; q.IncludeFormer && isCandidate && open[o.message] {
+			add(int(o.message), fromFormer)
 		}
 	}
 	for _, doc := range provenWorkflows(list, x, open) {

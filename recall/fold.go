@@ -15,13 +15,14 @@ const foldMargin = 0.25
 // stands for it.
 //
 // A message that states nothing but what was superseded is no item, unless the query asks for the past: what
-// superseded it stands for it, or nothing does if that is not active any more: onFold then gets its own id. A memory is
-// as relevant as a message whose fact it superseded: who asks for the former value finds the present one as well, which
-// is more important and fresher.
+// superseded it stands for it, or nothing does if that is not active any more: onFold then gets its own id. The same
+// applies to superseded memories, which the index of a query about the past has. A memory is as relevant as what it
+// superseded: who asks for the former value finds the present one as well, above it.
 func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
-	messages := map[uint32]int{} // places in the list, by document
+	messages := map[uint32]int{} // and superseded memories: places in the list, by document
 	for i := range list {
-		if doc := list[i].doc; x.kind(doc).Type == memory.TypeMessage {
+		doc := list[i].doc
+		if _, superseded := x.superseded[doc]; superseded || x.kind(doc).Type == memory.TypeMessage {
 			messages[uint32(doc)] = i
 		}
 	}
@@ -30,15 +31,18 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 	}
 	standIns := make([]string, len(list)) // ids, by place; empty: the candidate is kept
 	for _, o := range x.outdated {
-		if i, found := messages[o.message]; found && !past {
-			if successor, former := x.successorOf(o.message); former {
+		if i, found := messages[o.message]; found {
+			switch successor, former := x.successorOf(o.message); {
+			case former && past:
+				list[i].former = x.formerOf(o.message, successor)
+			case former:
 				standIns[i] = x.id(successor)
 			}
 		}
 	}
-	itemOf := func(t taking) (m int, found bool) {
+	itemOf := func(i int, t taking) (m int, found bool) {
 		m, found = messages[t.message]
-		return m, found && standIns[m] == ""
+		return m, found && standIns[m] == "" && standIns[i] == "" && (list[m].former == nil) == (list[i].former == nil)
 	}
 	stands := map[int]*relevant{} // the fact for each message, by place
 	for i := range list {
@@ -49,7 +53,7 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 			}
 		}
 		for _, t := range x.messagesOf(fact.doc) {
-			m, found := itemOf(t)
+			m, found := itemOf(i, t)
 			if !found || list[m].statement-fact.statement > foldMargin && !x.stateTheSame(fact.doc, list[m].doc) {
 				continue
 			}
@@ -64,7 +68,7 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 	}
 	for i := range list {
 		for _, t := range x.messagesOf(list[i].doc) {
-			if m, found := itemOf(t); found && list[m].relevance >= list[i].relevance+list[i].message {
+			if m, found := itemOf(i, t); found && list[m].relevance >= list[i].relevance+list[i].message {
 				standIns[i] = list[m].id
 			}
 		}
@@ -74,6 +78,9 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 		switch {
 		case standIns[i] == "":
 			r.relevance += r.message
+			if r.former != nil {
+				r.former.successor = standInOf(r.former.successor, list, standIns, x)
+			}
 			kept = append(kept, r)
 		case onFold != nil:
 			r.message = 0
@@ -81,4 +88,16 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 		}
 	}
 	return kept
+}
+
+// standInOf returns the place of the document that stands for another one: that one itself unless it was folded.
+func standInOf(doc int, list []relevant, standIns []string, x *index) int {
+	for i := range list {
+		if list[i].doc == doc && standIns[i] != "" {
+			if standIn, known := x.place(standIns[i]); known {
+				return standIn
+			}
+		}
+	}
+	return doc
 }

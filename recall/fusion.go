@@ -65,6 +65,7 @@ type relevant struct {
 	relevance  float64 // fused + message + skill + rerank
 	confidence float64 // see Fit
 	undecayed  bool    // a workflow of a skill: its decay is 1
+	former     *former // nil: it is current, or the query does not ask for the past
 }
 
 // fuse gives every candidate its relevance, 0..1:
@@ -125,7 +126,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 			list[i].relevance = list[i].fused
 		}
 	}
-	list = fold(list, x, len(x.outdated) > 0 && query.asksForPast(), onFold)
+	list = fold(list, x, query.past, onFold)
 	equalizeSkills(list, x)
 	return list
 }

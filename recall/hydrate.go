@@ -24,7 +24,7 @@ func (s *Service) hydrate(ctx context.Context, q Query, x *index, contenders, pr
 	n := min(q.Limit, len(contenders))
 	whole, rest := contenders[:n], contenders[n:]
 	for {
-		if err := s.readRows(ctx, q.Owner, rows, whole, rest); err != nil {
+		if err := s.readRows(ctx, q.Owner, x, rows, whole, rest); err != nil {
 			return nil, err
 		}
 		if len(rows) < len(contenders) && len(pruned) > 0 {
@@ -52,19 +52,26 @@ func (s *Service) hydrate(ctx context.Context, q Query, x *index, contenders, pr
 }
 
 // readRows adds to rows what the database has of memories: the whole rows of
-// some, the last access of the rest.
-func (s *Service) readRows(ctx context.Context, owner memory.Owner, rows map[string]row, whole, rest []scored) error {
-	if len(whole)+len(rest) == 0 {
-		return nil
-	}
+// some, the last access of the rest. Of superseded memories it has read the rows before.
+func (s *Service) readRows(
+	ctx context.Context, owner memory.Owner, x *index, rows map[string]row, whole, rest []scored,
+) error {
 	ids := func(list []scored) []string {
-		ids := make([]string, len(list))
-		for i, c := range list {
-			ids[i] = c.id
+		ids := make([]string, 0, len(list))
+		for _, c := range list {
+			if m, superseded := x.superseded[c.doc]; superseded {
+				rows[c.id] = row{accessed: m.LastAccessedAt, whole: m}
+			} else {
+				ids = append(ids, c.id)
+			}
 		}
 		return ids
 	}
-	read, err := s.records.Recalled(ctx, owner, ids(whole), ids(rest))
+	wholeIDs, restIDs := ids(whole), ids(rest)
+	if len(wholeIDs)+len(restIDs) == 0 {
+		return nil
+	}
+	read, err := s.records.Recalled(ctx, owner, wholeIDs, restIDs)
 	if err != nil {
 		return err
 	}
@@ -81,17 +88,28 @@ func (s *Service) readRows(ctx context.Context, owner memory.Owner, rows map[str
 // scoreRows orders the candidates that have a row.
 func (s *Service) scoreRows(q Query, x *index, rows map[string]row, list []scored) []scored {
 	ordered := make([]scored, 0, len(list))
+	known := func(doc int) (importance float64, accessed time.Time) {
+		importance, accessed = x.known(doc)
+		if r, read := rows[x.id(doc)]; read {
+			accessed = r.accessed
+			if r.whole != nil {
+				importance = r.whole.Importance
+			}
+		}
+		return importance, accessed
+	}
 	for _, c := range list {
 		r, read := rows[c.id]
 		if !read {
 			continue
 		}
+		x.access(c.doc, r.accessed)
 		importance := x.docs[c.doc].importance
 		if r.whole != nil {
 			importance = r.whole.Importance
 		}
-		x.access(c.doc, r.accessed)
-		ordered = append(ordered, s.score(q, c.relevant, importance, r.accessed))
+		importance, accessed := c.limit(importance, r.accessed, known)
+		ordered = append(ordered, s.score(q, c.relevant, importance, accessed))
 	}
 	sortByScore(ordered)
 	return ordered
@@ -105,8 +123,11 @@ func (s *Service) recalled(q Query, c scored, m memory.Memory) Recalled {
 		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
 		Score: c.score, Sources: c.sources.names(),
 	}
+	if c.former != nil {
+		r.FormerUntil = c.former.until
+	}
 	if q.Explain {
-		r.Parts = s.parts(q, c, m.Importance)
+		r.Parts = s.parts(q, c)
 	}
 	return r
 }

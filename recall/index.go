@@ -38,6 +38,8 @@ type index struct {
 	outdated  []outdated // by document: what superseded them, or the message itself
 	sequence  []uint32   // places of the documents that were not taken from messages
 	positions []uint32   // in sequence, by document
+
+	superseded map[int]*memory.Memory // by document; nil unless a query asks for the past: see withPast
 }
 
 // document is what the index holds of a memory.
@@ -67,11 +69,12 @@ type kind struct {
 type taking struct{ doc, message uint32 }
 
 // outdated is a statement of a message that was superseded, by a document unless that is the message itself; both are
-// places.
+// places. For a query about the past, message may also be a superseded memory.
 type outdated struct {
 	doc, message uint32
 	whole        bool     // the message is one clause: it states no more
 	stated       []uint64 // hashes of the lexemes of the superseded memory
+	until        int64    // when what superseded it was said, Unix microseconds; 0 unless a query asks for the past
 }
 
 func (d *document) createdAt() time.Time { return time.UnixMicro(d.created).UTC() }
@@ -98,6 +101,11 @@ func (x *index) access(doc int, at time.Time) {
 	if at := at.UnixMicro(); at > x.accessed[doc].Load() {
 		x.accessed[doc].Store(at)
 	}
+}
+
+// known returns what the index knows of the importance and the last access of a document.
+func (x *index) known(doc int) (importance float64, accessed time.Time) {
+	return x.docs[doc].importance, x.lastAccess(doc)
 }
 
 // place returns the place of a memory among the documents.
@@ -191,7 +199,7 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 64, 8, 8, 4, 8, 112
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 64, 8, 8, 4, 8, 120
 	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
 		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*cap(x.outdated) +

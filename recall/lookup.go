@@ -47,11 +47,19 @@ func (s *Service) startLoading(ctx context.Context, q Query, m *stages) *loading
 			l.stored.Store(int64(len(known.docs)))
 		}
 		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, known)
+		if l.err == nil && (q.IncludeFormer || !q.AsOf.IsZero()) {
+			l.index, l.err = s.withPast(ctx, q, l.index)
+		}
 		if l.err == nil {
 			l.postings = l.index.find(append(queryTerms(q.Text), nameLexemes(q.Text)...))
 		}
 		if l.err == nil && q.Where != nil {
 			l.matching, l.err = s.records.MatchingIDs(ctx, q.Owner, q.Where)
+			for _, m := range l.index.superseded {
+				if q.Where.Matches(m) {
+					l.matching = append(l.matching, m.ID)
+				}
+			}
 		}
 	}()
 	return l

@@ -25,7 +25,7 @@ type Parts struct {
 //	score     = alpha*relevance + beta*f*decay + gamma*f*importance
 //
 // with f = relevance in the mode modulated and 1 in the mode additive; see Score.
-func (s *Service) parts(q Query, c scored, importance float64) *Parts {
+func (s *Service) parts(q Query, c scored) *Parts {
 	r := c.relevant
 	y := r.similarity + r.worded + r.neighbour + r.speaker + r.date + r.when + r.routed
 	question := 0 - y*s.set.Cues.Question*r.question // and not -0
@@ -50,6 +50,6 @@ func (s *Service) parts(q Query, c scored, importance float64) *Parts {
 		Skill:      q.Weights.Relevance * r.skill,
 		Rerank:     q.Weights.Relevance * r.rerank,
 		Decay:      q.Weights.Decay * rest * c.decay,
-		Importance: q.Weights.Importance * rest * importance,
+		Importance: q.Weights.Importance * rest * c.importance,
 	}
 }

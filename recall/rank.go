@@ -30,7 +30,7 @@ func Score(mode Mode, w Weights, relevance, decay, importance float64) float64 {
 // scored is a candidate with its score.
 type scored struct {
 	*relevant
-	decay, score float64
+	importance, decay, score float64
 }
 
 // rank drops the candidates below MinSimilarity and MinConfidence and divides the others into
@@ -65,7 +65,8 @@ func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
 		return list, nil
 	}
 	bound := func(r *relevant, decay float64) float64 {
-		return Score(q.Mode, *q.Weights, r.relevance, decay, x.docs[r.doc].importance)
+		importance, _ := r.limit(x.docs[r.doc].importance, time.Time{}, x.known)
+		return Score(q.Mode, *q.Weights, r.relevance, decay, importance)
 	}
 	lower := make([]float64, len(list))
 	for i := range list {
@@ -86,8 +87,9 @@ func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
 func (s *Service) estimate(q Query, x *index, list []relevant) []scored {
 	ordered := make([]scored, len(list))
 	for i := range list {
-		doc := list[i].doc
-		ordered[i] = s.score(q, &list[i], x.docs[doc].importance, x.lastAccess(doc))
+		importance, accessed := x.known(list[i].doc)
+		importance, accessed = list[i].limit(importance, accessed, x.known)
+		ordered[i] = s.score(q, &list[i], importance, accessed)
 	}
 	sortByScore(ordered)
 	return ordered
@@ -98,12 +100,21 @@ func (s *Service) score(q Query, r *relevant, importance float64, accessed time.
 	if !r.undecayed {
 		decay = Decay(q.DecayRate, accessed, q.At)
 	}
-	return scored{r, decay, Score(q.Mode, *q.Weights, r.relevance, decay, importance)}
+	return scored{
+		relevant: r, importance: importance, decay: decay,
+		score: Score(q.Mode, *q.Weights, r.relevance, decay, importance),
+	}
 }
 
-// sortByScore orders best first, ties by id.
+// sortByScore orders best first; of a tie former statements last, then by id.
 func sortByScore(list []scored) {
 	slices.SortFunc(list, func(a, b scored) int {
+		if (a.former == nil) != (b.former == nil) && a.score == b.score {
+			if a.former == nil {
+				return -1
+			}
+			return 1
+		}
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 	})
 }

@@ -59,6 +59,8 @@ type Query struct {
 	MinSimilarity  float64   // -1..1; 0: no minimum
 	MinConfidence  float64   // 0..1
 	At             time.Time // clock of the ranking; zero: now
+	AsOf           time.Time // recall what was current then: said by then, and not yet superseded; zero: now
+	IncludeFormer  bool      // also statements that were superseded; words of the query for the past set it
 	NoTouch        bool      // do not count an access
 	NoRoute        bool      // search all domains
 	Mode           Mode      // empty: the configured one
@@ -82,7 +84,9 @@ type Answer struct {
 
 // Recalled is one memory with every part of its score.
 type Recalled struct {
-	Memory     memory.Memory
+	Memory      memory.Memory
+	FormerUntil time.Time // when what superseded it was said; zero: it is current, or that is not known
+
 	Similarity float64  // raw cosine to the query, -1..1; 0 if the embedder was unavailable
 	Lexical    float64  // raw BM25 to the query, 0 or more
 	Neighbour  float64  // added to the relevance for neighbours in the conversation, before scaling
@@ -100,5 +104,5 @@ type Recalled struct {
 	Importance float64  // 0..1
 	Score      float64  // the order; ties by id
 	Parts      *Parts   // of the score; nil unless the query asks for an explanation
-	Sources    []string // how it was found: "own_write", "vector", "lexical", "skill"; shared, read only
+	Sources    []string // how it was found: see sources; shared, read only
 }

@@ -40,7 +40,7 @@ func (s *Service) rerank(ctx context.Context, q Query, x *index, list []relevant
 		return cmp.Or(cmp.Compare(list[b].relevance, list[a].relevance), cmp.Compare(list[a].id, list[b].id))
 	})
 	order = order[:min(set.Candidates, len(order))]
-	places, texts, err := s.textsOf(ctx, q, list, order)
+	places, texts, err := s.textsOf(ctx, q, x, list, order)
 	if err != nil || len(texts) < 2 {
 		return false, err
 	}
@@ -70,12 +70,13 @@ func (s *Service) rerank(ctx context.Context, q Query, x *index, list []relevant
 		list[place].relevance += list[place].rerank
 	}
 	equalizeSkills(list, x)
+	raiseSuccessors(list)
 	return false, nil
 }
 
 // textsOf reads the texts of candidates, given by their places in list. Those that the database does
 // not have are left out.
-func (s *Service) textsOf(ctx context.Context, q Query, list []relevant, order []int) (
+func (s *Service) textsOf(ctx context.Context, q Query, x *index, list []relevant, order []int) (
 	places []int, texts []string, err error) {
 	ids := make([]string, len(order))
 	for i, place := range order {
@@ -88,6 +89,9 @@ func (s *Service) textsOf(ctx context.Context, q Query, list []relevant, order [
 	textOf := make(map[string]string, len(read.Whole))
 	for i := range read.Whole {
 		textOf[read.Whole[i].ID] = read.Whole[i].IndexedText()
+	}
+	for _, m := range x.superseded {
+		textOf[m.ID] = m.IndexedText()
 	}
 	for i, place := range order {
 		if text, found := textOf[ids[i]]; found {

@@ -61,7 +61,11 @@ func (s *Service) search(ctx context.Context, q Query, vector queryVector, loadi
 	if err != nil {
 		return searchResult{}, err
 	}
-	result.hits, result.degraded = mergeOwnWrites(vector, own, stored), degraded
+	superseded, err := s.compareSuperseded(ctx, q, vector, x)
+	if err != nil {
+		return searchResult{}, err
+	}
+	result.hits, result.degraded = mergeOwnWrites(vector, own, union(superseded, stored)), degraded
 	return result, nil
 }
 
@@ -190,7 +194,10 @@ func (s *Service) lacksMemories(r searchResult, own []memory.Memory, found *stor
 	if found.full {
 		return false
 	}
-	isOwn := make(map[int]bool, len(own)) // by place
+	isOwn := make(map[int]bool, len(own)) // by place; or the vector store does not have it
+	for doc := range r.index.superseded {
+		isOwn[doc] = true
+	}
 	for i := range own {
 		if doc, known := r.index.place(own[i].ID); known {
 			isOwn[doc] = true

@@ -28,6 +28,9 @@ type Records interface {
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
 		f func(id string, embedding []float32)) error
+	// For queries about the past.
+	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
+	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 }
 
 // Searcher is the part of the vector store that recall uses. It may also be a
@@ -107,6 +110,9 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
 	q = s.complete(q)
+	cues := queryCuesOf(q.Text)
+	q.IncludeFormer = q.IncludeFormer || cues.asksForPast()
+	cues.past = q.IncludeFormer
 	m := s.stages(q.Explain)
 	defer m.endLatest()
 	e := explainerOf(q, m)
@@ -130,7 +136,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		return Answer{}, err
 	}
 	m.next(ctx, stageFuse)
-	relevant := fuse(candidates, found.index, &s.set, queryCuesOf(q.Text), q.liftedBy(route), e.onFold())
+	relevant := fuse(candidates, found.index, &s.set, cues, q.liftedBy(route), e.onFold())
 	fit := s.fit(q, vector, found, relevant)
 	late, err := s.rerank(m.next(ctx, stageRerank), q, found.index, relevant)
 	if err != nil {
@@ -169,6 +175,9 @@ func (s *Service) complete(q Query) Query {
 	}
 	q.DecayRate = cmp.Or(q.DecayRate, s.set.DecayRate)
 	q.Candidates = cmp.Or(q.Candidates, s.set.Candidates)
+	if after := q.AsOf.Add(time.Microsecond); !q.AsOf.IsZero() && (q.Until.IsZero() || after.Before(q.Until)) {
+		q.Until = after
+	}
 	return q
 }
 

@@ -82,7 +82,10 @@ func hydrate(t *testing.T, s db.Store) {
 	wantSame(t, "hydrated", got, []memory.Memory{bare(a), b})
 	vectors, err := s.Embeddings(t.Context(), alice, "model", asked)
 	must(t, err)
-	wantSame(t, "embeddings", vectors, map[string][]float32{a.ID: a.Embedding, b.ID: b.Embedding})
+	wantSame(t, "embeddings", vectors, map[string][]float32{
+		a.ID: a.Embedding, b.ID: b.Embedding, gone.ID: gone.Embedding,
+	})
+	delete(vectors, gone.ID)
 	wantSame(t, "each embedding", embeddings(t, s, "model"), vectors)
 	wantSame(t, "each embedding by another model", embeddings(t, s, "another"), map[string][]float32{})
 	few := 0

@@ -112,14 +112,14 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 	return found, fault(err, "read what may be recalled")
 }
 
-// embeddingsBy selects the embeddings of an owner's active memories by a model.
+// embeddingsBy selects the embeddings of an owner's memories by a model.
 // It checks once whether there are reembeddings, which only a change of the model
 // makes, rather than for each memory.
 const embeddingsBy = `
 	SELECT e.memory_id, coalesce(r.embedding, e.embedding)
 	FROM embeddings e LEFT JOIN reembeddings r ON (SELECT EXISTS (SELECT FROM reembeddings)) AND r.memory_id = e.memory_id
 	AND r.model = $4
-	WHERE e.app_id = $1 AND e.user_id = $2 AND e.active AND (r.model IS NOT NULL OR e.model = $4)`
+	WHERE e.app_id = $1 AND e.user_id = $2 AND (r.model IS NOT NULL OR e.model = $4)`
 
 func (s *Store) Embeddings(
 	ctx context.Context, owner memory.Owner, model string, ids []string,
@@ -141,7 +141,7 @@ func (s *Store) Embeddings(
 func (s *Store) EachEmbedding(
 	ctx context.Context, owner memory.Owner, model string, limit int, f func(id string, embedding []float32),
 ) error {
-	rows, _ := s.pool.Query(ctx, embeddingsBy+` LIMIT $3`, owner.AppID, owner.UserID, limit, model)
+	rows, _ := s.pool.Query(ctx, embeddingsBy+` AND e.active LIMIT $3`, owner.AppID, owner.UserID, limit, model)
 	var id string
 	var column pgtype.DriverBytes
 	var vector []float32

@@ -91,7 +91,7 @@ func (s *Store) Embeddings(
 	found, err := collect(ctx, s.reader, func(m *memory.Memory) []any { return []any{&m.ID, (*vector)(&m.Embedding)} }, `
 		SELECT id, coalesce(r.embedding, m.embedding)
 		FROM agent_memories m LEFT JOIN reembeddings r ON r.memory_id = id AND r.model = ?4
-		WHERE id IN (SELECT value FROM json_each(?1)) AND +app_id = ?2 AND +user_id = ?3 AND +status = 'active'
+		WHERE id IN (SELECT value FROM json_each(?1)) AND +app_id = ?2 AND +user_id = ?3
 			AND (r.model IS NOT NULL OR embedding_model = ?4)`,
 		list(ids), owner.AppID, owner.UserID, model)
 	if err != nil {

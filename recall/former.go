@@ -1,0 +1,205 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// maxSuperseded is how many superseded memories a query about the past reads, those said last.
+const maxSuperseded = 4 * memory.MaxPage
+
+// former is what makes a statement a former one.
+type former struct {
+	until     time.Time // when what superseded it was said
+	successor int       // place of the document that superseded it, or of the one that stands for it; -1: there is none
+}
+
+// withPast returns the index for a query about the past: the superseded memories are documents too, and
+// outdated is what was so at q.AsOf.
+func (s *Service) withPast(ctx context.Context, q Query, x *index) (*index, error) {
+	superseded, err := s.readSuperseded(ctx, q.Owner)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := s.records.Sources(ctx, q.Owner, memory.IDs(superseded))
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]db.Document, len(superseded))
+	for i := range superseded {
+		m := &superseded[i]
+		docs[i] = db.Document{
+			ID: m.ID, Lexemes: m.Lexemes, Speaker: m.Speaker, Content: m.Content, DerivedFrom: memory.IDs(sources[m.ID]),
+			Domain: m.Domain, Type: m.Type, Tags: m.Tags, AgentID: m.AgentID, ConversationID: m.ConversationID,
+			Importance: m.Importance, CreatedAt: m.CreatedAt, LastAccessedAt: m.LastAccessedAt,
+		}
+	}
+	y := x.changed(db.Changes{Revision: x.revision, Documents: docs})
+	y.superseded = make(map[int]*memory.Memory, len(superseded))
+	for i := range superseded {
+		doc, _ := y.place(superseded[i].ID)
+		y.superseded[doc] = &superseded[i]
+	}
+	y.outdated = y.outdatedAt(q.AsOf, y.outdated)
+	return y, nil
+}
+
+func (s *Service) readSuperseded(ctx context.Context, owner memory.Owner) (superseded []memory.Memory, err error) {
+	filter := db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Superseded}, Limit: memory.MaxPage}
+	for {
+		page, err := s.records.ListMemories(ctx, filter)
+		superseded = append(superseded, page...)
+		if err != nil || len(page) < filter.Limit || len(superseded) >= maxSuperseded {
+			return superseded, err
+		}
+		last := page[len(page)-1]
+		filter.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
+	}
+}
+
+// outdatedAt returns what had been superseded at an instant, now if it is zero: the superseded memories, and what each
+// of them states of the messages that it was taken from. Of a message without such a memory, known has it.
+func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
+	whole := map[uint32]bool{} // by message
+	for _, o := range known {
+		whole[o.message] = whole[o.message] || o.whole
+	}
+	read := map[uint32]bool{} // messages
+	for doc, m := range x.superseded {
+		messages := x.messagesOf(doc)
+		for _, t := range messages {
+			read[t.message] = true
+		}
+		until := x.supersededAt(m)
+		if !at.IsZero() && until.After(at) {
+			continue
+		}
+		successor := x.successorAt(at, m)
+		add := func(message uint32, whole bool) {
+			o := outdated{
+				doc: message, message: message, whole: whole, stated: x.lexemesOf(doc), until: until.UnixMicro(),
+			}
+			if successor >= 0 {
+				o.doc = uint32(successor)
+			}
+			list = append(list, o)
+		}
+		add(uint32(doc), true)
+		for _, t := range messages {
+			add(t.message, whole[t.message])
+		}
+	}
+	for _, o := range known {
+		if !read[o.message] {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b outdated) int {
+		return cmp.Or(cmp.Compare(a.doc, b.doc), cmp.Compare(a.message, b.message), cmp.Compare(a.until, b.until))
+	})
+	return list
+}
+
+// supersededAt returns when the memory was said that superseded another one. If it is not there any more,
+// the last change of the other one counts.
+func (x *index) supersededAt(m *memory.Memory) time.Time {
+	if doc, known := x.place(m.SupersededBy); known {
+		return x.docs[doc].createdAt()
+	}
+	return m.UpdatedAt
+}
+
+// successorAt returns the place of what superseded a memory, directly or through others, and was current at an
+// instant, now if it is zero; -1 if there is no such document.
+func (x *index) successorAt(at time.Time, m *memory.Memory) int {
+	for range len(x.superseded) + 1 {
+		doc, known := x.place(m.SupersededBy)
+		if !known {
+			return -1
+		}
+		next, superseded := x.superseded[doc]
+		if !superseded || !at.IsZero() && x.supersededAt(next).After(at) {
+			return doc
+		}
+		m = next
+	}
+	return -1
+}
+
+// formerOf describes a former message or memory. A message of one clause is former from the first time that what was
+// taken from it was superseded, another one from the last.
+func (x *index) formerOf(doc uint32, successor int) *former {
+	f := former{successor: successor}
+	if successor == int(doc) {
+		f.successor = -1
+	}
+	for _, o := range x.outdated {
+		if o.message != doc || o.until == 0 {
+			continue
+		}
+		until := time.UnixMicro(o.until).UTC()
+		if f.until.IsZero() || until.Before(f.until) == o.whole {
+			f.until = until
+		}
+	}
+	return &f
+}
+
+// limit returns the importance and the last access that count for a candidate. For a former statement they are at most
+// those of what superseded it, which of returns, so that it does not rank above.
+func (r *relevant) limit(importance float64, accessed time.Time, of func(doc int) (float64, time.Time)) (
+	float64, time.Time) {
+	if r.former == nil || r.former.successor < 0 {
+		return importance, accessed
+	}
+	most, latest := of(r.former.successor)
+	if accessed.After(latest) {
+		accessed = latest
+	}
+	return min(importance, most), accessed
+}
+
+// raiseSuccessors makes what superseded a statement as relevant as the statement is according to the reranking model.
+func raiseSuccessors(list []relevant) {
+	places := map[int]int{} // by document
+	for i := range list {
+		places[list[i].doc] = i
+	}
+	for i := range list {
+		if list[i].former == nil {
+			continue
+		}
+		if place, found := places[list[i].former.successor]; found {
+			lift := max(0, list[i].relevance-list[place].relevance)
+			list[place].rerank += lift
+			list[place].relevance += lift
+		}
+	}
+}
+
+// compareSuperseded compares the superseded memories with a query. The vector store does not have them.
+func (s *Service) compareSuperseded(ctx context.Context, q Query, vector queryVector, x *index) ([]hit, error) {
+	if len(x.superseded) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, 0, len(x.superseded))
+	for _, m := range x.superseded {
+		ids = append(ids, m.ID)
+	}
+	embeddings, err := s.records.Embeddings(ctx, q.Owner, vector.embedder.Model(), ids)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]hit, 0, len(embeddings))
+	for id, v := range embeddings {
+		if len(v) == len(vector.values) {
+			hits = append(hits, hit{id, Cosine(vector.values, v), fromFormer})
+		}
+	}
+	return hits, nil
+}
