@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/internal/heading"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/secret"
 	"hippocampus/internal/text"
 )
 
@@ -16,16 +17,28 @@ const (
 	minEchoLength = 2   // fewer lexemes are no evidence
 )
 
-// withoutContexts returns the messages of a turn without the contexts that a client put into what the user said. The
-// log keeps the messages as they were reported.
-func withoutContexts(messages []memory.Message) []memory.Message {
-	said := slices.Clone(messages)
+// utterances returns the readable messages of a turn without the contexts that a client put into what the user said.
+// The log keeps the messages as they were reported.
+func (s *Service) utterances(turn memory.Turn) []memory.Message {
+	said := s.withoutSecrets(turn.Readable())
 	for i, m := range said {
 		if m.Role == memory.RoleUser && m.IsChat() {
 			said[i].Content = heading.WithoutContexts(m.Content)
 		}
 	}
 	return said
+}
+
+// withoutSecrets returns a copy of messages without secrets, which those have that were stored before secrets were cut
+// out of requests.
+func (s *Service) withoutSecrets(messages []memory.Message) []memory.Message {
+	cleaned := slices.Clone(messages)
+	if s.set.CutSecrets {
+		for i := range cleaned {
+			cleaned[i].Content, _ = secret.Cut(cleaned[i].Content)
+		}
+	}
+	return cleaned
 }
 
 // echoes finds facts of a turn that merely repeat recalled memories.

@@ -14,7 +14,8 @@ import (
 )
 
 // The judge is asked about the five nearest memories from judge_similarity on, also about those that would be merged
-// without it, and about those with the same attribute or a rare word; not about equal words and other agents'.
+// without it, and about those with the same attribute, a topic or a rare word in common. It is not asked about equal
+// words and other agents'.
 func TestJudge_IsAskedAboutWhatMayBeTheSame(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -26,7 +27,8 @@ func TestJudge_IsAskedAboutWhatMayBeTheSame(t *testing.T) {
 	}{
 		"nearer than merge_similarity": {"Drinks green tea", "Takes coffee", 0.985, "", 1, "another statement"},
 		"in between":                   {"Drinks green tea", "Takes coffee", 0.81, "", 1, "another statement"},
-		"below the floor":              {"Drinks green tea", "Takes coffee", 0.79, "", 0, "was not asked"},
+		"below the floor":              {"Collects stamps", "Takes coffee", 0.79, "", 0, "was not asked"},
+		"the same topic":               {"Drinks green tea", "Takes coffee", 0.1, "", 1, "another statement"},
 		"another agent's":              {"Drinks green tea", "Takes coffee", 0.9, "other", 0, "was not asked"},
 		"the same attribute":           {"I live in Porto", "We moved to Braga last month", 0.1, "", 1, "another statement"},
 		"the same name":                {"Has a beagle called Bruno", "Bruno died in March", 0.1, "", 1, "another statement"},
@@ -53,8 +55,8 @@ func TestJudge_IsAskedAboutWhatMayBeTheSame(t *testing.T) {
 	}
 }
 
-// One call decides about the five nearest and up to three by their words.
-func TestJudge_IsAskedOnceAboutAtMostEightMemories(t *testing.T) {
+// One call decides about the five nearest and those that share words.
+func TestJudge_IsAskedOnceAboutAllThatItSees(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	var asked []string

@@ -8,7 +8,6 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
-	"hippocampus/scorer"
 )
 
 // The importance of messages, relative to the gate. Both are below it, since the gate
@@ -19,9 +18,9 @@ const (
 )
 
 // messages drafts a memory for each chat message of a turn, without embeddings and in the
-// order of the turn. The memories hold what was said, except for small talk, sentences with
-// secrets, what repeats recalled memories, and most of a long answer of the assistant.
-// Their ids are derived from the turn, so that a turn that is processed again makes the same memories.
+// order of the turn. The memories hold what was said, except for small talk, what repeats recalled
+// memories, and most of a long answer of the assistant. Their ids are derived from the turn, so that
+// a turn that is processed again makes the same memories.
 func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 	var drafts []memory.Memory
 	if !s.set.Messages {
@@ -56,7 +55,7 @@ func (s *Service) memorable(m memory.Message, e echoes, remarks bool) string {
 	sentences := text.Sentences(m.Content)
 	kept := sentences[:0]
 	for _, sentence := range sentences {
-		if !scorer.HoldsSecret(sentence) && !e.repeats(m.Role, sentence, len(sentences)) &&
+		if !e.repeats(m.Role, sentence, len(sentences)) &&
 			(remarks || m.Role == memory.RoleUser || !isRemark(sentence)) {
 			kept = append(kept, sentence)
 		}

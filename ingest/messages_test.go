@@ -38,7 +38,7 @@ func TestProcess_KeepsTheMessagesOfATurn(t *testing.T) {
 	turn, _, err := b.Accept(t.Context(), memory.Turn{
 		Owner: ada, AgentID: "butler", ConversationID: "c", At: at, Messages: []memory.Message{
 			{Role: "system", Content: "Answer briefly."},
-			{Role: "user", Name: "Ana", Content: "I moved to Lisbon. My password is hunter2."},
+			{Role: "user", Name: "Ana", Content: "I moved to Lisbon. My password is [secret]."},
 			{Role: "assistant", Content: "How exciting! " + strings.Repeat("Moving takes time. ", 4) +
 				"\n1. Pack early\n- Label boxes"},
 			{Role: "tool", Content: "42"},
@@ -61,11 +61,12 @@ func TestProcess_KeepsTheMessagesOfATurn(t *testing.T) {
 		t.Fatalf("%d messages were kept: %+v", len(kept), kept)
 	}
 	user, assistant := kept[0], kept[1]
-	if user.Content != "I moved to Lisbon." || user.Speaker != "Ana" || user.SourceTurnID != turn.ID ||
+	const said = "I moved to Lisbon. My password is [secret]."
+	if user.Content != said || user.Speaker != "Ana" || user.SourceTurnID != turn.ID ||
 		user.ConversationID != "c" || user.AgentID != "butler" || !user.CreatedAt.Equal(at) {
 		t.Errorf("the user's message is %+v", user)
 	}
-	if want := text.Join(text.Lexemes("[2026-02-27] Ana: I moved to Lisbon.")); user.Lexemes != want {
+	if want := text.Join(text.Lexemes("[2026-02-27] Ana: " + said)); user.Lexemes != want {
 		t.Errorf("its lexemes are %q, want %q", user.Lexemes, want)
 	}
 	wantAnswer := "How exciting! Moving takes time. Moving takes time. 1. Pack early\n- Label boxes"

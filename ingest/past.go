@@ -61,7 +61,7 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[string][]memory.Memory, error) {
 	var drafts []memory.Memory
 	for _, turn := range turns {
-		turn.Messages = withoutContexts(turn.Readable())
+		turn.Messages = s.utterances(turn)
 		drafts = append(drafts, s.messages(turn, echoes{})...) // what recall returned then is not known any more
 	}
 	complete, err := s.completeMessages(ctx, drafts)

@@ -51,7 +51,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 				zap.Stack("stack"))
 		}
 	}()
-	turn.Messages = withoutContexts(turn.Readable())
+	turn.Messages = s.utterances(turn)
 	echoes, err := s.echoes(ctx, turn)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/heading"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/secret"
 )
 
 // said is the end of a conversation's log, by which messages are recognised that a backend reports again, such as the
@@ -39,6 +40,7 @@ func eventOf(m memory.Message) event {
 	if m.Role == memory.RoleUser && m.IsChat() {
 		content = heading.WithoutContexts(content)
 	}
+	content, _ = secret.Cut(content) // the log may be from before, or from when secrets.keep had another value
 	kind := string(m.Kind)
 	if m.IsChat() {
 		kind = string(memory.Chat)

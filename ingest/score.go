@@ -83,7 +83,7 @@ func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memo
 		turn.FirstEvent-1-int64(events), events)
 	for _, earlier := range turns {
 		if earlier.FirstEvent < turn.FirstEvent && (earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
-			earlier.Messages = slices.DeleteFunc(slices.Clone(earlier.Readable()), isEmpty)
+			earlier.Messages = slices.DeleteFunc(s.withoutSecrets(earlier.Readable()), isEmpty)
 			messages = append(messages, scorable(earlier)...)
 		}
 	}

@@ -5,16 +5,7 @@ import (
 	"strings"
 )
 
-// HoldsSecret reports whether a sentence is about a password, a key or a number that must not be stored.
-func HoldsSecret(sentence string) bool { return secret.MatchString(sentence) }
-
 var (
-	secret = expression(`\b(?:pass(?:word|code|phrase)s?|pin(?: code)?|(?:api|secret|private|access|license)[ -]key|` +
-		`(?:api|secret|access) token|(?:seed|recovery) phrase|cv[vc]|iban|` +
-		`(?:credit card|card|account|passport|social security|routing|licen[cs]e|id card) number|` +
-		`(?:door|gate|alarm|one-time|verification) code|(?:code|combination) (?:for|to|of) (?:my|our|the))\b|` +
-		`密码|口令|密钥|私钥|令牌|助记词|安全码|验证码|(?:卡|账|身份证|护照|驾照|社保)号`)
-
 	// command begins what the user asks to be remembered.
 	command = expression(`^(?:(?:please|and|so|also|ok(?:ay)?|hey),? )*(?:` +
 		`(?:remember|note|don't forget)(?: that|:|,)? (?:i|i'm|i've|my|we|our|the|to)\b|` +

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/secret"
 	"hippocampus/scorer/attribute"
 	"hippocampus/scorer/statement"
 )
@@ -23,7 +24,7 @@ const (
 // NewRules returns a scorer that needs no language model. It reads the user's messages
 // sentence by sentence:
 //
-//	sentence -> secret, or a question throughout: nothing
+//	sentence -> a question throughout: nothing
 //	         -> probability of a statement about the user, and its domain (package statement)
 //	              at least likely:    fact, in the user's words, with the importance of its kind; one fact of each
 //	                                  clause, if the clauses state attributes by themselves (package attribute)
@@ -79,9 +80,6 @@ const (
 // read returns the statement of a sentence: one fact, or one of each clause if each is a likely statement by itself.
 func read(said string) []Fact {
 	plain := apostrophes.Replace(said)
-	if HoldsSecret(plain) {
-		return nil
-	}
 	if question.MatchString(plain) {
 		cut := questionTail.FindStringIndex(plain)
 		if cut == nil {
@@ -96,6 +94,8 @@ func read(said string) []Fact {
 	}
 	fact, probability := factOf(said, plain)
 	switch {
+	case strings.Contains(plain, secret.Mark): // what was worth to be known is not there any more
+		fact.Importance = weak
 	case command.MatchString(plain):
 		fact.Type, _ = kindOf(plain, fact.Domain)
 		fact.Importance = vital

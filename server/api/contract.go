@@ -101,6 +101,11 @@ func (op *operation) check(r *request, limit int64) error {
 		if fault != nil {
 			return memory.Invalid(append(fields, *fault)...)
 		}
+		if !r.keepSecrets {
+			if value, fault = r.cutSecrets(value); fault != nil {
+				return memory.Invalid(append(fields, *fault)...)
+			}
+		}
 		fields = append(fields, r.setAside(op.each, faultsOf(op.body, value))...)
 	}
 	if len(fields) > 0 {

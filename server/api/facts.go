@@ -91,6 +91,8 @@ type outcomeBody struct {
 	Fact     factBody  `json:"fact"`
 	Replaced *factBody `json:"replaced,omitempty"`
 	Stands   *factBody `json:"stands,omitempty"`
+
+	Secrets []secretBody `json:"secrets,omitempty"`
 }
 
 const defaultConfidence = 1
@@ -108,7 +110,7 @@ func (h factHandlers) put(ctx context.Context, r *request, body factRequest) (an
 		return nil, err
 	}
 	outcome, err := h.Writer.Put(ctx, owner, evidence, "api")
-	result := outcomeBody{Fact: factOf(outcome.Fact)}
+	result := outcomeBody{Fact: factOf(outcome.Fact), Secrets: r.secrets}
 	if outcome.Previous != nil {
 		against := factOf(*outcome.Previous)
 		if outcome.Fact.State == memory.FactAccepted {

@@ -177,7 +177,10 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 		return nil, err
 	}
 	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
-	return answer{http.StatusCreated, publishedBody{instructionOf(instruction), versionOf(version)}}, err
+	return answer{http.StatusCreated, struct {
+		publishedBody
+		Secrets []secretBody `json:"secrets,omitempty"`
+	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.secrets}}, err
 }
 
 func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {

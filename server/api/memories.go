@@ -138,7 +138,13 @@ func (h memoryHandlers) patch(ctx context.Context, r *request, body changeReques
 		return nil, err
 	}
 	m, err := h.Writer.Change(ctx, r.key.AppID, id, ingest.Change(body))
-	return wire.MemoryOf(m), err
+	return editedMemoryBody{wire.MemoryOf(m), r.secrets}, err
+}
+
+// editedMemoryBody is a memory with what was cut out of its change.
+type editedMemoryBody struct {
+	wire.Memory
+	Secrets []secretBody `json:"secrets,omitempty"`
 }
 
 func memoryFilter(r *request, p page) db.MemoryFilter {

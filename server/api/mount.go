@@ -83,7 +83,7 @@ func (s *Server) serveMount(m Mount, handle MountHandler, op *operation) echo.Ha
 		if m.Fail != nil {
 			c.Set(failKey, m.Fail)
 		}
-		r := &request{Context: c}
+		r := &request{Context: c, keepSecrets: s.keepSecrets}
 		if err := s.admitTo(ctx, r, m); err != nil {
 			return err
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	Origins []string
 	// MaxInflight is how many recalls and contexts run at a time; 0: 64.
 	MaxInflight int
+	// KeepSecrets says that secrets are not cut out of what requests say.
+	KeepSecrets bool
 	Quotas      Quotas
 	Metrics     Metrics
 	Checks      []Check // of /readyz

@@ -63,6 +63,8 @@ type recallRequest struct {
 	MinSimilarity  float64         `json:"min_similarity"`
 	MinConfidence  *float64        `json:"min_confidence"`
 	At             string          `json:"at"`
+	AsOf           string          `json:"as_of"`
+	IncludeFormer  bool            `json:"include_former"`
 	Touch          *bool           `json:"touch"`
 	Route          *bool           `json:"route"`
 	Mode           recall.Mode     `json:"mode"`
@@ -89,7 +91,7 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		Domains: b.Domains, Types: r.included(b.Include, b.Types), Tags: b.Tags,
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: orDefault(b.MinConfidence, 0),
-		At:      r.time("at", b.At),
+		At: r.time("at", b.At), AsOf: r.time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter), Explain: b.Explain,
 	}
@@ -142,6 +144,8 @@ type recallBody struct {
 
 type recalledBody struct {
 	wire.Memory
+	FormerUntil time.Time `json:"former_until,omitzero"`
+
 	Similarity float64  `json:"similarity"`
 	Lexical    float64  `json:"lexical"`
 	Neighbour  float64  `json:"neighbour"`
@@ -199,10 +203,10 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 
 func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
-		Memory: wire.MemoryOf(m.Memory), Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour,
-		Speaker: m.Speaker, Date: m.Date, When: m.When, Routed: m.Routed, Question: m.Question,
-		Message: m.Message, Skill: m.Skill, Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence,
-		Decay: m.Decay, Score: m.Score,
+		Memory: wire.MemoryOf(m.Memory), FormerUntil: m.FormerUntil,
+		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
+		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
+		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay, Score: m.Score,
 		Sources: notNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
 	}
 }

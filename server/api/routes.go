@@ -33,6 +33,9 @@ type request struct {
 	query  url.Values // checked against openapi.yaml
 	body   []byte     // one JSON object, checked against openapi.yaml; nil without a JSON body
 	items  itemFaults // what is wrong with the items that the route refuses one by one
+
+	keepSecrets bool
+	secrets     []secretBody // that were cut out of the body
 }
 
 // itemFaults holds what is wrong with the items of a list, by index.
@@ -87,7 +90,7 @@ func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
 			defer cancel()
 			ctx = limited
 		}
-		r := &request{Context: c}
+		r := &request{Context: c, keepSecrets: s.keepSecrets}
 		if rt.role != "" {
 			if err := s.admit(ctx, r, rt); err != nil {
 				return err

@@ -26,7 +26,10 @@ import (
 // Server answers the requests of the API. It is an http.Handler, safe for
 // concurrent use, and owns nothing that needs closing.
 type Server struct {
-	limits   limits
+	limits limits
+
+	keepSecrets bool // see Options
+
 	dev      bool
 	log      *zap.Logger
 	now      func() time.Time
@@ -57,7 +60,8 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		limits: o.limits, dev: o.Access.Dev, log: o.Logger, now: o.Now, echo: echo.New(), contract: contract,
+		limits: o.limits, keepSecrets: o.KeepSecrets, dev: o.Access.Dev, log: o.Logger, now: o.Now,
+		echo: echo.New(), contract: contract,
 		owners: owners{o.Memories.Reader, o.Turns.Ingester},
 		keys:   newKeyring(o.Access.Keys, o.Access.KeyTTL, o.Now),
 		rates:  newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now), streams: newStreams(o.Events.Streams),

@@ -89,6 +89,7 @@ type turnBody struct {
 	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
 	Repeated       bool              `json:"repeated,omitempty"`
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
+	Secrets        []secretBody      `json:"secrets,omitempty"`
 	Metadata       json.RawMessage   `json:"metadata,omitempty"`
 	Messages       []memory.Message  `json:"messages,omitempty"`
 	Withheld       []withheldBody    `json:"withheld,omitempty"`
@@ -154,6 +155,7 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 		return nil, err
 	}
 	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
+	accepted.Secrets = r.secrets
 	if accepted.Status == memory.TurnAccepted {
 		return answer{http.StatusAccepted, accepted}, nil
 	}

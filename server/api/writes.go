@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"hippocampus/ingest"
@@ -43,6 +44,7 @@ type writtenBody struct {
 	wire.Memory
 	Verdict memory.Verdict `json:"verdict"`
 	Reason  string         `json:"reason,omitempty"`
+	Secrets []secretBody   `json:"secrets,omitempty"`
 }
 
 func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest) (any, error) {
@@ -55,7 +57,9 @@ func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest)
 	if written.Verdict == memory.Kept {
 		status = http.StatusCreated
 	}
-	return answer{status, writtenBody{wire.MemoryOf(written.Memory), written.Verdict, written.Reason}}, err
+	return answer{status, writtenBody{
+		Memory: wire.MemoryOf(written.Memory), Verdict: written.Verdict, Reason: written.Reason, Secrets: r.secrets,
+	}}, err
 }
 
 type batchRequest struct {
@@ -67,6 +71,7 @@ type resultBody struct {
 	ID      string         `json:"id,omitempty"`
 	Verdict memory.Verdict `json:"verdict,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
+	Secrets []secretBody   `json:"secrets,omitempty"`
 	Error   *Problem       `json:"error,omitempty"`
 }
 
@@ -91,7 +96,10 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchReq
 				continue
 			}
 			w := result.Written
-			results[places[n]] = resultBody{ID: w.Memory.ID, Verdict: w.Verdict, Reason: w.Reason}
+			results[places[n]] = resultBody{
+				ID: w.Memory.ID, Verdict: w.Verdict, Reason: w.Reason,
+				Secrets: r.secretsOf(fmt.Sprintf("memories[%d]", places[n])),
+			}
 		}
 	}
 	return map[string]any{"results": results}, nil

@@ -37,6 +37,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Wait:        b.cfg.API.WaitTimeout,
 		Origins:     origins(b.cfg),
 		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),
+		KeepSecrets: b.cfg.Secrets.Keep,
 		Quotas:      quotas(b.cfg, record),
 		Metrics:     api.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
 		Checks:      checks(s, m),

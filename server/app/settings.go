@@ -195,6 +195,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		MinImportance: cfg.Memories.MinImportance,
 		Messages:      cfg.Messages.Enabled,
 		AnswerRunes:   cfg.Messages.AnswerChars,
+		CutSecrets:    !cfg.Secrets.Keep,
 		EchoWindow:    echoWindow,
 		Before:        before,
 		Attempts:      turnAttempts,

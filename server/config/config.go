@@ -30,6 +30,7 @@ type Config struct {
 	Gate          Gate          `koanf:"gate"`
 	Memories      Memories      `koanf:"memories"`
 	Messages      Messages      `koanf:"messages"`
+	Secrets       Secrets       `koanf:"secrets"`
 	Jobs          Jobs          `koanf:"jobs"`
 	Router        Router        `koanf:"router"`
 	Rerank        Rerank        `koanf:"rerank"`
@@ -183,6 +184,11 @@ type Messages struct {
 	Keep time.Duration `koanf:"keep" default:"0s" rule:"0s..876000h"`
 	// Characters of an assistant's message that are kept, besides list items.
 	AnswerChars int `koanf:"answer_chars" default:"1000" rule:"0..100000"`
+}
+
+// Secrets are keys, passwords and the like, which are cut out of what is said unless they are to be kept.
+type Secrets struct {
+	Keep bool `koanf:"keep" default:"false"`
 }
 
 // Jobs sets how turns and jobs are worked on.

@@ -391,6 +391,7 @@ const (
 
 // Defines values for RecalledMemorySources.
 const (
+	RecalledMemorySourcesFormer    RecalledMemorySources = "former"
 	RecalledMemorySourcesLexical   RecalledMemorySources = "lexical"
 	RecalledMemorySourcesOwnWrite  RecalledMemorySources = "own_write"
 	RecalledMemorySourcesSkill     RecalledMemorySources = "skill"
@@ -672,6 +673,13 @@ type AnnouncedTurn struct {
 type Announcement struct {
 	union json.RawMessage
 }
+
+// AsOf Answer with what was current at this instant: what was said by then, and was superseded after it, if at all. In a
+// context the facts are those that were valid then. What was forgotten since is not there, and what was changed has
+// its present content.
+//
+// Example: 2026-01-31T08:00:00Z
+type AsOf = time.Time
 
 // CallerKey The key of a request.
 type CallerKey struct {
@@ -1303,6 +1311,14 @@ type ContextRequest struct {
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
 
+	// AsOf Answer with what was current at this instant: what was said by then, and was superseded after it, if at all. In a
+	// context the facts are those that were valid then. What was forgotten since is not there, and what was changed has
+	// its present content.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	AsOf *AsOf `json:"as_of,omitempty"`
+
 	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -1369,6 +1385,11 @@ type ContextRequest struct {
 
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
+
+	// IncludeFormer Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
+	// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
+	// words ("before", "used to", 以前, or a date) gets them anyway.
+	IncludeFormer *FormerIncluded `json:"include_former,omitempty"`
 
 	// Language Of the headings. Default is that of what is remembered.
 	Language *ContextRequestLanguage `json:"language,omitempty"`
@@ -1745,6 +1766,23 @@ type ConversationTurns struct {
 //
 // Example: {"active":12}
 type Counts map[string]int
+
+// CutSecret A secret that was cut out of a request.
+type CutSecret struct {
+	// Kind What it was: `password`, `code`, `key`, `card-number`, `iban`, `identity-number`, `document-number`, `recovery-phrase`, `private-key`, `url-password`, `credentials`, or the rule of a token such as `github-pat`.
+	//
+	// Example: password
+	Kind string `json:"kind"`
+
+	// Path The field that had it.
+	//
+	// Example: messages[0].content
+	Path string `json:"path"`
+}
+
+// CutSecrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+// that had them.
+type CutSecrets = []CutSecret
 
 // DecayRate The decay of a memory after one hour without access, for this ranking: 1 ignores accesses. The default is the
 // server's setting `recall.decay_rate`.
@@ -3179,6 +3217,10 @@ type FactOutcome struct {
 	// Replaced Evidence for the value of a type and key of a user, with what became of it.
 	Replaced *Fact `json:"replaced,omitempty"`
 
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
+
 	// Stands Evidence for the value of a type and key of a user, with what became of it.
 	Stands *Fact `json:"stands,omitempty"`
 }
@@ -3617,6 +3659,11 @@ type ForgettingRulePolicy string
 
 // ForgettingScope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
 type ForgettingScope string
+
+// FormerIncluded Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
+// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
+// words ("before", "used to", 以前, or a date) gets them anyway.
+type FormerIncluded = bool
 
 // Health That the process is alive.
 type Health struct {
@@ -4216,6 +4263,10 @@ type Memory struct {
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
 
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
+
 	// SourceTurnID A UUIDv7 in lower case.
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
@@ -4318,6 +4369,10 @@ type MemoryBatchResult struct {
 	//
 	// Example: importance 0.80 reaches the threshold of 0.70
 	Reason *Reason `json:"reason,omitempty"`
+
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
 
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
 	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
@@ -4724,6 +4779,10 @@ type MemoryToolResult struct {
 	//
 	// Example: false
 	IsError bool `json:"is_error"`
+
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
 }
 
 // MemoryType What kind of statement it is.
@@ -5136,6 +5195,10 @@ type PublishedInstruction struct {
 	// Instruction A named text for the model.
 	Instruction Instruction `json:"instruction"`
 
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
+
 	// Version One text of an instruction. It never changes.
 	Version InstructionVersion `json:"version"`
 }
@@ -5308,6 +5371,14 @@ type RecallRequest struct {
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
 
+	// AsOf Answer with what was current at this instant: what was said by then, and was superseded after it, if at all. In a
+	// context the facts are those that were valid then. What was forgotten since is not there, and what was changed has
+	// its present content.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	AsOf *AsOf `json:"as_of,omitempty"`
+
 	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -5368,6 +5439,11 @@ type RecallRequest struct {
 
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
+
+	// IncludeFormer Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
+	// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
+	// words ("before", "used to", 以前, or a date) gets them anyway.
+	IncludeFormer *FormerIncluded `json:"include_former,omitempty"`
 
 	// Limit The most memories to return; the default is a setting of the server.
 	Limit *RecallLimit `json:"limit,omitempty"`
@@ -5507,6 +5583,13 @@ type RecalledMemory struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
+	// FormerUntil When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
+	// statements all are.
+	//
+	//
+	// Example: 2026-10-03T09:12:00Z
+	FormerUntil *time.Time `json:"former_until,omitempty"`
+
 	// ID A UUIDv7 in lower case.
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
@@ -5596,7 +5679,7 @@ type RecalledMemory struct {
 	// Example: 0198c0de-0000-7000-8000-000000000001
 	SourceTurnID *ID `json:"source_turn_id,omitempty"`
 
-	// Sources How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded.
+	// Sources How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate.
 	Sources []RecalledMemorySources `json:"sources"`
 
 	// Speaker What was added because it is of the form "Name: text" and the query has the name.
@@ -5651,6 +5734,10 @@ type RecordedOutcome struct {
 	//
 	// Example: true
 	Counted bool `json:"counted"`
+
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
 
 	// Skill A name of one line, compared letter by letter.
 	//
@@ -6493,6 +6580,10 @@ type Turn struct {
 	// RepeatedMessages How many messages of the report were left out, since the conversation has them already. Only in the answer to the report.
 	RepeatedMessages *int `json:"repeated_messages,omitempty"`
 
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
+
 	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
 	// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
 	//
@@ -7221,6 +7312,10 @@ type WrittenMemory struct {
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
+
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
 
 	// SourceTurnID A UUIDv7 in lower case.
 	//

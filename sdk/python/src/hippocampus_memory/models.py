@@ -506,6 +506,24 @@ Counts = TypeAliasType("Counts", dict[str, int])
 """How many of each kind. Domains and types count active memories; vectors count desired vector states."""
 
 
+class CutSecret(Model):
+    """A secret that was cut out of a request."""
+
+    kind: str
+    """What it was: `password`, `code`, `key`, `card-number`, `iban`, `identity-number`, `document-number`, `recovery-phrase`, `private-key`, `url-password`, `credentials`, or the rule of a token such as `github-pat`."""
+
+    path: str
+    """The field that had it."""
+
+
+CutSecrets = TypeAliasType("CutSecrets", list[CutSecret])
+"""
+The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+that had them.
+
+"""
+
+
 Degraded = TypeAliasType("Degraded", list[str])
 """
 Parts that were unavailable or late, or were found to lack memories: `vector_store`, `embedder`, or `router` if rules
@@ -727,6 +745,7 @@ class FactOutcome(Model):
     fact: Fact
     replaced: Fact | None = None
     stands: Fact | None = None
+    secrets: CutSecrets | None = None
 
 
 class FactPage(Model):
@@ -1250,6 +1269,8 @@ class Memory(Model):
     access_count: int
     """How often it was recalled."""
 
+    secrets: CutSecrets | None = None
+
 
 class MemoryAnnouncement(Model):
     """A memory was written or forgotten."""
@@ -1279,6 +1300,7 @@ class MemoryBatchResult(Model):
     id: ID | None = None
     verdict: Verdict | None = None
     reason: Reason | None = None
+    secrets: CutSecrets | None = None
     error: Problem | None = None
 
 
@@ -1395,6 +1417,8 @@ class MemoryToolResult(Model):
 
     is_error: bool
     """Whether the command was refused. `content` says why."""
+
+    secrets: CutSecrets | None = None
 
 
 MemoryType = TypeAliasType(
@@ -1597,6 +1621,7 @@ class PublishedInstruction(Model):
 
     instruction: Instruction
     version: InstructionVersion
+    secrets: CutSecrets | None = None
 
 
 Query = TypeAliasType("Query", str)
@@ -1731,6 +1756,13 @@ class RecalledMemory(Model):
     pinned: Pinned | None = None
     status: MemoryStatus | None = None
     superseded_by: ID | None = None
+    former_until: AwareDatetime | None = None
+    """
+    When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
+    statements all are.
+
+    """
+
     created_at: Timestamp | None = None
     updated_at: Timestamp | None = None
     last_accessed_at: Timestamp | None = None
@@ -1782,8 +1814,8 @@ class RecalledMemory(Model):
     score: float
     """What the order is by."""
 
-    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor"] | str]
-    """How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded."""
+    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor", "former"] | str]
+    """How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate."""
 
     score_parts: ScoreParts | None = None
     derived_from: list[Memory] | None = None
@@ -1797,6 +1829,8 @@ class RecordedOutcome(Model):
     workflow: Workflow
     counted: bool
     """Whether it was counted now; false where it had been before."""
+
+    secrets: CutSecrets | None = None
 
 
 class ReflectionAnnouncement(Model):
@@ -2244,6 +2278,7 @@ class Turn(Model):
     repeated_messages: int | None = None
     """How many messages of the report were left out, since the conversation has them already. Only in the answer to the report."""
 
+    secrets: CutSecrets | None = None
     metadata: Metadata | None = None
     messages: list[StoredMessage] | None = None
     """What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn."""
@@ -2566,3 +2601,4 @@ class WrittenMemory(Model):
 
     verdict: Verdict | None = None
     reason: Reason | None = None
+    secrets: CutSecrets | None = None

@@ -29,6 +29,15 @@ AllTags: TypeAlias = list[str]
 """Only memories that have all of these tags."""
 
 
+AsOf: TypeAlias = datetime | str
+"""
+Answer with what was current at this instant: what was said by then, and was superseded after it, if at all. In a
+context the facts are those that were valid then. What was forgotten since is not there, and what was changed has
+its present content.
+
+"""
+
+
 CandidateLimit: TypeAlias = int
 """
 How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
@@ -116,6 +125,8 @@ class ContextRequest(TypedDict):
     """
 
     at: NotRequired[Timestamp]
+    as_of: NotRequired[AsOf]
+    include_former: NotRequired[FormerIncluded]
     touch: NotRequired[TouchWanted]
     route: NotRequired[RouteWanted]
     mode: NotRequired[RankingMode]
@@ -859,6 +870,15 @@ How far forgetting or restoring goes: `statement` for all that states the same, 
 """
 
 
+FormerIncluded: TypeAlias = bool
+"""
+Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
+of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
+words ("before", "used to", 以前, or a date) gets them anyway.
+
+"""
+
+
 class GetConversationQuery(TypedDict):
     """The query parameters of getConversation."""
 
@@ -1550,6 +1570,8 @@ class RecallRequest(TypedDict):
     min_similarity: NotRequired[MinSimilarity]
     min_confidence: NotRequired[MinConfidence]
     at: NotRequired[Timestamp]
+    as_of: NotRequired[AsOf]
+    include_former: NotRequired[FormerIncluded]
     touch: NotRequired[TouchWanted]
     route: NotRequired[RouteWanted]
     mode: NotRequired[RankingMode]

@@ -2388,6 +2388,21 @@ export interface components {
          * @example 200
          */
         CandidateLimit: number;
+        /**
+         * Format: date-time
+         * @description Answer with what was current at this instant: what was said by then, and was superseded after it, if at all. In a
+         *     context the facts are those that were valid then. What was forgotten since is not there, and what was changed has
+         *     its present content.
+         * @example 2026-01-31T08:00:00Z
+         */
+        AsOf: string;
+        /**
+         * @description Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
+         *     of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
+         *     words ("before", "used to", 以前, or a date) gets them anyway.
+         * @default false
+         */
+        FormerIncluded: boolean;
         /** @description What to recall, and how. */
         RecallRequest: {
             user_id: components["schemas"]["UserID"];
@@ -2406,6 +2421,8 @@ export interface components {
             min_similarity?: components["schemas"]["MinSimilarity"];
             min_confidence?: components["schemas"]["MinConfidence"];
             at?: components["schemas"]["Timestamp"];
+            as_of?: components["schemas"]["AsOf"];
+            include_former?: components["schemas"]["FormerIncluded"];
             touch?: components["schemas"]["TouchWanted"];
             route?: components["schemas"]["RouteWanted"];
             mode?: components["schemas"]["RankingMode"];
@@ -2482,6 +2499,7 @@ export interface components {
             repeated?: boolean;
             /** @description How many messages of the report were left out, since the conversation has them already. Only in the answer to the report. */
             repeated_messages?: number;
+            secrets?: components["schemas"]["CutSecrets"];
             metadata?: components["schemas"]["Metadata"];
             /** @description What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn. */
             messages?: components["schemas"]["StoredMessage"][];
@@ -2522,6 +2540,24 @@ export interface components {
             effects: components["schemas"]["MemoryEffects"];
             facts: components["schemas"]["FactEffects"];
             events: components["schemas"]["EventEffects"];
+        };
+        /**
+         * @description The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+         *     that had them.
+         */
+        CutSecrets: components["schemas"]["CutSecret"][];
+        /** @description A secret that was cut out of a request. */
+        CutSecret: {
+            /**
+             * @description What it was: `password`, `code`, `key`, `card-number`, `iban`, `identity-number`, `document-number`, `recovery-phrase`, `private-key`, `url-password`, `credentials`, or the rule of a token such as `github-pat`.
+             * @example password
+             */
+            kind: string;
+            /**
+             * @description The field that had it.
+             * @example messages[0].content
+             */
+            path: string;
         };
         /** @description A part of a message that is withheld. Restoring the memory brings it back. */
         WithheldPart: {
@@ -2717,6 +2753,7 @@ export interface components {
             fact: components["schemas"]["Fact"];
             replaced?: components["schemas"]["Fact"];
             stands?: components["schemas"]["Fact"];
+            secrets?: components["schemas"]["CutSecrets"];
         };
         /** @description One page of facts. */
         FactPage: {
@@ -2848,6 +2885,7 @@ export interface components {
         PublishedInstruction: {
             instruction: components["schemas"]["Instruction"];
             version: components["schemas"]["InstructionVersion"];
+            secrets?: components["schemas"]["CutSecrets"];
         };
         /** @description An instruction with its active version. */
         MergedInstruction: {
@@ -2997,6 +3035,7 @@ export interface components {
              * @example false
              */
             is_error: boolean;
+            secrets?: components["schemas"]["CutSecrets"];
         };
         /** @description A version of a file without its content. */
         MemoryFileVersionSummary: {
@@ -3081,6 +3120,7 @@ export interface components {
              * @example true
              */
             counted: boolean;
+            secrets?: components["schemas"]["CutSecrets"];
         };
         /** @description One way to do what a skill is for, and how it went. */
         Workflow: {
@@ -3197,6 +3237,7 @@ export interface components {
              * @example 3
              */
             access_count: number;
+            secrets?: components["schemas"]["CutSecrets"];
         };
         /** @description One page of memories. */
         MemoryPage: {
@@ -3354,6 +3395,7 @@ export interface components {
             access_count: number;
             verdict?: components["schemas"]["Verdict"];
             reason?: components["schemas"]["Reason"];
+            secrets?: components["schemas"]["CutSecrets"];
         };
         /** @description A memory that was forgotten or restored, with what that did to others. */
         ChangedMemory: {
@@ -3466,6 +3508,7 @@ export interface components {
             id?: components["schemas"]["ID"];
             verdict?: components["schemas"]["Verdict"];
             reason?: components["schemas"]["Reason"];
+            secrets?: components["schemas"]["CutSecrets"];
             error?: components["schemas"]["Problem"];
         };
         /** @description Memories to forget, by their ids or by what they are of. */
@@ -4186,6 +4229,13 @@ export interface components {
             pinned?: components["schemas"]["Pinned"];
             status?: components["schemas"]["MemoryStatus"];
             superseded_by?: components["schemas"]["ID"];
+            /**
+             * Format: date-time
+             * @description When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
+             *     statements all are.
+             * @example 2026-10-03T09:12:00Z
+             */
+            former_until?: string;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             last_accessed_at?: components["schemas"]["Timestamp"];
@@ -4269,8 +4319,8 @@ export interface components {
              * @example 0.93
              */
             score: number;
-            /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. */
-            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor")[];
+            /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate. */
+            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor" | "former")[];
             score_parts?: components["schemas"]["ScoreParts"];
             /** @description The memories that it was derived from, in any status; only with `expand`. */
             derived_from?: components["schemas"]["Memory"][];
@@ -4679,6 +4729,8 @@ export interface components {
              */
             min_confidence?: number;
             at?: components["schemas"]["Timestamp"];
+            as_of?: components["schemas"]["AsOf"];
+            include_former?: components["schemas"]["FormerIncluded"];
             touch?: components["schemas"]["TouchWanted"];
             route?: components["schemas"]["RouteWanted"];
             mode?: components["schemas"]["RankingMode"];
