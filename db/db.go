@@ -107,13 +107,19 @@ type Turns interface {
 	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time,
 		refused *memory.Candidate) error
 	// EndTurns marks accepted turns that yield no memory and no candidate as processed,
-	// and counts one more attempt for each. Turns that are no longer accepted or no
+	// counts one more attempt for each, and sets LeftOut unless it is empty. Turns that are no longer accepted or no
 	// longer exist are left alone. A crash of the database may undo it: the turns are
 	// then accepted and due as before.
-	EndTurns(ctx context.Context, turnIDs []string, at time.Time) error
+	EndTurns(ctx context.Context, turns []EndedTurn, at time.Time) error
 	// ReplayTurn makes a failed or accepted turn accepted, queued and due at an
 	// instant, with no attempts. KindConflict: it has been processed or withdrawn, or ErrErasing.
 	ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (memory.Turn, error)
+}
+
+// EndedTurn is a turn that yields no memory, and what is left out of it.
+type EndedTurn struct {
+	ID      string
+	LeftOut []memory.Omission
 }
 
 // LogState is the state of the log of a conversation: it changes with each turn, and with what is withheld or

@@ -115,6 +115,8 @@ type UserTx interface {
 	// TakeInTurn notes that the messages of a turn of PastTurns are memories; ok is false if it
 	// is not such a turn, since another process has taken it in.
 	TakeInTurn(ctx context.Context, turnID string) (ok bool, err error)
+	// LeaveOut replaces LeftOut of a turn. A turn that is gone is left alone.
+	LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error
 	// FinishTurn makes an accepted turn processed. KindConflict: another worker has
 	// finished it.
 	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error

@@ -63,6 +63,7 @@ func (p *fixture) fillConversations(n int) exchange.Counts {
 					case i%3 == 2:
 						t.Status, t.WithdrawnAt = memory.TurnWithdrawn, noon.Add(time.Hour)
 						t.Withheld = []memory.Withheld{{Text: "<&> \u2028", Statement: memory.NewID(), At: noon}}
+						t.LeftOut = []memory.Omission{{Reason: memory.OmittedSmallTalk, Characters: 2}}
 					}
 					errs = append(errs, tx.RestoreTurn(ctx, t))
 				}

@@ -22,6 +22,7 @@ type turnLine struct {
 	FirstEvent  int64             `json:"first_event"`
 	Messages    []memory.Message  `json:"messages"`
 	Withheld    []memory.Withheld `json:"withheld,omitempty"`
+	LeftOut     []memory.Omission `json:"left_out,omitempty"`
 	Metadata    json.RawMessage   `json:"metadata,omitempty"`
 	At          time.Time         `json:"at"`
 	Hash        string            `json:"hash"` // of all that the client sent
@@ -42,7 +43,7 @@ func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 		ID:              t.ID, ClientID: t.ClientID, AgentID: t.AgentID, FirstEvent: t.FirstEvent, Messages: t.Messages,
 		Metadata: compact(t.Metadata), At: t.At, Hash: t.Hash, Status: t.Status, Attempts: t.Attempts,
 		LastError: t.LastError, AcceptedAt: t.AcceptedAt, QueuedAt: t.QueuedAt, ProcessedAt: t.ProcessedAt,
-		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld,
+		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld, LeftOut: t.LeftOut,
 	}
 }
 
@@ -53,7 +54,7 @@ func (l *turnLine) turn(appID string) memory.Turn {
 		At: memory.Instant(l.At), Hash: l.Hash, FirstEvent: l.FirstEvent,
 		Status: l.Status, Attempts: l.Attempts, LastError: l.LastError, AcceptedAt: memory.Instant(l.AcceptedAt),
 		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt),
-		WithdrawnAt: orInstant(l.WithdrawnAt), Withheld: l.Withheld,
+		WithdrawnAt: orInstant(l.WithdrawnAt), Withheld: l.Withheld, LeftOut: l.LeftOut,
 	}
 }
 
@@ -86,6 +87,12 @@ func (l *turnLine) check(f *faults) {
 		f.note(path+"text", memory.CheckMessage(w.Text))
 		f.id(path+"statement", w.Statement)
 		f.time(path+"at", w.At)
+	}
+	for n, o := range l.LeftOut {
+		path := fmt.Sprintf("turn.left_out[%d].", n)
+		inRange(f, path+"message", o.Message, 0, len(l.Messages)-1)
+		oneOf(f, path+"reason", memory.OmissionReasons, o.Reason)
+		inRange(f, path+"characters", o.Characters, 1, memory.MaxMessageBytes)
 	}
 	f.note("turn.metadata", memory.CheckMetadata(compact(l.Metadata)))
 	f.hash("turn.hash", l.Hash)

@@ -4,15 +4,17 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"hippocampus/db"
 )
 
-// batcher collects ids of turns for a statement that is cheaper for many turns at once:
-// the first id goes at once, those of the next endPace go together.
+// batcher collects turns for a statement that is cheaper for many turns at once: the first
+// turn goes at once, those of the next endPace go together.
 type batcher struct {
 	mu     sync.Mutex
-	open   bool // ids are accepted
-	queued []string
-	wake   chan struct{} // holds a value if ids are queued
+	open   bool // turns are accepted
+	queued []db.EndedTurn
+	wake   chan struct{} // holds a value if turns are queued
 }
 
 const (
@@ -23,14 +25,14 @@ const (
 
 func newBatcher() *batcher { return &batcher{wake: make(chan struct{}, 1)} }
 
-// add queues an id. It reports false if the batcher is closed or full.
-func (b *batcher) add(turnID string) bool {
+// add queues a turn. It reports false if the batcher is closed or full.
+func (b *batcher) add(turn db.EndedTurn) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.open || len(b.queued) == maxQueued {
 		return false
 	}
-	b.queued = append(b.queued, turnID)
+	b.queued = append(b.queued, turn)
 	signal(b.wake)
 	return true
 }
@@ -42,23 +44,23 @@ func (b *batcher) setOpen(open bool) {
 }
 
 // take removes the next batch from the queue.
-func (b *batcher) take() (turnIDs []string) {
+func (b *batcher) take() (turns []db.EndedTurn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := min(len(b.queued), maxBatch)
-	turnIDs, b.queued = b.queued[:n:n], b.queued[n:]
-	return turnIDs
+	turns, b.queued = b.queued[:n:n], b.queued[n:]
+	return turns
 }
 
 // run calls f with each batch until the context ends, and then with what is still queued.
-func (b *batcher) run(ctx context.Context, f func(turnIDs []string)) {
+func (b *batcher) run(ctx context.Context, f func(turns []db.EndedTurn)) {
 	for {
 		select {
 		case <-b.wake:
 		case <-ctx.Done():
 		}
-		for turnIDs := b.take(); len(turnIDs) > 0; turnIDs = b.take() {
-			f(turnIDs)
+		for turns := b.take(); len(turns) > 0; turns = b.take() {
+			f(turns)
 		}
 		if ctx.Err() != nil {
 			return

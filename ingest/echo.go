@@ -17,16 +17,19 @@ const (
 	minEchoLength = 2   // fewer lexemes are no evidence
 )
 
-// utterances returns the readable messages of a turn without the contexts that a client put into what the user said.
-// The log keeps the messages as they were reported.
-func (s *Service) utterances(turn memory.Turn) []memory.Message {
-	said := s.withoutSecrets(turn.Readable())
+// utterances returns the readable messages of a turn without the contexts that a client put into what the user said,
+// which it returns as left out. The log keeps the messages as they were reported.
+func (s *Service) utterances(turn memory.Turn) (said []memory.Message, leftOut []memory.Omission) {
+	said = s.withoutSecrets(turn.Readable())
 	for i, m := range said {
 		if m.Role == memory.RoleUser && m.IsChat() {
 			said[i].Content = heading.WithoutContexts(m.Content)
+			if s.set.Messages {
+				leftOut = omit(leftOut, i, memory.OmittedContext, visible(m.Content)-visible(said[i].Content))
+			}
 		}
 	}
-	return said
+	return said, leftOut
 }
 
 // withoutSecrets returns a copy of messages without secrets, which those have that were stored before secrets were cut

@@ -39,7 +39,7 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 	candidates := make([]memory.Candidate, 0, len(c.Stated))
 	for rest := c.Stated; len(rest) > 0; {
 		turn := rest[0].Turn
-		turn.Messages = s.utterances(turn)
+		turn.Messages, _ = s.utterances(turn)
 		var facts []scorer.Fact
 		for len(rest) > 0 && rest[0].Turn.ID == turn.ID {
 			facts, rest = append(facts, rest[0].Fact), rest[1:]

@@ -14,16 +14,23 @@ import (
 // were not forgotten since. A turn that is processed again finds them stored.
 func (s *Service) keep(ctx context.Context, turn memory.Turn, messages []memory.Memory) ([]memory.Memory, error) {
 	stored, err := s.stored(ctx, turn, messages)
-	if err != nil || len(messages) == 0 || stored != nil {
+	if err != nil || stored != nil {
 		return stored, err
 	}
 	complete, err := s.completeMessages(ctx, messages)
-	if err != nil || len(complete) == 0 {
+	if err != nil {
 		return nil, err
 	}
+	drafts := draftsOf(complete, write.Alone)
+	turn.LeftOut = inOrder(turn.LeftOut, refused(messages, drafts))
 	_, err = s.Writer.Write(ctx, write.Batch{
-		Owner: turn.Owner, Cause: causeOf(turn), Drafts: draftsOf(complete, write.Alone),
-		First: func(ctx context.Context, tx db.UserTx) error { return isAsRead(ctx, tx, turn) },
+		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
+		First: func(ctx context.Context, tx db.UserTx) error {
+			if err := isAsRead(ctx, tx, turn); err != nil {
+				return err
+			}
+			return leaveOut(ctx, tx, turn)
+		},
 	})
 	if memory.IsKind(err, memory.KindConflict) { // another worker has stored them
 		if stored, storedErr := s.stored(ctx, turn, messages); storedErr != nil || stored != nil {

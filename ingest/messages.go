@@ -17,22 +17,28 @@ const (
 	assistantMessageImportance = 0.4
 )
 
-// messages drafts a memory for each chat message of a turn, without embeddings and in the
-// order of the turn. The memories hold what was said, except for small talk, what repeats recalled
-// memories, and most of a long answer of the assistant. Their ids are derived from the turn, so that
-// a turn that is processed again makes the same memories.
-func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
-	var drafts []memory.Memory
+// answerPart is the number of characters of an assistant's answer that make a memory.
+const answerPart = 1000
+
+// messages drafts memories of the chat messages of a turn, without embeddings and in the
+// order of the turn: one of each message, or several of a long one. The memories hold what was said,
+// except for what is left out. Their ids are derived from the turn, so that a turn that is processed
+// again makes the same memories. Nothing counts as left out if messages are not kept at all.
+func (s *Service) messages(turn memory.Turn, e echoes) (drafts []memory.Memory, leftOut []memory.Omission) {
 	if !s.set.Messages {
-		return nil
+		return nil, nil
 	}
 	remarks := !s.onlyStates(turn.Messages)
 	for place, m := range turn.Messages {
-		importance := s.set.Threshold * userMessageImportance
+		importance, limit := s.set.Threshold*userMessageImportance, memory.MaxContentRunes
 		if m.Role == memory.RoleAssistant {
-			importance = s.set.Threshold * assistantMessageImportance
+			importance, limit = s.set.Threshold*assistantMessageImportance, answerPart
 		}
-		for part, content := range text.Divide(s.memorable(m, e, remarks), memory.MaxContentRunes) {
+		kept, left := s.sift(m, e, remarks)
+		for _, reason := range memory.OmissionReasons {
+			leftOut = omit(leftOut, place, reason, left[reason])
+		}
+		for part, content := range text.Divide(kept, limit) {
 			draft := memory.Memory{
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
@@ -43,27 +49,48 @@ func (s *Service) messages(turn memory.Turn, e echoes) []memory.Memory {
 			drafts = append(drafts, draft)
 		}
 	}
-	return drafts
+	return drafts, leftOut
 }
 
-// memorable returns the part of a message that is remembered, with or without the assistant's
-// remarks; "" if nothing is.
-func (s *Service) memorable(m memory.Message, e echoes, remarks bool) string {
-	if !m.IsChat() || m.Role != memory.RoleUser && m.Role != memory.RoleAssistant || s.IsSmallTalk(m.Content) {
-		return ""
+// sift returns the part of a message that is remembered, and the visible characters of the others by reason. remarks
+// says whether those of the assistant are remembered.
+func (s *Service) sift(m memory.Message, e echoes, remarks bool) (kept string, left map[memory.OmissionReason]int) {
+	if reason := s.omits(m); reason != "" {
+		return "", map[memory.OmissionReason]int{reason: visible(m.Content)}
 	}
+	left = map[memory.OmissionReason]int{}
 	sentences := text.Sentences(m.Content)
-	kept := sentences[:0]
+	said := make([]string, 0, len(sentences))
 	for _, sentence := range sentences {
-		if !e.repeats(m.Role, sentence, len(sentences)) &&
-			(remarks || m.Role == memory.RoleUser || !isRemark(sentence)) {
-			kept = append(kept, sentence)
+		switch {
+		case e.repeats(m.Role, sentence, len(sentences)):
+			left[memory.OmittedEcho] += visible(sentence)
+		case m.Role == memory.RoleAssistant && !remarks && isRemark(sentence):
+			left[memory.OmittedRemark] += visible(sentence)
+		default:
+			said = append(said, sentence)
 		}
 	}
+	kept = strings.Join(said, "")
 	if m.Role == memory.RoleAssistant {
-		kept = gist(kept, s.set.AnswerRunes)
+		whole := visible(kept)
+		kept = strings.Join(gist(said, s.set.AnswerRunes), "")
+		left[memory.OmittedLongAnswer] = whole - visible(kept)
 	}
-	return strings.TrimSpace(strings.Join(kept, ""))
+	return kept, left
+}
+
+// omits returns why nothing of a message is remembered, whatever its sentences are; "" if something may be.
+func (s *Service) omits(m memory.Message) memory.OmissionReason {
+	switch {
+	case !m.IsChat():
+		return memory.OmittedKind
+	case m.Role != memory.RoleUser && m.Role != memory.RoleAssistant:
+		return memory.OmittedRole
+	case s.IsSmallTalk(m.Content):
+		return memory.OmittedSmallTalk
+	}
+	return ""
 }
 
 var listItem = regexp.MustCompile(`^\s*(?:[-*•·]|\d{1,3}[.)、）]|[（(]\d{1,3}[)）])\s*\S`)

@@ -57,12 +57,15 @@ func (s *Service) TakeInPast(ctx context.Context) (done TakenIn, err error) {
 	return done, err
 }
 
-// pastMessages completes the messages of turns, by turn id, with one call of the embedder.
+// pastMessages completes the messages of turns, by turn id, with one call of the embedder, and notes in the turns what
+// is left out.
 func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[string][]memory.Memory, error) {
 	var drafts []memory.Memory
-	for _, turn := range turns {
-		turn.Messages = s.utterances(turn)
-		drafts = append(drafts, s.messages(turn, echoes{})...) // what recall returned then is not known any more
+	for i := range turns {
+		turn := &turns[i]
+		turn.Messages, turn.LeftOut = s.utterances(*turn)
+		messages, leftOut := s.messages(*turn, echoes{}) // what recall returned then is not known any more
+		drafts, turn.LeftOut = append(drafts, messages...), inOrder(turn.LeftOut, leftOut)
 	}
 	complete, err := s.completeMessages(ctx, drafts)
 	if err != nil {
@@ -88,7 +91,10 @@ func (s *Service) takeIn(ctx context.Context, turn memory.Turn, messages []memor
 			if err == nil && !ok {
 				err = errFinished
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			return leaveOut(ctx, tx, turn)
 		},
 		Also: func(ctx context.Context, tx db.UserTx, _ *history.Recorder, _ []write.Written) error {
 			return s.deriveFacts(ctx, tx, turn, candidates, messages)

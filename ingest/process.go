@@ -51,21 +51,23 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 				zap.Stack("stack"))
 		}
 	}()
-	turn.Messages = s.utterances(turn)
+	turn.Messages, turn.LeftOut = s.utterances(turn)
 	echoes, err := s.echoes(ctx, turn)
 	if err != nil {
 		return err
 	}
-	messages := s.messages(turn, echoes)
+	messages, leftOut := s.messages(turn, echoes)
+	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
 	question, err := s.question(ctx, turn)
 	if err != nil {
 		return err
 	}
 	stored := s.asksModel(question) // first, since a model may fail, or take its time
-	if stored {
+	if stored && len(messages)+len(turn.LeftOut) > 0 {
 		if messages, err = s.keep(ctx, turn, messages); err != nil {
 			return err
 		}
+		turn.LeftOut = nil // it is stored with the messages
 	}
 	facts, err := s.score(ctx, question)
 	if err != nil {
@@ -99,6 +101,9 @@ func (s *Service) write(
 	if err != nil {
 		return err
 	}
+	if !stored {
+		turn.LeftOut = inOrder(turn.LeftOut, refused(messages, drafts))
+	}
 	_, err = s.Writer.Write(ctx, write.Batch{
 		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
 		First: func(ctx context.Context, tx db.UserTx) error {
@@ -106,6 +111,9 @@ func (s *Service) write(
 				if err := isAsRead(ctx, tx, turn); err != nil {
 					return err
 				}
+			}
+			if err := leaveOut(ctx, tx, turn); err != nil {
+				return err
 			}
 			err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
 			if memory.IsKind(err, memory.KindConflict) {

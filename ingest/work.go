@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
 )
@@ -163,32 +164,33 @@ func (s *Service) processTaken(ctx context.Context, t taken) {
 // a turn of a conversation at once, since readers of the conversation expect it to be processed.
 func (s *Service) end(ctx context.Context, turn memory.Turn) error {
 	release := s.hold(turn.ID)
-	if turn.ConversationID == "" && s.ended.add(turn.ID) {
+	ended := db.EndedTurn{ID: turn.ID, LeftOut: turn.LeftOut}
+	if turn.ConversationID == "" && s.ended.add(ended) {
 		return nil // endBatch releases it
 	}
 	defer release()
-	err := s.Records.EndTurns(ctx, []string{turn.ID}, memory.Instant(s.Now()))
+	err := s.Records.EndTurns(ctx, []db.EndedTurn{ended}, memory.Instant(s.Now()))
 	if err == nil {
 		s.counts.count(1, OutcomeProcessed)
 	}
 	return err
 }
 
-func (s *Service) endBatch(turnIDs []string) {
+func (s *Service) endBatch(turns []db.EndedTurn) {
 	ctx, cancel := context.WithTimeout(context.Background(), tickTimeout)
 	defer cancel()
-	err := s.Records.EndTurns(ctx, turnIDs, memory.Instant(s.Now()))
+	err := s.Records.EndTurns(ctx, turns, memory.Instant(s.Now()))
 	if err != nil {
 		s.Log.Warn("turns that yield no memory could not be ended; they are processed again later",
-			zap.Int("turns", len(turnIDs)), zap.Error(err))
+			zap.Int("turns", len(turns)), zap.Error(err))
 	} else {
-		s.counts.count(len(turnIDs), OutcomeProcessed)
+		s.counts.count(len(turns), OutcomeProcessed)
 	}
-	for _, id := range turnIDs {
+	for _, t := range turns {
 		if err != nil {
-			s.scored.Add(id, answer{}) // so that the scorer is not asked again
+			s.scored.Add(t.ID, answer{}) // so that the scorer is not asked again
 		}
-		s.release(id)
+		s.release(t.ID)
 	}
 }
 

@@ -207,14 +207,14 @@ func TestWork_ReleasesTurnsThatTakeLongerThanTheDrain(t *testing.T) {
 // ending is a database whose EndTurns can be held up.
 type ending struct {
 	Records
-	call func(turnIDs []string) error
+	call func(turns []db.EndedTurn) error
 }
 
-func (e *ending) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
-	if err := e.call(turnIDs); err != nil {
+func (e *ending) EndTurns(ctx context.Context, turns []db.EndedTurn, at time.Time) error {
+	if err := e.call(turns); err != nil {
 		return err
 	}
-	return e.Records.EndTurns(ctx, turnIDs, at)
+	return e.Records.EndTurns(ctx, turns, at)
 }
 
 // Turns that yield no memory end in batches, and are held until then. Those that cannot be
@@ -225,9 +225,9 @@ func TestWork_EndsTurnsWithoutMemoriesInBatches(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan error)
 	var mu sync.Mutex
 	var sizes []int
-	b.Records = &ending{b.Records, func(turnIDs []string) error {
+	b.Records = &ending{b.Records, func(turns []db.EndedTurn) error {
 		mu.Lock()
-		sizes = append(sizes, len(turnIDs))
+		sizes = append(sizes, len(turns))
 		first := len(sizes) == 1
 		mu.Unlock()
 		if first {

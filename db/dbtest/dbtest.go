@@ -138,6 +138,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"list conversations":      listConversations,
 		"summarise":               summarise,
 		"withholding":             withholding,
+		"leavingOut":              leavingOut,
 		"withdrawal":              withdrawal,
 		"replacement":             replacement,
 		"delete conversation":     deleteConversation,

@@ -28,6 +28,7 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 		Raw:     json.RawMessage(`{"role":"tool","name":"t","tool_call_id":"<c>","content":""}`),
 	}
 	t.Withheld = []memory.Withheld{{Message: 0, Text: "<b>", Statement: memory.NewID(), At: after(90)}}
+	t.LeftOut = []memory.Omission{{Message: 1, Reason: memory.OmittedKind, Characters: 3}}
 	t.LastError = "unavailable"
 	if status == memory.TurnProcessed {
 		t.LastError, t.ProcessedAt = "", after(100)
@@ -208,6 +209,7 @@ func exerciseExportedConversations(t *testing.T, s db.Store, owner memory.Owner)
 		must(t, tx.RestoreConversation(ctx, newConversation(owner, "restored"), epoch))
 		must(t, tx.ReviseConversation(ctx, "restored", db.ConversationRevision{From: 1, Title: "a", Retitled: "b"}))
 		must(t, tx.Withhold(ctx, memory.NewID(), nil))
+		must(t, tx.LeaveOut(ctx, memory.NewID(), nil))
 		return tx.RestoreTurn(ctx, settledTurn(owner, "restored", 1, memory.TurnProcessed))
 	}))
 }

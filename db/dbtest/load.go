@@ -131,7 +131,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.ClaimTurns(ctx, after(2000), after(2000), 10)
 	must(t, err)
-	must(t, s.EndTurns(ctx, []string{turns[2].ID}, epoch))
+	must(t, s.EndTurns(ctx, []db.EndedTurn{{ID: turns[2].ID}}, epoch))
 	must(t, s.FailTurn(ctx, turns[1].ID, 1, "unavailable", epoch, nil))
 	_, err = s.ReplayTurn(ctx, owner.AppID, turns[1].ID, epoch)
 	must(t, err)

@@ -45,7 +45,7 @@ func pastTurns(t *testing.T, s db.Store) {
 	}
 	finish(first)
 	finish(second)
-	must(t, s.EndTurns(t.Context(), []string{foreign.ID}, after(9)))
+	must(t, s.EndTurns(t.Context(), []db.EndedTurn{{ID: foreign.ID}}, after(9)))
 	wantPast := func(what string, want ...string) {
 		t.Helper()
 		turns, err := s.PastTurns(t.Context(), "", 10)

@@ -96,7 +96,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["LongestDue"] = s.LongestDue(ctx)
 	errs["RenewTurns"] = s.RenewTurns(ctx, []string{id}, epoch)
 	errs["DeferTurn"] = s.DeferTurn(ctx, id, 1, "", epoch, nil)
-	errs["EndTurns"] = s.EndTurns(ctx, []string{id}, epoch)
+	errs["EndTurns"] = s.EndTurns(ctx, []db.EndedTurn{{ID: id}}, epoch)
 	errs["FailTurn"] = s.FailTurn(ctx, id, 1, "", epoch, nil)
 	_, errs["ReplayTurn"] = s.ReplayTurn(ctx, "app", id, epoch)
 	_, errs["TurnStatus"] = s.TurnStatus(ctx, "app", id)

@@ -59,7 +59,7 @@ func workOnTurn(t *testing.T, s db.Store) {
 	second := newCandidate("")
 	must(t, s.DeferTurn(ctx, turn.ID, 9, "late", after(140), &second))
 	must(t, s.FailTurn(ctx, turn.ID, 9, "late", epoch, &second))
-	must(t, s.EndTurns(ctx, []string{turn.ID}, after(140)))
+	must(t, s.EndTurns(ctx, []db.EndedTurn{{ID: turn.ID}}, after(140)))
 	must(t, s.RenewTurns(ctx, []string{turn.ID}, after(1)))
 	wantTurn("a turn no longer accepted")
 	wantSame(t, "due though failed", claim(t, s, after(999), after(2000)), []memory.Turn(nil))
@@ -70,7 +70,7 @@ func workOnTurn(t *testing.T, s db.Store) {
 	for _, unknown := range []string{memory.NewID(), "no id", ""} {
 		wantKind(t, s.DeferTurn(ctx, unknown, 1, "", after(1), nil), memory.KindNotFound)
 		wantKind(t, s.FailTurn(ctx, unknown, 1, "", epoch, nil), memory.KindNotFound)
-		must(t, s.EndTurns(ctx, []string{unknown}, after(1)))
+		must(t, s.EndTurns(ctx, []db.EndedTurn{{ID: unknown}}, after(1)))
 	}
 }
 
@@ -89,7 +89,7 @@ func longestDue(t *testing.T, s db.Store) {
 	want("of two turns", after(50))
 	must(t, s.RenewTurns(t.Context(), []string{second.ID}, after(70)))
 	want("after a turn was renewed", after(60))
-	must(t, s.EndTurns(t.Context(), []string{first.ID}, after(61)))
+	must(t, s.EndTurns(t.Context(), []db.EndedTurn{{ID: first.ID}}, after(61)))
 	want("after a turn was processed", after(70))
 	must(t, s.FailTurn(t.Context(), second.ID, 3, "gave up", epoch, nil))
 	want("after the last turn failed", time.Time{})
@@ -104,8 +104,16 @@ func endTurns(t *testing.T, s db.Store) {
 	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "unavailable", after(70), nil))
 	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
 	must(t, s.EndTurns(t.Context(), nil, after(79)))
-	must(t, s.EndTurns(t.Context(), []string{turn.ID, failed.ID, memory.NewID(), "no id", other.ID, turn.ID}, after(80)))
-	must(t, s.EndTurns(t.Context(), []string{turn.ID}, after(90))) // no longer accepted: no effect
+	leftOut := []memory.Omission{
+		{Message: 0, Reason: memory.OmittedSmallTalk, Characters: 5}, {Message: 1, Reason: memory.OmittedRole, Characters: 1},
+	}
+	must(t, s.EndTurns(t.Context(), []db.EndedTurn{
+		{ID: turn.ID, LeftOut: leftOut}, {ID: failed.ID, LeftOut: leftOut}, {ID: memory.NewID(), LeftOut: leftOut},
+		{ID: "no id"}, {ID: other.ID}, {ID: turn.ID},
+	}, after(80)))
+	// It is no longer accepted, so that this has no effect.
+	must(t, s.EndTurns(t.Context(), []db.EndedTurn{{ID: turn.ID, LeftOut: leftOut[1:]}}, after(90)))
+	turn.LeftOut = leftOut
 	turn.Status = memory.TurnProcessed
 	turn.Attempts = 2
 	turn.ProcessedAt = after(80)

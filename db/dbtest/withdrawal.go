@@ -45,7 +45,7 @@ func withdrawal(t *testing.T, s db.Store) {
 
 	_, err = s.ReplayTurn(ctx, "app", turn.ID, after(6))
 	wantKind(t, err, memory.KindConflict)
-	must(t, s.EndTurns(ctx, []string{turn.ID}, after(6)))
+	must(t, s.EndTurns(ctx, []db.EndedTurn{{ID: turn.ID}}, after(6)))
 	must(t, s.FailTurn(ctx, turn.ID, 1, "late", after(6), nil))
 	wantKind(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		return tx.FinishTurn(ctx, turn.ID, 1, after(6))
@@ -58,7 +58,7 @@ func withdrawal(t *testing.T, s db.Store) {
 	wantWithdrawn("late attempts")
 
 	// A processed turn keeps when it was processed.
-	must(t, s.EndTurns(ctx, []string{kept.ID}, after(3)))
+	must(t, s.EndTurns(ctx, []db.EndedTurn{{ID: kept.ID}}, after(3)))
 	must(t, withdraw(alice, kept.ID))
 	read, err := s.Turn(ctx, "app", kept.ID)
 	must(t, err)

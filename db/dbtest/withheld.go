@@ -65,3 +65,35 @@ func withholding(t *testing.T, s db.Store) {
 		t.Errorf("the other conversation has edition %d", edition)
 	}
 }
+
+// leavingOut checks that what is left out of a turn is stored with it, and with no other turn.
+func leavingOut(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	turn := say(t, s, talked(alice, "c", epoch, "one", "two"))
+	other := say(t, s, talked(alice, "c", epoch, "three"))
+	leave := func(owner memory.Owner, ids []string, leftOut []memory.Omission) {
+		t.Helper()
+		must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+			for _, id := range ids {
+				must(t, tx.LeaveOut(ctx, id, leftOut))
+			}
+			return nil
+		}))
+	}
+	want := func(what string) {
+		t.Helper()
+		log, err := s.ConversationTurns(ctx, alice, "c", 0, 10)
+		must(t, err)
+		wantSame(t, what, log, []memory.Turn{turn, other})
+	}
+	turn.LeftOut = []memory.Omission{
+		{Message: 0, Reason: memory.OmittedSmallTalk, Characters: 3}, {Message: 1, Reason: memory.OmittedEcho, Characters: 3},
+	}
+	leave(alice, []string{turn.ID, memory.NewID(), "no id"}, turn.LeftOut)
+	want("with parts that are left out")
+	leave(memory.Owner{AppID: "app", UserID: "bob"}, []string{turn.ID, other.ID}, turn.LeftOut[:1])
+	want("after a change by another user")
+	turn.LeftOut = nil
+	leave(alice, []string{turn.ID}, nil)
+	want("with nothing left out")
+}

@@ -151,5 +151,5 @@ func request(t *testing.T, s *Store, owner memory.Owner, known []memory.Memory, 
 			[]memory.Event{{ID: memory.NewID(), MemoryID: m.ID, Kind: memory.EventCreated, Cause: "test", At: now}})
 	}))
 	must(s.RenewTurns(ctx, []string{turn.ID}, now.Add(time.Hour)))
-	must(s.EndTurns(ctx, []string{turn.ID}, now))
+	must(s.EndTurns(ctx, []db.EndedTurn{{ID: turn.ID}}, now))
 }

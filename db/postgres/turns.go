@@ -185,10 +185,14 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 	return fault(err, "renew the turns")
 }
 
-func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
-	err := s.execAsync(ctx, lockAccepted+`
+func (s *Store) EndTurns(ctx context.Context, turns []db.EndedTurn, at time.Time) error {
+	ids, leftOut, err := sqlstore.Ended(turns)
+	if err != nil {
+		return err
+	}
+	err = s.execAsync(ctx, lockAccepted+`
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2,
-			messages_kept = true
-		FROM mine WHERE `+isMine, onlyIDs(turnIDs), at)
+			messages_kept = true, left_out = coalesce($3::json -> turns.id::text, left_out)
+		FROM mine WHERE `+isMine, onlyIDs(ids), at, leftOut)
 	return fault(err, "end the turns")
 }

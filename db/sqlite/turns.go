@@ -123,10 +123,14 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 	return fault(err, "renew the turns")
 }
 
-func (s *Store) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
-	_, err := s.exec(ctx, `
+func (s *Store) EndTurns(ctx context.Context, turns []db.EndedTurn, at time.Time) error {
+	ids, leftOut, err := sqlstore.Ended(turns)
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, `
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?,
-			messages_kept = true
-		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), list(turnIDs))
+			messages_kept = true, left_out = coalesce(json_extract(?, '$."' || id || '"'), left_out)
+		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), string(leftOut), list(ids))
 	return fault(err, "end the turns")
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // The columns that TurnFields reads: all, or all but the messages and what is withheld
-// of them, which are the largest part of a row.
+// or left out of them, which are the largest part of a row.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
 	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event, `
-	TurnColumns     = bareTurnColumns + `messages, withheld`
-	withoutMessages = bareTurnColumns + `NULL::json, NULL::json`
+	TurnColumns     = bareTurnColumns + `messages, withheld, left_out`
+	withoutMessages = bareTurnColumns + `NULL::json, NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
 	turnOfClient    = selectTurns + ` WHERE app_id = $1 AND client_id = $2`
 )
@@ -27,7 +27,7 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
 		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
-		&t.Messages, &t.Withheld}
+		&t.Messages, &t.Withheld, &t.LeftOut}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
@@ -142,23 +142,28 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	if err := u.RefuseTaken(ctx, "turns", []string{t.ID}); err != nil {
 		return u.fault(err, "store the turn")
 	}
-	withheld, err := withheldJSON(t.Withheld)
+	withheld, err := listJSON(t.Withheld)
+	if err != nil {
+		return err
+	}
+	leftOut, err := listJSON(t.LeftOut)
 	if err != nil {
 		return err
 	}
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-			withheld, withdrawn_at)
-		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20)`,
+			withheld, withdrawn_at, left_out)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20,
+			$21)`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
-		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt))
+		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut)
 	return u.fault(err, "store the turn")
 }
 
 func (u *UserTx) Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error {
-	column, err := withheldJSON(withheld)
+	column, err := listJSON(withheld)
 	if err != nil || !memory.IsID(turnID) {
 		return err
 	}
@@ -176,14 +181,39 @@ func (u *UserTx) WithdrawTurn(ctx context.Context, turnID string, at time.Time) 
 	return u.require(n == 1, err, "withdraw the turn", NotFound("turn", turnID))
 }
 
-// withheldJSON is the column withheld, null if nothing is.
-func withheldJSON(withheld []memory.Withheld) (json.RawMessage, error) {
-	if len(withheld) == 0 {
+func (u *UserTx) LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error {
+	column, err := listJSON(leftOut)
+	if err != nil || !memory.IsID(turnID) {
+		return err
+	}
+	_, err = u.exec(ctx, `UPDATE turns SET left_out = $4 WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`,
+		turnID, u.Owner.AppID, u.Owner.UserID, column)
+	return u.fault(err, "note what is left out of the turn")
+}
+
+// listJSON is a list as the value of a column, null if it is empty.
+func listJSON[T any](list []T) (json.RawMessage, error) {
+	if len(list) == 0 {
 		return nil, nil
 	}
-	column, err := json.Marshal(withheld)
+	column, err := json.Marshal(list)
 	if err != nil {
-		return nil, memory.Errorf(memory.KindInvalid, "write what is withheld as JSON: %w", err)
+		return nil, memory.Errorf(memory.KindInvalid, "write a part of the turn as JSON: %w", err)
 	}
 	return column, nil
+}
+
+// Ended returns the ids of ended turns, and what is left out of them as a JSON object by id.
+func Ended(turns []db.EndedTurn) (ids []string, leftOut []byte, err error) {
+	byID := map[string][]memory.Omission{}
+	for _, t := range turns {
+		ids = append(ids, t.ID)
+		if len(t.LeftOut) > 0 {
+			byID[t.ID] = t.LeftOut
+		}
+	}
+	if leftOut, err = json.Marshal(byID); err != nil {
+		err = memory.Errorf(memory.KindInvalid, "write what is left out of turns as JSON: %w", err)
+	}
+	return ids, leftOut, err
 }

@@ -88,6 +88,12 @@ func DerivedID(turnID string, place, part int) string {
 	return uuid.UUID(id).String()
 }
 
+// PlaceOf returns the place in its turn of the message that a memory was made of, from an id of DerivedID.
+func PlaceOf(id string) int {
+	parsed, _ := ParseID(id)
+	return int(binary.BigEndian.Uint16(parsed[6:]) & 0xFFF)
+}
+
 // IsID reports whether s is an id in the canonical form that NewID returns.
 func IsID(s string) bool {
 	_, ok := ParseID(s)

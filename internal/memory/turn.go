@@ -47,6 +47,7 @@ type Turn struct {
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
 	Replaces       string          // id or client id of a turn that is withdrawn with it; empty in a turn that is read
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
+	LeftOut        []Omission      // what is not remembered of the messages, in their order
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count

@@ -93,15 +93,19 @@ type turnBody struct {
 	Metadata       json.RawMessage   `json:"metadata,omitempty"`
 	Messages       []memory.Message  `json:"messages,omitempty"`
 	Withheld       []withheldBody    `json:"withheld,omitempty"`
+	LeftOut        []memory.Omission `json:"left_out,omitempty"`
 	Candidates     []candidateBody   `json:"candidates,omitzero"`
 }
 
 func turnOf(t memory.Turn) turnBody {
+	if t.Status == memory.TurnWithdrawn {
+		t.LeftOut = nil // as are its messages
+	}
 	return turnBody{
 		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
 		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
 		At: t.At, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
-		Metadata: t.Metadata,
+		Metadata: t.Metadata, LeftOut: t.LeftOut,
 	}
 }
 

@@ -378,9 +378,9 @@ func (store *crashingStore) EndOfExamined(
 	})
 }
 
-func (store *crashingStore) EndTurns(ctx context.Context, turnIDs []string, at time.Time) error {
+func (store *crashingStore) EndTurns(ctx context.Context, turns []db.EndedTurn, at time.Time) error {
 	return act(store.fuse, "EndTurns", func() error {
-		return store.real.EndTurns(ctx, turnIDs, at)
+		return store.real.EndTurns(ctx, turns, at)
 	})
 }
 
@@ -1395,6 +1395,12 @@ func (store *crashingTx) FinishTurn(ctx context.Context, turnID string, attempts
 func (store *crashingTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
 	return act(store.fuse, "tx.Insert", func() error {
 		return store.real.Insert(ctx, memories, claimed)
+	})
+}
+
+func (store *crashingTx) LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error {
+	return act(store.fuse, "tx.LeaveOut", func() error {
+		return store.real.LeaveOut(ctx, turnID, leftOut)
 	})
 }
 

@@ -1,0 +1,57 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode"
+
+	"hippocampus/db"
+	"hippocampus/ingest/write"
+	"hippocampus/internal/memory"
+)
+
+// omit adds what is left out of the message at a place of a turn, if there is anything.
+func omit(
+	list []memory.Omission, place int, reason memory.OmissionReason, characters int,
+) []memory.Omission {
+	if characters == 0 {
+		return list
+	}
+	return append(list, memory.Omission{Message: place, Reason: reason, Characters: characters})
+}
+
+// inOrder joins lists in the order of their messages.
+func inOrder(lists ...[]memory.Omission) []memory.Omission {
+	all := slices.Concat(lists...)
+	slices.SortStableFunc(all, func(a, b memory.Omission) int { return cmp.Compare(a.Message, b.Message) })
+	return all
+}
+
+// refused returns the messages that are not among the drafts, since the embedder refuses them.
+func refused(messages []memory.Memory, drafts []write.Draft) (leftOut []memory.Omission) {
+	for _, m := range messages {
+		if !slices.ContainsFunc(drafts, func(d write.Draft) bool { return d.Memory.ID == m.ID }) {
+			leftOut = omit(leftOut, memory.PlaceOf(m.ID), memory.OmittedRefused, visible(m.Content))
+		}
+	}
+	return leftOut
+}
+
+// leaveOut stores what is left out of a turn, unless it is stored already or nothing is.
+func leaveOut(ctx context.Context, tx db.UserTx, turn memory.Turn) error {
+	if len(turn.LeftOut) == 0 {
+		return nil
+	}
+	return tx.LeaveOut(ctx, turn.ID, turn.LeftOut)
+}
+
+// visible is the number of characters of a text, without white space.
+func visible(s string) (n int) {
+	for _, r := range s {
+		if !unicode.IsSpace(r) {
+			n++
+		}
+	}
+	return n
+}

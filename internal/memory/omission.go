@@ -1,0 +1,30 @@
+package memory
+
+// Omission says how much of a message of a turn is not remembered, and why. The log of the conversation has the whole
+// message.
+type Omission struct {
+	Message    int            `json:"message"` // index in Turn.Messages
+	Reason     OmissionReason `json:"reason"`
+	Characters int            `json:"characters"` // without white space; 1 or more
+}
+
+// OmissionReason is why a part of a message is not remembered.
+type OmissionReason string
+
+// The reasons, in the order in which the parts of a message are looked at.
+const (
+	OmittedRole       OmissionReason = "role"        // neither the user nor the assistant says it
+	OmittedKind       OmissionReason = "kind"        // a call of a tool, or what a tool returned
+	OmittedContext    OmissionReason = "context"     // recalled memories, which the client put before the user's words
+	OmittedSmallTalk  OmissionReason = "small_talk"  // the message consists of greetings, thanks and fillers
+	OmittedEcho       OmissionReason = "echo"        // a sentence repeats a memory that was recalled for the turn
+	OmittedRemark     OmissionReason = "remark"      // a sentence of the assistant has hardly a content word
+	OmittedLongAnswer OmissionReason = "long_answer" // the assistant says more than messages.answer_chars
+	OmittedRefused    OmissionReason = "refused"     // the embedder refuses it, even in parts
+)
+
+// OmissionReasons lists every reason.
+var OmissionReasons = []OmissionReason{
+	OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho, OmittedRemark, OmittedLongAnswer,
+	OmittedRefused,
+}
