@@ -23,8 +23,11 @@ const answerPart = 1000
 // messages drafts memories of the chat messages of a turn, without embeddings and in the
 // order of the turn: one of each message, or several of a long one. The memories hold what was said,
 // except for what is left out. Their ids are derived from the turn, so that a turn that is processed
-// again makes the same memories. Nothing counts as left out if messages are not kept at all.
-func (s *Service) messages(turn memory.Turn, e echoes) (drafts []memory.Memory, leftOut []memory.Omission) {
+// again makes the same memories. previous is what was said before the turn, "" if it does not matter. Nothing counts as
+// left out if messages are not kept at all.
+func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
+	drafts []memory.Memory, leftOut []memory.Omission,
+) {
 	if !s.set.Messages {
 		return nil, nil
 	}
@@ -34,7 +37,8 @@ func (s *Service) messages(turn memory.Turn, e echoes) (drafts []memory.Memory, 
 		if m.Role == memory.RoleAssistant {
 			importance, limit = s.set.Threshold*assistantMessageImportance, answerPart
 		}
-		kept, left := s.sift(m, e, remarks)
+		kept, left := s.sift(m, s.isQuestion(previous), e, remarks)
+		previous = m.Content
 		for _, reason := range memory.OmissionReasons {
 			leftOut = omit(leftOut, place, reason, left[reason])
 		}
@@ -52,10 +56,13 @@ func (s *Service) messages(turn memory.Turn, e echoes) (drafts []memory.Memory, 
 	return drafts, leftOut
 }
 
-// sift returns the part of a message that is remembered, and the visible characters of the others by reason. remarks
-// says whether those of the assistant are remembered.
-func (s *Service) sift(m memory.Message, e echoes, remarks bool) (kept string, left map[memory.OmissionReason]int) {
-	if reason := s.omits(m); reason != "" {
+// sift returns the part of a message that is remembered, and the visible characters of the others by reason. answers says
+// whether the message answers a question, so that small talk says something; remarks, whether those of the assistant
+// are remembered.
+func (s *Service) sift(m memory.Message, answers bool, e echoes, remarks bool) (
+	kept string, left map[memory.OmissionReason]int,
+) {
+	if reason := s.omits(m, answers); reason != "" {
 		return "", map[memory.OmissionReason]int{reason: visible(m.Content)}
 	}
 	left = map[memory.OmissionReason]int{}
@@ -81,13 +88,13 @@ func (s *Service) sift(m memory.Message, e echoes, remarks bool) (kept string, l
 }
 
 // omits returns why nothing of a message is remembered, whatever its sentences are; "" if something may be.
-func (s *Service) omits(m memory.Message) memory.OmissionReason {
+func (s *Service) omits(m memory.Message, answers bool) memory.OmissionReason {
 	switch {
 	case !m.IsChat():
 		return memory.OmittedKind
 	case m.Role != memory.RoleUser && m.Role != memory.RoleAssistant:
 		return memory.OmittedRole
-	case s.IsSmallTalk(m.Content):
+	case s.IsSmallTalk(m.Content) && (!answers || m.Role != memory.RoleUser):
 		return memory.OmittedSmallTalk
 	}
 	return ""
@@ -111,7 +118,7 @@ func gist(sentences []string, limit int) []string {
 }
 
 // spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's
-// words, the earliest of several. If none has any of them, as when a model states the fact in another language, it is
+// words, the earliest of several. If no message has any of them, as when a model states the fact in another language, it is
 // the user's message, if there is only one; else nil.
 func spoken(fact string, turn memory.Turn, messages []memory.Memory) *memory.Memory {
 	words, best := set(text.Lexemes(fact)), 0.0

@@ -56,7 +56,11 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	messages, leftOut := s.messages(turn, echoes)
+	previous, err := s.previous(ctx, turn)
+	if err != nil {
+		return err
+	}
+	messages, leftOut := s.messages(turn, previous, echoes)
 	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
 	question, err := s.question(ctx, turn)
 	if err != nil {

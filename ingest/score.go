@@ -23,7 +23,7 @@ func (s *Service) question(ctx context.Context, turn memory.Turn) (q question, e
 	if len(q.Messages) == 0 {
 		return q, nil
 	}
-	if q.before, err = s.before(ctx, turn); err == nil && !s.mayStateFacts(q.Messages, q.before) {
+	if q.before, err = s.before(ctx, turn, s.set.Before); err == nil && !s.mayStateFacts(q.Messages, q.before) {
 		q.Messages = nil
 	}
 	return q, err
@@ -72,13 +72,13 @@ func scorable(turn memory.Turn) (messages []memory.Message) {
 	return messages
 }
 
-// before returns the last chat messages of the conversation before a turn, at most Settings.Before and
+// before returns the last chat messages of the conversation before a turn, at most some number and
 // oldest first, which the turn's agent may see.
-func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memory.Message, err error) {
-	if turn.ConversationID == "" || turn.FirstEvent <= 1 || s.set.Before == 0 {
+func (s *Service) before(ctx context.Context, turn memory.Turn, most int) (messages []memory.Message, err error) {
+	if turn.ConversationID == "" || turn.FirstEvent <= 1 || most == 0 {
 		return nil, nil
 	}
-	events := 2 * s.set.Before // some are not chat messages, or another agent's
+	events := 2 * most // some are not chat messages, or another agent's
 	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID,
 		turn.FirstEvent-1-int64(events), events)
 	for _, earlier := range turns {
@@ -87,7 +87,7 @@ func (s *Service) before(ctx context.Context, turn memory.Turn) (messages []memo
 			messages = append(messages, scorable(earlier)...)
 		}
 	}
-	return messages[max(0, len(messages)-s.set.Before):], err
+	return messages[max(0, len(messages)-most):], err
 }
 
 // isEmpty reports whether a message has no words, or only withheld ones.
@@ -101,10 +101,26 @@ func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 		previous = before[len(before)-1].Content
 	}
 	return slices.ContainsFunc(messages, func(m memory.Message) bool {
-		answers := asks(previous) && !s.IsSmallTalk(previous)
+		answers := s.isQuestion(previous)
 		previous = m.Content
 		return m.Role != memory.RoleAssistant && (answers || !s.IsSmallTalk(m.Content))
 	})
+}
+
+// isQuestion reports whether a message holds a question that is more than small talk.
+func (s *Service) isQuestion(content string) bool { return asks(content) && !s.IsSmallTalk(content) }
+
+// previous returns what was said before a turn that begins with small talk, which may answer it; "" if that is not known
+// or does not matter.
+func (s *Service) previous(ctx context.Context, turn memory.Turn) (string, error) {
+	if !s.set.Messages || !s.IsSmallTalk(turn.Messages[0].Content) {
+		return "", nil
+	}
+	before, err := s.before(ctx, turn, 1)
+	if err != nil || len(before) == 0 {
+		return "", err
+	}
+	return before[0].Content, nil
 }
 
 // asks reports whether a text holds a question.

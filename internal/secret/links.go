@@ -6,7 +6,7 @@ import (
 )
 
 // assignment returns where the value begins that a text after a name assigns to it, and the sign that does; 0: it
-// assigns none. The name may go on, as in PASSWORD_PRIMARY=.
+// assigns no password. The name may go on, as in PASSWORD_PRIMARY=.
 func assignment(after string) (at int, sign string) {
 	i := 0
 	for i < len(after) && i < 40 && (isWord(after[i]) || after[i] == '-') {

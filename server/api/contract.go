@@ -265,8 +265,11 @@ func alternative(schema *openapi3.Schema, value any) *openapi3.Schema {
 	return nil
 }
 
-// unknownField is what is wrong with a field that the schema does not have.
-const unknownField = "is not a known field"
+// What is wrong with a field that the schema does not have, and with a text or a list without anything in it.
+const (
+	unknownField = "is not a known field"
+	isEmptyFault = "is empty"
+)
 
 func tooManyItems(s *openapi3.Schema) string {
 	return fmt.Sprintf("has more than %d items", *s.MaxItems)
@@ -282,10 +285,16 @@ func complaint(e *openapi3.SchemaError) string {
 	case "nullable":
 		return "is null: leave the field out instead"
 	case "minLength":
+		if s.MinLength == 1 {
+			return isEmptyFault
+		}
 		return fmt.Sprintf("is shorter than %d characters", s.MinLength)
 	case "maxLength":
 		return fmt.Sprintf("is longer than %d characters", *s.MaxLength)
 	case "minItems":
+		if s.MinItems == 1 {
+			return isEmptyFault
+		}
 		return fmt.Sprintf("has fewer than %d items", s.MinItems)
 	case "maxItems":
 		return tooManyItems(s)
