@@ -97,6 +97,7 @@ func (op *operation) check(r *request, limit int64) error {
 		if r.body, err = readBody(r, limit); err != nil {
 			return err
 		}
+		r.body, r.altered.Cleaned = cleanTexts(r.body)
 		value, fault := parseObject(r.body)
 		if fault != nil {
 			return memory.Invalid(append(fields, *fault)...)

@@ -92,7 +92,7 @@ type outcomeBody struct {
 	Replaced *factBody `json:"replaced,omitempty"`
 	Stands   *factBody `json:"stands,omitempty"`
 
-	Secrets []secretBody `json:"secrets,omitempty"`
+	altered
 }
 
 const defaultConfidence = 1
@@ -110,7 +110,7 @@ func (h factHandlers) put(ctx context.Context, r *request, body factRequest) (an
 		return nil, err
 	}
 	outcome, err := h.Writer.Put(ctx, owner, evidence, "api")
-	result := outcomeBody{Fact: factOf(outcome.Fact), Secrets: r.secrets}
+	result := outcomeBody{Fact: factOf(outcome.Fact), altered: r.altered}
 	if outcome.Previous != nil {
 		against := factOf(*outcome.Previous)
 		if outcome.Fact.State == memory.FactAccepted {

@@ -179,8 +179,8 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
 	return answer{http.StatusCreated, struct {
 		publishedBody
-		Secrets []secretBody `json:"secrets,omitempty"`
-	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.secrets}}, err
+		altered
+	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.altered}}, err
 }
 
 func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {

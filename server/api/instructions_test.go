@@ -206,7 +206,7 @@ func TestInstructions_CheckRequests(t *testing.T) {
 		{`{"scope":"app","user_id":"u","name":"merged","content":" "}`, []string{"user_id", "name", "content"}},
 		{`{"scope":"user","user_id":"\u007f","name":"a\nb","content":"\t","note":" "}`,
 			[]string{"user_id", "name", "content", "note"}},
-		{`{"scope":"app","name":"n","content":"\u0000"}`, []string{"content"}},
+		{`{"scope":"app","name":"\u0000","content":"c"}`, []string{"name"}},
 		{`{"scope":"app","name":"` + strings.Repeat("界", 129) + `","content":"` + strings.Repeat("界", 16385) + `"}`,
 			[]string{"name", "content"}},
 		{with(`"content":"c","note":"","activate":1,"version":1`), []string{"note", "activate", "version"}},

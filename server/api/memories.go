@@ -138,13 +138,13 @@ func (h memoryHandlers) patch(ctx context.Context, r *request, body changeReques
 		return nil, err
 	}
 	m, err := h.Writer.Change(ctx, r.key.AppID, id, ingest.Change(body))
-	return editedMemoryBody{wire.MemoryOf(m), r.secrets}, err
+	return editedMemoryBody{wire.MemoryOf(m), r.altered}, err
 }
 
-// editedMemoryBody is a memory with what was cut out of its change.
+// editedMemoryBody is a memory with what was altered in its change.
 type editedMemoryBody struct {
 	wire.Memory
-	Secrets []secretBody `json:"secrets,omitempty"`
+	altered
 }
 
 func memoryFilter(r *request, p page) db.MemoryFilter {

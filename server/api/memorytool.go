@@ -115,10 +115,10 @@ func (h memoryToolHandlers) run(ctx context.Context, r *request, body commandReq
 		InsertText: valueOf(body.InsertText), OldPath: valueOf(body.OldPath), NewPath: valueOf(body.NewPath),
 	})
 	return struct {
-		Content string       `json:"content"`
-		IsError bool         `json:"is_error"`
-		Secrets []secretBody `json:"secrets,omitempty"`
-	}{result.Content, result.IsError, r.secrets}, err
+		Content string `json:"content"`
+		IsError bool   `json:"is_error"`
+		altered
+	}{result.Content, result.IsError, r.altered}, err
 }
 
 // paragraphs is the addition of a body that writes into a file: each paragraph becomes a memory.

@@ -124,7 +124,7 @@ func TestMemoryTool_RefusesMalformedRequests(t *testing.T) {
 		`"command":"view","path":"/memories","x":1`:                          {"x"},
 		`"command":"view","path":"/memories","view_range":[1]`:               {"view_range"},
 		`"command":"create","path":"/memories/a"`:                            {"file_text"},
-		`"command":"create","path":"/memories/a","file_text":"\u0000"`:       {"file_text"},
+		`"command":"create","path":"/memories/\u0000","file_text":""`:        {"path"},
 		`"command":"str_replace","path":"/memories/a"`:                       {"old_str", "new_str"},
 		`"command":"str_replace","path":"/m","old_str":"","new_str":""`:      {"old_str"},
 		`"command":"insert","path":"/memories/a"`:                            {"insert_line", "insert_text"},

@@ -161,9 +161,9 @@ func TestTurns_RefuseHostileMessages(t *testing.T) {
 	}
 	for _, message := range []string{
 		`{"role":"assistant","content":null,"tool_calls":[` + deep + `]}`,
-		`{"role":"assistant","content":null,"tool_calls":[{"a":"\u0000"}]}`,
+		`{"role":"assistant","content":null,"tool_calls":[{"a\u0000":1}]}`,
 		`{"role":"assistant","content":null,"tool_calls":[{"a":1,"a":2}]}`,
-		`{"role":"assistant","content":null,"tool_calls":[{"a":"\ud800"}]}`,
+		`{"role":"assistant","content":null,"tool_calls":[{"a\ud800":1}]}`,
 		`{"role":"assistant","content":null,"tool_calls":[{"a":1e999}]}`,
 	} {
 		f.want(400, "POST", "/v1/turns", fmt.Sprintf(`{"user_id":"u","messages":[%s]}`, message))

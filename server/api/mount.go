@@ -104,6 +104,7 @@ func (s *Server) serveMount(m Mount, handle MountHandler, op *operation) echo.Ha
 			if err != nil {
 				return err
 			}
+			body, _ = cleanTexts(body) // a body that is not JSON stays as it is
 			c.Request().Body = io.NopCloser(bytes.NewReader(body))
 		}
 		ctx = context.WithValue(ctx, admittedID{}, c.Response().Header().Get(echo.HeaderXRequestID))

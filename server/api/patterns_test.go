@@ -2,6 +2,7 @@ package api
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -20,7 +21,9 @@ func TestPatterns_AgreeWithHandlers(t *testing.T) {
 	}
 	schema := func(name string) *openapi3.Schema { return doc.Components.Schemas[name].Value }
 	parameter := func(name string) *openapi3.Schema { return doc.Components.Parameters[name].Value.Schema.Value }
-	content := func(s string) string { return memory.CheckContent(s, memory.MaxContentRunes) }
+	content := func(s string) string { // NUL has become U+FFFD before the handlers read it
+		return memory.CheckContent(strings.ReplaceAll(s, "\x00", "\uFFFD"), memory.MaxContentRunes)
+	}
 	characters := rapid.SampledFrom([]rune("a0Z_-.~ \t\n\v\r\x00\x01\x1f\x7f\u0085\u009f\u00a0é" +
 		"\u1680\u2003\u2010\u2028\u3000界🙂\ufe58\uff3f"))
 	for name, c := range map[string]struct {

@@ -35,7 +35,7 @@ type request struct {
 	items  itemFaults // what is wrong with the items that the route refuses one by one
 
 	keepSecrets bool
-	secrets     []secretBody // that were cut out of the body
+	altered     altered // in the body
 }
 
 // itemFaults holds what is wrong with the items of a list, by index.

@@ -27,6 +27,7 @@ var saying = map[string]bool{
 	"content": true, "query": true, "present": true, "title": true, "tags": true, "metadata": true, "value": true,
 	"note": true, "workflow": true, "refusal": true, "reasoning_content": true, "tool_calls": true, "function_call": true,
 	"annotations": true, "file_text": true, "old_str": true, "new_str": true, "insert_text": true,
+	"text": true, // in the protocols of mounts
 }
 
 // maxWord is more characters than a word or a secret without a space has: longer ones are encoded files.
@@ -53,7 +54,7 @@ func (r *request) cutSecrets(value map[string]any) (map[string]any, *memory.Fiel
 	if len(c.texts) == 0 {
 		return value, nil
 	}
-	r.secrets = c.found
+	r.altered.Secrets = c.found
 	r.body = replaced(r.body, c.texts)
 	return parseObject(r.body)
 }
@@ -102,21 +103,30 @@ func (c *cutter) note(cleaned string, kinds []string) {
 		return
 	}
 	var at jsontext.Pointer
-	path := ""
 	for _, s := range c.place {
-		switch {
-		case s.name == "":
-			at, path = at.AppendToken(strconv.Itoa(s.index)), fmt.Sprintf("%s[%d]", path, s.index)
-		case path == "":
-			at, path = at.AppendToken(s.name), s.name
-		default:
-			at, path = at.AppendToken(s.name), path+"."+s.name
+		if s.name == "" {
+			at = at.AppendToken(strconv.Itoa(s.index))
+		} else {
+			at = at.AppendToken(s.name)
 		}
 	}
 	c.texts[at] = cleaned
+	path := pathOf(c.place)
 	for _, kind := range kinds {
 		c.found = append(c.found, secretBody{Kind: kind, Path: path})
 	}
+}
+
+// pathOf returns the path of a place in a body, such as messages[0].content.
+func pathOf(place []step) (path string) {
+	for _, s := range place {
+		if s.name == "" {
+			path += fmt.Sprintf("[%d]", s.index)
+		} else {
+			path = joinPath(path, clip(s.name))
+		}
+	}
+	return path
 }
 
 // replaced returns a JSON text with other texts in some places, and all else in its order.
@@ -142,12 +152,17 @@ func replaced(body []byte, texts map[jsontext.Pointer]string) []byte {
 	}
 }
 
-// secretsOf returns the secrets that were cut out of an item of the body, such as memories[2], with their paths in it.
-func (r *request) secretsOf(item string) (found []secretBody) {
-	for _, s := range r.secrets {
+// alteredIn returns what was altered in an item of the body, such as memories[2], with the paths in it.
+func (r *request) alteredIn(item string) (in altered) {
+	for _, s := range r.altered.Secrets {
 		if path, ok := strings.CutPrefix(s.Path, item+"."); ok {
-			found = append(found, secretBody{s.Kind, path})
+			in.Secrets = append(in.Secrets, secretBody{s.Kind, path})
 		}
 	}
-	return found
+	for _, c := range r.altered.Cleaned {
+		if path, ok := strings.CutPrefix(c.Path, item+"."); ok {
+			in.Cleaned = append(in.Cleaned, cleanedBody{path, c.Count})
+		}
+	}
+	return in
 }

@@ -99,8 +99,8 @@ func (h skillHandlers) postOutcome(ctx context.Context, r *request, body outcome
 		Skill    string       `json:"skill"`
 		Workflow workflowBody `json:"workflow"`
 		Counted  bool         `json:"counted"`
-		Secrets  []secretBody `json:"secrets,omitempty"`
-	}{Skill: outcome.Skill, Workflow: workflowOf(result.Workflow), Counted: result.Counted, Secrets: r.secrets}, err
+		altered
+	}{Skill: outcome.Skill, Workflow: workflowOf(result.Workflow), Counted: result.Counted, altered: r.altered}, err
 }
 
 // skillFilter reads whose skills a request asks for.

@@ -89,12 +89,12 @@ type turnBody struct {
 	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
 	Repeated       bool              `json:"repeated,omitempty"`
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
-	Secrets        []secretBody      `json:"secrets,omitempty"`
-	Metadata       json.RawMessage   `json:"metadata,omitempty"`
-	Messages       []memory.Message  `json:"messages,omitempty"`
-	Withheld       []withheldBody    `json:"withheld,omitempty"`
-	LeftOut        []memory.Omission `json:"left_out,omitempty"`
-	Candidates     []candidateBody   `json:"candidates,omitzero"`
+	altered
+	Metadata   json.RawMessage   `json:"metadata,omitempty"`
+	Messages   []memory.Message  `json:"messages,omitempty"`
+	Withheld   []withheldBody    `json:"withheld,omitempty"`
+	LeftOut    []memory.Omission `json:"left_out,omitempty"`
+	Candidates []candidateBody   `json:"candidates,omitzero"`
 }
 
 func turnOf(t memory.Turn) turnBody {
@@ -159,7 +159,7 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 		return nil, err
 	}
 	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
-	accepted.Secrets = r.secrets
+	accepted.altered = r.altered
 	if accepted.Status == memory.TurnAccepted {
 		return answer{http.StatusAccepted, accepted}, nil
 	}

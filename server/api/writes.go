@@ -44,7 +44,7 @@ type writtenBody struct {
 	wire.Memory
 	Verdict memory.Verdict `json:"verdict"`
 	Reason  string         `json:"reason,omitempty"`
-	Secrets []secretBody   `json:"secrets,omitempty"`
+	altered
 }
 
 func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest) (any, error) {
@@ -58,7 +58,7 @@ func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest)
 		status = http.StatusCreated
 	}
 	return answer{status, writtenBody{
-		Memory: wire.MemoryOf(written.Memory), Verdict: written.Verdict, Reason: written.Reason, Secrets: r.secrets,
+		Memory: wire.MemoryOf(written.Memory), Verdict: written.Verdict, Reason: written.Reason, altered: r.altered,
 	}}, err
 }
 
@@ -71,8 +71,8 @@ type resultBody struct {
 	ID      string         `json:"id,omitempty"`
 	Verdict memory.Verdict `json:"verdict,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
-	Secrets []secretBody   `json:"secrets,omitempty"`
-	Error   *Problem       `json:"error,omitempty"`
+	altered
+	Error *Problem `json:"error,omitempty"`
 }
 
 // postBatch answers each write of a batch separately: an invalid write does not
@@ -98,7 +98,7 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchReq
 			w := result.Written
 			results[places[n]] = resultBody{
 				ID: w.Memory.ID, Verdict: w.Verdict, Reason: w.Reason,
-				Secrets: r.secretsOf(fmt.Sprintf("memories[%d]", places[n])),
+				altered: r.alteredIn(fmt.Sprintf("memories[%d]", places[n])),
 			}
 		}
 	}
