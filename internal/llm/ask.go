@@ -16,7 +16,7 @@ type Refusal struct {
 }
 
 // Ask asks a model and reads its answer with parse. If parse refuses the answer with KindBadAnswer, Ask asks
-// once more and sends the refused answer with the reason. The error is that of the last call.
+// once more and sends the refused answer with the reason. The error is that of the last call, with a Detail.
 func Ask[T any](ctx context.Context, chat Chat, p Prompt, parse func(*Answer) (T, error)) (value T, err error) {
 	for range 2 {
 		answer := Answer{Corrected: p.Refused != nil}
@@ -39,7 +39,7 @@ func Ask[T any](ctx context.Context, chat Chat, p Prompt, parse func(*Answer) (T
 		}
 		p.Refused = &Refusal{Answer: answer.Text, Reason: err.Error()}
 	}
-	return value, err
+	return value, unusable(err)
 }
 
 // Outcome is what became of an answer.

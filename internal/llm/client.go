@@ -149,11 +149,24 @@ func (c *Client) call(ctx context.Context, action string, request func(context.C
 		} else {
 			c.note(action, last)
 		}
-		return memory.Errorf(memory.KindUnavailable, "%s at %s: the caller stopped waiting (%w); so far: %s",
-			action, endpointName(c.options.BaseURL), context.Cause(ctx), c.redact(last.Error()))
+		return c.stopped(ctx, action, last)
 	}
 	c.note(action, err)
 	return c.explain(action, err)
+}
+
+// stopped returns the error of a call whose caller stopped waiting; last is what the call had found so far.
+func (c *Client) stopped(ctx context.Context, action string, last error) error {
+	detail := "the model gave no answer in time"
+	var f *failure
+	if errors.As(last, &f) {
+		detail = c.detailOf(f)
+	}
+	return &memory.Error{
+		Kind: memory.KindUnavailable, Detail: detail,
+		Err: fmt.Errorf("%s at %s: the caller stopped waiting (%w); so far: %s",
+			action, endpointName(c.options.BaseURL), context.Cause(ctx), c.redact(last.Error())),
+	}
 }
 
 // stopwatch starts to measure a duration. Without a clock, it measures 0.
@@ -188,7 +201,7 @@ func (c *Client) try(ctx context.Context, request func(context.Context) error) e
 	defer cancel()
 	err := request(bounded)
 	if err != nil && errors.Is(context.Cause(bounded), errSlow) {
-		err = &failure{reason: fmt.Sprintf("no answer within %v", c.options.Timeout)}
+		err = &failure{reason: fmt.Sprintf("no answer within %v", c.options.Timeout), slow: true}
 	}
 	c.record(ctx, err)
 	return err
@@ -220,13 +233,18 @@ func (c *Client) explain(action string, err error) error {
 	var m *memory.Error
 	switch {
 	case errors.As(err, &m):
-		return memory.Errorf(m.Kind, "%s: %w", action, m.Err)
+		return &memory.Error{
+			Kind: m.Kind, Err: fmt.Errorf("%s: %w", action, m.Err),
+			Detail: "the model's answer cannot be used: " + quotable(c.redact(m.Err.Error())),
+		}
 	case errors.Is(err, circuitbreaker.ErrOpen):
 		return &memory.Error{
 			Kind: memory.KindUnavailable,
 			Err: fmt.Errorf("%s: not asked, since it has failed %d times in a row: %w",
 				action, c.options.BreakerFailures, err),
 			RetryAfter: c.breaker.RemainingDelay(),
+			Detail: fmt.Sprintf("the model was not asked, since its endpoint has failed %d times in a row",
+				c.options.BreakerFailures),
 		}
 	case errors.As(err, &f):
 		text := c.redact(f.Error())
@@ -234,13 +252,16 @@ func (c *Client) explain(action string, err error) error {
 			text += ": " + hint
 		}
 		return &memory.Error{
-			Kind: memory.KindUnavailable, RetryAfter: f.retryAfter,
+			Kind: memory.KindUnavailable, RetryAfter: f.retryAfter, Detail: c.detailOf(f),
 			Err: caused{fmt.Errorf("%s: %s", action, text), f.cause(), f.concernsLength()},
 		}
 	}
 	// The endpoint answered, but not in the form of the API.
-	return memory.Errorf(memory.KindBadAnswer,
-		"%s: the answer does not have the form of the API (%s): check the base URL", action, c.redact(err.Error()))
+	const form = "the answer does not have the form of the API"
+	return &memory.Error{
+		Kind: memory.KindBadAnswer, Err: fmt.Errorf("%s: %s (%s): check the base URL", action, form, c.redact(err.Error())),
+		Detail: form + ": check the base URL of the model",
+	}
 }
 
 // redact removes the key from texts that an endpoint sent.

@@ -29,6 +29,7 @@ const (
 type failure struct {
 	status     int    // HTTP status; 0: no answer arrived
 	reason     string // one line
+	slow       bool   // no answer arrived in time; reason says so
 	body       []byte // of the answer; nil: no answer arrived
 	retryAfter time.Duration
 }
@@ -183,11 +184,12 @@ func parseRetryAfter(value string, now func() time.Time) time.Duration {
 
 // oneLine makes an endpoint's text fit for an error or a log line.
 func oneLine(s string) string {
+	whole := len(s) <= 4*maxReason
 	s = strings.ToValidUTF8(s[:min(len(s), 4*maxReason)], "")
 	isBlank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	s = strings.Join(strings.FieldsFunc(s, isBlank), " ")
-	if len(s) > maxReason {
-		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
+	if len(s) > maxReason || !whole {
+		s = strings.ToValidUTF8(s[:min(len(s), maxReason)], "") + "…"
 	}
 	return s
 }

@@ -58,6 +58,7 @@ type Error struct {
 	Fields     []Field       // with KindInvalid
 	RetryAfter time.Duration // with KindTooFast, KindBusy and KindUnavailable; zero: unknown
 	Reason     Reason        // with KindUnavailable; may be empty
+	Detail     string        // what any caller may read of why a model gave no usable answer; may be empty
 	Limit      string        // which bound refused the request, by its setting: "api.max_inflight"; may be empty
 }
 
@@ -125,6 +126,16 @@ func ReasonOf(err error) Reason {
 	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
 		if e.Reason != "" {
 			return e.Reason
+		}
+	}
+	return ""
+}
+
+// DetailOf returns the first detail in err's chain, or "".
+func DetailOf(err error) string {
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		if e.Detail != "" {
+			return e.Detail
 		}
 	}
 	return ""

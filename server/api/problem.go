@@ -35,7 +35,7 @@ const (
 
 // table holds the problem of each kind of error. If detail is empty, the text of
 // the error is the detail. Otherwise the error concerns the server's internals,
-// and only the log has its text.
+// and only the log has its text, apart from what any caller may read (memory.DetailOf).
 var table = map[memory.Kind]struct {
 	status        int
 	title, detail string
@@ -72,6 +72,9 @@ func problemOf(err error) Problem {
 	p := Problem{Type: problemType + string(kind), Title: row.title, Status: row.status, Detail: row.detail}
 	switch {
 	case p.Detail != "":
+		if detail := memory.DetailOf(err); detail != "" {
+			p.Detail += " The reason: " + detail + "."
+		}
 	case known != nil && len(known.Fields) > 0:
 		p.Detail = known.Err.Error()
 		p.Errors = known.Fields

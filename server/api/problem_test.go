@@ -75,6 +75,18 @@ func TestProblem_OfEveryKind(t *testing.T) {
 	}
 }
 
+// What any caller may read of a model's failure is in the detail; the rest of the error is not.
+func TestProblem_SaysWhyAModelFails(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []memory.Kind{memory.KindBadAnswer, memory.KindUnavailable} {
+		cause := &memory.Error{Kind: kind, Err: errors.New("the secret"), Detail: "the balance is 0"}
+		detail := problemOf(fmt.Errorf("reflecting: %w", memory.Errorf(kind, "asking: %w", cause))).Detail
+		if !strings.HasSuffix(detail, " The reason: the balance is 0.") || strings.Contains(detail, "the secret") {
+			t.Errorf("%s: %q", kind, detail)
+		}
+	}
+}
+
 // These problems come from HTTP itself, from the server's checks and from its parts,
 // without an injected fault.
 func TestProblem_OfHTTPAndChecks(t *testing.T) {

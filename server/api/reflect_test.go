@@ -131,5 +131,8 @@ func TestReflect_ChecksRequests(t *testing.T) {
 	f.want(403, "POST", "/v1/reflect", `{"user_id":"u"}`, "Authorization", "Bearer read")
 	f.want(403, "POST", fmt.Sprintf("/v1/memories/%s/undo", someID), "", "Authorization", "Bearer read")
 	f.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}],"retire":[4]}`)
-	f.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`)
+	p := parse[Problem](t, f.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`))
+	if !strings.Contains(p.Detail, "The reason: the model's answer cannot be used: ") {
+		t.Errorf("the detail is %q", p.Detail)
+	}
 }

@@ -190,3 +190,30 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 		}
 	})
 }
+
+// An operator reads in the answer why the model of a request gives no usable answer.
+func TestModels_AnswerSaysWhyAModelFails(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		s := start(t, slices.Concat(size.settings(t), impatient, withModels(models))...)
+		for _, text := range []string{"Swims on Monday.", "Swims on Friday.", "Swims on Sunday."} {
+			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": text}, 201)
+		}
+		for _, c := range []struct {
+			reply  llmtest.Reply
+			status int
+			why    string
+		}{
+			{llmtest.Text("well"), 502, "The reason: the model's answer cannot be used: "},
+			{llmtest.Raw(`{"error":{"message":"Insufficient Balance"}}`).As(402), 503,
+				"status 402 Payment Required: Insufficient Balance: check the account's balance."},
+			{llmtest.Raw(`{"error":{"message":"Wrong API key"}}`).As(401), 503, "Wrong API key: check the API key"},
+		} {
+			models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return c.reply })
+			r := s.call("POST", "/v1/reflect", object{"user_id": "ada", "force": true}, c.status)
+			if detail, _ := r.body["detail"].(string); !strings.Contains(detail, c.why) {
+				t.Errorf("the detail is %q, want %q", detail, c.why)
+			}
+		}
+	})
+}
