@@ -42,7 +42,7 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, 
 	if use.metrics != "" {
 		fmt.Fprintf(&text, "  metrics       http://%s/metrics, with /openapi.yaml\n", use.metrics)
 	}
-	printDegraded(&text, parts)
+	printDegraded(&text, use, parts)
 	auth, note := ` -H "Authorization: Bearer $HIPPOCAMPUS_KEY"`, ""
 	switch {
 	case cfg.Dev:
@@ -65,8 +65,16 @@ Docs:    %s/docs/
 	_, _ = io.WriteString(out, text.String())
 }
 
+// effect says what this server does without a part; empty if nothing is known of it.
+func (u inUse) effect(part string) string {
+	if part == "embedder" && u.standIn {
+		return "The embedder named above serves until it answers; then memories are embedded again."
+	}
+	return effects[part]
+}
+
 // printDegraded prints which parts do not work, why, and what that means.
-func printDegraded(text *strings.Builder, parts []api.Part) {
+func printDegraded(text *strings.Builder, use inUse, parts []api.Part) {
 	parts = slices.DeleteFunc(parts, func(p api.Part) bool { return p.Err == nil })
 	if len(parts) == 0 {
 		return
@@ -74,7 +82,7 @@ func printDegraded(text *strings.Builder, parts []api.Part) {
 	fmt.Fprint(text, "\nDegraded. These parts are tried again until they work; GET /readyz shows their state:\n")
 	for _, p := range parts {
 		fmt.Fprintf(text, "  %s is %s: %v\n", p.Name, p.Status(), p.Err)
-		if effect := effects[p.Name]; effect != "" {
+		if effect := use.effect(p.Name); effect != "" {
 			fmt.Fprintf(text, "    %s\n", effect)
 		}
 	}

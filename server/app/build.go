@@ -39,6 +39,8 @@ type server struct {
 type inUse struct {
 	database, vectors, embedder, scorer, router string
 
+	standIn bool // embedder serves until the configured one answers
+
 	metrics string // HOST:PORT of /metrics and /openapi.yaml; empty: that of the API
 }
 
@@ -72,6 +74,7 @@ func build(ctx context.Context, b base, wrap Wrap) (*server, error) {
 		vectors:  stores.vectorsName,
 		embedder: models.embedderName + stores.embedderNote,
 		scorer:   models.scorerName,
+		standIn:  models.awaited != nil,
 		router:   models.routerName,
 	}}, nil
 }

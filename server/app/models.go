@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"go.uber.org/zap"
+
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -16,7 +18,8 @@ import (
 // models are the language models and the embedder, or what stands in for them
 // if there is no key.
 type models struct {
-	embedder  llm.Embedder // as configured, which may not be the one that serves yet
+	embedder  llm.Embedder     // as configured, which may not be the one that serves yet
+	awaited   *awaitedEmbedder // takes the place of embedder when its endpoint answers; nil: there is none
 	scorer    scorer.Scorer
 	rules     scorer.Scorer // take the facts of turns while the scorer fails; nil without a chat key or gate.fallback
 	router    router.Router // nil without a chat key: rules route
@@ -40,7 +43,10 @@ type modelPart struct {
 
 func openModels(ctx context.Context, b base, record *database) (*models, error) {
 	m := &models{counts: llm.NewCounts()}
-	if err := m.openEmbedder(ctx, b, record); err != nil {
+	err := m.openEmbedder(ctx, b, record)
+	if isAwaited(err) {
+		m.awaitEmbedder(b, err)
+	} else if err != nil {
 		return nil, err
 	}
 	m.openChat(b)
@@ -137,6 +143,15 @@ func (m *models) openEmbedder(ctx context.Context, b base, record *database) err
 	return nil
 }
 
+// awaitEmbedder opens the built-in embedder instead of the configured one, which gave err. It serves unless the
+// database has the vectors of another model.
+func (m *models) awaitEmbedder(b base, err error) {
+	b.log.Warn("another embedder serves until the configured one answers", zap.Error(err))
+	m.awaited = &awaitedEmbedder{base: b, health: llm.NewHealth()}
+	m.parts = append(m.parts, modelPart{name: "embedder", health: m.awaited.health, probe: m.awaited.probe})
+	m.embedder = wordvec.New()
+}
+
 // openConfiguredEmbedder opens the model at the configured endpoint. If no dimension
 // is configured, the endpoint is asked for it. If it does not answer, the dimension
 // is that of the model's vectors in the database.
@@ -170,8 +185,7 @@ func openConfiguredEmbedder(ctx context.Context, b base, record *database, healt
 	case err == nil:
 		return client, e, nil
 	case known == 0:
-		return nil, nil, fmt.Errorf("%w; the first start needs its dimension: start again when it answers, "+
-			"or set embedding.dimension to the length of its vectors", err)
+		return nil, nil, fmt.Errorf("%w; %w", err, errUnknownDimension)
 	case !memory.IsKind(err, memory.KindUnavailable):
 		return nil, nil, err
 	}

@@ -22,26 +22,32 @@ import (
 
 // spaces opens the embedder and the vectors of an embedding space.
 type spaces struct {
-	base       base
-	configured llm.Embedder
+	base   base
+	target memory.Space // of the start
 
 	mu          sync.Mutex
+	configured  llm.Embedder
 	vectorsName string        // for people
 	clients     []*llm.Client // of embedders other than the configured one
 }
 
 // openSpaces opens the space that serves according to the database, else the
 // configured one.
-func openSpaces(ctx context.Context, b base, record *database, configured llm.Embedder) (
-	*spaces, *reembed.Switch, error) {
-	s := &spaces{base: b, configured: configured}
+func openSpaces(ctx context.Context, b base, record *database, m *models) (*spaces, *reembed.Switch, error) {
+	s := &spaces{base: b, configured: m.embedder, target: llm.SpaceOf(m.embedder)}
 	b.life.onStop("other embedders", func(context.Context) error { s.close(); return nil })
 	state, err := record.ServingState(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if state.Serving.Model == "" {
-		state.Serving = llm.SpaceOf(configured)
+	switch {
+	case state.Serving.Model == "":
+		state.Serving = s.target
+	case m.awaited != nil:
+		s.target = state.Target // the configured space is not known yet
+	}
+	if m.awaited != nil {
+		m.embedderName = state.Serving.Model + ", until " + b.cfg.Embedding.Model + " answers"
 	}
 	first, err := s.open(ctx, state.Serving, connectVectors)
 	if err != nil {
@@ -75,7 +81,20 @@ func (s *spaces) open(ctx context.Context, space memory.Space, vectorsOf opener)
 
 // canEmbed reports whether this server is configured to embed for a space.
 func (s *spaces) canEmbed(space memory.Space) bool {
-	return space == llm.SpaceOf(s.configured) || builtIn(space) != nil
+	return space == llm.SpaceOf(s.configuredEmbedder()) || builtIn(space) != nil
+}
+
+func (s *spaces) configuredEmbedder() llm.Embedder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.configured
+}
+
+// configure sets the configured embedder, which was not known at the start.
+func (s *spaces) configure(e llm.Embedder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.configured = e
 }
 
 // builtIn returns the embedder of a space that needs no endpoint, or nil. Old
@@ -94,8 +113,8 @@ func builtIn(space memory.Space) llm.Embedder {
 // or the one that embedding.previous leads to, by default another model at the
 // configured endpoint.
 func (s *spaces) embedder(ctx context.Context, space memory.Space) (llm.Embedder, error) {
-	if space == llm.SpaceOf(s.configured) {
-		return s.configured, nil
+	if configured := s.configuredEmbedder(); space == llm.SpaceOf(configured) {
+		return configured, nil
 	}
 	if e := builtIn(space); e != nil {
 		return e, nil
@@ -163,7 +182,7 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 		Page: 100, MaxRemaining: 100, KeepPrevious: 15 * time.Second,
 		Backoff: pushRetryDelay, BackoffLimit: pushRetryLimit, Grace: b.cfg.Projection.Grace,
 	})
-	progress, err := service.Begin(ctx, llm.SpaceOf(s.configured))
+	progress, err := service.Begin(ctx, s.target)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the serving embedding model: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"hippocampus/db/jobs"
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/server/config"
 	"hippocampus/vectorstore"
@@ -43,7 +44,7 @@ type stores struct {
 }
 
 func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *models) (*stores, error) {
-	spaces, embedder, err := openSpaces(ctx, b, record, m.embedder)
+	spaces, embedder, err := openSpaces(ctx, b, record, m)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +62,15 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	reembedding, note, err := startReembedding(ctx, b, record, spaces, embedder, push, maintenance)
 	if err != nil {
 		return nil, err
+	}
+	if m.awaited != nil {
+		b.life.run("awaited embedder", func(ctx context.Context) {
+			m.awaited.run(ctx, func(ctx context.Context, e llm.Embedder) error {
+				spaces.configure(e)
+				_, err := reembedding.Begin(ctx, llm.SpaceOf(e))
+				return err
+			})
+		})
 	}
 	if err := startVectors(ctx, b, maintenance); err != nil {
 		return nil, fmt.Errorf("vector store: %w", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/llm/llmtest"
 )
 
 // The curl lines that the first start prints work when pasted. The second start
@@ -94,6 +95,8 @@ func paste(t *testing.T, banner, label string) reply {
 // A wrong setting ends the start with one line that names the setting and the reason.
 func TestSettings_ErrorIsOneLine(t *testing.T) {
 	t.Parallel()
+	models := llmtest.New(t)
+	models.SetKey("another-key")
 	for name, c := range map[string]struct {
 		env  []string
 		want []string // parts of the line
@@ -113,10 +116,10 @@ func TestSettings_ErrorIsOneLine(t *testing.T) {
 			[]string{"HIPPOCAMPUS_VECTORS=pgvector", "DATABASE_URL=" + postgrestest.URL(t)},
 			[]string{"CREATE EXTENSION vector", "vector store"},
 		},
-		"unreachable embedder": {
-			// At the level info, the log says that the start waits for the embedder.
-			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=http://127.0.0.1:1/v1", "HIPPOCAMPUS_LOG_LEVEL=error"},
-			[]string{"127.0.0.1:1", "embedder", "set embedding.dimension"},
+		"key refused by the embedder": {
+			// At the level info, the log may say that the start waits for the embedder.
+			[]string{"QWEN_API_KEY=secret", "QWEN_API_BASE=" + models.URL(), "HIPPOCAMPUS_LOG_LEVEL=error"},
+			[]string{"401", "embedder", "check the API key", "set embedding.dimension"},
 		},
 		"dev on the network": {
 			[]string{"HIPPOCAMPUS_DEV=true", "HIPPOCAMPUS_LISTEN=0.0.0.0:8080"},

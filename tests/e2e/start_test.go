@@ -207,6 +207,52 @@ func TestStart_WithoutEmbedder(t *testing.T) {
 	})
 }
 
+// The first start works without the endpoint of its embedder, whose dimension is unknown: the built-in embedder serves.
+// When the endpoint answers, its model embeds what was written, and serves.
+func TestStart_FirstWithoutEmbedder(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		address, err := url.Parse(keeperModels(t).URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy := newProxy(t, address.Host)
+		cut(t, proxy)
+		s := start(t, slices.Concat(size.settings(t), impatient, withEmbedder("http://"+proxy.Listen+"/v1"),
+			[]string{"HIPPOCAMPUS_RECALL_OWN_WINDOW=1s"})...)
+		s.degraded(0, "unavailable", "embedder")
+		if !strings.Contains(s.printed(), "minilm-words-v1, until scripted answers") {
+			t.Errorf("the banner does not say which embedder serves:\n%s", s.printed())
+		}
+		works := func() {
+			t.Helper()
+			const said = "I work as a marine biologist in Lisbon."
+			s.call("POST", "/v1/turns", turn("ada", said), 200)
+			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the lighthouse keeper", "limit": 1}, 200)
+			if found := contents(r.list("memories")); len(found) == 0 || found[0] != keeper {
+				t.Errorf("a recall without the embedder: %s", r.raw)
+			}
+		}
+		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": keeper}, 201)
+		works()
+		s.kill()
+		before := len(s.printed())
+		s.run()
+		s.degraded(before, "unavailable", "embedder")
+		works()
+		reconnect(t, proxy)
+		s.ready()
+		eventually(t, "the configured model serving", func() string {
+			r := s.call("GET", "/v1/stats", nil, 200)
+			if state, _ := r.body["embedding"].(map[string]any); state["serving"] != "scripted" {
+				return r.raw
+			}
+			return ""
+		})
+		s.findsKeeper()
+		s.storesEqual(scripted, "ada")
+	})
+}
+
 // A chat endpoint that refuses the key is named at the start, and turns wait until
 // it accepts the key.
 func TestStart_WithRefusedChatKey(t *testing.T) {
