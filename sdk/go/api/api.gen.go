@@ -264,6 +264,18 @@ const (
 	LeftOutMemoryReasonRepresented   LeftOutMemoryReason = "represented"
 )
 
+// Defines values for LeftOutPartReason.
+const (
+	LeftOutPartReasonContext    LeftOutPartReason = "context"
+	LeftOutPartReasonEcho       LeftOutPartReason = "echo"
+	LeftOutPartReasonKind       LeftOutPartReason = "kind"
+	LeftOutPartReasonLongAnswer LeftOutPartReason = "long_answer"
+	LeftOutPartReasonRefused    LeftOutPartReason = "refused"
+	LeftOutPartReasonRemark     LeftOutPartReason = "remark"
+	LeftOutPartReasonRole       LeftOutPartReason = "role"
+	LeftOutPartReasonSmallTalk  LeftOutPartReason = "small_talk"
+)
+
 // Defines values for MemoryAnnouncementKind.
 const (
 	MemoryAnnouncementKindMemoryForgotten MemoryAnnouncementKind = "memory.forgotten"
@@ -957,6 +969,23 @@ type ChangedMemory struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 }
+
+// CleanedText A text with NUL characters, halves of surrogate pairs or bytes that are not UTF-8.
+type CleanedText struct {
+	// Count How many were replaced; every byte that is not UTF-8 counts.
+	//
+	// Example: 1
+	Count int `json:"count"`
+
+	// Path The field that had them.
+	//
+	// Example: messages[0].content
+	Path string `json:"path"`
+}
+
+// CleanedTexts The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+// answer to the request that had them.
+type CleanedTexts = []CleanedText
 
 // CompressRequest Whose memories to condense.
 type CompressRequest struct {
@@ -3211,6 +3240,10 @@ type FactName = string
 // FactOutcome The evidence as it is recorded, and the fact that was valid at its instant, as it stands now: `replaced` where the
 // evidence was accepted, `stands` where it was confirmed or refused; neither where nothing was valid.
 type FactOutcome struct {
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
 	// Fact Evidence for the value of a type and key of a user, with what became of it.
 	Fact Fact `json:"fact"`
 
@@ -4136,6 +4169,38 @@ type LeftOutMemoryReason string
 // LeftOutOfAnswer Parts of the model's answer that were refused, each with the reason; absent if there are none.
 type LeftOutOfAnswer = []string
 
+// LeftOutPart A part of a message that is not remembered. The log of the conversation has it.
+type LeftOutPart struct {
+	// Characters How much it is, without white space.
+	//
+	// Example: 12
+	Characters int `json:"characters"`
+
+	// Message The index of the message, from 0.
+	//
+	// Example: 0
+	Message int `json:"message"`
+
+	// Reason `role`, neither the user nor the assistant says it; `kind`, a call of
+	// a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
+	// greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
+	// the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
+	// the embedder refuses it.
+	//
+	//
+	// Example: small_talk
+	Reason LeftOutPartReason `json:"reason"`
+}
+
+// LeftOutPartReason `role`, neither the user nor the assistant says it; `kind`, a call of
+// a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
+// greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
+// the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
+// the embedder refuses it.
+//
+// Example: small_talk
+type LeftOutPartReason string
+
 // LoggedMemory A memory that a recall returned.
 type LoggedMemory struct {
 	// ID A UUIDv7 in lower case.
@@ -4210,6 +4275,10 @@ type Memory struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
 
 	// Content One statement, readable on its own, with at least one visible character.
 	//
@@ -4357,6 +4426,10 @@ type MemoryBatchRequest struct {
 
 // MemoryBatchResult An id, or an error.
 type MemoryBatchResult struct {
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
 	// Error An RFC 9457 problem document.
 	Error *Problem `json:"error,omitempty"`
 
@@ -4770,6 +4843,10 @@ type MemoryToolCommandCommand string
 
 // MemoryToolResult The result of a command, for the model.
 type MemoryToolResult struct {
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
 	// Content The text of the tool's result.
 	//
 	// Example: File created successfully at: /memories/notes.md
@@ -5192,6 +5269,10 @@ type PromptCounts struct {
 
 // PublishedInstruction An instruction with one of its versions.
 type PublishedInstruction struct {
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
 	// Instruction A named text for the model.
 	Instruction Instruction `json:"instruction"`
 
@@ -5730,6 +5811,10 @@ type RecalledMemorySources string
 
 // RecordedOutcome A workflow after an outcome.
 type RecordedOutcome struct {
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
 	// Counted Whether it was counted now; false where it had been before.
 	//
 	// Example: true
@@ -6536,6 +6621,10 @@ type Turn struct {
 	// Candidates What became of each fact that the scorer proposed. Zero facts is a good outcome.
 	Candidates []TurnCandidate `json:"candidates,omitempty"`
 
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
 	// ClientID The id that the client gave.
 	//
 	// Example: chat-81-turn-7
@@ -6558,6 +6647,11 @@ type Turn struct {
 
 	// LastError Of the newest attempt that failed.
 	LastError *string `json:"last_error,omitempty"`
+
+	// LeftOut What is not remembered of the messages, and why, unless `messages.enabled` is false. Not in lists, and not before
+	// the turn is processed, unless a model is asked for its facts. What is remembered or left out, is withheld, or was replaced by `[secret]`, is all
+	// that the messages say.
+	LeftOut []LeftOutPart `json:"left_out,omitempty"`
 
 	// Messages What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn.
 	Messages []StoredMessage `json:"messages,omitempty"`
@@ -7255,6 +7349,10 @@ type WrittenMemory struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
 
 	// Content One statement, readable on its own, with at least one visible character.
 	//

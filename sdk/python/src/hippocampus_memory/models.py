@@ -192,6 +192,24 @@ class ChangedMemory(Model):
     events: EventEffects
 
 
+class CleanedText(Model):
+    """A text with NUL characters, halves of surrogate pairs or bytes that are not UTF-8."""
+
+    path: str
+    """The field that had them."""
+
+    count: int
+    """How many were replaced; every byte that is not UTF-8 counts."""
+
+
+CleanedTexts = TypeAliasType("CleanedTexts", list[CleanedText])
+"""
+The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+answer to the request that had them.
+
+"""
+
+
 class CompressionGroup(Model):
     """Memories that are about the same."""
 
@@ -746,6 +764,7 @@ class FactOutcome(Model):
     replaced: Fact | None = None
     stands: Fact | None = None
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
 
 
 class FactPage(Model):
@@ -1220,6 +1239,26 @@ LeftOutOfAnswer = TypeAliasType("LeftOutOfAnswer", list[str])
 """Parts of the model's answer that were refused, each with the reason; absent if there are none."""
 
 
+class LeftOutPart(Model):
+    """A part of a message that is not remembered. The log of the conversation has it."""
+
+    message: int
+    """The index of the message, from 0."""
+
+    reason: Literal["role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"] | str
+    """
+    `role`, neither the user nor the assistant says it; `kind`, a call of
+    a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
+    greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
+    the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
+    the embedder refuses it.
+
+    """
+
+    characters: int
+    """How much it is, without white space."""
+
+
 class LoggedMemory(Model):
     """A memory that a recall returned."""
 
@@ -1270,6 +1309,7 @@ class Memory(Model):
     """How often it was recalled."""
 
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
 
 
 class MemoryAnnouncement(Model):
@@ -1301,6 +1341,7 @@ class MemoryBatchResult(Model):
     verdict: Verdict | None = None
     reason: Reason | None = None
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
     error: Problem | None = None
 
 
@@ -1419,6 +1460,7 @@ class MemoryToolResult(Model):
     """Whether the command was refused. `content` says why."""
 
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
 
 
 MemoryType = TypeAliasType(
@@ -1622,6 +1664,7 @@ class PublishedInstruction(Model):
     instruction: Instruction
     version: InstructionVersion
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
 
 
 Query = TypeAliasType("Query", str)
@@ -1831,6 +1874,7 @@ class RecordedOutcome(Model):
     """Whether it was counted now; false where it had been before."""
 
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
 
 
 class ReflectionAnnouncement(Model):
@@ -2279,12 +2323,21 @@ class Turn(Model):
     """How many messages of the report were left out, since the conversation has them already. Only in the answer to the report."""
 
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
     metadata: Metadata | None = None
     messages: list[StoredMessage] | None = None
     """What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn."""
 
     withheld: list[WithheldPart] | None = None
     """Which messages lack a part, since a memory of it was forgotten. Only where the messages are."""
+
+    left_out: list[LeftOutPart] | None = None
+    """
+    What is not remembered of the messages, and why, unless `messages.enabled` is false. Not in lists, and not before
+    the turn is processed, unless a model is asked for its facts. What is remembered or left out, is withheld, or was replaced by `[secret]`, is all
+    that the messages say.
+
+    """
 
     candidates: list[TurnCandidate] | None = None
     """What became of each fact that the scorer proposed. Zero facts is a good outcome."""
@@ -2602,3 +2655,4 @@ class WrittenMemory(Model):
     verdict: Verdict | None = None
     reason: Reason | None = None
     secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None

@@ -2500,11 +2500,18 @@ export interface components {
             /** @description How many messages of the report were left out, since the conversation has them already. Only in the answer to the report. */
             repeated_messages?: number;
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
             metadata?: components["schemas"]["Metadata"];
             /** @description What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn. */
             messages?: components["schemas"]["StoredMessage"][];
             /** @description Which messages lack a part, since a memory of it was forgotten. Only where the messages are. */
             withheld?: components["schemas"]["WithheldPart"][];
+            /**
+             * @description What is not remembered of the messages, and why, unless `messages.enabled` is false. Not in lists, and not before
+             *     the turn is processed, unless a model is asked for its facts. What is remembered or left out, is withheld, or was replaced by `[secret]`, is all
+             *     that the messages say.
+             */
+            left_out?: components["schemas"]["LeftOutPart"][];
             /** @description What became of each fact that the scorer proposed. Zero facts is a good outcome. */
             candidates?: components["schemas"]["TurnCandidate"][];
         };
@@ -2559,6 +2566,24 @@ export interface components {
              */
             path: string;
         };
+        /**
+         * @description The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+         *     answer to the request that had them.
+         */
+        CleanedTexts: components["schemas"]["CleanedText"][];
+        /** @description A text with NUL characters, halves of surrogate pairs or bytes that are not UTF-8. */
+        CleanedText: {
+            /**
+             * @description The field that had them.
+             * @example messages[0].content
+             */
+            path: string;
+            /**
+             * @description How many were replaced; every byte that is not UTF-8 counts.
+             * @example 1
+             */
+            count: number;
+        };
         /** @description A part of a message that is withheld. Restoring the memory brings it back. */
         WithheldPart: {
             /**
@@ -2568,6 +2593,29 @@ export interface components {
             message: number;
             statement: components["schemas"]["ID"];
             at: components["schemas"]["Timestamp"];
+        };
+        /** @description A part of a message that is not remembered. The log of the conversation has it. */
+        LeftOutPart: {
+            /**
+             * @description The index of the message, from 0.
+             * @example 0
+             */
+            message: number;
+            /**
+             * @description `role`, neither the user nor the assistant says it; `kind`, a call of
+             *     a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
+             *     greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
+             *     the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
+             *     the embedder refuses it.
+             * @example small_talk
+             * @enum {string}
+             */
+            reason: "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
+            /**
+             * @description How much it is, without white space.
+             * @example 12
+             */
+            characters: number;
         };
         /** @description One page of turns. */
         TurnPage: {
@@ -2754,6 +2802,7 @@ export interface components {
             replaced?: components["schemas"]["Fact"];
             stands?: components["schemas"]["Fact"];
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
         };
         /** @description One page of facts. */
         FactPage: {
@@ -2886,6 +2935,7 @@ export interface components {
             instruction: components["schemas"]["Instruction"];
             version: components["schemas"]["InstructionVersion"];
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
         };
         /** @description An instruction with its active version. */
         MergedInstruction: {
@@ -3036,6 +3086,7 @@ export interface components {
              */
             is_error: boolean;
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
         };
         /** @description A version of a file without its content. */
         MemoryFileVersionSummary: {
@@ -3121,6 +3172,7 @@ export interface components {
              */
             counted: boolean;
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
         };
         /** @description One way to do what a skill is for, and how it went. */
         Workflow: {
@@ -3238,6 +3290,7 @@ export interface components {
              */
             access_count: number;
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
         };
         /** @description One page of memories. */
         MemoryPage: {
@@ -3396,6 +3449,7 @@ export interface components {
             verdict?: components["schemas"]["Verdict"];
             reason?: components["schemas"]["Reason"];
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
         };
         /** @description A memory that was forgotten or restored, with what that did to others. */
         ChangedMemory: {
@@ -3509,6 +3563,7 @@ export interface components {
             verdict?: components["schemas"]["Verdict"];
             reason?: components["schemas"]["Reason"];
             secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
             error?: components["schemas"]["Problem"];
         };
         /** @description Memories to forget, by their ids or by what they are of. */
@@ -5981,7 +6036,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A model answered what could not be used. Nothing was changed. */
+        /** @description A model answered what could not be used; `detail` says why. Nothing was changed. */
         BadAnswer: {
             headers: {
                 [name: string]: unknown;
@@ -5990,7 +6045,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A part that the request needs is unavailable for now. */
+        /** @description A part that the request needs is unavailable for now. Of a model, `detail` says why. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
