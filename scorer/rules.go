@@ -114,6 +114,9 @@ func read(said string) []Fact {
 // whatever its other words are.
 func factOf(said, plain string) (Fact, float64) {
 	reading := statement.Read(plain)
+	if !reading.Known {
+		reading.Statement = 0
+	}
 	if attribute.ClaimsOwn(plain) || attribute.ChangeOf(plain).IsOwn() {
 		reading.Statement = max(reading.Statement, likely)
 	}

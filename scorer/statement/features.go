@@ -16,8 +16,9 @@ import (
 
 // features are what a model has weights for.
 type features struct {
-	words   []string  // distinct: words, classes of words, pairs of neighbours, the first three
-	meaning []float32 // of an English sentence
+	words    []string  // distinct: words, classes of words, pairs of neighbours, the first three
+	meaning  []float32 // of an English sentence
+	sentence []word    // what they were made of
 }
 
 // The lengths of a sentence's words and of its meaning. They set how much the weights of either may change while
@@ -42,8 +43,8 @@ func featuresOf(sentence string) features {
 		}
 	}
 	before, first := "^", ""
-	words := wordsOf(sentence)
-	for i, w := range words {
+	f.sentence = wordsOf(sentence)
+	for i, w := range f.sentence {
 		add(w.word)
 		add(w.class)
 		add(before + " " + w.class)
@@ -69,6 +70,9 @@ func featuresOf(sentence string) features {
 const meaningDim = 256
 
 var embedder = sync.OnceValue(wordvec.New)
+
+// nameClass is the class of a word that is taken for a name.
+const nameClass = "<name>"
 
 // A word of a sentence, in lower case: letters of a script with word boundaries, a Chinese character or a Chinese word
 // of a class, "#" for digits, or a mark.
@@ -116,7 +120,7 @@ func wordsOf(sentence string) (words []word) {
 			stem, rest, _ := strings.Cut(stem, "'")
 			class := classOf.words[stem]
 			if class == "" && start > 0 && unicode.IsUpper(r) && stem != "i" {
-				class = "<name>"
+				class = nameClass
 			}
 			add(stem, class)
 			if rest != "" {

@@ -17,6 +17,7 @@ import (
 // Reading is what a sentence is likely to be.
 type Reading struct {
 	Statement float64       // 0..1: probability of a statement about the speaker
+	Known     bool          // enough of its words have weights to take it for a statement
 	Domain    memory.Domain // the likeliest domain, if it is one; never general_chat
 }
 
@@ -25,9 +26,11 @@ func Read(sentence string) Reading { return modelOf(sentence).Read(sentence) }
 
 // Read reads one sentence.
 func (m *Model) Read(sentence string) Reading {
-	p := m.probabilities(featuresOf(sentence))
-	best := likeliest(p)
-	return Reading{Statement: 1 - p[noStatement], Domain: memory.Domains[best]}
+	f := featuresOf(sentence)
+	p := m.probabilities(f)
+	return Reading{
+		Statement: 1 - p[noStatement], Known: m.hasEvidence(f), Domain: memory.Domains[likeliest(p)],
+	}
 }
 
 // Domain returns the domain of a memory's content: that of Read, or general_chat if the five other domains are
