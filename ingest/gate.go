@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
+	"hippocampus/scorer/voice"
 )
 
 // gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid.
@@ -22,6 +23,9 @@ func (s *Service) gate(
 			c.Verdict = memory.InvalidAnswer
 			c.Content = excerpt(f.Content)
 			c.Reason = "it " + f.Invalid
+		} else if f.Voice != voice.Own {
+			c.Verdict = memory.BelowThreshold
+			c.Reason = fmt.Sprintf("said by another voice: %s", f.Voice)
 		} else if f.Importance < threshold {
 			c.Verdict = memory.BelowThreshold
 			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)

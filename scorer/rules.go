@@ -24,6 +24,7 @@ const (
 // NewRules returns a scorer that needs no language model. It reads the user's messages
 // sentence by sentence:
 //
+//	message  -> spans of another voice, such as a quote (package voice): an excerpt of each, with its Voice
 //	sentence -> a question throughout: nothing
 //	         -> probability of a statement about the user, and its domain (package statement)
 //	              at least likely:    fact, in the user's words, with the importance of its kind; one fact of each
@@ -39,36 +40,16 @@ type rules struct{}
 func (rules) Name() string { return RulesName }
 
 func (rules) Score(ctx context.Context, turn memory.Turn, _ []memory.Message) ([]Fact, error) {
-	var facts []Fact
-	seen := map[string]bool{}
-	room := maxReadRunes
+	r := reader{ctx: ctx, room: maxReadRunes, seen: map[string]bool{}}
 	for _, m := range turn.Messages {
-		if m.Role != "user" {
+		if m.Role != memory.RoleUser || r.isDone() {
 			continue
 		}
-		for _, sentence := range sentences(m.Content) {
-			length := utf8.RuneCountInString(sentence)
-			if room -= length; room < 0 {
-				return facts, nil
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, memory.Errorf(memory.KindUnavailable, "score a turn by rules: %w", err)
-			}
-			if length > maxSentenceRunes {
-				continue
-			}
-			for _, fact := range read(sentence) {
-				if seen[fact.Content] {
-					continue
-				}
-				seen[fact.Content] = true
-				if facts = append(facts, fact); len(facts) == MaxFacts {
-					return facts, nil
-				}
-			}
+		if err := r.readMessage(m.Content); err != nil {
+			return nil, err
 		}
 	}
-	return facts, nil
+	return append(r.facts, r.others[:min(len(r.others), MaxFacts-len(r.facts))]...), nil
 }
 
 // Probabilities of a statement about the user.

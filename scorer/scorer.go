@@ -10,6 +10,7 @@ import (
 	"context"
 
 	"hippocampus/internal/memory"
+	"hippocampus/scorer/voice"
 )
 
 // MaxFacts bounds the facts of one turn; an answer with more is refused.
@@ -25,6 +26,10 @@ type Fact struct {
 	// Invalid says why the proposal cannot be a fact; Content then is the proposal as the scorer wrote it,
 	// of any length. Empty: it can.
 	Invalid string
+
+	// Voice says whose words the proposal holds if they are not the user's own, such as "a quote"; Content then is an
+	// excerpt of them, and no fact of the user. Empty: the user's own.
+	Voice voice.Kind
 }
 
 // Scorer proposes facts from a turn. Errors: KindUnavailable if the model is unavailable;

@@ -2,20 +2,31 @@ package scorer
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
 	"hippocampus/internal/memory"
+	"hippocampus/scorer/statement"
+	"hippocampus/scorer/voice"
 )
 
 // developers is the half of the test sets with whose misses the rules were written; the other half was held out.
 const developers = "developers"
 
-// Of messages with words of another voice, the rules keep the user's statement and nothing else.
+// voicesOf is what the rules make of messages with words of another voice.
+type voicesOf struct {
+	messages, foreign int // foreign: with a fact that is not the user's statement
+	owns, kept        int // statements of the user
+}
+
+// Of messages with words of another voice, the rules keep the user's statement and, but for a few sentences that lead
+// over to those words, nothing else.
 func TestRules_KeepNoWordsOfAnotherVoice(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/voices.yaml")
@@ -28,45 +39,54 @@ func TestRules_KeepNoWordsOfAnotherVoice(t *testing.T) {
 	if err := decoder.Decode(&messages); err != nil || len(messages) < 150 {
 		t.Fatalf("%d messages, %v", len(messages), err)
 	}
-	type result struct{ messages, foreign, owns, kept int }
-	results := map[string]*result{}
+	results := map[string]*voicesOf{}
 	for _, m := range messages {
 		r := results[m.Half+" "+m.Language]
 		if r == nil {
-			r = &result{}
+			r = &voicesOf{}
 			results[m.Half+" "+m.Language] = r
 		}
-		r.messages++
-		own, foreign := false, ""
-		for _, fact := range factsOver(t, m.Text) {
-			if isOwn(fact, m.Own) {
-				own = true
-			} else {
-				foreign = fact
-			}
-		}
-		if foreign != "" {
-			r.foreign++
-			if m.Half == developers {
-				t.Logf("%s %s: kept %q", m.Language, m.Kind, foreign)
-			}
-		}
-		if m.Own != "" {
-			r.owns++
-			if own {
-				r.kept++
-			} else if m.Half == developers {
-				t.Logf("%s %s: %q is not kept", m.Language, m.Kind, m.Own)
-			}
+		misses := r.add(factsOver(t, m.Text), m.Own)
+		if m.Half == developers && len(misses) > 0 {
+			t.Logf("%s, %s: %q", m.Language, m.Kind, misses)
 		}
 	}
 	for name, r := range results {
-		t.Logf("%s: %d of %d messages with a fact of another voice, %d of %d own statements kept",
+		t.Logf("%s: %d of %d messages with a fact of another voice, %d of %d statements of the user kept",
 			name, r.foreign, r.messages, r.kept, r.owns)
+		const mostForeign, mostMissed = 2, 3 // of each half and language
+		if r.messages < 37 || r.owns < 16 || r.foreign > mostForeign || r.owns-r.kept > mostMissed {
+			t.Errorf("%s: %+v", name, *r)
+		}
 	}
 }
 
-// Of what is no English or Chinese sentence, the rules keep nothing.
+// add counts the facts that were kept of a message, and returns what is wrong with them.
+func (v *voicesOf) add(facts []string, own string) (misses []string) {
+	v.messages++
+	kept := false
+	for _, fact := range facts {
+		if isOwn(fact, own) {
+			kept = true
+		} else {
+			misses = append(misses, "kept: "+fact)
+		}
+	}
+	if len(misses) > 0 {
+		v.foreign++
+	}
+	if own == "" {
+		return misses
+	}
+	v.owns++
+	if kept {
+		v.kept++
+		return misses
+	}
+	return append(misses, "not kept: "+own)
+}
+
+// A sentence of another language, a command, a placeholder, a single word, SQL, YAML or a path is no statement.
 func TestRules_KeepNothingUnknown(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/unknown.tsv")
@@ -80,13 +100,71 @@ func TestRules_KeepNothingUnknown(t *testing.T) {
 		all[half]++
 		if facts := factsOver(t, text); len(facts) > 0 {
 			kept[half]++
-			if half == developers {
-				t.Logf("kept %q", facts[0])
-			}
 		}
 	}
 	for half, n := range all {
 		t.Logf("%s: %d of %d kept", half, kept[half], n)
+		if n < 30 || kept[half] > 0 {
+			t.Errorf("%s: %d of %d kept", half, kept[half], n)
+		}
+	}
+}
+
+// What the rules cut leaves one proposal for each span, after the facts and with the kind of its voice.
+func TestRules_NameWhoseWordsTheyCut(t *testing.T) {
+	t.Parallel()
+	log := strings.Repeat("10:00:01 I am recording\n", 200)
+	facts, err := NewRules().Score(t.Context(), said(
+		"> I live in Ohio.\n> I work as a plumber.\n\nI'm a nurse. My boss said \"I am moving to Berlin.\"\n"+log,
+	), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range facts {
+		got = append(got, fmt.Sprintf("%s: %.30s", f.Voice, f.Content))
+		if n := utf8.RuneCountInString(f.Content); n > maxOtherRunes {
+			t.Errorf("an excerpt has %d characters", n)
+		}
+	}
+	want := []string{
+		": I'm a nurse.", "a quote: > I live in Ohio.\n> I work as ", "a quote: My boss said \"I am moving to B",
+		"a log: 10:00:01 I am recording\n10:00:",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	many, err := NewRules().Score(t.Context(), said(strings.Repeat("> I am here.\nI said no.\n", 500)), nil)
+	if err != nil || len(many) > MaxFacts {
+		t.Errorf("%d proposals, %v", len(many), err)
+	}
+}
+
+// A statement of one sentence is the user's own, whatever quotation marks and colons it has.
+func TestRules_CutNoStatement(t *testing.T) {
+	t.Parallel()
+	statements := 0
+	for _, name := range []string{
+		"statement/training/en.tsv", "statement/training/zh.tsv", "testdata/statements_en.tsv", "testdata/statements_zh.tsv",
+	} {
+		file, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(file)) {
+			label, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			_, sentence, _ := strings.Cut(rest, "\t")
+			if label != statement.Fact {
+				continue
+			}
+			statements++
+			if spans := voice.Spans(sentence); len(spans) != 1 || spans[0].Kind != voice.Own {
+				t.Errorf("%q is divided: %+v", sentence, spans)
+			}
+		}
+	}
+	if statements < 3000 {
+		t.Errorf("%d statements", statements)
 	}
 }
 

@@ -1,0 +1,28 @@
+package ingest
+
+import (
+	"testing"
+
+	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+)
+
+// Words of another voice are a candidate with the reason why they are no fact of the user, and no threshold lets them
+// pass.
+func TestGate_RefusesWordsOfAnotherVoice(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Scorer = scorer.NewRules()
+	b.set.Threshold = 0
+	o := b.turn("> I live in Ohio.\nI'm a nurse.")
+	if len(o.Candidates) != 2 || len(b.memories()) != 1 {
+		t.Fatalf("%+v", o.Candidates)
+	}
+	if own := o.Candidates[0]; own.Verdict != memory.Kept || own.Content != "I'm a nurse." {
+		t.Errorf("own words: %+v", own)
+	}
+	if other := o.Candidates[1]; other.Verdict != memory.BelowThreshold || other.Importance != 0 ||
+		other.Reason != "said by another voice: a quote" || other.Content != "> I live in Ohio." {
+		t.Errorf("words of another voice: %+v", other)
+	}
+}

@@ -1,0 +1,101 @@
+package voice
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	header = regexp.MustCompile(`(?i)^(?:from|subject|发件人|寄件人|主题|主旨)\s*[:：]\s*\S`)
+
+	// forwarded stands above a mail that is forwarded, attribution above one that is answered.
+	forwarded   = regexp.MustCompile(`(?i)^-{3,}\s*(?:original message|forwarded message|原始邮件|转发的?邮件)\s*-{3,}`)
+	attribution = regexp.MustCompile(`(?i)^on .{4,80} wrote:$|^在\s?.{4,80}写道[：:]$`)
+
+	// salutation begins a mail, but a message to an assistant too.
+	salutation = regexp.MustCompile(`(?i)^(?:dear|hi|hello|hey)(?: [^,，.!?:]{1,40})?[,，:]$|` +
+		`^(?:尊敬的|敬爱的|亲爱的|各位)[^，。,]{1,20}[：:，,]$|^[^，。,]{0,8}(?:您好|你好|大家好)[，,：:！!]$`)
+	formal = regexp.MustCompile(`(?i)^dear |^(?:尊敬的|敬爱的|亲爱的|各位)`)
+
+	signOff = regexp.MustCompile(`(?i)^(?:(?:with )?(?:best|kind|warm|kindest|warmest)(?: regards| wishes)?|regards|` +
+		`cheers|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|many thanks|best of luck|all the best|love)` +
+		`(?:[,.!]?|, \S+)$|^(?:此致|敬礼|祝好|顺祝|商祺|敬上|谨上|祝您?.{0,8}[！!]?)$`)
+)
+
+// mails finds the mails in lines.
+type mails struct {
+	lines   []line
+	signOff []int // by line: the next line with a sign-off, or the number of lines
+}
+
+// markMails marks mails: from their first header or salutation to the names after their sign-off, or to the end if
+// they have no sign-off.
+func markMails(lines []line) {
+	m := mails{lines, make([]int, len(lines)+1)}
+	m.signOff[len(lines)] = len(lines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		m.signOff[i] = m.signOff[i+1]
+		if signOff.MatchString(lines[i].trimmed()) {
+			m.signOff[i] = i
+		}
+	}
+	ownBefore := false
+	for i := 0; i < len(lines); i++ {
+		switch {
+		case !lines[i].isOwn():
+		case m.begins(i, ownBefore):
+			end, _ := m.end(i)
+			mark(lines[i:end], Mail)
+			i = end - 1
+		default:
+			ownBefore = true
+		}
+	}
+}
+
+// begins reports whether a mail begins with a line. A salutation needs a sign-off, unless it is formal, and words of
+// the user's own before or after the mail, since users also write to an assistant so.
+func (m *mails) begins(i int, ownBefore bool) bool {
+	text := m.lines[i].trimmed()
+	switch {
+	case header.MatchString(text), forwarded.MatchString(text), attribution.MatchString(text), text == "--":
+		return true
+	case !salutation.MatchString(text):
+		return false
+	}
+	end, signed := m.end(i)
+	return (signed || formal.MatchString(text)) && (ownBefore || hasOwn(m.lines[end:]))
+}
+
+// end returns the place after a mail that begins with a line, and whether a sign-off ends it. An attribution above
+// quoted lines is all of the mail that is not quoted.
+func (m *mails) end(start int) (end int, signed bool) {
+	if attribution.MatchString(m.lines[start].trimmed()) && start+1 < len(m.lines) && m.lines[start+1].kind == Quote {
+		return start + 1, false
+	}
+	end = m.signOff[start+1]
+	if end == len(m.lines) {
+		return end, false
+	}
+	for end++; end < len(m.lines) && isSignature(m.lines[end].trimmed()); end++ {
+		continue
+	}
+	return end, true
+}
+
+// isSignature reports whether a line after a sign-off is a name, a title or an address rather than a sentence.
+func isSignature(text string) bool {
+	const maxWords, maxHan = 5, 10
+	han := strings.IndexFunc(text, isHan) >= 0
+	switch {
+	case text == "", strings.ContainsAny(text, "?？。"):
+		return false
+	case han:
+		return utf8.RuneCountInString(text) <= maxHan
+	}
+	return len(strings.Fields(text)) <= maxWords && !strings.HasSuffix(text, ".")
+}
+
+func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
