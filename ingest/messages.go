@@ -56,9 +56,9 @@ func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
 	return drafts, leftOut
 }
 
-// sift returns the part of a message that is remembered, and the visible characters of the others by reason. answers says
-// whether the message answers a question, so that small talk says something; remarks, whether those of the assistant
-// are remembered.
+// sift returns the part of a message that is remembered, and the visible characters of the others by reason. answers
+// says whether the message answers a question, so that small talk says something; remarks, whether those of the
+// assistant are remembered.
 func (s *Service) sift(m memory.Message, answers bool, e echoes, remarks bool) (
 	kept string, left map[memory.OmissionReason]int,
 ) {
@@ -118,8 +118,8 @@ func gist(sentences []string, limit int) []string {
 }
 
 // spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's
-// words, the earliest of several. If no message has any of them, as when a model states the fact in another language, it is
-// the user's message, if there is only one; else nil.
+// words, the earliest of several. If no message has any of them, as when a model states the fact in another language,
+// it is the user's message, if there is only one; else nil.
 func spoken(fact string, turn memory.Turn, messages []memory.Memory) *memory.Memory {
 	words, best := set(text.Lexemes(fact)), 0.0
 	var found, users *memory.Memory

@@ -34,7 +34,8 @@ func TestProcess_KeepsShortRepliesToQuestions(t *testing.T) {
 		},
 		"after a question and a statement": {
 			[][]memory.Message{{
-				spoke("assistant", "Do you keep bees?"), spoke("assistant", "They need a lot of fresh water."), spoke("user", "thanks"),
+				spoke("assistant", "Do you keep bees?"), spoke("assistant", "They need a lot of fresh water."),
+				spoke("user", "thanks"),
 			}},
 			[]string{"Do you keep bees?", "They need a lot of fresh water."},
 		},

@@ -110,8 +110,8 @@ func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 // isQuestion reports whether a message holds a question that is more than small talk.
 func (s *Service) isQuestion(content string) bool { return asks(content) && !s.IsSmallTalk(content) }
 
-// previous returns what was said before a turn that begins with small talk, which may answer it; "" if that is not known
-// or does not matter.
+// previous returns what was said before a turn that begins with small talk, which may answer it; "" if that is not
+// known or does not matter.
 func (s *Service) previous(ctx context.Context, turn memory.Turn) (string, error) {
 	if !s.set.Messages || !s.IsSmallTalk(turn.Messages[0].Content) {
 		return "", nil

@@ -96,8 +96,10 @@ func TestStore_AnswersWhilePostgresHangs(t *testing.T) {
 			_, err := s.Recalled(t.Context(), owner, []string{memory.NewID()}, nil)
 			return err
 		},
-		"a count over an app":  func() error { _, err := s.Stats(t.Context(), "app"); return err },
-		"a bookkeeping change": func() error { return s.EndTurns(t.Context(), []db.EndedTurn{{ID: memory.NewID()}}, time.Now()) },
+		"a count over an app": func() error { _, err := s.Stats(t.Context(), "app"); return err },
+		"a bookkeeping change": func() error {
+			return s.EndTurns(t.Context(), []db.EndedTurn{{ID: memory.NewID()}}, time.Now())
+		},
 		"a user's write": func() error {
 			return s.InUser(t.Context(), owner, func(context.Context, db.UserTx) error { return nil })
 		},

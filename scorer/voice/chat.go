@@ -38,7 +38,7 @@ func markChats(lines []line) {
 // isTurn reports whether a line names its speaker. The address of a page does not.
 func isTurn(text string) bool {
 	found := turn.FindStringSubmatch(text)
-	return found != nil && !strings.HasPrefix(found[4], "//")
+	return len(found) > 4 && !strings.HasPrefix(found[4], "//")
 }
 
 // hasChat reports whether speakers talk in these lines.

@@ -27,20 +27,22 @@ const (
 
 var (
 	// task ends its line with a request to work on a text that follows, or has no more than its verb and a language.
-	task = regexp.MustCompile(`(?i)(?:` + aTask + `)` + sameSentence + `[.!?。！？:：]?$|` +
+	task = ignoringCase(`(?:` + aTask + `)` + sameSentence + `[.!?。！？:：]?$|` +
 		`(?:` + imperative + rewrites + `|` + imperativeChinese + rewritesChinese + `)` + sameSentence + `[:：]$|` +
 		`^(?:please )?` + rewrites + `(?: (?:in)?to \w+)?[.:]?$|^(?:请|请?帮我|麻烦)?` + rewritesChinese + `[^，。！？]{0,5}$`)
 
 	// inlineTask asks to work on the rest of its line.
-	inlineTask = regexp.MustCompile(`(?i)(?:` + aTask + `|` + imperative + rewrites + `|` +
+	inlineTask = ignoringCase(`(?:` + aTask + `|` + imperative + rewrites + `|` +
 		imperativeChinese + rewritesChinese + `|[换用].{0,8}语气)` + sameSentence + `[:：]\s*`)
 
 	// backwards asks to work on a text that precedes.
-	backwards = regexp.MustCompile(`(?i)` + imperative + improves + `.*\bthe (?:text |passage )?above\b|` +
+	backwards = ignoringCase(imperative + improves + `.*\bthe (?:text |passage )?above\b|` +
 		`(?:上面|以上|上述).*` + improvesChinese)
 
-	title = regexp.MustCompile(`(?i)^(?:curriculum vitae|cv|r[ée]sum[ée]|(?:个人)?简历)\s*[:：]?$`)
+	title = ignoringCase(`^(?:curriculum vitae|cv|r[ée]sum[ée]|(?:个人)?简历)\s*[:：]?$`)
 )
+
+func ignoringCase(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
 
 // markDocuments marks texts that the user asks to translate, correct, summarise or rewrite, and curricula vitae: from
 // the request to the end, or from the beginning to the request.

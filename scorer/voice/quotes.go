@@ -15,7 +15,7 @@ func withinLine(text string) (spans []Span) {
 	own, document := text, ""
 	if strings.ContainsAny(text, ":：") {
 		found := inlineTask.FindStringIndex(text)
-		if found != nil && words(text[found[1]:]) >= sentenceWords {
+		if len(found) == 2 && words(text[found[1]:]) >= sentenceWords {
 			own, document = text[:found[1]], text[found[1]:]
 		}
 	}

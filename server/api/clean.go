@@ -19,7 +19,7 @@ type altered struct {
 	Cleaned []cleanedBody `json:"cleaned,omitempty"`
 }
 
-// cleanedBody is a text with characters that the stores cannot hold, each of which became U+FFFD.
+// cleanedBody counts the characters of a text that the stores cannot hold, and that became U+FFFD.
 type cleanedBody struct {
 	Path  string `json:"path"`  // of the text, such as messages[0].content
 	Count int    `json:"count"` // of the characters, 1 or more; every byte that is not UTF-8 counts

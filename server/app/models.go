@@ -19,7 +19,7 @@ import (
 // if there is no key.
 type models struct {
 	embedder  llm.Embedder     // as configured, which may not be the one that serves yet
-	awaited   *awaitedEmbedder // takes the place of embedder when its endpoint answers; nil: there is none
+	awaited   *awaitedEmbedder // takes the place of embedder when its endpoint answers; nil: nothing is awaited
 	scorer    scorer.Scorer
 	rules     scorer.Scorer // take the facts of turns while the scorer fails; nil without a chat key or gate.fallback
 	router    router.Router // nil without a chat key: rules route

@@ -22,7 +22,7 @@ const (
 //go:embed testdata/*.txt
 var files embed.FS
 
-// Text is what somebody says.
+// Text is a message.
 type Text struct {
 	Said    string
 	Cleaned string   // with secret.Mark in place of each secret
