@@ -794,9 +794,10 @@ type Candidate struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 
-	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-	// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+	// was refused.
 	//
 	//
 	// Example: kept
@@ -815,9 +816,10 @@ type CandidateCount struct {
 	// Example: 0.6
 	Importance float64 `json:"importance"`
 
-	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-	// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+	// was refused.
 	//
 	//
 	// Example: kept
@@ -4447,9 +4449,10 @@ type MemoryBatchResult struct {
 	// that had them.
 	Secrets *CutSecrets `json:"secrets,omitempty"`
 
-	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-	// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+	// was refused.
 	//
 	//
 	// Example: kept
@@ -5215,9 +5218,10 @@ type PromotionResult struct {
 	// Example: importance 0.80 reaches the threshold of 0.70
 	Reason *Reason `json:"reason,omitempty"`
 
-	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-	// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+	// was refused.
 	//
 	//
 	// Example: kept
@@ -6781,9 +6785,10 @@ type TurnCandidate struct {
 	// Example: fact
 	Type *MemoryType `json:"type,omitempty"`
 
-	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-	// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+	// was refused.
 	//
 	//
 	// Example: kept
@@ -6976,9 +6981,10 @@ type UserSummary struct {
 	UserID UserID `json:"user_id"`
 }
 
-// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+// was refused.
 //
 // Example: kept
 type Verdict string
@@ -7452,9 +7458,10 @@ type WrittenMemory struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 
-	// Verdict `kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-	// word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-	// returned. `invalid`: the scorer's answer, or this part of it, was refused.
+	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+	// was refused.
 	//
 	//
 	// Example: kept

@@ -1756,9 +1756,10 @@ UserID: TypeAlias = str
 
 Verdict: TypeAlias = Literal["kept", "below_threshold", "duplicate", "merged", "echo", "invalid"] | str
 """
-`kept`: became a memory. `below_threshold`: not important enough. `duplicate`: an active memory states it word for
-word. `merged`: near enough to an active memory to be one with it. `echo`: repeats memories that a recent recall
-returned. `invalid`: the scorer's answer, or this part of it, was refused.
+`kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
+`duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
+it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
+was refused.
 
 """
 
