@@ -81,14 +81,14 @@ func TestProcess_KeepsALongAnswerInParts(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
 	b.set.AnswerRunes = 10_000
-	answer := strings.Repeat("Moving takes a lot of time. ", 90)
+	answer := strings.Repeat("Moving takes a lot of time. ", 340)
 	o := b.turn("How do I move?", answer)
 	parts := b.keptContents()[1:]
 	if len(parts) != 3 || len(o.Turn.LeftOut) != 0 || bare(strings.Join(parts, "")) != bare(answer) {
 		t.Errorf("%d parts are kept, %+v is left out", len(parts), o.Turn.LeftOut)
 	}
 	for _, part := range parts {
-		if len(part) > answerPart || !strings.HasSuffix(part, "time.") {
+		if len(part) > memory.MaxContentRunes || !strings.HasSuffix(part, "time.") {
 			t.Errorf("a part of %d characters ends with %q", len(part), part[len(part)-10:])
 		}
 	}

@@ -17,14 +17,11 @@ const (
 	assistantMessageImportance = 0.4
 )
 
-// answerPart is the number of characters of an assistant's answer that make a memory.
-const answerPart = 1000
-
-// messages drafts memories of the chat messages of a turn, without embeddings and in the
-// order of the turn: one of each message, or several of a long one. The memories hold what was said,
-// except for what is left out. Their ids are derived from the turn, so that a turn that is processed
-// again makes the same memories. previous is what was said before the turn, "" if it does not matter. Nothing counts as
-// left out if messages are not kept at all.
+// messages drafts memories of the chat messages of a turn, without embeddings and in the order of the
+// turn: one of each message, or several of a long one. The memories hold what was said, except for what
+// is left out. Their ids are derived from the turn, so that a turn that is processed again makes the same
+// memories. previous is what was said before the turn, "" if it does not matter. Nothing counts as left
+// out if messages are not kept at all.
 func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
 	drafts []memory.Memory, leftOut []memory.Omission,
 ) {
@@ -33,16 +30,18 @@ func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
 	}
 	remarks := !s.onlyStates(turn.Messages)
 	for place, m := range turn.Messages {
-		importance, limit := s.set.Threshold*userMessageImportance, memory.MaxContentRunes
+		importance := s.set.Threshold * userMessageImportance
 		if m.Role == memory.RoleAssistant {
-			importance, limit = s.set.Threshold*assistantMessageImportance, answerPart
+			importance = s.set.Threshold * assistantMessageImportance
 		}
 		kept, left := s.sift(m, s.isQuestion(previous), e, remarks)
-		previous = m.Content
+		if isSpoken(m) {
+			previous = m.Content
+		}
 		for _, reason := range memory.OmissionReasons {
 			leftOut = omit(leftOut, place, reason, left[reason])
 		}
-		for part, content := range text.Divide(kept, limit) {
+		for part, content := range text.Divide(kept, memory.MaxContentRunes) {
 			draft := memory.Memory{
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,

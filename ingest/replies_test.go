@@ -18,6 +18,12 @@ func TestProcess_KeepsShortRepliesToQuestions(t *testing.T) {
 			[][]memory.Message{{spoke("assistant", "Do you keep bees?"), spoke("user", "thanks")}},
 			[]string{"Do you keep bees?", "thanks"},
 		},
+		"after the result of a tool": {
+			[][]memory.Message{{
+				spoke("assistant", "Do you keep bees?"), {Role: "tool", Content: "42"}, spoke("user", "thanks"),
+			}},
+			[]string{"Do you keep bees?", "thanks"},
+		},
 		"over two turns": {
 			[][]memory.Message{
 				{spoke("user", "I have a garden"), spoke("assistant", "Do you keep bees there?")}, {spoke("user", "thanks")},

@@ -16,7 +16,7 @@ const maxSuperseded = 4 * memory.MaxPage
 // former is what makes a statement a former one.
 type former struct {
 	until     time.Time // when what superseded it was said
-	successor int       // place of the document that superseded it, or of the one that stands for it; -1: there is none
+	successor int       // place of the document that superseded it, or of the one that stands for it; -1: no document
 }
 
 // withPast returns the index for a query about the past: the superseded memories are documents too, and

@@ -183,7 +183,7 @@ type Messages struct {
 	// Messages of this age are forgotten; 0: when they have faded, like all memories.
 	Keep time.Duration `koanf:"keep" default:"0s" rule:"0s..876000h"`
 	// Characters of an assistant's message that are kept, besides list items.
-	AnswerChars int `koanf:"answer_chars" default:"10000" rule:"0..100000"`
+	AnswerChars int `koanf:"answer_chars" default:"1000" rule:"0..100000"`
 }
 
 // Secrets are keys, passwords and the like, which are cut out of what is said unless they are to be kept.
