@@ -70,6 +70,7 @@ func (s *Service) writeToStored(
 	if stored == nil {
 		return conflict
 	}
+	turn.LeftOut = nil // it is stored with the messages
 	if err := s.takeBackRules(ctx, turn); err != nil {
 		return err
 	}

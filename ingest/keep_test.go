@@ -117,8 +117,12 @@ func TestProcess_KeepsNoMessageOfAWithdrawnTurn(t *testing.T) {
 func TestProcess_FindsMessagesStoredBeforeTheModelWasTakenAway(t *testing.T) {
 	t.Parallel()
 	b := newFallbackFixture(t, llmtest.Text("no JSON at all"))
-	o := b.turn("I live in Groningen.")
-	before := b.kept()
+	b.refuseWord("unspeakable")
+	o := b.turn("I live in Groningen.", "The city has an unspeakable number of bicycles.", "thanks")
+	before, leftOut := b.kept(), o.Turn.LeftOut
+	if len(leftOut) != 2 || leftOut[0].Reason != memory.OmittedRefused || leftOut[1].Reason != memory.OmittedSmallTalk {
+		t.Errorf("left out %+v", leftOut)
+	}
 	if len(before) != 1 || len(b.facts()) != 1 || o.Turn.Status != memory.TurnFailed {
 		t.Fatalf("%d messages, %d facts, the turn is %s", len(before), len(b.facts()), o.Turn.Status)
 	}
@@ -126,6 +130,9 @@ func TestProcess_FindsMessagesStoredBeforeTheModelWasTakenAway(t *testing.T) {
 	o = b.again(o.Turn.ID)
 	if o.Turn.Status != memory.TurnProcessed || !slices.Equal(memory.IDs(b.kept()), memory.IDs(before)) {
 		t.Errorf("the turn is %+v, the messages are %q", o.Turn, b.keptContents())
+	}
+	if !slices.Equal(o.Turn.LeftOut, leftOut) {
+		t.Errorf("left out %+v, and before %+v", o.Turn.LeftOut, leftOut)
 	}
 	facts := b.facts()
 	if len(facts) != 1 || facts[0].Content != "I live in Groningen." {
