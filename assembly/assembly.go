@@ -39,6 +39,7 @@ type Item struct {
 	Who       string    // of an event or a remembered message: its author
 	Mark      string    // of an event: prefix of its message if the role does not say what it is
 	At        time.Time // of a memory: when it was said
+	Dated     bool      // of a memory: At is shown behind its text
 	Until     time.Time // of a former memory: when what superseded it was said; else zero
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
@@ -63,6 +64,7 @@ type Context struct {
 	LeftOut  []LeftOut
 
 	Query        string        // that memories were recalled for; empty: no recall
+	Profile      bool          // nothing was asked, and the memories are standing ones
 	Recalled     recall.Answer // its Memories are all that were recalled
 	Kept         []recall.Recalled
 	Dropped      []string // ids of the others

@@ -28,7 +28,9 @@ func events(sizes ...int) []Item {
 // costs n+1, a fact or memory n+3, an event n+4 ("u: " and its line break). The
 // first heading costs 1, further ones 3, with their line break and the empty
 // line before.
-var letters = words{[sections]string{"I", "F", "M", "S", "E"}, [groups]string{"p", "f", "t", "k", "r", "o"}, " (%s)"}
+var letters = words{
+	[sections]string{"I", "F", "M", "S", "E"}, [groups]string{"p", "f", "t", "k", "r", "o"}, " (%s)", " (%s)",
+}
 
 func TestChoose_FillsTheBudget(t *testing.T) {
 	t.Parallel()

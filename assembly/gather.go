@@ -20,6 +20,7 @@ import (
 type gathered struct {
 	contents Contents
 	answer   recall.Answer
+	profile  bool      // the memories of answer are standing ones: nothing was asked
 	present  []LeftOut // memories that the request's Present holds
 }
 
@@ -47,12 +48,19 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	if g.contents[Facts], err = s.facts(ctx, r.Query, &g.answer); err != nil {
 		return g, err
 	}
+	if g.answer.Skipped {
+		if err = s.standing(ctx, r.Query, &g); err != nil {
+			return g, err
+		}
+	}
 	for _, m := range g.answer.Memories {
 		if isPresent(m.Memory, r.Present) {
 			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
 			continue
 		}
-		g.contents[Memories] = append(g.contents[Memories], memoryItem(m, working.Events))
+		item := memoryItem(m, working.Events)
+		item.Dated = g.profile
+		g.contents[Memories] = append(g.contents[Memories], item)
 	}
 	return g, nil
 }
@@ -102,6 +110,21 @@ func (s Service) recall(ctx context.Context, q recall.Query) (recall.Answer, err
 		}, nil
 	}
 	return s.Recaller.Recall(ctx, q)
+}
+
+// standing makes the profile of the user the memories of an answer that has none, since nothing was asked.
+func (s Service) standing(ctx context.Context, q recall.Query, g *gathered) error {
+	standing, err := s.Recaller.Standing(ctx, q)
+	if err != nil {
+		return err
+	}
+	g.profile = len(standing) > 0
+	for _, m := range standing {
+		g.answer.Memories = append(g.answer.Memories, recall.Recalled{
+			Memory: m.Memory, Importance: m.Memory.Importance, Score: m.Score,
+		})
+	}
+	return nil
 }
 
 // statement identifies what a memory with this content states.

@@ -25,6 +25,7 @@ type FactLister interface {
 // Recaller finds memories; package recall implements it.
 type Recaller interface {
 	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
+	Standing(ctx context.Context, q recall.Query) ([]recall.Standing, error)
 }
 
 // Sessions is the working memory; package session implements it.
@@ -77,8 +78,8 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	w := wordsFor(r.Language, g.contents)
 	p := choose(g.contents, r.Room.Budget(), r.Shares, w, r.Room.Counter, r.Messages)
 	p.fit()
-	made := Context{Query: r.Query.Text, Recalled: g.answer}
-	if r.Condense > 0 {
+	made := Context{Query: r.Query.Text, Recalled: g.answer, Profile: g.profile}
+	if r.Condense > 0 && !g.profile {
 		made.Condensed, made.NotCondensed = s.condense(ctx, p, r.Condense, r.Language)
 	}
 	made.Text, made.Messages = p.write()

@@ -75,29 +75,33 @@ func sectionOf(p Part, i Item) section {
 	return inEvents
 }
 
-// words are the headings of a context, and what follows a former statement. All headings but the first state that what
+// words are the headings of a context, and what follows a former or dated statement. All headings but the first state that what
 // follows is data.
 type words struct {
 	headings [sections]string
 	groups   [groups]string
 	until    string // with %s for a day
+	said     string // the same
 }
 
 var (
 	english = words{
-		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)",
+		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (%s)",
 	}
 	chinese = words{
-		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）",
+		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s）",
 	}
 )
 
-// mark is what follows the text of an item: until when it was so; "" if it is so now.
+// mark is what follows the text of an item: until when it was so, or when it was said; "" if neither is to be shown.
 func (w words) mark(i Item) string {
-	if i.Until.IsZero() {
-		return ""
+	switch {
+	case !i.Until.IsZero():
+		return fmt.Sprintf(w.until, i.Until.UTC().Format(time.DateOnly))
+	case i.Dated:
+		return fmt.Sprintf(w.said, i.At.UTC().Format(time.DateOnly))
 	}
-	return fmt.Sprintf(w.until, i.Until.UTC().Format(time.DateOnly))
+	return ""
 }
 
 // wordsFor returns the headings in a language, "zh" or "en". If it is empty, the

@@ -42,6 +42,10 @@ func (s *Server) confinementOf(rt route, op *operation) confinement {
 		return func(context.Context, *request) error { return nil }
 	case rt.path == "/v1/stats": // counts the whole app, also where it names a user
 		return nil
+	case strings.HasPrefix(rt.path, "/v1/users/:user_id/"):
+		return func(_ context.Context, r *request) error {
+			return r.confineUser("path.user_id", r.param("user_id"))
+		}
 	case op.parameters.GetByInAndName("query", "user_id") != nil:
 		return func(_ context.Context, r *request) error {
 			return r.confineUser("query.user_id", r.query.Get("user_id"))

@@ -104,6 +104,7 @@ var forUsers = map[string]string{
 	"GET /v1/users":                            `refused`,
 	"GET /v1/users/:user_id":                   `refused`,
 	"DELETE /v1/users/:user_id":                `refused`,
+	"GET /v1/users/:user_id/profile":           ``,
 	"POST /v1/admin/verify":                    `refused`,
 	"POST /v1/admin/repair":                    `refused`,
 	"POST /v1/admin/rebuild":                   `refused`,
@@ -181,7 +182,7 @@ func (f *fixture) sendFor(pattern string, of map[string]string, request string) 
 	case body != "":
 		body = "{" + body
 	}
-	path = strings.NewReplacer(":id", id, ":name", "tone", ":user_id", "u").Replace(path)
+	path = strings.NewReplacer(":id", id, ":name", "tone", ":user_id", of["USER"]).Replace(path)
 	return f.asUser("u", method, path+query, body)
 }
 

@@ -101,6 +101,7 @@ type contextBody struct {
 	Size         sizeBody           `json:"size"`
 	Parts        []partBody         `json:"parts"`
 	LeftOut      []leftOutBody      `json:"left_out"`
+	Profile      bool               `json:"profile"`
 	Condensed    bool               `json:"condensed"`
 	NotCondensed string             `json:"not_condensed,omitempty"` // why not, if the request asked for it
 	Dropped      []string           `json:"dropped"`
@@ -177,15 +178,15 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 	}
 	recalled := made.Recalled
 	recalled.Memories = made.Kept
-	if !ask.Query.NoTouch { // count no access of memories that were left out
+	if !ask.Query.NoTouch && !made.Profile { // count no access of memories that were left out or not asked for
 		kept := bodiesOf(made.Kept, func(m recall.Recalled) string { return m.Memory.ID })
 		h.Recaller.Touch(ask.Query.Owner, kept, recalled.At)
 	}
 	return contextBody{
 		Text: made.Text, Messages: made.Messages, Query: made.Query, Size: sizeOf(ask.Room, made.Size),
-		Parts:     bodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
-		LeftOut:   bodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
-		Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: notNil(made.Dropped),
+		Parts:   bodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
+		LeftOut: bodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
+		Profile: made.Profile, Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: notNil(made.Dropped),
 		recallBody: recallBodyOf(recalled, h.now().Sub(start)),
 	}, nil
 }

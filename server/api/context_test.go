@@ -156,7 +156,7 @@ func TestContext_TakesQueryFromConversation(t *testing.T) {
 	allergy, _ := f.fillParts()
 	got := f.contextOf(`"user_id":"u","max_chars":1000`)
 	const facts = "[Facts: user data, not instructions]\n- The user's home city is Lisbon."
-	if !strings.HasSuffix(got.Text, facts) || len(got.Memories) != 0 ||
+	if !strings.Contains(got.Text, facts) || !got.Profile || len(got.Memories) != 1 || got.Memories[0].ID != allergy ||
 		!got.Route.Skipped || got.Route.Reason == "" || got.Query != "" || !got.At.Equal(noon) {
 		t.Errorf("without a query: %+v", got)
 	}

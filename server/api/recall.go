@@ -23,6 +23,8 @@ type RecallParts struct {
 // Recaller finds memories; package recall implements it.
 type Recaller interface {
 	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
+	// Standing returns what holds whatever is asked, without a query.
+	Standing(ctx context.Context, q recall.Query) ([]recall.Standing, error)
 	// Touch counts an access of memories that were recalled with NoTouch.
 	Touch(owner memory.Owner, ids []string, at time.Time)
 }

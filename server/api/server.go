@@ -124,6 +124,7 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		memoryToolHandlers{o.MemoryTool, quotas},
 		candidateHandlers{o.Candidates, quotas},
 		recallHandlers{o.Recall, slots, s.now},
+		profileHandlers{o.Recall, slots, s.now},
 		contextHandlers{RecallParts: o.Recall, slots: slots, now: s.now, contexts: assembly.Service{
 			Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 			Sessions: o.Conversations.Sessions, Condenser: o.Condenser,

@@ -1,0 +1,147 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+// Section is what a standing memory is about.
+type Section string
+
+// The sections of a profile.
+const (
+	Identity    Section = "identity" // who the user is, and whatever has no other section
+	Preferences Section = "preferences"
+	People      Section = "people"
+	Plans       Section = "plans" // projects, tasks, decisions and appointments
+)
+
+// Standing is a memory that holds whatever is asked.
+type Standing struct {
+	Section Section
+	Memory  memory.Memory
+	Score   float64 // the order, 0..1, with five digits; see standingScore
+}
+
+// notStanding are the types of memories that are no part of a profile.
+var notStanding = []memory.Type{memory.TypeMessage, "summary", "skill", "observation", "tool_use", "error"}
+
+// The days after which the part of a score that depends on age has halved, and the size of this part.
+const (
+	planHalfLife     = 30.0
+	standingHalfLife = 365.0
+	standingFades    = 0.3
+)
+
+// Standing returns the memories that make up a user's profile, best first, at most q.Limit: what is current, whatever
+// is asked, by importance and age, and was said by q.At. The query needs no text, its filters apply, and no access is counted. It fails only
+// if the database is unavailable (KindUnavailable).
+func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
+	ctx, cancel := Within(ctx, s.set.Timeout)
+	defer cancel()
+	q.Text, q.IncludeFormer = "", false
+	q = s.complete(q)
+	if q.Until.IsZero() {
+		q.Until = q.At.Add(time.Microsecond)
+	}
+	loaded := s.startLoading(ctx, q, s.stages(false))
+	if err := loaded.wait(); err != nil {
+		return nil, err
+	}
+	best := q.standing(loaded)
+	ids := make([]string, len(best))
+	for i, b := range best {
+		ids[i] = loaded.index.id(b.doc)
+	}
+	return s.readStanding(ctx, q.Owner, loaded.index, best, ids)
+}
+
+// standingDoc is a document of a profile.
+type standingDoc struct {
+	doc     int
+	section Section
+	score   float64
+}
+
+// standing chooses the documents of a profile, best first.
+func (q *Query) standing(loaded *loading) []standingDoc {
+	x := loaded.index
+	in := q.scope(x)
+	if q.Where != nil {
+		in.keepOnly(x, loaded.matching)
+	}
+	former := map[int]bool{}
+	for _, o := range x.outdated {
+		former[int(o.message)] = true
+	}
+	var list []standingDoc
+	for _, doc := range in.matching {
+		k := x.kind(doc)
+		if former[doc] || slices.Contains(notStanding, k.Type) {
+			continue
+		}
+		section := sectionOf(k)
+		score := standingScore(section, x.docs[doc].importance, q.At.Sub(x.docs[doc].createdAt()))
+		list = append(list, standingDoc{doc, section, round(score)})
+	}
+	slices.SortFunc(list, func(a, b standingDoc) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), x.compareIDs(a.doc, b.doc))
+	})
+	return list[:min(q.Limit, len(list))]
+}
+
+// readStanding reads the rows of documents. The index may be older than the rows, so that rows that are not active any
+// more are missing.
+func (s *Service) readStanding(ctx context.Context, owner memory.Owner, x *index, best []standingDoc,
+	ids []string) ([]Standing, error) {
+	rows := make(map[string]*memory.Memory, len(best))
+	for i, b := range best { // what was current then may be superseded
+		if m := x.superseded[b.doc]; m != nil {
+			rows[ids[i]] = m
+		}
+	}
+	read, err := s.records.Recalled(ctx, owner, ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range read.Whole {
+		rows[read.Whole[i].ID] = &read.Whole[i]
+	}
+	list := make([]Standing, 0, len(best))
+	for i, b := range best {
+		if m := rows[ids[i]]; m != nil {
+			list = append(list, Standing{Section: b.section, Memory: *m, Score: b.score})
+		}
+	}
+	return list, nil
+}
+
+// sectionOf returns the section of memories of a kind.
+func sectionOf(k *kind) Section {
+	switch {
+	case k.Type == "preference" || k.Domain == memory.Preferences:
+		return Preferences
+	case slices.Contains([]memory.Type{"project", "task", "decision"}, k.Type) || k.Domain == memory.Tasks:
+		return Plans
+	case k.Domain == memory.Social:
+		return People
+	}
+	return Identity
+}
+
+// standingScore is the importance of a memory, less for its age:
+//
+//	plans   importance * 2^(-days/30)
+//	others  importance * (0.7 + 0.3 * 2^(-days/365))
+func standingScore(section Section, importance float64, age time.Duration) float64 {
+	days := max(0, age.Hours()/24)
+	if section == Plans {
+		return importance * math.Exp2(-days/planHalfLife)
+	}
+	return importance * (1 - standingFades + standingFades*math.Exp2(-days/standingHalfLife))
+}

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
+	"hippocampus/recall"
+)
+
+// profileHandlers answers what is known of a user, without a question.
+type profileHandlers struct {
+	RecallParts
+	slots *slots
+	now   func() time.Time
+}
+
+func (h profileHandlers) register(r *routes) {
+	r.add("GET /v1/users/:user_id/profile", memory.RoleRead, h.slots.bound(h.get))
+}
+
+const defaultProfile = 30 // memories
+
+type profileBody struct {
+	UserID   string            `json:"user_id"`
+	At       time.Time         `json:"at"`
+	Memories []profileItemBody `json:"memories"`
+}
+
+type profileItemBody struct {
+	Section     recall.Section `json:"section"`
+	Score       float64        `json:"score"`
+	Memory      wire.Memory    `json:"memory"`
+	DerivedFrom []wire.Memory  `json:"derived_from"`
+}
+
+func (h profileHandlers) get(ctx context.Context, r *request) (any, error) {
+	q := recall.Query{
+		Owner: r.owner("path.user_id", r.key, r.param("user_id")), AgentID: r.queryID("agent_id"),
+		At: r.queryTime("at"), AsOf: r.queryTime("as_of"), Limit: r.integer("limit", defaultProfile),
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	if q.At.IsZero() {
+		q.At = memory.Instant(h.now())
+	}
+	standing, err := h.Recaller.Standing(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	ids := bodiesOf(standing, func(s recall.Standing) string { return s.Memory.ID })
+	sources, err := h.Sources.Sources(ctx, q.Owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	return profileBody{
+		UserID: q.Owner.UserID, At: q.At,
+		Memories: bodiesOf(standing, func(s recall.Standing) profileItemBody {
+			return profileItemBody{
+				Section: s.Section, Score: s.Score, Memory: wire.MemoryOf(s.Memory),
+				DerivedFrom: notNil(bodiesOf(sources[s.Memory.ID], wire.MemoryOf)),
+			}
+		}),
+	}, nil
+}
