@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"math"
@@ -81,7 +82,11 @@ type word struct {
 	class string // "<kin>"; "<name>" for an upper-case word within a sentence; else the word
 }
 
-// wordsOf splits a sentence. "n't" and what follows another apostrophe are words: don't -> do not, I'm -> i 'm.
+// contractions are the words that an apostrophe shortens, so that "I'm allergic" and "I am allergic" are the same.
+var contractions = map[string]string{"m": "am", "re": "are", "ve": "have", "ll": "will"}
+
+// wordsOf splits a sentence. "n't" and what follows another apostrophe are words: don't -> do not, I'm -> i am,
+// Ada's -> ada 's.
 func wordsOf(sentence string) (words []word) {
 	chars := []rune(plainMarks.Replace(sentence))
 	add := func(w string, class string) {
@@ -124,7 +129,8 @@ func wordsOf(sentence string) (words []word) {
 			}
 			add(stem, class)
 			if rest != "" {
-				add("'"+rest, "")
+				rest = cmp.Or(contractions[rest], "'"+rest)
+				add(rest, classOf.words[rest])
 			}
 			if negated {
 				add("not", "")
@@ -159,6 +165,9 @@ var classOf = func() (c struct {
 }) {
 	c.words = map[string]string{}
 	for line := range strings.Lines(wordsFile) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
 		class, words, _ := strings.Cut(line, ": ")
 		for _, w := range strings.Fields(words) {
 			c.words[w] = "<" + class + ">"

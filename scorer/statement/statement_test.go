@@ -108,3 +108,18 @@ func FuzzRead(f *testing.F) {
 		growthtest.Check(t, head, unit, func(text string) { Read(text) })
 	})
 }
+
+func TestRead_TakesContractionsForTheirWords(t *testing.T) {
+	t.Parallel()
+	for short, long := range map[string]string{
+		"I'm allergic to peanuts.":            "I am allergic to peanuts.",
+		"We're moving to Rome in May.":        "We are moving to Rome in May.",
+		"I've been living in Rome since May.": "I have been living in Rome since May.",
+		"I’ll fly to Rome on Friday.":         "I will fly to Rome on Friday.",
+	} {
+		a, b := Read(short), Read(long)
+		if a.Statement <= 0.5 || b.Statement <= 0.5 || !a.Known || !b.Known || a.Domain != b.Domain {
+			t.Errorf("%q: %+v, %q: %+v", short, a, long, b)
+		}
+	}
+}
