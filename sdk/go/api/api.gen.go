@@ -370,6 +370,14 @@ const (
 	MessageRoleUser      MessageRole = "user"
 )
 
+// Defines values for ProfileMemorySection.
+const (
+	ProfileMemorySectionIdentity    ProfileMemorySection = "identity"
+	ProfileMemorySectionPeople      ProfileMemorySection = "people"
+	ProfileMemorySectionPlans       ProfileMemorySection = "plans"
+	ProfileMemorySectionPreferences ProfileMemorySection = "preferences"
+)
+
 // Defines values for RankingMode.
 const (
 	RankingModeAdditive  RankingMode = "additive"
@@ -1238,6 +1246,11 @@ type ContextAnswer struct {
 
 	// Parts What each part was given and took, in the order of the parts.
 	Parts []ContextPartUse `json:"parts"`
+
+	// Profile Whether nothing was asked, so that the memories are the user's profile.
+	//
+	// Example: false
+	Profile bool `json:"profile"`
 
 	// Query What memories were recalled for; absent where nothing was.
 	//
@@ -5152,6 +5165,46 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// Profile What holds about a user, whatever is asked.
+type Profile struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Memories Best first.
+	Memories []ProfileMemory `json:"memories"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// ProfileMemory A memory of a profile.
+type ProfileMemory struct {
+	// DerivedFrom What it was taken from, such as the messages of the user, in any status.
+	DerivedFrom []Memory `json:"derived_from"`
+
+	// Memory A memory as it stands.
+	Memory Memory `json:"memory"`
+
+	// Score What the order is by; the importance, less for its age.
+	//
+	// Example: 0.83
+	Score float64 `json:"score"`
+
+	// Section What it is about. `preferences`: memories of this type or domain. `plans`: projects, tasks, decisions and
+	// the domain of tasks. `people`: the domain of relationships. `identity`: all others.
+	Section ProfileMemorySection `json:"section"`
+}
+
+// ProfileMemorySection What it is about. `preferences`: memories of this type or domain. `plans`: projects, tasks, decisions and
+// the domain of tasks. `people`: the domain of relationships. `identity`: all others.
+type ProfileMemorySection string
+
 // ProjectionLag What waits for the vector store, of all apps; absent while the database does not answer.
 type ProjectionLag struct {
 	// LagMs How long the one that has waited longest has waited.
@@ -8140,6 +8193,21 @@ type ListUsersParams struct {
 	Cursor *NameCursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetProfileParams defines parameters for GetProfile.
+type GetProfileParams struct {
+	// AgentID Only memories of this agent and those shared by all agents.
+	AgentID *AgentID `form:"agent_id,omitempty" json:"agent_id,omitempty"`
+
+	// At The clock by which memories age; now where it is left out.
+	At *Timestamp `form:"at,omitempty" json:"at,omitempty"`
+
+	// AsOf The instant to look back at.
+	AsOf *Timestamp `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// Limit The most memories.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
 	// Limit The most rows of one page.
@@ -9025,8 +9093,9 @@ type ClientInterface interface {
 	// from those of o200k_base, and `size.estimated` is true. Items are measured one by one with their headings, which may
 	// be a little more than the whole is, and then the whole is. Messages count 4 tokens more each, and 3 in all.
 	//
-	// **Query.** Without `query` memories are recalled for what the user said last in the conversation; if that is
-	// empty, no memories are recalled.
+	// **Query.** Without `query` memories are recalled for what the user said last in the conversation. If that is empty,
+	// or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
+	// with its day, and `profile` is true. That counts as no access of them.
 	//
 	// Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 	// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
@@ -9065,8 +9134,9 @@ type ClientInterface interface {
 	// from those of o200k_base, and `size.estimated` is true. Items are measured one by one with their headings, which may
 	// be a little more than the whole is, and then the whole is. Messages count 4 tokens more each, and 3 in all.
 	//
-	// **Query.** Without `query` memories are recalled for what the user said last in the conversation; if that is
-	// empty, no memories are recalled.
+	// **Query.** Without `query` memories are recalled for what the user said last in the conversation. If that is empty,
+	// or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
+	// with its day, and `profile` is true. That counts as no access of them.
 	//
 	// Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 	// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
@@ -10042,6 +10112,15 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/users/{user_id} (the `GetUser` operationId).
 	GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetProfile Show what holds about a user, whatever is asked
+	//
+	// The current memories that say who the user is, what the user prefers, who is around and what is planned, best first:
+	// by importance, less for their age, of which plans lose most. Messages, summaries, skills and what tools returned are
+	// no part of it. It counts as no access. A user of whom nothing is known has an empty profile. Role read.
+	//
+	// Corresponds with GET /v1/users/{user_id}/profile (the `GetProfile` operationId).
+	GetProfile(ctx context.Context, userID UserID, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWebhooks List webhooks
 	//
 	// The app's webhooks, newest first, with how their deliveries go. Role admin.
@@ -10552,8 +10631,9 @@ func (c *Client) CompressMemories(ctx context.Context, body CompressMemoriesJSON
 // from those of o200k_base, and `size.estimated` is true. Items are measured one by one with their headings, which may
 // be a little more than the whole is, and then the whole is. Messages count 4 tokens more each, and 3 in all.
 //
-// **Query.** Without `query` memories are recalled for what the user said last in the conversation; if that is
-// empty, no memories are recalled.
+// **Query.** Without `query` memories are recalled for what the user said last in the conversation. If that is empty,
+// or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
+// with its day, and `profile` is true. That counts as no access of them.
 //
 // Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 // or 50 characters, at least the server's `recall.limit` (10) and at most 100.
@@ -10602,8 +10682,9 @@ func (c *Client) BuildContextWithBody(ctx context.Context, contentType string, b
 // from those of o200k_base, and `size.estimated` is true. Items are measured one by one with their headings, which may
 // be a little more than the whole is, and then the whole is. Messages count 4 tokens more each, and 3 in all.
 //
-// **Query.** Without `query` memories are recalled for what the user said last in the conversation; if that is
-// empty, no memories are recalled.
+// **Query.** Without `query` memories are recalled for what the user said last in the conversation. If that is empty,
+// or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
+// with its day, and `profile` is true. That counts as no access of them.
 //
 // Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 // or 50 characters, at least the server's `recall.limit` (10) and at most 100.
@@ -12439,6 +12520,25 @@ func (c *Client) EraseUser(ctx context.Context, userID UserID, reqEditors ...Req
 // Corresponds with GET /v1/users/{user_id} (the `GetUser` operationId).
 func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetUserRequest(c.Server, userID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProfile Show what holds about a user, whatever is asked
+//
+// The current memories that say who the user is, what the user prefers, who is around and what is planned, best first:
+// by importance, less for their age, of which plans lose most. Messages, summaries, skills and what tools returned are
+// no part of it. It counts as no access. A user of whom nothing is known has an empty profile. Role read.
+//
+// Corresponds with GET /v1/users/{user_id}/profile (the `GetProfile` operationId).
+func (c *Client) GetProfile(ctx context.Context, userID UserID, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProfileRequest(c.Server, userID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -17622,6 +17722,103 @@ func NewGetUserRequest(server string, userID UserID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetProfileRequest constructs an http.Request for the GetProfile method
+func NewGetProfileRequest(server string, userID UserID, params *GetProfileParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/profile", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent_id", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AsOf != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "as_of", *params.AsOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

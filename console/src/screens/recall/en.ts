@@ -54,7 +54,10 @@ export const en = {
   similarity: "cosine",
   words: "BM25",
   foundBy: "found by",
-  sources: { vector: "meaning", lexical: "words", own_write: "recent write", skill: "skill", successor: "successor" },
+  sources: {
+    vector: "meaning", lexical: "words", own_write: "recent write", skill: "skill", successor: "successor",
+    former: "former",
+  },
   parts: {
     similarity: "meaning",
     lexical: "words",

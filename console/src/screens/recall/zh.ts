@@ -48,7 +48,7 @@ export const zh: Texts = {
   similarity: "余弦",
   words: "BM25",
   foundBy: "来源",
-  sources: { vector: "语义", lexical: "词语", own_write: "最近写入", skill: "技能", successor: "取代者" },
+  sources: { vector: "语义", lexical: "词语", own_write: "最近写入", skill: "技能", successor: "取代者", former: "曾经的记忆" },
   parts: {
     similarity: "语义",
     lexical: "词语",

@@ -335,6 +335,9 @@ class ContextAnswer(Model):
     left_out: list[ContextOmission]
     """What is known and is not in the context."""
 
+    profile: bool
+    """Whether nothing was asked, so that the memories are the user's profile."""
+
     condensed: bool
     """Whether a model has condensed the best memories."""
 
@@ -1590,6 +1593,33 @@ class Problem(Model):
 
     errors: list[FieldError] | None = None
     """What is wrong with which field, at most 100."""
+
+
+class Profile(Model):
+    """What holds about a user, whatever is asked."""
+
+    user_id: UserID
+    at: Timestamp
+    memories: list[ProfileMemory]
+    """Best first."""
+
+
+class ProfileMemory(Model):
+    """A memory of a profile."""
+
+    section: Literal["identity", "preferences", "people", "plans"] | str
+    """
+    What it is about. `preferences`: memories of this type or domain. `plans`: projects, tasks, decisions and
+    the domain of tasks. `people`: the domain of relationships. `identity`: all others.
+
+    """
+
+    score: float
+    """What the order is by; the importance, less for its age."""
+
+    memory: Memory
+    derived_from: list[Memory]
+    """What it was taken from, such as the messages of the user, in any status."""
 
 
 class ProjectionLag(Model):

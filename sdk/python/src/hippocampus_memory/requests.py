@@ -925,6 +925,16 @@ class GetMemoryQuery(TypedDict):
     as_of: NotRequired[Timestamp]
 
 
+class GetProfileQuery(TypedDict):
+    """The query parameters of getProfile."""
+
+    agent_id: NotRequired[AgentID]
+    at: NotRequired[Timestamp]
+    as_of: NotRequired[Timestamp]
+    limit: NotRequired[int]
+    """The most memories."""
+
+
 class GetSkillQuery(TypedDict):
     """The query parameters of getSkill."""
 

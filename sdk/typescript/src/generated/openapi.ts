@@ -1004,8 +1004,9 @@ export interface paths {
          *     from those of o200k_base, and `size.estimated` is true. Items are measured one by one with their headings, which may
          *     be a little more than the whole is, and then the whole is. Messages count 4 tokens more each, and 3 in all.
          *
-         *     **Query.** Without `query` memories are recalled for what the user said last in the conversation; if that is
-         *     empty, no memories are recalled.
+         *     **Query.** Without `query` memories are recalled for what the user said last in the conversation. If that is empty,
+         *     or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
+         *     with its day, and `profile` is true. That counts as no access of them.
          *
          *     Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
          *     or 50 characters, at least the server's `recall.limit` (10) and at most 100.
@@ -1591,6 +1592,28 @@ export interface paths {
          *     receipt of zeros. What stays is a hash of the user's id. Role admin.
          */
         delete: operations["eraseUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what holds about a user, whatever is asked
+         * @description The current memories that say who the user is, what the user prefers, who is around and what is planned, best first:
+         *     by importance, less for their age, of which plans lose most. Messages, summaries, skills and what tools returned are
+         *     no part of it. It counts as no access. A user of whom nothing is known has an empty profile. Role read.
+         */
+        get: operations["getProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4205,6 +4228,30 @@ export interface components {
              */
             last_turn_at?: string;
         };
+        /** @description What holds about a user, whatever is asked. */
+        Profile: {
+            user_id: components["schemas"]["UserID"];
+            at: components["schemas"]["Timestamp"];
+            /** @description Best first. */
+            memories: components["schemas"]["ProfileMemory"][];
+        };
+        /** @description A memory of a profile. */
+        ProfileMemory: {
+            /**
+             * @description What it is about. `preferences`: memories of this type or domain. `plans`: projects, tasks, decisions and
+             *     the domain of tasks. `people`: the domain of relationships. `identity`: all others.
+             * @enum {string}
+             */
+            section: "identity" | "preferences" | "people" | "plans";
+            /**
+             * @description What the order is by; the importance, less for its age.
+             * @example 0.83
+             */
+            score: number;
+            memory: components["schemas"]["Memory"];
+            /** @description What it was taken from, such as the messages of the user, in any status. */
+            derived_from: components["schemas"]["Memory"][];
+        };
         /** @description One page of users. */
         UserPage: {
             /** @description The page. */
@@ -4862,6 +4909,11 @@ export interface components {
             parts: components["schemas"]["ContextPartUse"][];
             /** @description What is known and is not in the context. */
             left_out: components["schemas"]["ContextOmission"][];
+            /**
+             * @description Whether nothing was asked, so that the memories are the user's profile.
+             * @example false
+             */
+            profile: boolean;
             /**
              * @description Whether a model has condensed the best memories.
              * @example false
@@ -9310,6 +9362,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErasureReceipt"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProfile: {
+        parameters: {
+            query?: {
+                /** @description Only memories of this agent and those shared by all agents. */
+                agent_id?: components["schemas"]["AgentID"];
+                /** @description The clock by which memories age; now where it is left out. */
+                at?: components["schemas"]["Timestamp"];
+                /** @description The instant to look back at. */
+                as_of?: components["schemas"]["Timestamp"];
+                /** @description The most memories. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The user's id, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
                 };
             };
             400: components["responses"]["Invalid"];
