@@ -49,7 +49,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		return g, err
 	}
 	if g.answer.Skipped {
-		if err = s.standing(ctx, r.Query, &g); err != nil {
+		if err := s.standing(ctx, r.Query, &g); err != nil {
 			return g, err
 		}
 	}

@@ -75,8 +75,8 @@ func sectionOf(p Part, i Item) section {
 	return inEvents
 }
 
-// words are the headings of a context, and what follows a former or dated statement. All headings but the first state that what
-// follows is data.
+// words are the headings of a context, and what follows a former or dated statement. All headings but the first state
+// that what follows is data.
 type words struct {
 	headings [sections]string
 	groups   [groups]string
