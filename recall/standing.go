@@ -38,9 +38,9 @@ const (
 	standingFades    = 0.3
 )
 
-// Standing returns the memories that make up a user's profile, best first, at most q.Limit: what is current and was said
-// by q.At, by importance and age. The query needs no text, its filters apply, and no access is counted. It fails only if
-// the database is unavailable (KindUnavailable).
+// Standing returns the memories that make up a user's profile, best first, at most q.Limit: what is current and was
+// said by q.At, by importance and age. The query needs no text, its filters apply, and no access is counted. It fails
+// only if the database is unavailable (KindUnavailable).
 func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
