@@ -31,8 +31,9 @@ func TestClean_ReplacesInTextsAlone(t *testing.T) {
 			`{"metadata":{"a":"\u0000","n":1.50},"title":"\ud800"}`, `{"metadata":{"a":"�","n":1.50},"title":"�"}`,
 			[]cleanedBody{{"metadata.a", 1}, {"title", 1}},
 		},
-		"an id": {`{"user_id":"\u0000"}`, "", nil},
-		"a key": {`{"metadata":{"\u0000":1}}`, "", nil},
+		"a text for messages": {`{"messages":"a\u0000"}`, `{"messages":"a�"}`, cleaned("messages", 1)},
+		"an id":               {`{"user_id":"\u0000"}`, "", nil},
+		"a key":               {`{"metadata":{"\u0000":1}}`, "", nil},
 		"an id and a text": {
 			"{\"user_id\":\"\xff\",\"query\":\"\xff\"}", "{\"user_id\":\"\xff\",\"query\":\"�\"}", cleaned("query", 1),
 		},
