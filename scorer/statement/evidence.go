@@ -34,6 +34,15 @@ func (m *Model) hasEvidence(f features) bool {
 	return known >= leastWords && float64(known) >= leastShare*float64(known+unknown) && m.knowsNeighbours(f)
 }
 
+// knowsAWord reports whether a model has a weight for a word or for its class.
+func (m *Model) knowsAWord(f features) bool {
+	return slices.ContainsFunc(f.sentence, func(w word) bool {
+		_, asWord := m.words[w.word]
+		_, asClass := m.words[w.class]
+		return strings.ContainsFunc(w.word, unicode.IsLetter) && (asWord || asClass)
+	})
+}
+
 // knowsNeighbours reports whether a model has a weight for two words in a row.
 func (m *Model) knowsNeighbours(f features) bool {
 	return slices.ContainsFunc(f.words, func(name string) bool {

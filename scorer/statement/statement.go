@@ -34,10 +34,14 @@ func (m *Model) Read(sentence string) Reading {
 }
 
 // Domain returns the domain of a memory's content: that of Read, or general_chat if the five other domains are
-// about equally likely.
+// about equally likely or no word is known.
 func Domain(content string) memory.Domain {
 	const standsOut = 0.4 // share of the likeliest domain among the five
-	p := modelOf(content).probabilities(featuresOf(content))
+	m, f := modelOf(content), featuresOf(content)
+	if !m.knowsAWord(f) {
+		return memory.GeneralChat
+	}
+	p := m.probabilities(f)
 	best := likeliest(p)
 	if p[best] < standsOut*(1-p[noStatement]) {
 		return memory.GeneralChat

@@ -35,10 +35,10 @@ func TestMemories_PostWrites(t *testing.T) {
 		t.Error(diff)
 	}
 
-	plain := `{"user_id":"u","content":"c"}`
+	plain := `{"user_id":"u","content":"qqq"}`
 	second := f.stored(fetch[writtenBody](f, 201, "POST", "/v1/memories", plain).ID)
 	want = memory.Memory{
-		ID: second.ID, Owner: owner("u"), Content: "c", Importance: ingest.DefaultImportance, Domain: memory.GeneralChat,
+		ID: second.ID, Owner: owner("u"), Content: "qqq", Importance: ingest.DefaultImportance, Domain: memory.GeneralChat,
 		Type:   memory.TypeFact,
 		Status: memory.Active, CreatedAt: noon, UpdatedAt: noon, LastAccessedAt: noon,
 		Lexemes: second.Lexemes, EmbeddingModel: embedder.Model(), Revision: 1,
@@ -54,7 +54,7 @@ func TestMemories_PostWrites(t *testing.T) {
 	}{
 		{full, memory.Duplicate, first.ID},
 		{`{"user_id":"u","content":"喜欢茶！","agent_id":"a","dedup":true}`, memory.Merged, first.ID},
-		{`{"user_id":"u","content":"c","dedup":true}`, memory.Duplicate, second.ID},
+		{`{"user_id":"u","content":"qqq","dedup":true}`, memory.Duplicate, second.ID},
 	} {
 		if got := fetch[writtenBody](f, 200, "POST", "/v1/memories", c.body); got.Verdict != c.verdict || got.ID != c.id ||
 			got.Reason == "" {
