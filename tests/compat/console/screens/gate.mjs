@@ -11,8 +11,8 @@ export async function prepare() {
       "I live in Lisbon.",
       "My sister works as a nurse in Porto.",
       "I watched a film about whales yesterday evening with my sister.",
-      "The weather was nice at the market this morning.",
-      "The bus to the office was late on Tuesday.",
+      "My coffee was cold this morning.",
+      "The shop near our house was closed on Tuesday.",
       "Our neighbours painted their fence green.",
     ]) {
       await request("POST", "/v1/turns", { user_id: user, wait: true, messages: [{ role: "user", content }] });
