@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -53,23 +52,22 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	if err := loaded.wait(); err != nil {
 		return nil, err
 	}
-	best := q.standing(loaded)
-	ids := make([]string, len(best))
-	for i, b := range best {
-		ids[i] = loaded.index.id(b.doc)
+	x := loaded.index
+	best, rows := q.standing(loaded), map[string]row{}
+	if err := s.readRows(ctx, q.Owner, x, rows, best, nil); err != nil {
+		return nil, err
 	}
-	return s.readStanding(ctx, q.Owner, loaded.index, best, ids)
-}
-
-// standingDoc is a document of a profile.
-type standingDoc struct {
-	doc     int
-	section Section
-	score   float64
+	list := make([]Standing, 0, len(best))
+	for _, b := range best {
+		if m := rows[b.id].whole; m != nil { // the index may have what is not active any more
+			list = append(list, Standing{Section: sectionOf(x.kind(b.doc)), Memory: *m, Score: b.score})
+		}
+	}
+	return list, nil
 }
 
 // standing chooses the documents of a profile, best first.
-func (q *Query) standing(loaded *loading) []standingDoc {
+func (q *Query) standing(loaded *loading) []scored {
 	x := loaded.index
 	in := q.scope(x)
 	if q.Where != nil {
@@ -79,46 +77,19 @@ func (q *Query) standing(loaded *loading) []standingDoc {
 	for _, o := range x.outdated {
 		former[int(o.message)] = true
 	}
-	var list []standingDoc
+	var list []scored
 	for _, doc := range in.matching {
 		k := x.kind(doc)
 		if former[doc] || slices.Contains(notStanding, k.Type) {
 			continue
 		}
-		section := sectionOf(k)
-		score := standingScore(section, x.docs[doc].importance, q.At.Sub(x.docs[doc].createdAt()))
-		list = append(list, standingDoc{doc, section, round(score)})
+		score := standingScore(sectionOf(k), x.docs[doc].importance, q.At.Sub(x.docs[doc].createdAt()))
+		list = append(list, scored{
+			relevant: &relevant{candidate: candidate{id: x.id(doc), doc: doc}}, score: round(score),
+		})
 	}
-	slices.SortFunc(list, func(a, b standingDoc) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), x.compareIDs(a.doc, b.doc))
-	})
+	sortByScore(list)
 	return list[:min(q.Limit, len(list))]
-}
-
-// readStanding reads the rows of documents. The index may be older than the rows, so that rows that are not active any
-// more are missing.
-func (s *Service) readStanding(ctx context.Context, owner memory.Owner, x *index, best []standingDoc,
-	ids []string) ([]Standing, error) {
-	rows := make(map[string]*memory.Memory, len(best))
-	for i, b := range best { // what was current then may be superseded
-		if m := x.superseded[b.doc]; m != nil {
-			rows[ids[i]] = m
-		}
-	}
-	read, err := s.records.Recalled(ctx, owner, ids, nil)
-	if err != nil {
-		return nil, err
-	}
-	for i := range read.Whole {
-		rows[read.Whole[i].ID] = &read.Whole[i]
-	}
-	list := make([]Standing, 0, len(best))
-	for i, b := range best {
-		if m := rows[ids[i]]; m != nil {
-			list = append(list, Standing{Section: b.section, Memory: *m, Score: b.score})
-		}
-	}
-	return list, nil
 }
 
 // sectionOf returns the section of memories of a kind.
