@@ -112,6 +112,8 @@ type UserTx interface {
 	AddCandidates(ctx context.Context, candidates []memory.Candidate) error
 	// RemoveCandidates removes what a scorer has proposed from a turn.
 	RemoveCandidates(ctx context.Context, turnID, scorer string) error
+	// Enqueue stores a job once, as Jobs.Enqueue does. It exists once the transaction has committed.
+	Enqueue(ctx context.Context, job Job) error
 	// TakeInTurn notes that the messages of a turn of PastTurns are memories; ok is false if it
 	// is not such a turn, since another process has taken it in.
 	TakeInTurn(ctx context.Context, turnID string) (ok bool, err error)

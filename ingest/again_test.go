@@ -136,3 +136,47 @@ func TestJudgeAgain_Ends(t *testing.T) {
 		t.Errorf("forgotten: %+v, waits %t, %v, %d calls", r, waits, err, b.models.Chats()-before)
 	}
 }
+
+// No job names a user who was erased while the judge failed.
+func TestJudgeAgain_IsGoneWithAnErasedUser(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.replacing()
+	if err := b.processTurn(t.Context(), b.acceptHome(0, 0).ID); err != nil {
+		t.Fatal(err)
+	}
+	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
+		b.erase(ada)
+		return llmtest.Status(503)
+	})
+	turn := b.acceptHome(1, 1)
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.store.ListJobs(t.Context(), db.JobFilter{Kinds: []string{write.JudgeAgain{}.Kind()}, Limit: 10})
+	if err != nil || len(list) > 0 || len(b.memories()) > 0 || b.Writer.Undecided() == 0 {
+		t.Errorf("jobs %+v, %v", list, err)
+	}
+}
+
+// erase erases a user in the database.
+func (b *fixture) erase(owner memory.Owner) {
+	b.t.Helper()
+	ctx := context.Background()
+	e, err := b.store.BeginErasure(ctx, owner, b.clock.Now(), b.clock.Now(), eraseUser{})
+	for left := 1; left > 0 && err == nil; {
+		var some db.ErasedSome
+		some, err = b.store.EraseSome(ctx, e, db.EraseStep{Now: b.clock.Now(), Limit: 100, Keep: eraseUser{}.Kind()})
+		left = some.Left
+	}
+	if err == nil {
+		_, err = b.store.EndErasure(ctx, e, b.clock.Now(), 0)
+	}
+	if err != nil {
+		b.t.Error(err)
+	}
+}
+
+type eraseUser struct{}
+
+func (eraseUser) Kind() string { return "erase_user" }

@@ -168,6 +168,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"log of recalls":          logOfRecalls,
 		"log and erasure":         logAndErasure,
 		"jobs of users":           jobsOfUsers,
+		"jobs of transactions":    jobsOfTransactions,
 	}
 	for name, check := range groups {
 		t.Run(name, func(t *testing.T) {

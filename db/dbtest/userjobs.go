@@ -1,7 +1,11 @@
 package dbtest
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"testing"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -50,6 +54,36 @@ func jobsOfUsers(t *testing.T, s db.Store) {
 	third := talk()
 	enqueue("with what was read before the erasure", 0, second, 0)
 	enqueue("of a user who is back", 1, third, 2)
+}
+
+// jobsOfTransactions enqueues jobs in transactions that commit, roll back, or are those of an erased user.
+func jobsOfTransactions(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	job := aboutUser{AppID: alice.AppID, UserID: alice.UserID}
+	gaveUp := errors.New("gave up")
+	enqueue := func(result error) error {
+		return s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+			must(t, tx.Insert(ctx, []memory.Memory{newMemory(alice, "Likes tea.")}, time.Time{}))
+			must(t, tx.Enqueue(ctx, job))
+			return result
+		})
+	}
+	wantSame(t, "a transaction ends with its error", errors.Is(enqueue(gaveUp), gaveUp), true)
+	wantSame(t, "jobs of a transaction that was rolled back", len(jobsOf(t, s)), 0)
+	for range 2 { // the second time changes nothing
+		must(t, enqueue(nil))
+		list := jobsOf(t, s)
+		wantSame(t, "jobs", len(list), 1)
+		var stored aboutUser
+		must(t, json.Unmarshal(list[0].Payload, &stored))
+		wantSame(t, "the payload", stored, job)
+	}
+	e := begin(t, s, alice)
+	wantSame(t, "a user who is being erased is refused", errors.Is(enqueue(nil), db.ErrErasing), true)
+	eraseAll(t, s, e, 10)
+	_, err := s.EndErasure(ctx, e, after(200), 0)
+	must(t, err)
+	wantSame(t, "jobs after the erasure", len(jobsOf(t, s)), 0)
 }
 
 // jobsOf lists the jobs of the kind aboutUser.

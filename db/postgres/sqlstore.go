@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
 	"hippocampus/db"
@@ -57,6 +59,22 @@ type transaction struct {
 func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
 	_, err := t.jobs.InsertManyTx(ctx, t.tx, jobs)
 	return err
+}
+
+// begun is a connection in a transaction, for River, which only runs statements in it.
+type begun struct{ *connection }
+
+type connection = pgxpool.Conn
+
+var errBegun = errors.New("the transaction is ended where it was begun")
+
+func (begun) Begin(context.Context) (pgx.Tx, error) { return nil, errBegun }
+func (begun) Commit(context.Context) error          { return errBegun }
+func (begun) Rollback(context.Context) error        { return errBegun }
+func (begun) LargeObjects() pgx.LargeObjects        { return pgx.LargeObjects{} }
+
+func (b begun) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	return b.Conn().Prepare(ctx, name, sql)
 }
 
 // statements is a sqlstore.Querier on the pool, a connection or a transaction.

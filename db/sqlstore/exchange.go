@@ -45,23 +45,28 @@ func (s *Store) Recorded(
 	ctx context.Context, owner memory.Owner, ids []string,
 ) (records map[string]db.Record, err error) {
 	err = s.db.Snapshot(ctx, func(q Querier) error {
-		tx := s.UserTx(q, owner)
-		records, err = tx.Recorded(ctx, ids)
+		records, err = recordedOf(ctx, conn{q, s.dialect, s.fault}, owner, ids)
 		return err
 	})
 	return records, s.fault(err, "read what is recorded of the memories")
 }
 
 func (u *UserTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
+	records, err := recordedOf(ctx, u.conn, u.Owner, ids)
+	return records, u.fault(err, "read what is recorded of the memories")
+}
+
+// recordedOf reads memories of an owner with what is recorded of them, by id.
+func recordedOf(ctx context.Context, c conn, owner memory.Owner, ids []string) (map[string]db.Record, error) {
 	ids = validIDs(ids)
-	found, err := collect(ctx, u.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
-		WHERE id = ANY($3::uuid[]) AND {|+}app_id = $1 AND {|+}user_id = $2`, u.Owner.AppID, u.Owner.UserID, ids)
+	found, err := collect(ctx, c, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
+		WHERE id = ANY($3::uuid[]) AND {|+}app_id = $1 AND {|+}user_id = $2`, owner.AppID, owner.UserID, ids)
 	if err != nil {
-		return nil, u.fault(err, "read the memories")
+		return nil, err
 	}
-	events, relations, err := recorded(ctx, u.conn, u.Owner, ids)
+	events, relations, err := recorded(ctx, c, owner, ids)
 	if err != nil {
-		return nil, u.fault(err, "read what is recorded of the memories")
+		return nil, err
 	}
 	return recordsByID(found, events, relations), nil
 }

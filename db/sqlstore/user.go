@@ -12,7 +12,7 @@ import (
 // UserTx implements the parts of db.UserTx that both databases share. Package db
 // documents the methods. Every statement names the owner.
 type UserTx struct {
-	conn
+	tx
 	Owner   memory.Owner
 	Change  int64 // the number of this change of the owner's memories
 	Changed bool  // memories or relations were written
@@ -24,8 +24,8 @@ type UserTx struct {
 }
 
 // UserTx returns the shared parts of an owner's transaction. The adapter sets Change.
-func (s *Store) UserTx(tx Querier, owner memory.Owner) UserTx {
-	return UserTx{conn: conn{tx, s.dialect, s.fault}, Owner: owner}
+func (s *Store) UserTx(t Tx, owner memory.Owner) UserTx {
+	return UserTx{tx: tx{conn{t, s.dialect, s.fault}, t.Enqueue}, Owner: owner}
 }
 
 // NextChange selects the number of an owner's next change. The owner's hash and a

@@ -24,6 +24,11 @@ func (s *Store) EnqueueForConversation(ctx context.Context, c memory.Conversatio
 	})
 }
 
+// Enqueue is Jobs.Enqueue in the transaction.
+func (u *UserTx) Enqueue(ctx context.Context, job db.Job) error {
+	return u.fault(u.enqueue(ctx, []river.InsertManyParams{{Args: job, InsertOpts: once()}}), "enqueue the job")
+}
+
 // enqueueFor enqueues a job if the owner is not being erased and the reason for it holds. An
 // erasure begins before or after the transaction, and not during it.
 func (s *Store) enqueueFor(

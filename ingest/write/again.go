@@ -13,8 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// JudgeAgain is a job: the judge gave no verdict on memories, which were kept. It is stored before they are, so that
-// it may find that they do not exist.
+// JudgeAgain is a job: the judge gave no verdict on memories, which were kept. It is stored with them.
 type JudgeAgain struct {
 	jobs.Background `json:"-"`
 
@@ -38,25 +37,17 @@ type Again struct {
 	Left   int `json:"left"`   // memories without a verdict
 }
 
-// judgeLater stores a job for the drafts without a verdict. In the last comparison it stores one for all that the judge
-// may be asked about, since the transaction does not wait for another answer.
-func (w *Writer) judgeLater(ctx context.Context, owner memory.Owner, drafts []Draft, compared comparison) error {
-	var ids []string
-	for i, d := range drafts {
-		if compared.findings[i].failed || compared.isLast && w.Judge != nil && d.Compare == Judged {
-			ids = append(ids, d.ID)
-		}
-	}
-	if len(ids) == 0 {
+// judgeLater stores a job for the memories without a verdict. Memories of one transaction have one owner.
+func (t *transaction) judgeLater(ctx context.Context) error {
+	if len(t.undecided) == 0 {
 		return nil
 	}
-	state, err := w.Records.State(ctx, owner)
-	if err != nil {
-		return err
+	job := JudgeAgain{Since: memory.Instant(t.w.Now())}
+	for _, m := range t.undecided {
+		job.AppID, job.UserID = m.AppID, m.UserID
+		job.MemoryIDs = append(job.MemoryIDs, m.ID)
 	}
-	return w.Records.EnqueueForUser(ctx, owner, state.Erased, JudgeAgain{
-		AppID: owner.AppID, UserID: owner.UserID, MemoryIDs: ids, Since: memory.Instant(w.Now()),
-	})
+	return t.tx.Enqueue(ctx, job)
 }
 
 // WorkAgain does the job. While the judge gives no verdict, the job waits half its age each time.

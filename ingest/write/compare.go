@@ -19,7 +19,7 @@ type finding struct {
 	verdicts []verdict // without KeepBoth
 	note     string    // what the judge answered, or why it was not asked; empty if there is no judge
 	asked    bool      // the judge has answered
-	failed   bool      // the judge was asked and gave no verdict
+	failed   bool      // the judge gave no verdict on some of the memories near the draft
 }
 
 // comparison is what was found out about the drafts of a batch.
@@ -129,6 +129,6 @@ func (c comparison) settle(w *Writer, d Draft, f finding, unseen []memory.Memory
 	if f.note != "" {
 		note = f.note + "; " + note
 	}
-	f.note = note
+	f.note, f.failed = note, true
 	return f, nil
 }

@@ -42,6 +42,7 @@ type transaction struct {
 	inserted  []*memory.Memory // which are stored at the end, all at once
 	outdated  []memory.Memory  // those of inserted that were superseded since, as they were before
 	relations []memory.Relation
+	undecided []*memory.Memory // those of inserted on which the judge gave no verdict
 }
 
 // write finds the place of each draft and stores it. errOutdated: the drafts must be compared again.
@@ -58,10 +59,9 @@ func (t *transaction) write(ctx context.Context, drafts []Draft, compared compar
 		})
 	}
 	for i, d := range drafts {
-		c := isNew(d)
+		c, found := isNew(d), finding{}
 		if d.isCompared() {
-			found, err := compared.settle(t.w, d, compared.findings[i], unseen)
-			if err != nil {
+			if found, err = compared.settle(t.w, d, compared.findings[i], unseen); err != nil {
 				return nil, err
 			}
 			if c, err = t.place(ctx, d, found); err != nil {
@@ -71,6 +71,9 @@ func (t *transaction) write(ctx context.Context, drafts []Draft, compared compar
 		held, err := t.store(ctx, d, c)
 		if err != nil {
 			return nil, err
+		}
+		if found.failed && c.into == nil {
+			t.undecided = append(t.undecided, t.insertedBy(d.ID))
 		}
 		written = append(written, held)
 	}
@@ -241,7 +244,7 @@ func (t *transaction) insertedBy(id string) *memory.Memory {
 	return nil
 }
 
-// flush stores the added memories, with the relations.
+// flush stores the added memories, with the relations and the job for those without a verdict.
 func (t *transaction) flush(ctx context.Context) error {
 	if added := t.added(); len(added) > 0 {
 		if err := t.tx.Insert(ctx, added, t.w.Pusher.ClaimedUntil()); err != nil {
@@ -258,10 +261,12 @@ func (t *transaction) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(t.relations) == 0 {
-		return nil
+	if len(t.relations) > 0 {
+		if err := t.tx.AddRelations(ctx, t.relations); err != nil {
+			return err
+		}
 	}
-	return t.tx.AddRelations(ctx, t.relations)
+	return t.judgeLater(ctx)
 }
 
 // added returns the added memories that are active.

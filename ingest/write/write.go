@@ -41,8 +41,6 @@ type Records interface {
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
-	EnqueueForUser(ctx context.Context, owner memory.Owner, erased int, job db.Job) error
 }
 
 // Searcher finds similar memories.
@@ -167,9 +165,6 @@ func (w *Writer) Write(ctx context.Context, b Batch) (written []Written, err err
 			return nil, err
 		}
 		compared.isLast = attempt == maxComparisons
-		if err := w.judgeLater(ctx, b.Owner, b.Drafts, compared); err != nil {
-			return nil, err
-		}
 		if written, err = w.writeCompared(ctx, b, compared); !errors.Is(err, errOutdated) {
 			return written, err
 		}
@@ -243,9 +238,6 @@ func (w *Writer) Compare(ctx context.Context, owner memory.Owner, memories []mem
 	}
 	compared, err := w.compare(ctx, owner, drafts, except)
 	if err != nil {
-		return nil, err
-	}
-	if err := w.judgeLater(ctx, owner, drafts, compared); err != nil {
 		return nil, err
 	}
 	byID := make(map[string]finding, len(drafts))

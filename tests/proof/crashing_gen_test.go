@@ -1353,6 +1353,12 @@ func (store *crashingTx) DeleteFile(ctx context.Context, id string) error {
 	})
 }
 
+func (store *crashingTx) Enqueue(ctx context.Context, job db.Job) error {
+	return act(store.fuse, "tx.Enqueue", func() error {
+		return store.real.Enqueue(ctx, job)
+	})
+}
+
 func (store *crashingTx) FactAt(
 	ctx context.Context,
 	factType string,
