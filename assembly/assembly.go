@@ -37,6 +37,7 @@ type Item struct {
 	Group     Group     // of a memory
 	Role      string    // of an event, as a message: "user", "assistant" or "system"; else empty
 	Who       string    // of an event or a remembered message: its author
+	Asked     string    // of a remembered message: what another speaker asked just before; may be empty
 	Mark      string    // of an event: prefix of its message if the role does not say what it is
 	At        time.Time // of a memory: when it was said
 	Dated     bool      // of a memory: At is shown behind its text

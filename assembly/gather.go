@@ -53,8 +53,12 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			return g, err
 		}
 	}
+	var asked []string
 	for _, m := range g.answer.Memories {
-		if isPresent(m.Memory, r.Present) {
+		asked = append(asked, m.Memory.Asked)
+	}
+	for _, m := range g.answer.Memories {
+		if isPresent(m.Memory, append(asked, r.Present...)) {
 			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
 			continue
 		}
@@ -73,7 +77,7 @@ func memoryItem(found recall.Recalled, events []session.Event) Item {
 		item.Statement = statement(m.ID, m.Content)
 		return item
 	}
-	item.Who = m.WrittenSpeaker()
+	item.Who, item.Asked = m.WrittenSpeaker(), m.Asked
 	for _, e := range events {
 		if e.TurnID == m.SourceTurnID && holds(e.Content, m.Content) {
 			item.HeldBy = eventStatement(e)

@@ -82,14 +82,17 @@ type words struct {
 	groups   [groups]string
 	until    string // with %s for a day
 	said     string // the same
+	asked    string // with %s for a question
 }
 
 var (
 	english = words{
 		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (%s)",
+		asked: ` (asked "%s")`,
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s）",
+		asked: "（被问“%s”）",
 	}
 )
 

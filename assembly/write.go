@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,11 @@ func (w words) textLine(at section, item Item) string {
 	case at == inSummary:
 		return dashed(item.Text)
 	case at == inEvents, item.Group == messageGroup:
-		return oneLine(item.Who) + ": " + strings.Join(lines(item.Text), "\n  ") + w.mark(item) + "\n"
+		who := oneLine(item.Who)
+		if item.Asked != "" {
+			who += fmt.Sprintf(w.asked, oneLine(item.Asked))
+		}
+		return who + ": " + strings.Join(lines(item.Text), "\n  ") + w.mark(item) + "\n"
 	}
 	return "- " + oneLine(item.Text) + w.mark(item) + "\n"
 }

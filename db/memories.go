@@ -176,6 +176,7 @@ type Document struct {
 	ID          string
 	Lexemes     string
 	Speaker     string // of a message
+	Asked       string // likewise
 	Content     string
 	DerivedFrom []string // ids of memories in (id) order; nil if it has no sources, and for a message
 	// Of a message the superseded memories that were derived from it, in the order of their ids; else of what it

@@ -126,6 +126,9 @@ func (l memoryLine) check(f *faults) {
 	f.note("memory.conversation_id", memory.CheckID(l.ConversationID, true))
 	f.optionalID("memory.source_turn_id", l.SourceTurnID)
 	f.note("memory.said_by", memory.CheckID(l.Speaker, true))
+	if l.Asked != "" {
+		f.note("memory.asked", memory.CheckContent(l.Asked, memory.MaxAskedRunes))
+	}
 	f.note("memory.content", memory.CheckContent(l.Content, memory.MaxContentRunes))
 	oneOf(f, "memory.type", memory.Types, l.Type)
 	oneOf(f, "memory.domain", memory.Domains, l.Domain)

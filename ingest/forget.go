@@ -43,7 +43,7 @@ type Done string
 // What may be done.
 const (
 	DoneForgotten Done = "forgotten"
-	DoneShortened Done = "shortened" // a message that goes on without the sentences that state it
+	DoneShortened Done = "shortened" // a message that goes on without the sentences that state or ask it
 	DoneRestored  Done = "restored"  // also of a memory that a withdrawn summary had condensed
 	DoneReverted  Done = "reverted"  // a message has its sentences again, or a source is condensed again
 	DoneKept      Done = "kept"      // nothing, since it is pinned
@@ -135,7 +135,7 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 		if done == "" {
 			continue
 		}
-		if m.Type == memory.TypeMessage && (done == DoneForgotten || done == DoneShortened) {
+		if m.Type == memory.TypeMessage && (done == DoneForgotten || m.Content != before.Content) {
 			sayings = append(sayings, c.saying(before))
 		}
 		if m.Type != memory.TypeMessage && done == DoneForgotten {
@@ -237,6 +237,11 @@ func (p *forgetting) forgetBatch(
 func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, memory.EventKind, error) {
 	before := *m
 	switch {
+	case c.unasked && m.Status != memory.Active:
+		m.Asked = ""
+		m.Embedding, m.EmbeddingModel = c.embedding, model
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+		return DoneShortened, memory.EventUpdated, nil
 	case m.Status == memory.Forgotten, c.undo != nil && !c.undo(m):
 		return "", "", nil
 	case c.embedding != nil:
@@ -244,7 +249,7 @@ func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, me
 	}
 	switch {
 	case c.undo != nil:
-		if m.Content != before.Content {
+		if m.IndexedText() != before.IndexedText() {
 			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		}
 		if before.Status == memory.Active || m.Status != memory.Active {
@@ -252,12 +257,15 @@ func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, me
 		}
 		m.LastAccessedAt = now
 		return DoneRestored, memory.EventRestored, nil
-	case m.Pinned:
+	case m.Pinned && !c.onlyUnasks():
 		return DoneKept, "", nil
 	case c.Left != "" && m.Content != c.said:
 		return "", "", errOutdated
 	case c.Left != "":
 		m.Content = c.Left
+		if c.unasked {
+			m.Asked = ""
+		}
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		return DoneShortened, memory.EventUpdated, nil
 	}

@@ -34,6 +34,7 @@ type planned struct {
 	statement.Found
 	root      memory.Memory               // of the batch
 	said      string                      // content that Left was made from
+	unasked   bool                        // what was asked before it is forgotten; Left is not empty
 	undo      func(m *memory.Memory) bool // what changes it back, if nothing else has changed it since; nil: it goes
 	text      string                      // to be embedded; "": nothing
 	embedding []float32
@@ -84,7 +85,10 @@ func (p *forgetting) find(ctx context.Context) (err error) {
 	for _, id := range withdrawn {
 		p.release(p.plannedFor(id).root, condensed[id])
 	}
-	return p.readLog(ctx, roots, statements, docs)
+	if err := p.readLog(ctx, roots, statements, docs); err != nil {
+		return err
+	}
+	return p.unask(ctx, roots, docs)
 }
 
 // withInactive adds the facts that were taken from the messages to be forgotten and are not active: an insight may have
@@ -133,7 +137,7 @@ func (p *forgetting) withInactive(
 
 func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 	return db.Document{
-		ID: m.ID, Content: m.Content, Lexemes: text.Join(text.Lexemes(m.Content)), Speaker: m.Speaker, Type: m.Type,
+		ID: m.ID, Content: m.Content, Lexemes: text.Join(text.Lexemes(m.Content)), Speaker: m.Speaker, Asked: m.Asked, Type: m.Type,
 		AgentID: m.AgentID, ConversationID: m.ConversationID, CreatedAt: m.CreatedAt, DerivedFrom: memory.IDs(sources),
 	}
 }
@@ -157,8 +161,9 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Stat
 			c.Left = ""
 		}
 		m := memory.Memory{Content: c.Left}
-		shorten := func(of memory.Type, speaker string, content *string) {
+		shorten := func(of memory.Type, speaker, asked string, content *string) {
 			m.Type, m.Speaker = of, speaker
+			m.Asked = asked
 			if c.said == "" {
 				c.said = *content
 			}
@@ -166,13 +171,13 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Stat
 		}
 		for i := range docs {
 			if docs[i].ID == f.ID {
-				shorten(docs[i].Type, docs[i].Speaker, &docs[i].Content)
+				shorten(docs[i].Type, docs[i].Speaker, docs[i].Asked, &docs[i].Content)
 			}
 		}
 		for _, list := range p.sources {
 			for i := range list {
 				if list[i].ID == f.ID {
-					shorten(list[i].Type, list[i].Speaker, &list[i].Content)
+					shorten(list[i].Type, list[i].Speaker, list[i].Asked, &list[i].Content)
 				}
 			}
 		}

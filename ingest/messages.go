@@ -20,9 +20,9 @@ const (
 // messages drafts memories of the chat messages of a turn, without embeddings and in the order of the
 // turn: one of each message, or several of a long one. The memories hold what was said, except for what
 // is left out. Their ids are derived from the turn, so that a turn that is processed again makes the same
-// memories. previous is what was said before the turn, "" if it does not matter. Nothing counts as left
+// memories. previous is what was said last before the turn; zero if it is not known. Nothing counts as left
 // out if messages are not kept at all.
-func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
+func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) (
 	drafts []memory.Memory, leftOut []memory.Omission,
 ) {
 	if !s.set.Messages {
@@ -34,9 +34,10 @@ func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
 		if m.Role == memory.RoleAssistant {
 			importance = s.set.Threshold * assistantMessageImportance
 		}
-		kept, left := s.sift(m, s.isQuestion(previous), e, remarks)
+		kept, left := s.sift(m, s.isQuestion(previous.Content), e, remarks)
+		asked := s.questionBefore(m, previous)
 		if isSpoken(m) {
-			previous = m.Content
+			previous = m
 		}
 		for _, reason := range memory.OmissionReasons {
 			leftOut = omit(leftOut, place, reason, left[reason])
@@ -45,7 +46,7 @@ func (s *Service) messages(turn memory.Turn, previous string, e echoes) (
 			draft := memory.Memory{
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-				Speaker: memory.SpeakerOf(m.Role, m.Name), Content: content, Type: memory.TypeMessage,
+				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: content, Type: memory.TypeMessage,
 				Importance: importance, CreatedAt: turn.At,
 			}
 			draft.Domain, draft.Lexemes = s.Guess(content), text.Join(text.Lexemes(draft.IndexedText()))
@@ -124,7 +125,9 @@ func spoken(fact string, turn memory.Turn, messages []memory.Memory) *memory.Mem
 	var found, users *memory.Memory
 	several := false
 	for i := range messages {
-		if c := coverage(words, set(text.Split(messages[i].Lexemes))); c > best {
+		said := messages[i]
+		said.Asked = "" // of another speaker
+		if c := coverage(words, set(text.Lexemes(said.IndexedText()))); c > best {
 			best, found = c, &messages[i]
 		}
 		if slices.ContainsFunc(turn.Messages, func(m memory.Message) bool {

@@ -64,7 +64,7 @@ func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[st
 	for i := range turns {
 		turn := &turns[i]
 		turn.Messages, turn.LeftOut = s.utterances(*turn)
-		messages, leftOut := s.messages(*turn, "", echoes{}) // what recall returned then is not known any more
+		messages, leftOut := s.messages(*turn, memory.Message{}, echoes{}) // what recall returned then is not known any more
 		drafts, turn.LeftOut = append(drafts, messages...), inOrder(turn.LeftOut, leftOut)
 	}
 	complete, err := s.completeMessages(ctx, drafts)

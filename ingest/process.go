@@ -56,16 +56,13 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	previous, err := s.previous(ctx, turn)
+	before, err := s.before(ctx, turn, max(s.set.Before, 1))
 	if err != nil {
 		return err
 	}
-	messages, leftOut := s.messages(turn, previous, echoes)
+	messages, leftOut := s.messages(turn, lastSpoken(before), echoes)
 	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
-	question, err := s.question(ctx, turn)
-	if err != nil {
-		return err
-	}
+	question := s.question(turn, before)
 	stored := s.asksModel(question) // first, since a model may fail, or take its time
 	if stored && len(messages)+len(turn.LeftOut) > 0 {
 		if messages, err = s.keep(ctx, turn, messages); err != nil {

@@ -87,12 +87,13 @@ func (r *restoring) refuseWithdrawn(ctx context.Context) (refused []Edited, err 
 	return refused, nil
 }
 
-// plan finds the events to undo, and embeds what will be active with another text or model than its embedding's.
+// plan finds the events to undo, and embeds what will have another text, or be active with another model, than its
+// embedding's.
 func (r *restoring) plan(ctx context.Context, scope Scope) error {
 	var ids, texts []string
 	embed := func(before, after *memory.Memory) {
-		if after.Status == memory.Active &&
-			(before.EmbeddingModel != r.by.Model() || before.EmbeddedText() != after.EmbeddedText()) {
+		if before.EmbeddedText() != after.EmbeddedText() ||
+			after.Status == memory.Active && before.EmbeddingModel != r.by.Model() {
 			ids, texts = append(ids, after.ID), append(texts, after.EmbeddedText())
 		}
 	}
@@ -271,7 +272,7 @@ func (r *restoring) store(
 	if difference == nil {
 		return nil
 	}
-	if m.Content != before.Content {
+	if m.IndexedText() != before.IndexedText() {
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 	}
 	if before.Status != memory.Active && m.Status == memory.Active {

@@ -16,17 +16,13 @@ type question struct {
 	before      []memory.Message // the last ones of the conversation before it
 }
 
-// question returns what the scorer is to be given of a turn.
-func (s *Service) question(ctx context.Context, turn memory.Turn) (q question, err error) {
-	q.Turn = turn
-	q.Messages = scorable(turn)
-	if len(q.Messages) == 0 {
-		return q, nil
-	}
-	if q.before, err = s.before(ctx, turn, s.set.Before); err == nil && !s.mayStateFacts(q.Messages, q.before) {
+// question returns what the scorer is to be given of a turn after some messages.
+func (s *Service) question(turn memory.Turn, before []memory.Message) question {
+	q := question{Turn: turn, before: before[max(0, len(before)-s.set.Before):]}
+	if q.Messages = scorable(turn); !s.mayStateFacts(q.Messages, before) {
 		q.Messages = nil
 	}
-	return q, err
+	return q
 }
 
 // asksModel reports whether a language model is to be asked.
@@ -109,19 +105,6 @@ func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 
 // isQuestion reports whether a message holds a question that is more than small talk.
 func (s *Service) isQuestion(content string) bool { return asks(content) && !s.IsSmallTalk(content) }
-
-// previous returns what was said before a turn that begins with small talk, which may answer it; "" if that is not
-// known or does not matter.
-func (s *Service) previous(ctx context.Context, turn memory.Turn) (string, error) {
-	if !s.set.Messages || !s.IsSmallTalk(turn.Messages[0].Content) {
-		return "", nil
-	}
-	before, err := s.before(ctx, turn, 1)
-	if err != nil || len(before) == 0 {
-		return "", err
-	}
-	return before[0].Content, nil
-}
 
 // asks reports whether a text holds a question.
 func asks(content string) bool {

@@ -118,6 +118,7 @@ func (x *index) append(docs []db.Document) {
 	tagLists := placesOf(x.tagLists, joinTags)
 	speakers := placesOf(x.speakers, func(s string) string { return s })
 	called := placesOf(x.called, func(s string) string { return s })
+	var before prefixes
 	lexemes := len(docs)
 	for i := range docs {
 		lexemes += strings.Count(docs[i].Lexemes, " ")
@@ -140,6 +141,7 @@ func (x *index) append(docs []db.Document) {
 		x.docs = append(x.docs, document{
 			id: id, importance: d.Importance, question: c.question, created: d.CreatedAt.UnixMicro(), timed: c.timed,
 			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
+			said:    uint32(max(0, len(x.lexemes)-begin-before.of(d))),
 			kind:    intern(kinds, &x.kinds, k, k),
 			tags:    intern(tagLists, &x.tagLists, joinTags(d.Tags), d.Tags),
 			speaker: intern(speakers, &x.speakers, c.speaker, strings.Clone(c.speaker)),

@@ -33,7 +33,7 @@ func decode(revision int64, data []byte) (*index, error) {
 		end += s.Length[doc]
 		x.docs[doc] = document{
 			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
-			end: end, length: s.Length[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
+			end: end, length: s.Length[doc], said: s.Said[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
 			timed: s.Timed[doc], called: s.CalledBy[doc],
 		}
 		x.accessed[doc].Store(s.Accessed[doc])
@@ -63,6 +63,7 @@ func (s *snapshot) checkColumns() error {
 		{"Question", len(s.Question), n},
 		{"Created", len(s.Created), n},
 		{"Accessed", len(s.Accessed), n},
+		{"Said", len(s.Said), n},
 		{"Kind", len(s.Kind), n},
 		{"Tags", len(s.Tags), n},
 		{"Speaker", len(s.Speaker), n},
@@ -78,8 +79,11 @@ func (s *snapshot) checkColumns() error {
 		}
 	}
 	lexemes := uint64(0)
-	for _, length := range s.Length {
+	for doc, length := range s.Length {
 		lexemes += uint64(length)
+		if s.Said[doc] > length {
+			return fmt.Errorf("a document of %d lexemes has %d in its content", length, s.Said[doc])
+		}
 	}
 	if lexemes != uint64(len(s.Lexemes)) {
 		return fmt.Errorf("%d documents have %d lexemes, not %d", n, lexemes, len(s.Lexemes))

@@ -50,6 +50,7 @@ type document struct {
 	created    int64   // Unix microseconds
 	end        uint32  // of its lexemes, which begin where those of the document before it end
 	length     uint32  // number of its lexemes
+	said       uint32  // number of those of its content, which are the last ones, at most length
 	kind       uint32  // place in kinds
 	tags       uint32  // place of its list in tagLists
 	speaker    uint32  // place in speakers

@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 6
+const snapshotFormat = 7
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -25,7 +25,7 @@ type snapshot struct {
 	Importance          []float64
 	Question            []float64
 	Created, Accessed   []int64
-	Length              []uint32
+	Length, Said        []uint32
 	Kind, Tags, Speaker []uint32
 	Timed               []bool
 	Lexemes             []uint64
@@ -53,7 +53,8 @@ func (x *index) encode() ([]byte, error) {
 		s.IDs = append(s.IDs, d.id[:]...)
 		s.Importance, s.Question = append(s.Importance, d.importance), append(s.Question, d.question)
 		s.Created, s.Accessed = append(s.Created, d.created), append(s.Accessed, x.accessed[doc].Load())
-		s.Length, s.Kind = append(s.Length, d.length), append(s.Kind, d.kind)
+		s.Length, s.Said = append(s.Length, d.length), append(s.Said, d.said)
+		s.Kind = append(s.Kind, d.kind)
 		s.Tags, s.Speaker = append(s.Tags, d.tags), append(s.Speaker, d.speaker)
 		s.Timed, s.CalledBy = append(s.Timed, d.timed), append(s.CalledBy, d.called)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -74,14 +75,35 @@ func isOneClause(content string) bool {
 	return !severalClauses.MatchString(content) && len(text.Sentences(content)) <= 1
 }
 
-// said returns the lexemes of a message's content, without those of its day and speaker.
+// said returns the lexemes of a message's content, without those of its day, of its speaker and of what it answers.
 func (x *index) said(message int) []uint64 {
-	lexemes := x.lexemesOf(message)
-	before := memory.DayLexemes
-	if speaker := x.speakers[x.docs[message].speaker]; speaker != memory.RoleUser && speaker != memory.RoleAssistant {
-		before += len(text.Lexemes(speaker))
+	d := &x.docs[message]
+	return x.lexemes[d.end-d.said : d.end]
+}
+
+// prefixes counts the lexemes of documents before those of their contents. It keeps the numbers of speakers.
+type prefixes map[string]int
+
+func (p *prefixes) of(d *db.Document) int {
+	if d.Type != memory.TypeMessage {
+		return 0
 	}
-	return lexemes[min(before, len(lexemes)):]
+	n := memory.DayLexemes
+	if d.Asked != "" {
+		n += len(text.Lexemes(d.Asked))
+	}
+	if d.Speaker == memory.RoleUser || d.Speaker == memory.RoleAssistant {
+		return n
+	}
+	named, known := (*p)[d.Speaker]
+	if !known {
+		if *p == nil {
+			*p = prefixes{}
+		}
+		named = len(text.Lexemes(d.Speaker))
+		(*p)[d.Speaker] = named
+	}
+	return n + named
 }
 
 func count(lexemes []uint64, wanted uint64) (n int) {

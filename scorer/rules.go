@@ -3,6 +3,7 @@ package scorer
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +32,7 @@ const (
 //	                                  clause, if the clauses state attributes by themselves (package attribute)
 //	              at least unlikely:  fact with an importance under the gate's default threshold
 //	              else:               nothing
+//	answer of up to two words, without "I": the same, with an importance under the gate's default threshold
 //
 // It resolves neither pronouns nor dates. It reads the first 100,000 characters of a turn, and sentences of up to 600.
 func NewRules() Scorer { return rules{} }
@@ -39,14 +41,18 @@ type rules struct{}
 
 func (rules) Name() string { return RulesName }
 
-func (rules) Score(ctx context.Context, turn memory.Turn, _ []memory.Message) ([]Fact, error) {
+func (rules) Score(ctx context.Context, turn memory.Turn, before []memory.Message) ([]Fact, error) {
 	r := reader{ctx: ctx, room: maxReadRunes, seen: map[string]bool{}}
-	for _, m := range turn.Messages {
+	for i, m := range turn.Messages {
 		if m.Role != memory.RoleUser || r.isDone() {
 			continue
 		}
+		known := len(r.facts)
 		if err := r.readMessage(m.Content); err != nil {
 			return nil, err
+		}
+		if isFragment(m, lastChat(slices.Concat(before, turn.Messages[:i]))) {
+			weaken(r.facts[known:])
 		}
 	}
 	return append(r.facts, r.others[:min(len(r.others), MaxFacts-len(r.facts))]...), nil

@@ -295,3 +295,37 @@ func TestRules_KeepSingleAttributes(t *testing.T) {
 		}
 	}
 }
+
+// An answer that says nothing without its question is no fact, unless the user speaks of "I".
+func TestRules_KeepNoFragments(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, said string
+		isKept       bool
+	}{
+		{"你给小猫取了什么名字？", "团子。", false},
+		{"", "团子。", true},
+		{"小猫需要安静。", "团子。", true},
+		{"你抽烟吗", "我抽烟。", true},
+		{"你住在哪里？", "我住在苏州。", true},
+		{"Do you smoke?", "I smoke.", true},
+	} {
+		before := []memory.Message{{Role: "assistant", Content: c.before}, {Role: "system", Content: "Be brief."}}
+		one, err := NewRules().Score(t.Context(), said(c.said), before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inOne := said(c.said)
+		inOne.Messages = append(before, inOne.Messages...)
+		other, err := NewRules().Score(t.Context(), inOne, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, facts := range [][]Fact{one, other} {
+			kept := slices.ContainsFunc(facts, func(f Fact) bool { return f.Importance >= 0.7 })
+			if kept != c.isKept {
+				t.Errorf("%q after %q: %+v", c.said, c.before, facts)
+			}
+		}
+	}
+}

@@ -190,7 +190,7 @@ var alice = memory.Owner{AppID: "app", UserID: "alice"}
 func newMemory(owner memory.Owner, content string) memory.Memory {
 	return memory.Memory{
 		ID: memory.NewID(), Owner: owner, AgentID: "agent", ConversationID: "conversation", SourceTurnID: memory.NewID(),
-		Speaker: "Ana 茶", Content: content, Type: memory.TypeFact, Domain: memory.Profession,
+		Speaker: "Ana 茶", Asked: "What tea? 茶", Content: content, Type: memory.TypeFact, Domain: memory.Profession,
 		Tags:       []string{"work", "茶", `q"u'ote\`},
 		Importance: 0.8125, Metadata: json.RawMessage(`{"b": 1, "a": [1.50, "é\u00e9"], "b2": {"x": null}}`), Pinned: true,
 		Status: memory.Active, CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch,

@@ -31,6 +31,7 @@ func documents(t *testing.T, s db.Store) {
 				ID:             m.ID,
 				Lexemes:        m.Lexemes,
 				Speaker:        m.Speaker,
+				Asked:          m.Asked,
 				Content:        m.Content,
 				Domain:         m.Domain,
 				Type:           m.Type,

@@ -149,6 +149,7 @@ func (m *model) update(t *rapid.T) {
 	changed.UpdatedAt = m.tick(t)
 	changed.Status = rapid.SampledFrom(memory.Statuses).Draw(t, "status")
 	changed.Content = rapid.SampledFrom([]string{changed.Content, "other"}).Draw(t, "content")
+	changed.Asked = rapid.SampledFrom([]string{changed.Asked, ""}).Draw(t, "asked")
 	changed.Importance = rapid.Float64Range(0, 1).Draw(t, "importance")
 	accesses := changed.AccessCount // changed by Touch only
 	changed.AccessCount = rapid.IntRange(0, 9).Draw(t, "accesses")

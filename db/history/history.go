@@ -52,7 +52,7 @@ func fields(m memory.Memory) map[string]any {
 		tags = []string{}
 	}
 	return map[string]any{
-		"content": m.Content, "importance": m.Importance, "domain": m.Domain, "type": m.Type,
+		"content": m.Content, "asked": m.Asked, "importance": m.Importance, "domain": m.Domain, "type": m.Type,
 		"tags": tags, "metadata": metadata, "pinned": m.Pinned, "status": m.Status,
 		"superseded_by": m.SupersededBy,
 	}
@@ -100,7 +100,7 @@ func (r *Recorder) Created(m *memory.Memory, detail any) {
 // increments the memory's revision and adds its id to Changed.
 func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memory.Memory) error {
 	after.UpdatedAt = r.at
-	if after.Content != before.Content || after.Domain != before.Domain ||
+	if after.Content != before.Content || after.Asked != before.Asked || after.Domain != before.Domain ||
 		after.Type != before.Type || after.Status != before.Status {
 		after.Revision++
 		r.changed = append(r.changed, after.ID)

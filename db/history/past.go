@@ -88,6 +88,7 @@ func At(m memory.Memory, events []memory.Event, at time.Time) (then memory.Memor
 // values are those of a Change; nil means that a field did not change.
 type values struct {
 	Content      *string         `json:"content"`
+	Asked        *string         `json:"asked"`
 	Importance   *float64        `json:"importance"`
 	Domain       *memory.Domain  `json:"domain"`
 	Type         *memory.Type    `json:"type"`
@@ -140,6 +141,7 @@ func Reverse(m *memory.Memory, event json.RawMessage) bool {
 // assign sets the fields that have a value.
 func (v values) assign(m *memory.Memory) {
 	restore(&m.Content, v.Content)
+	restore(&m.Asked, v.Asked)
 	restore(&m.Importance, v.Importance)
 	restore(&m.Domain, v.Domain)
 	restore(&m.Type, v.Type)

@@ -16,7 +16,7 @@ import (
 // The columns that scanMemory reads: all, or all but the embeddings, which are
 // the largest part of a memory.
 const (
-	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), speaker, content,
+	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), speaker, asked, content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
 		created_at, updated_at, last_accessed_at, access_count, `
 	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
@@ -40,7 +40,7 @@ func scanMemory(row pgx.CollectableRow) (m memory.Memory, err error) {
 // memoryFields are the destinations of memoryColumns.
 func memoryFields(m *memory.Memory) []any {
 	return []any{
-		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Speaker, &m.Content,
+		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Speaker, &m.Asked, &m.Content,
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.SupersededBy,
 		&m.CreatedAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
 		(*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding),

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	documentColumns = `id, lexemes, speaker, content, domain, memory_type, tags, agent_id, conversation_id,
+	documentColumns = `id, lexemes, speaker, asked, content, domain, memory_type, tags, agent_id, conversation_id,
 		importance_score, created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
 			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END,
 		CASE WHEN NOT (SELECT EXISTS (
@@ -39,7 +39,7 @@ const (
 )
 
 func documentFields(d *db.Document) []any {
-	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
+	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Asked, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
 		&d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom, &d.Supersedes}
 }
 

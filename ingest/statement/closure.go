@@ -19,6 +19,7 @@ const (
 	Derived  Why = "derived"  // it was derived from one of these, such as a summary
 	Said     Why = "said"     // it was said in the turn that is withdrawn
 	Replaced Why = "replaced" // a memory of that turn superseded it, or was merged into it
+	Answers  Why = "answers"  // a message that answers one of these, and is kept with what it was asked
 )
 
 // Found is a memory that states a statement, or was derived from what states it.

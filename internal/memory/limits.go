@@ -12,6 +12,7 @@ import (
 const (
 	MaxIDBytes       = 256 // app, user, agent, conversation and client ids
 	MaxContentRunes  = 4096
+	MaxAskedRunes    = 1000
 	MaxMessages      = 100
 	MaxMessageBytes  = 64 << 10
 	MaxRawBytes      = 256 << 10 // of a message as JSON

@@ -33,6 +33,7 @@ type Memory struct {
 	ConversationID string // empty: it belongs to no conversation
 	SourceTurnID   string // turn it was extracted from; empty: written directly
 	Speaker        string // of a message: see SpeakerOf; at most MaxIDBytes
+	Asked          string // of a short message: what another speaker asked just before; at most MaxAskedRunes
 	Content        string // 1..MaxContentRunes characters
 	Type           Type
 	Domain         Domain
@@ -152,13 +153,20 @@ const TypeFact Type = "fact"
 const TypeMessage Type = "message"
 
 // EmbeddedText is the text that a memory is embedded as: its content, and for a message also
-// the name of its speaker, as in "Ana: We moved last week." It has no date, so that the
-// same words have the same embedding on every day.
+// the name of its speaker and what it was asked, as in "Where do you live now? Ana: In Lisbon." It has no date, so
+// that the same words have the same embedding on every day.
 func (m *Memory) EmbeddedText() string {
-	if m.Type != TypeMessage || m.Speaker == "" || m.Speaker == RoleUser || m.Speaker == RoleAssistant {
+	if m.Type != TypeMessage {
 		return m.Content
 	}
-	return m.Speaker + ": " + m.Content
+	said := m.Content
+	if m.Speaker != "" && m.Speaker != RoleUser && m.Speaker != RoleAssistant {
+		said = m.Speaker + ": " + said
+	}
+	if m.Asked != "" {
+		said = m.Asked + " " + said
+	}
+	return said
 }
 
 // IndexedText is the text that a memory is searched by words as: EmbeddedText, and for a

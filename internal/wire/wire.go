@@ -21,6 +21,7 @@ type Memory struct {
 	ConversationID string          `json:"conversation_id,omitempty"`
 	SourceTurnID   string          `json:"source_turn_id,omitempty"`
 	Speaker        string          `json:"said_by,omitempty"`
+	Asked          string          `json:"asked,omitempty"`
 	Content        string          `json:"content"`
 	Type           memory.Type     `json:"type"`
 	Domain         memory.Domain   `json:"domain"`
@@ -40,7 +41,7 @@ type Memory struct {
 func MemoryOf(m memory.Memory) Memory {
 	w := Memory{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, ConversationID: m.ConversationID, SourceTurnID: m.SourceTurnID,
-		Speaker: m.Speaker, Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: m.Tags,
+		Speaker: m.Speaker, Asked: m.Asked, Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: m.Tags,
 		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, SupersededBy: m.SupersededBy,
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
 	}
@@ -54,7 +55,7 @@ func MemoryOf(m memory.Memory) Memory {
 func (w Memory) Memory(appID string) memory.Memory {
 	m := memory.Memory{
 		ID: w.ID, Owner: memory.Owner{AppID: appID, UserID: w.UserID}, AgentID: w.AgentID,
-		ConversationID: w.ConversationID, SourceTurnID: w.SourceTurnID, Speaker: w.Speaker,
+		ConversationID: w.ConversationID, SourceTurnID: w.SourceTurnID, Speaker: w.Speaker, Asked: w.Asked,
 		Content: w.Content, Type: w.Type, Domain: w.Domain,
 		Importance: w.Importance, Metadata: w.Metadata, Pinned: w.Pinned, Status: w.Status, SupersededBy: w.SupersededBy,
 		CreatedAt: memory.Instant(w.CreatedAt), UpdatedAt: memory.Instant(w.UpdatedAt),

@@ -188,7 +188,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
 	before := scorerBefore
 	if cfg.Chat.APIKey == "" {
-		before = 0 // rules read each sentence alone
+		before = 1 // rules read what a short answer answers
 	}
 	return ingest.Settings{
 		Threshold:     g.Threshold,

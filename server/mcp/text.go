@@ -25,6 +25,7 @@ type memoryBody struct {
 	AgentID        string          `json:"agent_id,omitempty"`
 	ConversationID string          `json:"conversation_id,omitempty"`
 	Speaker        string          `json:"said_by,omitempty"`
+	Asked          string          `json:"asked,omitempty"`
 	Content        string          `json:"content"`
 	Type           memory.Type     `json:"type"`
 	Tags           []string        `json:"tags"`
@@ -90,8 +91,11 @@ func degradedLines(parts []string) string {
 
 // line is a memory for a model.
 func (m memoryBody) line() string {
-	text := fmt.Sprintf("[%s] %s (%s, %s", m.ID, oneLine(m.Content), m.Type,
-		m.CreatedAt.UTC().Format(time.DateOnly))
+	content := oneLine(m.Content)
+	if m.Asked != "" {
+		content = fmt.Sprintf("(asked %q) %s", oneLine(m.Asked), content)
+	}
+	text := fmt.Sprintf("[%s] %s (%s, %s", m.ID, content, m.Type, m.CreatedAt.UTC().Format(time.DateOnly))
 	if m.Status != memory.Active {
 		text += ", " + string(m.Status)
 	}

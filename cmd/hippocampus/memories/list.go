@@ -127,6 +127,7 @@ func (a *action) showOne(m wire.Memory) {
 	a.Fields([][2]string{
 		{"id", m.ID}, {"user", terminal.Line(m.UserID)}, {"agent", terminal.Line(m.AgentID)},
 		{"conversation", terminal.Line(m.ConversationID)}, {"said by", terminal.Line(m.Speaker)},
+		{"asked", terminal.Line(m.Asked)},
 		{"turn", m.SourceTurnID}, {"type", string(m.Type)}, {"domain", string(m.Domain)},
 		{"importance", fmt.Sprintf("%.2f", m.Importance)}, {"tags", terminal.Line(strings.Join(m.Tags, ", "))},
 		{"metadata", metadata}, {"pinned", pinned}, {"status", string(m.Status)}, {"superseded by", m.SupersededBy},

@@ -144,6 +144,9 @@ func PrintAnswer(s terminal.Screen, answer Answer, why bool) {
 		if m.Memory.Speaker != "" {
 			kind += " of " + terminal.Line(m.Memory.Speaker)
 		}
+		if m.Asked != "" {
+			kind += fmt.Sprintf(", asked %q", terminal.Truncate(terminal.Line(m.Asked), 60))
+		}
 		s.Printf("    %s\n", s.Paint(terminal.Faint, fmt.Sprintf("%s, %s, %s", kind, s.When(m.CreatedAt), id(m.ID))))
 		if why {
 			printParts(s, m)

@@ -293,6 +293,7 @@ const (
 
 // Defines values for MemoryEffectWhy.
 const (
+	MemoryEffectWhyAnswers  MemoryEffectWhy = "answers"
 	MemoryEffectWhyDerived  MemoryEffectWhy = "derived"
 	MemoryEffectWhyEchoes   MemoryEffectWhy = "echoes"
 	MemoryEffectWhyReplaced MemoryEffectWhy = "replaced"
@@ -701,6 +702,11 @@ type Announcement struct {
 // Example: 2026-01-31T08:00:00Z
 type AsOf = time.Time
 
+// Asked Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+//
+// Example: Where do you live now?
+type Asked = string
+
 // CallerKey The key of a request.
 type CallerKey struct {
 	// AppID The app of the key. Absent if the key belongs to no app.
@@ -880,6 +886,11 @@ type ChangedMemory struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Asked Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+	//
+	// Example: Where do you live now?
+	Asked *Asked `json:"asked,omitempty"`
 
 	// Content One statement, readable on its own, with at least one visible character.
 	//
@@ -2704,6 +2715,11 @@ type ExportedMemory struct {
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
 
+	// Asked Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+	//
+	// Example: Where do you live now?
+	Asked *Asked `json:"asked,omitempty"`
+
 	// Content One statement, readable on its own, with at least one visible character.
 	//
 	// Example: Is allergic to peanuts.
@@ -4291,6 +4307,11 @@ type Memory struct {
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
 
+	// Asked Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+	//
+	// Example: Where do you live now?
+	Asked *Asked `json:"asked,omitempty"`
+
 	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
 	// answer to the request that had them.
 	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
@@ -4474,7 +4495,7 @@ type MemoryBatchResult struct {
 
 // MemoryEffect What was done to another memory.
 type MemoryEffect struct {
-	// Done `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+	// Done `forgotten`; `shortened`, a message without the sentences that state or ask it; `restored`, active again; `reverted`, as it
 	// was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
 	//
 	//
@@ -4493,15 +4514,15 @@ type MemoryEffect struct {
 
 	// Why How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
 	// was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
-	// Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
-	// into it.
+	// `answers`, it is a message that answers it, and is kept without what it was asked. Of a withdrawn turn: `said`, it
+	// was said in the turn; `replaced`, a memory of the turn superseded it, or was merged into it.
 	//
 	//
 	// Example: source
 	Why *MemoryEffectWhy `json:"why,omitempty"`
 }
 
-// MemoryEffectDone `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+// MemoryEffectDone `forgotten`; `shortened`, a message without the sentences that state or ask it; `restored`, active again; `reverted`, as it
 // was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
 //
 // Example: shortened
@@ -4509,8 +4530,8 @@ type MemoryEffectDone string
 
 // MemoryEffectWhy How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
 // was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
-// Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
-// into it.
+// `answers`, it is a message that answers it, and is kept without what it was asked. Of a withdrawn turn: `said`, it
+// was said in the turn; `replaced`, a memory of the turn superseded it, or was merged into it.
 //
 // Example: source
 type MemoryEffectWhy string
@@ -5680,6 +5701,11 @@ type RecalledMemory struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Asked Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+	//
+	// Example: Where do you live now?
+	Asked *Asked `json:"asked,omitempty"`
 
 	// Confidence How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth.
 	//
@@ -7408,6 +7434,11 @@ type WrittenMemory struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Asked Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+	//
+	// Example: Where do you live now?
+	Asked *Asked `json:"asked,omitempty"`
 
 	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
 	// answer to the request that had them.

@@ -55,6 +55,7 @@ export const en = {
   conversation: "Conversation",
   supersededBy: "Superseded by",
   saidBy: "Said by",
+  asked: "Answers",
   source: "Source",
   sourceTurn: "The turn it comes from",
   noSource: "It was written through the API, or its turn is gone.",

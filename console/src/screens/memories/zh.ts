@@ -57,6 +57,7 @@ export const zh: Texts = {
   conversation: "会话",
   supersededBy: "取代者",
   saidBy: "说话者",
+  asked: "回答的问题",
   source: "来源",
   sourceTurn: "来源对话轮次",
   noSource: "它通过 API 写入,或其对话轮次已不存在。",

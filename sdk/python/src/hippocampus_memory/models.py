@@ -92,6 +92,10 @@ class AnnouncedTurn(Model):
     """Of the last attempt."""
 
 
+Asked = TypeAliasType("Asked", str)
+"""Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it."""
+
+
 class CallerKey(Model):
     """The key of a request."""
 
@@ -172,6 +176,7 @@ class ChangedMemory(Model):
     conversation_id: ConversationID | None = None
     source_turn_id: ID | None = None
     said_by: Speaker | None = None
+    asked: Asked | None = None
     content: Content
     type: MemoryType
     domain: Domain
@@ -1296,6 +1301,7 @@ class Memory(Model):
     conversation_id: ConversationID | None = None
     source_turn_id: ID | None = None
     said_by: Speaker | None = None
+    asked: Asked | None = None
     content: Content
     type: MemoryType
     domain: Domain
@@ -1355,17 +1361,17 @@ class MemoryEffect(Model):
     type: MemoryType
     done: Literal["forgotten", "shortened", "restored", "reverted", "kept"] | str
     """
-    `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+    `forgotten`; `shortened`, a message without the sentences that state or ask it; `restored`, active again; `reverted`, as it
     was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
 
     """
 
-    why: Literal["source", "restates", "echoes", "derived", "said", "replaced"] | str | None = None
+    why: Literal["source", "restates", "echoes", "derived", "said", "replaced", "answers"] | str | None = None
     """
     How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
     was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
-    Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
-    into it.
+    `answers`, it is a message that answers it, and is kept without what it was asked. Of a withdrawn turn: `said`, it
+    was said in the turn; `replaced`, a memory of the turn superseded it, or was merged into it.
 
     """
 
@@ -1820,6 +1826,7 @@ class RecalledMemory(Model):
     conversation_id: ConversationID | None = None
     source_turn_id: ID | None = None
     said_by: Speaker | None = None
+    asked: Asked | None = None
     content: Content
     type: MemoryType | None = None
     domain: Domain | None = None
@@ -2668,6 +2675,7 @@ class WrittenMemory(Model):
     conversation_id: ConversationID | None = None
     source_turn_id: ID | None = None
     said_by: Speaker | None = None
+    asked: Asked | None = None
     content: Content
     type: MemoryType
     domain: Domain

@@ -38,6 +38,10 @@ its present content.
 """
 
 
+Asked: TypeAlias = str
+"""Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it."""
+
+
 CandidateLimit: TypeAlias = int
 """
 How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
@@ -575,6 +579,7 @@ class ExportedMemory(TypedDict):
     conversation_id: NotRequired[ConversationID]
     source_turn_id: NotRequired[ID]
     said_by: NotRequired[Speaker]
+    asked: NotRequired[Asked]
     content: Content
     type: MemoryType
     domain: Domain

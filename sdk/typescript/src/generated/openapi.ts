@@ -3296,6 +3296,7 @@ export interface components {
             conversation_id?: components["schemas"]["ConversationID"];
             source_turn_id?: components["schemas"]["ID"];
             said_by?: components["schemas"]["Speaker"];
+            asked?: components["schemas"]["Asked"];
             content: components["schemas"]["Content"];
             type: components["schemas"]["MemoryType"];
             domain: components["schemas"]["Domain"];
@@ -3337,6 +3338,11 @@ export interface components {
          * @example Ana
          */
         Speaker: string;
+        /**
+         * @description Of a short memory of type `message`: what another speaker asked just before, which is embedded and searched with it.
+         * @example Where do you live now?
+         */
+        Asked: string;
         /**
          * @description How the memory of the path stands to the other one.
          * @example supports
@@ -3453,6 +3459,7 @@ export interface components {
             conversation_id?: components["schemas"]["ConversationID"];
             source_turn_id?: components["schemas"]["ID"];
             said_by?: components["schemas"]["Speaker"];
+            asked?: components["schemas"]["Asked"];
             content: components["schemas"]["Content"];
             type: components["schemas"]["MemoryType"];
             domain: components["schemas"]["Domain"];
@@ -3483,6 +3490,7 @@ export interface components {
             conversation_id?: components["schemas"]["ConversationID"];
             source_turn_id?: components["schemas"]["ID"];
             said_by?: components["schemas"]["Speaker"];
+            asked?: components["schemas"]["Asked"];
             content: components["schemas"]["Content"];
             type: components["schemas"]["MemoryType"];
             domain: components["schemas"]["Domain"];
@@ -3517,7 +3525,7 @@ export interface components {
             id: components["schemas"]["ID"];
             type: components["schemas"]["MemoryType"];
             /**
-             * @description `forgotten`; `shortened`, a message without the sentences that state it; `restored`, active again; `reverted`, as it
+             * @description `forgotten`; `shortened`, a message without the sentences that state or ask it; `restored`, active again; `reverted`, as it
              *     was before it was shortened or restored, or before a withdrawn turn changed it; `kept`, since it is pinned.
              * @example shortened
              * @enum {string}
@@ -3526,12 +3534,12 @@ export interface components {
             /**
              * @description How it belongs to the statement: `source`, a message that the fact was taken from; `restates`, it states the same or
              *     was taken from the message; `echoes`, the assistant repeats it; `derived`, it is a summary of it, or a source of one.
-             *     Of a withdrawn turn: `said`, it was said in the turn; `replaced`, a memory of the turn superseded it, or was merged
-             *     into it.
+             *     `answers`, it is a message that answers it, and is kept without what it was asked. Of a withdrawn turn: `said`, it
+             *     was said in the turn; `replaced`, a memory of the turn superseded it, or was merged into it.
              * @example source
              * @enum {string}
              */
-            why?: "source" | "restates" | "echoes" | "derived" | "said" | "replaced";
+            why?: "source" | "restates" | "echoes" | "derived" | "said" | "replaced" | "answers";
         };
         /** @description Facts that left their timelines or are back on them, since a memory of them was forgotten or restored. */
         FactEffects: components["schemas"]["FactEffect"][];
@@ -3800,6 +3808,7 @@ export interface components {
             conversation_id?: components["schemas"]["ConversationID"];
             source_turn_id?: components["schemas"]["ID"];
             said_by?: components["schemas"]["Speaker"];
+            asked?: components["schemas"]["Asked"];
             content: components["schemas"]["Content"];
             type: components["schemas"]["MemoryType"];
             domain: components["schemas"]["Domain"];
@@ -4323,6 +4332,7 @@ export interface components {
             conversation_id?: components["schemas"]["ConversationID"];
             source_turn_id?: components["schemas"]["ID"];
             said_by?: components["schemas"]["Speaker"];
+            asked?: components["schemas"]["Asked"];
             content: components["schemas"]["Content"];
             type?: components["schemas"]["MemoryType"];
             domain?: components["schemas"]["Domain"];
