@@ -23,8 +23,8 @@ func lastSpoken(messages []memory.Message) memory.Message {
 	return memory.Message{}
 }
 
-// questionBefore returns what a short message answers: the sentences of the message before it that ask, if that is another
-// speaker's; else "".
+// questionBefore returns what a short message answers: the sentences of the message before it that ask, if that is
+// another speaker's; else "".
 func (s *Service) questionBefore(m, previous memory.Message) string {
 	if memory.SpeakerOf(m.Role, m.Name) == memory.SpeakerOf(previous.Role, previous.Name) ||
 		!s.isQuestion(previous.Content) || len(text.Lexemes(m.Content)) > maxReply {

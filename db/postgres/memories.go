@@ -16,8 +16,8 @@ import (
 // The columns that scanMemory reads: all, or all but the embeddings, which are
 // the largest part of a memory.
 const (
-	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), speaker, asked, content,
-		memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
+	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), speaker, asked,
+		content, memory_type, domain, tags, importance_score, metadata, pinned, status, coalesce(superseded_by::text, ''),
 		created_at, updated_at, last_accessed_at, access_count, `
 	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
 	memoryColumns  = bareColumns + itsEmbedding + `, ` + besideColumns

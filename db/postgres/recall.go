@@ -39,8 +39,8 @@ const (
 )
 
 func documentFields(d *db.Document) []any {
-	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Asked, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID, &d.ConversationID,
-		&d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom, &d.Supersedes}
+	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Asked, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID,
+		&d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom, &d.Supersedes}
 }
 
 // tidy makes empty lists nil.

@@ -93,7 +93,8 @@ func (s *Store) inUser(
 	}
 	defer conn.Release() // which closes it unless the transaction has ended
 	user := &userTx{
-		UserTx: s.UserTx(transaction{statements{conn}, begun{conn}, s.jobs}, owner), store: s, tx: conn, vectors: vectorWrites{to: vectors},
+		UserTx: s.UserTx(transaction{statements{conn}, begun{conn}, s.jobs}, owner), store: s, tx: conn,
+		vectors: vectorWrites{to: vectors},
 	}
 	if err := user.begin(ctx, conn); err != nil {
 		return fault(err, "wait for the user's other writes")

@@ -12,7 +12,8 @@ func TestAsked_RepliesAreFoundWithTheirQuestions(t *testing.T) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string]struct{ stated, question, reply, query, line string }{
 			"english": {
-				"I finally adopted a puppy.", "A puppy needs a lot of walks. What did you name your dog?", "Biscuit.", "What is my dog called?",
+				"I finally adopted a puppy.", "A puppy needs a lot of walks. What did you name your dog?",
+				"Biscuit.", "What is my dog called?",
 				`user (asked "What did you name your dog?"): Biscuit.`,
 			},
 			"chinese": {
