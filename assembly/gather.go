@@ -53,12 +53,8 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			return g, err
 		}
 	}
-	var asked []string
 	for _, m := range g.answer.Memories {
-		asked = append(asked, m.Memory.Asked)
-	}
-	for _, m := range g.answer.Memories {
-		if isPresent(m.Memory, append(asked, r.Present...)) {
+		if isPresent(m.Memory, r.Present) {
 			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
 			continue
 		}

@@ -83,6 +83,9 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 		if day := dayOf(item); i == 0 || day != dayOf(said[i-1]) {
 			b.WriteString(day)
 		}
+		if i > 0 && holds(said[i-1].Text, item.Asked) {
+			item.Asked = "" // the line before has it
+		}
 		b.WriteString(p.textLine(inMemories, item))
 	}
 }

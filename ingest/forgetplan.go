@@ -138,7 +138,7 @@ func (p *forgetting) withInactive(
 func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 	return db.Document{
 		ID: m.ID, Content: m.Content, Lexemes: text.Join(text.Lexemes(m.Content)), Speaker: m.Speaker, Asked: m.Asked,
-		Type: m.Type,
+		Type:    m.Type,
 		AgentID: m.AgentID, ConversationID: m.ConversationID, CreatedAt: m.CreatedAt, DerivedFrom: memory.IDs(sources),
 	}
 }

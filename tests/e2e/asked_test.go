@@ -6,7 +6,7 @@ import (
 )
 
 // A short reply is found by the words of the question that it answers, of the turn before it too, and shown with it. A
-// question that is forgotten leaves the reply, and comes back with it.
+// context shows the question once. A question that is forgotten leaves the reply, and comes back with it.
 func TestAsked_RepliesAreFoundWithTheirQuestions(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -42,9 +42,11 @@ func TestAsked_RepliesAreFoundWithTheirQuestions(t *testing.T) {
 			if asked == nil || !strings.HasSuffix(c.question, asked.(string)) {
 				t.Errorf("%q answers %v", c.reply, asked)
 			}
-			context := s.call("POST", "/v1/context", object{"user_id": user, "query": c.query}, 200).body["text"].(string)
-			if !strings.Contains(context, c.line) {
-				t.Errorf("the context lacks %q:\n%s", c.line, context)
+			for limit, want := range map[int]string{1: c.line, 10: "assistant: " + c.question + "\nuser: " + c.reply} {
+				context := s.call("POST", "/v1/context", object{"user_id": user, "query": c.query, "limit": limit}, 200)
+				if text := context.body["text"].(string); !strings.Contains(text, want) {
+					t.Errorf("the context of %d lacks %q:\n%s", limit, want, text)
+				}
 			}
 			id := s.messageID(user, c.question)
 			s.call("DELETE", "/v1/memories/"+id, nil, 200)
