@@ -50,26 +50,37 @@ const (
 	hanNumber = `[〇零一二两三四五六七八九十百千万]+`
 )
 
-// datePatterns find dates; the groups hold the parts in the order of fields.
+// datePatterns find dates; the groups hold the parts in the order of fields. A text without any of the hints has none.
 var datePatterns = []struct {
 	says   *regexp.Regexp
 	fields string // y, m, d, w
+	hints  []string
 }{
-	{regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b`), "ymd"},
-	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`), "mdy"},
-	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `,? (\d{4})\b`), "dmy"},
-	{regexp.MustCompile(`\b` + monthName + `\.? (\d{4})\b`), "my"},
-	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?\b`), "md"},
-	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `\b`), "dm"},
-	{regexp.MustCompile(`\b(January|February|March|April|June|July|August|September|October|November|December)\b`), "m"},
-	{regexp.MustCompile(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m"},
-	{regexp.MustCompile(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w"},
-	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd"},
-	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym"},
-	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md"},
-	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m"},
-	{regexp.MustCompile(`(?:周|星期|礼拜)([一二三四五六日天])`), "w"},
-	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y"},
+	{regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b`), "ymd", numerals},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`), "mdy", numerals},
+	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `,? (\d{4})\b`), "dmy", numerals},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{4})\b`), "my", numerals},
+	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?\b`), "md", numerals},
+	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `\b`), "dm", numerals},
+	{regexp.MustCompile(`\b(January|February|March|April|June|July|August|September|October|November|December)\b`), "m",
+		strings.Fields("uary March April June July August ber")},
+	{regexp.MustCompile(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m",
+		[]string{"May"}},
+	{regexp.MustCompile(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w", []string{"day"}},
+	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd", []string{"月"}},
+	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym", []string{"月"}},
+	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md", []string{"月"}},
+	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m",
+		[]string{"月"}},
+	{regexp.MustCompile(`(?:周|星期|礼拜)([一二三四五六日天])`), "w", []string{"周", "星期", "礼拜"}},
+	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y", numerals},
+}
+
+var numerals = strings.Split("0123456789", "")
+
+// hasAny reports whether a text has one of some parts. It saves the search for a slower pattern.
+func hasAny(s string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }
 
 const furtherDays = `(?:(?:, and |, | and | to | or |–|-)\d{1,2})+`
@@ -102,8 +113,13 @@ func expandDays(s string) string {
 
 // datesIn returns the dates of a text, and the text without them.
 func datesIn(s string) (dates []date, rest string) {
-	s = expandDays(s)
+	if hasAny(s, numerals) || strings.Contains(s, "月") {
+		s = expandDays(s)
+	}
 	for _, pattern := range datePatterns {
+		if !hasAny(s, pattern.hints) {
+			continue
+		}
 		s = pattern.says.ReplaceAllStringFunc(s, func(words string) string {
 			d := date{words: strings.TrimSpace(words)}
 			for i, part := range pattern.says.FindStringSubmatch(words)[1:] {
@@ -146,12 +162,14 @@ var relatives = []struct {
 	says   *regexp.Regexp
 	within time.Duration
 }{
-	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|this (?:morning|afternoon|evening))\b|` +
+	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|last (?:night|evening)|this (?:morning|afternoon|evening))\b|` +
 		`[昨今明][天晚早日]|[前后]天|刚才`), 3 * day},
 	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]`), 14 * day},
 	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|[上下本这]个?(?:周|星期)`), 70 * day},
-	{regexp.MustCompile(`\b(?:now|just|ago|last|next|this|coming|recently|lately|new|` +
-		`in (?:a|an|\w+) (?:day|month|year)s?)\b|[今明去][年月]|[上下本这]个?[月学]|刚|最近|[天月年]前|[天月年]后`), year},
+	{regexp.MustCompile(`\b(?:ago|recently|lately|new|(?:last|next|this|coming) (?:month|year|spring|summer|autumn|fall|` +
+		`winter|season|term|semester|holidays?|christmas|easter|january|february|march|april|may|june|july|august|` +
+		`september|october|november|december)|in (?:a|an|\w+) (?:day|month|year)s?)\b|` +
+		`[今明去][年月春夏秋冬]|[上下本这]个?[月学]|刚|最近|[天月年]前|[天月年]后`), year},
 }
 
 const (
@@ -172,6 +190,9 @@ func spansOf(said string, at time.Time) (spans []span) {
 		if r.says.MatchString(said) {
 			spans = append(spans, span{at.Add(-r.within), at.Add(r.within)})
 		}
+	}
+	if !strings.Contains(said, "year") && !strings.Contains(said, "年") {
+		return spans
 	}
 	for _, match := range agoYears.FindAllStringSubmatch(said, -1) {
 		years := valueOf(match[1] + match[2] + match[3])

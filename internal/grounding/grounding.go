@@ -1,13 +1,15 @@
 // Package grounding finds what a text that a model has written adds to its sources:
 //
 //	text -> names, places, numbers, dates -> those that no source has
+//	fact, talk -> also persons, conditions, traits, denials, the assistant's words -> why the user has not said it
 //
 // It reads English and Chinese. English names are words with a capital; places are also those of places.txt, in any
 // case and in both languages. Chinese names are found where the words around them show that they are names, so that
-// an invented Chinese name may pass.
+// an invented Chinese name may pass. What decides is in word lists, the .txt files of this package.
 package grounding
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -81,30 +83,50 @@ func (has Evidence) Invented(statement string) []string {
 
 // Read reads sources, for several statements about them.
 func Read(sources ...Source) Evidence {
-	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: len(sources)}
-	for _, source := range sources {
-		said := plain(source.Text)
-		has.texts = append(has.texts, said)
-		for _, w := range wordsOf(said) {
-			has.words[w] = true
+	read := make([]Evidence, len(sources))
+	for i, source := range sources {
+		read[i] = readOne(source)
+	}
+	return merged(read)
+}
+
+// readOne reads one source.
+func readOne(source Source) Evidence {
+	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: 1}
+	said := plain(source.Text)
+	has.texts = []string{said}
+	for _, w := range wordsOf(said) {
+		has.words[w] = true
+	}
+	has.dates, _ = datesIn(source.Text)
+	for _, n := range numbersIn(source.Text) {
+		has.numbers[n.value] = true
+		if n.value > 12 && n.value < 24 {
+			has.numbers[n.value-12] = true // an hour of the afternoon
 		}
-		dates, _ := datesIn(source.Text)
-		has.dates = append(has.dates, dates...)
-		for _, n := range numbersIn(source.Text) {
-			has.numbers[n.value] = true
-			if n.value > 12 && n.value < 24 {
-				has.numbers[n.value-12] = true // an hour of the afternoon
-			}
-		}
-		for _, n := range clockNumbers(source.Text) {
-			has.numbers[n] = true
-		}
-		has.digits = append(has.digits, digitsOf(said))
-		if source.At.IsZero() {
-			continue
-		}
-		has.times = append(has.times, source.At)
-		has.near = append(has.near, spansOf(said, source.At)...)
+	}
+	for _, n := range clockNumbers(source.Text) {
+		has.numbers[n] = true
+	}
+	has.digits = []string{digitsOf(said)}
+	if !source.At.IsZero() {
+		has.times = []time.Time{source.At}
+		has.near = spansOf(said, source.At)
+	}
+	return has
+}
+
+// merged is what several sources have.
+func merged(read []Evidence) Evidence {
+	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: len(read)}
+	for _, one := range read {
+		maps.Copy(has.words, one.words)
+		maps.Copy(has.numbers, one.numbers)
+		has.texts = append(has.texts, one.texts...)
+		has.digits = append(has.digits, one.digits...)
+		has.dates = append(has.dates, one.dates...)
+		has.times = append(has.times, one.times...)
+		has.near = append(has.near, one.near...)
 	}
 	return has
 }

@@ -161,6 +161,9 @@ func chinesePlacesIn(s string) []string {
 	return found
 }
 
+// minPart is the length of a name that may be a part of a longer word, such as of an address.
+const minPart = 4
+
 // name reports whether a source has a name, or a word of the same place.
 func (has Evidence) name(name string) bool {
 	low := plain(name)
@@ -168,7 +171,7 @@ func (has Evidence) name(name string) bool {
 		return true
 	}
 	for _, part := range strings.FieldsFunc(low, func(r rune) bool { return r == '-' || r == '\'' }) {
-		if !has.words[part] && !has.contains(part) {
+		if !has.words[part] && (len(part) < minPart || !has.contains(part)) {
 			return false
 		}
 	}

@@ -29,15 +29,28 @@ var spelledWords = []string{"one", "two", "three", "four", "five", "six", "seven
 	"twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty",
 	"forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million"}
 
+// numberWords are the words without which a text has no number in English words.
+var numberWords = wordSet(strings.Join(append(slices.Clone(spelledWords), ordinals...), " "))
+
+const hanNumerals = "〇零一二两三四五六七八九十百千万"
+
 var spelledWord = "(?:" + strings.Join(spelledWords, "|") + ")"
 
 // numbersIn returns the numbers of a text: digits, English words, and Chinese numerals before a counter or of at
 // least two characters.
 func numbersIn(s string) []number {
 	var list []number
+	latin := false
+	for _, token := range tokensOf(strings.ToLower(s)) {
+		latin = latin || numberWords[token]
+	}
+	hasHan := strings.ContainsAny(s, hanNumerals)
 	for _, words := range digits.FindAllString(s, -1) {
 		value, _ := strconv.ParseFloat(strings.ReplaceAll(words, ",", ""), 64)
 		list = append(list, number{words, value})
+	}
+	if !latin && !hasHan {
+		return list
 	}
 	for _, words := range spelled.FindAllString(s, -1) {
 		list = append(list, number{words, float64(spelledValue(words))})
@@ -83,10 +96,12 @@ func hanValue(s string) (total int) {
 	part := 0
 	digit := 0
 	places := 0
+	unit := 1 // of the last character, as in 一万二, which is 12,000
 	for _, r := range s {
 		switch v := hanDigits[r]; {
 		case r == '零' || r == '〇':
 			digit, places = digit*10, places+1
+			unit = 1
 		case v == 0:
 			return 0
 		case v < 10:
@@ -96,14 +111,19 @@ func hanValue(s string) (total int) {
 			digit, places = v, places+1
 		case v == 10_000:
 			total += (part + max(digit, 1)) * v
+			unit = v
 			part = 0
 			digit = 0
 			places = 0
 		default:
 			part += max(digit, 1) * v
+			unit = v
 			digit = 0
 			places = 0
 		}
+	}
+	if unit >= 100 && digit < 10 {
+		digit *= unit / 10
 	}
 	return total + part + digit
 }

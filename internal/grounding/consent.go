@@ -1,0 +1,122 @@
+package grounding
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"hippocampus/internal/text"
+)
+
+var (
+	consent = phrasesOf("consent")
+	refusal = phrasesOf("refusal")
+	uptake  = phrasesOf("uptake")
+	// open matches questions that no "yes" answers.
+	open = regexp.MustCompile(`(?i)\b(?:who|what|which|where|when|why|how|or)\b|什么|谁|哪|还是|怎么|多少|几`)
+)
+
+// takenSentences are those at the end of what the assistant says to which a reply consents.
+const takenSentences = 4
+
+// taken returns the part of the assistant's words that a reply makes the user's own, and what a "yes" or "no" makes of a
+// question in it.
+func taken(said, reply string) (agreed string, answered []clause) {
+	sentences := text.Sentences(said)
+	sentences = sentences[max(0, len(sentences)-takenSentences):]
+	end := strings.Join(sentences, "")
+	asked := strings.ContainsAny(end, "?？")
+	switch {
+	case refuses(reply):
+		if !asked {
+			return "", nil
+		}
+		return end, answeredBy(sentences, true)
+	case consents(reply):
+		return end, answeredBy(sentences, false)
+	case strings.ContainsAny(reply, "?？") || turnsDown(reply):
+		return "", nil
+	case asked || takesUp(reply):
+		return end, nil
+	}
+	return "", nil
+}
+
+// answeredBy returns the clauses of the questions among sentences as the answer affirms or denies them.
+func answeredBy(sentences []string, denied bool) (clauses []clause) {
+	for _, sentence := range sentences {
+		if !strings.ContainsAny(sentence, "?？") || open.MatchString(sentence) {
+			continue
+		}
+		for _, c := range clausesOf(strings.TrimRight(sentence, "?？ 吗呢\n")) {
+			if !c.denied {
+				c.denied = denied
+				clauses = append(clauses, c)
+			}
+		}
+	}
+	return clauses
+}
+
+// refuses reports whether a reply begins with a "no".
+func refuses(reply string) bool {
+	first, tokens, han := firstOf(reply)
+	if len(tokens) > 0 && first < utf8.RuneSelf {
+		switch tokens[0] {
+		case "no", "nope", "nah", "never", "neither", "none", "wrong":
+			return true
+		}
+		return len(tokens) > 1 && tokens[0] == "not" && tokens[1] == "really"
+	}
+	return strings.HasPrefix(han, " 不") || strings.HasPrefix(han, " 没有") && !strings.HasPrefix(han, " 不错")
+}
+
+// consents reports whether one of the first clauses of a reply says "yes".
+func consents(reply string) bool {
+	said := plain(reply)
+	for range 2 {
+		end, next := len(said), len(said)
+		if at := clauseEnd.FindStringIndex(said); at != nil {
+			end, next = at[0], at[1]
+		}
+		words, isQuestion := said[:end], strings.ContainsAny(said[end:next], "?？")
+		said = said[next:]
+		tokens, han := tokensOf(words), strings.TrimSpace(hanOf(words))
+		tokens, restHan, _ := undenied.cut(tokens, han, " ")
+		if isQuestion || negative.has(tokens, restHan) {
+			continue
+		}
+		if consent.has(tokens, "") || saysYes(han) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysYes reports whether a Chinese clause begins with a phrase of consent, or is one of one character.
+func saysYes(han string) bool {
+	at := consent.han.FindStringIndex(han)
+	return at != nil && at[0] == 0 && (at[1] > len("对") && utf8.RuneCountInString(han[:at[1]]) > 1 || at[1] == len(han))
+}
+
+// turnsDown reports whether a reply asks for something else.
+func turnsDown(reply string) bool {
+	said := plain(reply)
+	tokens, han := tokensOf(said), hanOf(said)
+	tokens, han, _ = undenied.cut(tokens, han, " ")
+	return refusal.has(tokens, han)
+}
+
+// takesUp reports whether a reply refers to what was said before it.
+func takesUp(reply string) bool {
+	said := plain(reply)
+	tokens, han := tokensOf(said), hanOf(said)
+	return uptake.has(tokens, han) && !negative.has(tokens, han)
+}
+
+// firstOf returns the first character of a text, its tokens and its Han characters.
+func firstOf(s string) (first rune, tokens []string, han string) {
+	said := strings.TrimSpace(plain(s))
+	first, _ = utf8.DecodeRuneInString(said)
+	return first, tokensOf(said), hanOf(said)
+}

@@ -1,0 +1,94 @@
+package grounding
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hippocampus/internal/text"
+)
+
+// matter is what some lines have.
+type matter struct {
+	Evidence
+	lexemes map[string]bool
+	joined  []string // lexemes of each line, each between spaces
+}
+
+// matterOf reads a line.
+func matterOf(source Source) *matter {
+	m := &matter{Evidence: readOne(source), lexemes: map[string]bool{}}
+	lexemes := text.Lexemes(source.Text)
+	for _, l := range lexemes {
+		m.lexemes[l] = true
+	}
+	m.joined = []string{" " + strings.Join(lexemes, " ") + " "}
+	m.reckon(source)
+	return m
+}
+
+// matterOfAll is what several lines have.
+func matterOfAll(lines []*matter) *matter {
+	all := &matter{lexemes: map[string]bool{}}
+	read := make([]Evidence, len(lines))
+	for i, line := range lines {
+		read[i] = line.Evidence
+		maps.Copy(all.lexemes, line.lexemes)
+		all.joined = append(all.joined, line.joined...)
+	}
+	all.Evidence = merged(read)
+	all.count = 0 // lines are no list of facts, whose number a statement may have
+	return all
+}
+
+// inventedOfUser is Invented with names where a sentence begins and where a Chinese one can be known by its place.
+func (m *matter) inventedOfUser(fact string) []string {
+	invented := slices.DeleteFunc(m.Invented(fact), m.hasStems)
+	if name := openingName(fact); name != "" && !m.name(name) && !m.hasStems(name) {
+		invented = append(invented, name)
+	}
+	for _, name := range placedNamesIn(fact) {
+		if !slices.Contains(invented, name) && !m.contains(startOf(name)) {
+			invented = append(invented, name)
+		}
+	}
+	return invented
+}
+
+// hasStems reports whether a word is a Latin one, and the lines have words of its stem.
+func (m *matter) hasStems(word string) bool {
+	first, _ := utf8.DecodeRuneInString(word)
+	lexemes := text.Lexemes(word)
+	return unicode.Is(unicode.Latin, first) && len(lexemes) == 1 && m.lexemes[lexemes[0]]
+}
+
+// isAssistants reports whether more of what a fact says comes from the assistant alone than from the user.
+func (t *Talk) isAssistants(fact string) bool {
+	own, foreign := 0, 0
+	for _, l := range content(fact) {
+		switch {
+		case t.own.lexemes[l]:
+			own++
+		case t.all.lexemes[l]:
+			foreign++
+		}
+	}
+	return foreign >= 2 && foreign > own
+}
+
+// isUnrelated reports whether a fact has no word of any line.
+func (t *Talk) isUnrelated(fact string) bool {
+	words := content(fact)
+	return len(words) >= 3 && !slices.ContainsFunc(words, func(l string) bool { return t.all.lexemes[l] })
+}
+
+// aboutAssistant reports whether a fact is one about the assistant, which may be drawn from its words.
+func aboutAssistant(fact string) bool {
+	said := plain(fact)
+	return slices.ContainsFunc(cues["assistant"], func(w string) bool {
+		rest, ok := strings.CutPrefix(said, w)
+		return ok && (rest == "" || w[0] >= 0x80 || strings.IndexByte(" ,.'", rest[0]) >= 0)
+	})
+}

@@ -1,0 +1,120 @@
+package grounding
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	//go:embed surnames.txt
+	surnamesFile string
+	//go:embed nonames.txt
+	noNamesFile string
+)
+
+var (
+	openingWords = wordSet(strings.Join(cues["opening"], " "))
+	// opens matches a name with which a statement begins, by the verb after it.
+	opens = regexp.MustCompile(`^(\p{Lu}\p{Ll}+)(?:['’]s|(?: \p{Lu}\p{Ll}+)* (?:is|was|are|were|has|had|does|did|will|` +
+		`would|can|could|may|also|and|[a-z]+(?:s|ed|ught|ew|ent)) )`)
+)
+
+// openingName returns a name with which a statement begins; "" if its first word is none.
+func openingName(statement string) string {
+	match := opens.FindStringSubmatch(statement)
+	if match == nil {
+		return ""
+	}
+	low := strings.ToLower(match[1])
+	if noNames[low] || openingWords[low] || months[low] != 0 || weekdays[low] != 0 || strings.HasSuffix(low, "ing") ||
+		spelled.MatchString(low) {
+		return ""
+	}
+	return match[1]
+}
+
+// hanName matches a Chinese surname with what follows it.
+var hanSurname = func() *regexp.Regexp {
+	_, list, _ := strings.Cut(surnamesFile, "\n")
+	return regexp.MustCompile(`^(?:` + strings.Join(strings.Fields(list), "|") + `)`)
+}()
+
+var noHanNames = wordSet(func() string {
+	_, list, _ := strings.Cut(noNamesFile, "\n")
+	return list
+}())
+
+var (
+	// beforeName matches what a Chinese name may follow.
+	beforeName = regexp.MustCompile(`(?:[，。；：、“\s]|和|跟|与|由|给|找|陪|请|让|是|被|同|向|及|` +
+		`朋友|同学|同事|老板|领导|上司|丈夫|妻子|老公|老婆|爱人|男友|女友|男朋友|女朋友|儿子|女儿|弟弟|妹妹|哥哥|姐姐|医生|老师|教练|` +
+		`邻居|室友|表哥|表姐|表弟|表妹|客户|搭档|闺蜜|经理|导师|律师|喜欢|认识|名叫|叫)`)
+	// afterName matches what may follow a Chinese name.
+	afterName = regexp.MustCompile(`^(?:$|[，。；：、”\s]|是|的|和|与|跟|也|在|有|让|说|给|来|去|要|会|想|一起|教|送|住|对|把|将|于|都|` +
+		`已|开|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
+	// ofUser matches what the user has at the beginning of a statement: a name, or a thing.
+	ofUser = regexp.MustCompile(`^(\p{Han}{2,4})是用户的`)
+)
+
+// placedNamesIn returns the Chinese names of a statement by their surname and the words around them, and what it says
+// to be the user's at its beginning.
+func placedNamesIn(s string) (names []string) {
+	if !hasHan(s) {
+		return nil
+	}
+	starts := []int{0}
+	for _, at := range beforeName.FindAllStringIndex(s, -1) {
+		starts = append(starts, at[1])
+	}
+	for _, start := range starts {
+		if name := nameAt(s[start:]); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if match := ofUser.FindStringSubmatch(s); match != nil && !strings.Contains(match[1], "的") {
+		names = append(names, match[1])
+	}
+	return names
+}
+
+// nameAt returns the Chinese name with which a text begins: a surname and one or two characters, before what may follow
+// a name; "" if it begins with none.
+func nameAt(s string) string {
+	surname := hanSurname.FindString(s)
+	if surname == "" {
+		return ""
+	}
+	end := len(surname)
+	for range 2 {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if !isHanRune(r) {
+			break
+		}
+		end += size
+		name := s[:end]
+		if noHanNames[name] || noHanNames[startOf(name)] {
+			return ""
+		}
+		if afterName.MatchString(s[end:]) {
+			return name
+		}
+	}
+	return ""
+}
+
+// startOf returns the first two characters of a Chinese name, which the lines have if they have the name.
+func startOf(name string) string {
+	n := 0
+	for i := range name {
+		if n == 2 {
+			return name[:i]
+		}
+		n++
+	}
+	return name
+}
+
+func hasHan(s string) bool { return strings.IndexFunc(s, isHanRune) >= 0 }

@@ -1,0 +1,133 @@
+package grounding
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"hippocampus/internal/text"
+)
+
+// clause is a part of a sentence that affirms or denies something.
+type clause struct {
+	words   string   // as they were said
+	content []string // lexemes, without those that say no more than that it is so, or that someone likes it
+	denied  bool
+	unclear bool // it is a question, or depends on something else
+}
+
+var (
+	clauseEnd = regexp.MustCompile(`[.!?;,。！？；，、\n]+(?:\s|$)|[。！？；，\n]+|` +
+		`(?i)\b(?:but|and|because|so|though|although|while|since|when)\b|但是?|可是|因为|所以|然后`)
+	undenied = phrasesOf("undenied")
+	negative = phrasesOf("negative")
+	neutral  = phrasesOf("neutral")
+	light    = phrasesOf("light")
+	pronouns = phrasesOf("pronoun")
+)
+
+func isHanRune(r rune) bool { return unicode.Is(unicode.Han, r) }
+
+// clausesOf returns the clauses of a text.
+func clausesOf(s string) (clauses []clause) {
+	for start := 0; start < len(s); {
+		end, next := len(s), len(s)
+		if at := clauseEnd.FindStringIndex(s[start:]); at != nil {
+			end, next = start+at[0], start+at[1]
+		}
+		c := clauseOf(s[start:end])
+		c.unclear = c.unclear || strings.ContainsAny(s[end:next], "?？")
+		if c.content == nil && pronouns.has(tokensOf(plain(c.words)), c.words) && len(clauses) > 0 {
+			c.content = clauses[len(clauses)-1].content
+		}
+		if c.content != nil {
+			clauses = append(clauses, c)
+		}
+		start = next
+	}
+	return clauses
+}
+
+// clauseOf reads a clause.
+func clauseOf(words string) clause {
+	c := clause{words: strings.TrimSpace(words)}
+	said := plain(words)
+	tokens, han := tokensOf(said), hanOf(said)
+	tokens, han, _ = undenied.cut(tokens, han, " ")
+	c.unclear = neutral.has(tokens, han) || strings.HasSuffix(han, "吗") || strings.HasSuffix(han, "呢")
+	tokens, han, denials := negative.cut(tokens, han, "")
+	c.denied = denials == 1
+	c.unclear = c.unclear || denials > 1
+	tokens, han, _ = light.cut(tokens, han, "")
+	for _, token := range tokens {
+		c.content = append(c.content, text.Lexemes(token)...)
+	}
+	c.content = append(c.content, text.Lexemes(han)...)
+	return c
+}
+
+// content returns the lexemes of a text that say something.
+func content(s string) (lexemes []string) {
+	for _, c := range clausesOf(s) {
+		lexemes = append(lexemes, c.content...)
+	}
+	return lexemes
+}
+
+// contradicted returns the words of the user that say the opposite of a fact; "" if there are none, or if other words
+// of the user state it.
+func (t *Talk) contradicted(fact string) string {
+	clauses := clausesOf(fact)
+	named := text.Lexemes(nameOf(fact))
+	for _, c := range clauses {
+		c.content = without(c.content, named)
+		if c.unclear || len(clauses) > 1 && len(c.content) < 2 {
+			continue
+		}
+		against, in := "", 0
+		for _, said := range t.clauses {
+			switch {
+			case !said.states(c.content):
+			case said.unclear || said.denied == c.denied:
+				in++
+			default:
+				against = said.words
+			}
+		}
+		if in == 0 && against != "" {
+			return against
+		}
+	}
+	return ""
+}
+
+// nameOf returns the word with which a fact begins if it may name the user; "" else.
+func nameOf(fact string) string {
+	word, _, _ := strings.Cut(fact, " ")
+	if word == "" || !firstUpper(word) || noNames[plain(word)] || openingWords[plain(word)] {
+		return ""
+	}
+	return word
+}
+
+func without(lexemes, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(lexemes), func(l string) bool { return slices.Contains(some, l) })
+}
+
+// broad is how many times as many lexemes as a fact's a clause may have that states the fact.
+const broad = 4
+
+// states reports whether a clause has the terms of a fact.
+func (c clause) states(terms []string) bool {
+	if len(terms) == 0 || len(c.content) > broad*len(terms) {
+		return false
+	}
+	missing := 0
+	for _, term := range terms {
+		if !slices.Contains(c.content, term) {
+			missing++
+		}
+	}
+	return missing == 0 || 4*missing <= len(terms) && len(terms) >= 4
+}

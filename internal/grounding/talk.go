@@ -1,0 +1,81 @@
+package grounding
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Line is something that was said in a talk, or is known of the user besides.
+type Line struct {
+	Source
+	Assistant bool // the assistant said it
+}
+
+// Talk is what a fact about a user may be drawn from: lines, oldest first.
+type Talk struct {
+	own     *matter  // what the user says, knows or consents to
+	all     *matter  // with what the assistant alone says
+	clauses []clause // of the user, and what the user's answers make of the assistant's questions
+}
+
+// ReadTalk reads the lines of a talk, for several facts of it. What the assistant says becomes the user's own by the
+// user's consent in the next line.
+func ReadTalk(lines ...Line) *Talk {
+	t := &Talk{}
+	var own, all []*matter
+	for i, line := range lines {
+		read := matterOf(line.Source)
+		all = append(all, read)
+		if !line.Assistant {
+			own = append(own, read)
+			t.clauses = append(t.clauses, clausesOf(line.Text)...)
+			continue
+		}
+		if i+1 == len(lines) || lines[i+1].Assistant {
+			continue
+		}
+		agreed, answered := taken(line.Text, lines[i+1].Text)
+		switch agreed {
+		case "":
+		case line.Text:
+			own = append(own, read)
+		default:
+			own = append(own, matterOf(Source{agreed, line.At}))
+		}
+		t.clauses = append(t.clauses, answered...)
+	}
+	t.own = matterOfAll(own)
+	t.all = matterOfAll(all)
+	return t
+}
+
+// Unsaid returns what is wrong with a fact that the talk does not state, as in `"Kyoto", "1931"`; "" if nothing is.
+func (t *Talk) Unsaid(fact string) string {
+	if missing := t.all.missing(fact); len(missing) > 0 {
+		return quoted(missing)
+	}
+	if aboutAssistant(fact) {
+		return ""
+	}
+	if missing := t.own.missing(fact); len(missing) > 0 {
+		return "by the user, but by the assistant: " + quoted(missing)
+	}
+	if t.isAssistants(fact) {
+		return "by the user, but by the assistant"
+	}
+	if t.isUnrelated(fact) {
+		return "any of it"
+	}
+	if denied := t.contradicted(fact); denied != "" {
+		return "so, but the opposite: " + strconv.Quote(denied)
+	}
+	return ""
+}
+
+func quoted(words []string) string { return `"` + strings.Join(words, `", "`) + `"` }
+
+// missing returns the names, places, numbers, dates, persons, conditions and traits of a fact that the lines lack.
+func (m *matter) missing(fact string) (words []string) {
+	words = m.inventedOfUser(fact)
+	return append(words, m.missingTerms(fact)...)
+}

@@ -1,0 +1,105 @@
+package grounding
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"hippocampus/internal/text"
+)
+
+var (
+	//go:embed relatives.txt
+	relativesFile string
+	//go:embed conditions.txt
+	conditionsFile string
+	//go:embed traits.txt
+	traitsFile string
+)
+
+// term is a word or phrase that a fact has only if a line has it or an equivalent.
+type term struct {
+	word    string
+	form    string   // as joined lexemes between spaces, or the Han characters
+	sources []string // forms of what a line may have instead, with the term itself
+}
+
+// terms are those of relatives.txt, conditions.txt and traits.txt: the Latin ones by their first lexeme, and the Han
+// ones, each longest first.
+var terms = func() (t struct {
+	latin map[string][]term
+	han   []term
+}) {
+	t.latin = map[string][]term{}
+	for _, e := range entriesOf(relativesFile + "\n" + conditionsFile + "\n" + traitsFile) {
+		words := listed(e.left)
+		var sources []string
+		for _, w := range slices.Concat(words, listed(e.right)) {
+			sources = append(sources, formOf(w))
+		}
+		for _, w := range words {
+			one := term{w, formOf(w), sources}
+			if isHan(w) {
+				t.han = append(t.han, one)
+				continue
+			}
+			first, _, _ := strings.Cut(strings.TrimSpace(one.form), " ")
+			t.latin[first] = append(t.latin[first], one)
+		}
+	}
+	byLength := func(a, b term) int { return len(b.form) - len(a.form) }
+	slices.SortStableFunc(t.han, byLength)
+	for _, of := range t.latin {
+		slices.SortStableFunc(of, byLength)
+	}
+	return t
+}()
+
+func formOf(word string) string {
+	if isHan(word) {
+		return word
+	}
+	return " " + strings.Join(text.Lexemes(word), " ") + " "
+}
+
+// missingTerms returns the terms of a fact that no line has.
+func (m *matter) missingTerms(fact string) (missing []string) {
+	lexemes := text.Lexemes(fact)
+	for i := 0; i < len(lexemes); {
+		rest := " " + strings.Join(lexemes[i:min(len(lexemes), i+4)], " ") + " "
+		i++
+		for _, t := range terms.latin[lexemes[i-1]] {
+			if !strings.HasPrefix(rest, t.form) {
+				continue
+			}
+			if !m.hasAny(t.sources) && !slices.Contains(missing, t.word) {
+				missing = append(missing, t.word)
+			}
+			i += strings.Count(t.form, " ") - 2
+			break
+		}
+	}
+	han := hanOf(fact)
+	for _, t := range terms.han {
+		if strings.Contains(han, t.form) {
+			han = strings.ReplaceAll(han, t.form, " ")
+			if !m.hasAny(t.sources) {
+				missing = append(missing, t.word)
+			}
+		}
+	}
+	return missing
+}
+
+// hasAny reports whether a line has one of some forms.
+func (m *matter) hasAny(forms []string) bool {
+	return slices.ContainsFunc(forms, func(form string) bool {
+		if form[0] != ' ' {
+			return m.contains(form)
+		}
+		if word := strings.TrimSpace(form); !strings.Contains(word, " ") {
+			return m.lexemes[word]
+		}
+		return slices.ContainsFunc(m.joined, func(line string) bool { return strings.Contains(line, form) })
+	})
+}
