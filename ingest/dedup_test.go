@@ -38,7 +38,7 @@ func TestProcess_DropsEchoes(t *testing.T) {
 		t.Errorf("the user's own words became %+v", said)
 	}
 	b.clock.Advance(time.Hour)
-	late := b.turn("And tonight?", "Near the old harbour of Lisbon, where you live, there is a fair.").Candidates
+	late := b.turn("And tonight?", "Near the old harbour of Lisbon, where you live, there is a fair.", "True.").Candidates
 	if len(late) != 1 || late[0].Verdict != memory.Duplicate {
 		t.Errorf("long after the recall it became %+v", late)
 	}

@@ -106,7 +106,7 @@ func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 func TestProcess_RecordsFactsThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
-	b.models.Facts("bees", llmtest.Fact{Fact: tooLong, Importance: 0.9, Domain: memory.Lifestyle},
+	b.models.Facts("bees", llmtest.Fact{Fact: tooLong + "The user keeps bees", Importance: 0.9, Domain: memory.Lifestyle},
 		llmtest.Fact{Fact: "The user keeps bees", Importance: 0.9, Domain: memory.Lifestyle})
 	b.refuseWord("garden")
 	o := b.turn("I keep bees")

@@ -149,12 +149,12 @@ func TestProcess_DoesNotTakeATurnForAnEchoOfItself(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
 	b.models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Status(http.StatusServiceUnavailable) })
-	o := b.turn("Where did we meet?", "We met on the night train to Lisbon in May.")
+	o := b.turn("Where did we meet?", "We met on the night train to Lisbon in May.", "Exactly.")
 	var touches []db.Touch
 	for _, m := range b.kept() {
 		touches = append(touches, db.Touch{Owner: ada, ID: m.ID, Count: 1, At: b.clock.Now()})
 	}
-	if err := b.store.Touch(t.Context(), touches); err != nil || len(touches) != 2 {
+	if err := b.store.Touch(t.Context(), touches); err != nil || len(touches) != 3 {
 		t.Fatalf("%d touches, %v", len(touches), err)
 	}
 	b.models.OnChat(nil)

@@ -37,7 +37,7 @@ func (b *fixture) acceptHome(home, hour int) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.Accept(b.t.Context(), memory.Turn{
 		Owner: ada, At: begin.Add(time.Duration(hour-100) * time.Hour),
-		Messages: []memory.Message{{Role: "user", Content: fmt.Sprintf("This is home %d.", home)}},
+		Messages: []memory.Message{{Role: "user", Content: fmt.Sprintf("%s: home %d.", cities[home], home)}},
 	})
 	if err != nil {
 		b.t.Fatal(err)

@@ -84,6 +84,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 		return s.end(ctx, turn)
 	}
 	candidates := s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes)
+	refuseUnsaid(question, candidates)
 	err = s.write(ctx, turn, candidates, messages, stored)
 	if !stored && memory.IsKind(err, memory.KindConflict) {
 		return s.writeToStored(ctx, turn, candidates, messages, err)

@@ -97,15 +97,17 @@ func TestPromote_ContinuesWhereItStopped(t *testing.T) {
 	b := newFixture(t)
 	for turn := range 3 {
 		var facts []llmtest.Fact
+		said := fmt.Sprintf("turn %d", turn)
 		for i := range 45 {
 			content := fmt.Sprintf("fact %d of turn %d", i, turn)
 			v := make([]float32, llmtest.Dim)
 			v[45*turn+i] = 1
 			b.models.Embedding(content, v)
 			facts = append(facts, llmtest.Fact{Fact: content, Importance: 0.6, Domain: memory.Lifestyle})
+			said += ", " + content
 		}
 		b.models.Facts(fmt.Sprintf("turn %d", turn), facts...)
-		b.turn(fmt.Sprintf("turn %d", turn))
+		b.turn(said)
 	}
 	p := Promotion{AppID: ada.AppID, UserID: ada.UserID}
 	first, more, err := b.Promote(t.Context(), p)

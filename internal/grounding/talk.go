@@ -49,7 +49,8 @@ func ReadTalk(lines ...Line) *Talk {
 	return t
 }
 
-// Unsaid returns what is wrong with a fact that the talk does not state, as in `"Kyoto", "1931"`; "" if nothing is.
+// Unsaid returns why the user has not said a fact: what of it nobody or only the assistant says, as in `"Kyoto", "1931"`,
+// or what the user says instead; "" if nothing is wrong with it.
 func (t *Talk) Unsaid(fact string) string {
 	if missing := t.all.missing(fact); len(missing) > 0 {
 		return quoted(missing)
@@ -58,16 +59,16 @@ func (t *Talk) Unsaid(fact string) string {
 		return ""
 	}
 	if missing := t.own.missing(fact); len(missing) > 0 {
-		return "by the user, but by the assistant: " + quoted(missing)
+		return "only the assistant says " + quoted(missing)
 	}
 	if t.isAssistants(fact) {
-		return "by the user, but by the assistant"
+		return "only the assistant says it"
 	}
 	if t.isUnrelated(fact) {
-		return "any of it"
+		return "nothing of it"
 	}
 	if denied := t.contradicted(fact); denied != "" {
-		return "so, but the opposite: " + strconv.Quote(denied)
+		return "the user says the opposite: " + strconv.Quote(denied)
 	}
 	return ""
 }
