@@ -12,7 +12,7 @@ func refuseUnsaid(q question, candidates []memory.Candidate) {
 	if len(candidates) == 0 || candidates[0].Scorer == scorer.RulesName {
 		return
 	}
-	talk := grounding.ReadTalk(linesOf(q)...)
+	talk := TalkOf(q.Turn, q.before)
 	for i := range candidates {
 		c := &candidates[i]
 		if c.Verdict != memory.Kept && c.Verdict != memory.BelowThreshold {
@@ -25,20 +25,19 @@ func refuseUnsaid(q question, candidates []memory.Candidate) {
 	}
 }
 
-// linesOf returns what a model may draw facts from: the names of the user, of the speakers and of the agent, then what
-// was said. Messages of other roles than the assistant's, such as the result of a tool, tell about the user too.
-func linesOf(q question) []grounding.Line {
-	names := grounding.Line{Source: grounding.Source{Text: q.UserID + "\n" + q.AgentID}}
-	lines := []grounding.Line{names}
-	for _, messages := range [][]memory.Message{q.before, q.Messages} {
+// TalkOf returns what a model may draw facts of a turn from: the names of the user, of the speakers and of the agent,
+// then what was said. Messages of other roles than the assistant's, such as the result of a tool, tell about the user too.
+func TalkOf(turn memory.Turn, before []memory.Message) *grounding.Talk {
+	lines := []grounding.Line{{Source: grounding.Source{Text: turn.UserID + "\n" + turn.AgentID}}}
+	for _, messages := range [][]memory.Message{before, turn.Messages} {
 		for _, m := range messages {
 			if m.Name != "" {
 				lines[0].Text += "\n" + m.Name
 			}
 			lines = append(lines, grounding.Line{
-				Source: grounding.Source{Text: m.Content, At: q.At}, Assistant: m.Role == memory.RoleAssistant,
+				Source: grounding.Source{Text: m.Content, At: turn.At}, Assistant: m.Role == memory.RoleAssistant,
 			})
 		}
 	}
-	return lines
+	return grounding.ReadTalk(lines...)
 }

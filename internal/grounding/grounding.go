@@ -98,8 +98,9 @@ func readOne(source Source) Evidence {
 	for _, w := range wordsOf(said) {
 		has.words[w] = true
 	}
-	has.dates, _ = datesIn(source.Text)
-	for _, n := range numbersIn(source.Text) {
+	dates, rest := datesIn(source.Text)
+	has.dates = dates
+	for _, n := range append(numbersIn(source.Text), numbersIn(rest)...) { // 周二六点 has 26, and 6 after the date
 		has.numbers[n.value] = true
 		if n.value > 12 && n.value < 24 {
 			has.numbers[n.value-12] = true // an hour of the afternoon

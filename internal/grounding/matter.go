@@ -64,7 +64,7 @@ func (m *matter) hasStems(word string) bool {
 	return unicode.Is(unicode.Latin, first) && len(lexemes) == 1 && m.lexemes[lexemes[0]]
 }
 
-// isAssistants reports whether more of what a fact says comes from the assistant alone than from the user.
+// isAssistants reports whether most of what a fact says comes from the assistant alone.
 func (t *Talk) isAssistants(fact string) bool {
 	own, foreign := 0, 0
 	for _, l := range content(fact) {
@@ -75,13 +75,17 @@ func (t *Talk) isAssistants(fact string) bool {
 			foreign++
 		}
 	}
-	return foreign >= 2 && foreign > own
+	return foreign >= 2 && foreign > 2*own
 }
 
-// isUnrelated reports whether a fact has no word of any line.
+// isUnrelated reports whether a fact has no word of any line. A fact in another language than the user's may have none.
 func (t *Talk) isUnrelated(fact string) bool {
 	words := content(fact)
-	return len(words) >= 3 && !slices.ContainsFunc(words, func(l string) bool { return t.all.lexemes[l] })
+	isChinese := text.IsChinese(fact)
+	sameLanguage := slices.ContainsFunc(t.own.texts, func(said string) bool {
+		return text.IsChinese(said) == isChinese && len(text.Lexemes(said)) > 1
+	})
+	return sameLanguage && len(words) >= 3 && !slices.ContainsFunc(words, func(l string) bool { return t.all.lexemes[l] })
 }
 
 // aboutAssistant reports whether a fact is one about the assistant, which may be drawn from its words.

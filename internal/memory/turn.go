@@ -108,7 +108,7 @@ const (
 	Duplicate      Verdict = "duplicate"       // an active memory has the same text
 	Merged         Verdict = "merged"          // became one with a similar active memory
 	Echo           Verdict = "echo"            // merely repeats memories returned by a recent recall
-	InvalidAnswer  Verdict = "invalid"         // the scorer's answer was refused
+	InvalidAnswer  Verdict = "invalid"         // the scorer's answer was refused, or the user has not said it
 )
 
 // Verdicts lists every verdict.

@@ -9,6 +9,7 @@ import (
 
 	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
+	"hippocampus/ingest"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -31,7 +32,9 @@ func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) (m
 		return nil, errNoMessages
 	}
 	turn := memory.Turn{At: t.At, Messages: messagesOf(t.Messages)}
-	facts, err := scorer.NewLLM(chat).Score(ctx, turn, messagesOf(t.Before))
+	before := messagesOf(t.Before)
+	facts, err := scorer.NewLLM(chat).Score(ctx, turn, before)
+	talk := ingest.TalkOf(turn, before)
 	for _, f := range facts {
 		one := Made{
 			Verdict: string(memory.Kept), Content: f.Content,
@@ -40,6 +43,8 @@ func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) (m
 		switch {
 		case f.Invalid != "":
 			one.Verdict, one.Note = string(memory.InvalidAnswer), f.Invalid
+		case talk.Unsaid(f.Content) != "":
+			one.Verdict, one.Note = string(memory.InvalidAnswer), "not said: "+talk.Unsaid(f.Content)
 		case f.Importance < cfg.Gate.Threshold:
 			one.Verdict = string(memory.BelowThreshold)
 		}
