@@ -137,11 +137,12 @@ func checkMerged(merged string, draft, m memory.Memory) error {
 	if why := memory.CheckContent(merged, memory.MaxContentRunes); why != "" {
 		return fmt.Errorf("has a merged text that %s", why)
 	}
-	invented := grounding.Invented(merged, grounding.Source{Text: draft.Content, At: draft.CreatedAt},
+	both := grounding.Read(grounding.Source{Text: draft.Content, At: draft.CreatedAt},
 		grounding.Source{Text: m.Content, At: m.CreatedAt})
+	added := both.Added(merged)
 	switch {
-	case invented != nil:
-		return fmt.Errorf("has a merged text with %q, which neither of the two texts has", invented)
+	case len(added) > 0:
+		return fmt.Errorf("has a merged text with %q, which neither of the two texts has", added)
 	case !drawnFrom(merged, draft.Content, m.Content):
 		return errors.New("has a merged text that says what neither of the two texts says")
 	}

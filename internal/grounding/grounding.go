@@ -11,7 +11,10 @@ package grounding
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"hippocampus/internal/text"
 )
 
 // Source is a text that a statement may be drawn from.
@@ -40,6 +43,8 @@ func Invented(statement string, sources ...Source) []string {
 // Evidence is what sources have.
 type Evidence struct {
 	texts   []string // in plain form, see plain
+	lexemes map[string]bool
+	joined  []string // lexemes of each source, each between spaces
 	words   map[string]bool
 	numbers map[float64]bool
 	digits  []string // all digits of each source
@@ -92,8 +97,13 @@ func Read(sources ...Source) Evidence {
 
 // readOne reads one source.
 func readOne(source Source) Evidence {
-	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: 1}
+	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, lexemes: map[string]bool{}, count: 1}
 	said := plain(source.Text)
+	lexemes := text.Lexemes(source.Text)
+	for _, l := range lexemes {
+		has.lexemes[l] = true
+	}
+	has.joined = []string{" " + strings.Join(lexemes, " ") + " "}
 	has.texts = []string{said}
 	for _, w := range wordsOf(said) {
 		has.words[w] = true
@@ -119,8 +129,12 @@ func readOne(source Source) Evidence {
 
 // merged is what several sources have.
 func merged(read []Evidence) Evidence {
-	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, count: len(read)}
+	has := Evidence{
+		words: map[string]bool{}, numbers: map[float64]bool{}, lexemes: map[string]bool{}, count: len(read),
+	}
 	for _, one := range read {
+		maps.Copy(has.lexemes, one.lexemes)
+		has.joined = append(has.joined, one.joined...)
 		maps.Copy(has.words, one.words)
 		maps.Copy(has.numbers, one.numbers)
 		has.texts = append(has.texts, one.texts...)

@@ -53,3 +53,21 @@ func TestInvented_AcceptsDatesNearASource(t *testing.T) {
 		}
 	}
 }
+
+// A conclusion names no relative and no illness that its sources lack. A trait it may find.
+func TestWhy_NamesAddedPersonsAndConditions(t *testing.T) {
+	t.Parallel()
+	has := Read(Texts("User skips every party.", "User's brother has asthma.", "用户的妹妹睡不着。")...)
+	for statement, why := range map[string]string{
+		"User's brother has asthma.":          "",
+		"User is shy.":                        "",
+		"用户的妹妹失眠。":                            "",
+		"User's cousin skips every party.":    `adds "cousin", which its sources do not have`,
+		"User's brother has asthma, epilepsy": `adds "epilepsy", which its sources do not have`,
+		"用户的表哥失眠。":                            `adds "表哥", which its sources do not have`,
+	} {
+		if got := has.Why(statement); got != why {
+			t.Errorf("%s: %q, want %q", statement, got, why)
+		}
+	}
+}

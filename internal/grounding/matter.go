@@ -1,7 +1,6 @@
 package grounding
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,35 +9,23 @@ import (
 	"hippocampus/internal/text"
 )
 
-// matter is what some lines have.
-type matter struct {
-	Evidence
-	lexemes map[string]bool
-	joined  []string // lexemes of each line, each between spaces
-}
+// matter is what some lines have, and what follows from it.
+type matter struct{ Evidence }
 
 // matterOf reads a line.
 func matterOf(source Source) *matter {
-	m := &matter{Evidence: readOne(source), lexemes: map[string]bool{}}
-	lexemes := text.Lexemes(source.Text)
-	for _, l := range lexemes {
-		m.lexemes[l] = true
-	}
-	m.joined = []string{" " + strings.Join(lexemes, " ") + " "}
+	m := &matter{readOne(source)}
 	m.reckon(source)
 	return m
 }
 
 // matterOfAll is what several lines have.
 func matterOfAll(lines []*matter) *matter {
-	all := &matter{lexemes: map[string]bool{}}
 	read := make([]Evidence, len(lines))
 	for i, line := range lines {
 		read[i] = line.Evidence
-		maps.Copy(all.lexemes, line.lexemes)
-		all.joined = append(all.joined, line.joined...)
 	}
-	all.Evidence = merged(read)
+	all := &matter{merged(read)}
 	all.count = 0 // lines are no list of facts, whose number a statement may have
 	return all
 }

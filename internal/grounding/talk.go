@@ -78,5 +78,5 @@ func quoted(words []string) string { return `"` + strings.Join(words, `", "`) + 
 // missing returns the names, places, numbers, dates, persons, conditions and traits of a fact that the lines lack.
 func (m *matter) missing(fact string) (words []string) {
 	words = m.inventedOfUser(fact)
-	return append(words, m.missingTerms(fact)...)
+	return append(words, m.missingTerms(fact, false)...)
 }

@@ -22,6 +22,7 @@ type term struct {
 	word    string
 	form    string   // as joined lexemes between spaces, or the Han characters
 	sources []string // forms of what a line may have instead, with the term itself
+	isTrait bool     // a conclusion may find it in what was said
 }
 
 // terms are those of relatives.txt, conditions.txt and traits.txt: the Latin ones by their first lexeme, and the Han
@@ -31,14 +32,17 @@ var terms = func() (t struct {
 	han   []term
 }) {
 	t.latin = map[string][]term{}
-	for _, e := range entriesOf(relativesFile + "\n" + conditionsFile + "\n" + traitsFile) {
+	traits := entriesOf(traitsFile)
+	entries := entriesOf(relativesFile + "\n" + conditionsFile)
+	others := len(entries)
+	for i, e := range append(entries, traits...) {
 		words := listed(e.left)
 		var sources []string
 		for _, w := range slices.Concat(words, listed(e.right)) {
 			sources = append(sources, formOf(w))
 		}
 		for _, w := range words {
-			one := term{w, formOf(w), sources}
+			one := term{word: w, form: formOf(w), sources: sources, isTrait: i >= others}
 			if isHan(w) {
 				t.han = append(t.han, one)
 				continue
@@ -62,9 +66,9 @@ func formOf(word string) string {
 	return " " + strings.Join(text.Lexemes(word), " ") + " "
 }
 
-// missingTerms returns the terms of a fact that no line has.
-func (m *matter) missingTerms(fact string) (missing []string) {
-	lexemes := text.Lexemes(fact)
+// missingTerms returns the terms of a statement that no source has.
+func (has Evidence) missingTerms(statement string, isConclusion bool) (missing []string) {
+	lexemes := text.Lexemes(statement)
 	for i := 0; i < len(lexemes); {
 		rest := " " + strings.Join(lexemes[i:min(len(lexemes), i+4)], " ") + " "
 		i++
@@ -72,18 +76,18 @@ func (m *matter) missingTerms(fact string) (missing []string) {
 			if !strings.HasPrefix(rest, t.form) {
 				continue
 			}
-			if !m.hasAny(t.sources) && !slices.Contains(missing, t.word) {
+			if !(t.isTrait && isConclusion) && !has.any(t.sources) && !slices.Contains(missing, t.word) {
 				missing = append(missing, t.word)
 			}
 			i += strings.Count(t.form, " ") - 2
 			break
 		}
 	}
-	han := hanOf(fact)
+	han := hanOf(statement)
 	for _, t := range terms.han {
 		if strings.Contains(han, t.form) {
 			han = strings.ReplaceAll(han, t.form, " ")
-			if !m.hasAny(t.sources) {
+			if !(t.isTrait && isConclusion) && !has.any(t.sources) {
 				missing = append(missing, t.word)
 			}
 		}
@@ -91,15 +95,15 @@ func (m *matter) missingTerms(fact string) (missing []string) {
 	return missing
 }
 
-// hasAny reports whether a line has one of some forms.
-func (m *matter) hasAny(forms []string) bool {
+// any reports whether a source has one of some forms.
+func (has Evidence) any(forms []string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool {
 		if form[0] != ' ' {
-			return m.contains(form)
+			return has.contains(form)
 		}
 		if word := strings.TrimSpace(form); !strings.Contains(word, " ") {
-			return m.lexemes[word]
+			return has.lexemes[word]
 		}
-		return slices.ContainsFunc(m.joined, func(line string) bool { return strings.Contains(line, form) })
+		return slices.ContainsFunc(has.joined, func(line string) bool { return strings.Contains(line, form) })
 	})
 }

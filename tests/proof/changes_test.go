@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,19 +48,19 @@ func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
 var changes = []change{
 	{name: "rebuild", ready: written(home(1), pet(1)), drift: true, repeat: true,
 		work: func(p *plot, c tool) error { _, err := c.keep.Rebuild(p.t.Context()); return err }},
-	{name: "turn", ready: nothing, ask: turn("much was told")},
-	{name: "judged supersede", ready: written(home(1)), ask: turn("a move was told")},
-	{name: "judged merge", ready: written(music(1)), ask: turn("more music was told")},
+	{name: "turn", ready: nothing, ask: turn(much)},
+	{name: "judged supersede", ready: written(home(1)), ask: turn(move)},
+	{name: "judged merge", ready: written(music(1)), ask: turn(moreMusic)},
 	{
 		name:  "timeline fact",
-		ready: after(written(home(1)), turn("a pet was told")),
+		ready: after(written(home(1)), turn(aPet)),
 		ask: asked("PUT", "/v1/facts", func(p *plot) any {
 			return fields{"user_id": p.owner.UserID, "type": "profile", "key": "pet", "value": pet(2)}
 		}),
 	},
 	{
 		name:   "deep consolidation",
-		ready:  after(written(home(1)), talk("a pet was told: "+pet(1), home(2), "That is all.")),
+		ready:  after(written(home(1)), talk(aPet, home(2), "That is all.")),
 		ask:    (*plot).endTalk,
 		repeat: true,
 	},
@@ -76,22 +77,22 @@ var changes = []change{
 	{name: "restore", ready: after(written(home(1)), onIt("DELETE", "", nil)), ask: onIt("POST", "/restore", nil)},
 	{
 		name:  "withdrawal",
-		ready: after(written(home(1)), turn("a move was told")),
+		ready: after(written(home(1)), turn(move)),
 		ask:   func(p *plot) bool { return p.done(p.try("DELETE", "/v1/turns/"+p.turnID(), nil)) },
 	},
 	{
 		name:  "replacement",
-		ready: after(written(home(1)), turn("a move was told")),
+		ready: after(written(home(1)), turn(move)),
 		ask: func(p *plot) bool {
 			return p.turn(fields{
 				"id": p.turnID() + "-edited", "replaces": p.turnID(),
-				"messages": []fields{{"role": "user", "content": "much was told"}},
+				"messages": []fields{{"role": "user", "content": much}},
 			})
 		},
 	},
 	{
 		name:  "promotion",
-		ready: after(turn("little was told")),
+		ready: after(turn(little)),
 		ask: asked("POST", "/v1/candidates/promote", func(p *plot) any {
 			return fields{"user_id": p.owner.UserID, "min_importance": 0.1}
 		}),
@@ -122,7 +123,7 @@ var changes = []change{
 		work: func(p *plot, c tool) error { _, err := c.keep.Repair(p.t.Context()); return err }},
 	{
 		name:   "erasure",
-		ready:  after(written(home(1), pet(1)), turn("much was told"), (*plot).reflect),
+		ready:  after(written(home(1), pet(1)), turn(much), (*plot).reflect),
 		repeat: true,
 		gone:   true,
 		ask: func(p *plot) bool {
@@ -142,6 +143,19 @@ func pet(n int) string   { return topics[3].says + " " + word(n) }
 func music(n int) string { return topics[4].says + " " + word(n) }
 func food(n int) string  { return topics[5].says + " " + word(n) }
 func task(n int) string  { return topics[8].says + " " + word(n) }
+
+// The turns of the plots, each with the statements that the scorer takes from it.
+var (
+	much      = told("much", home(3), pet(3), task(3), food(3))
+	move      = told("a move", home(2))
+	moreMusic = told("more music", music(2))
+	little    = told("little", home(1), pet(1))
+	aPet      = told("a pet", pet(1))
+)
+
+func told(what string, statements ...string) string {
+	return what + " was told: " + strings.Join(statements, ". ")
+}
 
 // script starts the models of the plots.
 func script(t *testing.T) *llmtest.Server {
