@@ -22,6 +22,9 @@ var (
 		`would|can|could|may|also|and|[a-z]+(?:s|ed|ught|ew|ent)) )`)
 )
 
+// noNameEnd matches the ends of nouns that are no names.
+var noNameEnd = regexp.MustCompile(`(?:ing|ness|tion|sion|ity|ment|ism|ics|ship|ance|ence|ours?)$`)
+
 // openingName returns a name with which a statement begins; "" if its first word is none.
 func openingName(statement string) string {
 	match := opens.FindStringSubmatch(statement)
@@ -29,8 +32,8 @@ func openingName(statement string) string {
 		return ""
 	}
 	low := strings.ToLower(match[1])
-	if noNames[low] || openingWords[low] || months[low] != 0 || weekdays[low] != 0 || strings.HasSuffix(low, "ing") ||
-		spelled.MatchString(low) {
+	if noNames[low] || openingWords[low] || months[low] != 0 || weekdays[low] != 0 || spelled.MatchString(low) ||
+		noNameEnd.MatchString(low) {
 		return ""
 	}
 	return match[1]

@@ -1,6 +1,7 @@
 package grounding
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ var (
 	relativesFile string
 	//go:embed conditions.txt
 	conditionsFile string
+	//go:embed occupations.txt
+	occupationsFile string
 	//go:embed traits.txt
 	traitsFile string
 )
@@ -22,39 +25,45 @@ type term struct {
 	word    string
 	form    string   // as joined lexemes between spaces, or the Han characters
 	sources []string // forms of what a line may have instead, with the term itself
-	isTrait bool     // a conclusion may find it in what was said
+	isFound bool     // a conclusion may find it in what was said
 }
 
-// terms are those of relatives.txt, conditions.txt and traits.txt: the Latin ones by their first lexeme, and the Han
+// terms are those of relatives.txt, conditions.txt, occupations.txt and traits.txt: the Latin ones by their first lexeme, and the Han
 // ones, each longest first.
 var terms = func() (t struct {
 	latin map[string][]term
 	han   []term
 }) {
 	t.latin = map[string][]term{}
-	traits := entriesOf(traitsFile)
 	entries := entriesOf(relativesFile + "\n" + conditionsFile)
-	others := len(entries)
-	for i, e := range append(entries, traits...) {
+	given := len(entries)
+	entries = append(entries, entriesOf(occupationsFile+"\n"+traitsFile)...)
+	sources := map[string][]string{} // a word may have several lines
+	isFound := map[string]bool{}
+	for i, e := range entries {
 		words := listed(e.left)
-		var sources []string
-		for _, w := range slices.Concat(words, listed(e.right)) {
-			sources = append(sources, formOf(w))
-		}
 		for _, w := range words {
-			one := term{word: w, form: formOf(w), sources: sources, isTrait: i >= others}
-			if isHan(w) {
-				t.han = append(t.han, one)
-				continue
+			isFound[w] = i >= given
+			for _, source := range slices.Concat(words, listed(e.right)) {
+				sources[w] = append(sources[w], formOf(source))
 			}
-			first, _, _ := strings.Cut(strings.TrimSpace(one.form), " ")
-			t.latin[first] = append(t.latin[first], one)
 		}
 	}
-	byLength := func(a, b term) int { return len(b.form) - len(a.form) }
-	slices.SortStableFunc(t.han, byLength)
+	for w := range sources {
+		one := term{word: w, form: formOf(w), sources: sources[w], isFound: isFound[w]}
+		if isHan(w) {
+			t.han = append(t.han, one)
+			continue
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(one.form), " ")
+		t.latin[first] = append(t.latin[first], one)
+	}
+	longestFirst := func(a, b term) int {
+		return cmp.Or(len(b.form)-len(a.form), strings.Compare(a.word, b.word))
+	}
+	slices.SortFunc(t.han, longestFirst)
 	for _, of := range t.latin {
-		slices.SortStableFunc(of, byLength)
+		slices.SortFunc(of, longestFirst)
 	}
 	return t
 }()
@@ -76,7 +85,7 @@ func (has Evidence) missingTerms(statement string, isConclusion bool) (missing [
 			if !strings.HasPrefix(rest, t.form) {
 				continue
 			}
-			if !(t.isTrait && isConclusion) && !has.any(t.sources) && !slices.Contains(missing, t.word) {
+			if !(t.isFound && isConclusion) && !has.any(t.sources) && !slices.Contains(missing, t.word) {
 				missing = append(missing, t.word)
 			}
 			i += strings.Count(t.form, " ") - 2
@@ -87,7 +96,7 @@ func (has Evidence) missingTerms(statement string, isConclusion bool) (missing [
 	for _, t := range terms.han {
 		if strings.Contains(han, t.form) {
 			han = strings.ReplaceAll(han, t.form, " ")
-			if !(t.isTrait && isConclusion) && !has.any(t.sources) {
+			if !(t.isFound && isConclusion) && !has.any(t.sources) {
 				missing = append(missing, t.word)
 			}
 		}

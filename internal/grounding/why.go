@@ -13,7 +13,7 @@ func (has Evidence) Why(statement string) string {
 }
 
 // Added returns what a conclusion from the sources adds to them: what Invented returns, and relatives, illnesses and
-// other conditions. A trait of character is no addition, since a conclusion may find it.
+// other conditions. A trait or an occupation is no addition, since a conclusion may find it.
 func (has Evidence) Added(statement string) []string {
 	return append(has.Invented(statement), has.missingTerms(statement, true)...)
 }
