@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"hippocampus/conversation/session"
-	"hippocampus/internal/grounding"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -79,26 +76,6 @@ type (
 		Importance *float64 `json:"importance"`
 	}
 )
-
-// talk is what the findings are drawn from.
-type talk struct {
-	sample   string // its texts
-	has      grounding.Evidence
-	speakers []string // if several users speak: their names
-}
-
-func talkOf(events []session.Event) talk {
-	t := talk{sample: session.Texts("", events), has: grounding.Read(session.Sources("", events)...)}
-	for _, e := range events {
-		if e.Role == memory.RoleUser && e.Name != "" && !slices.Contains(t.speakers, e.Name) {
-			t.speakers = append(t.speakers, e.Name)
-		}
-	}
-	if len(t.speakers) < 2 {
-		t.speakers = nil
-	}
-	return t
-}
 
 // parseDeep reads an answer about a conversation. A bad item is left out alone. KindBadAnswer: the answer has none of
 // the six lists, or only bad items.
@@ -216,7 +193,7 @@ func (f factReply) check(about talk) (one fact, err error) {
 			return one, errors.New(why)
 		}
 	}
-	return one, nil
+	return one, about.said(one.sentence)
 }
 
 // importanceAs is the importance of the memory of a fact in a domain.
@@ -282,6 +259,9 @@ func (s statementReply) check(kind memory.Type, about talk) (one statement, err 
 	}
 	if why != "" {
 		return one, errors.New(why)
+	}
+	if kind == "preference" { // the others may conclude from what the assistant says and does too
+		return one, about.said(one.text)
 	}
 	return one, nil
 }

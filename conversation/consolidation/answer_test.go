@@ -248,3 +248,23 @@ func TestDeepReflection_RecordsWhatIsLeftOut(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 }
+
+// A fact or preference of the user is what the user said, not what the assistant alone did. An insight may conclude.
+func TestParseDeep_LeavesOutWhatTheUserHasNotSaid(t *testing.T) {
+	t.Parallel()
+	about := talkOf([]session.Event{
+		{Role: memory.RoleUser, Content: "Any tips for a rainy day? I never swim.", At: noon, Kind: memory.Chat},
+		{Role: memory.RoleAssistant, Content: "Try the aquarium, and tea at Graça.", At: noon, Kind: memory.Chat},
+		{Role: memory.RoleUser, Content: "Where is the bus stop?", At: noon, Kind: memory.Chat},
+	})
+	found, err := parseDeep(&llm.Answer{Text: `{"facts":[
+		{"type":"habit","key":"place","value":"Graça","text":"The user drinks tea at Graça."},
+		{"type":"habit","key":"sport","value":"swim","text":"The user does swim."},
+		{"type":"habit","key":"no sport","value":"swim","text":"The user never does swim."}],
+		"preferences":[{"text":"The user likes the aquarium and tea."},{"text":"The user prefers the bus."}],
+		"insights":[{"text":"The user is shy and likes tea at Graça."}]}`}, about)
+	if err != nil || len(found.facts) != 1 || found.facts[0].key != "no sport" || len(found.memories) != 2 ||
+		len(found.leftOut) != 3 || !strings.Contains(found.leftOut[0], `is not said: only the assistant says "Graça"`) {
+		t.Errorf("%+v, %v", found, err)
+	}
+}

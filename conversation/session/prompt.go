@@ -76,6 +76,18 @@ func Sources(summary string, events []Event) []grounding.Source {
 	return sources
 }
 
+// Heard returns what the user of a conversation has said in events. The names of the speakers are known.
+func Heard(events []Event) *grounding.Talk {
+	lines := make([]grounding.Line, 1, 1+len(events))
+	for _, e := range events {
+		lines[0].Text += e.Name + "\n"
+		lines = append(lines, grounding.Line{
+			Source: grounding.Source{Text: e.Content, At: e.At}, Assistant: e.Role == memory.RoleAssistant,
+		})
+	}
+	return grounding.ReadTalk(lines...)
+}
+
 // Texts joins a summary and the contents of events. The language of a prompt is that of its texts.
 func Texts(summary string, events []Event) string {
 	texts := []string{summary}
