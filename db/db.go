@@ -38,6 +38,7 @@ type Store interface {
 	Files
 	Related
 	Bounds
+	Activity
 	Announcements
 	Webhooks
 	Recalls

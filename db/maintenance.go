@@ -94,6 +94,7 @@ type Age struct {
 	Importance     float64
 	Type           memory.Type
 	Pinned         bool
+	AgentID        string // whose days count; empty: the user's
 }
 
 // Old chooses active memories by their age.

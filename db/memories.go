@@ -68,7 +68,8 @@ type Memories interface {
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	// Touch counts accesses: access_count grows by Count, last_accessed_at
-	// moves to At if that is later. Unknown ids are ignored.
+	// moves to At if that is later. The day of the latest access of each memory becomes
+	// an active day. Unknown ids are ignored.
 	Touch(ctx context.Context, touches []Touch) error
 }
 
@@ -84,6 +85,7 @@ type UserTx interface {
 	ConsolidationTx
 	LogTx
 	RelatedTx
+	ActivityTx
 
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)

@@ -199,7 +199,24 @@ func (i *importing) store(ctx context.Context, tx db.UserTx, items []item) error
 	if err := tx.RestoreEvents(ctx, events); err != nil {
 		return idTaken(err, "an event")
 	}
-	return tx.AddRelations(ctx, relations)
+	if err := tx.AddRelations(ctx, relations); err != nil {
+		return err
+	}
+	return i.noteActivity(ctx, tx, memories)
+}
+
+// noteActivity notes that the user and the agents of new memories are active: else no day would be known of a user who
+// was not here before.
+func (i *importing) noteActivity(ctx context.Context, tx db.UserTx, memories []memory.Memory) error {
+	if len(memories) == 0 {
+		return nil
+	}
+	for _, agentID := range db.AgentsOf(memories) {
+		if err := tx.NoteActivity(ctx, agentID, i.now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func idsOf(items []item) []string {

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"hippocampus/db"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -62,7 +63,9 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	group.SetLimit(ownersAtOnce)
 	for _, owner := range owners {
 		group.Go(func() error {
-			written, err := s.Writer.Write(ctx, write.Batch{Owner: owner, Cause: byAPI, Drafts: drafts[owner]})
+			written, err := s.Writer.Write(ctx, write.Batch{
+				Owner: owner, Cause: byAPI, Drafts: drafts[owner], First: s.noteActivity(drafts[owner]),
+			})
 			for n, i := range of[owner] {
 				results[i].Err = err
 				if err == nil {
@@ -74,6 +77,22 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	}
 	_ = group.Wait() // each owner's errors are in their results
 	return results
+}
+
+// noteActivity returns what notes that the user writes, and with which agents.
+func (s *Service) noteActivity(drafts []write.Draft) func(context.Context, db.UserTx) error {
+	var written []memory.Memory
+	for _, d := range drafts {
+		written = append(written, d.Memory)
+	}
+	return func(ctx context.Context, tx db.UserTx) error {
+		for _, agentID := range db.AgentsOf(written) {
+			if err := tx.NoteActivity(ctx, agentID, s.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // unimportant refuses a write below the server's minimum importance.

@@ -95,6 +95,7 @@ func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn
 		must(t, insert(turns[i], "["+strings.Join(parts, ",")+"]"))
 	}
 	must(t, s.Migrate(t.Context()))
+	wantActive(t, s, alice, db.ActiveDays{"": {day}})
 	c := conversation(t, s, alice, "c")
 	wantSame(t, "alice's conversation", c, memory.Conversation{
 		Owner:            alice,

@@ -94,6 +94,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"stale":                   stale,
 		"states":                  states,
 		"ages":                    ages,
+		"active days":             activeDays,
 		"purgeable":               purgeable,
 		"purge":                   purge,
 		"relations":               relations,

@@ -179,8 +179,9 @@ func ages(t *testing.T, s db.Store) {
 			Importance:     0.8125,
 			Type:           memory.TypeReflection,
 			Pinned:         true,
+			AgentID:        "agent",
 		},
-		{CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact},
+		{CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact, AgentID: "agent"},
 	})
 	calls, errStop := 0, errors.New("stop")
 	err := s.Ages(t.Context(), "app", func(string, db.Age) error {

@@ -234,6 +234,7 @@ func activeMemories(t *testing.T, s db.Store) {
 				Importance:     m.Importance,
 				Type:           m.Type,
 				Pinned:         m.Pinned,
+				AgentID:        m.AgentID,
 			}
 		}
 	}

@@ -80,10 +80,16 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 		return nil
 	}
 	err := s.execAsync(ctx, `
-		UPDATE agent_memories m
-		SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
-		FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::timestamptz[]) AS t (id, app_id, user_id, n, at)
-		WHERE m.id = t.id AND m.app_id = t.app_id AND m.user_id = t.user_id`,
+		WITH touched AS (
+			UPDATE agent_memories m
+			SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
+			FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::timestamptz[]) AS t (id, app_id, user_id, n, at)
+			WHERE m.id = t.id AND m.app_id = t.app_id AND m.user_id = t.user_id
+			RETURNING m.app_id, m.user_id, m.agent_id, t.at
+		)
+		INSERT INTO active_days (app_id, user_id, agent_id, day)
+		SELECT DISTINCT app_id, user_id, unnest(ARRAY['', agent_id]), floor(extract(epoch FROM at) / 86400)::integer FROM touched
+		ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
 		column(touches, func(t db.Touch) string { return t.ID }),
 		column(touches, func(t db.Touch) string { return t.Owner.AppID }),
 		column(touches, func(t db.Touch) string { return t.Owner.UserID }),

@@ -18,12 +18,13 @@ import (
 // whose row is locked first, so that events are numbered in the order of their
 // commits. If the turn exists already, both are undone.
 const (
-	insertIntoTurns = `
+	insertIntoTurns = `stored AS (
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, `
 
-	insertTurn = insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$18)) RETURNING first_event`
+	insertTurn = `
+	WITH ` + insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$18))` + insertedTurn
 
 	insertConversation = `
 	WITH grown AS (
@@ -39,7 +40,18 @@ const (
 			heard_at = $14, ended_at = NULL, end_reason = ''`
 	insertGrown = `
 		RETURNING events
-	)` + insertIntoTurns + `events - $20 + 1, events FROM grown RETURNING first_event`
+	), ` + insertIntoTurns + `events - $20 + 1, events FROM grown` + insertedTurn
+
+	insertedTurn = `
+		RETURNING app_id, user_id, agent_id, accepted_at, first_event
+	)`
+	// The end of each of them: in a user's transaction, which notes the active day at its commit, and else.
+	selectInserted        = ` SELECT first_event FROM stored`
+	noteAndSelectInserted = `, noted AS (
+		INSERT INTO active_days (app_id, user_id, agent_id, day)
+		SELECT app_id, user_id, unnest(ARRAY['', agent_id]), floor(extract(epoch FROM accepted_at) / 86400)::integer
+		FROM stored ON CONFLICT DO NOTHING
+	)` + selectInserted
 
 	// Whatever the state of the conversation's log; if there is no conversation; and if its log is in a state.
 	insertTurnAnyhow  = insertConversation + `DO UPDATE SET` + growth + insertGrown
@@ -66,7 +78,7 @@ func (s *Store) AcceptTurn(
 		// for its commit.
 		batch := &pgx.Batch{}
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
-		batch.Queue(insert, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
+		batch.Queue(insert+noteAndSelectInserted, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
 		refused := s.pool.SendBatch(ctx, batch).Close()
 		if refused == nil {
 			return accepted(t), true, nil
@@ -104,14 +116,14 @@ func (u *userTx) AcceptTurn(
 	if err != nil || known {
 		return stored, false, fault(err, "store the turn")
 	}
-	err = u.tx.QueryRow(ctx, insert, args...).Scan(&t.FirstEvent)
+	err = u.tx.QueryRow(ctx, insert+selectInserted, args...).Scan(&t.FirstEvent)
 	if repeatsClientID(err) || log != nil && errors.Is(err, pgx.ErrNoRows) {
 		return memory.Turn{}, false, db.ErrConversationChanged
 	}
 	if err != nil {
 		return memory.Turn{}, false, fault(err, "store the turn")
 	}
-	return accepted(t), true, nil
+	return accepted(t), true, u.NoteActivity(ctx, t.AgentID, t.AcceptedAt)
 }
 
 // accepted returns a turn as it was stored.
@@ -121,7 +133,7 @@ func accepted(t memory.Turn) memory.Turn {
 	return t
 }
 
-// insertionOf returns the statement that stores a turn, and its arguments.
+// insertionOf returns the statement that stores a turn, without its end, and its arguments.
 func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string, args []any, err error) {
 	messages, err := rowcodec.MessagesJSON(t.Messages)
 	if err != nil {

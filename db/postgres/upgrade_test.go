@@ -121,3 +121,20 @@ func TestMigrate_MovesEmbeddings(t *testing.T) {
 		t.Errorf("the embeddings after the upgrade (-want +got):\n%s", diff)
 	}
 }
+
+// The database holds turns and memories from before active days were noted.
+func TestMigrate_FindsActiveDays(t *testing.T) {
+	t.Parallel()
+	s := upTo(t, 1)
+	dbtest.UpgradeActiveDays(t, s, func() error {
+		migrations, done, err := s.migrations(s.pool)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if _, err := migrations.Tables.DownTo(t.Context(), 44); err != nil {
+			return err
+		}
+		return s.Migrate(t.Context())
+	})
+}

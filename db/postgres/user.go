@@ -114,6 +114,9 @@ func (s *Store) inUser(
 	}
 	queueAnnouncements(batch, owner, user.Announcements())
 	user.vectors.end(batch)
+	for _, day := range user.ActiveDays() { // last, so that other transactions wait for them only briefly
+		batch.Queue(sqlstore.NoteDay, day...)
+	}
 	batch.Queue(`COMMIT`).Exec(func(tag pgconn.CommandTag) error {
 		ended = true
 		if tag.String() != "COMMIT" {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"hippocampus/db"
@@ -157,12 +158,55 @@ func unconfirmed(
 
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	err := s.writeAsync(ctx, func(tx *sql.Tx) error {
-		return each(ctx, tx, `UPDATE agent_memories
+		err := each(ctx, tx, `UPDATE agent_memories
 			SET access_count = access_count + ?, last_accessed_at = max(last_accessed_at, ?)
 			WHERE id = ? AND +app_id = ? AND +user_id = ?`,
 			touches, func(t db.Touch) []any { return []any{t.Count, moment(t.At), t.ID, t.Owner.AppID, t.Owner.UserID} })
+		if err != nil {
+			return err
+		}
+		return each(ctx, tx, noteTouched, touchedDays(touches), func(d touchedDay) []any {
+			return []any{d.owner.AppID, d.owner.UserID, list(d.ids), d.day}
+		})
 	})
 	return fault(err, "count the accesses")
+}
+
+// noteTouched notes a day for those of the memories ?3 that exist, and for their agents.
+const noteTouched = `INSERT INTO active_days (app_id, user_id, agent_id, day)
+	SELECT DISTINCT m.app_id, m.user_id, agent.value, ?4
+	FROM json_each(?3) AS touched JOIN agent_memories AS m ON m.id = touched.value,
+		json_each(json_array('', m.agent_id)) AS agent
+	WHERE +m.app_id = ?1 AND +m.user_id = ?2 ON CONFLICT DO NOTHING`
+
+// touchedDay is what was accessed of a user on a day.
+type touchedDay struct {
+	owner memory.Owner
+	day   int
+	ids   []string
+}
+
+// touchedDays returns the days of the latest access of each memory.
+func touchedDays(touches []db.Touch) (days []touchedDay) {
+	latest := map[string]time.Time{}
+	for _, t := range touches {
+		if t.At.After(latest[t.ID]) {
+			latest[t.ID] = t.At
+		}
+	}
+	for _, t := range touches {
+		if t.At.Before(latest[t.ID]) {
+			continue
+		}
+		day := db.DayOf(t.At)
+		i := slices.IndexFunc(days, func(d touchedDay) bool { return d.owner == t.Owner && d.day == day })
+		if i < 0 {
+			i = len(days)
+			days = append(days, touchedDay{owner: t.Owner, day: day})
+		}
+		days[i].ids = append(days[i].ids, t.ID)
+	}
+	return days
 }
 
 // each runs one prepared statement for each item.

@@ -92,3 +92,23 @@ func TestMigrate_NumbersEvents(t *testing.T) {
 		return err
 	})
 }
+
+// The database holds turns and memories from before active days were noted.
+func TestMigrate_FindsActiveDays(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	dbtest.UpgradeActiveDays(t, s, func() error {
+		migrations, err := s.migrations()
+		if err != nil {
+			return err
+		}
+		if _, err := migrations.Tables.DownTo(t.Context(), 44); err != nil {
+			return err
+		}
+		return s.Migrate(t.Context())
+	})
+}

@@ -30,6 +30,9 @@ func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx conte
 		if refused != nil {
 			return refused
 		}
+		if err := user.StoreActivity(ctx); err != nil {
+			return err
+		}
 		if err := user.AnnounceAll(ctx); err != nil || !user.Changed {
 			return err
 		}

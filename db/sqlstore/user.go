@@ -21,6 +21,8 @@ type UserTx struct {
 	events    []memory.Event
 	written   map[string]memory.Memory
 	announced []memory.Announcement
+
+	active []activeDay // noted at the commit
 }
 
 // UserTx returns the shared parts of an owner's transaction. The adapter sets Change.

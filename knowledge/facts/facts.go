@@ -114,8 +114,10 @@ func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause
 	}
 	var done Applied
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) (err error) {
-		done, err = s.Apply(ctx, tx, p, cause)
-		return err
+		if done, err = s.Apply(ctx, tx, p, cause); err != nil {
+			return err
+		}
+		return tx.NoteActivity(ctx, "", s.Now())
 	})
 	if err != nil {
 		return Outcome{}, err

@@ -29,6 +29,12 @@ func (store *crashingStore) AcceptTurn(
 	})
 }
 
+func (store *crashingStore) ActiveDays(ctx context.Context, owner memory.Owner) (db.ActiveDays, error) {
+	return get(store.fuse, "ActiveDays", func() (db.ActiveDays, error) {
+		return store.real.ActiveDays(ctx, owner)
+	})
+}
+
 func (store *crashingStore) ActiveInstructions(
 	ctx context.Context,
 	appID string,
@@ -68,6 +74,16 @@ func (store *crashingStore) AnnouncedApps(
 func (store *crashingStore) AnnouncedBounds(ctx context.Context) (memory.Place, memory.Place, error) {
 	return find(store.fuse, "AnnouncedBounds", func() (memory.Place, memory.Place, error) {
 		return store.real.AnnouncedBounds(ctx)
+	})
+}
+
+func (store *crashingStore) AppActiveDays(
+	ctx context.Context,
+	appID string,
+	f func(string, string, int) error,
+) error {
+	return act(store.fuse, "AppActiveDays", func() error {
+		return store.real.AppActiveDays(ctx, appID, f)
 	})
 }
 
@@ -1436,6 +1452,12 @@ func (store *crashingTx) NextFact(
 ) (time.Time, error) {
 	return get(store.fuse, "tx.NextFact", func() (time.Time, error) {
 		return store.real.NextFact(ctx, factType, key, after)
+	})
+}
+
+func (store *crashingTx) NoteActivity(ctx context.Context, agentID string, at time.Time) error {
+	return act(store.fuse, "tx.NoteActivity", func() error {
+		return store.real.NoteActivity(ctx, agentID, at)
 	})
 }
 
